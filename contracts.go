@@ -1,0 +1,186 @@
+package assay
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+// ErrDone is returned by Ask when the search has ended by its own criterion.
+var ErrDone = errors.New("assay: search is done")
+
+// A Searcher is an ask-and-tell search algorithm.
+//
+// A Searcher starts no goroutine, reads no clock and does no I/O. Its
+// proposals depend only on how it was built (seed included) and on the
+// sequence of calls, so that a study is resumed by replaying its events.
+// It is not safe for concurrent use.
+type Searcher interface {
+	// Ask returns at most n proposals, n >= 1, each a member of the space.
+	// IDs count up from 1 without gaps. No proposals and a nil error means
+	// that nothing can be proposed before an outstanding trial is told.
+	// Ask returns ErrDone when the search has ended. An Ask that returns no
+	// proposals leaves the Searcher unchanged.
+	Ask(n int) ([]Proposal, error)
+
+	// Tell reports trials in a final state, in any order. It is an error to
+	// tell a trial that was not asked, or to tell one twice. The Searcher may
+	// keep the trials but must not change them.
+	Tell(trials ...Trial) error
+}
+
+// An Observer is a Searcher that can also learn from trials it did not ask
+// for: the user's default configuration, or those of an earlier study. Their
+// IDs mean nothing to it.
+type Observer interface {
+	Observe(trials ...Trial) error
+}
+
+// Data is a training set of n examples with d features.
+type Data struct {
+	X        [][]float64 // n rows of d features; see Space.Encode
+	Y        []float64   // n outcomes
+	Censored []bool      // nil, or n; true if the outcome is at least Y[i]
+}
+
+// A Prediction is a predictive mean and standard deviation in the unit of
+// Data.Y. Std is NaN if the predictor does not estimate it.
+type Prediction struct{ Mean, Std float64 }
+
+// Errors that a Learner returns for data it cannot fit.
+var (
+	ErrCensored = errors.New("assay: learner cannot use censored examples")
+	ErrTooFew   = errors.New("assay: too few examples")
+	ErrBadData  = errors.New("assay: a feature or outcome is not finite")
+)
+
+// A Learner fits a regression function to data.
+type Learner interface {
+	// Fit returns a new Predictor and retains neither d nor its slices.
+	// It returns ErrCensored rather than treat a censored outcome as exact,
+	// ErrTooFew for fewer examples than it needs, and ErrBadData for NaN or
+	// infinite features and outcomes. Rows of different lengths panic.
+	Fit(d Data) (Predictor, error)
+}
+
+// A Predictor is a fitted regression function. It is immutable and safe for
+// concurrent use.
+type Predictor interface {
+	// Predict returns the prediction at x, which has d features.
+	Predict(x []float64) Prediction
+}
+
+// A BatchPredictor is a Predictor that is faster on many rows at once.
+type BatchPredictor interface {
+	Predictor
+	// PredictBatch sets out[i] to the prediction at X[i]. The lengths of X and
+	// out are equal.
+	PredictBatch(X [][]float64, out []Prediction)
+}
+
+// PredictAll sets out[i] to the prediction of p at X[i], by the fastest way
+// that p offers.
+func PredictAll(p Predictor, X [][]float64, out []Prediction) {
+	if len(X) != len(out) {
+		panic("assay: slice length mismatch")
+	}
+	if b, ok := p.(BatchPredictor); ok {
+		b.PredictBatch(X, out)
+		return
+	}
+	for i, x := range X {
+		out[i] = p.Predict(x)
+	}
+}
+
+// A Stopper is an early-termination rule: a pure function of the trials that
+// have ended and of one that is running. It is only asked when the goal's
+// metric grows during a run (see [Goal]); running.Value is the value so far.
+// It is safe for concurrent use and changes neither argument.
+type Stopper interface {
+	Decide(history []Trial, running Trial) Decision
+}
+
+// A Job is one run of one configuration.
+type Job struct {
+	Config    Config             // what is being run; carriers that run a command may ignore it
+	Argv      []string           // the program and its arguments, never a shell line
+	Env       []string           // "NAME=value", added to the runner's own environment
+	Dir       string             // working directory; "" means the runner's own
+	Resources map[string]float64 // "cpus", "memory_B", "net_delay_s", ...
+	Interval  time.Duration      // how often to observe; 0 means never
+	Limit     time.Duration      // longest run; 0 means no limit
+	Grace     time.Duration      // from SIGTERM to SIGKILL when ended; 0 means SIGKILL at once
+}
+
+// A Runner runs jobs and measures them without their cooperation.
+// It is safe for concurrent use.
+type Runner interface {
+	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
+	// observe (which may be nil) every job.Interval with the measurement so far.
+	//
+	// If ctx is done first, Run ends every process of the job before it
+	// returns the measurement so far and context.Cause(ctx); likewise with
+	// ErrLimit if the limit has passed.
+	// A job that exits with a non-zero code is a measurement, not an error;
+	// any other error means that nothing was learned about the job.
+	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
+}
+
+// A Clock tells the time of a study: the machine's, or a simulated one when
+// recorded runs are replayed.
+type Clock interface{ Now() time.Time }
+
+// An Event is one step of a study. Exactly one of its pointers is set.
+type Event struct {
+	At    time.Time     `json:"at"`
+	Spent time.Duration `json:"spent_ns"` // of the study's time budget, when the event was made
+	Asked *Proposal     `json:"asked,omitempty"`
+	Told  *Trial        `json:"told,omitempty"`
+	// Checked is a run outside the search, which repeats a configuration to
+	// measure it better. Its ID is that of the trial it repeats.
+	Checked *Trial `json:"checked,omitempty"`
+	Ended   *End   `json:"ended,omitempty"`
+}
+
+// An End is why a session of a study ended; a later session may go on.
+type End struct {
+	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
+}
+
+// A Store keeps studies as append-only sequences of events. It is safe for
+// concurrent use, by several processes too.
+//
+// A study that does not exist is an error that matches fs.ErrNotExist.
+type Store interface {
+	// Create makes a study with no events. It returns an error that matches
+	// fs.ErrExist if there is one of that name.
+	Create(ctx context.Context, study string, spec []byte) error
+	// Spec returns what Create was given.
+	Spec(ctx context.Context, study string) ([]byte, error)
+	// Studies yields the names in lexical order.
+	Studies(ctx context.Context) iter.Seq2[string, error]
+	// Append adds events, all or none. When it returns nil they survive the
+	// end of the process and, in a durable store, of the machine. An error
+	// means that the outcome is unknown: read the events back.
+	Append(ctx context.Context, study string, events ...Event) error
+	// Events yields the events in the order of their Append.
+	Events(ctx context.Context, study string) iter.Seq2[Event, error]
+}
+
+// A Remover is a Store that can forget a study and its events.
+type Remover interface {
+	Remove(ctx context.Context, study string) error
+}
+
+// A Locker is a Store that can make one process the exclusive owner of a study,
+// so that no two searchers write to one sequence of events.
+type Locker interface {
+	// Lock returns ErrLocked, wrapped with who holds it, if another process or
+	// an earlier Lock does. The lock ends with release, or with the process.
+	Lock(ctx context.Context, study string) (release func() error, err error)
+}
+
+// ErrLocked says that a study is being run by somebody else.
+var ErrLocked = errors.New("assay: study is in use")

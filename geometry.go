@@ -1,0 +1,272 @@
+package assay
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// realStep is how far apart, on the unit scale, neighbours of a continuous
+// parameter are.
+const realStep = 0.05
+
+// Unit maps c to the unit cube, one number in [0, 1] per parameter on its
+// search scale; see [Param.ToUnit].
+func (s *Space) Unit(c Config) []float64 {
+	u := make([]float64, len(c))
+	for i, p := range s.Params {
+		u[i] = p.ToUnit(c[i])
+	}
+	return u
+}
+
+// FromUnit maps a point of the unit cube to a configuration such that a uniform
+// point gives uniform values; see [Param.FromUnit]. It knows neither relations
+// nor list: check with [Space.Contains], or use [Space.Nearest].
+func (s *Space) FromUnit(u []float64) Config {
+	c := make(Config, len(s.Params))
+	for i, p := range s.Params {
+		c[i] = p.FromUnit(u[i])
+	}
+	return c
+}
+
+// Distance returns the distance of two configurations: Euclidean on the unit
+// cube, where two different categories are at distance 1.
+func (s *Space) Distance(a, b Config) float64 { return math.Sqrt(s.distance2(a, b)) }
+
+func (s *Space) distance2(a, b Config) float64 {
+	var sum float64
+	for i := range s.Params {
+		if a[i] == b[i] {
+			continue
+		}
+		d := 1.0
+		if s.Params[i].Ordered() {
+			d = s.Params[i].ToUnit(a[i]) - s.Params[i].ToUnit(b[i])
+		}
+		sum += d * d
+	}
+	return sum
+}
+
+// Nearest returns the admissible configuration at the least [Space.Distance]
+// from c, whose coordinates need not be values of their parameters; the first
+// of equals. Where a group of related parameters is too large to enumerate, it
+// is only the nearest of a fixed random sample. Cost: the length of the list,
+// or the sum of the numbers of tuples of the related groups.
+func (s *Space) Nearest(c Config) Config {
+	snapped := make(Config, len(c))
+	for i, p := range s.Params {
+		snapped[i] = p.Snap(c[i])
+	}
+	if s.Contains(snapped) {
+		return snapped
+	}
+	if s.list != nil {
+		return slices.MinFunc(s.list, func(a, b Config) int {
+			return cmp.Compare(s.distance2(a, snapped), s.distance2(b, snapped))
+		})
+	}
+	for i := range s.groups {
+		if g := &s.groups[i]; !g.holds(s, snapped) {
+			g.nearest(s, snapped)
+		}
+	}
+	return snapped
+}
+
+// nearest moves the coordinates of c that belong to the group to the nearest
+// admissible tuple.
+func (g *group) nearest(s *Space, c Config) {
+	target, try := c.Clone(), c.Clone()
+	least := math.Inf(1)
+	consider := func() {
+		if d := s.distance2(try, target); d < least {
+			least = d
+			for _, k := range g.dims {
+				c[k] = try[k]
+			}
+		}
+	}
+	if g.index != nil {
+		for i := range g.size.N {
+			g.set(s, try, i)
+			consider()
+		}
+		return
+	}
+	rng := newSampler()
+	for range 256 {
+		if g.draw(s, try, rng) {
+			consider()
+		}
+	}
+}
+
+// Neighbours returns the admissible configurations that differ from c in one
+// parameter by one step: the next value up and down on the grid, 0.05 of the
+// range for a continuous parameter, every other category. In an explicit list,
+// they are the listed configurations that differ in one parameter, by the least
+// difference up and down; if there is none, the 2N nearest ones. c itself is
+// never among them. The order is fixed: by parameter, up before down.
+func (s *Space) Neighbours(c Config) []Config {
+	if s.list != nil {
+		return s.listNeighbours(c)
+	}
+	var ns []Config
+	add := func(i int, x float64) {
+		if x == c[i] {
+			return
+		}
+		n := c.Clone()
+		n[i] = x
+		if s.broken(n) < 0 {
+			ns = append(ns, n)
+		}
+	}
+	for i, p := range s.Params {
+		switch n := p.Count(); {
+		case p.Kind == Categorical:
+			for l := range n {
+				add(i, float64(l))
+			}
+		case n == 0:
+			add(i, p.Unscale(p.ToUnit(c[i])+realStep))
+			add(i, p.Unscale(p.ToUnit(c[i])-realStep))
+		default:
+			k := p.index(c[i])
+			if k+1 < n {
+				add(i, p.At(k+1))
+			}
+			if k > 0 {
+				add(i, p.At(k-1))
+			}
+		}
+	}
+	return ns
+}
+
+func (s *Space) listNeighbours(c Config) []Config {
+	type side struct {
+		at   int // index in list
+		dist float64
+	}
+	var ns []Config
+	up, down := make([]side, len(s.Params)), make([]side, len(s.Params))
+	cats := make([][]Config, len(s.Params))
+	for k, l := range s.list {
+		dim, diffs := -1, 0
+		for i := range l {
+			if l[i] != c[i] {
+				dim = i
+				if diffs++; diffs > 1 {
+					break
+				}
+			}
+		}
+		if diffs != 1 {
+			continue
+		}
+		if !s.Params[dim].Ordered() {
+			cats[dim] = append(cats[dim], l)
+			continue
+		}
+		d := l[dim] - c[dim]
+		best := &up[dim]
+		if d < 0 {
+			best, d = &down[dim], -d
+		}
+		if best.dist == 0 || d < best.dist {
+			*best = side{k, d}
+		}
+	}
+	for i := range s.Params {
+		ns = append(ns, cats[i]...)
+		for _, b := range []side{up[i], down[i]} {
+			if b.dist > 0 {
+				ns = append(ns, s.list[b.at])
+			}
+		}
+	}
+	if len(ns) > 0 {
+		return ns
+	}
+	near := slices.DeleteFunc(slices.Clone(s.list), func(l Config) bool { return l.Equal(c) })
+	slices.SortStableFunc(near, func(a, b Config) int { return cmp.Compare(s.distance2(a, c), s.distance2(b, c)) })
+	return near[:min(len(near), 2*len(s.Params))]
+}
+
+// Project is the operator Π of direct search (Tabatabaee et al. 2005, §3.2.1):
+// it clamps x to the bounds, then rounds every coordinate that lies between two
+// values towards that of center, so that a simplex that contracts onto its
+// centre arrives there. center is admissible. If the result is not admissible,
+// the point moves towards center in eighths of the way until it is; in an
+// explicit list it is the listed configuration nearest to the rounded point
+// that is no farther from center than that point, or center itself.
+// Categorical coordinates are rounded to the nearest index.
+func (s *Space) Project(x []float64, center Config) Config {
+	round := func(x []float64) Config {
+		c := make(Config, len(s.Params))
+		for i, p := range s.Params {
+			c[i] = p.roundTowards(x[i], center[i])
+		}
+		return c
+	}
+	c := round(x)
+	if s.Contains(c) {
+		return c
+	}
+	if s.list != nil {
+		reach := s.distance2(c, center)
+		best, least := center, s.distance2(c, center)
+		for _, l := range s.list {
+			if d := s.distance2(l, c); d < least && s.distance2(l, center) <= reach {
+				best, least = l, d
+			}
+		}
+		return best
+	}
+	y := make([]float64, len(x))
+	for k := 7; k > 0; k-- {
+		for i := range y {
+			y[i] = center[i] + (s.Params[i].clamp(x[i])-center[i])*float64(k)/8
+		}
+		if c := round(y); s.Contains(c) {
+			return c
+		}
+	}
+	return center
+}
+
+func (p Param) clamp(x float64) float64 {
+	lo, hi := p.Lo, p.Hi
+	if !p.Numeric() {
+		lo, hi = 0, float64(len(p.Levels)-1)
+	}
+	if math.IsNaN(x) {
+		return lo
+	}
+	return min(max(x, lo), hi)
+}
+
+// roundTowards clamps x and rounds it to the next value in the direction of
+// the coordinate center.
+func (p Param) roundTowards(x, center float64) float64 {
+	x = p.clamp(x)
+	switch {
+	case p.Kind == Categorical:
+		return math.Round(x)
+	case p.Count() == 0:
+		return x
+	}
+	y := p.Snap(x)
+	tol := 1e-9 * max(1, math.Abs(x))
+	switch {
+	case x > center && y > x+tol:
+		return p.At(p.index(y) - 1)
+	case x < center && y < x-tol:
+		return p.At(p.index(y) + 1)
+	}
+	return y
+}

@@ -1,0 +1,115 @@
+// Package arch holds the import rules of the module.
+package arch
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/assay-run/assay"
+
+// layers is a statement of policy: a package may import packages of this module
+// only from layers below its own. Do not change it to fix a build.
+var layers = [][]string{
+	{""},                         // vocabulary and contracts
+	{"/stats", "/doe", "/model"}, // mathematics
+	{"/search", "/stop", "/prune", "/costmodel", "/workflow"}, // decisions
+	{"/run", "/workbench", "/queue", "/store"},                // the outside world
+	{"/study"}, // the loop
+	{"/rest"},  // the loop at a distance
+	{"/cmd/assay"},
+}
+
+// beside are packages that stand beside the layers: what each may import of
+// this module. Packages of layers 0 to 2 import none of them.
+var beside = map[string][]string{
+	"/assaytest":        {""},
+	"/internal/arch":    {},
+	"/internal/cgroup":  {},
+	"/internal/config":  {"", "/internal/expr", "/run"},
+	"/internal/expr":    {""},
+	"/internal/report":  {},
+	"/internal/term":    {},
+	"/internal/bench":   {"", "/stats", "/run", "/store", "/study"},
+	"/internal/explain": {"", "/model", "/internal/report"},
+}
+
+// owner names the one package that may import a third-party module. gonum may
+// be imported by any.
+var owner = map[string]string{
+	"github.com/spf13/cobra":          "/cmd/assay",
+	"go.yaml.in/yaml":                 "/internal/config",
+	"github.com/expr-lang/expr":       "/internal/expr",
+	"modernc.org/sqlite":              "/store",
+	"golang.org/x/term":               "/internal/term",
+	"github.com/prometheus/procfs":    "/run",
+	"github.com/google/go-cmp":        "tests",
+	"pgregory.net/rapid":              "tests",
+	"github.com/rogpeppe/go-internal": "tests",
+	"go.uber.org/goleak":              "tests",
+}
+
+// impure are packages that layers 0 to 2 must not import.
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic", "math/rand"}
+
+func TestImports(t *testing.T) {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := func(rel string) int {
+		return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, rel) })
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		rel := strings.TrimPrefix(f[0], module)
+		if strings.HasPrefix(rel, "/examples/") {
+			continue
+		}
+		me := level(rel)
+		allowed, aside := beside[rel]
+		if me < 0 && !aside {
+			t.Errorf("%s is in no layer", f[0])
+			continue
+		}
+		for _, imp := range f[1:] {
+			checkThirdParty(t, rel, imp)
+			if !aside && me <= 2 && slices.Contains(impure, imp) {
+				t.Errorf("%s must be pure but imports %s", f[0], imp)
+			}
+			dep, ours := strings.CutPrefix(imp, module)
+			if !ours {
+				continue
+			}
+			_, depAside := beside[dep]
+			switch {
+			case aside && !slices.Contains(allowed, dep):
+				t.Errorf("%s may not import %s", f[0], imp)
+			case !aside && depAside && me <= 2:
+				t.Errorf("%s must be pure but imports %s", f[0], imp)
+			case !aside && !depAside && level(dep) >= me:
+				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
+			}
+		}
+	}
+}
+
+func checkThirdParty(t *testing.T, rel, imp string) {
+	t.Helper()
+	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") || strings.HasPrefix(imp, module) ||
+		strings.HasPrefix(imp, "gonum.org/") || strings.HasPrefix(imp, "golang.org/x/sys") {
+		return
+	}
+	for path, own := range owner {
+		if strings.HasPrefix(imp, path) {
+			if own != rel {
+				t.Errorf("%s imports %s, which belongs behind %s", rel, imp, own)
+			}
+			return
+		}
+	}
+	t.Errorf("%s imports %s, which nothing owns: see docs/adr on dependencies", rel, imp)
+}

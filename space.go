@@ -1,0 +1,303 @@
+package assay
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// A Relation is a condition between parameters that every admissible
+// configuration satisfies, such as "threads <= 4 || preset == 'fast'".
+type Relation struct {
+	Text   string // as the user wrote it
+	Params []int  // indices of the parameters it depends on, none twice
+	// Holds reports whether c satisfies the relation. It reads no coordinate
+	// but those of Params, and is safe for concurrent use.
+	Holds func(c Config) bool
+}
+
+// ErrEmpty is returned when no configuration is admissible.
+var ErrEmpty = errors.New("assay: no configuration is admissible")
+
+// A Space is an ordered list of parameters, the relations between them, or in
+// place of both an explicit list of the admissible configurations. It is
+// immutable and safe for concurrent use. Make one with [NewSpace] or [NewList].
+//
+// Relations split the parameters into independent groups: two parameters that
+// appear in one relation are in the same group. A finite group is enumerated
+// once, so that the size of the space is exact and draws are uniform without
+// rejection, as long as each group has at most 2^20 admissible tuples.
+type Space struct {
+	Params    []Param
+	Relations []Relation
+
+	list   []Config       // the admissible configurations, or nil
+	member map[string]int // index in list by Key
+	groups []group        // a partition of the parameters; nil if list is set
+	size   Size
+}
+
+// NewSpace returns the space of all configurations that satisfy every
+// relation. It returns an error that names the parameter or relation at fault,
+// and one that matches [ErrEmpty] if no configuration is admissible, or if the
+// relations are so narrow that none was found in 2^20 draws.
+func NewSpace(params []Param, relations ...Relation) (*Space, error) {
+	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations)}
+	if err := s.checkParams(); err != nil {
+		return nil, err
+	}
+	if err := s.makeGroups(); err != nil {
+		return nil, err
+	}
+	s.size = Size{N: 1}
+	for i := range s.groups {
+		s.size = s.size.times(s.groups[i].size)
+	}
+	return s, nil
+}
+
+// NewList returns the space of exactly the listed configurations that satisfy
+// every relation, in their order, without repetitions. It returns an error if a
+// configuration has a coordinate that its parameter does not have, and one that
+// matches [ErrEmpty] if none is left.
+func NewList(params []Param, configs []Config, relations ...Relation) (*Space, error) {
+	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations), member: map[string]int{}}
+	if err := s.checkParams(); err != nil {
+		return nil, err
+	}
+	for i, c := range configs {
+		if err := s.checkCoords(c); err != nil {
+			return nil, fmt.Errorf("configuration %d: %w", i+1, err)
+		}
+		k := c.Key()
+		if _, dup := s.member[k]; dup || s.broken(c) >= 0 {
+			continue
+		}
+		s.member[k] = len(s.list)
+		s.list = append(s.list, c.Clone())
+	}
+	if len(s.list) == 0 {
+		return nil, fmt.Errorf("%w: none of the %d listed satisfies the relations", ErrEmpty, len(configs))
+	}
+	s.size = Size{N: int64(len(s.list))}
+	return s, nil
+}
+
+func (s *Space) checkParams() error {
+	if len(s.Params) == 0 {
+		return errors.New("assay: a space needs at least one parameter")
+	}
+	seen := map[string]bool{}
+	for _, p := range s.Params {
+		if err := p.validate(); err != nil {
+			return err
+		}
+		if seen[p.Name] {
+			return fmt.Errorf("assay: parameter %q is declared twice", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	for _, r := range s.Relations {
+		for _, i := range r.Params {
+			if i < 0 || i >= len(s.Params) {
+				return fmt.Errorf("assay: relation %q depends on parameter %d of %d", r.Text, i, len(s.Params))
+			}
+		}
+	}
+	return nil
+}
+
+// Dim returns the number of parameters.
+func (s *Space) Dim() int { return len(s.Params) }
+
+// Index returns the index of the parameter of that name, or -1.
+func (s *Space) Index(name string) int {
+	return slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+}
+
+// Listed reports whether the space is an explicit list.
+func (s *Space) Listed() bool { return s.list != nil }
+
+// Size returns the number of admissible configurations.
+func (s *Space) Size() Size { return s.size }
+
+// Indexed reports whether [Space.At] works: the size is exact and every
+// configuration can be reached by its index.
+func (s *Space) Indexed() bool {
+	if s.list != nil {
+		return true
+	}
+	return s.size.N > 0 && !slices.ContainsFunc(s.groups, func(g group) bool { return !g.indexed() })
+}
+
+// At returns the i-th configuration, 0 <= i < Size().N, in lexical order of the
+// parameter groups, or in the order of the list. It panics if the space is not
+// [Space.Indexed].
+func (s *Space) At(i int64) Config {
+	if !s.Indexed() || i < 0 || i >= s.size.N {
+		panic(fmt.Sprintf("assay: configuration %d of a space of size %v", i, s.size))
+	}
+	if s.list != nil {
+		return s.list[i]
+	}
+	c := make(Config, len(s.Params))
+	for k := len(s.groups) - 1; k >= 0; k-- {
+		g := &s.groups[k]
+		g.set(s, c, i%g.size.N)
+		i /= g.size.N
+	}
+	return c
+}
+
+// All yields every configuration of an [Space.Indexed] space in the order of
+// [Space.At].
+func (s *Space) All() iter.Seq[Config] {
+	return func(yield func(Config) bool) {
+		for i := range s.size.N {
+			if !yield(s.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Check returns nil if c is admissible, else an error that says why not.
+func (s *Space) Check(c Config) error {
+	if err := s.checkCoords(c); err != nil {
+		return err
+	}
+	if i := s.broken(c); i >= 0 {
+		return fmt.Errorf("assay: %s does not satisfy %q", s.Text(c), s.Relations[i].Text)
+	}
+	if s.list != nil {
+		if _, ok := s.member[c.Key()]; !ok {
+			return fmt.Errorf("assay: %s is not one of the %d listed configurations", s.Text(c), len(s.list))
+		}
+	}
+	return nil
+}
+
+// Contains reports whether c is admissible.
+func (s *Space) Contains(c Config) bool {
+	if s.list != nil {
+		_, ok := s.member[c.Key()]
+		return ok
+	}
+	return s.checkCoords(c) == nil && s.broken(c) < 0
+}
+
+func (s *Space) checkCoords(c Config) error {
+	if len(c) != len(s.Params) {
+		return fmt.Errorf("assay: a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
+	}
+	for i, p := range s.Params {
+		if !p.Contains(c[i]) {
+			return fmt.Errorf("assay: parameter %q has no value at coordinate %v", p.Name, c[i])
+		}
+	}
+	return nil
+}
+
+// broken returns the index of the first relation that c does not satisfy, or -1.
+func (s *Space) broken(c Config) int {
+	return slices.IndexFunc(s.Relations, func(r Relation) bool { return !r.Holds(c) })
+}
+
+// Draw returns a configuration drawn uniformly from the admissible ones: free
+// parameters uniformly on their search scale, each related group uniformly over
+// its admissible tuples. ok is false only if rejection found none in 2^20
+// draws, which [NewSpace] makes unlikely.
+func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
+	if s.list != nil {
+		return s.list[rng.IntN(len(s.list))], true
+	}
+	c = make(Config, len(s.Params))
+	for i := range s.groups {
+		if !s.groups[i].draw(s, c, rng) {
+			return nil, false
+		}
+	}
+	return c, true
+}
+
+// Text returns c for people and logs: "level=3 threads=2".
+func (s *Space) Text(c Config) string {
+	var b strings.Builder
+	for i, p := range s.Params {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p.Name)
+		b.WriteByte('=')
+		b.WriteString(p.Text(c[i]))
+	}
+	return b.String()
+}
+
+// Values returns the value of each parameter by name; see [Param.Value].
+func (s *Space) Values(c Config) map[string]any {
+	m := make(map[string]any, len(c))
+	for i, p := range s.Params {
+		m[p.Name] = p.Value(c[i])
+	}
+	return m
+}
+
+// Parse returns the configuration of the given texts by parameter name. It
+// returns an error for an unknown name, a missing one, a value that the
+// parameter does not have, and a configuration that is not admissible.
+func (s *Space) Parse(texts map[string]string) (Config, error) {
+	for name := range texts {
+		if s.Index(name) < 0 {
+			return nil, fmt.Errorf("assay: no parameter %q", name)
+		}
+	}
+	c := make(Config, len(s.Params))
+	for i, p := range s.Params {
+		t, ok := texts[p.Name]
+		if !ok {
+			return nil, fmt.Errorf("assay: no value for parameter %q", p.Name)
+		}
+		x, err := p.Parse(t)
+		if err != nil {
+			return nil, err
+		}
+		c[i] = x
+	}
+	return c, s.Check(c)
+}
+
+// A Size is a number of configurations.
+type Size struct {
+	N     int64   // the exact number, or 0 if it is not known or above 2^63-1
+	Log10 float64 // if N is 0: its logarithm, approximately; +Inf if continuous
+}
+
+// String returns "495", "about 10^23" or "infinite".
+func (z Size) String() string {
+	switch {
+	case z.N > 0:
+		return fmt.Sprint(z.N)
+	case math.IsInf(z.Log10, 1):
+		return "infinite"
+	}
+	return fmt.Sprintf("about 10^%.0f", z.Log10)
+}
+
+func (z Size) log10() float64 {
+	if z.N > 0 {
+		return math.Log10(float64(z.N))
+	}
+	return z.Log10
+}
+
+func (z Size) times(y Size) Size {
+	if z.N > 0 && y.N > 0 && z.N <= math.MaxInt64/y.N {
+		return Size{N: z.N * y.N}
+	}
+	return Size{Log10: z.log10() + y.log10()}
+}

@@ -1,0 +1,191 @@
+package assay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Measurement is what passive instrumentation saw of one run, so far.
+// All metrics are in base units: seconds, bytes, joules, watts.
+type Measurement struct {
+	Elapsed  time.Duration      `json:"elapsed_ns"`
+	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
+	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
+	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	// Stdout and Stderr are what was kept of the output; see the runner for
+	// its cap and the mark of a cut. They are not part of the record.
+	Stdout, Stderr []byte `json:"-"`
+}
+
+// Metric returns the metric of that name and whether it was measured.
+func (m Measurement) Metric(name string) (float64, bool) {
+	if x, ok := m.Metrics[name]; ok {
+		return x, true
+	}
+	switch name {
+	case "elapsed":
+		return m.Elapsed.Seconds(), true
+	case "exit_code":
+		return float64(m.ExitCode), true
+	}
+	return 0, false
+}
+
+// State is the state of a trial. A trial never leaves a final state.
+type State uint8
+
+const (
+	Running    State = iota
+	Done             // ran to the end; Value is exact
+	Censored         // stopped early; the true value is at least Value
+	Failed           // the program failed, or its objective could not be measured; Value is +Inf
+	Infeasible       // ran to the end, Value is exact, but a limit of the goal is broken
+)
+
+var stateNames = [...]string{"running", "done", "censored", "failed", "infeasible"}
+
+// String returns the state's name as it is printed and stored.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// Final reports whether a trial in this state has ended.
+func (s State) Final() bool { return s != Running }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s State) MarshalText() ([]byte, error) {
+	if int(s) >= len(stateNames) {
+		return nil, fmt.Errorf("assay: unknown state %d", uint8(s))
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *State) UnmarshalText(text []byte) error {
+	for i, n := range stateNames {
+		if n == string(text) {
+			*s = State(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("assay: unknown state %q", text)
+}
+
+// A Proposal is a configuration that a Searcher wants to see run.
+// ID is unique within the study and counts up from 1.
+type Proposal struct {
+	ID     int64  `json:"id"`
+	Config Config `json:"config"`
+}
+
+// A Trial is one run of a proposal.
+type Trial struct {
+	Proposal
+	State State
+	// Value is the objective, which is minimized; see [Goal.Value] for the
+	// sign of a maximized metric, and State for what it means.
+	Value       float64
+	Measurement Measurement
+	Reason      string    // why the trial was stopped, failed or is infeasible, for people
+	Decision    *Decision // what an early stop was decided on; nil otherwise
+	Attempts    int       // runs it took; more than 1 if the outcome of some is unknown
+	Started     time.Time
+	Ended       time.Time
+}
+
+// trialJSON is the stored form of a Trial: JSON has no infinity, so a value
+// that is not finite is left out, and read back as +Inf.
+type trialJSON struct {
+	Proposal
+	State       State       `json:"state"`
+	Value       *float64    `json:"value,omitempty"`
+	Measurement Measurement `json:"measurement"`
+	Reason      string      `json:"reason,omitempty"`
+	Decision    *Decision   `json:"decision,omitempty"`
+	Attempts    int         `json:"attempts,omitempty"`
+	Started     time.Time   `json:"started"`
+	Ended       time.Time   `json:"ended"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (t Trial) MarshalJSON() ([]byte, error) {
+	j := trialJSON{t.Proposal, t.State, finite(t.Value), t.Measurement, t.Reason, t.Decision, t.Attempts, t.Started, t.Ended}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Trial) UnmarshalJSON(b []byte) error {
+	var j trialJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*t = Trial{j.Proposal, j.State, math.Inf(1), j.Measurement, j.Reason, j.Decision, j.Attempts, j.Started, j.Ended}
+	if j.Value != nil {
+		t.Value = *j.Value
+	}
+	return nil
+}
+
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// A Decision says whether to stop a running trial, and why.
+type Decision struct {
+	Stop   bool
+	Reason string
+	// Predicted is the predicted final value, or NaN if the rule predicts none.
+	Predicted float64
+	// At is how long the trial had run when the decision was made; set by the loop.
+	At time.Duration
+}
+
+type decisionJSON struct {
+	Stop      bool          `json:"stop"`
+	Reason    string        `json:"reason,omitempty"`
+	Predicted *float64      `json:"predicted,omitempty"`
+	At        time.Duration `json:"at_ns"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (d Decision) MarshalJSON() ([]byte, error) {
+	return json.Marshal(decisionJSON{d.Stop, d.Reason, finite(d.Predicted), d.At})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *Decision) UnmarshalJSON(b []byte) error {
+	var j decisionJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*d = Decision{j.Stop, j.Reason, math.NaN(), j.At}
+	if j.Predicted != nil {
+		d.Predicted = *j.Predicted
+	}
+	return nil
+}
+
+// Best returns the trial that ran to the end within the limits (State Done)
+// with the least value; the earliest of equals. ok is false if there is none.
+func Best(trials []Trial) (best Trial, ok bool) {
+	best.Value = math.Inf(1)
+	for _, t := range trials {
+		if t.State == Done && t.Value < best.Value {
+			best, ok = t, true
+		}
+	}
+	return best, ok
+}
+
+// ErrLimit is the cause of a run that was ended by its own time limit
+// ([Job.Limit]).
+var ErrLimit = errors.New("assay: time limit reached")
