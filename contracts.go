@@ -128,6 +128,10 @@ type Runner interface {
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
+// ErrSetup says that what a run needs could not be set up, so that no
+// configuration can be run: an error of a Runner that matches it ends the study.
+var ErrSetup = errors.New("assay: a run could not be set up")
+
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
 type Clock interface{ Now() time.Time }

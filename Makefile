@@ -1,0 +1,40 @@
+# make test   the whole suite, after installing what it needs (within 10 minutes on 2 cores)
+# make race   the packages where concurrency is, under the race detector
+# make bench  the performance goals, as ratios against a peer in the same run
+# make soak   the long versions of the fault tests
+# make fuzz   every fuzz target, 60 s each
+# make lint   vet, gofumpt and golangci-lint from tools.mod
+
+GO     ?= go
+TOOL   := $(GO) tool -modfile=tools.mod
+RACE   := . ./study ./run ./store ./internal/term
+FUZZTIME ?= 60s
+
+.PHONY: test deps race bench soak fuzz lint fmt
+
+test: deps
+	$(GO) test -timeout 10m ./...
+
+deps:
+	@sh scripts/deps.sh test
+
+race: deps
+	$(GO) test -race -timeout 10m $(RACE)
+
+bench:
+	@sh scripts/deps.sh bench
+	sh scripts/bench.sh
+
+soak: deps
+	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
+
+fuzz:
+	sh scripts/fuzz.sh $(FUZZTIME)
+
+lint:
+	$(GO) vet ./...
+	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; echo 'run: make fmt'; exit 1; }
+	$(TOOL) golangci-lint run ./...
+
+fmt:
+	$(TOOL) gofumpt -w .

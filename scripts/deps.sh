@@ -1,0 +1,26 @@
+#!/bin/sh
+# deps.sh test|bench: installs with apt-get the programs that tests or
+# benchmarks use and that are missing, where it may; says what is missing
+# otherwise. A test whose program is missing skips and says so.
+set -u
+case "${1:-test}" in
+test) want="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 python3:python3 gcc:gcc" ;;
+bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
+*) echo "usage: deps.sh test|bench" >&2; exit 2 ;;
+esac
+missing=
+for pair in $want; do
+	command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+done
+[ "${1:-test}" = bench ] && { python3 -c 'import sklearn' 2>/dev/null || missing="$missing python3-sklearn"; }
+[ -z "$missing" ] && exit 0
+if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+	echo "installing:$missing"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 ||
+		{ apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; }
+fi
+for pair in $want; do
+	command -v "${pair%%:*}" >/dev/null 2>&1 || echo "missing: ${pair%%:*} (package ${pair##*:}); its tests are skipped"
+done
+exit 0

@@ -1,0 +1,70 @@
+package study
+
+import (
+	"context"
+
+	"github.com/assay-run/assay"
+)
+
+// check runs the best and the first configuration again, alternately, until
+// each has been repeated Check times or the time budget is spent, so that the
+// gain is stated from runs that the choice of the best did not depend on.
+// Nothing is run if there is nothing to compare: no best trial, a first trial
+// that did not end well, or one configuration.
+func (l *loop) check(ctx context.Context) error {
+	best, ok := assay.Best(l.history)
+	first, ok2 := l.firstTrial()
+	if !ok || !ok2 || first.State != assay.Done || best.Config.Equal(first.Config) {
+		return nil
+	}
+	done := func(id int64) (n int) {
+		for _, t := range l.checks {
+			if t.ID == id {
+				n++
+			}
+		}
+		return n
+	}
+	for {
+		next := best
+		if done(first.ID) < done(best.ID) {
+			next = first
+		}
+		if done(next.ID) >= l.Check || l.interrupted(ctx) {
+			return nil
+		}
+		left := l.Budget.Time - l.spent()
+		if l.Budget.Time > 0 && left < next.Measurement.Elapsed {
+			return nil
+		}
+		l.running = append(l.running, Running{next.Proposal, l.clock.Now()})
+		l.notify(false)
+		o := l.trial(ctx, next.Proposal, max(left, 0), nil)
+		l.running = l.running[:0]
+		if o.err != nil {
+			return o.err
+		}
+		if o.lost || o.trial.State == assay.Censored { // no time for another
+			return nil
+		}
+		o.trial.ID = next.ID
+		l.checks = append(l.checks, o.trial)
+		if err := l.append(context.WithoutCancel(ctx), assay.Event{Checked: &o.trial}); err != nil {
+			return err
+		}
+		l.notify(false)
+	}
+}
+
+// interrupted reports whether the user asked the study to end.
+func (l *loop) interrupted(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-l.Drain:
+		l.endedBy = "interrupt"
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,388 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// checkShare is the largest part of the time budget that is kept back for the
+// repeated runs at the end.
+const checkShare = 0.2
+
+// loop is the state of one run of a study. All but history is owned by the
+// goroutine of Run.
+type loop struct {
+	*Study
+	clock   assay.Clock
+	actors  actors // nil for a real clock
+	began   time.Time
+	before  time.Duration // spent by earlier sessions
+	open    []assay.Proposal
+	running []Running
+	ended   chan outcome
+	checks  []assay.Trial
+
+	mu      sync.Mutex
+	history []assay.Trial // appended by the loop, read by observers
+
+	first    int64 // ID of the first proposal
+	replayed int
+	overhead time.Duration
+	endedBy  string
+}
+
+type outcome struct {
+	trial assay.Trial
+	lost  bool // cut off by the budget with nothing learned, or interrupted
+	err   error
+}
+
+func newLoop(s *Study) *loop {
+	l := &loop{Study: s, clock: s.Clock, ended: make(chan outcome), first: 1}
+	if l.clock == nil {
+		l.clock = realClock{}
+	}
+	l.actors, _ = l.clock.(actors)
+	l.began = l.clock.Now()
+	return l
+}
+
+func (l *loop) enter() {
+	if l.actors != nil {
+		l.actors.Enter()
+	}
+}
+
+func (l *loop) leave() {
+	if l.actors != nil {
+		l.actors.Leave()
+	}
+}
+
+func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
+
+func (l *loop) append(ctx context.Context, e assay.Event) error {
+	e.At, e.Spent = l.clock.Now(), l.spent()
+	if err := l.Store.Append(ctx, l.Name, e); err != nil {
+		return fmt.Errorf("study %q: recording: %w", l.Name, err)
+	}
+	return nil
+}
+
+func (l *loop) end(ctx context.Context) error {
+	return l.append(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
+}
+
+func (l *loop) notify(replay bool) {
+	if l.Notify != nil {
+		l.Notify(Progress{Trials: l.history, Running: l.running, Spent: l.spent(), Checks: len(l.checks), Replay: replay})
+	}
+}
+
+// search keeps trials in flight until something ends it, and sets endedBy.
+func (l *loop) search(ctx context.Context) error {
+	var fail error
+	for {
+		for fail == nil && l.endedBy == "" && len(l.running) < max(1, l.Parallel) {
+			p, ok, err := l.next(ctx)
+			if err != nil {
+				fail = err
+			}
+			if !ok {
+				break
+			}
+			l.launch(ctx, p)
+		}
+		if len(l.running) == 0 {
+			if fail == nil && l.endedBy == "" {
+				fail = errors.New("study: the searcher proposes nothing though no trial is running")
+			}
+			return fail
+		}
+		o, drained := l.wait()
+		if drained {
+			l.endedBy = "interrupt"
+			continue
+		}
+		if err := l.settle(ctx, o); err != nil {
+			fail = errors.Join(fail, err)
+		}
+	}
+}
+
+// next returns the next proposal to run. ok is false if there is none now; then
+// endedBy says whether that is the end.
+func (l *loop) next(ctx context.Context) (p assay.Proposal, ok bool, err error) {
+	if l.endedBy = l.over(ctx); l.endedBy != "" {
+		return p, false, nil
+	}
+	if len(l.open) > 0 {
+		p, l.open = l.open[0], l.open[1:]
+		return p, true, nil
+	}
+	t0 := time.Now()
+	defer func() { l.overhead += time.Since(t0) }()
+	ps, err := l.Searcher.Ask(1)
+	if errors.Is(err, assay.ErrDone) {
+		if len(l.running) == 0 {
+			l.endedBy = "search"
+		}
+		return p, false, nil
+	}
+	if err != nil || len(ps) == 0 {
+		return p, false, err
+	}
+	err = l.append(ctx, assay.Event{Asked: &ps[0]})
+	return ps[0], err == nil, err
+}
+
+// over returns why the study is over, or "".
+func (l *loop) over(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return "interrupt"
+	}
+	select {
+	case <-l.Drain:
+		return "interrupt"
+	default:
+	}
+	if t := l.Budget.Target; t != nil {
+		if b, ok := assay.Best(l.history); ok && b.Value <= l.Goal.Show(*t) {
+			return "target"
+		}
+	}
+	if n := l.Budget.Trials; n > 0 && len(l.history)+len(l.running) >= n {
+		return "trials"
+	}
+	if l.Budget.Time > 0 && l.left() <= 0 {
+		return "budget"
+	}
+	return ""
+}
+
+// left returns what is left of the time budget for the search.
+func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spent() }
+
+// reserve returns the time kept back for the repeated runs at the end: what
+// they will take, as far as that is known, within checkShare of the budget.
+func (l *loop) reserve() time.Duration {
+	if l.Check <= 0 {
+		return 0
+	}
+	best, ok := assay.Best(l.history)
+	first, ok2 := l.firstTrial()
+	if !ok || !ok2 || best.ID == first.ID {
+		return 0
+	}
+	pair := best.Measurement.Elapsed + first.Measurement.Elapsed
+	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
+}
+
+func (l *loop) firstTrial() (assay.Trial, bool) {
+	i := slices.IndexFunc(l.history, func(t assay.Trial) bool { return t.ID == l.first })
+	if i < 0 {
+		return assay.Trial{}, false
+	}
+	return l.history[i], true
+}
+
+// launch starts a trial, whose outcome arrives on l.ended.
+func (l *loop) launch(ctx context.Context, p assay.Proposal) {
+	l.running = append(l.running, Running{p, l.clock.Now()})
+	limit := time.Duration(0)
+	if l.Budget.Time > 0 {
+		limit = l.left()
+	}
+	l.notify(false)
+	l.enter()
+	go func() {
+		// The token of Enter goes to the loop with the outcome.
+		l.ended <- l.trial(ctx, p, limit, l.Stopper)
+	}()
+}
+
+// wait blocks until a trial ends, or Drain is closed for the first time.
+func (l *loop) wait() (o outcome, drained bool) {
+	drain := l.Drain
+	if l.endedBy != "" {
+		drain = nil
+	}
+	l.leave()
+	select {
+	case o = <-l.ended: // and with it the token
+		return o, false
+	case <-drain:
+		l.enter()
+		return o, true
+	}
+}
+
+// settle records the outcome of a trial and tells the searcher.
+func (l *loop) settle(ctx context.Context, o outcome) error {
+	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
+	l.running = slices.Delete(l.running, i, i+1)
+	if o.lost || o.err != nil {
+		return o.err
+	}
+	t0 := time.Now()
+	defer func() { l.overhead += time.Since(t0) }()
+	// A result is recorded even if the context ended just now.
+	if err := l.append(context.WithoutCancel(ctx), assay.Event{Told: &o.trial}); err != nil {
+		return err
+	}
+	l.remember(o.trial)
+	l.notify(false)
+	return l.Searcher.Tell(o.trial)
+}
+
+func (l *loop) remember(t assay.Trial) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.history = append(l.history, t)
+}
+
+// past returns the trials so far, for an observer.
+func (l *loop) past() []assay.Trial {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.history[:len(l.history):len(l.history)]
+}
+
+// trial runs one proposal to its final state. left is what remains of the time
+// budget, 0 for no limit; stopper may be nil.
+func (l *loop) trial(ctx context.Context, p assay.Proposal, left time.Duration, stopper assay.Stopper) outcome {
+	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
+	job, err := l.Command(p.Config)
+	if err != nil {
+		return outcome{trial: t, err: err}
+	}
+	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
+	if cut {
+		job.Limit = left
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	retries := l.Retries
+	if retries == 0 {
+		retries = 2
+	}
+	for {
+		t.Attempts++
+		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
+		if !unknown(ctx, err) || t.Attempts > retries {
+			break
+		}
+	}
+	t.Ended = l.clock.Now()
+	return l.judge(ctx, t, cut, err)
+}
+
+// unknown reports whether an error of a Runner leaves open what became of the
+// run, so that another attempt may tell.
+func unknown(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && !errors.Is(err, assay.ErrLimit) && !hopeless(err)
+}
+
+// hopeless reports whether every attempt will end in the same error.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup)
+}
+
+// observer returns the callback that asks stopper about the running trial t and
+// cancels its run, or nil if nothing can stop it.
+func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
+	if stopper == nil || !l.Goal.Grows {
+		return nil
+	}
+	stopped := false
+	return func(m assay.Measurement) {
+		v, err := l.Goal.Value(m)
+		if stopped || err != nil {
+			return
+		}
+		now := t
+		now.Measurement, now.Value = m, v
+		if d := stopper.Decide(l.past(), now); d.Stop {
+			stopped = true
+			d.At = m.Elapsed
+			cancel(&stopError{d})
+		}
+	}
+}
+
+// stopError is ErrStopped with the decision that caused it.
+type stopError struct{ assay.Decision }
+
+func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
+func (e *stopError) Is(target error) bool { return target == ErrStopped }
+
+// judge turns what the Runner returned into the trial's final state.
+func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
+	m := t.Measurement
+	value, verr := l.Goal.Value(m)
+	var stop *stopError
+	switch {
+	case errors.As(err, &stop):
+		if verr != nil { // growing metrics are measured while the run goes on
+			return outcome{trial: failed(t, verr.Error())}
+		}
+		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
+	case errors.Is(err, assay.ErrLimit):
+		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
+		if cut {
+			t.Reason = "the study's time budget was spent"
+		}
+		switch {
+		case l.Goal.Grows && verr == nil:
+			t.State, t.Value = assay.Censored, value
+		case cut:
+			return outcome{trial: t, lost: true}
+		default:
+			t = failed(t, t.Reason)
+		}
+	case err != nil && ctx.Err() != nil:
+		return outcome{trial: t, lost: true}
+	case errors.Is(err, assay.ErrSetup):
+		return outcome{trial: t, err: err}
+	case err != nil && hopeless(err):
+		t = failed(t, err.Error())
+	case err != nil:
+		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
+	case m.ExitCode != 0:
+		t = failed(t, exitReason(m))
+	case verr != nil:
+		t = failed(t, verr.Error())
+	default:
+		t.State, t.Value = assay.Done, value
+		if broken, err := l.Goal.Broken(m); err != nil {
+			t = failed(t, err.Error())
+		} else if broken != "" {
+			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+		}
+	}
+	return outcome{trial: t}
+}
+
+func failed(t assay.Trial, reason string) assay.Trial {
+	t.State, t.Value, t.Reason = assay.Failed, math.Inf(1), reason
+	return t
+}
+
+// result collects what is known.
+func (l *loop) result() Result {
+	r := Result{
+		Trials: l.history, Checks: l.checks, Spent: l.spent(), Overhead: l.overhead,
+		EndedBy: l.endedBy, Replayed: l.replayed,
+	}
+	r.Best, r.Found = assay.Best(l.history)
+	r.First, _ = l.firstTrial()
+	return r
+}

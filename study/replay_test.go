@@ -1,0 +1,118 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+)
+
+// events returns the events of a study and a store that holds the first n.
+func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
+	t.Helper()
+	st := store.NewMem()
+	if err := st.Create(t.Context(), "s", nil); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range whole.Events(t.Context(), "s") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n--; n < 0 {
+			break
+		}
+		if err := st.Append(t.Context(), "s", e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
+}
+
+// A process may die after any event. The next one ends with the same trials as
+// if nothing had happened, and runs none again that had ended.
+func TestResumeAfterEveryEvent(t *testing.T) {
+	for _, parallel := range []int{1, 3} {
+		inBubble(t, func(t *testing.T) {
+			whole := store.NewMem()
+			s := newStudy(t, whole, 12)
+			s.Parallel = parallel
+			want := run(t, s)
+			n := 0
+			for range whole.Events(t.Context(), "s") {
+				n++
+			}
+			for k := range n {
+				s := newStudy(t, prefix(t, whole, k), 12)
+				s.Parallel = parallel
+				got := run(t, s)
+				if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
+					t.Errorf("killed after %d events: ended with %v, want %v", k, g, w)
+				}
+				if ran := len(s.Runner.(*fake).ran); ran+got.Replayed != 12 {
+					t.Errorf("killed after %d events: %d trials on record, %d runs", k, got.Replayed, ran)
+				}
+			}
+		})
+	}
+}
+
+func TestResumeAfterCancel(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		want := run(t, newStudy(t, store.NewMem(), 12))
+		st := store.NewMem()
+		ctx, cancel := context.WithTimeout(t.Context(), 77*time.Second)
+		defer cancel()
+		s := newStudy(t, st, 12)
+		part, err := s.Run(ctx)
+		if !errors.Is(err, study.ErrInterrupted) || part.EndedBy != "interrupt" || len(part.Trials) == 0 {
+			t.Fatalf("got %v, ended by %q, %d trials", err, part.EndedBy, len(part.Trials))
+		}
+		got := run(t, newStudy(t, st, 12))
+		if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
+			t.Errorf("resumed study ran %v, want %v", g, w)
+		}
+		if got.Spent < part.Spent {
+			t.Errorf("spent %v, less than %v before", got.Spent, part.Spent)
+		}
+	})
+}
+
+func TestReplaySaysWhereTheAlgorithmChanged(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		st := store.NewMem()
+		run(t, newStudy(t, st, 6))
+		s := newStudy(t, st, 12)
+		s.Searcher = &changed{inner: search.NewRandom(s.Space, 1), at: 4}
+		_, err := s.Run(t.Context())
+		var e *study.ReplayError
+		if !errors.As(err, &e) || e.Stored.ID != 4 || e.Proposals != 3 {
+			t.Fatalf("got %v", err)
+		}
+		t.Log(err)
+		if len(s.Runner.(*fake).ran) != 0 {
+			t.Error("something was run")
+		}
+	})
+}
+
+// changed proposes something else at its at-th proposal.
+type changed struct {
+	inner assay.Searcher
+	n, at int
+}
+
+func (c *changed) Ask(n int) ([]assay.Proposal, error) {
+	ps, err := c.inner.Ask(n)
+	if c.n++; c.n == c.at {
+		ps[0].Config = assay.Config{41 - ps[0].Config[0]}
+	}
+	return ps, err
+}
+
+func (c *changed) Tell(ts ...assay.Trial) error { return c.inner.Tell(ts...) }
