@@ -1,0 +1,26 @@
+// Package stats holds the statistics of measured run times: what a handful of
+// noisy, skewed and sometimes heavy-tailed numbers can say, and how surely.
+//
+// The pieces, in the order in which a study meets them:
+//
+//  1. Replicates of one configuration are reduced to one number by [Min],
+//     [Median] or [Mean]; [Pareto.Replicates] says how many a minimum needs.
+//  2. A number for people comes with its interval, its size and its warnings:
+//     [MedianInterval], [MeanInterval], [Bootstrap] return an [Estimate].
+//  3. Two configurations are compared by [Compare], by [CompareShift] where one
+//     is a constant times the other, which takes fewer runs, or by
+//     [ComparePaired] if their runs were interleaved; the verdict is [Undecided]
+//     unless a difference is shown.
+//  4. Noise itself is described by [TwoJob], [Pareto], [Hill], [LogLogTail] and
+//     [DiagnoseTail].
+//  5. Surfaces over a space are described by [Correlation], [Spearman],
+//     [CrossCorrelation], [NewVariogram] and the tests [ShapiroFrancia],
+//     [JarqueBera], [KruskalWallis], [BrownForsythe] and [MannKendall].
+//  6. Predictions and searches are judged by [RelativeError], [MAPE], [RMSE],
+//     [RSquared], [TotalTime].
+//
+// Everything is a pure function of its arguments. What needs chance takes a
+// seed or a *rand.Rand; no argument is modified. NaN means "not estimated".
+// Samples with NaN give NaN. +Inf, the value of a failed run, is an ordinary
+// large number to everything that is based on ranks.
+package stats

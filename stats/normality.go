@@ -1,0 +1,71 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// ShapiroFrancia tests whether x is normal: the statistic W' is the squared
+// correlation of the sorted values with the expected normal order statistics,
+// approximated by Blom's scores Φ⁻¹((i-3/8)/(n+1/4)) (Shapiro & Francia 1972). P is by
+// Royston 1993: log(1-W') is nearly normal with, for u = log n,
+//
+//	μ = -1.2725 + 1.0521·(log u - u),  σ = 1.0308 - 0.26758·(log u + 2/u),
+//
+// good for 5 <= n <= 5000. A small P says that x is not normal. The test cannot
+// be made (P is 1) for n < 5 or equal values. NaN and infinities panic.
+// Cost: n log n.
+func ShapiroFrancia(x []float64) Test {
+	checkFinite(x)
+	n := float64(len(x))
+	if n < 5 || constant(x) {
+		return Test{math.NaN(), 1, false}
+	}
+	s := slices.Sorted(slices.Values(x))
+	scores := make([]float64, len(s))
+	for i := range scores {
+		scores[i] = NormQuantile((float64(i) + 0.625) / (n + 0.25))
+	}
+	r := Correlation(s, scores)
+	w := r * r
+	u := math.Log(n)
+	v := math.Log(u)
+	z := (math.Log1p(-w) - (-1.2725 + 1.0521*(v-u))) / (1.0308 - 0.26758*(v+2/u))
+	return Test{w, NormCDF(-z), false}
+}
+
+// JarqueBera tests whether the skewness S and the kurtosis K of x are those of a
+// normal variable (Jarque & Bera 1987):
+//
+//	JB = n/6·(S² + (K-3)²/4),
+//
+// χ² with 2 degrees of freedom for large n, whence P; below some hundred values it
+// rejects too rarely, and [ShapiroFrancia] is better. The test cannot be made (P is
+// 1) for n < 3 or equal values. NaN and infinities panic. Cost: n.
+func JarqueBera(x []float64) Test {
+	checkFinite(x)
+	n := float64(len(x))
+	if n < 3 || constant(x) {
+		return Test{math.NaN(), 1, false}
+	}
+	m := Mean(x)
+	scale := spread(x, m)
+	var m2, m3, m4 float64
+	for _, v := range x {
+		d := (v - m) / scale
+		m2 += d * d / n
+		m3 += d * d * d / n
+		m4 += d * d * d * d / n
+	}
+	skew, kurtosis := m3/math.Pow(m2, 1.5), m4/(m2*m2)
+	jb := n / 6 * (skew*skew + (kurtosis-3)*(kurtosis-3)/4)
+	return Test{jb, math.Exp(-jb / 2), false}
+}
+
+func checkFinite(x []float64) {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			panic("stats: test of values that are not finite")
+		}
+	}
+}
