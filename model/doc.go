@@ -1,0 +1,23 @@
+// Package model learns regression functions from trials.
+//
+// A Learner here is a small struct of options whose zero values are documented
+// defaults; its Fit returns an immutable Predictor (see the contracts in package
+// assay). Pick one, and wrap it:
+//
+//  1. The learners are [Linear], [KNN] and [Forest], and those of the files
+//     beside theirs: boosted trees for exact and for censored outcomes, a
+//     multi-layer perceptron and a Gaussian process.
+//  2. Trials that were stopped early are censored examples. A learner that
+//     cannot use them says assay.ErrCensored; [DropCensored] leaves them out,
+//     and [Impute] replaces them by what they are expected to be.
+//  3. [Log] fits the logarithm of run times, whose noise is relative. Wrappers
+//     work from the outside in: Log(Impute(Forest{}, 0)).
+//  4. [CrossValidate] predicts every example without having seen it.
+//
+// A predictor of trees shows them as an [Ensemble], for explanations.
+//
+// The package is pure: it starts no goroutine, reads no clock and does no I/O. A
+// learner with randomness has a Seed, and the same seed and data give the same
+// predictor. Acquisition functions are in package search; rules that stop trials
+// by a prediction, in package stop.
+package model

@@ -1,0 +1,289 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"gonum.org/v1/gonum/mat"
+)
+
+// GP is Gaussian process regression with a constant mean and the Matérn-5/2
+// kernel with one length scale per feature,
+//
+//	k(x, x') = s²·(1 + √5·r + 5r²/3)·exp(-√5·r),  r² = Σ_j (x_j - x'_j)²/ℓ_j²,
+//
+// and noise of variance σ² (Rasmussen and Williams, "Gaussian processes for
+// machine learning", 2006, eq. 4.17 and algorithm 2.1). Features are scaled to
+// their range in the data, outcomes to mean 0 and deviation 1.
+//
+// ℓ, s² and σ² maximize the marginal likelihood times a prior: log ℓ_j ~
+// N(√2 + log(d)/2, 3), wider with more features d, which keeps the process from
+// overfitting in high dimension (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
+// optimization performs great in high dimensions", 2024, §4.2), log s² ~ N(0, 1),
+// and log σ² ~ N(-4, 1).
+//
+// Mean is the posterior mean and Std the posterior deviation of the function
+// itself, without the noise of an outcome: what an acquisition function needs.
+// Censored examples are assay.ErrCensored; one example is enough. Of more than
+// MaxExamples, that many are chosen at random and the others are not used.
+//
+// A fit costs n³ + n²·d for each evaluation of the likelihood, a prediction n².
+type GP struct {
+	MaxExamples int // 0 means 300
+	Evaluations int // of the likelihood and its gradient; 0 means 40
+	Seed        uint64
+}
+
+var _ assay.Learner = GP{}
+
+// Fit implements assay.Learner. The Predictor is an assay.BatchPredictor.
+func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
+	if g.MaxExamples < 0 || g.Evaluations < 0 {
+		panic(fmt.Sprintf("model: GP options out of range: %+v", g))
+	}
+	if err := checkExact(d, 1); err != nil {
+		return nil, err
+	}
+	most, evaluations := g.MaxExamples, g.Evaluations
+	if most == 0 {
+		most = 300
+	}
+	if evaluations == 0 {
+		evaluations = 40
+	}
+	X, Y := d.X, d.Y
+	if n := len(Y); n > most {
+		rows := rand.New(rand.NewPCG(g.Seed, 0)).Perm(n)[:most]
+		slices.Sort(rows)
+		X, Y = make([][]float64, most), make([]float64, most)
+		for i, r := range rows {
+			X[i], Y[i] = d.X[r], d.Y[r]
+		}
+	}
+	m := newMarginal(newScaler(X), X, Y)
+	theta := m.start()
+	theta, _ = minimizeBFGS(m.loss, theta, evaluations)
+	return m.posterior(theta)
+}
+
+// A scaler maps features to [0, 1] by their range.
+type scaler struct{ lo, span []float64 }
+
+func newScaler(X [][]float64) scaler {
+	s := scaler{slices.Clone(X[0]), make([]float64, len(X[0]))}
+	for j := range s.lo {
+		lo, hi := X[0][j], X[0][j]
+		for _, x := range X {
+			lo, hi = min(lo, x[j]), max(hi, x[j])
+		}
+		s.lo[j], s.span[j] = lo, min(hi-lo, math.MaxFloat64)
+		if s.span[j] == 0 {
+			s.span[j] = 1
+		}
+	}
+	return s
+}
+
+// scale sets u to the scaled x.
+func (s scaler) scale(u, x []float64) {
+	for j, v := range x {
+		u[j] = v/s.span[j] - s.lo[j]/s.span[j]
+	}
+}
+
+// The kernel's parameters are the logarithms of ℓ_0..ℓ_(d-1), of s², and of σ².
+
+// Priors of the logarithms: mean and variance.
+const (
+	gpSignalMean, gpSignalVar = 0.0, 1.0
+	gpNoiseMean, gpNoiseVar   = -4.0, 1.0
+	gpLengthVar               = 3.0
+	gpLeastNoise              = 1e-6 // of σ², added to it: keeps the matrix regular
+)
+
+// errSingular is returned for a matrix that stays singular with any jitter.
+var errSingular = errors.New("model: the covariance matrix is not positive definite")
+
+// A marginal is the negative logarithm of the marginal likelihood times the
+// prior, as a function of the kernel's parameters.
+type marginal struct {
+	scaler   scaler
+	mean, sd float64   // of the outcomes
+	u        []float64 // n rows of d scaled features
+	y        []float64 // standardized outcomes
+	d        int
+	k, dk    *mat.SymDense // the covariance, and what its derivative by ℓ has in common
+	inverse  *mat.SymDense
+}
+
+func newMarginal(s scaler, X [][]float64, Y []float64) *marginal {
+	n, d := len(X), len(X[0])
+	l := newSquaredLoss(Y)
+	m := &marginal{
+		scaler: s, mean: l.mean, sd: l.sd, y: l.y, d: d,
+		u: make([]float64, n*d),
+		k: mat.NewSymDense(n, nil), dk: mat.NewSymDense(n, nil), inverse: mat.NewSymDense(n, nil),
+	}
+	for i, x := range X {
+		s.scale(m.u[i*d:(i+1)*d], x)
+	}
+	return m
+}
+
+// start returns the modes of the priors.
+func (m *marginal) start() []float64 {
+	theta := make([]float64, m.d+2)
+	for j := range m.d {
+		theta[j] = m.lengthMean()
+	}
+	theta[m.d], theta[m.d+1] = gpSignalMean, gpNoiseMean
+	return theta
+}
+
+func (m *marginal) lengthMean() float64 {
+	return math.Sqrt2 + math.Log(float64(max(m.d, 1)))/2
+}
+
+// matern returns k/s², and (5/3)(1+√5·r)·exp(-√5·r), by which Δ_j²/ℓ_j² is
+// multiplied in the derivative of k/s² by log ℓ_j.
+func matern(r2 float64) (k, dk float64) {
+	r := math.Sqrt(5 * r2)
+	if r > 700 {
+		return 0, 0 // no 0·∞
+	}
+	e := math.Exp(-r)
+	return (1 + r + r*r/3) * e, 5.0 / 3 * (1 + r) * e
+}
+
+// covariance sets m.k, with the noise, and m.dk.
+func (m *marginal) covariance(theta []float64) {
+	n, d := len(m.y), m.d
+	w := inverseSquares(theta[:d])
+	signal := math.Exp(theta[d])
+	for i := range n {
+		a := m.u[i*d : (i+1)*d]
+		for j := i; j < n; j++ {
+			k, dk := matern(scaledDistance2(a, m.u[j*d:(j+1)*d], w))
+			m.k.SetSym(i, j, signal*k)
+			m.dk.SetSym(i, j, signal*dk)
+		}
+		m.k.SetSym(i, i, signal+math.Exp(theta[d+1])+gpLeastNoise)
+	}
+}
+
+// inverseSquares returns exp(-2·l) for each l.
+func inverseSquares(logs []float64) []float64 {
+	w := make([]float64, len(logs))
+	for j, l := range logs {
+		w[j] = math.Exp(-2 * l)
+	}
+	return w
+}
+
+func scaledDistance2(a, b, w []float64) float64 {
+	b, w = b[:len(a)], w[:len(a)]
+	var r2 float64
+	for j, v := range a {
+		v -= b[j]
+		r2 += v * v * w[j]
+	}
+	return r2
+}
+
+// loss sets grad to the gradient and returns the value: +Inf, with no gradient,
+// where the covariance is not positive definite. With α = K⁻¹y,
+//
+//	-log p = ½ y·α + ½ log|K| + n/2·log 2π,  ∂/∂θ = -½ tr((αα' - K⁻¹) ∂K/∂θ)
+//
+// (Rasmussen and Williams, eq. 5.8 and 5.9).
+func (m *marginal) loss(theta, grad []float64) float64 {
+	for _, t := range theta {
+		if !(math.Abs(t) < 50) { // where exponentials get out of hand
+			return math.Inf(1)
+		}
+	}
+	n, d := len(m.y), m.d
+	m.covariance(theta)
+	var chol mat.Cholesky
+	if !chol.Factorize(m.k) {
+		return math.Inf(1)
+	}
+	var alpha mat.VecDense
+	y := mat.NewVecDense(n, m.y)
+	if chol.SolveVecTo(&alpha, y) != nil || chol.InverseTo(m.inverse) != nil {
+		return math.Inf(1)
+	}
+	value := mat.Dot(y, &alpha)/2 + chol.LogDet()/2 + float64(n)/2*math.Log(2*math.Pi)
+
+	clear(grad)
+	w := inverseSquares(theta[:d])
+	noise := math.Exp(theta[d+1])
+	a := alpha.RawVector().Data
+	for i := range n {
+		ui := m.u[i*d : (i+1)*d]
+		for j := i + 1; j < n; j++ {
+			q := a[i]*a[j] - m.inverse.At(i, j) // counted twice by symmetry, hence no ½
+			grad[d] -= q * m.k.At(i, j)
+			q *= m.dk.At(i, j)
+			uj := m.u[j*d : (j+1)*d]
+			for f, v := range ui {
+				v -= uj[f]
+				grad[f] -= q * v * v * w[f]
+			}
+		}
+		q := (a[i]*a[i] - m.inverse.At(i, i)) / 2
+		grad[d] -= q * (m.k.At(i, i) - noise - gpLeastNoise)
+		grad[d+1] -= q * noise
+	}
+	prior := func(i int, mean, variance float64) {
+		e := theta[i] - mean
+		value += e * e / (2 * variance)
+		grad[i] += e / variance
+	}
+	for j := range d {
+		prior(j, m.lengthMean(), gpLengthVar)
+	}
+	prior(d, gpSignalMean, gpSignalVar)
+	prior(d+1, gpNoiseMean, gpNoiseVar)
+	return value
+}
+
+// posterior returns the predictor for the given parameters. It adds jitter to the
+// diagonal, tenfold each time, while the covariance is not positive definite.
+func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
+	n := len(m.y)
+	m.covariance(theta)
+	var chol mat.Cholesky
+	signal := math.Exp(theta[m.d])
+	for jitter := 1e-9 * signal; !chol.Factorize(m.k); jitter *= 10 {
+		if jitter > signal {
+			return nil, errSingular
+		}
+		for i := range n {
+			m.k.SetSym(i, i, m.k.At(i, i)+jitter)
+		}
+	}
+	var alpha mat.VecDense
+	// The condition number is an error of its own; the solution stands.
+	var condition mat.Condition
+	if err := chol.SolveVecTo(&alpha, mat.NewVecDense(n, m.y)); err != nil && !errors.As(err, &condition) {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	p := &gpPosterior{
+		scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
+		w: inverseSquares(theta[:m.d]), signal: signal,
+		alpha: alpha.RawVector().Data, lower: make([]float64, n*n),
+	}
+	var l mat.TriDense
+	chol.LTo(&l)
+	for i := range n {
+		for j := range i + 1 {
+			p.lower[i*n+j] = l.At(i, j)
+		}
+	}
+	return p, nil
+}
