@@ -1,0 +1,247 @@
+package assaytest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/assay-run/assay"
+)
+
+// SearcherOptions says what a searcher promises beyond the contract. The zero
+// value promises nothing more.
+type SearcherOptions struct {
+	// NoRepeats: no configuration is proposed twice, nor one that was observed.
+	NoRepeats bool
+	// Exhausts: in a finite space every configuration is proposed once, then
+	// ErrDone is returned. It implies NoRepeats.
+	Exhausts bool
+	// Supports reports whether the searcher works in a space; nil means in all.
+	Supports func(*assay.Space) bool
+	// Trials is about how many trials a case takes; 0 means 60. Lower it for a
+	// searcher that computes much per proposal.
+	Trials int
+}
+
+// TestSearcher checks every rule of the contract of [assay.Searcher], and of
+// [assay.Observer] if the searcher is one. newSearcher returns a new searcher
+// on the space it is given; two on the same space must behave alike. The spaces
+// are those of the suite: one point, categories, reals, all kinds mixed,
+// relations, a list, and one too large to enumerate.
+func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
+	t.Helper()
+	for _, s := range searcherSpaces() {
+		if opts.Supports != nil && !opts.Supports(s.space) {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			for _, c := range searcherCases {
+				t.Run(c.name, func(t *testing.T) {
+					b := searcherBench{space: s.space, build: newSearcher, opts: opts.filled()}
+					if err := b.try(c.run); err != nil {
+						t.Errorf("%v\nthe rule: %s", err, c.rule)
+					}
+				})
+			}
+		})
+	}
+}
+
+func (o SearcherOptions) filled() SearcherOptions {
+	o.NoRepeats = o.NoRepeats || o.Exhausts
+	if o.Trials == 0 {
+		o.Trials = 60
+	}
+	return o
+}
+
+type searcherCase struct {
+	name, rule string
+	run        func(b searcherBench) error // the first breach of the rule
+}
+
+var searcherCases = []searcherCase{
+	{"Sequential", "Ask(1) and Tell in turn: members of the space, IDs from 1 without gaps, ErrDone in the end only", searcherSequential},
+	{"Batches", "Ask returns at most n proposals, with trials outstanding too, and results come in any order", searcherBatches},
+	{"Greedy", "Ask may be repeated without a Tell; what it returns then is still right", searcherGreedy},
+	{"Replay", "the same calls give the same proposals", searcherReplay},
+	{"EmptyAsk", "an Ask that returns no proposals leaves the searcher unchanged", searcherEmptyAsk},
+	{"Done", "ErrDone is final and comes without proposals", searcherDone},
+	{"TellUnknown", "it is an error to tell a trial that was not asked, and changes nothing", searcherTellUnknown},
+	{"TellTwice", "it is an error to tell a trial twice, in one call or two, and changes nothing", searcherTellTwice},
+	{"TellRunning", "only trials in a final state can be told", searcherTellRunning},
+	{"TellNothing", "a Tell without trials is no error and changes nothing", searcherTellNothing},
+	{"Immutable", "proposals are never changed once returned, nor trials that were told", searcherImmutable},
+	{"States", "failed, censored and infeasible trials are results like others", searcherStates},
+	{"Values", "equal, zero, negative, tiny and huge values are results like others", searcherValues},
+	{"Repeats", "no configuration twice, if that is promised", searcherRepeats},
+	{"Exhaustion", "every configuration of a finite space and then ErrDone, if that is promised", searcherExhaustion},
+	{"Observe", "an Observer takes trials it did not ask for, whose IDs mean nothing", searcherObserve},
+}
+
+type searcherSpace struct {
+	name  string
+	space *assay.Space
+}
+
+// searcherSpaces returns the spaces of the suite.
+func searcherSpaces() []searcherSpace {
+	real := func(name string, lo, hi float64) assay.Param {
+		return assay.Param{Name: name, Kind: assay.Real, Lo: lo, Hi: hi}
+	}
+	integer := func(name string, lo, hi float64) assay.Param {
+		return assay.Param{Name: name, Kind: assay.Integer, Lo: lo, Hi: hi}
+	}
+	category := func(name string, levels ...string) assay.Param {
+		return assay.Param{Name: name, Kind: assay.Categorical, Levels: levels}
+	}
+	mixed := []assay.Param{
+		real("x", -1, 1), {Name: "rate", Kind: assay.Real, Lo: 1e-3, Hi: 10, Log: true},
+		{Name: "share", Kind: assay.Real, Lo: 0, Hi: 0.9, Step: 0.1},
+		integer("threads", 1, 8), {Name: "size", Kind: assay.Integer, Lo: 1, Hi: 1 << 20, Log: true},
+		{Name: "cache", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}},
+		category("codec", "zstd", "gzip", "lz4"), {Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
+	}
+	narrow := assay.Relation{Text: "i + j <= 6 && i != j", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] }}
+	huge := make([]assay.Param, 30)
+	for i := range huge {
+		huge[i] = integer(fmt.Sprintf("p%d", i), 0, 9)
+	}
+	huge = append(huge, real("x", 0, 10))
+	below := assay.Relation{Text: "x <= p0 + 1", Params: []int{0, 30}, Holds: func(c assay.Config) bool { return c[30] <= c[0]+1 }}
+	return []searcherSpace{
+		{"one point", must(assay.NewSpace([]assay.Param{integer("i", 3, 3), category("c", "only")}))},
+		{"two points", must(assay.NewSpace([]assay.Param{{Name: "on", Kind: assay.Switch, Levels: []string{"off", "on"}}}))},
+		{"categories", must(assay.NewSpace([]assay.Param{category("a", "p", "q", "r"), category("b", "s", "t"), category("c", "u", "v", "w", "x")}))},
+		{"reals", must(assay.NewSpace([]assay.Param{real("x", 0, 1), real("y", -100, 100), {Name: "z", Kind: assay.Real, Lo: 1e-6, Hi: 1, Log: true}}))},
+		{"mixed", must(assay.NewSpace(mixed))},
+		{"relations", must(assay.NewSpace([]assay.Param{integer("i", 0, 9), integer("j", 0, 9), category("c", "p", "q")}, narrow))},
+		{"list", must(assay.NewList(
+			[]assay.Param{integer("i", 0, 100), category("c", "p", "q", "r"), real("x", 0, 1)},
+			[]assay.Config{{0, 0, 0.125}, {7, 1, 0.5}, {100, 2, 1}, {7, 2, 0.5}, {50, 0, 0.1}, {51, 0, 0.1}, {52, 1, 0.3}, {99, 1, 0}, {3, 2, 0.77}, {4, 2, 0.77}},
+		))},
+		{"huge", must(assay.NewSpace(huge, below))},
+	}
+}
+
+// A searcherBench is what a case works with.
+type searcherBench struct {
+	space *assay.Space
+	build func(*assay.Space) assay.Searcher
+	opts  SearcherOptions
+}
+
+// try runs a case and makes a panic of the searcher a breach.
+func (b searcherBench) try(run func(searcherBench) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return run(b)
+}
+
+// A searcherRun drives one searcher and checks what it answers.
+type searcherRun struct {
+	searcherBench
+	s           assay.Searcher
+	proposals   []assay.Proposal // all of them
+	copies      []assay.Config   // as they were when they were returned
+	outstanding []assay.Proposal // not told, in the order of Ask
+	done        bool
+	empty       bool // the latest Ask returned no proposals
+}
+
+func (b searcherBench) start() *searcherRun {
+	return &searcherRun{searcherBench: b, s: b.build(b.space)}
+}
+
+// ask asks for at most n proposals and checks the answer.
+func (r *searcherRun) ask(n int) error {
+	ps, err := r.s.Ask(n)
+	r.empty = len(ps) == 0
+	switch {
+	case err != nil && len(ps) > 0:
+		return fmt.Errorf("Ask(%d) returned %d proposals and the error %w", n, len(ps), err)
+	case errors.Is(err, assay.ErrDone):
+		r.done = true
+		return nil
+	case err != nil:
+		return fmt.Errorf("Ask(%d): %w", n, err)
+	case r.done:
+		return fmt.Errorf("Ask(%d) after ErrDone returned %d proposals and no error", n, len(ps))
+	case len(ps) > n:
+		return fmt.Errorf("Ask(%d) returned %d proposals", n, len(ps))
+	case len(ps) == 0 && len(r.outstanding) == 0:
+		return fmt.Errorf("Ask(%d) returned nothing though nothing is outstanding", n)
+	}
+	for _, p := range ps {
+		if want := int64(len(r.proposals)) + 1; p.ID != want {
+			return fmt.Errorf("proposal has ID %d, want %d", p.ID, want)
+		}
+		if err := r.space.Check(p.Config); err != nil {
+			return fmt.Errorf("proposal %d is no member of the space: %w", p.ID, err)
+		}
+		r.proposals = append(r.proposals, p)
+		r.copies = append(r.copies, p.Config.Clone())
+		r.outstanding = append(r.outstanding, p)
+	}
+	return nil
+}
+
+// tell tells the i-th outstanding trial with a value and a state.
+func (r *searcherRun) tell(i int, result func(assay.Proposal) assay.Trial) error {
+	p := r.outstanding[i]
+	if err := r.s.Tell(result(p)); err != nil {
+		return fmt.Errorf("telling trial %d: %w", p.ID, err)
+	}
+	r.outstanding = append(r.outstanding[:i:i], r.outstanding[i+1:]...)
+	return nil
+}
+
+// sequence runs up to n trials one after the other.
+func (r *searcherRun) sequence(n int, result func(assay.Proposal) assay.Trial) error {
+	for range n {
+		if err := r.ask(1); err != nil || r.done {
+			return err
+		}
+		for len(r.outstanding) > 0 {
+			if err := r.tell(0, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finished is a Done trial whose value is a smooth function of the unit cube
+// with some roughness, positive.
+func (b searcherBench) finished(p assay.Proposal) assay.Trial {
+	v := 1.0
+	for i, u := range b.space.Unit(p.Config) {
+		d := u - 0.3 - 0.1*float64(i%4)
+		v += d*d + 0.05*math.Abs(math.Sin(17*u+float64(i)))
+	}
+	return ended(p, assay.Done, v)
+}
+
+func ended(p assay.Proposal, state assay.State, value float64) assay.Trial {
+	return assay.Trial{
+		Proposal: p, State: state, Value: value, Attempts: 1,
+		Measurement: assay.Measurement{Metrics: map[string]float64{"value": value}},
+	}
+}
+
+// same returns an error unless two runs had the same proposals.
+func same(a, b *searcherRun) error {
+	if len(a.proposals) != len(b.proposals) {
+		return fmt.Errorf("%d proposals, and %d of the other", len(a.proposals), len(b.proposals))
+	}
+	for i, p := range a.proposals {
+		if q := b.proposals[i]; !p.Config.Equal(q.Config) {
+			return fmt.Errorf("proposal %d is %s, and %s of the other", p.ID, a.space.Text(p.Config), a.space.Text(q.Config))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package assaytest
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// SameEvent reports whether a and b are the same record: NaN is equal to NaN,
+// -0 differs from 0, times are equal as instants, no metrics are equal to an
+// empty map, and the output of a trial does not count.
+func SameEvent(a, b assay.Event) bool {
+	return a.At.Equal(b.At) && a.Spent == b.Spent &&
+		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
+		sameOrNil(a.Checked, b.Checked, sameTrial) &&
+		sameOrNil(a.Ended, b.Ended, func(a, b assay.End) bool { return a == b })
+}
+
+// sameOrNil reports whether a and b are both nil or point to the same values.
+func sameOrNil[T any](a, b *T, same func(a, b T) bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return same(*a, *b)
+}
+
+func sameProposal(a, b assay.Proposal) bool {
+	return a.ID == b.ID && slices.EqualFunc(a.Config, b.Config, sameNumber)
+}
+
+func sameTrial(a, b assay.Trial) bool {
+	return sameProposal(a.Proposal, b.Proposal) && a.State == b.State && sameNumber(a.Value, b.Value) &&
+		a.Measurement.Elapsed == b.Measurement.Elapsed && a.Measurement.ExitCode == b.Measurement.ExitCode &&
+		a.Measurement.Signal == b.Measurement.Signal &&
+		maps.EqualFunc(a.Measurement.Metrics, b.Measurement.Metrics, sameNumber) &&
+		a.Reason == b.Reason && sameOrNil(a.Decision, b.Decision, sameDecision) && a.Attempts == b.Attempts &&
+		a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended)
+}
+
+func sameDecision(a, b assay.Decision) bool {
+	return a.Stop == b.Stop && a.Reason == b.Reason && sameNumber(a.Predicted, b.Predicted) && a.At == b.At
+}
+
+// sameNumber reports whether a and b are the same number, by their bits unless
+// they are NaN.
+func sameNumber(a, b float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.Float64bits(a) == math.Float64bits(b)
+}
+
+// askedEvent returns an event that is fixed by id.
+func askedEvent(id int64) assay.Event {
+	return assay.Event{
+		At:    time.Unix(1_770_000_000, id),
+		Spent: time.Duration(id) * time.Second,
+		Asked: &assay.Proposal{ID: id, Config: assay.Config{float64(id), 0.5}},
+	}
+}
+
+// toldEvent returns an event that is fixed by its arguments.
+func toldEvent(id int64, value float64) assay.Event {
+	e := askedEvent(id)
+	e.Told = &assay.Trial{
+		Proposal:    *e.Asked,
+		State:       assay.Done,
+		Value:       value,
+		Measurement: assay.Measurement{Elapsed: time.Second, Metrics: map[string]float64{"m": value}},
+		Attempts:    1,
+		Started:     e.At,
+		Ended:       e.At.Add(time.Second),
+	}
+	e.Asked = nil
+	return e
+}
+
+// fillStudy makes a study of n events and returns them.
+func fillStudy(t *testing.T, s assay.Store, study string, n int) []assay.Event {
+	t.Helper()
+	noStoreErr(t, s.Create(t.Context(), study, nil))
+	events := make([]assay.Event, n)
+	for i := range events {
+		events[i] = askedEvent(int64(i + 1))
+	}
+	noStoreErr(t, s.Append(t.Context(), study, events...))
+	return events
+}
+
+func checkEvents(t *testing.T, s assay.Store, study string, want []assay.Event) {
+	t.Helper()
+	got := mustEvents(t, s, study)
+	if len(got) != len(want) {
+		t.Fatalf("study %q: got %d events, want %d", study, len(got), len(want))
+	}
+	for i := range got {
+		if !SameEvent(got[i], want[i]) {
+			t.Errorf("study %q: event %d:\ngot  %s\nwant %s", study, i, eventText(got[i]), eventText(want[i]))
+		}
+	}
+}
+
+func eventText(e assay.Event) string {
+	text := fmt.Sprintf("%v %v", e.At, e.Spent)
+	if e.Asked != nil {
+		text += fmt.Sprintf(" asked %+v", *e.Asked)
+	}
+	if e.Told != nil {
+		text += fmt.Sprintf(" told %+v %+v", *e.Told, e.Told.Decision)
+	}
+	if e.Checked != nil {
+		text += fmt.Sprintf(" checked %+v %+v", *e.Checked, e.Checked.Decision)
+	}
+	if e.Ended != nil {
+		text += fmt.Sprintf(" ended %+v", *e.Ended)
+	}
+	return fmt.Sprintf("%.1000s", text)
+}
+
+func mustEvents(t *testing.T, s assay.Store, study string) []assay.Event {
+	t.Helper()
+	events, err := collectPairs(s.Events(t.Context(), study))
+	noStoreErr(t, err)
+	return events
+}
+
+func mustStudies(t *testing.T, s assay.Store) []string {
+	t.Helper()
+	names, err := collectPairs(s.Studies(t.Context()))
+	noStoreErr(t, err)
+	return names
+}
+
+// collectPairs returns the values before the first error, and that error.
+func collectPairs[T any](seq iter.Seq2[T, error]) (values []T, err error) {
+	for v, err := range seq {
+		if err != nil {
+			return values, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+func noStoreErr(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
