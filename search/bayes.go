@@ -1,0 +1,228 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/assay-run/assay"
+)
+
+// BayesOptions are the options of [NewBayes].
+type BayesOptions struct {
+	// Learner fits the surrogate: a random forest in Cello. It is required. A
+	// learner whose predictions have no Std makes the search greedy.
+	Learner assay.Learner
+	// Seed decides the initial design, random candidates and ties.
+	Seed uint64
+	// Initial is the number of trials, observed ones included, before the first
+	// fit; 1, as in Cello's Algorithm 1, waits for the two that tell something
+	// apart. 0 means 10, or a third of a space of less than 30. On recorded
+	// tables 3 to 10 are alike within the noise of 20 seeds, and 10 leave a
+	// parallel study something to start with.
+	Initial int
+	// Censored gives censored trials to the Learner as such. If it is false they
+	// are left out of the fit (Ding et al. 2022, Algorithm 1). Wrap a learner
+	// that takes no censored examples in model.Impute.
+	Censored bool
+}
+
+// Bayes is sequential model-based optimization: a surrogate of the objective is
+// fitted to the trials, and the configuration with the largest expected
+// improvement ([LogEI]) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
+// It proposes nothing twice, nor what was observed, and ends with ErrDone when
+// nothing is left.
+//
+// The surrogate sees log y if all values are positive, -log(-y) if all are
+// negative, as those of a maximized positive metric are, and otherwise an
+// inverse hyperbolic sine; all keep the order. A failed or infeasible trial
+// enters with the worst value of a finished one, so that its surroundings are
+// avoided without bending the surrogate; a censored one is left out unless
+// BayesOptions.Censored is set, and stays visited. A trial that is outstanding
+// enters with the value that the surrogate predicted for it ("kriging
+// believer", Ginsbourger et al. 2010), so that parallel proposals differ.
+//
+// Every configuration of an Indexed space of up to 200,000 is scored. In larger
+// spaces the candidates are random configurations, variations of the best
+// trials, and a local search along [assay.Space.Neighbours] from the most
+// promising of both (Hutter, Hoos and Leyton-Brown 2011, §4.3).
+//
+// The surrogate is fitted at the first Ask after a Tell, and for every further
+// proposal of one Ask. Other cost per proposal: a prediction for each candidate.
+type Bayes struct {
+	space   *assay.Space
+	learner assay.Learner
+	opts    BayesOptions
+	rng     *rand.Rand
+	ledger
+	visited visited
+	design  *Sobol // the initial design, and the source of last resort
+	pool    *pool  // scores whole spaces; nil if the space is too large
+	trials  []example
+	lies    map[int64]float64 // believed objective of outstanding trials
+	draws   int               // random candidates in a space without a pool
+	starts  int               // of the local search there
+	done    bool
+	asked   int // proposals and observed trials
+	ended   int // told and observed trials
+
+	surrogate assay.Predictor // nil if it must be fitted again
+	scale     scale           // of the surrogate
+	incumbent float64         // on that scale
+}
+
+// An example is a trial that has ended.
+type example struct {
+	config   assay.Config
+	features []float64
+	state    assay.State
+	value    float64
+}
+
+var (
+	_ assay.Searcher = (*Bayes)(nil)
+	_ assay.Observer = (*Bayes)(nil)
+)
+
+// NewBayes returns a Bayes searcher. It panics if there is no learner or the
+// number of initial trials is negative.
+func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
+	if opts.Learner == nil {
+		panic("search: Bayes needs a learner")
+	}
+	if opts.Initial < 0 {
+		panic(fmt.Sprintf("search: %d initial trials", opts.Initial))
+	}
+	if opts.Initial == 0 {
+		opts.Initial = 10
+		if n := space.Size().N; n > 0 && n < 30 {
+			opts.Initial = max(2, int(n/3))
+		}
+	}
+	b := &Bayes{
+		space: space, learner: opts.Learner, opts: opts,
+		rng:     rand.New(rand.NewPCG(opts.Seed, 2)),
+		visited: visited{}, lies: map[int64]float64{},
+		design: NewSobol(space, opts.Seed), draws: randomCandidates, starts: starts,
+	}
+	if space.Indexed() && space.Size().N <= maxPool {
+		b.pool = newPool(space)
+	}
+	return b
+}
+
+// Ask implements [assay.Searcher]. Besides ErrDone it returns what the learner
+// returns, except that too few examples are made good by the initial design.
+func (b *Bayes) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n && !b.done {
+		c, lie, err := b.choose()
+		if err != nil && len(ps) == 0 {
+			return nil, err
+		}
+		if c == nil {
+			b.done = err == nil
+			break
+		}
+		b.visit(c)
+		p := b.propose(c)
+		b.lies[p.ID] = lie
+		b.asked++
+		b.surrogate = nil
+		ps = append(ps, p)
+	}
+	if len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
+// choose returns the next configuration and its believed objective, NaN if
+// there is no belief; nil if every configuration is visited.
+func (b *Bayes) choose() (assay.Config, float64, error) {
+	if b.ready() {
+		switch err := b.fit(); {
+		case err == nil:
+			if c, mean := b.maximize(); c != nil {
+				return c, b.scale.inverse(mean), nil
+			}
+		case !errors.Is(err, assay.ErrTooFew):
+			return nil, 0, err
+		}
+	}
+	c, ok := b.design.propound()
+	if !ok {
+		return nil, 0, nil
+	}
+	return c, math.NaN(), nil
+}
+
+// ready reports whether the initial design has been asked for and enough of it
+// is known: half, and two finished trials to tell apart.
+func (b *Bayes) ready() bool {
+	if b.asked < b.opts.Initial || 2*b.ended < b.opts.Initial {
+		return false
+	}
+	finished := 0
+	for _, e := range b.trials {
+		if e.state == assay.Done {
+			finished++
+		}
+	}
+	return finished >= 2
+}
+
+// visit keeps c from being proposed again.
+func (b *Bayes) visit(c assay.Config) {
+	b.visited.add(c)
+	b.design.place.visited.add(c)
+	if b.pool != nil {
+		b.pool.visit(c)
+	}
+}
+
+// Tell implements [assay.Searcher].
+func (b *Bayes) Tell(trials ...assay.Trial) error {
+	configs := make([]assay.Config, len(trials)) // as they were proposed
+	for i, t := range trials {
+		configs[i] = b.pending[t.ID]
+	}
+	if err := b.settle(trials); err != nil {
+		return err
+	}
+	for i, t := range trials {
+		delete(b.lies, t.ID)
+		b.learn(configs[i], t)
+	}
+	return nil
+}
+
+// Observe implements [assay.Observer]. A trial whose configuration is not in
+// the space teaches nothing and is ignored.
+func (b *Bayes) Observe(trials ...assay.Trial) error {
+	for _, t := range trials {
+		if _, err := observed(b.space, []assay.Trial{t}); err != nil {
+			return err
+		}
+	}
+	for _, t := range trials {
+		if c, ok := member(b.space, t.Config); ok {
+			b.visit(c)
+			b.asked++
+			b.learn(c, t)
+		}
+	}
+	return nil
+}
+
+func (b *Bayes) learn(c assay.Config, t assay.Trial) {
+	e := example{config: c, features: b.space.Encode(c), state: t.State, value: t.Value}
+	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
+		e.state = assay.Failed // whatever it is called, there is no value
+	}
+	b.trials = append(b.trials, e)
+	b.ended++
+	b.surrogate = nil
+}

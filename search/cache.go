@@ -1,0 +1,136 @@
+package search
+
+import "github.com/assay-run/assay"
+
+// maxCached is the number of proposals of the inner searcher in a row that
+// bring nothing new before a Cache gives up.
+const maxCached = 1000
+
+// Cache returns a searcher that has no configuration of inner run twice. If
+// inner proposes one that ran to the end before (Done or Infeasible), it is told
+// that trial at once and asked again; if it proposes one that is outstanding,
+// the result goes to both. Failed and censored configurations are run again:
+// another attempt may bring what they did not.
+//
+// After 1,000 proposals of inner in a row that bring nothing new it ends with
+// ErrDone. Observed trials that ran to the end are remembered too, and are
+// passed on if inner is an assay.Observer.
+//
+// An Ask that returns nothing may have let inner see known results early, which
+// is no change that can be seen from outside as long as inner does not care in
+// which order it is asked and told within one step: true of searchers that
+// propose in batches or one at a time, and of those that never repeat a
+// proposal.
+func Cache(inner assay.Searcher) assay.Searcher {
+	return &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
+}
+
+type cache struct {
+	inner assay.Searcher
+	ledger
+	known   map[string]assay.Trial     // those that ran to the end, by Key
+	running map[string]int64           // our ID of an outstanding configuration, by Key
+	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
+	done    bool
+}
+
+// Ask implements [assay.Searcher].
+func (c *cache) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	repeats := 0
+	for len(ps) < n && !c.done {
+		more, err := c.inner.Ask(n - len(ps))
+		if err != nil {
+			if len(ps) == 0 {
+				return nil, err
+			}
+			break // the error comes again at the next Ask
+		}
+		if len(more) == 0 {
+			break
+		}
+		for _, p := range more {
+			q, fresh, err := c.admit(p)
+			if err != nil {
+				return ps, err
+			}
+			if !fresh {
+				repeats++
+				continue
+			}
+			repeats = 0
+			ps = append(ps, q)
+		}
+		c.done = repeats >= maxCached
+	}
+	if c.done && len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
+// admit passes on a proposal of inner whose configuration is new. The result of
+// any other is told to inner now, or when it comes.
+func (c *cache) admit(p assay.Proposal) (q assay.Proposal, fresh bool, err error) {
+	k := p.Config.Key()
+	if t, ok := c.known[k]; ok {
+		t.Proposal = p
+		return q, false, c.inner.Tell(t)
+	}
+	if id, ok := c.running[k]; ok {
+		c.of[id] = append(c.of[id], p)
+		return q, false, nil
+	}
+	q = c.propose(p.Config)
+	c.running[k] = q.ID
+	c.of[q.ID] = []assay.Proposal{p}
+	return q, true, nil
+}
+
+// Tell implements [assay.Searcher].
+func (c *cache) Tell(trials ...assay.Trial) error {
+	if err := c.settle(trials); err != nil {
+		return err
+	}
+	var told []assay.Trial
+	for _, t := range trials {
+		waiting := c.of[t.ID]
+		delete(c.of, t.ID)
+		k := waiting[0].Config.Key()
+		delete(c.running, k)
+		c.remember(k, t)
+		for _, p := range waiting {
+			t.Proposal = p
+			told = append(told, t)
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return c.inner.Tell(told...)
+}
+
+func (c *cache) remember(key string, t assay.Trial) {
+	if t.State == assay.Done || t.State == assay.Infeasible {
+		c.known[key] = t
+	}
+}
+
+// Observe implements [assay.Observer].
+func (c *cache) Observe(trials ...assay.Trial) error {
+	for _, t := range trials {
+		if err := final(t); err != nil {
+			return err
+		}
+	}
+	if o, ok := c.inner.(assay.Observer); ok {
+		if err := o.Observe(trials...); err != nil {
+			return err
+		}
+	}
+	for _, t := range trials {
+		c.remember(t.Config.Key(), t)
+	}
+	return nil
+}

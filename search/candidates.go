@@ -1,0 +1,171 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	randomCandidates = 512 // draws from the whole space
+	starts           = 4   // of the local search: as many trials, and as many candidates
+	variations       = 16  // mutations of each of the best trials
+	maxClimb         = 12  // steps of one local search
+)
+
+// maximize returns the configuration not visited with the largest expected
+// improvement and its predicted mean; nil if it finds none.
+func (b *Bayes) maximize() (assay.Config, float64) {
+	if b.pool != nil {
+		return b.pool.maximize(b)
+	}
+	s := &sweep{b: b, seen: visited{}}
+	best := b.bestTrials(b.starts)
+	var cs []assay.Config
+	for _, e := range best {
+		cs = s.admit(cs, e.config)
+	}
+	from := s.score(cs)
+	cs = nil
+	for range b.draws {
+		if c, ok := b.space.Draw(b.rng); ok {
+			cs = s.admit(cs, c)
+		}
+	}
+	for _, e := range best {
+		for range variations {
+			if c, ok := b.vary(e.config); ok {
+				cs = s.admit(cs, c)
+			}
+		}
+	}
+	scored := s.score(cs)
+	if !b.space.Listed() { // where neighbours cost a pass over the list
+		slices.SortStableFunc(scored, func(a, c candidate) int { return cmp.Compare(c.score, a.score) })
+		s.climb(append(from, scored[:min(b.starts, len(scored))]...))
+	}
+	return s.best.config, s.best.mean
+}
+
+// bestTrials returns the n finished trials with the least values, the earliest
+// of equals first.
+func (b *Bayes) bestTrials(n int) []example {
+	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return e.state != assay.Done })
+	slices.SortStableFunc(es, func(a, c example) int { return cmp.Compare(a.value, c.value) })
+	return es[:min(n, len(es))]
+}
+
+// vary returns c with one parameter or a few changed: a continuous or finely
+// divided one by a normal step of a random width, any other to a random value.
+func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
+	v := c.Clone()
+	d := b.space.Dim()
+	for k := 0; k == 0 || b.rng.IntN(2) == 0; k++ { // 1, 2, 3, ... with 1/2, 1/4, 1/8, ...
+		i := b.rng.IntN(d)
+		p := b.space.Params[i]
+		if n := p.Count(); !p.Ordered() || n > 0 && n <= 5 {
+			v[i] = p.FromUnit(b.rng.Float64())
+			continue
+		}
+		width := 0.2 * math.Pow(0.1, b.rng.Float64()) // 0.02 to 0.2 of the range
+		v[i] = p.Unscale(p.ToUnit(v[i]) + width*b.rng.NormFloat64())
+	}
+	return v, b.space.Contains(v)
+}
+
+// A candidate is a configuration with its prediction.
+type candidate struct {
+	config assay.Config
+	mean   float64
+	score  float64 // LogEI
+}
+
+// A sweep scores candidates for one proposal.
+type sweep struct {
+	b    *Bayes
+	seen visited
+	best candidate // among those not visited
+	ties int       // candidates as good as best
+}
+
+// admit appends c to cs unless it has been a candidate before.
+func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
+	if s.seen.add(c) {
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// score predicts configurations. Visited ones are scored, to be passed through,
+// but never the best.
+func (s *sweep) score(cs []assay.Config) []candidate {
+	X, out := make([][]float64, len(cs)), make([]assay.Prediction, len(cs))
+	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
+	for i, c := range cs {
+		n := len(all)
+		all = s.b.space.AppendEncode(all, c)
+		X[i] = all[n:len(all):len(all)]
+	}
+	assay.PredictAll(s.b.surrogate, X, out)
+	scored := make([]candidate, len(cs))
+	for i, c := range cs {
+		scored[i] = candidate{c, out[i].Mean, LogEI(out[i].Mean, out[i].Std, s.b.incumbent)}
+		s.offer(scored[i])
+	}
+	return scored
+}
+
+// offer keeps c if it is not visited and the best so far, or one of n equals
+// with probability 1/n.
+func (s *sweep) offer(c candidate) {
+	first := s.best.config == nil || better(c, s.best)
+	if !first && better(s.best, c) || s.b.visited.has(c.config) {
+		return
+	}
+	if first {
+		s.best, s.ties = c, 1
+	} else if s.ties++; s.b.rng.IntN(s.ties) == 0 {
+		s.best = c
+	}
+}
+
+// better orders by expected improvement, and by predicted mean where there is
+// none.
+func better(a, b candidate) bool {
+	if a.score != b.score {
+		return a.score > b.score
+	}
+	return a.mean < b.mean
+}
+
+// climb moves each candidate to its best neighbour until that is no better. All
+// of them step together, so that the surrogate predicts many at once; where two
+// meet, one goes on.
+func (s *sweep) climb(from []candidate) {
+	for step := 0; step < maxClimb && len(from) > 0; step++ {
+		var cs []assay.Config
+		var of []int // the climber whose neighbour it is
+		for i, c := range from {
+			for _, n := range s.b.space.Neighbours(c.config) {
+				if cs = s.admit(cs, n); len(cs) > len(of) {
+					of = append(of, i)
+				}
+			}
+		}
+		next := slices.Clone(from)
+		for k, c := range s.score(cs) {
+			if i := of[k]; better(c, next[i]) {
+				next[i] = c
+			}
+		}
+		var moved []candidate
+		for i, c := range next {
+			if better(c, from[i]) {
+				moved = append(moved, c)
+			}
+		}
+		from = moved
+	}
+}

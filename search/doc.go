@@ -1,0 +1,20 @@
+// Package search holds the algorithms that propose configurations: each is an
+// assay.Searcher.
+//
+// [NewRandom] draws, [NewGrid] enumerates, [NewLHS] and [NewSobol] fill the
+// space evenly; none of them looks at results. [NewBayes] fits a model to the
+// results and proposes what promises the largest improvement.
+//
+// Wrappers add behaviour to any searcher: [First] puts the user's own
+// configurations in front, [Cache] runs no configuration twice, and
+// [Replicate] measures each several times. They nest from the inside out:
+//
+//	search.First(search.Replicate(search.Cache(inner), 3, slices.Min), defaults...)
+//
+// is inner with remembered results, each taken three times, after the defaults
+// once. Wrappers forward Observe to the searcher inside.
+//
+// Searchers read a trial's State and Value and know nothing of measurements,
+// clocks or budgets. How a searcher treats trials without an exact value is
+// part of its own comment.
+package search

@@ -1,0 +1,79 @@
+package search
+
+import "github.com/assay-run/assay"
+
+// First returns a searcher that proposes the given configurations before those
+// of inner: the user's defaults, or the best of an earlier study. The caller
+// sees to it that they are admissible. Of equal ones only the first is
+// proposed. Their trials go to inner as observations if it is an
+// assay.Observer, so that a searcher which avoids repeats does not propose them
+// again once they have been told.
+func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
+	f := &first{inner: inner, of: map[int64]assay.Proposal{}}
+	seen := visited{}
+	for _, c := range configs {
+		if seen.add(c) {
+			f.queue = append(f.queue, c.Clone())
+		}
+	}
+	return forwarding(f, inner)
+}
+
+type first struct {
+	inner assay.Searcher
+	queue []assay.Config // not asked yet
+	ledger
+	of map[int64]assay.Proposal // inner's proposals by our ID
+}
+
+// Ask implements [assay.Searcher].
+func (f *first) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n && len(f.queue) > 0 {
+		ps = append(ps, f.propose(f.queue[0]))
+		f.queue = f.queue[1:]
+	}
+	if len(ps) == n {
+		return ps, nil
+	}
+	more, err := f.inner.Ask(n - len(ps))
+	if err != nil && len(ps) == 0 {
+		return nil, err
+	}
+	for _, p := range more {
+		q := f.propose(p.Config)
+		f.of[q.ID] = p
+		ps = append(ps, q)
+	}
+	return ps, nil
+}
+
+// Tell implements [assay.Searcher].
+func (f *first) Tell(trials ...assay.Trial) error {
+	configs := make([]assay.Config, len(trials)) // as they were proposed
+	for i, t := range trials {
+		configs[i] = f.pending[t.ID]
+	}
+	if err := f.settle(trials); err != nil {
+		return err
+	}
+	observer, _ := f.inner.(assay.Observer)
+	for i, t := range trials {
+		p, asked := f.of[t.ID]
+		delete(f.of, t.ID)
+		var err error
+		switch {
+		case asked:
+			t.Proposal = p
+			err = f.inner.Tell(t)
+		case observer != nil:
+			t.Config = configs[i]
+			err = observer.Observe(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// GridOptions are the options of [NewGrid].
+type GridOptions struct {
+	// Levels is the number of values of a continuous parameter, equally spaced
+	// on its search scale with both bounds among them; 1 means the middle.
+	// 0 means 5.
+	Levels int
+}
+
+// Grid proposes every configuration in order and then ends. In an Indexed space
+// the order is that of [assay.Space.At]. Elsewhere it is lexical with the last
+// parameter fastest, and relations cut off a branch as soon as all parameters
+// of one are set, so that a narrow space inside a huge product is still
+// walked; a search for the next configuration that finds none in a long while
+// takes that long. If no combination of levels satisfies the relations, the
+// first Ask returns ErrDone.
+//
+// Observed configurations are skipped.
+type Grid struct {
+	space *assay.Space
+	next  int64     // index in an Indexed space
+	walk  *gridWalk // else
+	ledger
+	visited visited // what was observed
+}
+
+var (
+	_ assay.Searcher = (*Grid)(nil)
+	_ assay.Observer = (*Grid)(nil)
+)
+
+// NewGrid returns a Grid searcher. It panics if a number of levels is negative.
+func NewGrid(space *assay.Space, opts GridOptions) *Grid {
+	if opts.Levels < 0 {
+		panic(fmt.Sprintf("search: grid of %d levels", opts.Levels))
+	}
+	g := &Grid{space: space, visited: visited{}}
+	if !space.Indexed() {
+		levels := opts.Levels
+		if levels == 0 {
+			levels = 5
+		}
+		g.walk = newGridWalk(space, levels)
+	}
+	return g
+}
+
+// Ask implements [assay.Searcher].
+func (g *Grid) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n {
+		c, ok := g.step()
+		if !ok {
+			break
+		}
+		if !g.visited.has(c) {
+			ps = append(ps, g.propose(c))
+		}
+	}
+	if len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
+func (g *Grid) step() (assay.Config, bool) {
+	if g.walk != nil {
+		return g.walk.next()
+	}
+	if g.next == g.space.Size().N {
+		return nil, false
+	}
+	c := g.space.At(g.next)
+	g.next++
+	return c, true
+}
+
+// Tell implements [assay.Searcher].
+func (g *Grid) Tell(trials ...assay.Trial) error { return g.settle(trials) }
+
+// Observe implements [assay.Observer].
+func (g *Grid) Observe(trials ...assay.Trial) error { return g.visited.observe(g.space, trials) }
+
+// A gridWalk visits the admissible combinations of levels depth first.
+type gridWalk struct {
+	space *assay.Space
+	count []int64 // levels of each parameter
+	level func(i int, k int64) float64
+	ready [][]assay.Relation // those to check once parameter i is set
+	at    []int64            // the level to try next at each depth
+	c     assay.Config
+	depth int // c[:depth] is set and no relation within it is broken
+}
+
+func newGridWalk(space *assay.Space, levels int) *gridWalk {
+	d := space.Dim()
+	w := &gridWalk{space: space, count: make([]int64, d), ready: make([][]assay.Relation, d), at: make([]int64, d), c: make(assay.Config, d)}
+	for i, p := range space.Params {
+		if w.count[i] = p.Count(); w.count[i] == 0 {
+			w.count[i] = int64(levels)
+		}
+	}
+	for _, r := range space.Relations {
+		if len(r.Params) > 0 { // a relation between none is true of every configuration
+			last := slices.Max(r.Params)
+			w.ready[last] = append(w.ready[last], r)
+		}
+	}
+	w.level = func(i int, k int64) float64 {
+		switch p := space.Params[i]; {
+		case p.Count() > 0:
+			return p.At(k)
+		case levels == 1:
+			return p.Unscale(0.5)
+		default:
+			return p.Unscale(float64(k) / float64(levels-1))
+		}
+	}
+	return w
+}
+
+// next returns the next combination; ok is false after the last.
+func (w *gridWalk) next() (c assay.Config, ok bool) {
+	// Invariant: every combination whose prefix of length depth+1 comes before
+	// c[:depth] followed by level at[depth] has been visited.
+	for w.depth >= 0 {
+		i := w.depth
+		if w.at[i] == w.count[i] {
+			w.at[i] = 0
+			w.depth--
+			continue
+		}
+		w.c[i] = w.level(i, w.at[i])
+		w.at[i]++
+		if slices.ContainsFunc(w.ready[i], func(r assay.Relation) bool { return !r.Holds(w.c) }) {
+			continue
+		}
+		if i == len(w.c)-1 {
+			return w.c.Clone(), true
+		}
+		w.depth++
+	}
+	return nil, false
+}

@@ -1,0 +1,137 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	maxPool   = 200_000 // configurations that are scored one by one
+	poolChunk = 1024    // of which as many are encoded at a time
+)
+
+// A pool is a whole space in compact form: for each configuration the number of
+// the value of each parameter, and for each value its features, so that rows of
+// features are made by copying.
+type pool struct {
+	space    *assay.Space
+	codes    []uint32             // n rows of d value numbers
+	features [][][]float64        // by parameter and value number
+	number   []map[float64]uint32 // by parameter, the number of a coordinate
+	width    int                  // features of a row
+	visited  []bool
+
+	buffer []float64 // poolChunk rows
+	rows   [][]float64
+	at     []int // which configurations the rows are
+	out    []assay.Prediction
+}
+
+// newPool returns the pool of an Indexed space. Cost: the size of the space.
+func newPool(space *assay.Space) *pool {
+	n, d := int(space.Size().N), space.Dim()
+	p := &pool{
+		space: space, codes: make([]uint32, 0, n*d), features: make([][][]float64, d),
+		number: make([]map[float64]uint32, d), visited: make([]bool, n), width: len(space.Features()),
+	}
+	first := make([]int, d+1) // columns of each parameter
+	for _, f := range space.Features() {
+		first[f.Param+1]++
+	}
+	for i := range d {
+		first[i+1] += first[i]
+	}
+	for i := range p.number {
+		p.number[i] = map[float64]uint32{}
+	}
+	for c := range space.All() {
+		var row []float64
+		for i, x := range c {
+			code, ok := p.number[i][x]
+			if !ok {
+				if row == nil {
+					row = space.Encode(c)
+				}
+				code = uint32(len(p.features[i]))
+				p.number[i][x] = code
+				p.features[i] = append(p.features[i], row[first[i]:first[i+1]])
+			}
+			p.codes = append(p.codes, code)
+		}
+	}
+	p.buffer = make([]float64, poolChunk*p.width)
+	p.rows = make([][]float64, poolChunk)
+	for i := range p.rows {
+		p.rows[i] = p.buffer[i*p.width : (i+1)*p.width : (i+1)*p.width]
+	}
+	p.at, p.out = make([]int, poolChunk), make([]assay.Prediction, poolChunk)
+	return p
+}
+
+// visit takes c out of the pool. Cost: a pass over the pool.
+func (p *pool) visit(c assay.Config) {
+	d := len(c)
+	want := make([]uint32, d)
+	for i, x := range c {
+		code, ok := p.number[i][x]
+		if !ok {
+			return
+		}
+		want[i] = code
+	}
+	for i := range p.visited {
+		if slices.Equal(p.codes[i*d:(i+1)*d], want) {
+			p.visited[i] = true
+			return
+		}
+	}
+}
+
+// maximize returns the configuration not visited with the largest expected
+// improvement, a random one of equals, and its predicted mean; nil if every one
+// is visited.
+func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
+	best, ties := -1, 0
+	var top candidate
+	fill := 0
+	flush := func() {
+		assay.PredictAll(b.surrogate, p.rows[:fill], p.out[:fill])
+		for k, o := range p.out[:fill] {
+			c := candidate{mean: o.Mean, score: LogEI(o.Mean, o.Std, b.incumbent)}
+			if best < 0 || better(c, top) {
+				best, top, ties = p.at[k], c, 1
+			} else if !better(top, c) {
+				if ties++; b.rng.IntN(ties) == 0 {
+					best = p.at[k]
+				}
+			}
+		}
+		fill = 0
+	}
+	for i, v := range p.visited {
+		if v {
+			continue
+		}
+		p.expand(i, p.rows[fill])
+		p.at[fill] = i
+		if fill++; fill == poolChunk {
+			flush()
+		}
+	}
+	flush()
+	if best < 0 {
+		return nil, math.NaN()
+	}
+	return p.space.At(int64(best)), top.mean
+}
+
+// expand writes the features of configuration i to row.
+func (p *pool) expand(i int, row []float64) {
+	d := len(p.features)
+	k := 0
+	for j, code := range p.codes[i*d : (i+1)*d] {
+		k += copy(row[k:], p.features[j][code])
+	}
+}

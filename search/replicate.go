@@ -1,0 +1,171 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// Replicate returns a searcher that has each proposal of inner run k times and
+// tells inner one trial with reduce of the k values. With [slices.Min] it is
+// the min-of-K estimator (Tabatabaee et al. 2005, §5.2, eq. 13), which keeps a
+// finite variance where single runs are heavy-tailed.
+//
+// reduce gets k numbers in the order of the proposals and must be monotone in
+// each: minimum, median, mean and maximum are. It need not keep the order of
+// its slice. Runs without an exact value enter by what is known of them:
+//
+//   - A failed run counts as +Inf. If reduce makes that infinite or NaN, inner
+//     is told a failed trial: with the minimum if all runs failed, with the
+//     median if half or more, with the mean if one.
+//   - A censored run has a value of at least its bound. If reduce does not
+//     depend on how far above, inner is told a finished trial, otherwise a
+//     censored one whose value is reduce of the values and bounds.
+//   - If at least half of the runs that ended by themselves broke a limit,
+//     inner is told an infeasible trial.
+//
+// The merged trial has the measurement, reason and decision of the run whose
+// value is nearest to the told one, the span of time of all runs and the sum of
+// their attempts. Replicates of several proposals are interleaved, so that a
+// slow drift of the machine hits all alike: Ask(n) asks inner for n/k rounded
+// up. It panics if k < 1.
+func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assay.Searcher {
+	if k < 1 {
+		panic(fmt.Sprintf("search: %d replicates", k))
+	}
+	return forwarding(&replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}, inner)
+}
+
+type replicate struct {
+	inner  assay.Searcher
+	k      int
+	reduce func([]float64) float64
+	ledger
+	queue []*replicates // one entry for each run that has not been asked
+	of    map[int64]*replicates
+}
+
+// replicates are the runs of one proposal of inner.
+type replicates struct {
+	inner assay.Proposal
+	ids   []int64       // of the asked runs
+	runs  []assay.Trial // told so far
+}
+
+// Ask implements [assay.Searcher].
+func (r *replicate) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	for len(r.queue) < n {
+		ps, err := r.inner.Ask((n - len(r.queue) + r.k - 1) / r.k)
+		if err != nil && len(r.queue) == 0 {
+			return nil, err
+		}
+		if len(ps) == 0 { // an error comes again at the next Ask
+			break
+		}
+		round := make([]*replicates, len(ps))
+		for i, p := range ps {
+			round[i] = &replicates{inner: p}
+		}
+		for range r.k {
+			r.queue = append(r.queue, round...)
+		}
+	}
+	var ps []assay.Proposal
+	for _, g := range r.queue[:min(n, len(r.queue))] {
+		p := r.propose(g.inner.Config)
+		g.ids = append(g.ids, p.ID)
+		r.of[p.ID] = g
+		ps = append(ps, p)
+	}
+	r.queue = r.queue[len(ps):]
+	return ps, nil
+}
+
+// Tell implements [assay.Searcher].
+func (r *replicate) Tell(trials ...assay.Trial) error {
+	if err := r.settle(trials); err != nil {
+		return err
+	}
+	var told []assay.Trial
+	for _, t := range trials {
+		g := r.of[t.ID]
+		delete(r.of, t.ID)
+		if g.runs = append(g.runs, t); len(g.runs) == r.k {
+			told = append(told, g.merge(r.reduce))
+		}
+	}
+	if len(told) == 0 {
+		return nil
+	}
+	return r.inner.Tell(told...)
+}
+
+// merge returns the trial that stands for all runs.
+func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
+	// In the order of the proposals, whatever the order of the results.
+	runs := slices.Clone(g.runs)
+	slices.SortFunc(runs, func(a, b assay.Trial) int { return slices.Index(g.ids, a.ID) - slices.Index(g.ids, b.ID) })
+	low, high := make([]float64, len(runs)), make([]float64, len(runs))
+	ended, broken := 0, 0
+	for i, t := range runs {
+		low[i] = t.Value
+		if t.State == assay.Failed || math.IsNaN(t.Value) {
+			low[i] = math.Inf(1)
+		}
+		if high[i] = low[i]; t.State == assay.Censored {
+			high[i] = math.Inf(1)
+		}
+		if t.State == assay.Done || t.State == assay.Infeasible {
+			ended++
+		}
+		if t.State == assay.Infeasible {
+			broken++
+		}
+	}
+	nearest := slices.Clone(low) // reduce may reorder its argument
+	value, bound := reduce(low), reduce(high)
+
+	m := assay.Trial{State: assay.Done, Value: value}
+	switch {
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		m.State, m.Value = assay.Failed, math.Inf(1)
+	case broken > 0 && 2*broken >= ended:
+		m.State = assay.Infeasible
+	case bound != value:
+		m.State = assay.Censored
+	}
+	like := runs[representative(runs, nearest, m)]
+	m.Proposal, m.Measurement, m.Reason, m.Decision = g.inner, like.Measurement, like.Reason, like.Decision
+	m.Started, m.Ended = runs[0].Started, runs[0].Ended
+	for _, t := range runs {
+		m.Attempts += t.Attempts
+		if t.Started.Before(m.Started) {
+			m.Started = t.Started
+		}
+		if t.Ended.After(m.Ended) {
+			m.Ended = t.Ended
+		}
+	}
+	return m
+}
+
+// representative returns the run whose value is nearest to that of m, among
+// those in the state of m if there are any.
+func representative(runs []assay.Trial, values []float64, m assay.Trial) int {
+	best := -1
+	better := func(i, j int) bool { // reports whether run i represents m better than run j
+		if a, b := runs[i].State == m.State, runs[j].State == m.State; a != b {
+			return a
+		}
+		return math.Abs(values[i]-m.Value) < math.Abs(values[j]-m.Value)
+	}
+	for i := range runs {
+		if best < 0 || better(i, best) {
+			best = i
+		}
+	}
+	return best
+}

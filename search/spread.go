@@ -1,0 +1,197 @@
+package search
+
+import (
+	"math/rand/v2"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/doe"
+)
+
+// LHS proposes the points of one Latin hypercube and then ends: each parameter
+// takes n values that are spread evenly over its search scale (McKay, Beckman
+// and Conover 1979).
+//
+// A point of the unit cube becomes a configuration by [assay.Space.FromUnit];
+// one that breaks a relation, or is not in the list of a listed space, is moved
+// to the nearest that is admissible, and one that was proposed or observed
+// before is replaced by a random new one. In a space of less than n
+// configurations it ends after the last.
+type LHS struct {
+	place  place
+	points [][]float64
+}
+
+var (
+	_ assay.Searcher = (*LHS)(nil)
+	_ assay.Observer = (*LHS)(nil)
+)
+
+// maximinSwaps is the number of swaps per point by which an LHS searcher
+// spreads its hypercube; more than some tens per point bring little.
+const maximinSwaps = 20
+
+// maximinWork bounds the distances of coordinates computed for that.
+const maximinWork = 5_000_000
+
+// NewLHS returns an LHS searcher of n points, spread by [doe.Maximin]. It panics
+// if n < 1. Cost: of order n²·d, at most some tenths of a second.
+func NewLHS(space *assay.Space, n int, seed uint64) *LHS {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	points := doe.LatinHypercube(n, space.Dim(), rng)
+	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*space.Dim())), rng)
+	return &LHS{place: newPlace(space, seed), points: points}
+}
+
+// Ask implements [assay.Searcher].
+func (l *LHS) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	return l.place.ask(n, func() (assay.Config, bool) {
+		if len(l.points) == 0 {
+			return nil, false
+		}
+		c := l.place.admissible(l.points[0])
+		l.points = l.points[1:]
+		if l.place.visited.has(c) {
+			return l.place.fresh()
+		}
+		return c, true
+	})
+}
+
+// Tell implements [assay.Searcher].
+func (l *LHS) Tell(trials ...assay.Trial) error { return l.place.settle(trials) }
+
+// Observe implements [assay.Observer].
+func (l *LHS) Observe(trials ...assay.Trial) error { return l.place.Observe(trials...) }
+
+// Sobol proposes the points of a scrambled Sobol' sequence: like [Random], and
+// without an end in a continuous space, but evenly spread at any time; see
+// [doe.Sobol] for how many parameters.
+//
+// A point of the unit cube becomes a configuration by [assay.Space.FromUnit].
+// Points that break a relation, or whose configuration was proposed or observed
+// before, are passed over, which keeps the others where they belong. After 32
+// of them in a row the next point is moved to the nearest admissible
+// configuration, and if that is not new, replaced by a random new one. A
+// listed space, which holds few of the points, moves every point to the nearest
+// listed configuration.
+type Sobol struct {
+	place    place
+	sequence *doe.Sobol
+	next     int64
+	point    []float64
+}
+
+var (
+	_ assay.Searcher = (*Sobol)(nil)
+	_ assay.Observer = (*Sobol)(nil)
+)
+
+// maxPassed is the number of points in a row that a Sobol searcher passes over.
+const maxPassed = 32
+
+// NewSobol returns a Sobol searcher whose scrambling belongs to seed.
+func NewSobol(space *assay.Space, seed uint64) *Sobol {
+	d := space.Dim()
+	return &Sobol{place: newPlace(space, seed), sequence: doe.NewSobol(d).Scrambled(seed), point: make([]float64, d)}
+}
+
+// Ask implements [assay.Searcher].
+func (s *Sobol) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	return s.place.ask(n, s.propound)
+}
+
+// propound returns the next new configuration of the sequence without proposing
+// it; false if there is none.
+func (s *Sobol) propound() (assay.Config, bool) {
+	if s.place.exhausted() {
+		return nil, false
+	}
+	space := s.place.space
+	for range maxPassed {
+		s.advance()
+		c := space.FromUnit(s.point)
+		if space.Listed() {
+			c = space.Nearest(c)
+		}
+		if space.Contains(c) && !s.place.visited.has(c) {
+			return c, true
+		}
+	}
+	s.advance()
+	if c := s.place.admissible(s.point); !s.place.visited.has(c) {
+		return c, true
+	}
+	return s.place.fresh()
+}
+
+// advance takes the next point; the sequence starts over after 2^32 of them.
+func (s *Sobol) advance() {
+	s.sequence.At(s.next, s.point)
+	s.next = (s.next + 1) % (1 << 32)
+}
+
+// Tell implements [assay.Searcher].
+func (s *Sobol) Tell(trials ...assay.Trial) error { return s.place.settle(trials) }
+
+// Observe implements [assay.Observer].
+func (s *Sobol) Observe(trials ...assay.Trial) error { return s.place.Observe(trials...) }
+
+// A place turns points of the unit cube into proposals that are admissible and
+// all different.
+type place struct {
+	space *assay.Space
+	ledger
+	visited visited // proposed or observed
+	spare   *Random // for what no point gives
+}
+
+func newPlace(space *assay.Space, seed uint64) place {
+	return place{space: space, visited: visited{}, spare: NewRandom(space, seed)}
+}
+
+// ask proposes what next returns until it returns false.
+func (p *place) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal, error) {
+	var ps []assay.Proposal
+	for len(ps) < n {
+		c, ok := next()
+		if !ok {
+			break
+		}
+		p.visited.add(c)
+		ps = append(ps, p.propose(c))
+	}
+	if len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
+// admissible returns the configuration of a point, or the nearest admissible.
+func (p *place) admissible(point []float64) assay.Config {
+	c := p.space.FromUnit(point)
+	if p.space.Contains(c) {
+		return c
+	}
+	return p.space.Nearest(c)
+}
+
+// fresh returns a random configuration that is neither proposed nor observed.
+func (p *place) fresh() (assay.Config, bool) {
+	for {
+		c, ok := p.spare.draw()
+		if !ok || !p.visited.has(c) {
+			return c, ok
+		}
+	}
+}
+
+// exhausted reports whether every configuration is visited; false if they
+// cannot be counted.
+func (p *place) exhausted() bool {
+	return p.spare.order != nil && int64(len(p.visited)) >= p.spare.order.Len()
+}
+
+// Observe implements [assay.Observer] for the searchers that have a place.
+func (p *place) Observe(trials ...assay.Trial) error { return p.visited.observe(p.space, trials) }

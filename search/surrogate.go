@@ -1,0 +1,158 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// fit makes the surrogate from the trials that have ended and the beliefs about
+// those that have not, unless nothing has changed since the last time. There is
+// at least one finished trial.
+func (b *Bayes) fit() error {
+	if b.surrogate != nil {
+		return nil
+	}
+	data := b.examples()
+	p, err := b.learner.Fit(data)
+	if err != nil {
+		return fmt.Errorf("search: surrogate: %w", err)
+	}
+	b.surrogate = p
+	return nil
+}
+
+// examples returns the training set, and sets the scale and the incumbent that
+// belong to it.
+func (b *Bayes) examples() assay.Data {
+	var values []float64
+	for _, e := range b.trials {
+		if e.state == assay.Done {
+			values = append(values, e.value)
+		}
+	}
+	worst := slices.Max(values)
+	b.scale = newScale(values)
+	b.incumbent = b.scale.forward(slices.Min(values))
+
+	var d assay.Data
+	add := func(features []float64, y float64, censored bool) {
+		d.X = append(d.X, features)
+		d.Y = append(d.Y, b.scale.forward(y))
+		if b.opts.Censored {
+			d.Censored = append(d.Censored, censored)
+		}
+	}
+	for _, e := range b.trials {
+		switch {
+		case e.state == assay.Done:
+			add(e.features, e.value, false)
+		case e.state != assay.Censored:
+			add(e.features, worst, false)
+		case b.opts.Censored && b.scale.defined(e.value):
+			add(e.features, e.value, true)
+		}
+	}
+	middle := median(values)
+	for id := int64(1); id <= b.last && len(b.pending) > 0; id++ { // in a fixed order
+		c, ok := b.pending[id]
+		if !ok {
+			continue
+		}
+		lie := b.lies[id]
+		if !b.scale.defined(lie) {
+			lie = middle
+		}
+		add(b.space.Encode(c), lie, false)
+	}
+	return d
+}
+
+// A scale is a monotone transform under which objective values are of one order
+// of magnitude, so that the surrogate can tell the good from the very good.
+type scale struct {
+	kind   scaleKind
+	center float64
+	spread float64
+}
+
+type scaleKind uint8
+
+const (
+	logScale     scaleKind = iota // log y
+	mirrorScale                   // -log(-y)
+	arsinhScale                   // arsinh((y-center)/spread)
+	shiftedScale                  // y-center: all are equal
+)
+
+// newScale returns the scale for the given values of finished trials, of which
+// there is at least one.
+func newScale(values []float64) scale {
+	switch lo, hi := slices.Min(values), slices.Max(values); {
+	case lo > 0:
+		return scale{kind: logScale}
+	case hi < 0:
+		return scale{kind: mirrorScale}
+	default:
+		s := scale{kind: arsinhScale, center: median(values)}
+		// The median distance from the median; where more than half are equal,
+		// the mean distance.
+		away := make([]float64, len(values))
+		for i, v := range values {
+			away[i] = math.Abs(v - s.center)
+			s.spread += away[i] / float64(len(values))
+		}
+		if m := median(away); m > 0 {
+			s.spread = m
+		}
+		if s.spread = min(s.spread, math.MaxFloat64); s.spread == 0 {
+			s.kind = shiftedScale
+		}
+		return s
+	}
+}
+
+// defined reports whether forward is finite at y.
+func (s scale) defined(y float64) bool {
+	f := s.forward(y)
+	return !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
+func (s scale) forward(y float64) float64 {
+	switch s.kind {
+	case logScale:
+		return math.Log(y)
+	case mirrorScale:
+		return -math.Log(-y)
+	case arsinhScale:
+		half := y/2 - s.center/2 // y - center may overflow
+		if z := half / (s.spread / 2); math.Abs(z) < 1e150 {
+			return math.Asinh(z)
+		}
+		// arsinh z = log 2z for large z, by logarithms as the quotient may overflow.
+		return math.Copysign(2*math.Ln2+math.Log(math.Abs(half))-math.Log(s.spread), half)
+	}
+	return y - s.center
+}
+
+func (s scale) inverse(f float64) float64 {
+	switch s.kind {
+	case logScale:
+		return math.Exp(f)
+	case mirrorScale:
+		return -math.Exp(-f)
+	case arsinhScale:
+		return s.center + s.spread*math.Sinh(f)
+	}
+	return f + s.center
+}
+
+// median returns the middle value, the mean of the two in the middle of an even
+// number.
+func median(xs []float64) float64 {
+	s := slices.Sorted(slices.Values(xs))
+	n := len(s)
+	return s[(n-1)/2]/2 + s[n/2]/2
+}
