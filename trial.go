@@ -15,6 +15,9 @@ type Measurement struct {
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	// Missing says why a metric that the run should have reported was not
+	// measured.
+	Missing map[string]string `json:"missing,omitempty"`
 	// Stdout and Stderr are what was kept of the output; see the runner for
 	// its cap and the mark of a cut. They are not part of the record.
 	Stdout, Stderr []byte `json:"-"`

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// pair returns what a study appends for one trial, of an ordinary size.
+func pair(id int64) []assay.Event {
+	at := time.Unix(1_770_000_000+id, 123456789).UTC()
+	p := assay.Proposal{ID: id, Config: assay.Config{float64(id % 9), 0.25, 1024, 3}}
+	return []assay.Event{
+		{At: at, Spent: time.Duration(id) * time.Second, Asked: &p},
+		{At: at.Add(time.Second), Spent: time.Duration(id+1) * time.Second, Told: &assay.Trial{
+			Proposal: p,
+			State:    assay.Done,
+			Value:    1 + 1/float64(id+1),
+			Measurement: assay.Measurement{Elapsed: 987654321, Metrics: map[string]float64{
+				"cpu_s": 0.9, "rss_B": 12345678, "read_B": 4096, "write_B": 8192, "user_s": 0.7, "sys_s": 0.2,
+			}},
+			Attempts: 1,
+			Started:  at,
+			Ended:    at.Add(time.Second),
+		}},
+	}
+}
+
+// grow appends n trials from the ID on, some at a time.
+func grow(t testing.TB, s assay.Store, study string, from, n int64) {
+	t.Helper()
+	for id := from; id < from+n; {
+		var events []assay.Event
+		for end := min(id+100, from+n); id < end; id++ {
+			events = append(events, pair(id)...)
+		}
+		if err := s.Append(t.Context(), study, events...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAppend appends one trial, asked and told at once, to a study that
+// has n trials already. The time must not depend on n.
+func BenchmarkAppend(b *testing.B) {
+	for name, open := range map[string]func(b *testing.B) assay.Store{
+		"Mem":    func(*testing.B) assay.Store { return NewMem() },
+		"SQLite": func(b *testing.B) assay.Store { return openTest(b, filepath.Join(b.TempDir(), "a.db")) },
+	} {
+		for _, n := range []int64{0, 1000, 10000} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				s := open(b)
+				if err := s.Create(b.Context(), "a", []byte("spec")); err != nil {
+					b.Fatal(err)
+				}
+				grow(b, s, "a", 1, n)
+				b.ReportAllocs()
+				for id := n + 1; b.Loop(); id++ {
+					if err := s.Append(b.Context(), "a", pair(id)...); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkEvents reads a study of 10,000 trials, 20,000 events.
+func BenchmarkEvents(b *testing.B) {
+	s := openTest(b, filepath.Join(b.TempDir(), "a.db"))
+	if err := s.Create(b.Context(), "a", nil); err != nil {
+		b.Fatal(err)
+	}
+	grow(b, s, "a", 1, 10000)
+	for b.Loop() {
+		n := 0
+		for _, err := range s.Events(b.Context(), "a") {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 20000 {
+			b.Fatalf("got %d events, want 20000", n)
+		}
+	}
+}
+
+// BenchmarkSummaries lists 1,000 studies of 1,000 trials each.
+func BenchmarkSummaries(b *testing.B) {
+	s := openTest(b, filepath.Join(b.TempDir(), "a.db"))
+	for i := range 1000 {
+		name := fmt.Sprint("study ", i)
+		if err := s.Create(b.Context(), name, nil); err != nil {
+			b.Fatal(err)
+		}
+		grow(b, s, name, 1, 1000)
+	}
+	for b.Loop() {
+		n := int64(0)
+		for sum, err := range s.Summaries(b.Context()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += sum.Counts[assay.Done]
+		}
+		if n != 1_000_000 {
+			b.Fatalf("got %d trials, want 1000000", n)
+		}
+	}
+}

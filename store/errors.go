@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What callers branch on. A study that does not exist matches fs.ErrNotExist,
+// one that does fs.ErrExist, and a store that was closed fs.ErrClosed.
+var (
+	// ErrIO says that the disk is full or failing. The outcome of the call is
+	// unknown: open the store again and read the events back.
+	ErrIO = errors.New("store: the disk is full or failing")
+	// ErrBroken says that an earlier write failed, so that this handle cannot
+	// know what is on the disk. It comes with the error of that write, and
+	// ends with opening the store again.
+	ErrBroken = errors.New("store: an earlier write failed; open the store again")
+	// ErrDamaged says that the file does not hold what was written.
+	ErrDamaged = errors.New("store: file is damaged")
+	// ErrNewer says that the file was written by a newer version.
+	ErrNewer = errors.New("store: file was written by a newer version")
+	// ErrForeign says that the file is not a store.
+	ErrForeign = errors.New("store: file is not a store")
+	// ErrFileSystem says that the file system cannot hold a store safely.
+	ErrFileSystem = errors.New("store: unsafe file system")
+	// ErrBusy says that other processes kept the file for longer than
+	// [Options.Wait].
+	ErrBusy = errors.New("store: file is in use by other processes")
+	// ErrName says that a study cannot have that name.
+	ErrName = errors.New("store: invalid study name")
+)
+
+// maxName is the length of the longest study name in bytes.
+const maxName = 1024
+
+// checkName returns an error that matches [ErrName] unless name is 1 to 1024
+// bytes of valid UTF-8 without NUL.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrName)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrName, len(name), maxName)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return fmt.Errorf("%w: %q is not text", ErrName, name)
+	}
+	return nil
+}
+
+func notExist(op, study string) error {
+	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
+}
+
+func exists(study string) error {
+	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
+}
+
+// classify wraps an error of the driver in the sentinel of its class.
+func classify(err error) error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+			return fmt.Errorf("%w: %w", ErrIO, err)
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+	return err
+}
+
+// isBusy reports whether err says that another connection holds a lock.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}

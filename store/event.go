@@ -1,0 +1,173 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// payload is the stored form of an event. JSON has neither infinities nor NaN,
+// so the numbers that are not finite go into Nonfinite by the place they came
+// from; a missing value of a trial is +Inf and a missing prediction NaN, as in
+// the JSON of the root package.
+type payload struct {
+	At        time.Time         `json:"at"`
+	Spent     time.Duration     `json:"spent_ns"`
+	Asked     *assay.Proposal   `json:"asked,omitempty"`
+	Told      *assay.Trial      `json:"told,omitempty"`
+	Checked   *assay.Trial      `json:"checked,omitempty"`
+	Ended     *assay.End        `json:"ended,omitempty"`
+	Nonfinite map[string]string `json:"nonfinite,omitempty"`
+}
+
+// Keys of payload.Nonfinite.
+const (
+	keyValue     = "value"
+	keyPredicted = "predicted"
+	keyMetric    = "metrics/" // + name
+)
+
+// EncodeEvent returns e as one line of JSON that [DecodeEvent] turns into an
+// equal event: numbers that are not finite and times to the nanosecond
+// included. The output of a trial (Stdout, Stderr) is not part of the record,
+// and bytes that are not UTF-8 become U+FFFD. It returns an error if not
+// exactly one of the pointers of e is set, if a coordinate of the configuration
+// is not finite, if the state is unknown, or if a time is outside the years 0 to
+// 9999.
+func EncodeEvent(e assay.Event) ([]byte, error) {
+	if err := checkEvent(e); err != nil {
+		return nil, err
+	}
+	for i, x := range eventConfig(e) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, fmt.Errorf("store: coordinate %d of the configuration is %v", i+1, x)
+		}
+	}
+	p := payload{At: e.At, Spent: e.Spent, Asked: e.Asked, Told: e.Told, Checked: e.Checked, Ended: e.Ended}
+	switch {
+	case e.Told != nil:
+		p.Told, p.Nonfinite = splitNonfinite(e.Told)
+	case e.Checked != nil:
+		p.Checked, p.Nonfinite = splitNonfinite(e.Checked)
+	}
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("store: event: %w", err)
+	}
+	return b, nil
+}
+
+// DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored.
+func DecodeEvent(b []byte) (assay.Event, error) {
+	var p payload
+	if err := json.Unmarshal(b, &p); err != nil {
+		return assay.Event{}, fmt.Errorf("store: event: %w", err)
+	}
+	e := assay.Event{At: p.At, Spent: p.Spent, Asked: p.Asked, Told: p.Told, Checked: p.Checked, Ended: p.Ended}
+	if err := checkEvent(e); err != nil {
+		return assay.Event{}, err
+	}
+	for key, text := range p.Nonfinite {
+		if err := setNonfinite(cmp.Or(e.Told, e.Checked), key, text); err != nil {
+			return assay.Event{}, err
+		}
+	}
+	return e, nil
+}
+
+// checkEvent returns an error unless e is one event of a kind known here.
+func checkEvent(e assay.Event) error {
+	kinds := 0
+	for _, set := range []bool{e.Asked != nil, e.Told != nil, e.Checked != nil, e.Ended != nil} {
+		if set {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return fmt.Errorf("store: event is of %d known kinds, not one", kinds)
+	}
+	return nil
+}
+
+// eventConfig returns the configuration that e is about, or nil.
+func eventConfig(e assay.Event) assay.Config {
+	switch {
+	case e.Asked != nil:
+		return e.Asked.Config
+	case e.Told != nil:
+		return e.Told.Config
+	case e.Checked != nil:
+		return e.Checked.Config
+	}
+	return nil
+}
+
+// splitNonfinite returns t without the metrics that are not finite, and every
+// number of t that is not finite and not what its absence means. It returns t
+// itself if there are none.
+func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
+	odd := map[string]string{}
+	if math.IsNaN(t.Value) || math.IsInf(t.Value, -1) {
+		odd[keyValue] = numberText(t.Value)
+	}
+	if t.Decision != nil && math.IsInf(t.Decision.Predicted, 0) {
+		odd[keyPredicted] = numberText(t.Decision.Predicted)
+	}
+	metrics := len(odd)
+	for name, x := range t.Measurement.Metrics {
+		if text := numberText(x); text != "" {
+			odd[keyMetric+name] = text
+		}
+	}
+	if len(odd) == 0 {
+		return t, nil
+	}
+	if len(odd) > metrics {
+		finite := *t
+		finite.Measurement.Metrics = maps.Clone(t.Measurement.Metrics)
+		maps.DeleteFunc(finite.Measurement.Metrics, func(_ string, x float64) bool { return numberText(x) != "" })
+		t = &finite
+	}
+	return t, odd
+}
+
+func setNonfinite(t *assay.Trial, key, text string) error {
+	x, ok := map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[text]
+	if t == nil || !ok {
+		return fmt.Errorf("store: event: nonfinite %q is %q", key, text)
+	}
+	name, isMetric := strings.CutPrefix(key, keyMetric)
+	switch {
+	case isMetric:
+		if t.Measurement.Metrics == nil {
+			t.Measurement.Metrics = map[string]float64{}
+		}
+		t.Measurement.Metrics[name] = x
+	case key == keyValue:
+		t.Value = x
+	case key == keyPredicted && t.Decision != nil:
+		t.Decision.Predicted = x
+	default:
+		return fmt.Errorf("store: event: nonfinite %q has no place", key)
+	}
+	return nil
+}
+
+// numberText returns "NaN", "+Inf" or "-Inf", or "" for a finite number.
+func numberText(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "NaN"
+	case math.IsInf(x, 1):
+		return "+Inf"
+	case math.IsInf(x, -1):
+		return "-Inf"
+	}
+	return ""
+}

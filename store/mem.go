@@ -1,0 +1,273 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Mem keeps studies in memory, for tests and simulations. It is lost with the
+// process. An Append costs one small copy per event; Trials and Summary read
+// all events of the study.
+type Mem struct {
+	mu      sync.RWMutex
+	studies map[string]*memStudy
+	locks   map[string]bool
+}
+
+var (
+	_ assay.Store   = (*Mem)(nil)
+	_ assay.Remover = (*Mem)(nil)
+	_ assay.Locker  = (*Mem)(nil)
+	_ Projector     = (*Mem)(nil)
+)
+
+// A memStudy is changed only by appending to events, so that a slice of them
+// taken under the lock may be read without it.
+type memStudy struct {
+	spec    []byte
+	created time.Time
+	events  []assay.Event
+}
+
+// NewMem returns an empty store.
+func NewMem() *Mem {
+	return &Mem{studies: map[string]*memStudy{}, locks: map[string]bool{}}
+}
+
+// Create implements [assay.Store].
+func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
+	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.studies[study] != nil {
+		return exists(study)
+	}
+	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: time.Now()}
+	return nil
+}
+
+// get returns the study and the events that it has now.
+func (m *Mem) get(ctx context.Context, op, study string) (*memStudy, []assay.Event, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if s := m.studies[study]; s != nil {
+		return s, s.events, nil
+	}
+	return nil, nil, notExist(op, study)
+}
+
+// Spec implements [assay.Store].
+func (m *Mem) Spec(ctx context.Context, study string) ([]byte, error) {
+	s, _, err := m.get(ctx, "read", study)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(s.spec), nil
+}
+
+// Studies implements [assay.Store].
+func (m *Mem) Studies(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, name := range m.names() {
+			if err := ctx.Err(); err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(name, nil) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func (m *Mem) names() []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Sorted(maps.Keys(m.studies))
+}
+
+// Append implements [assay.Store].
+func (m *Mem) Append(ctx context.Context, study string, events ...assay.Event) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	kept := make([]assay.Event, len(events))
+	for i, e := range events {
+		if err := checkEvent(e); err != nil {
+			return err
+		}
+		if t := cmp.Or(e.Told, e.Checked); t != nil && int(t.State) >= len(Summary{}.Counts) {
+			return fmt.Errorf("store: trial %d has the unknown state %v", t.ID, t.State)
+		}
+		kept[i] = cloneEvent(e)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.studies[study]
+	if s == nil {
+		return notExist("append to", study)
+	}
+	s.events = append(s.events, kept...)
+	return nil
+}
+
+// cloneEvent returns a copy of e that shares no memory with it, without the
+// output of the trial.
+func cloneEvent(e assay.Event) assay.Event {
+	if e.Asked != nil {
+		e.Asked = &assay.Proposal{ID: e.Asked.ID, Config: e.Asked.Config.Clone()}
+	}
+	e.Told, e.Checked = cloneTrial(e.Told), cloneTrial(e.Checked)
+	if e.Ended != nil {
+		end := *e.Ended
+		e.Ended = &end
+	}
+	return e
+}
+
+func cloneTrial(of *assay.Trial) *assay.Trial {
+	if of == nil {
+		return nil
+	}
+	t := *of
+	t.Config = t.Config.Clone()
+	t.Measurement.Metrics = maps.Clone(t.Measurement.Metrics)
+	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
+	if t.Decision != nil {
+		d := *t.Decision
+		t.Decision = &d
+	}
+	return &t
+}
+
+// Events implements [assay.Store]. It yields the events that there are when the
+// iteration begins.
+func (m *Mem) Events(ctx context.Context, study string) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		_, events, err := m.get(ctx, "read", study)
+		if err != nil {
+			yield(assay.Event{}, err)
+			return
+		}
+		for _, e := range events {
+			if err := ctx.Err(); err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			if !yield(cloneEvent(e), nil) {
+				return
+			}
+		}
+	}
+}
+
+// projection returns the summary and the rows by trial ID.
+func (m *Mem) projection(ctx context.Context, study string) (Summary, map[int64]TrialRow, error) {
+	s, events, err := m.get(ctx, "read", study)
+	if err != nil {
+		return Summary{}, nil, err
+	}
+	sum := newSummary(study, s.created)
+	rows := map[int64]TrialRow{}
+	for _, e := range events {
+		id, _ := eventTrial(e)
+		old, known := rows[id]
+		if row, changed := project(&sum, cloneEvent(e), old.Trial.State, known); changed {
+			rows[id] = row
+		}
+	}
+	return sum, rows, nil
+}
+
+// Trials implements [Projector].
+func (m *Mem) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, error] {
+	return func(yield func(TrialRow, error) bool) {
+		_, rows, err := m.projection(ctx, study)
+		if err != nil {
+			yield(TrialRow{}, err)
+			return
+		}
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			if !yield(rows[id], nil) {
+				return
+			}
+		}
+	}
+}
+
+// Summary implements [Projector].
+func (m *Mem) Summary(ctx context.Context, study string) (Summary, error) {
+	sum, _, err := m.projection(ctx, study)
+	return sum, err
+}
+
+// Summaries implements [Projector].
+func (m *Mem) Summaries(ctx context.Context) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		for _, name := range m.names() {
+			sum, err := m.Summary(ctx, name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				yield(Summary{}, err)
+				return
+			}
+			if err == nil && !yield(sum, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Remove implements [assay.Remover]. It returns an error that matches
+// [assay.ErrLocked] while the study is locked.
+func (m *Mem) Remove(ctx context.Context, study string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.studies[study] == nil {
+		return notExist("remove", study)
+	}
+	if m.locks[study] {
+		return fmt.Errorf("%w: %q", assay.ErrLocked, study)
+	}
+	delete(m.studies, study)
+	return nil
+}
+
+// Lock implements [assay.Locker]. The study need not exist yet.
+func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err error) {
+	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.locks[study] {
+		return nil, fmt.Errorf("%w: %q, by this process", assay.ErrLocked, study)
+	}
+	m.locks[study] = true
+	return sync.OnceValue(func() error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.locks, study)
+		return nil
+	}), nil
+}

@@ -1,0 +1,304 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/assay-run/assay"
+)
+
+// A list is read in pages, each in its own short transaction: a caller that
+// takes its time, stops early or appends meanwhile holds nothing, and the log
+// can be folded into the file behind it.
+const pageRows = 256
+
+// read runs f in a transaction of one connection.
+func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
+		return err
+	}
+	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err == nil {
+		err = f(tx)
+		tx.Rollback()
+	}
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // rather than that the statement was interrupted
+	}
+	if err != nil && s.usable() != nil {
+		return s.usable()
+	}
+	return classify(err)
+}
+
+// each calls f for each row of the query.
+func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return scanError(err)
+		}
+	}
+	return rows.Err()
+}
+
+// Spec implements [assay.Store].
+func (s *SQLite) Spec(ctx context.Context, study string) (spec []byte, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		var r record
+		var name string
+		err := tx.QueryRowContext(ctx, `SELECT s.id, s.name, s.spec, e.payload, e.crc, e.hash FROM studies s
+			LEFT JOIN events e ON e.study = s.id AND e.seq = 0 WHERE s.name = ?`, study).
+			Scan(&r.study, &name, &spec, &r.payload, &r.crc, &r.hash)
+		if errors.Is(err, sql.ErrNoRows) {
+			return notExist("read", study)
+		}
+		if err != nil {
+			return scanError(err)
+		}
+		return checkCreation(r, name, spec)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return spec, nil
+}
+
+// checkCreation returns an error that matches [ErrDamaged] unless r is the
+// creation of that study.
+func checkCreation(r record, name string, spec []byte) error {
+	if err := newVerifier().check(r); err != nil {
+		return fmt.Errorf("study %q: %w", name, err)
+	}
+	c, err := decodeCreation(r.payload)
+	if err != nil || c.Study != name || !bytes.Equal(c.Spec, spec) {
+		return fmt.Errorf("%w: study %q: name or specification differs from its creation", ErrDamaged, name)
+	}
+	return nil
+}
+
+// Studies implements [assay.Store].
+func (s *SQLite) Studies(ctx context.Context) iter.Seq2[string, error] {
+	return byName(func(after string) (page []string, err error) {
+		err = s.read(ctx, func(tx *sql.Tx) error {
+			return each(ctx, tx, func(rows *sql.Rows) error {
+				var name string
+				err := rows.Scan(&name)
+				page = append(page, name)
+				return err
+			}, `SELECT name FROM studies WHERE name > ? ORDER BY name LIMIT ?`, after, pageRows)
+		})
+		return page, err
+	}, func(name string) string { return name })
+}
+
+// byName yields pages of values, each page behind the name of the last value.
+func byName[T any](page func(after string) ([]T, error), name func(T) string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for after := ""; ; {
+			values, err := page(after)
+			if err != nil {
+				var zero T
+				yield(zero, err)
+				return
+			}
+			for _, v := range values {
+				if !yield(v, nil) {
+					return
+				}
+				after = name(v)
+			}
+			if len(values) < pageRows {
+				return
+			}
+		}
+	}
+}
+
+// A place is where a list of one study goes on.
+type place struct {
+	study int64
+	*verifier
+}
+
+// Events implements [assay.Store]. It yields at least the events that there
+// are when the iteration begins, and verifies each. If the study is removed
+// meanwhile, it ends with an error that matches fs.ErrNotExist.
+func (s *SQLite) Events(ctx context.Context, study string) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		at := place{verifier: newVerifier()}
+		for more := true; more; {
+			var page []assay.Event
+			err := s.read(ctx, func(tx *sql.Tx) (err error) {
+				page, more, err = eventPage(ctx, tx, study, &at)
+				return err
+			})
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+		}
+	}
+}
+
+// eventPage returns the verified events of the next page, those before an error
+// included, and whether there are more.
+func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []assay.Event, more bool, err error) {
+	var id, last int64
+	var head []byte
+	err = tx.QueryRowContext(ctx, `SELECT s.id, h.seq, h.hash FROM studies s LEFT JOIN heads h ON h.study = s.id
+		WHERE s.name = ?`, study).Scan(&id, &last, &head)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && at.study != 0 && at.study != id {
+		return nil, false, notExist("read", study)
+	}
+	if err != nil {
+		return nil, false, scanError(err)
+	}
+	at.study = id
+	var n int
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		n++
+		r := record{study: id}
+		if err := rows.Scan(&r.seq, &r.payload, &r.crc, &r.hash); err != nil {
+			return err
+		}
+		if err := at.check(r); err != nil {
+			return fmt.Errorf("study %q: %w", study, err)
+		}
+		if r.seq == 0 {
+			return nil
+		}
+		e, err := DecodeEvent(r.payload)
+		if err != nil {
+			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.seq, err)
+		}
+		page = append(page, e)
+		return nil
+	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`, id, at.next, pageRows)
+	if err == nil && n < pageRows && (at.next != last+1 || !bytes.Equal(at.hash, head)) {
+		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.next-1)
+	}
+	return page, n == pageRows, err
+}
+
+// Trials implements [Projector].
+func (s *SQLite) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, error] {
+	return func(yield func(TrialRow, error) bool) {
+		var id int64 // of the study, and of the last trial
+		var after any
+		for {
+			var page []TrialRow
+			err := s.read(ctx, func(tx *sql.Tx) (err error) {
+				page, err = trialPage(ctx, tx, study, &id, after)
+				return err
+			})
+			for _, row := range page {
+				if !yield(row, nil) {
+					return
+				}
+				after = row.Trial.ID
+			}
+			if err != nil {
+				yield(TrialRow{}, err)
+				return
+			}
+			if len(page) < pageRows {
+				return
+			}
+		}
+	}
+}
+
+// trialPage returns the trials after that ID (nil for all), read from the
+// events they come from: those are exact and have a checksum.
+func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after any) (page []TrialRow, err error) {
+	var now int64
+	err = tx.QueryRowContext(ctx, `SELECT id FROM studies WHERE name = ?`, study).Scan(&now)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && *id != 0 && *id != now {
+		return nil, notExist("read", study)
+	}
+	*id = now
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		r := record{study: now}
+		var trial int64
+		var state string
+		if err := rows.Scan(&trial, &state, &r.seq, &r.payload, &r.crc); err != nil {
+			return err
+		}
+		row, err := decodeRow(r)
+		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
+			err = fmt.Errorf("it is not the event of a trial that is %s", state)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: study %q: trial %d: event %d: %w", ErrDamaged, study, trial, r.seq, err)
+		}
+		page = append(page, row)
+		return nil
+	}, `SELECT t.id, t.state, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
+		LEFT JOIN events e ON e.study = t.study AND e.seq = t.seq
+		WHERE t.study = ? AND (? IS NULL OR t.id > ?) ORDER BY t.id LIMIT ?`, now, after, after, pageRows)
+	return page, err
+}
+
+// decodeRow returns the row that the record gives a trial that is not known.
+func decodeRow(r record) (TrialRow, error) {
+	if r.crc != checksum(r.study, r.seq, r.payload) {
+		return TrialRow{}, errors.New("wrong checksum")
+	}
+	e, err := DecodeEvent(r.payload)
+	if err != nil {
+		return TrialRow{}, err
+	}
+	sum := Summary{Events: r.seq - 1}
+	row, _ := project(&sum, e, assay.Running, false)
+	return row, nil
+}
+
+// Summary implements [Projector]. It costs the same for any number of trials.
+func (s *SQLite) Summary(ctx context.Context, study string) (Summary, error) {
+	sums, err := s.summaries(ctx, `s.name = ?`, study)
+	if err == nil && len(sums) == 0 {
+		err = notExist("read", study)
+	}
+	if err != nil {
+		return Summary{}, err
+	}
+	return sums[0], nil
+}
+
+// Summaries implements [Projector]. It costs the same for any number of trials.
+func (s *SQLite) Summaries(ctx context.Context) iter.Seq2[Summary, error] {
+	return byName(func(after string) ([]Summary, error) {
+		return s.summaries(ctx, `s.name > ?`, after)
+	}, func(sum Summary) string { return sum.Study })
+}
+
+// summaries returns the first page of summaries of the studies that match.
+func (s *SQLite) summaries(ctx context.Context, where, name string) (page []Summary, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			_, _, _, sum, err := scanHead(rows)
+			page = append(page, sum)
+			return err
+		}, `SELECT s.id, s.name, s.created, h.seq, h.hash, h.hash, `+summaryColumns+`
+			FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE `+where+` ORDER BY s.name LIMIT ?`, name, pageRows)
+	})
+	return page, err
+}
