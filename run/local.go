@@ -1,0 +1,332 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/cgroup"
+	"golang.org/x/sys/unix"
+)
+
+// DefaultOutput is how much of the beginning, and of the end, of an output
+// stream is kept unless LocalOptions say otherwise.
+const DefaultOutput = 1 << 20
+
+// LocalOptions configure a [Local]. The zero value is usable.
+type LocalOptions struct {
+	// Owner names what the runs are for, such as a study, so that [Sweep] can
+	// find what a killed tool has left of it. "" is an owner like any other.
+	Owner string
+	// Head and Tail are how many bytes of the beginning and of the end of each
+	// output stream are kept; 0 means DefaultOutput, less than 0 none.
+	Head, Tail int
+	// Pin keeps the threads of the tool on one processor and the runs on the
+	// others, until Close. It has no effect if we may use fewer than 4.
+	Pin bool
+	// Powercap is the directory of the energy counters; "" means
+	// /sys/class/powercap.
+	Powercap string
+	// NoCgroup ends and meters runs without cgroups even where there are some.
+	NoCgroup bool
+}
+
+// A Local runs commands on this machine. See the package comment for what it
+// measures, and [assay.Runner] for its contract.
+//
+// It makes the whole process a subreaper (prctl(2)). Of a job's resources it
+// knows "cpus", a whole number of processors that the run has for itself as far
+// as there are enough; any other is an error, so that a wrapper that realises a
+// resource takes it out of the job.
+//
+// When a run is ended, every process of it gets SIGTERM, and SIGKILL after the
+// grace; what a program leaves behind when it ends by itself, too. If ended, its
+// elapsed time is that of the moment it was ended, before the grace.
+//
+// It is safe for concurrent use.
+type Local struct {
+	opts    LocalOptions
+	id      runnerID
+	env     []string // of this process, without the marker
+	null    *os.File
+	energy  *rapl // nil if there are no counters
+	cpus    *cpuSet
+	starter *starter
+	runs    atomic.Int64
+	upkeep  time.Duration // between two looks after a run
+
+	mu     sync.Mutex
+	parent *cgroup.Parent // nil if there are no cgroups
+	free   []*slot
+	slots  int // made so far
+}
+
+var _ assay.Runner = (*Local)(nil)
+
+// A slot is what is kept from one run to the next.
+type slot struct {
+	group *cgroup.Group // nil if there are no cgroups
+}
+
+// NewLocal returns a Local, which must be closed. It returns an error only if
+// the null device or the facts of this process cannot be read.
+func NewLocal(opts LocalOptions) (*Local, error) {
+	opts.Head, opts.Tail = keep(opts.Head), keep(opts.Tail)
+	id, err := newRunnerID(opts.Owner)
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	cpus, err := newCPUSet(opts.Pin)
+	if err != nil {
+		null.Close()
+		return nil, err
+	}
+	l := &Local{opts: opts, id: id, null: null, cpus: cpus, upkeep: upkeepEvery}
+	l.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, markerName+"=") })
+	l.energy = openRAPL(cmp.Or(opts.Powercap, powercapDir))
+	l.starter = newStarter()
+	// Without it (Linux before 3.4) orphans go to init; cgroups find them yet.
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	if !opts.NoCgroup {
+		l.parent, _ = cgroup.New(id.group())
+	}
+	return l, nil
+}
+
+func keep(n int) int {
+	if n == 0 {
+		return DefaultOutput
+	}
+	return max(n, 0)
+}
+
+// Cgroup returns the directory of the groups that runs are ended by, or "" if
+// there are none.
+func (l *Local) Cgroup() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.parent == nil {
+		return ""
+	}
+	return l.parent.Dir()
+}
+
+// ExactRSS reports whether max_rss is exact also below the tool's own peak
+// resident set.
+func (l *Local) ExactRSS() bool { return l.starter.small() }
+
+// Pinned returns the processors of the runs if LocalOptions.Pin took effect,
+// else nil.
+func (l *Local) Pinned() []int { return l.cpus.pinned() }
+
+// Close removes the cgroups and undoes the pinning. No run may be under way.
+func (l *Local) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, s := range l.free {
+		if s.group != nil {
+			errs = append(errs, s.group.Remove())
+		}
+	}
+	l.free = nil
+	if l.parent != nil {
+		errs = append(errs, l.parent.Remove())
+		l.parent = nil
+	}
+	l.energy.close()
+	errs = append(errs, l.cpus.restore(), l.starter.close(), l.null.Close())
+	return errors.Join(errs...)
+}
+
+// acquire returns a slot that no run is using.
+func (l *Local) acquire() (*slot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.free); n > 0 {
+		s := l.free[n-1]
+		l.free = l.free[:n-1]
+		return s, nil
+	}
+	l.slots++
+	s := &slot{}
+	if l.parent != nil {
+		g, err := l.parent.Group(fmt.Sprint(l.slots))
+		if err != nil {
+			return nil, fmt.Errorf("run: %w", err)
+		}
+		s.group = g
+	}
+	return s, nil
+}
+
+func (l *Local) release(s *slot) {
+	if s.group != nil && s.group.Spent() {
+		s.group.Remove() // what is left of it on an error goes with Close
+		return
+	}
+	l.mu.Lock()
+	l.free = append(l.free, s)
+	l.mu.Unlock()
+}
+
+// dropCgroups gives up cgroups: they can be made, but nothing starts in them.
+func (l *Local) dropCgroups(s *slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.group != nil {
+		s.group.Remove()
+		s.group = nil
+	}
+	for _, f := range l.free {
+		if f.group != nil {
+			f.group.Remove()
+			f.group = nil
+		}
+	}
+	if l.parent != nil {
+		l.parent.Remove()
+		l.parent = nil
+	}
+}
+
+// A process is one run while it goes on.
+type process struct {
+	local  *Local
+	slot   *slot
+	marker string
+	pid    int
+	start  time.Time
+	birth  uint64 // the main process's procStat.start, if there is no cgroup
+	cpu0   cgroup.CPU
+	meter  *energyMeter
+	out    capture
+	err    capture
+
+	mu      sync.Mutex
+	exited  bool          // the main process has ended
+	cause   error         // why the run was ended, or nil
+	stopAt  time.Duration // when it was, since start
+	ended   chan struct{} // closed when the goroutine that ends its processes is done
+	orphans usage
+	peak    float64 // largest resident set seen while running, bytes
+	seen    map[int]uint64
+	sess    map[int]bool
+}
+
+// Run implements [assay.Runner].
+func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	if ctx.Err() != nil {
+		return assay.Measurement{}, context.Cause(ctx)
+	}
+	cpus, err := l.reserve(job)
+	if err != nil {
+		return assay.Measurement{}, err
+	}
+	defer l.cpus.give(cpus)
+	s, err := l.acquire()
+	if err != nil {
+		return assay.Measurement{}, err
+	}
+	defer l.release(s)
+	p := &process{local: l, slot: s, marker: l.id.marker(l.runs.Add(1)), ended: make(chan struct{})}
+	if err := p.begin(job, cpus); err != nil {
+		return assay.Measurement{}, err
+	}
+	defer family.remove(p)
+	unwatch := p.watch(ctx, job, observe)
+
+	buf := chunks.Get().(*[64 << 10]byte)
+	defer chunks.Put(buf)
+	if fd, err := exitFD(p.pid); err == nil {
+		p.follow(fd, buf[:])
+		unix.Close(fd)
+	} else { // no descriptor is left
+		waitExit(p.pid)
+	}
+	elapsed := time.Since(p.start)
+	p.mu.Lock()
+	p.exited = true
+	cause := p.cause
+	p.mu.Unlock()
+	unwatch()
+	energy := p.meter.stop()
+	switch {
+	case cause != nil:
+		p.followUntil(p.ended, buf[:])
+		elapsed = p.stopAt
+	case !p.empty():
+		go func() { defer close(p.ended); p.end(job.Grace) }()
+		p.followUntil(p.ended, buf[:])
+	}
+	var ru syscall.Rusage
+	_, ws := wait4(p.pid, 0, &ru)
+	if zombies() {
+		family.reap(p)
+	}
+	m := p.measurement(elapsed, ws, usageOf(&ru), energy)
+	m.Stdout, m.Stderr = p.out.finish(buf[:]), p.err.finish(buf[:])
+	return m, cause
+}
+
+// reserve checks the resources of a job and takes its processors.
+func (l *Local) reserve(job assay.Job) ([]int, error) {
+	for _, name := range slices.Sorted(maps.Keys(job.Resources)) {
+		if name != "cpus" {
+			return nil, fmt.Errorf("run: no resource %q on this runner", name)
+		}
+	}
+	return l.cpus.take(job.Resources["cpus"])
+}
+
+// interrupt ends the run for the given reason, unless it has ended already.
+// It returns when no process is left.
+func (p *process) interrupt(cause error, grace time.Duration) {
+	p.mu.Lock()
+	if p.exited || p.cause != nil {
+		p.mu.Unlock()
+		return
+	}
+	p.cause, p.stopAt = cause, time.Since(p.start)
+	p.mu.Unlock()
+	defer close(p.ended)
+	p.end(grace)
+}
+
+// knows reports whether a dead orphan is known to be of this run from the time
+// when it, or a process of its session, was alive.
+func (p *process) knows(s procStat) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen[s.pid] == s.start || p.sess[s.session]
+}
+
+// learn remembers a live process of this run.
+func (p *process) learn(s procStat) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seen == nil {
+		p.seen, p.sess = map[int]uint64{}, map[int]bool{}
+	}
+	p.seen[s.pid], p.sess[s.session] = s.start, true
+}
+
+func (p *process) addOrphan(u usage) {
+	p.mu.Lock()
+	p.orphans.add(u)
+	p.mu.Unlock()
+}

@@ -1,0 +1,141 @@
+package run
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay"
+	"golang.org/x/sys/unix"
+)
+
+// blockSize is the unit of ru_inblock and ru_oublock on Linux, whatever the
+// device (getrusage(2): they count 512-byte units since 2.6.22).
+const blockSize = 512
+
+// A usage is what wait4(2) says of a process and of those it waited for.
+type usage struct {
+	user, system   time.Duration
+	maxRSS         float64 // bytes
+	read, write    float64 // bytes
+	wanted, forced float64 // context switches
+}
+
+func usageOf(ru *syscall.Rusage) usage {
+	return usage{
+		user:   time.Duration(ru.Utime.Nano()),
+		system: time.Duration(ru.Stime.Nano()),
+		maxRSS: float64(ru.Maxrss) * 1024,
+		read:   float64(ru.Inblock) * blockSize,
+		write:  float64(ru.Oublock) * blockSize,
+		wanted: float64(ru.Nvcsw),
+		forced: float64(ru.Nivcsw),
+	}
+}
+
+func (u *usage) add(v usage) {
+	u.user += v.user
+	u.system += v.system
+	u.maxRSS = max(u.maxRSS, v.maxRSS)
+	u.read += v.read
+	u.write += v.write
+	u.wanted += v.wanted
+	u.forced += v.forced
+}
+
+// slack is how much more processor time a cgroup may have used than the
+// processes that were waited for without something being missing: our own
+// starter runs in the group too.
+const slack = 5 * time.Millisecond
+
+// addMissing raises the processor times to those of the run's cgroup, if
+// processes that nobody waited for have used a part of it.
+func (p *process) addMissing(u *usage) {
+	if p.slot.group == nil {
+		return
+	}
+	c, err := p.slot.group.CPU()
+	if err != nil {
+		return
+	}
+	c = c.Sub(p.cpu0)
+	missing := c.Total - u.user - u.system
+	if missing < slack+c.Total/50 {
+		return
+	}
+	user := min(max(0, c.User-u.user), missing)
+	u.user += user
+	u.system += missing - user
+}
+
+// measurement returns what is known of a run that has ended.
+func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u usage, energy float64) assay.Measurement {
+	p.mu.Lock()
+	u.add(p.orphans)
+	u.maxRSS = max(u.maxRSS, p.peak)
+	p.mu.Unlock()
+	p.addMissing(&u)
+	m := p.metrics(elapsed, u.user, u.system, u.maxRSS, energy)
+	m.Metrics["read_bytes"] = u.read
+	m.Metrics["write_bytes"] = u.write
+	m.Metrics["voluntary_switches"] = u.wanted
+	m.Metrics["involuntary_switches"] = u.forced
+	switch {
+	case ws.Exited():
+		m.ExitCode = ws.ExitStatus()
+	case ws.Signaled():
+		m.ExitCode = 128 + int(ws.Signal())
+		m.Signal = unix.SignalName(ws.Signal())
+		m.Metrics["signal"] = float64(ws.Signal())
+	}
+	m.Metrics["exit_code"] = float64(m.ExitCode)
+	return m
+}
+
+// metrics returns the part of a measurement that is known at any time.
+func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy float64) assay.Measurement {
+	m := assay.Measurement{Elapsed: elapsed, Metrics: make(map[string]float64, 16)}
+	m.Metrics["elapsed"] = elapsed.Seconds()
+	m.Metrics["user"] = user.Seconds()
+	m.Metrics["system"] = system.Seconds()
+	m.Metrics["cpu"] = (user + system).Seconds()
+	if maxRSS > 0 {
+		m.Metrics["max_rss"] = maxRSS
+	}
+	if p.meter != nil {
+		m.Metrics["energy"] = energy
+		if elapsed > 0 {
+			m.Metrics["power"] = energy / elapsed.Seconds()
+		}
+	}
+	return m
+}
+
+// soFar returns the measurement of a run that goes on: processor time from the
+// cgroup or from /proc, the peak resident set of the processes that are alive,
+// and what was known of it before.
+func (p *process) soFar() assay.Measurement {
+	live := p.members()
+	peak := 0.0
+	for _, s := range live {
+		peak = max(peak, peakRSS(s.pid))
+	}
+	p.mu.Lock()
+	p.peak = max(p.peak, peak)
+	peak = max(p.peak, p.orphans.maxRSS)
+	user, system := p.orphans.user, p.orphans.system
+	p.mu.Unlock()
+	if g := p.slot.group; g != nil {
+		if c, err := g.CPU(); err == nil {
+			c = c.Sub(p.cpu0)
+			user, system = c.User, c.System
+		}
+	} else {
+		for _, s := range p.scanned() {
+			user += ticks(s.ticks[ownUser] + s.ticks[waitedUser])
+			system += ticks(s.ticks[ownSystem] + s.ticks[waitedSystem])
+		}
+	}
+	return p.metrics(time.Since(p.start), user, system, peak, p.meter.read())
+}
+
+func ticks(n int64) time.Duration { return time.Duration(n) * (time.Second / userHZ) }

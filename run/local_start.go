@@ -1,0 +1,266 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay"
+	"golang.org/x/sys/unix"
+)
+
+// LookPath returns the path of the program that a job with this Argv[0] and Dir
+// runs: the name itself if it has a slash, relative to dir, else the first match
+// in the PATH of this process. The error names the program, says why it cannot be run, and matches
+// [fs.ErrNotExist] or [fs.ErrPermission].
+func LookPath(argv0, dir string) (string, error) {
+	if argv0 == "" {
+		return "", fmt.Errorf("run: the name of the program is empty: %w", fs.ErrNotExist)
+	}
+	if strings.IndexByte(argv0, 0) >= 0 {
+		return "", fmt.Errorf("run: program %q has a NUL byte in its name: %w", argv0, fs.ErrNotExist)
+	}
+	if !strings.Contains(argv0, "/") {
+		path, err := exec.LookPath(argv0)
+		switch {
+		case errors.Is(err, exec.ErrDot):
+			return "", fmt.Errorf("run: program %q is only in the current directory: write ./%s: %w", argv0, argv0, fs.ErrPermission)
+		case errors.Is(err, fs.ErrPermission):
+			return "", fmt.Errorf("run: program %q in PATH is not executable: %w", argv0, fs.ErrPermission)
+		case err != nil:
+			return "", fmt.Errorf("run: program %q is not in PATH: %w", argv0, fs.ErrNotExist)
+		}
+		return path, nil
+	}
+	path := argv0
+	if !filepath.IsAbs(path) && dir != "" {
+		if err := checkDir(dir); err != nil {
+			return "", err
+		}
+		path = dir + "/" + argv0 // not cleaned: "x/.." is not "." if x is a link
+	}
+	return path, checkProgram(argv0, path)
+}
+
+// checkProgram says why a file cannot be run, or returns nil.
+func checkProgram(argv0, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("run: program %q does not exist: %w", argv0, fs.ErrNotExist)
+	case err != nil:
+		return fmt.Errorf("run: program %q: %w", argv0, err)
+	case info.IsDir():
+		return fmt.Errorf("run: program %q is a directory: %w", argv0, fs.ErrPermission)
+	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
+		return fmt.Errorf("run: program %q is not executable (mode %v): %w", argv0, info.Mode().Perm(), fs.ErrPermission)
+	}
+	return nil
+}
+
+// checkDir says why a directory cannot be worked in, or returns nil.
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("run: directory %q does not exist: %w", dir, fs.ErrNotExist)
+	case err != nil:
+		return fmt.Errorf("run: directory %q: %w", dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("run: directory %q is not a directory: %w", dir, syscall.ENOTDIR)
+	case unix.Faccessat(unix.AT_FDCWD, dir, unix.X_OK, unix.AT_EACCESS) != nil:
+		return fmt.Errorf("run: directory %q may not be entered: %w", dir, fs.ErrPermission)
+	}
+	return nil
+}
+
+// startError says why a program did not start.
+func startError(job assay.Job, path string, err error) error {
+	name := job.Argv[0]
+	if job.Dir != "" {
+		if e := checkDir(job.Dir); e != nil {
+			return e
+		}
+	}
+	if e := checkProgram(name, path); e != nil {
+		return e
+	}
+	switch err {
+	case syscall.ENOENT:
+		return fmt.Errorf("run: program %q: the interpreter that it names does not exist: %w", name, err)
+	case syscall.ENOEXEC:
+		return fmt.Errorf("run: program %q is neither a binary of this machine nor a script with a #! line: %w", name, err)
+	case syscall.E2BIG:
+		return fmt.Errorf("run: program %q: the arguments and the environment are too long: %w", name, err)
+	}
+	return fmt.Errorf("run: program %q does not start: %w", name, err)
+}
+
+// checkJob refuses what no program can be given.
+func checkJob(job assay.Job) error {
+	if len(job.Argv) == 0 {
+		return errors.New("run: no command")
+	}
+	for i, a := range job.Argv {
+		if strings.IndexByte(a, 0) >= 0 {
+			return fmt.Errorf("run: argument %d has a NUL byte: %q", i, a)
+		}
+	}
+	for _, v := range job.Env {
+		if strings.IndexByte(v, 0) >= 0 {
+			return fmt.Errorf("run: an environment variable has a NUL byte: %q", v)
+		}
+		if strings.IndexByte(v, '=') <= 0 {
+			return fmt.Errorf("run: environment variable %q is not of the form NAME=value", v)
+		}
+	}
+	if strings.IndexByte(job.Dir, 0) >= 0 {
+		return fmt.Errorf("run: directory %q has a NUL byte", job.Dir)
+	}
+	return nil
+}
+
+// environment returns base with the variables of extra, the last of a name
+// winning, and the marker.
+func environment(base, extra []string, marker string) []string {
+	env := make([]string, 0, len(base)+len(extra)+1)
+	if len(extra) == 0 {
+		return append(append(env, base...), markerName+"="+marker)
+	}
+	last := make(map[string]int, len(extra))
+	for i, v := range extra {
+		last[nameOf(v)] = i
+	}
+	for _, v := range base {
+		if _, replaced := last[nameOf(v)]; !replaced {
+			env = append(env, v)
+		}
+	}
+	for i, v := range extra {
+		if n := nameOf(v); last[n] == i && n != markerName {
+			env = append(env, v)
+		}
+	}
+	return append(env, markerName+"="+marker)
+}
+
+func nameOf(v string) string {
+	name, _, _ := strings.Cut(v, "=")
+	return name
+}
+
+// begin starts the main process of the run.
+func (p *process) begin(job assay.Job, cpus []int) error {
+	if err := checkJob(job); err != nil {
+		return err
+	}
+	found, err := LookPath(job.Argv[0], job.Dir)
+	if err != nil {
+		return err
+	}
+	path := found
+	if strings.Contains(job.Argv[0], "/") {
+		path = job.Argv[0] // the directory is changed before exec
+	}
+	l := p.local
+	outW, err := p.out.open(l.opts.Head, l.opts.Tail)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(outW)
+	errW, err := p.err.open(l.opts.Head, l.opts.Tail)
+	if err != nil {
+		p.out.close()
+		return err
+	}
+	defer syscall.Close(errW)
+	c := command{
+		path: path, argv: job.Argv, dir: job.Dir,
+		env:   environment(l.env, job.Env, p.marker),
+		files: [3]uintptr{l.null.Fd(), uintptr(outW), uintptr(errW)},
+	}
+	p.meter = l.energy.start()
+	undo := l.cpus.enter(cpus)
+	err = p.launch(c)
+	undo()
+	if err != nil {
+		p.meter.stop()
+		p.out.close()
+		p.err.close()
+		return startError(job, found, err)
+	}
+	return nil
+}
+
+// launch starts the command in the slot's cgroup, or without one if the machine
+// turns out to let us make groups but not start in them, and registers it.
+func (p *process) launch(c command) error {
+	family.starting.RLock()
+	defer family.starting.RUnlock()
+	if p.slot.group != nil {
+		c.group = p.slot.group.FD()
+		c.inGroup = true
+		p.cpu0, _ = p.slot.group.CPU()
+	}
+	err := p.start1(c)
+	if err != nil && c.inGroup && refused(err) {
+		c.inGroup = false
+		if e := p.start1(c); e == nil {
+			p.local.dropCgroups(p.slot)
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if p.slot.group == nil {
+		s, _ := readStat(p.pid)
+		p.birth = s.start
+	}
+	family.add(p)
+	return nil
+}
+
+// start1 tries once.
+func (p *process) start1(c command) (err error) {
+	p.pid, p.start, err = p.local.starter.start(c)
+	return err
+}
+
+// refused reports whether a start may have failed because of the cgroup: no
+// right to move there, a kernel before 5.7, or a group of another kind.
+func refused(err error) bool {
+	for _, e := range []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.EBUSY, syscall.EOPNOTSUPP, syscall.ENODEV} {
+		if err == e {
+			return true
+		}
+	}
+	return false
+}
+
+// A command is what a starter starts.
+type command struct {
+	path    string
+	argv    []string
+	env     []string
+	dir     string
+	files   [3]uintptr
+	group   int // descriptor of a cgroup directory, if inGroup
+	inGroup bool
+}
+
+// direct starts a command by fork and exec from this process.
+func (c command) direct() (pid int, start time.Time, err error) {
+	start = time.Now()
+	pid, err = syscall.ForkExec(c.path, c.argv, &syscall.ProcAttr{
+		Dir: c.dir, Env: c.env, Files: c.files[:],
+		Sys: &syscall.SysProcAttr{Setsid: true, UseCgroupFD: c.inGroup, CgroupFD: c.group},
+	})
+	return pid, start, err
+}

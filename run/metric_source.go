@@ -1,0 +1,287 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+)
+
+// SourceKind is where a metric comes from.
+type SourceKind uint8
+
+// The kinds of sources, with their textual form.
+const (
+	FromStdout  SourceKind = iota // stdout:/REGEXP/
+	FromStderr                    // stderr:/REGEXP/
+	FromJSON                      // json:FILE#/POINTER
+	FromSize                      // size:FILE
+	FromCommand                   // cmd:COMMAND
+)
+
+var kindNames = [...]string{"stdout", "stderr", "json", "size", "cmd"}
+
+// String returns the name of the textual form.
+func (k SourceKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("SourceKind(%d)", uint8(k))
+}
+
+// A MetricSource says how a metric is found after a run. A caller that knows
+// the parameters may replace placeholders in File and Command.
+type MetricSource struct {
+	Name    string
+	Kind    SourceKind
+	Pattern *regexp.Regexp // of stdout, stderr: with one group, the last match counts
+	File    string         // of json, size
+	Pointer string         // of json: RFC 6901, "" is the whole document
+	Command string         // of cmd: a line for /bin/sh, which prints one number
+}
+
+// String returns the textual form, which [ParseMetricSource] reads.
+func (s MetricSource) String() string {
+	switch s.Kind {
+	case FromStdout, FromStderr:
+		return fmt.Sprintf("%v:/%v/", s.Kind, s.Pattern)
+	case FromJSON:
+		return "json:" + s.File + "#" + s.Pointer
+	case FromSize:
+		return "size:" + s.File
+	}
+	return "cmd:" + s.Command
+}
+
+// ParseMetricSource reads the textual form of a source:
+//
+//	stdout:/REGEXP/      the group of the last match in the standard output
+//	stderr:/REGEXP/      the same in the standard error
+//	json:FILE#/POINTER   a number in a JSON file (RFC 6901); no pointer means the whole file
+//	size:FILE            the size of a file in bytes
+//	cmd:COMMAND          the number that a command line prints
+//
+// The expression is one of [regexp/syntax] and has exactly one group that
+// captures.
+func ParseMetricSource(name, text string) (MetricSource, error) {
+	s := MetricSource{Name: name}
+	fail := func(format string, args ...any) (MetricSource, error) {
+		return MetricSource{}, fmt.Errorf("run: metric %q: %w", name, fmt.Errorf(format, args...))
+	}
+	if strings.TrimSpace(name) == "" {
+		return fail("the name is empty")
+	}
+	kind, rest, ok := strings.Cut(text, ":")
+	if !ok {
+		return fail("%q is none of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND", text)
+	}
+	switch kind {
+	case "stdout", "stderr":
+		if kind == "stderr" {
+			s.Kind = FromStderr
+		}
+		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
+			return fail("%q: the expression must be between slashes: %s:/REGEXP/", text, kind)
+		}
+		p, err := compile(rest[1 : len(rest)-1])
+		if err != nil {
+			return fail("%w", err)
+		}
+		s.Pattern = p
+	case "json":
+		s.Kind = FromJSON
+		s.File, s.Pointer, _ = strings.Cut(rest, "#")
+		if at := strings.Index(rest, "#/"); at >= 0 { // FILE may have a # in it
+			s.File, s.Pointer = rest[:at], rest[at+1:]
+		}
+		if _, err := parsePointer(s.Pointer); err != nil {
+			return fail("%w", err)
+		}
+	case "size":
+		s.Kind, s.File = FromSize, rest
+	case "cmd":
+		s.Kind, s.Command = FromCommand, rest
+	default:
+		return fail("unknown source %q: want stdout, stderr, json, size or cmd", kind)
+	}
+	if strings.TrimSpace(rest) == "" || s.Kind == FromJSON && s.File == "" {
+		return fail("%q names no %s", text, map[bool]string{true: "command", false: "file"}[s.Kind == FromCommand])
+	}
+	if strings.IndexByte(rest, 0) >= 0 {
+		return fail("%q has a NUL byte", text)
+	}
+	return s, nil
+}
+
+// compile compiles an expression with exactly one group.
+func compile(expr string) (*regexp.Regexp, error) {
+	p, err := regexp.Compile(expr)
+	var se *syntax.Error
+	if errors.As(err, &se) {
+		if at := strings.Index(expr, se.Expr); at >= 0 && se.Expr != "" {
+			return nil, fmt.Errorf("expression /%s/ at character %d: %s: %s", expr, len([]rune(expr[:at]))+1, se.Code, se.Expr)
+		}
+		return nil, fmt.Errorf("expression /%s/: %s", expr, se.Code)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n := p.NumSubexp(); n != 1 {
+		return nil, fmt.Errorf("expression /%s/ has %d groups, want exactly one, around the number; (?:...) does not count", expr, n)
+	}
+	return p, nil
+}
+
+// parsePointer splits an RFC 6901 pointer into its tokens.
+func parsePointer(p string) ([]string, error) {
+	if p == "" {
+		return nil, nil
+	}
+	if p[0] != '/' {
+		return nil, fmt.Errorf("JSON pointer %q does not begin with /", p)
+	}
+	tokens := strings.Split(p[1:], "/")
+	for i, t := range tokens {
+		for k := 0; k < len(t); k++ {
+			if t[k] == '~' && (k+1 == len(t) || t[k+1] != '0' && t[k+1] != '1') {
+				return nil, fmt.Errorf("JSON pointer %q: ~ must be written ~0, and / in a name ~1", p)
+			}
+		}
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+	}
+	return tokens, nil
+}
+
+// readJSON returns the number that the pointer names.
+func (s MetricSource) readJSON(path string) (float64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	tokens, err := parsePointer(s.Pointer)
+	if err != nil {
+		return 0, err
+	}
+	x, err := lookup(f, tokens)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
+}
+
+// lookup reads JSON up to the value that the tokens lead to, in constant memory,
+// and returns it if it is a number. Of equal names in an object the first counts.
+func lookup(r io.Reader, tokens []string) (float64, error) {
+	d := json.NewDecoder(r)
+	d.UseNumber()
+	for i, t := range tokens {
+		tok, err := d.Token()
+		if err != nil {
+			return 0, syntaxError(err)
+		}
+		here := "/" + strings.Join(tokens[:i+1], "/")
+		switch tok {
+		case json.Delim('{'):
+			err = enterObject(d, t)
+		case json.Delim('['):
+			err = enterArray(d, t)
+		default:
+			err = errAbsent
+		}
+		if err == errAbsent {
+			return 0, fmt.Errorf("there is no %s", here)
+		}
+		if err != nil {
+			return 0, syntaxError(err)
+		}
+	}
+	tok, err := d.Token()
+	if err != nil {
+		return 0, syntaxError(err)
+	}
+	switch v := tok.(type) {
+	case json.Number:
+		return number(v.String())
+	case json.Delim:
+		return 0, errors.New("the value is an object or an array, not a number")
+	case nil:
+		return 0, errors.New("the value is null")
+	}
+	return 0, fmt.Errorf("the value %.40q is not a number", fmt.Sprint(tok))
+}
+
+var errAbsent = errors.New("absent")
+
+func syntaxError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON ends early")
+	}
+	return err
+}
+
+// enterObject reads an object up to the value of a name.
+func enterObject(d *json.Decoder, name string) error {
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if key == name {
+			return nil
+		}
+		if err := skip(d); err != nil {
+			return err
+		}
+	}
+	return absent(d)
+}
+
+// enterArray reads an array up to the value of an index.
+func enterArray(d *json.Decoder, index string) error {
+	n, err := strconv.Atoi(index)
+	if err != nil || n < 0 || strconv.Itoa(n) != index {
+		return errAbsent
+	}
+	for ; d.More(); n-- {
+		if n == 0 {
+			return nil
+		}
+		if err := skip(d); err != nil {
+			return err
+		}
+	}
+	return absent(d)
+}
+
+// absent reads the end of an object or array in which something was not found.
+func absent(d *json.Decoder) error {
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	return errAbsent
+}
+
+// skip reads one value of any kind.
+func skip(d *json.Decoder) error {
+	for depth := 0; ; {
+		tok, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch tok {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A capture reads one output stream of a run through a pipe and keeps its
+// beginning and its end. What it keeps is allocated as it is needed.
+type capture struct {
+	fd    int    // the read end, or -1
+	inode uint64 // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	keeper
+}
+
+// chunks holds the buffers that streams are read into.
+var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// open makes the pipe and returns its write end, which the caller closes when
+// the program has it.
+func (c *capture) open(head, tail int) (w int, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return -1, fmt.Errorf("run: %w", err)
+	}
+	// Only our end: the program must not see a descriptor that does not block.
+	var st unix.Stat_t
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		unix.Close(fds[0])
+		unix.Close(fds[1])
+		return -1, fmt.Errorf("run: %w", err)
+	}
+	if unix.Fstat(fds[0], &st) == nil {
+		c.inode = st.Ino
+	}
+	c.fd, c.keeper = fds[0], keeper{head: head, tail: tail}
+	return fds[1], nil
+}
+
+func (c *capture) close() {
+	if c.fd >= 0 {
+		unix.Close(c.fd)
+		c.fd = -1
+	}
+}
+
+// read takes what is in the pipe now, at most one buffer, and returns how much;
+// -1 if nobody has the write end any more.
+func (c *capture) read(buf []byte) int {
+	for {
+		n, err := unix.Read(c.fd, buf)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN:
+			return 0
+		case err != nil || n == 0:
+			return -1
+		}
+		c.keeper.write(buf[:n])
+		return n
+	}
+}
+
+// finish returns what was kept of the stream. No process of the run is alive,
+// so that all that was written is in the pipe. Something outside the run may
+// hold the write end and go on writing: no more than a pipe holds is taken.
+func (c *capture) finish(buf []byte) []byte {
+	size, err := unix.FcntlInt(uintptr(c.fd), unix.F_GETPIPE_SZ, 0)
+	for left := size; err == nil && left > 0; {
+		n := c.read(buf)
+		if n <= 0 {
+			break
+		}
+		left -= n
+	}
+	c.close()
+	return c.keeper.bytes()
+}
+
+// follow reads the output of the run until the descriptor ended is readable. It
+// is one thread that sleeps in one system call: each further thread or goroutine
+// to be woken would cost as much as a short run does.
+func (p *process) follow(ended int, buf []byte) {
+	fds := p.polled()
+	fds = append(fds, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
+	for {
+		p.readOnce(fds, -1, buf)
+		if fds[2].Revents != 0 {
+			return
+		}
+	}
+}
+
+// followUntil reads the output of the run until done is closed.
+func (p *process) followUntil(done <-chan struct{}, buf []byte) {
+	for fds := p.polled(); ; {
+		select {
+		case <-done:
+			return
+		default:
+			p.readOnce(fds, lastWait, buf)
+		}
+	}
+}
+
+func (p *process) polled() []unix.PollFd {
+	return append(make([]unix.PollFd, 0, 3),
+		unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.err.fd), Events: unix.POLLIN})
+}
+
+// readOnce waits until something happens to one of fds, whose first two are the
+// outputs, or the time has passed (less than 0 means never), and reads. An output
+// that has ended becomes -1, which poll(2) ignores.
+func (p *process) readOnce(fds []unix.PollFd, wait time.Duration, buf []byte) {
+	for i := range fds {
+		fds[i].Revents = 0
+	}
+	ms := -1
+	if wait >= 0 {
+		ms = int(wait / time.Millisecond)
+	}
+	if _, err := unix.Poll(fds, ms); err != nil {
+		return // EINTR: the caller looks again
+	}
+	for i, c := range []*capture{&p.out, &p.err} {
+		if fds[i].Revents != 0 && c.read(buf) < 0 {
+			fds[i].Fd = -1
+		}
+	}
+}
+
+// A keeper keeps the first head and the last tail bytes of what is written.
+type keeper struct {
+	head, tail int
+	first      []byte
+	last       []byte // the ring, once more than head was written
+	at         int    // where the ring is written next, if it is full
+	cut        int64  // bytes that were kept by neither
+}
+
+func (k *keeper) write(b []byte) {
+	if room := k.head - len(k.first); room > 0 {
+		n := min(room, len(b))
+		k.first = append(k.first, b[:n]...)
+		b = b[n:]
+	}
+	if n := len(b) - k.tail; n > 0 { // only its end can be kept
+		k.cut += int64(n)
+		b = b[n:]
+	}
+	if room := k.tail - len(k.last); room > 0 {
+		n := min(room, len(b))
+		k.last = append(k.last, b[:n]...)
+		b = b[n:]
+	}
+	// Invariant: the ring is full, its oldest byte is at k.at.
+	for k.cut += int64(len(b)); len(b) > 0; {
+		n := copy(k.last[k.at:], b)
+		b = b[n:]
+		k.at = (k.at + n) % k.tail
+	}
+}
+
+// bytes returns what was kept, with a mark in place of what was not.
+func (k *keeper) bytes() []byte {
+	if len(k.last) == 0 && k.cut == 0 {
+		return k.first
+	}
+	b := make([]byte, 0, len(k.first)+len(k.last)+64)
+	b = append(b, k.first...)
+	if k.cut > 0 {
+		b = fmt.Appendf(b, "\n[... %d bytes cut ...]\n", k.cut)
+	}
+	b = append(b, k.last[k.at:]...)
+	return append(b, k.last[:k.at]...)
+}

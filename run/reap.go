@@ -1,0 +1,269 @@
+package run
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/assay-run/assay/internal/cgroup"
+	"golang.org/x/sys/unix"
+)
+
+// family knows the main processes that this package has started. It is a
+// variable of the package because children belong to the whole process, however
+// many runners it has: each must know those of the others.
+var family = registry{mains: map[int]*process{}}
+
+// A registry tells our own children, which their starters wait for, from
+// orphans: descendants of a run that lost their parent, and that the kernel
+// gave to us because we are a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER).
+// Only orphans are waited for here, each by its own pid, so that nobody's child
+// is stolen: a child is an orphan of a run if it is in the run's cgroup; or,
+// without cgroups, if it is not in our session, and has the run's marker,
+// session or output, or if it was born while no other run went on.
+type registry struct {
+	// starting is read-locked from the fork to the registration of a child,
+	// and locked while the children are listed: none is on the list that is
+	// ours and not registered.
+	starting sync.RWMutex
+	mu       sync.Mutex
+	mains    map[int]*process
+}
+
+func (r *registry) add(p *process) {
+	r.mu.Lock()
+	r.mains[p.pid] = p
+	r.mu.Unlock()
+}
+
+func (r *registry) remove(p *process) {
+	r.mu.Lock()
+	delete(r.mains, p.pid)
+	r.mu.Unlock()
+}
+
+// strangers returns our children that this package has not started, and a copy
+// of the main processes.
+func (r *registry) strangers() (pids []int, mains []*process) {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, pid := range childrenOfSelf() {
+		if r.mains[pid] == nil {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		return nil, nil
+	}
+	for _, p := range r.mains {
+		mains = append(mains, p)
+	}
+	return pids, mains
+}
+
+// childrenOfSelf lists the children of the first thread, which the kernel gives
+// all orphans to (find_alive_thread in kernel/exit.c takes the first that lives,
+// and Go never ends the first). Without CONFIG_PROC_CHILDREN it looks at all
+// processes.
+func childrenOfSelf() []int {
+	self := os.Getpid()
+	b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(self) + "/children")
+	var pids []int
+	if err != nil {
+		for _, s := range scan() {
+			if s.ppid == self {
+				pids = append(pids, s.pid)
+			}
+		}
+		return pids
+	}
+	for f := range bytes.FieldsSeq(b) {
+		if pid, err := strconv.Atoi(string(f)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// owner returns the run that an adopted child belongs to. orphan is false if it
+// may be a child that another part of the program has started; p is nil if it
+// is an orphan of a run that has ended, or that cannot be told. It looks at what
+// is cheap first: while a tree that forks fast is being ended, time counts.
+func owner(s procStat, mains []*process, session int) (p *process, orphan bool) {
+	if s.session == session {
+		return nil, false // all processes of a run are in other sessions
+	}
+	var scanned, born []*process // without a cgroup; of these, had begun when s was born
+	for _, p := range mains {
+		if p.slot.group != nil {
+			continue
+		}
+		scanned = append(scanned, p)
+		if s.session == p.pid || s.pgrp == p.pid || p.knows(s) {
+			return p, true
+		}
+		if p.birth <= s.start {
+			born = append(born, p)
+		}
+	}
+	if len(scanned) < len(mains) || len(born) == 0 {
+		group := cgroup.Of(s.pid)
+		for _, p := range mains {
+			if p.slot.group != nil && inGroup(group, p.slot.group.Path()) {
+				return p, true
+			}
+		}
+		if ownGroup(group) {
+			return nil, true // of a run of ours that has ended
+		}
+	}
+	if len(born) == 1 && len(mains) == 1 {
+		return born[0], true
+	}
+	mark, marked := environ(s.pid, markerName)
+	for _, p := range scanned {
+		if marked && mark == p.marker || !marked && p.feeds(s.pid) {
+			return p, true
+		}
+	}
+	if marked && ownMarker(mark) {
+		return nil, true // of a run of ours that has ended
+	}
+	if len(born) == 1 {
+		return born[0], true
+	}
+	return nil, len(born) > 0
+}
+
+// feeds reports whether a process writes its output, or its errors, to the run.
+func (p *process) feeds(pid int) bool {
+	for _, fd := range []string{"1", "2"} {
+		link, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
+		if err != nil {
+			continue
+		}
+		for _, c := range []*capture{&p.out, &p.err} {
+			if c.inode != 0 && link == "pipe:["+strconv.FormatUint(c.inode, 10)+"]" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inGroup reports whether path is group or below it.
+func inGroup(path, group string) bool {
+	return len(path) >= len(group) && path[:len(group)] == group && (len(path) == len(group) || path[len(group)] == '/')
+}
+
+// adopted returns the live orphans that belong to p.
+func (r *registry) adopted(p *process) []int {
+	pids, mains := r.strangers()
+	var mine []int
+	for _, pid := range pids {
+		s, ok := readStat(pid)
+		if !ok || s.dead() {
+			continue
+		}
+		if o, orphan := owner(s, mains, ownSession()); orphan && o == p {
+			p.learn(s)
+			mine = append(mine, pid)
+		}
+	}
+	return mine
+}
+
+// reap waits for every orphan that has ended, adds what it used to its run, and
+// returns how many of p are not gone yet or were waited for now.
+func (r *registry) reap(p *process) (n int) {
+	pids, mains := r.strangers()
+	for _, pid := range pids {
+		s, ok := readStat(pid)
+		if !ok {
+			continue
+		}
+		o, orphan := owner(s, mains, ownSession())
+		if !orphan {
+			continue
+		}
+		if o == p && p != nil {
+			n++
+		}
+		if !s.dead() {
+			continue
+		}
+		var ru syscall.Rusage
+		if got, _ := wait4(pid, syscall.WNOHANG, &ru); got == pid && o != nil {
+			o.addOrphan(usageOf(&ru))
+		}
+	}
+	return n
+}
+
+// ownSession returns the session of this process.
+func ownSession() int {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return -1
+	}
+	return sid
+}
+
+// zombies reports whether any child of ours has ended and was not waited for.
+// It costs one system call.
+func zombies() bool {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		return err == nil && info.Signo != 0
+	}
+}
+
+// exitFD returns a descriptor that becomes readable when the process, a child of
+// ours, has ended: a handle of it or, before Linux 5.3, a pipe.
+func exitFD(pid int) (fd int, err error) {
+	if fd, err = unix.PidfdOpen(pid, 0); err == nil {
+		return fd, nil
+	}
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return -1, err
+	}
+	go func() {
+		waitExit(pid)
+		unix.Close(fds[1])
+	}()
+	return fds[0], nil
+}
+
+// waitExit returns when the process has ended, and leaves it to be waited for.
+func waitExit(pid int) error {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// wait4 waits for one process and returns its wait status.
+func wait4(pid, options int, ru *syscall.Rusage) (int, syscall.WaitStatus) {
+	var ws syscall.WaitStatus
+	for {
+		got, err := syscall.Wait4(pid, &ws, options, ru)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return -1, ws
+		}
+		return got, ws
+	}
+}

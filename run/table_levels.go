@@ -1,0 +1,143 @@
+package run
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+)
+
+// table makes the parameters and configurations of the rows.
+func (tr *tableReader) table(given []assay.Param) (*Table, error) {
+	t := &Table{index: map[string]int{}, Metrics: slices.Sorted(maps.Keys(tr.spec.Metrics))}
+	t.elapsed = slices.Index(t.Metrics, "elapsed")
+	for k, name := range tr.spec.Parameters {
+		values := tr.values(k)
+		p := assay.Param{Name: name}
+		i := slices.IndexFunc(given, func(g assay.Param) bool { return g.Name == name })
+		if i < 0 {
+			p.Kind, p.Levels = levelsOf(values)
+		} else {
+			p = given[i]
+			if flaw := completeParam(&p, values); flaw != "" {
+				tr.line = 1
+				return nil, tr.flaw(name, "%s", flaw)
+			}
+		}
+		t.Params = append(t.Params, p)
+	}
+	coordinates := make([]map[string]float64, len(t.Params)) // by text
+	for k := range coordinates {
+		coordinates[k] = map[string]float64{}
+		for i, l := range t.Params[k].Levels {
+			coordinates[k][l] = float64(i)
+		}
+	}
+	for _, r := range tr.rows {
+		c := make(assay.Config, len(t.Params))
+		for k, text := range r.params {
+			x, known := coordinates[k][text]
+			if !known {
+				var err error
+				if x, err = t.Params[k].Parse(text); err != nil {
+					tr.line = r.line
+					return nil, tr.flaw(tr.spec.Parameters[k], "%q is not a value of the parameter: %s", clipCell(text),
+						strings.TrimPrefix(err.Error(), "assay: "))
+				}
+				coordinates[k][text] = x
+			}
+			c[k] = x
+		}
+		i, seen := t.index[c.Key()]
+		if !seen {
+			i = len(t.Configs)
+			t.index[c.Key()] = i
+			t.Configs = append(t.Configs, c)
+			t.runs = append(t.runs, nil)
+		}
+		t.runs[i] = append(t.runs[i], r.runs...)
+	}
+	return t, nil
+}
+
+// values returns the values of the k-th parameter in order of appearance.
+func (tr *tableReader) values(k int) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, r := range tr.rows {
+		if v := r.params[k]; !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// levelsOf returns the kind of parameter that values suggest, and its levels; see
+// [ReadTable].
+func levelsOf(values []string) (assay.Kind, []string) {
+	if len(values) == 2 {
+		for _, pair := range [][2]string{{"0", "1"}, {"false", "true"}, {"off", "on"}, {"no", "yes"}} {
+			for i, v := range values {
+				if strings.EqualFold(v, pair[0]) && strings.EqualFold(values[1-i], pair[1]) {
+					return assay.Switch, []string{v, values[1-i]}
+				}
+			}
+		}
+	}
+	var ordered []string
+	seen := map[float64]bool{}
+	for _, v := range values {
+		if _, ok := assay.Number(v); !ok {
+			return assay.Categorical, values
+		}
+		x, err := strconv.ParseFloat(v, 64)
+		if err == nil && seen[x] {
+			continue // another spelling; 1024K beside 1M stays, as Param.Parse has it
+		}
+		seen[x] = err == nil
+		ordered = append(ordered, v)
+	}
+	slices.SortStableFunc(ordered, func(a, b string) int {
+		x, _ := assay.Number(a)
+		y, _ := assay.Number(b)
+		return cmp.Compare(x, y)
+	})
+	return assay.Ordinal, ordered
+}
+
+// completeParam reads what a given parameter does not say from its values. It
+// returns what is wrong, or "".
+func completeParam(p *assay.Param, values []string) string {
+	if !p.Numeric() {
+		if len(p.Levels) > 0 {
+			return ""
+		}
+		kind, found := levelsOf(values)
+		switch {
+		case p.Kind == assay.Switch && kind != assay.Switch && len(values) != 2:
+			return "a bool has 2 values, not " + strconv.Itoa(len(values))
+		case p.Kind == assay.Switch && kind == assay.Switch, p.Kind == assay.Ordinal && kind != assay.Categorical:
+			p.Levels = found
+		default:
+			p.Levels = values
+		}
+		return ""
+	}
+	if p.Lo != 0 || p.Hi != 0 {
+		return ""
+	}
+	p.Lo, p.Hi = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		x, err := strconv.ParseFloat(v, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return strconv.Quote(clipCell(v)) + " is not a number"
+		}
+		p.Lo, p.Hi = min(p.Lo, x), max(p.Hi, x)
+	}
+	return ""
+}

@@ -1,0 +1,402 @@
+package run
+
+import (
+	"bufio"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+)
+
+// Limits of a recorded table.
+const (
+	maxTableBytes   = 4 << 30   // once expanded
+	maxTableRows    = 1_000_000 // that count
+	maxTableRecord  = 1 << 20   // bytes of one row
+	maxTableColumns = 10_000
+	maxTableRatio   = 200 // of expansion, beyond the first 16 MiB
+	maxTableElapsed = 1e9 // s; about 32 years
+)
+
+// A TableError is a flaw of a recorded table.
+type TableError struct {
+	File    string
+	Line    int    // from 1, of the flaw's row; 0 for the file as a whole
+	Column  string // name of the column at fault, or ""
+	Message string
+	cause   error
+}
+
+// Error returns "FILE:LINE: column NAME: MESSAGE".
+func (e *TableError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	b.WriteString(": ")
+	if e.Column != "" {
+		fmt.Fprintf(&b, "column %s: ", e.Column)
+	}
+	b.WriteString(e.Message)
+	return b.String()
+}
+
+// Unwrap returns the error of the operating system, if that is the cause.
+func (e *TableError) Unwrap() error { return e.cause }
+
+// OpenTable reads the file of spec; see [ReadTable]. It is an error if the file
+// is not the one of spec.Digest.
+func OpenTable(spec TableSpec, given ...assay.Param) (*Table, error) {
+	f, err := os.Open(spec.File)
+	if err != nil {
+		message := err.Error()
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			message = pe.Err.Error()
+		}
+		return nil, &TableError{File: spec.File, Message: message, cause: err}
+	}
+	defer f.Close()
+	return ReadTable(f, spec, given...)
+}
+
+// ReadTable reads a table from r, which holds gzip if spec.File ends in .gz.
+//
+// Every column of spec.Parameters is a parameter. If it is not among the given
+// ones, its values tell its type: a switch if they are 0 and 1, or false and
+// true, off and on, no and yes; ordinal in the order of the numbers if each
+// stands for one; else categorical in order of appearance. Levels keep the text
+// as it is written; numbers written differently (1 and 1.0) are one level. Of a
+// given parameter the bounds or levels may be missing: they are read from the
+// table. Values that a given parameter does not have are errors. An empty cell of
+// a parameter is a value like others.
+//
+// Rows of one configuration are repetitions, and so are several columns of one
+// metric within a row; a repetition whose cell is empty in one of those columns
+// does not exist. An empty cell of any other metric means that it was not
+// recorded. A row is a failed run if spec.OKColumn says so, or if no metric is
+// recorded, or elapsed is among the metrics and has no value.
+//
+// The error is a [*TableError]. Cost: memory for the rows that count only.
+func ReadTable(r io.Reader, spec TableSpec, given ...assay.Param) (*Table, error) {
+	tr := &tableReader{spec: spec, hash: sha256.New()}
+	t, err := tr.read(r, given)
+	if e, ok := errors.AsType[*TableError](err); ok {
+		e.File = spec.File
+		return nil, e
+	}
+	if err != nil {
+		return nil, &TableError{File: spec.File, Line: tr.line, Message: err.Error(), cause: err}
+	}
+	return t, nil
+}
+
+type tableReader struct {
+	spec    TableSpec
+	hash    interface{ io.Writer }
+	line    int
+	params  []int // columns
+	where   []tableCondition
+	ok      int // column, or -1
+	metrics []metricColumns
+	rows    []tableRow
+}
+
+type tableCondition struct {
+	column int
+	name   string
+	value  string
+}
+
+type metricColumns struct {
+	name    string
+	columns []int
+	scale   float64
+}
+
+// A tableRow is what is kept of a row that counts.
+type tableRow struct {
+	line   int
+	params []string
+	runs   []recordedRun
+}
+
+func (tr *tableReader) flaw(column, format string, args ...any) error {
+	return &TableError{Line: tr.line, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+func (tr *tableReader) read(r io.Reader, given []assay.Param) (*Table, error) {
+	sum := sha256.New()
+	tr.hash = sum
+	raw := &countingReader{r: io.TeeReader(r, sum)}
+	text := io.Reader(raw)
+	if strings.HasSuffix(tr.spec.File, ".gz") {
+		z, err := gzip.NewReader(bufio.NewReaderSize(raw, 1<<16))
+		if err != nil {
+			return nil, fmt.Errorf("not a gzip file: %w", err)
+		}
+		text = z
+	}
+	limited := &recordReader{r: text, raw: raw}
+	if err := tr.records(limited); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil { // what follows the gzip stream is part of the file
+		return nil, err
+	}
+	digest := hex.EncodeToString(sum.Sum(nil))
+	if d := tr.spec.Digest; d != "" && d != digest {
+		tr.line = 0
+		return nil, tr.flaw("", "the file has changed since the study began")
+	}
+	t, err := tr.table(given)
+	if err != nil {
+		return nil, err
+	}
+	t.Digest = digest
+	return t, nil
+}
+
+// records reads the header and every row.
+func (tr *tableReader) records(limited *recordReader) error {
+	c := csv.NewReader(limited)
+	c.ReuseRecord = true
+	tr.line = 1
+	for first := true; ; first = false {
+		limited.begin()
+		record, err := c.Read()
+		if err == io.EOF {
+			break
+		}
+		if pe, ok := errors.AsType[*csv.ParseError](err); ok {
+			tr.line = pe.Line
+			if errors.Is(err, csv.ErrFieldCount) {
+				return tr.flaw("", "%d cells, the header has %d", len(record), c.FieldsPerRecord)
+			}
+			return tr.flaw("", "%v", pe.Err)
+		}
+		if err != nil {
+			return err
+		}
+		tr.line, _ = c.FieldPos(0)
+		if first {
+			err = tr.header(record)
+		} else {
+			err = tr.row(record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(tr.rows) == 0 {
+		tr.line = 0
+		return tr.empty()
+	}
+	return nil
+}
+
+func (tr *tableReader) empty() error {
+	if len(tr.where) == 0 {
+		return tr.flaw("", "the table has no rows")
+	}
+	var conditions []string
+	for _, w := range tr.where {
+		conditions = append(conditions, w.name+" = "+w.value)
+	}
+	return tr.flaw("", "no row has %s", strings.Join(conditions, " and "))
+}
+
+func (tr *tableReader) header(record []string) error {
+	if len(record) > maxTableColumns {
+		return tr.flaw("", "more than 10,000 columns")
+	}
+	record[0] = strings.TrimPrefix(record[0], "\ufeff")
+	column := func(name, what string) (int, error) {
+		i := slices.Index(record, name)
+		switch {
+		case i < 0:
+			shown := strings.Join(record[:min(len(record), 30)], ", ")
+			return 0, tr.flaw("", "no column %q for %s (it has %s)", name, what, shown)
+		case slices.Contains(record[i+1:], name):
+			return 0, tr.flaw(name, "it is there twice")
+		}
+		return i, nil
+	}
+	var err error
+	var i int
+	for _, name := range tr.spec.Parameters {
+		if i, err = column(name, "a parameter"); err != nil {
+			return err
+		}
+		tr.params = append(tr.params, i)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tr.spec.Where)) {
+		if i, err = column(name, "where"); err != nil {
+			return err
+		}
+		tr.where = append(tr.where, tableCondition{i, name, tr.spec.Where[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(tr.spec.Metrics)) {
+		m := metricColumns{name: name, scale: 1}
+		if s, ok := tr.spec.UnitScale[name]; ok {
+			m.scale = s
+		}
+		for _, col := range tr.spec.Metrics[name] {
+			if i, err = column(col, "metric "+name); err != nil {
+				return err
+			}
+			m.columns = append(m.columns, i)
+		}
+		tr.metrics = append(tr.metrics, m)
+	}
+	tr.ok = -1
+	if tr.spec.OKColumn != "" {
+		tr.ok, err = column(tr.spec.OKColumn, "ok")
+	}
+	return err
+}
+
+// row keeps a row if it satisfies every condition.
+func (tr *tableReader) row(record []string) error {
+	for _, w := range tr.where {
+		if !sameValue(record[w.column], w.value) {
+			return nil
+		}
+	}
+	if len(tr.rows) >= maxTableRows {
+		return tr.flaw("", "more than 1,000,000 rows")
+	}
+	kept := tableRow{line: tr.line, params: make([]string, len(tr.params))}
+	for k, i := range tr.params {
+		kept.params[k] = strings.Clone(strings.TrimSpace(record[i]))
+		if strings.ContainsRune(kept.params[k], 0) {
+			return tr.flaw(tr.spec.Parameters[k], "a NUL byte")
+		}
+	}
+	failed := tr.ok >= 0 && !sameValue(record[tr.ok], tr.spec.OKEquals)
+	repetitions := 1
+	for _, m := range tr.metrics {
+		repetitions = max(repetitions, len(m.columns))
+	}
+	for k := range repetitions {
+		run, exists, err := tr.run(record, k, failed)
+		if err != nil {
+			return err
+		}
+		if exists {
+			kept.runs = append(kept.runs, run)
+		}
+	}
+	if len(kept.runs) == 0 {
+		run, _, _ := tr.run(record, 0, true)
+		kept.runs = append(kept.runs, run)
+	}
+	tr.rows = append(tr.rows, kept)
+	return nil
+}
+
+// run returns the k-th repetition of a row. exists is false if there is none.
+func (tr *tableReader) run(record []string, k int, failed bool) (run recordedRun, exists bool, err error) {
+	run = recordedRun{failed: failed, values: make([]float64, len(tr.metrics))}
+	exists = true
+	any := false
+	for j, m := range tr.metrics {
+		i := m.columns[k%len(m.columns)]
+		cell := strings.TrimSpace(record[i])
+		if cell == "" {
+			run.values[j] = math.NaN()
+			exists = exists && len(m.columns) == 1
+			run.failed = run.failed || m.name == "elapsed"
+			continue
+		}
+		x, err := strconv.ParseFloat(cell, 64)
+		x *= m.scale
+		switch column := tr.spec.Metrics[m.name][k%len(m.columns)]; {
+		case err != nil && !math.IsInf(x, 0):
+			return run, false, tr.flaw(column, "%q is not a number", clipCell(cell))
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			return run, false, tr.flaw(column, "%s is not a finite number (leave the cell empty if it was not recordedRun)", clipCell(cell))
+		case m.name == "elapsed" && (x < 0 || x > maxTableElapsed):
+			return run, false, tr.flaw(column, "%s is no elapsed time", clipCell(cell))
+		}
+		run.values[j], any = x, true
+	}
+	run.failed = run.failed || !any
+	return run, exists, nil
+}
+
+// sameValue reports whether a cell has a value: the same text, or the same
+// number.
+func sameValue(cell, value string) bool {
+	cell = strings.TrimSpace(cell)
+	if cell == value {
+		return true
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return false
+	}
+	y, err := strconv.ParseFloat(value, 64)
+	return err == nil && x == y
+}
+
+// clipCell cuts a cell to what fits in a message.
+func clipCell(s string) string {
+	if len(s) <= 60 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:60], "") + "..."
+}
+
+// A countingReader counts the bytes that pass.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// A recordReader refuses a row that is too long, and text that is too large or
+// that is expanded from next to nothing.
+type recordReader struct {
+	r       io.Reader
+	raw     *countingReader
+	total   int64
+	current int // bytes read since begin; at least those of the row, and a buffer more
+}
+
+// begin says that a row begins.
+func (l *recordReader) begin() { l.current = 0 }
+
+// Read implements io.Reader.
+func (l *recordReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	l.total += int64(n)
+	l.current += n
+	switch {
+	case l.current > maxTableRecord:
+		return 0, errors.New("a row of more than 1 MiB")
+	case l.total > maxTableBytes:
+		return 0, errors.New("more than 4 GiB")
+	case l.total > 16<<20 && l.total > maxTableRatio*l.raw.n:
+		return 0, errors.New("the file expands to more than 200 times its size")
+	}
+	return n, err
+}

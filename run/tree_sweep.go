@@ -1,0 +1,215 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/assay-run/assay/internal/cgroup"
+	"golang.org/x/sys/unix"
+)
+
+// markerName is the environment variable that every process of a run has. Its
+// value is "<owner>.<namespace>.<pid>.<start>.<random>-<number>": a hash of the
+// owner, the PID namespace, pid and start time of the tool that runs it, and the
+// number of the run.
+const markerName = "ASSAY_RUN"
+
+// A runnerID names one Local of one process for ever.
+type runnerID struct {
+	owner  string // of LocalOptions, hashed
+	space  uint64 // inode of the PID namespace
+	pid    int
+	start  uint64 // procStat.start
+	random string
+}
+
+func newRunnerID(owner string) (runnerID, error) {
+	s, ok := readStat(os.Getpid())
+	if !ok {
+		return runnerID{}, errors.New("run: /proc does not show this process")
+	}
+	var b [4]byte
+	rand.Read(b[:])
+	return runnerID{hashOwner(owner), pidNamespace(), s.pid, s.start, hex.EncodeToString(b[:])}, nil
+}
+
+func hashOwner(owner string) string {
+	h := fnv.New64a()
+	h.Write([]byte(owner))
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+func pidNamespace() uint64 {
+	var st syscall.Stat_t
+	if err := syscall.Stat("/proc/self/ns/pid", &st); err != nil {
+		return 0
+	}
+	return st.Ino
+}
+
+func (id runnerID) String() string {
+	return fmt.Sprintf("%s.%d.%d.%d.%s", id.owner, id.space, id.pid, id.start, id.random)
+}
+
+// marker returns the value of markerName in the n-th run.
+func (id runnerID) marker(n int64) string { return id.String() + "-" + strconv.FormatInt(n, 10) }
+
+const groupPrefix = "assay-"
+
+// group returns the name of the runner's cgroup.
+func (id runnerID) group() string { return groupPrefix + id.String() }
+
+// parseRunnerID reads what String or marker has written.
+func parseRunnerID(s string) (id runnerID, ok bool) {
+	s, _, _ = strings.Cut(s, "-")
+	f := strings.Split(s, ".")
+	if len(f) != 5 || f[0] == "" || f[4] == "" {
+		return id, false
+	}
+	var errs [3]error
+	id.owner, id.random = f[0], f[4]
+	id.space, errs[0] = strconv.ParseUint(f[1], 10, 64)
+	id.pid, errs[1] = strconv.Atoi(f[2])
+	id.start, errs[2] = strconv.ParseUint(f[3], 10, 64)
+	return id, errors.Join(errs[:]...) == nil && id.pid > 0
+}
+
+// alive reports whether the process of the runner exists.
+func (id runnerID) alive() bool {
+	s, ok := readStat(id.pid)
+	return ok && s.start == id.start && !s.dead()
+}
+
+// ownMarker reports whether a marker is of a runner of this process.
+func ownMarker(mark string) bool {
+	id, ok := parseRunnerID(mark)
+	return ok && id.pid == os.Getpid() && id.alive()
+}
+
+// ownGroup reports whether a cgroup is of a runner of this process.
+func ownGroup(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, groupPrefix); ok && ownMarker(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Swept is what [Sweep] has done.
+type Swept struct {
+	Processes int // that were sent SIGKILL
+	Groups    int // cgroups that were ended and removed
+}
+
+// Sweep ends what runs of the given owner have left behind because the tool
+// that ran them was killed itself: processes whose marker says so, and cgroups.
+// Call it when a study is opened, before its first run.
+//
+// It never acts on a process id alone. A process is ended only if its initial
+// environment has a marker of that owner whose tool, named by pid and start time
+// in the PID namespace of the caller, is no more; and by a handle that was taken
+// before the marker was read, so that no other process can be hit. A process
+// that has cleared its environment is found by its cgroup only.
+//
+// It returns when those processes are gone or ctx is done.
+func Sweep(ctx context.Context, owner string) (Swept, error) {
+	var total Swept
+	hash, space := hashOwner(owner), pidNamespace()
+	lost := func(mark string) bool {
+		id, ok := parseRunnerID(mark)
+		return ok && id.owner == hash && id.space == space && !id.alive()
+	}
+	groups, err := sweepGroups(ctx, lost)
+	total.Groups = groups
+	if err != nil {
+		return total, err
+	}
+	counted := map[procStat]bool{}
+	for wait := firstWait; ; backoff(&wait) {
+		left := 0
+		for _, s := range scan() {
+			if s.dead() || !sweepProcess(s, lost) {
+				continue
+			}
+			left++
+			if k := (procStat{pid: s.pid, start: s.start}); !counted[k] {
+				counted[k] = true
+				total.Processes++
+			}
+		}
+		if left == 0 {
+			return total, nil
+		}
+		if ctx.Err() != nil {
+			return total, context.Cause(ctx)
+		}
+	}
+}
+
+// sweepProcess ends the process if it is lost, and reports whether it was.
+func sweepProcess(s procStat, lost func(string) bool) bool {
+	if mark, ok := environ(s.pid, markerName); !ok || !lost(mark) {
+		return false
+	}
+	fd, err := unix.PidfdOpen(s.pid, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	// Once more, now that the handle holds the process: if it is another by now,
+	// then this is what is seen here; if it ends after this, the signal fails.
+	now, ok := readStat(s.pid)
+	mark, marked := environ(s.pid, markerName)
+	if !ok || now.start != s.start || !marked || !lost(mark) {
+		return false
+	}
+	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+}
+
+// sweepGroups ends and removes the lost groups beside which a new one of ours
+// would be made.
+func sweepGroups(ctx context.Context, lost func(string) bool) (n int, err error) {
+	dir, _, err := cgroup.Self()
+	if err != nil {
+		return 0, nil // no groups, nothing left in them
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, nil
+	}
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), groupPrefix)
+		if !ok || !e.IsDir() || !lost(name) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		for wait := firstWait; ; backoff(&wait) {
+			if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {
+				break
+			}
+			events, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
+			if err != nil || !bytes.Contains(events, []byte("populated 1")) {
+				break
+			}
+			if ctx.Err() != nil {
+				return n, context.Cause(ctx)
+			}
+		}
+		if err := cgroup.RemoveTree(path); err != nil {
+			return n, fmt.Errorf("run: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
