@@ -12,9 +12,8 @@ import (
 // Nothing is run if there is nothing to compare: no best trial, a first trial
 // that did not end well, or one configuration.
 func (l *loop) check(ctx context.Context) error {
-	best, ok := assay.Best(l.history)
-	first, ok2 := l.firstTrial()
-	if !ok || !ok2 || first.State != assay.Done || best.Config.Equal(first.Config) {
+	best, first := l.best, l.first
+	if best == nil || first == nil || first.State != assay.Done || best.Config.Equal(first.Config) {
 		return nil
 	}
 	done := func(id int64) (n int) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/run"
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
@@ -33,7 +34,8 @@ type loop struct {
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
 
-	first    int64 // ID of the first proposal
+	best     *assay.Trial // of history, or nil
+	first    *assay.Trial // that of the first proposal, or nil while it runs
 	replayed int
 	overhead time.Duration
 	endedBy  string
@@ -46,7 +48,7 @@ type outcome struct {
 }
 
 func newLoop(s *Study) *loop {
-	l := &loop{Study: s, clock: s.Clock, ended: make(chan outcome), first: 1}
+	l := &loop{Study: s, clock: s.Clock, ended: make(chan outcome)}
 	if l.clock == nil {
 		l.clock = realClock{}
 	}
@@ -83,7 +85,8 @@ func (l *loop) end(ctx context.Context) error {
 
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
-		l.Notify(Progress{Trials: l.history, Running: l.running, Spent: l.spent(), Checks: len(l.checks), Replay: replay})
+		p := Progress{Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks), Replay: replay}
+		l.Notify(p)
 	}
 }
 
@@ -154,10 +157,8 @@ func (l *loop) over(ctx context.Context) string {
 		return "interrupt"
 	default:
 	}
-	if t := l.Budget.Target; t != nil {
-		if b, ok := assay.Best(l.history); ok && b.Value <= l.Goal.Show(*t) {
-			return "target"
-		}
+	if t := l.Budget.Target; t != nil && l.best != nil && l.best.Value <= l.Goal.Show(*t) {
+		return "target"
 	}
 	if n := l.Budget.Trials; n > 0 && len(l.history)+len(l.running) >= n {
 		return "trials"
@@ -177,21 +178,11 @@ func (l *loop) reserve() time.Duration {
 	if l.Check <= 0 {
 		return 0
 	}
-	best, ok := assay.Best(l.history)
-	first, ok2 := l.firstTrial()
-	if !ok || !ok2 || best.ID == first.ID {
+	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
 		return 0
 	}
-	pair := best.Measurement.Elapsed + first.Measurement.Elapsed
+	pair := l.best.Measurement.Elapsed + l.first.Measurement.Elapsed
 	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
-}
-
-func (l *loop) firstTrial() (assay.Trial, bool) {
-	i := slices.IndexFunc(l.history, func(t assay.Trial) bool { return t.ID == l.first })
-	if i < 0 {
-		return assay.Trial{}, false
-	}
-	return l.history[i], true
 }
 
 // launch starts a trial, whose outcome arrives on l.ended.
@@ -203,6 +194,7 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	}
 	l.notify(false)
 	l.enter()
+	ctx = run.WithOrder(ctx, p.ID)
 	go func() {
 		// The token of Enter goes to the loop with the outcome.
 		l.ended <- l.trial(ctx, p, limit, l.Stopper)
@@ -243,7 +235,14 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	return l.Searcher.Tell(o.trial)
 }
 
+// remember adds a trial in a final state to the history.
 func (l *loop) remember(t assay.Trial) {
+	if t.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
+		l.best = &t
+	}
+	if t.ID == 1 {
+		l.first = &t
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.history = append(l.history, t)
@@ -332,7 +331,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	switch {
 	case errors.As(err, &stop):
 		if verr != nil { // growing metrics are measured while the run goes on
-			return outcome{trial: failed(t, verr.Error())}
+			return outcome{trial: failed(t, words(verr))}
 		}
 		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
 	case errors.Is(err, assay.ErrLimit):
@@ -353,17 +352,17 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
-		t = failed(t, err.Error())
+		t = failed(t, words(err))
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
 	case m.ExitCode != 0:
 		t = failed(t, exitReason(m))
 	case verr != nil:
-		t = failed(t, verr.Error())
+		t = failed(t, words(verr))
 	default:
 		t.State, t.Value = assay.Done, value
 		if broken, err := l.Goal.Broken(m); err != nil {
-			t = failed(t, err.Error())
+			t = failed(t, words(err))
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+broken
 		}
@@ -382,7 +381,11 @@ func (l *loop) result() Result {
 		Trials: l.history, Checks: l.checks, Spent: l.spent(), Overhead: l.overhead,
 		EndedBy: l.endedBy, Replayed: l.replayed,
 	}
-	r.Best, r.Found = assay.Best(l.history)
-	r.First, _ = l.firstTrial()
+	if r.Found = l.best != nil; r.Found {
+		r.Best = *l.best
+	}
+	if l.first != nil {
+		r.First = *l.first
+	}
 	return r
 }

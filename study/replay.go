@@ -11,7 +11,7 @@ import (
 // repetitions of a configuration in turn: Skip says that n runs of it belong to
 // an earlier session. See run.Replay.
 type repeater interface {
-	Skip(c assay.Config, n int)
+	Skip(c assay.Config, n int) error
 }
 
 // replay feeds the stored events to the searcher, compares each of its
@@ -37,13 +37,12 @@ func (l *loop) replay(ctx context.Context) error {
 				return l.departs(e.Told.Proposal, assay.Proposal{}, err)
 			}
 			if runs != nil {
-				runs.Skip(e.Told.Config, e.Told.Attempts)
+				if err := runs.Skip(e.Told.Config, e.Told.Attempts); err != nil {
+					return err
+				}
 			}
 		case e.Checked != nil:
 			l.checks = append(l.checks, *e.Checked)
-			if runs != nil {
-				runs.Skip(e.Checked.Config, e.Checked.Attempts)
-			}
 		}
 	}
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return told[p.ID] })

@@ -63,6 +63,7 @@ type Study struct {
 type Progress struct {
 	Trials  []assay.Trial // in a final state, in the order they ended
 	Running []Running
+	Best    *assay.Trial // nil while there is none
 	Spent   time.Duration
 	Checks  int  // repeated runs that have ended
 	Replay  bool // the trials are those of an earlier session
