@@ -1,0 +1,148 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/expr"
+)
+
+// builtin are the metrics that runs have without being asked, and their units.
+var builtin = []struct{ name, unit string }{
+	{"elapsed", "s"}, {"user", "s"}, {"system", "s"}, {"cpu", "s"},
+	{"max_rss", "B"}, {"read_bytes", "B"}, {"write_bytes", "B"},
+	{"energy", "J"}, {"power", "W"},
+	{"exit_code", ""}, {"voluntary_switches", ""}, {"involuntary_switches", ""},
+}
+
+func isBuiltin(metric string) bool {
+	for _, b := range builtin {
+		if b.name == metric {
+			return true
+		}
+	}
+	return false
+}
+
+// Grows reports whether a metric of that name can only grow while a run goes
+// on: elapsed, user, system, cpu, energy, read_bytes, write_bytes and cost.
+func Grows(metric string) bool {
+	switch metric {
+	case "elapsed", "user", "system", "cpu", "energy", "read_bytes", "write_bytes", "cost":
+		return true
+	}
+	return false
+}
+
+// metricNames returns the metrics that the runs of the study may have.
+func (s *Study) metricNames() []string {
+	var names []string
+	if s.Replay != nil {
+		for m := range s.Replay.Metrics {
+			names = append(names, m)
+		}
+		slices.Sort(names)
+		if !slices.Contains(names, "elapsed") {
+			names = append(names, "elapsed")
+		}
+		return append(names, "exit_code")
+	}
+	for _, b := range builtin {
+		names = append(names, b.name)
+	}
+	for _, m := range s.Metrics {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Unit returns the unit of a metric, or "".
+func (s *Study) Unit(metric string) string {
+	for _, m := range s.Metrics {
+		if m.Name == metric {
+			return m.Unit
+		}
+	}
+	for _, b := range builtin {
+		if b.name == metric {
+			return b.unit
+		}
+	}
+	return ""
+}
+
+// Space returns the space of the study: the parameters with their relations,
+// or the listed configurations of a table that satisfy them. The study must
+// have been checked, and resolved if it is a replay.
+func (s *Study) Space() (*assay.Space, error) {
+	if !s.resolved() {
+		return nil, fmt.Errorf("config: the table of the study has not been read")
+	}
+	params := s.params()
+	var relations []assay.Relation
+	for _, text := range s.Where {
+		r, err := expr.Relation(text, params)
+		if err != nil {
+			return nil, err
+		}
+		relations = append(relations, r)
+	}
+	if len(s.Configs) > 0 {
+		return assay.NewList(params, s.Configs, relations...)
+	}
+	return assay.NewSpace(params, relations...)
+}
+
+// Goal returns the goal of the study: elapsed is minimized unless the study
+// says otherwise. The study must have been checked.
+func (s *Study) Goal() (assay.Goal, error) {
+	g := assay.Goal{Metric: s.Objective.Metric, Maximize: s.Objective.Maximize}
+	if g.Metric == "" {
+		g.Metric = "elapsed"
+	}
+	g.Grows = !g.Maximize && Grows(g.Metric)
+	g.Unit = s.Unit(g.Metric)
+	for _, text := range s.SubjectTo {
+		l, _, err := expr.Limit(text, s.metricNames()...)
+		if err != nil {
+			return assay.Goal{}, err
+		}
+		g.Limits = append(g.Limits, l)
+	}
+	return g, nil
+}
+
+// Default returns the user's default configuration, made of the defaults of
+// the parameters. If only some have one, the others take the middle of their
+// range, or their first value, or what is nearest to that and admissible. ok
+// is false if none has a default. It is an error if the defaults that are
+// given are not admissible together.
+func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error) {
+	c = make(assay.Config, len(s.Params))
+	given := make([]bool, len(c))
+	for i, p := range s.Params {
+		switch q := space.Params[i]; {
+		case p.Default != nil:
+			if c[i], err = q.Parse(*p.Default); err != nil {
+				return nil, false, fmt.Errorf("config: default of %w", err)
+			}
+			given[i], ok = true, true
+		case q.Numeric():
+			c[i] = q.Unscale(0.5)
+		}
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	if space.Contains(c) {
+		return c, true, nil
+	}
+	near := space.Nearest(c)
+	for i := range c {
+		if given[i] && near[i] != c[i] {
+			return nil, false, fmt.Errorf("config: the default configuration is not admissible: %w", space.Check(c))
+		}
+	}
+	return near, true, nil
+}

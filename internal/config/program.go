@@ -1,0 +1,229 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-run/assay"
+)
+
+// A Program turns configurations into what is run. It is immutable and safe
+// for concurrent use.
+type Program struct {
+	params  []assay.Param
+	shell   bool
+	argv    []Template // of the command, without placeholders if shell
+	script  string
+	env     []envTemplate
+	prepare hookTemplate
+	cleanup hookTemplate
+	metrics []metricTemplate
+	vars    []variable // the parameters as environment variables
+	anyVars bool       // the command gets them
+}
+
+type envTemplate struct {
+	name  string
+	value Template
+}
+
+type hookTemplate struct {
+	argv   []Template
+	script string
+}
+
+type metricTemplate struct {
+	Metric
+	source Template
+}
+
+// A variable is an environment variable that holds a parameter.
+type variable struct {
+	name  string
+	param int
+}
+
+// Program returns the templates of a study that has been checked. It returns
+// an error if a template is malformed, and one if the study has no command.
+func (s *Study) Program() (*Program, error) {
+	if len(s.Command) == 0 {
+		return nil, fmt.Errorf("config: the study has no command")
+	}
+	params := s.params()
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.Name
+	}
+	var failed error
+	parse := func(texts ...string) []Template {
+		var out []Template
+		for _, t := range texts {
+			tmpl, err := ParseTemplate(t, names)
+			failed = cmp.Or(failed, err)
+			out = append(out, tmpl)
+		}
+		return out
+	}
+	hook := func(h Hook) hookTemplate {
+		if h.Shell {
+			return hookTemplate{script: h.Argv[0]}
+		}
+		return hookTemplate{argv: parse(h.Argv...)}
+	}
+	p := &Program{params: params, shell: s.Shell, prepare: hook(s.Prepare), cleanup: hook(s.Cleanup)}
+	if s.Shell {
+		p.script = s.Command[0]
+	} else {
+		p.argv = parse(s.Command...)
+	}
+	for name, value := range s.Env {
+		p.env = append(p.env, envTemplate{name, parse(value)[0]})
+	}
+	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
+	p.anyVars = s.Shell
+	for _, m := range s.Metrics {
+		t := metricTemplate{Metric: m}
+		switch kind, _, _ := m.split(); kind {
+		case "json", "size":
+			t.source = parse(m.Source)[0]
+		case "cmd":
+			p.anyVars = true
+		}
+		p.metrics = append(p.metrics, t)
+	}
+	p.vars = variables(params)
+	if failed != nil {
+		return nil, failed
+	}
+	return p, nil
+}
+
+// Argv returns the command for a configuration: the arguments with their
+// placeholders replaced, those that are only conditions that are off left out;
+// or sh -c LINE.
+func (p *Program) Argv(c assay.Config) []string {
+	if p.shell {
+		return []string{"sh", "-c", p.script}
+	}
+	return p.expand(p.argv, c)
+}
+
+func (p *Program) expand(templates []Template, c assay.Config) []string {
+	out := make([]string, 0, len(templates))
+	for _, t := range templates {
+		if text, ok := t.Expand(p.params, c); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Env returns the environment of the command as "NAME=value": the variables of
+// the study in order of their names, before them those of [Program.ParamEnv] if
+// the command or the command of a metric is a shell line.
+func (p *Program) Env(c assay.Config) []string {
+	var out []string
+	if p.anyVars {
+		out = p.ParamEnv(c)
+	}
+	for _, e := range p.env {
+		if text, ok := e.value.Expand(p.params, c); ok {
+			out = append(out, e.name+"="+text)
+		}
+	}
+	return out
+}
+
+// ParamEnv returns the parameters as environment variables, "NAME=value":
+// under their names in upper case, and as they are written where that is
+// another name. Characters that a shell does not take in a name are written _.
+func (p *Program) ParamEnv(c assay.Config) []string {
+	out := make([]string, len(p.vars))
+	for i, v := range p.vars {
+		out[i] = v.name + "=" + p.params[v.param].Text(c[v.param])
+	}
+	return out
+}
+
+// Prepare returns the command that is run before a configuration, or nil. If it
+// is a shell line it needs [Program.ParamEnv], which does no harm otherwise.
+func (p *Program) Prepare(c assay.Config) []string { return p.hook(p.prepare, c) }
+
+// Cleanup returns the command that is run after a configuration, or nil.
+func (p *Program) Cleanup(c assay.Config) []string { return p.hook(p.cleanup, c) }
+
+func (p *Program) hook(h hookTemplate, c assay.Config) []string {
+	switch {
+	case h.script != "":
+		return []string{"sh", "-c", h.script}
+	case h.argv == nil:
+		return nil
+	}
+	return p.expand(h.argv, c)
+}
+
+// Metrics returns the metrics of the user with the placeholders of their files
+// replaced.
+func (p *Program) Metrics(c assay.Config) []Metric {
+	out := make([]Metric, len(p.metrics))
+	for i, m := range p.metrics {
+		out[i] = m.Metric
+		if m.source.parts != nil {
+			out[i].Source, _ = m.source.Expand(p.params, c)
+		}
+	}
+	return out
+}
+
+// variables returns the environment variables of the parameters.
+func variables(params []assay.Param) []variable {
+	var out []variable
+	for i, p := range params {
+		name := shellName(p.Name)
+		upper := strings.ToUpper(name)
+		out = append(out, variable{upper, i})
+		if name != upper {
+			out = append(out, variable{name, i})
+		}
+	}
+	return out
+}
+
+// shellName replaces what a shell does not take in the name of a variable.
+func shellName(name string) string {
+	id := strings.Map(func(r rune) rune {
+		if r == '_' || r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+			return r
+		}
+		return '_'
+	}, name)
+	if id[0] >= '0' && id[0] <= '9' {
+		id = "_" + id
+	}
+	return id
+}
+
+// reserved are the variables that shells and loaders obey.
+var reserved = []string{
+	"PATH", "HOME", "SHELL", "IFS", "ENV", "BASH_ENV", "PWD", "OLDPWD", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ", "TERM",
+	"PS1", "PS2", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOSTNAME", "UID", "PPID", "OPTIND", "OPTARG",
+}
+
+// variableFlaw returns what is wrong with the parameters as variables, or "".
+func variableFlaw(params []assay.Param) string {
+	owner := map[string]int{}
+	for _, v := range variables(params) {
+		name := params[v.param].Name
+		upper := strings.ToUpper(v.name)
+		if slices.Contains(reserved, upper) || strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "ASSAY_") {
+			return "parameter " + name + " would replace the variable " + upper + " of the shell: give it another name"
+		}
+		if i, taken := owner[v.name]; taken && i != v.param {
+			return "parameters " + params[i].Name + " and " + name + " are the same variable " + v.name + " of the shell"
+		}
+		owner[v.name] = v.param
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Version is the version of the stored form of a [Study].
+const Version = 1
+
+// A Study is everything that a user says about a study: the content of a study
+// file or of a command line. Its JSON is the spec that is stored with the
+// study; it needs neither the file nor the recorded table to be read.
+//
+// The fields may be set directly, then [Study.Check] must be called.
+type Study struct {
+	Version int    `json:"version"`
+	Name    string `json:"name,omitempty"`
+
+	// Command is the program and its arguments, which are templates; see
+	// [ParseTemplate]. If Shell, it is one line for sh -c, in which nothing is
+	// replaced: the parameters are environment variables; see [Study.Program].
+	Command []string          `json:"command,omitempty"`
+	Shell   bool              `json:"shell,omitempty"`
+	Env     map[string]string `json:"env,omitempty"` // values are templates
+	Dir     string            `json:"dir,omitempty"` // working directory; "" means the tool's own
+	Prepare Hook              `json:"prepare,omitzero"`
+	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
+	Cleanup Hook              `json:"cleanup,omitzero"`
+
+	Params    []Param   `json:"parameters"`
+	Where     []string  `json:"where,omitempty"` // relations between parameters
+	Objective Objective `json:"objective"`
+	SubjectTo []string  `json:"subject_to,omitempty"` // limits on metrics
+	Metrics   []Metric  `json:"metrics,omitempty"`
+
+	Search Method `json:"search,omitzero"`
+	Stop   Stop   `json:"stop,omitzero"`
+	Repeat Repeat `json:"repeat,omitzero"`
+	Budget Budget `json:"budget,omitzero"`
+	// Timeout is the limit of one run; 0 means none.
+	Timeout time.Duration `json:"timeout_ns,omitempty"`
+	// Parallel is the number of runs at once; 0 means 1.
+	Parallel int `json:"parallel,omitempty"`
+
+	Replay *Replay `json:"replay,omitempty"`
+	// Configs are the configurations of a resolved replay, in table order.
+	Configs []assay.Config `json:"configs,omitempty"`
+
+	file   string           // the study file, or ""
+	places map[string]place // where the pieces were written, by path
+}
+
+// An Objective is the metric to minimize, or to maximize. Metric "" stands for
+// elapsed.
+type Objective struct {
+	Metric   string `json:"metric"`
+	Maximize bool   `json:"maximize,omitempty"`
+}
+
+// A Hook is a command that is run before the runs of a configuration or after
+// them: a list of templates, or if Shell one line for sh -c. The zero value
+// means none.
+type Hook struct {
+	Argv  []string `json:"argv,omitempty"`
+	Shell bool     `json:"shell,omitempty"`
+}
+
+// A Metric is a measurement of the user's own. Source is in the text form of
+// the --metric flag; files in it are templates.
+type Metric struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	Unit   string `json:"unit,omitempty"`
+}
+
+// A Method is a search algorithm. Name "" stands for auto.
+type Method struct {
+	Name    string         `json:"name,omitempty"`
+	Seed    uint64         `json:"seed"`
+	Options map[string]any `json:"options,omitempty"` // texts, float64s, bools and lists of those
+}
+
+// A Stop is an early-termination rule. Rule "" stands for auto, and Interval 0
+// for the loop's own choice.
+type Stop struct {
+	Rule     string         `json:"rule,omitempty"`
+	Interval time.Duration  `json:"interval_ns,omitempty"`
+	Options  map[string]any `json:"options,omitempty"`
+}
+
+// A Repeat says how often a configuration is run and how the values are made
+// one. Runs 0 stands for 1, Estimator "" for the loop's own choice.
+type Repeat struct {
+	Runs      int    `json:"runs,omitempty"`
+	Auto      bool   `json:"auto,omitempty"` // the loop chooses Runs
+	Estimator string `json:"estimator,omitempty"`
+}
+
+// A Budget says when a study ends. Zero values set no limit.
+type Budget struct {
+	Time   time.Duration `json:"time_ns,omitempty"`
+	Trials int           `json:"trials,omitempty"`
+	Target *float64      `json:"target,omitempty"` // value of the metric that is good enough
+}
+
+// A Replay is a recorded table in place of a command. The fields are those of
+// run.TableSpec, so that one converts to the other.
+type Replay struct {
+	File       string              `json:"file"`            // path, .csv or .csv.gz
+	Where      map[string]string   `json:"where,omitempty"` // column: value of the rows that count
+	Parameters []string            `json:"parameters"`      // columns
+	Metrics    map[string][]string `json:"metrics"`         // metric: columns, one a repetition
+	UnitScale  map[string]float64  `json:"unit_scale,omitempty"`
+	OKColumn   string              `json:"ok_column,omitempty"`
+	OKEquals   string              `json:"ok_equals,omitempty"`
+	Digest     string              `json:"digest,omitempty"` // SHA-256 of the file, once it has been read
+}
+
+// Decode reads the JSON form of a study, as json.Marshal writes it.
+func Decode(spec []byte) (*Study, error) {
+	var s Study
+	dec := json.NewDecoder(bytes.NewReader(spec))
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(spec, &head); err != nil {
+		return nil, fmt.Errorf("config: a stored study cannot be read: %w", err)
+	}
+	if head.Version != Version {
+		return nil, fmt.Errorf("config: a stored study has version %d, this program reads version %d", head.Version, Version)
+	}
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("config: a stored study cannot be read: %w", err)
+	}
+	return &s, nil
+}
+
+// Place returns where a piece of the study was written, "FILE:LINE:COLUMN", or
+// "" if it was not written in a file. The path names it as in the file:
+// "search.name", "stop.options.window" is "stop.window", "where[0]",
+// "parameters.threads".
+func (s *Study) Place(path string) string {
+	p, ok := s.places[path]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column)
+}
+
+// Resolve fills in what a study of a recorded table takes from it: the
+// parameters, in the order of the replay's columns, the configurations, and
+// the digest of the file. It then checks the study as [Study.Check] does.
+func (s *Study) Resolve(params []assay.Param, configs []assay.Config, digest string) error {
+	if s.Replay == nil {
+		panic("config: Resolve of a study without a table")
+	}
+	var resolved []Param
+	for _, p := range params {
+		r := newParam(p)
+		if i := slices.IndexFunc(s.Params, func(q Param) bool { return q.Name == p.Name }); i >= 0 {
+			r.Default = s.Params[i].Default
+			r.Unit = s.Params[i].Unit
+		}
+		resolved = append(resolved, r)
+	}
+	s.Params, s.Configs = resolved, slices.Clone(configs)
+	s.Replay.Digest = digest
+	_, err := s.Check()
+	return err
+}
+
+// resolved reports whether the parameters are known.
+func (s *Study) resolved() bool { return s.Replay == nil || len(s.Configs) > 0 }

@@ -1,0 +1,79 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/assay-run/assay"
+)
+
+// Limit returns the condition that text states about the metrics of a run, and
+// the metrics that it needs in order of appearance. Every name that is neither
+// a function nor one of declared is taken for a metric as it is written;
+// declared metrics may be written as the package comment says. Metrics are
+// floats in base units and compare with whole numbers as numbers do.
+//
+// Holds returns an error if a metric named in text was not measured or is not
+// finite, even where the rest would decide alone, and if the expression cannot
+// be evaluated. It is safe for concurrent use. The error of Limit is an
+// [*Error].
+func Limit(text string, declared ...string) (assay.Limit, []string, error) {
+	tree, err := parse(text)
+	if err != nil {
+		return assay.Limit{}, nil, err
+	}
+	known := newVocabulary(declared)
+	names := slices.Clone(declared)
+	collect := &resolver{text: text, lookup: func(spelling string) (string, string) {
+		if name, ok := known.spoken[spelling]; ok {
+			return name, ""
+		}
+		if !slices.Contains(names, spelling) {
+			names = append(names, spelling)
+		}
+		return spelling, ""
+	}}
+	ast.Walk(&tree, collect)
+	env := make(map[string]any, len(names))
+	for _, n := range names {
+		env[slot(n)] = 0.0
+	}
+	program, used, err := compile(text, env, newVocabulary(names), nil)
+	if err != nil {
+		return assay.Limit{}, nil, err
+	}
+	if len(used) == 0 {
+		return assay.Limit{}, nil, &Error{Text: text, Message: "a limit that names no metric"}
+	}
+	slots := make([]string, len(used))
+	for i, n := range used {
+		slots[i] = slot(n)
+	}
+	pool := sync.Pool{New: func() any { return &evaluator{env: make(map[string]any, len(used))} }}
+	holds := func(metric func(string) (float64, bool)) (bool, error) {
+		e := pool.Get().(*evaluator)
+		defer pool.Put(e)
+		for i, n := range used {
+			x, ok := metric(n)
+			if !ok {
+				return false, fmt.Errorf("expr: metric %q of the limit %q was not measured", n, text)
+			}
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return false, fmt.Errorf("expr: metric %q of the limit %q is %v", n, text, x)
+			}
+			e.env[slots[i]] = x
+		}
+		e.machine.MemoryBudget = maxMemory
+		out, err := e.machine.Run(program, e.env)
+		if err != nil {
+			return false, fmt.Errorf("expr: the limit %q cannot be evaluated: %s", text, wrap(text, err).Message)
+		}
+		ok, _ := out.(bool)
+		return ok, nil
+	}
+	return assay.Limit{Text: text, Holds: holds}, used, nil
+}
