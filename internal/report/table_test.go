@@ -1,0 +1,144 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func ExampleTable() {
+	t := NewTable(Palette{}, "trial", ">time", "config")
+	t.Add("1", "1.23 s", "level=3")
+	t.Add("12", "450 ms", "")
+	t.Add("13", "2 h 13 min", "level=19 threads=8")
+	t.Write(os.Stdout)
+	// Output:
+	// trial        time  config
+	// 1          1.23 s  level=3
+	// 12         450 ms
+	// 13     2 h 13 min  level=19 threads=8
+}
+
+func TestWidth(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		want int
+	}{
+		{"", 0}, {"abc", 3}, {"é", 1}, {"e\u0301", 1}, {"日本", 4}, {"한", 2}, {"🚀", 2}, {"µs ±", 4}, {"−∞", 2},
+		{"\x1b[31mred\x1b[0m", 3}, {"\x1b[1;31mred", 3}, {"zero\u200bwidth", 9}, {"▁█", 2},
+	} {
+		if got := Width(c.s); got != c.want {
+			t.Errorf("Width(%q) = %d, want %d", c.s, got, c.want)
+		}
+	}
+}
+
+func TestTableIsClean(t *testing.T) {
+	painted := "\x1b[31mred\x1b[0m"
+	plain := NewTable(Palette{}, "name", "x")
+	plain.Add("two\nlines\t\x1b[2Jcls", painted)
+	plain.Add("\xff\u0085", "日本")
+	if got, want := plain.String(), "name                    x\ntwo\\nlines\\t\\x1b[2Jcls  red\n\\xff\\u0085              日本\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	colored := NewTable(Palette{Color: true}, "name", "x")
+	colored.Add(painted, "\x1b[32mopen")
+	if got, want := colored.String(), "\x1b[1mname\x1b[0m  \x1b[1mx\x1b[0m\n\x1b[31mred\x1b[0m   \x1b[32mopen\x1b[0m\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	bare := NewTable(Palette{Color: true}, "", "")
+	bare.Add("a", "b")
+	if got := bare.String(); got != "a  b\n" || bare.Len() != 1 {
+		t.Errorf("a table without titles is %q", got)
+	}
+}
+
+func TestTablePanicsOnTooManyCells(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	NewTable(Palette{}, "a").Add("1", "2")
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+func TestTableReportsErrors(t *testing.T) {
+	if NewTable(Palette{}, "a").Write(brokenWriter{}) == nil {
+		t.Error("no error from a broken writer")
+	}
+}
+
+// All cells of a column start, or end, in the same terminal column.
+func TestTableIsAligned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.StringMatching(`[a-z日é]{1,8}`)
+		table := NewTable(Palette{}, "left", ">right", "last")
+		n := rapid.IntRange(1, 8).Draw(t, "rows")
+		for range n {
+			table.Add(cell.Draw(t, "left"), cell.Draw(t, "right"), cell.Draw(t, "last"))
+		}
+		lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
+		if len(lines) != n+1 {
+			t.Fatalf("%d lines, want %d", len(lines), n+1)
+		}
+		place := func(line string) (end, last int) {
+			at := strings.LastIndex(line, "  ") + 2
+			return Width(strings.TrimRight(line[:at], " ")), Width(line[:at])
+		}
+		end, last := place(lines[0])
+		for _, l := range lines {
+			if e, at := place(l); e != end || at != last || strings.HasSuffix(l, " ") {
+				t.Fatalf("not aligned:\n%s", table)
+			}
+		}
+	})
+}
+
+func TestPalette(t *testing.T) {
+	for i, f := range []func(Palette, string) string{Palette.Bold, Palette.Dim, Palette.Good, Palette.Bad, Palette.Note} {
+		if got := f(Palette{}, "x"); got != "x" {
+			t.Errorf("%d: painted without colours: %q", i, got)
+		}
+		if got := f(Palette{Color: true}, "x"); Width(got) != 1 || !strings.HasSuffix(got, "\x1b[0m") {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x1b[31mb\x1b[0m\n", true)
+	f.Add("\x1b[", false)
+	f.Fuzz(func(t *testing.T, s string, colors bool) {
+		got := clean(s, colors)
+		rest := got
+		for colors && strings.Contains(rest, "\x1b[") {
+			i := strings.Index(rest, "\x1b[")
+			k := escape(rest[i:])
+			if k == 0 || rest[i+k-1] != 'm' {
+				t.Fatalf("clean(%q) = %q has an escape sequence that is no colour", s, got)
+			}
+			rest = rest[:i] + rest[i+k:]
+		}
+		for _, r := range rest {
+			if r < 0x20 || r >= 0x7f && r < 0xa0 {
+				t.Fatalf("clean(%q) = %q has a control character", s, got)
+			}
+		}
+	})
+}
+
+func ExampleChange() {
+	fmt.Println(Change(-0.31, -0.35, -0.28, true))
+	fmt.Println(Change(-0.01, -0.05, 0.03, false))
+	// Output:
+	// −31 % [−35, −28]
+	// ~
+}
