@@ -1,0 +1,237 @@
+// Package bench runs search methods on recorded studies, in simulated time, and
+// reports how close each comes to the optimum for how much.
+//
+// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper
+// for it. [Run] runs every method on every problem with every seed, once for
+// the largest budget; a smaller budget sees the prefix of that run which it
+// would have had, so one run serves them all.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+)
+
+// Runner is what replays a recorded study: a Runner with its own clock.
+type Runner interface {
+	assay.Runner
+	assay.Clock
+}
+
+// A Problem is a recorded study with a known optimum.
+type Problem struct {
+	Name     string
+	Space    *assay.Space
+	Goal     assay.Goal
+	Interval time.Duration // how often a run is observed
+	// True returns the objective value of a configuration, free of noise, and
+	// whether it is feasible.
+	True    func(assay.Config) (value float64, feasible bool)
+	Optimum float64       // the least feasible True
+	Worst   float64       // the greatest finite True, for a search that finds nothing
+	Median  time.Duration // median run time over the table, the unit of --budget-x
+	// Replay returns a new runner and its clock, at time zero.
+	Replay func(seed uint64) (assay.Runner, assay.Clock)
+}
+
+// A Method is a searcher with its stopper and wrappers.
+type Method struct {
+	Name string
+	New  func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error)
+}
+
+// A Budget is where a run is judged: after Trials trials that ended, or after
+// Time of simulated time, whichever is set.
+type Budget struct {
+	Kind   string // "trials", "budget-x" or "budget"
+	Value  float64
+	Trials int
+	Time   time.Duration
+}
+
+// at returns the budget for p: a budget-x has no Time before that.
+func (b Budget) at(p *Problem) Budget {
+	if b.Kind == "budget-x" {
+		b.Time = time.Duration(b.Value * float64(p.Median))
+	}
+	return b
+}
+
+// Options say what to run. All are required unless stated.
+type Options struct {
+	Problems []Problem
+	Methods  []Method
+	Budgets  []Budget // at least one
+	Seeds    int      // seeds 1..Seeds
+	Curve    bool     // optional: also the error at 10 equal parts of each budget
+	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
+	Progress func(done, total int)
+}
+
+// A Run is what one method found on one problem with one seed, at one budget.
+type outcome struct {
+	re, logRatio     float64
+	started, ended   int
+	completed        int
+	spent            time.Duration
+	overheadPerTrial time.Duration
+	curve            []float64
+}
+
+// key says which cell of the result an outcome belongs to.
+type key struct{ problem, method, budget int }
+
+// Run runs everything and returns the report. An error of any run ends it.
+func Run(ctx context.Context, o Options) (Report, error) {
+	type task struct {
+		problem, method, seed int
+		trials                bool // the budgets in trials, or those in time
+	}
+	var tasks []task
+	for pi := range o.Problems {
+		for mi := range o.Methods {
+			for seed := range o.Seeds {
+				for _, trials := range []bool{true, false} {
+					if slices.ContainsFunc(o.Budgets, func(b Budget) bool { return (b.Trials > 0) == trials }) {
+						tasks = append(tasks, task{pi, mi, seed, trials})
+					}
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu    sync.Mutex
+		cells = map[key][]outcome{}
+		done  int
+		queue = make(chan task)
+		wg    sync.WaitGroup
+	)
+	for range max(1, o.Workers) {
+		wg.Go(func() {
+			for t := range queue {
+				p, m := &o.Problems[t.problem], &o.Methods[t.method]
+				out, err := o.one(ctx, p, m, uint64(t.seed+1), t.trials)
+				if err != nil {
+					cancel(fmt.Errorf("bench: %s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err))
+					continue
+				}
+				mu.Lock()
+				for bi, r := range out {
+					k := key{t.problem, t.method, bi}
+					if cells[k] == nil {
+						cells[k] = make([]outcome, o.Seeds)
+					}
+					cells[k][t.seed] = r
+				}
+				done++
+				if o.Progress != nil {
+					o.Progress(done, len(tasks))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- t
+	}
+	close(queue)
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return Report{}, err
+	}
+	return o.report(cells), nil
+}
+
+// one runs a method on a problem for the largest budget of one sort and
+// returns its outcome at each budget of that sort, by index.
+func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, trials bool) (map[int]outcome, error) {
+	searcher, stopper, err := m.New(p, seed)
+	if err != nil {
+		return nil, err
+	}
+	runner, clock := p.Replay(seed)
+	s := &study.Study{
+		Name: "bench", Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
+		Runner: runner, Clock: clock, Store: store.NewMem(),
+		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c, Interval: p.Interval}, nil },
+	}
+	budgets := map[int]Budget{}
+	for i, b := range o.Budgets {
+		if b = b.at(p); (b.Trials > 0) == trials {
+			budgets[i] = b
+			s.Budget.Trials = max(s.Budget.Trials, b.Trials)
+			s.Budget.Time = max(s.Budget.Time, b.Time)
+		}
+	}
+	if err := s.Store.Create(ctx, s.Name, nil); err != nil {
+		return nil, err
+	}
+	start := clock.Now()
+	res, err := s.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Trials) == 0 {
+		return nil, errors.New("no trial was run")
+	}
+	out := map[int]outcome{}
+	for i, b := range budgets {
+		r := p.judge(res.Trials, b, start)
+		r.overheadPerTrial = res.Overhead / time.Duration(len(res.Trials))
+		if o.Curve {
+			for k := 1; k <= 10; k++ {
+				part := b
+				part.Trials = b.Trials * k / 10
+				part.Time = b.Time * time.Duration(k) / 10
+				r.curve = append(r.curve, p.judge(res.Trials, part, start).re)
+			}
+		}
+		out[i] = r
+	}
+	return out, nil
+}
+
+// judge returns the outcome of the trials that ended within the budget.
+func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome {
+	var o outcome
+	found := p.Worst
+	best := math.Inf(1)
+	for _, t := range trials {
+		if b.Time > 0 && t.Started.Sub(start) < b.Time {
+			o.started++
+		}
+		if b.Time > 0 && t.Ended.Sub(start) > b.Time || b.Trials > 0 && o.ended >= b.Trials || b.Trials == 0 && b.Time == 0 {
+			continue
+		}
+		o.ended++
+		o.spent = max(o.spent, t.Ended.Sub(start))
+		if t.State == assay.Done || t.State == assay.Infeasible {
+			o.completed++
+		}
+		if t.State == assay.Done && t.Value < best {
+			if v, ok := p.True(t.Config); ok {
+				best, found = t.Value, v
+			}
+		}
+	}
+	if b.Trials > 0 {
+		o.started = o.ended
+	}
+	o.re = math.Abs(found-p.Optimum) / math.Abs(p.Optimum)
+	o.logRatio = math.Log1p(o.re)
+	return o
+}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"math"
+
+	"github.com/assay-run/assay/stats"
+)
+
+// A Report is the result of [Run], in the shape of `assay bench --json`.
+type Report struct {
+	Studies []string  `json:"studies"`
+	Methods []string  `json:"methods"`
+	Seeds   int       `json:"seeds"`
+	Rows    []Row     `json:"rows"`
+	Geomean []Geomean `json:"geomean"`
+}
+
+// BudgetAt is a budget as it is printed.
+type BudgetAt struct {
+	Kind    string  `json:"kind"`
+	Value   float64 `json:"value"`
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// A Row is one method on one study at one budget. Errors are relative errors to
+// the table's optimum, |best - optimum| / optimum (Cello, Eq. 6); the best is
+// judged by its mean over repetitions, and is the table's worst row for a
+// search that completed no feasible trial.
+type Row struct {
+	Study              string     `json:"study"`
+	Method             string     `json:"method"`
+	Budget             BudgetAt   `json:"budget"`
+	Mean               float64    `json:"re_mean"`
+	CI95               [2]float64 `json:"re_ci95"` // bootstrap interval of the mean
+	Median             float64    `json:"re_median"`
+	BySeed             []float64  `json:"re_by_seed"`
+	Trials             float64    `json:"trials_mean"`
+	Completed          float64    `json:"completed_mean"`
+	Spent              float64    `json:"spent_s_mean"`
+	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"`
+	Curve              []float64  `json:"curve,omitempty"` // mean error at 10 equal parts of the budget
+}
+
+// A Geomean is exp(mean of log(best/optimum)) - 1 over studies and seeds, each
+// study weighing the same.
+type Geomean struct {
+	Method string     `json:"method"`
+	Budget BudgetAt   `json:"budget"`
+	RE     float64    `json:"re"`
+	CI95   [2]float64 `json:"re_ci95"` // bootstrap over seeds
+}
+
+func (o *Options) report(cells map[key][]outcome) Report {
+	r := Report{Seeds: o.Seeds}
+	for _, p := range o.Problems {
+		r.Studies = append(r.Studies, p.Name)
+	}
+	for mi, m := range o.Methods {
+		r.Methods = append(r.Methods, m.Name)
+		for bi, b := range o.Budgets {
+			bySeed := make([]float64, o.Seeds) // mean over studies of the log ratio
+			for pi := range o.Problems {
+				outs := cells[key{pi, mi, bi}]
+				r.Rows = append(r.Rows, o.row(pi, mi, bi, outs))
+				for s, c := range outs {
+					bySeed[s] += c.logRatio / float64(len(o.Problems))
+				}
+			}
+			lo, hi := interval(bySeed)
+			r.Geomean = append(r.Geomean, Geomean{
+				Method: m.Name, Budget: BudgetAt{Kind: b.Kind, Value: b.Value, Seconds: b.Time.Seconds()},
+				RE: math.Expm1(stats.Mean(bySeed)), CI95: [2]float64{math.Expm1(lo), math.Expm1(hi)},
+			})
+		}
+	}
+	return r
+}
+
+// interval returns the 95 % bootstrap interval of the mean.
+func interval(x []float64) (low, high float64) {
+	e := stats.Bootstrap(x, stats.Mean, stats.BootstrapOptions{Seed: 1})
+	if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) { // one value has no interval
+		return e.Value, e.Value
+	}
+	return e.Low, e.High
+}
+
+func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
+	p := &o.Problems[pi]
+	b := o.Budgets[bi].at(p)
+	row := Row{Study: p.Name, Method: o.Methods[mi].Name, Budget: BudgetAt{Kind: b.Kind, Value: b.Value, Seconds: b.Time.Seconds()}}
+	n := float64(len(outs))
+	if o.Curve {
+		row.Curve = make([]float64, 10)
+	}
+	for _, c := range outs {
+		row.BySeed = append(row.BySeed, c.re)
+		row.Trials += float64(c.ended) / n
+		row.Completed += float64(c.completed) / n
+		row.Spent += c.spent.Seconds() / n
+		row.OverheadMSPerTrial += c.overheadPerTrial.Seconds() * 1e3 / n
+		for k, re := range c.curve {
+			row.Curve[k] += re / n
+		}
+	}
+	row.Mean, row.Median = stats.Mean(row.BySeed), stats.Median(row.BySeed)
+	row.CI95[0], row.CI95[1] = interval(row.BySeed)
+	return row
+}
