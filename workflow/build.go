@@ -1,0 +1,354 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A Pos is a place in an input file. The zero value is no place.
+type Pos struct{ Line, Column int32 }
+
+// An InputError is what is wrong with a workflow's input, and where.
+type InputError struct {
+	File string // "" if there is none
+	Pos
+	Msg string
+}
+
+func (e *InputError) Error() string {
+	s := "workflow: "
+	if e.File != "" {
+		s += e.File + ":"
+	}
+	if e.Line > 0 {
+		s += fmt.Sprintf("%d:", e.Line)
+		if e.Column > 0 {
+			s += fmt.Sprintf("%d:", e.Column)
+		}
+	}
+	if s[len(s)-1] == ':' {
+		s += " "
+	}
+	if s == "workflow: : " {
+		s = "workflow: "
+	}
+	return s + e.Msg
+}
+
+// A Builder collects the tasks, files and dependencies of a workflow, in any
+// order and by name, and remembers where each was said, so that what does not
+// fit together is reported there. The zero value is ready to use.
+type Builder struct {
+	Name, System, Format string
+	File                 string  // the input's name, for messages
+	Makespan             Seconds // recorded; 0 if none
+	Machines             []Machine
+
+	// Aliases lets dependencies name tasks by their Task name too, where no
+	// task has that ID and one task only has that name (WfFormat before 1.5).
+	Aliases bool
+
+	names    map[string]int32 // of tasks, as defined or mentioned
+	said     []string
+	first    []Pos   // where the name was first mentioned
+	task     []int32 // index of the task with that ID, or -1
+	alias    []int32 // index of the task with that name, -1 for none, -2 for several
+	tasks    []Task
+	where    []Pos   // of tasks
+	from, to []int32 // names
+
+	files            map[string]int32
+	file             []File
+	inTask, inFile   []int32
+	outTask, outFile []int32
+	kinds            map[string]string
+	machine          map[string]int32
+	warnings         []string
+}
+
+// name returns the number of a task's name, which is mentioned at pos.
+func (b *Builder) name(id []byte, pos Pos) int32 {
+	if i, ok := b.names[string(id)]; ok {
+		return i
+	}
+	if b.names == nil {
+		b.names = map[string]int32{}
+	}
+	i, s := int32(len(b.said)), string(id)
+	b.names[s] = i
+	b.said = append(b.said, s)
+	b.first = append(b.first, pos)
+	b.task = append(b.task, -1)
+	b.alias = append(b.alias, -1)
+	return i
+}
+
+// intern returns one copy of equal strings.
+func (b *Builder) intern(s []byte) string {
+	if k, ok := b.kinds[string(s)]; ok {
+		return k
+	}
+	if b.kinds == nil {
+		b.kinds = map[string]string{}
+	}
+	k := string(s)
+	b.kinds[k] = k
+	return k
+}
+
+// Task adds a task and returns its index. The task's ID must be new. Run is NaN
+// if it is not known.
+func (b *Builder) Task(t Task, pos Pos) (int, error) {
+	n := b.name([]byte(t.ID), pos)
+	if t.ID == "" {
+		return 0, b.errorf(pos, "a task has no id")
+	}
+	if old := b.task[n]; old >= 0 {
+		return 0, b.errorf(pos, "duplicate task id %q, first on line %d", t.ID, b.where[old].Line)
+	}
+	if err := b.checkRun(t.ID, t.Run, pos); err != nil {
+		return 0, err
+	}
+	t.ID = b.said[n]
+	b.task[n] = int32(len(b.tasks))
+	b.tasks = append(b.tasks, t)
+	b.where = append(b.where, pos)
+	return len(b.tasks) - 1, nil
+}
+
+// checkRun returns an error if run is a number that no run time can be. NaN
+// means a missing one here, which Build deals with.
+func (b *Builder) checkRun(id string, run Seconds, pos Pos) error {
+	if run < 0 || math.IsInf(run, 0) {
+		return b.errorf(pos, "task %q has run time %v s", id, run)
+	}
+	return nil
+}
+
+// Find returns the index of the task with that ID, or -1.
+func (b *Builder) Find(id string) int {
+	if n, ok := b.names[id]; ok {
+		return int(b.task[n])
+	}
+	return -1
+}
+
+// At returns the task of that index, to be completed. The pointer is valid
+// until the next call of Task.
+func (b *Builder) At(i int) *Task { return &b.tasks[i] }
+
+// Len returns the number of tasks so far.
+func (b *Builder) Len() int { return len(b.tasks) }
+
+// aliasFor makes name a second name of task i.
+func (b *Builder) aliasFor(name []byte, i int, pos Pos) {
+	n := b.name(name, pos)
+	if b.alias[n] == -1 || b.alias[n] == int32(i) {
+		b.alias[n] = int32(i)
+	} else {
+		b.alias[n] = -2
+	}
+}
+
+// Edge says that task to waits for task from. Either may be defined later.
+func (b *Builder) Edge(from, to string, pos Pos) {
+	b.from = append(b.from, b.name([]byte(from), pos))
+	b.to = append(b.to, b.name([]byte(to), pos))
+}
+
+// SetFile sets the size of a file, which may be mentioned earlier or later.
+func (b *Builder) SetFile(id string, size Bytes) {
+	b.file[b.fileNumber([]byte(id))].Size = size
+}
+
+func (b *Builder) fileNumber(id []byte) int32 {
+	if i, ok := b.files[string(id)]; ok {
+		return i
+	}
+	if b.files == nil {
+		b.files = map[string]int32{}
+	}
+	i, s := int32(len(b.file)), string(id)
+	b.files[s] = i
+	b.file = append(b.file, File{ID: s})
+	return i
+}
+
+// Input says that task i reads a file, Output that it writes one.
+func (b *Builder) Input(i int, file string) {
+	b.inTask = append(b.inTask, int32(i))
+	b.inFile = append(b.inFile, b.fileNumber([]byte(file)))
+}
+
+// Output says that task i writes a file.
+func (b *Builder) Output(i int, file string) {
+	b.outTask = append(b.outTask, int32(i))
+	b.outFile = append(b.outFile, b.fileNumber([]byte(file)))
+}
+
+// Machine returns the index of the machine of that name, which is added if it
+// is new.
+func (b *Builder) Machine(name string) int {
+	if i, ok := b.machine[name]; ok {
+		return int(i)
+	}
+	if b.machine == nil {
+		b.machine = map[string]int32{}
+	}
+	b.machine[name] = int32(len(b.Machines))
+	b.Machines = append(b.Machines, Machine{Name: name})
+	return len(b.Machines) - 1
+}
+
+// Warn adds a warning that travels with the workflow.
+func (b *Builder) Warn(format string, args ...any) {
+	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
+}
+
+func (b *Builder) errorf(pos Pos, format string, args ...any) error {
+	return &InputError{File: b.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+// resolve returns the task that name n means.
+func (b *Builder) resolve(n int32) (int32, error) {
+	if t := b.task[n]; t >= 0 {
+		return t, nil
+	}
+	if t := b.alias[n]; b.Aliases && t >= 0 {
+		return t, nil
+	} else if b.Aliases && t == -2 {
+		return 0, b.errorf(b.first[n], "several tasks are named %q", b.said[n])
+	}
+	return 0, b.errorf(b.first[n], "a dependency names task %q, which is not defined", b.said[n])
+}
+
+// FillOptions says what to do about missing run times.
+type FillOptions struct {
+	// Fill replaces a missing run time by the median of its kind, or of all
+	// tasks if its kind has none. Workflow.Filled counts them.
+	Fill bool
+	// Allow leaves them NaN, for a RunModel to supply.
+	Allow bool
+	// Infer derives dependencies from files, each reader waiting for the
+	// file's writer, if none was said.
+	Infer bool
+}
+
+// Build returns the workflow. It reports, as an [*InputError], no tasks, a
+// dependency on a task that is not defined, a cycle (by a shortest one), too
+// many dependencies, and missing run times.
+func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
+	if len(b.tasks) == 0 {
+		return nil, b.errorf(Pos{}, "no tasks")
+	}
+	if len(b.from) > 2*MaxEdges { // WfFormat says each twice
+		return nil, b.errorf(Pos{}, "%s", tooManyEdges(len(b.from)))
+	}
+	for k := range b.from {
+		var err error
+		if b.from[k], err = b.resolve(b.from[k]); err != nil {
+			return nil, err
+		}
+		if b.to[k], err = b.resolve(b.to[k]); err != nil {
+			return nil, err
+		}
+	}
+	w := &Workflow{Name: b.Name, System: b.System, Format: b.Format, Tasks: b.tasks, Files: b.file, Machines: b.Machines,
+		Makespan: b.Makespan, Warnings: b.warnings}
+	if !(w.Makespan > 0) {
+		w.Makespan = math.NaN()
+	}
+	n := len(b.tasks)
+	w.inputs = newCSR(n, b.inTask, b.inFile).compact(len(b.file))
+	w.outputs = newCSR(n, b.outTask, b.outFile).compact(len(b.file))
+	if len(b.from) == 0 && opt.Infer {
+		b.infer(w)
+	}
+	g, err := NewGraph(n, b.from, b.to)
+	if err != nil {
+		return nil, b.graphError(err)
+	}
+	w.Graph = g
+	sumFiles(w)
+	return w, b.missing(w, opt)
+}
+
+// infer adds the dependencies that files imply.
+func (b *Builder) infer(w *Workflow) {
+	writer := make([]int32, len(w.Files))
+	for f := range writer {
+		writer[f] = -1
+	}
+	for t := range w.Tasks {
+		for _, f := range w.Outputs(t) {
+			writer[f] = int32(t)
+		}
+	}
+	for t := range w.Tasks {
+		for _, f := range w.Inputs(t) {
+			if p := writer[f]; p >= 0 && p != int32(t) {
+				b.from, b.to = append(b.from, p), append(b.to, int32(t))
+			}
+		}
+	}
+}
+
+// graphError gives a cycle its tasks' names and the place of its first task.
+func (b *Builder) graphError(err error) error {
+	var cycle *CycleError
+	if !errors.As(err, &cycle) {
+		return b.errorf(Pos{}, "%v", err)
+	}
+	msg := ""
+	for _, t := range cycle.Tasks {
+		msg += fmt.Sprintf("%q -> ", b.tasks[t].ID)
+	}
+	first := cycle.Tasks[0]
+	return b.errorf(b.where[first], "tasks wait for each other: %s%q", msg, b.tasks[first].ID)
+}
+
+// sumFiles sets In and Out of tasks that have files.
+func sumFiles(w *Workflow) {
+	for t := range w.Tasks {
+		if in := w.Inputs(t); len(in) > 0 {
+			w.Tasks[t].In = 0
+			for _, f := range in {
+				w.Tasks[t].In += w.Files[f].Size
+			}
+		}
+		if out := w.Outputs(t); len(out) > 0 {
+			w.Tasks[t].Out = 0
+			for _, f := range out {
+				w.Tasks[t].Out += w.Files[f].Size
+			}
+		}
+	}
+}
+
+// missing fills or reports missing run times.
+func (b *Builder) missing(w *Workflow, opt FillOptions) error {
+	if opt.Allow && !opt.Fill {
+		return nil
+	}
+	first, n := -1, 0
+	for t := range w.Tasks {
+		if math.IsNaN(w.Tasks[t].Run) {
+			if n++; first < 0 {
+				first = t
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	if n == len(w.Tasks) {
+		return b.errorf(Pos{}, "no run times: the input describes a workflow but no execution of it")
+	}
+	if !opt.Fill {
+		return b.errorf(b.where[first], "task %q has no run time (%d of %d tasks have none; they can be filled from their kind's median)",
+			w.Tasks[first].ID, n, len(w.Tasks))
+	}
+	w.Filled = fillMissing(w)
+	return nil
+}

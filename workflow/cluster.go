@@ -1,0 +1,142 @@
+package workflow
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Cluster returns w with the tasks of each level gathered into at most k jobs
+// (Pietri et al., §III and §V.B; horizontal clustering, Singh et al. 2008). The
+// tasks of a job run one after the other in one slot. Tasks of different kinds
+// are not gathered, and neither are auxiliary tasks: a level with several kinds
+// has up to k jobs of each, as in Pegasus.
+//
+// Tasks are dealt longest first to the job with the least work so far, so that
+// the jobs of a kind are balanced (Chen et al. 2013). Files are those of the
+// tasks; what a job both writes and reads stays an output only. k < 1 panics.
+func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
+	if k < 1 {
+		panic("workflow: clusters must be at least 1")
+	}
+	job := assignJobs(w, leveler.Level(w.Graph, w.Runs(), k), k)
+	b := Builder{Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines), Makespan: w.Makespan}
+	for t := range w.Tasks {
+		task := w.Tasks[t]
+		if j := int(job[t]); j < b.Len() {
+			into := b.At(j)
+			into.Run += task.Run
+			into.Memory = max(into.Memory, task.Memory)
+			into.Cores = max(into.Cores, task.Cores)
+			into.Read += task.Read
+			into.Written += task.Written
+			into.In += task.In
+			into.Out += task.Out
+			continue
+		}
+		if _, err := b.Task(task, Pos{}); err != nil {
+			return nil, fmt.Errorf("workflow: clustering: %w", err)
+		}
+	}
+	clusterFiles(&b, w, job)
+	for t := range w.Tasks {
+		for _, s := range w.Graph.Succs(t) {
+			b.Edge(b.At(int(job[t])).ID, b.At(int(job[s])).ID, Pos{})
+		}
+	}
+	return b.Build(FillOptions{Allow: true})
+}
+
+// assignJobs returns the job of each task. Jobs are numbered by their first
+// task.
+func assignJobs(w *Workflow, level []int32, k int) []int32 {
+	type group struct {
+		level int32
+		kind  string
+		aux   bool
+	}
+	members := map[group][]int32{}
+	var order []group
+	for t := range w.Tasks {
+		g := group{level[t], w.Tasks[t].Kind, w.Tasks[t].Auxiliary}
+		if members[g] == nil {
+			order = append(order, g)
+		}
+		members[g] = append(members[g], int32(t))
+	}
+	first := make([]int32, len(w.Tasks)) // the first task of the job of t
+	for _, g := range order {
+		m := members[g]
+		if g.aux || len(m) <= k {
+			for _, t := range m {
+				first[t] = t
+			}
+			continue
+		}
+		deal(w, m, k, first)
+	}
+	// Number the jobs in the order of their first tasks.
+	job, n := make([]int32, len(first)), int32(0)
+	for t, f := range first {
+		if int(f) == t {
+			job[t] = n
+			n++
+		} else {
+			job[t] = job[f]
+		}
+	}
+	return job
+}
+
+// deal shares m out to k jobs, longest task first to the job with least work.
+func deal(w *Workflow, m []int32, k int, first []int32) {
+	byRun := slices.Clone(m)
+	slices.SortStableFunc(byRun, func(a, b int32) int {
+		switch x, y := w.Tasks[a].Run, w.Tasks[b].Run; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	heap := make([]running, k) // end: work of the job; task: its number
+	for i := range heap {
+		heap[i] = running{task: int32(i)}
+	}
+	jobOf := make(map[int32]int32, len(m))
+	for _, t := range byRun {
+		j := heap[0]
+		heap = popRunning(heap)
+		jobOf[t] = j.task
+		j.end += w.Tasks[t].Run
+		heap = pushRunning(heap, j)
+	}
+	head := make([]int32, k)
+	for i := range head {
+		head[i] = -1
+	}
+	for _, t := range m { // in order of index, so that the first is the lowest
+		j := jobOf[t]
+		if head[j] < 0 {
+			head[j] = t
+		}
+		first[t] = head[j]
+	}
+}
+
+// clusterFiles gives the jobs the files of their tasks.
+func clusterFiles(b *Builder, w *Workflow, job []int32) {
+	for _, f := range w.Files {
+		b.fileNumber([]byte(f.ID))
+		b.SetFile(f.ID, f.Size)
+	}
+	for t := range w.Tasks {
+		j := int(job[t])
+		for _, f := range w.Inputs(t) {
+			b.Input(j, w.Files[f].ID)
+		}
+		for _, f := range w.Outputs(t) {
+			b.Output(j, w.Files[f].ID)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Package workflow predicts how long a workflow takes on n slots, and for how
+// much money, without running it.
+//
+// A [Workflow] is a directed acyclic graph of tasks with their run times. It is
+// made by a [Builder], or by [Read] from what a workflow system left behind:
+// WfFormat, DAGMan and kickstart, Nextflow, Snakemake, Make, or a plain table.
+// The pieces are used in this order:
+//
+//  1. Read the workflow; run times of other inputs or machines come from a
+//     [RunModel].
+//  2. Estimate its makespan: by levels ([LevelModel], Pietri et al., WORKS 2014,
+//     Algorithm 1, with a [Leveler] of choice), by simulating a list scheduler
+//     ([Simulate]), and bound it from below ([Bounds]).
+//  3. Fit what the site adds to the run times ([Calibrate]) from executions
+//     whose makespan was recorded, and keep it as a [Calibration].
+//  4. Price it ([Price], Eq. 4 and 5), vary the run times ([Vary], Table I and
+//     Fig. 4), and choose ([MakePlan]).
+//
+// Slots are the paper's word for the processors that run one task each. All
+// times are seconds and all sizes bytes, see [Seconds] and [Bytes]. The package
+// reads no clock and opens no file; readers take an io.Reader. Random numbers
+// come from a seed that the caller gives.
+package workflow

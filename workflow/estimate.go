@@ -1,0 +1,123 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+)
+
+// An Estimator predicts the makespan of one workflow. It is immutable and safe
+// for concurrent use.
+type Estimator interface {
+	// Makespan returns the predicted makespan on a number of slots. It is an
+	// error if slots < 1, or if the workflow cannot run there.
+	Makespan(slots int) (Seconds, error)
+}
+
+// A Site is what a place adds to the run times of tasks. The zero value adds
+// nothing. Terms are never negative.
+type Site struct {
+	Start    Seconds `json:"start_s,omitempty"`    // once per workflow (§IV.B)
+	Level    Seconds `json:"level_s,omitempty"`    // once per level (§IV.C)
+	Dispatch Seconds `json:"dispatch_s,omitempty"` // per task, one after the other: the submit host
+	Task     Seconds `json:"task_s,omitempty"`     // per task, in its slot
+	Byte     float64 `json:"s_per_B,omitempty"`    // seconds per byte moved, over storage that all share
+	Scale    float64 `json:"scale,omitempty"`      // factor on run times (§IV.B); 0 counts as 1
+	// Share is the part of the slots given that work at once; 0 counts as 1.
+	// Recorded core counts are hardware threads more often than slots.
+	Share float64 `json:"share,omitempty"`
+	// SlotCap is the most slots that work at once; 0 means no limit.
+	SlotCap int `json:"slot_cap,omitempty"`
+}
+
+// PaperDelay is the delay per level of Pietri et al. (WORKS 2014, §IV.C), for
+// Condor and DAGMan on Amazon EC2 in 2011.
+const PaperDelay Seconds = 25
+
+func (s Site) scale() float64 {
+	if s.Scale == 0 {
+		return 1
+	}
+	return s.Scale
+}
+
+// Slots returns how many of the given slots work at once, at least 1.
+func (s Site) Slots(given int) int {
+	n := given
+	if s.Share > 0 {
+		n = int(math.Round(s.Share * float64(given)))
+	}
+	if s.SlotCap > 0 {
+		n = min(n, s.SlotCap)
+	}
+	return max(n, 1)
+}
+
+// Makespan is Algorithm 1 on levels: the sum over the levels of
+//
+//	makespan_l = max(runtime_l / min(slots, maxSlots_l), minRuntime_l)    (Eq. 3)
+//
+// with the run times scaled and lengthened as the site says, plus the site's
+// delays. slots must be at least 1. It costs O(levels).
+func (s Site) Makespan(levels []Level, slots int) Seconds {
+	slots = s.Slots(slots)
+	total := s.Start
+	for _, l := range levels {
+		if l.Tasks == 0 {
+			continue
+		}
+		n := float64(l.Tasks)
+		sum, longest := s.scale()*l.Sum+s.Task*n, s.scale()*l.Max+s.Task
+		total += max(sum/float64(min(slots, l.Tasks)), longest) + s.Level + s.Dispatch*n + s.Byte*l.Bytes
+	}
+	return total
+}
+
+// A LevelModel is the level-based estimator of Pietri et al. (WORKS 2014,
+// Algorithm 1).
+type LevelModel struct {
+	w       *Workflow
+	leveler Leveler
+	site    Site
+	levels  []Level // if leveler is fixed
+}
+
+var _ Estimator = (*LevelModel)(nil)
+
+// NewLevelModel returns the estimator for w, by levels from leveler and with
+// the delays of site. It returns an error if a run time is missing.
+func NewLevelModel(w *Workflow, leveler Leveler, site Site) (*LevelModel, error) {
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	m := &LevelModel{w: w, leveler: leveler, site: site}
+	if f, ok := leveler.(FixedLeveler); ok {
+		m.levels = Profile(w, nil, f.Level(w.Graph, nil, 1))
+	}
+	return m, nil
+}
+
+// Levels returns the levels that are summed for a number of slots.
+func (m *LevelModel) Levels(slots int) []Level {
+	if m.levels != nil {
+		return m.levels
+	}
+	n := m.site.Slots(slots)
+	return Profile(m.w, nil, m.leveler.Level(m.w.Graph, m.w.Runs(), n))
+}
+
+// Makespan implements [Estimator]. With a [FixedLeveler] it costs O(levels).
+func (m *LevelModel) Makespan(slots int) (Seconds, error) {
+	if slots < 1 {
+		return 0, fmt.Errorf("workflow: %d slots", slots)
+	}
+	return m.site.Makespan(m.Levels(slots), slots), nil
+}
+
+// RelError returns the relative error of a predicted makespan,
+//
+//	|real - predicted| / real    (Eq. 6)
+//
+// which is NaN if real is 0 and predicted too, and +Inf if only real is.
+func RelError(real, predicted Seconds) float64 {
+	return math.Abs((real - predicted) / real)
+}

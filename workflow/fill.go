@@ -1,0 +1,47 @@
+package workflow
+
+import (
+	"math"
+	"slices"
+)
+
+// fillMissing replaces missing run times by the median of their kind, or of all
+// tasks if no task of the kind has one, and returns how many there were.
+func fillMissing(w *Workflow) int {
+	byKind := map[string][]Seconds{}
+	var all []Seconds
+	for i := range w.Tasks {
+		if t := &w.Tasks[i]; !math.IsNaN(t.Run) {
+			byKind[t.Kind] = append(byKind[t.Kind], t.Run)
+			all = append(all, t.Run)
+		}
+	}
+	median := map[string]Seconds{}
+	for k, x := range byKind {
+		median[k] = medianOf(x)
+	}
+	rest := medianOf(all)
+	n := 0
+	for i := range w.Tasks {
+		t := &w.Tasks[i]
+		if !math.IsNaN(t.Run) {
+			continue
+		}
+		m, ok := median[t.Kind]
+		if !ok {
+			m = rest
+		}
+		t.Run = m
+		n++
+	}
+	return n
+}
+
+// medianOf sorts x and returns its median, NaN if x is empty.
+func medianOf(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}

@@ -1,0 +1,138 @@
+package workflow
+
+import "math"
+
+// maxTerms is the most coefficients that a model of a calibration has.
+const maxTerms = 4
+
+// A gram is the normal equations of a least squares problem Ax = b with p <=
+// maxTerms columns: g = A'A, row-major with rows of maxTerms, and c = A'b. Grams
+// of disjoint sets of rows add up.
+type gram struct {
+	g [maxTerms * maxTerms]float64
+	c [maxTerms]float64
+}
+
+// add adds the row x of A and b of b, with a weight.
+func (m *gram) add(x []float64, b, weight float64) {
+	for i := range x {
+		for j := range x {
+			m.g[i*maxTerms+j] += weight * x[i] * x[j]
+		}
+		m.c[i] += weight * x[i] * b
+	}
+}
+
+// minus returns m without the rows of o.
+func (m *gram) minus(o *gram) gram {
+	r := *m
+	for i := range r.g {
+		r.g[i] -= o.g[i]
+	}
+	for i := range r.c {
+		r.c[i] -= o.c[i]
+	}
+	return r
+}
+
+// nnls returns the x >= 0 that minimizes |Ax - b|² (Lawson and Hanson 1974,
+// ch. 23). A column of zeros, or one that the others span, gets x = 0. It costs
+// O(p^4) at worst.
+func (m *gram) nnls(p int) (x [maxTerms]float64) {
+	var free [maxTerms]bool
+	// Invariant: x >= 0, and x is the minimum over the free coordinates with
+	// the others at 0.
+	for range 4 * p {
+		best, slope := -1, 1e-12
+		for i := range p {
+			d := m.g[i*maxTerms+i]
+			if free[i] || d <= 0 {
+				continue
+			}
+			w := m.c[i]
+			for j := range p {
+				w -= m.g[i*maxTerms+j] * x[j]
+			}
+			if w /= math.Sqrt(d); w > slope {
+				best, slope = i, w
+			}
+		}
+		if best < 0 {
+			break
+		}
+		free[best] = true
+		if !m.relax(p, &free, &x) {
+			break
+		}
+	}
+	return x
+}
+
+// relax moves x to the minimum over the free coordinates, giving up those that
+// would become negative on the way. It reports false if g is singular there.
+func (m *gram) relax(p int, free *[maxTerms]bool, x *[maxTerms]float64) bool {
+	for {
+		z, ok := m.solve(p, free)
+		if !ok {
+			return false
+		}
+		step, at := 1.0, -1
+		for i := range p {
+			if free[i] && z[i] <= 0 {
+				if a := x[i] / (x[i] - z[i]); at < 0 || a < step {
+					step, at = min(a, step), i
+				}
+			}
+		}
+		for i := range p {
+			if free[i] {
+				x[i] += step * (z[i] - x[i])
+			}
+		}
+		if at < 0 {
+			return true
+		}
+		x[at], free[at] = 0, false
+	}
+}
+
+// solve solves gz = c over the free coordinates by Cholesky decomposition.
+func (m *gram) solve(p int, free *[maxTerms]bool) (z [maxTerms]float64, ok bool) {
+	var at [maxTerms]int
+	n := 0
+	for i := range p {
+		if free[i] {
+			at[n] = i
+			n++
+		}
+	}
+	var l [maxTerms * maxTerms]float64
+	var y [maxTerms]float64
+	for i := range n {
+		s := m.c[at[i]]
+		for j := range i + 1 {
+			d := m.g[at[i]*maxTerms+at[j]]
+			for k := range j {
+				d -= l[i*maxTerms+k] * l[j*maxTerms+k]
+			}
+			if j < i {
+				l[i*maxTerms+j] = d / l[j*maxTerms+j]
+				s -= l[i*maxTerms+j] * y[j]
+				continue
+			}
+			if d <= 1e-12*m.g[at[i]*maxTerms+at[i]] {
+				return z, false
+			}
+			l[i*maxTerms+i] = math.Sqrt(d)
+		}
+		y[i] = s / l[i*maxTerms+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		s := y[i]
+		for k := i + 1; k < n; k++ {
+			s -= l[k*maxTerms+i] * z[at[k]]
+		}
+		z[at[i]] = s / l[i*maxTerms+i]
+	}
+	return z, true
+}

@@ -1,0 +1,259 @@
+package workflow
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A NamedLeveler is a way to count levels, as plans and flags name it.
+type NamedLeveler struct {
+	Name string
+	Leveler
+}
+
+// Levelers returns the ways to count levels, by name: tda, bua and slack.
+func Levelers() []NamedLeveler {
+	return []NamedLeveler{{"tda", TopDown{}}, {"bua", BottomUp{}}, {"slack", Slack{}}}
+}
+
+// PlanOptions are what a plan is made for.
+type PlanOptions struct {
+	Slots    []int          // numbers of slots to consider, ascending
+	Levelers []NamedLeveler // nil means tda and bua
+	Site     Site           // delays, if there is no Calibration
+	// Calibration, if not nil, predicts in place of Site, and gives intervals.
+	Calibration *Calibration
+	Simulate    bool        // estimate by simulation too, on Site or the calibration's best model
+	Sim         SimOptions  // its policy and machines
+	Price       Price       // nil means one unit of money per slot-second
+	Deadline    Seconds     // 0 means none
+	Budget      float64     // 0 means none
+	Vary        VaryOptions // an Error above 0 gives intervals by random run times
+}
+
+// An Estimate is the prediction of one method for a number of slots.
+type Estimate struct {
+	Method     string
+	Slots      int
+	Prediction         // Low and High are Makespan if there is no interval
+	Cost       float64 // money
+	Efficiency float64 // work / (slots · makespan)
+}
+
+// A Plan is what is known about running a workflow on several numbers of slots.
+type Plan struct {
+	Estimates []Estimate // by slots, methods in the order asked for, simulation last
+	Bounds    []Bound    // for each number of slots
+	Pareto    []Estimate // by levels, no other is both faster and cheaper; by makespan
+	Choice    Choice
+}
+
+// A Choice is a plan's recommendation.
+type Choice struct {
+	Estimate
+	Feasible bool   // it keeps deadline and budget
+	Why      string // one sentence
+}
+
+// MakePlan estimates w on every number of slots and recommends one: the
+// cheapest that keeps the deadline, the fastest within the budget, or without
+// either the fewest slots within 5 % of the least makespan. It costs the
+// estimates; see [NewLevelModel] and [Simulate].
+func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
+	if len(opt.Slots) == 0 {
+		return nil, errors.New("workflow: no number of slots to plan for")
+	}
+	if opt.Levelers == nil {
+		opt.Levelers = Levelers()[:2]
+	}
+	if opt.Price == nil {
+		opt.Price = PerSlotSecond(1)
+	}
+	p := &Plan{}
+	var byLevels []Estimate
+	rows := make([][]Prediction, len(opt.Levelers))
+	for i, l := range opt.Levelers {
+		var err error
+		if rows[i], err = predictAll(w, l, &opt); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
+	}
+	work := w.Work()
+	for k, n := range opt.Slots {
+		for i, l := range opt.Levelers {
+			e := Estimate{Method: l.Name, Slots: n, Prediction: rows[i][k]}
+			e.Cost, e.Efficiency = opt.Price.Cost(n, e.Makespan), Efficiency(work, n, e.Makespan)
+			p.Estimates, byLevels = append(p.Estimates, e), append(byLevels, e)
+		}
+		site := opt.Site
+		if opt.Calibration != nil {
+			site = opt.Calibration.BestSite(n)
+		}
+		p.Bounds = append(p.Bounds, Bounds(w, site, n))
+		if opt.Simulate {
+			sim := opt.Sim
+			sim.Site = site
+			s, err := Simulate(w, n, sim)
+			if err != nil {
+				return nil, err
+			}
+			m := s.Makespan
+			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m), Efficiency(work, n, m)})
+		}
+	}
+	p.Pareto = pareto(byLevels)
+	p.Choice = choose(byLevels, p.Pareto, &opt)
+	return p, nil
+}
+
+// predictAll returns the predictions by levels for each number of slots.
+func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
+	out := make([]Prediction, len(opt.Slots))
+	if opt.Calibration == nil {
+		m, err := NewLevelModel(w, l.Leveler, opt.Site)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range opt.Slots {
+			x, err := m.Makespan(n)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = Prediction{x, x, x}
+		}
+	} else {
+		for i, n := range opt.Slots {
+			var err error
+			if n < 1 {
+				return nil, fmt.Errorf("workflow: %d slots", n)
+			}
+			if out[i], err = opt.Calibration.Predict(w, l.Leveler, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if opt.Vary.Error == 0 {
+		return out, nil
+	}
+	site := opt.Site
+	if opt.Calibration != nil {
+		site = opt.Calibration.BestSite(opt.Slots[0])
+	}
+	spread, err := Vary(w, l.Leveler, site, opt.Slots, opt.Vary)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range spread {
+		out[i].Low *= min(1, s.Low/s.Mean)
+		out[i].High *= max(1, s.High/s.Mean)
+	}
+	return out, nil
+}
+
+// pareto returns the estimates that no other beats in makespan and cost,
+// fastest first; of equals the one with fewest slots.
+func pareto(all []Estimate) []Estimate {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b Estimate) int {
+		return cmp.Or(cmp.Compare(a.Makespan, b.Makespan), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Slots, b.Slots))
+	})
+	var front []Estimate
+	// Invariant: costs fall along front, and no estimate seen so far beats
+	// one of front.
+	for _, e := range sorted {
+		if len(front) == 0 || e.Cost < front[len(front)-1].Cost {
+			front = append(front, e)
+		}
+	}
+	return front
+}
+
+// choose recommends one of the estimates.
+func choose(all, front []Estimate, opt *PlanOptions) Choice {
+	var keep []Estimate
+	for _, e := range front {
+		if (opt.Deadline == 0 || e.Makespan <= opt.Deadline) && (opt.Budget == 0 || e.Cost <= opt.Budget) {
+			keep = append(keep, e)
+		}
+	}
+	if opt.Deadline == 0 && opt.Budget == 0 {
+		return chooseKnee(all, opt)
+	}
+	if len(keep) == 0 {
+		return nearest(front, opt)
+	}
+	c := Choice{Feasible: true, Estimate: keep[0]} // the fastest
+	what := "the fastest"
+	if opt.Deadline > 0 {
+		c.Estimate, what = keep[len(keep)-1], "the cheapest"
+	}
+	c.Why = fmt.Sprintf("%s of %d that %s: %.4g s for %.4g", what, len(all), limits(opt), c.Makespan, c.Cost)
+	if opt.Deadline > 0 && c.High > opt.Deadline {
+		c.Why += fmt.Sprintf("; the interval ends after the deadline, at %.4g s", c.High)
+	}
+	return c
+}
+
+// chooseKnee recommends the fewest slots within 5 % of the least makespan.
+func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
+	best := map[int]Estimate{}
+	for _, e := range all {
+		if b, ok := best[e.Slots]; !ok || e.Makespan < b.Makespan {
+			best[e.Slots] = e
+		}
+	}
+	var span []Seconds
+	slots := slices.Clone(opt.Slots)
+	slices.Sort(slots)
+	slots = slices.Compact(slots)
+	for _, n := range slots {
+		span = append(span, best[n].Makespan)
+	}
+	i := Knee(slots, span)
+	c := Choice{Feasible: true, Estimate: best[slots[i]]}
+	least, last := slices.Min(span), slots[len(slots)-1]
+	switch {
+	case len(slots) == 1:
+		c.Why = fmt.Sprintf("the only number of slots asked for: %.4g s", c.Makespan)
+	case i == len(slots)-1:
+		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last, c.Makespan, span[0], slots[0])
+	default:
+		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last, 100*(1-least/c.Makespan), c.Makespan)
+	}
+	return c
+}
+
+// nearest says what comes closest when nothing keeps the limits.
+func nearest(front []Estimate, opt *PlanOptions) Choice {
+	c := Choice{Estimate: front[0]} // the fastest
+	if opt.Deadline > 0 && c.Makespan > opt.Deadline {
+		c.Why = fmt.Sprintf("nothing keeps the deadline of %.4g s; this is the fastest, %.4g s", opt.Deadline, c.Makespan)
+		return c
+	}
+	cheap := front[len(front)-1]
+	if opt.Deadline > 0 {
+		for _, e := range front {
+			if e.Makespan <= opt.Deadline {
+				cheap = e
+			}
+		}
+	}
+	c.Estimate = cheap
+	c.Why = fmt.Sprintf("nothing %s; this costs least, %.4g", limits(opt), c.Cost)
+	return c
+}
+
+// limits names the deadline and the budget.
+func limits(opt *PlanOptions) string {
+	var s []string
+	if opt.Deadline > 0 {
+		s = append(s, fmt.Sprintf("the deadline of %.4g s", opt.Deadline))
+	}
+	if opt.Budget > 0 {
+		s = append(s, fmt.Sprintf("the budget of %.4g", opt.Budget))
+	}
+	return "keeps " + strings.Join(s, " and ")
+}

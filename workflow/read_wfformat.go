@@ -1,0 +1,605 @@
+package workflow
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
+// specification and execution apart, 1.0 to 1.4 and its ancestor 0.1 of the
+// 2016 Pegasus executions, which do not. The members are understood in any
+// order and unknown ones skipped.
+//
+// Dependencies are those of parents and children together; where a file has
+// neither, those that its files imply.
+func readWfFormat(s *jsonScanner, b *Builder) error {
+	r := wfReader{s: s, b: b, version: "unknown"}
+	if err := s.object(r.top); err != nil {
+		return err
+	}
+	if err := s.finish(); err != nil {
+		return err
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	b.Format = "wfformat-" + r.version
+	return nil
+}
+
+type wfReader struct {
+	s       *jsonScanner
+	b       *Builder
+	version string
+	split   bool // has workflow.specification or workflow.execution
+	flat    bool // has workflow.tasks or workflow.jobs
+	flatPos Pos
+	spec    bool // has workflow.specification
+
+	early []earlyRun // execution tasks that came before the specification
+}
+
+// earlyRun is what an execution says of a task that is not defined yet.
+type earlyRun struct {
+	id   string
+	task Task
+	pos  Pos
+}
+
+func (r *wfReader) top(key []byte) (err error) {
+	switch string(key) {
+	case "name":
+		r.b.Name, err = r.text()
+	case "schemaVersion":
+		r.version, err = r.text()
+	case "runtimeSystem", "wms":
+		name, version := "", ""
+		err = r.s.object(func(key []byte) (err error) {
+			switch string(key) {
+			case "name":
+				name, err = r.text()
+			case "version":
+				version, err = r.text()
+			default:
+				err = r.s.skip()
+			}
+			return err
+		})
+		r.b.System = strings.TrimSpace(name + " " + version)
+	case "workflow":
+		err = r.s.object(r.workflow)
+	default:
+		err = r.s.skip()
+	}
+	return err
+}
+
+// text reads a string, or a number as its digits, or null as "".
+func (r *wfReader) text() (string, error) {
+	switch c := r.s.peek(); {
+	case c == 'n':
+		return "", r.s.literal("null")
+	case c == '-' || c >= '0' && c <= '9':
+		x, err := r.s.number()
+		return strconv.FormatFloat(x, 'g', -1, 64), err
+	}
+	t, err := r.s.str()
+	return string(t), err
+}
+
+func (r *wfReader) workflow(key []byte) error {
+	switch string(key) {
+	case "specification":
+		r.split, r.spec = true, true
+		return r.s.object(r.specification)
+	case "execution":
+		r.split = true
+		return r.s.object(r.execution)
+	case "tasks", "jobs":
+		r.flat, r.flatPos = true, r.s.place()
+		r.b.Aliases = true
+		return r.s.array(r.flatTask)
+	case "makespanInSeconds", "makespan":
+		return r.makespan()
+	case "machines":
+		return r.s.array(r.machine)
+	}
+	return r.s.skip()
+}
+
+func (r *wfReader) makespan() error {
+	r.s.peek()
+	pos := r.s.place()
+	x, err := r.s.number()
+	if err != nil {
+		return err
+	}
+	if x < 0 {
+		return r.b.errorf(pos, "makespan is %v s", x)
+	}
+	r.b.Makespan = x
+	return nil
+}
+
+func (r *wfReader) specification(key []byte) error {
+	switch string(key) {
+	case "tasks":
+		return r.s.array(r.specTask)
+	case "files":
+		return r.s.array(r.fileSize)
+	}
+	return r.s.skip()
+}
+
+func (r *wfReader) execution(key []byte) error {
+	switch string(key) {
+	case "makespanInSeconds", "makespan":
+		return r.makespan()
+	case "tasks":
+		return r.s.array(r.execTask)
+	case "machines":
+		return r.s.array(r.machine)
+	}
+	return r.s.skip()
+}
+
+// fileSize reads {"id": …, "sizeInBytes": …}.
+func (r *wfReader) fileSize() error {
+	f, size := int32(-1), math.NaN()
+	err := r.s.object(func(key []byte) error {
+		switch string(key) {
+		case "id", "name":
+			id, err := r.s.str()
+			f = r.b.fileNumber(id)
+			return err
+		case "sizeInBytes", "size":
+			return r.amount(&size, "size")
+		}
+		return r.s.skip()
+	})
+	if f >= 0 && size > 0 {
+		r.b.file[f].Size = size
+	}
+	return err
+}
+
+// amount reads a number that is not negative.
+func (r *wfReader) amount(x *float64, what string) error {
+	r.s.peek()
+	pos := r.s.place()
+	v, err := r.s.number()
+	if err != nil {
+		return err
+	}
+	if v < 0 {
+		return r.b.errorf(pos, "%s is %v", what, v)
+	}
+	if !math.IsNaN(v) {
+		*x = v
+	}
+	return nil
+}
+
+// taskNames are the members of a task that name other things. They are kept
+// by number until its id is known.
+type taskNames struct {
+	name, id         int32
+	parents, childs  []int32
+	inputs, outputs  []int32
+	kind, program    string
+	category, taskTy string
+}
+
+func (r *wfReader) refs(into []int32) ([]int32, error) {
+	err := r.s.array(func() error {
+		r.s.peek()
+		pos := r.s.place()
+		id, err := r.s.str()
+		if err != nil {
+			return err
+		}
+		into = append(into, r.b.name(id, pos))
+		return nil
+	})
+	return into, err
+}
+
+func (r *wfReader) fileRefs(into []int32) ([]int32, error) {
+	err := r.s.array(func() error {
+		if r.s.peek() == '{' { // {"id": …, "sizeInBytes": …}, seen in the wild
+			n := len(r.b.file)
+			if err := r.fileSize(); err != nil {
+				return err
+			}
+			if len(r.b.file) > n {
+				into = append(into, int32(n))
+			}
+			return nil
+		}
+		id, err := r.s.str()
+		if err != nil {
+			return err
+		}
+		into = append(into, r.b.fileNumber(id))
+		return nil
+	})
+	return into, err
+}
+
+// specTask reads a task of workflow.specification.
+func (r *wfReader) specTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
+	n := taskNames{name: -1, id: -1}
+	err := r.s.object(func(key []byte) error { return r.taskMember(key, &t, &n) })
+	if err != nil {
+		return err
+	}
+	return r.addTask(t, &n, pos)
+}
+
+// flatTask reads a task of workflow.tasks or workflow.jobs, which holds
+// everything.
+func (r *wfReader) flatTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
+	n := taskNames{name: -1, id: -1}
+	err := r.s.object(func(key []byte) error {
+		if known, err := r.runMember(key, &t, &n); known || err != nil {
+			return err
+		}
+		return r.taskMember(key, &t, &n)
+	})
+	if err != nil {
+		return err
+	}
+	return r.addTask(t, &n, pos)
+}
+
+func (r *wfReader) taskMember(key []byte, t *Task, n *taskNames) (err error) {
+	switch string(key) {
+	case "name":
+		n.name, err = r.ref()
+	case "id":
+		n.id, err = r.ref()
+	case "parents":
+		n.parents, err = r.refs(n.parents)
+	case "children":
+		n.childs, err = r.refs(n.childs)
+	case "inputFiles":
+		n.inputs, err = r.fileRefs(n.inputs)
+	case "outputFiles":
+		n.outputs, err = r.fileRefs(n.outputs)
+	case "files":
+		err = r.s.array(func() error { return r.linkedFile(n) })
+	case "category":
+		n.category, err = r.interned()
+	case "type":
+		n.taskTy, err = r.interned()
+		t.Auxiliary = n.taskTy != "" && n.taskTy != "compute"
+	default:
+		err = r.s.skip()
+	}
+	return err
+}
+
+// ref reads a string and returns its number as a task name.
+func (r *wfReader) ref() (int32, error) {
+	r.s.peek()
+	pos := r.s.place()
+	id, err := r.s.str()
+	if err != nil {
+		return -1, err
+	}
+	return r.b.name(id, pos), nil
+}
+
+func (r *wfReader) interned() (string, error) {
+	t, err := r.s.str()
+	if err != nil {
+		return "", err
+	}
+	return r.b.intern(t), nil
+}
+
+// linkedFile reads {"link": "input", "name": …, "sizeInBytes": …}.
+func (r *wfReader) linkedFile(n *taskNames) error {
+	f, size, path, input := int32(-1), math.NaN(), "", false
+	err := r.s.object(func(key []byte) error {
+		switch string(key) {
+		case "name", "id":
+			id, err := r.s.str()
+			if path != "" {
+				id = append([]byte(path), id...)
+			}
+			f = r.b.fileNumber(id)
+			return err
+		case "path":
+			p, err := r.s.str()
+			path = string(p)
+			return err
+		case "sizeInBytes", "size":
+			return r.amount(&size, "size")
+		case "link":
+			link, err := r.s.str()
+			input = bytes.EqualFold(link, []byte("input"))
+			return err
+		}
+		return r.s.skip()
+	})
+	if err != nil || f < 0 {
+		return err
+	}
+	if size > 0 {
+		r.b.file[f].Size = size
+	}
+	if input {
+		n.inputs = append(n.inputs, f)
+	} else {
+		n.outputs = append(n.outputs, f)
+	}
+	return nil
+}
+
+// addTask adds a task that has been read, and what it names.
+func (r *wfReader) addTask(t Task, n *taskNames, pos Pos) error {
+	id := n.id
+	if id < 0 {
+		id = n.name
+	}
+	if id < 0 {
+		return r.b.errorf(pos, "a task has neither id nor name")
+	}
+	t.ID = r.b.said[id]
+	name := t.ID
+	if n.name >= 0 {
+		name = r.b.said[n.name]
+	}
+	t.Kind = r.kind(n, name)
+	i, err := r.b.Task(t, pos)
+	if err != nil {
+		return err
+	}
+	if n.name >= 0 && n.name != id {
+		r.b.aliasFor([]byte(name), i, pos)
+	}
+	for _, p := range n.parents {
+		r.b.from, r.b.to = append(r.b.from, p), append(r.b.to, id)
+	}
+	for _, c := range n.childs {
+		r.b.from, r.b.to = append(r.b.from, id), append(r.b.to, c)
+	}
+	for _, f := range n.inputs {
+		r.b.inTask, r.b.inFile = append(r.b.inTask, int32(i)), append(r.b.inFile, f)
+	}
+	for _, f := range n.outputs {
+		r.b.outTask, r.b.outFile = append(r.b.outTask, int32(i)), append(r.b.outFile, f)
+	}
+	return nil
+}
+
+// kind returns what a task is a run of: its category, its program, or what is
+// left of its name.
+func (r *wfReader) kind(n *taskNames, name string) string {
+	k := n.category
+	if k == "" {
+		k = n.program
+	}
+	if k == "" {
+		k = kindOfName(name)
+	}
+	return r.b.intern([]byte(k))
+}
+
+// kindOfName takes a numbering off a task's name: "mProject_ID0000012" and
+// "align_3" become "mProject" and "align", "FASTQC (sample1)" becomes "FASTQC".
+func kindOfName(name string) string {
+	k, _, _ := strings.Cut(name, " (")
+	if i := strings.LastIndex(k, "_ID"); i > 0 && isDigits(k[i+3:]) {
+		return k[:i]
+	}
+	for {
+		i := strings.LastIndexAny(k, "_-.")
+		if i <= 0 || !isDigits(k[i+1:]) {
+			return k
+		}
+		k = k[:i]
+	}
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// runMember reads a member that says how a task ran, and reports whether it
+// was one.
+func (r *wfReader) runMember(key []byte, t *Task, n *taskNames) (known bool, err error) {
+	switch string(key) {
+	case "runtimeInSeconds", "runtime":
+		r.s.peek()
+		pos := r.s.place()
+		if t.Run, err = r.s.number(); err == nil && (t.Run < 0 || math.IsInf(t.Run, 0)) {
+			err = r.b.errorf(pos, "run time is %v s", t.Run)
+		}
+	case "command":
+		err = r.s.object(func(key []byte) error {
+			if string(key) != "program" || r.s.peek() != '"' {
+				return r.s.skip()
+			}
+			p, err := r.s.str()
+			n.program = r.program(p)
+			return err
+		})
+	case "coreCount", "cores":
+		err = r.amount(&t.Cores, "core count")
+	case "memoryInBytes":
+		err = r.amount(&t.Memory, "memory")
+	case "memory": // KB up to 1.3
+		if err = r.amount(&t.Memory, "memory"); err == nil {
+			t.Memory *= 1000
+		}
+	case "readBytes", "bytesRead":
+		err = r.amount(&t.Read, "bytes read")
+	case "writtenBytes", "bytesWritten":
+		err = r.amount(&t.Written, "bytes written")
+	case "machine":
+		if r.s.peek() != '"' {
+			return true, r.s.skip()
+		}
+		var m string
+		if m, err = r.interned(); err == nil {
+			t.Machine = int32(r.b.Machine(m))
+		}
+	case "machines":
+		err = r.s.array(func() error {
+			m, err := r.s.str()
+			if err == nil && t.Machine < 0 {
+				t.Machine = int32(r.b.Machine(string(m)))
+			}
+			return err
+		})
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// program returns the name of a program without its path, and "" for a script.
+func (r *wfReader) program(p []byte) string {
+	if len(p) > 200 || bytes.ContainsAny(p, " \n\t") {
+		return ""
+	}
+	if i := bytes.LastIndexByte(p, '/'); i >= 0 {
+		p = p[i+1:]
+	}
+	return r.b.intern(p)
+}
+
+// execTask reads a task of workflow.execution.
+func (r *wfReader) execTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
+	n := taskNames{name: -1, id: -1}
+	err := r.s.object(func(key []byte) error {
+		if string(key) == "id" {
+			var err error
+			n.id, err = r.ref()
+			return err
+		}
+		known, err := r.runMember(key, &t, &n)
+		if known || err != nil {
+			return err
+		}
+		return r.s.skip()
+	})
+	if err != nil {
+		return err
+	}
+	if n.id < 0 {
+		return r.b.errorf(pos, "a task of the execution has no id")
+	}
+	t.Kind = n.program
+	if i := r.b.task[n.id]; i >= 0 {
+		return r.merge(int(i), t, pos)
+	}
+	if r.spec {
+		return r.b.errorf(pos, "task %q of the execution is not in the specification", r.b.said[n.id])
+	}
+	r.early = append(r.early, earlyRun{r.b.said[n.id], t, pos})
+	return nil
+}
+
+// merge completes task i with what the execution says of it.
+func (r *wfReader) merge(i int, run Task, pos Pos) error {
+	t := r.b.At(i)
+	if !math.IsNaN(t.Run) {
+		return r.b.errorf(pos, "duplicate task id %q in the execution", t.ID)
+	}
+	t.Run, t.Cores, t.Memory, t.Machine = run.Run, run.Cores, run.Memory, run.Machine
+	t.Read, t.Written = run.Read, run.Written
+	if run.Kind != "" {
+		t.Kind = run.Kind
+	}
+	return nil
+}
+
+func (r *wfReader) machine() error {
+	var m Machine
+	err := r.s.object(func(key []byte) (err error) {
+		switch string(key) {
+		case "nodeName":
+			m.Name, err = r.text()
+		case "memoryInBytes":
+			err = r.amount(&m.Memory, "memory")
+		case "memory":
+			if err = r.amount(&m.Memory, "memory"); err == nil {
+				m.Memory *= 1000
+			}
+		case "cpu":
+			if r.s.peek() != '{' {
+				return r.s.skip()
+			}
+			err = r.s.object(func(key []byte) error { return r.cpu(key, &m) })
+		default:
+			err = r.s.skip()
+		}
+		return err
+	})
+	if err != nil || m.Name == "" {
+		return err
+	}
+	r.b.Machines[r.b.Machine(m.Name)] = m
+	return nil
+}
+
+func (r *wfReader) cpu(key []byte, m *Machine) error {
+	switch string(key) {
+	case "coreCount", "count":
+		cores := 0.0
+		if err := r.amount(&cores, "core count"); err != nil {
+			return err
+		}
+		m.Cores = int(min(cores, math.MaxInt32))
+		return nil
+	case "speedInMHz", "speed":
+		if r.s.peek() == '"' {
+			return r.s.skip()
+		}
+		return r.amount(&m.MHz, "clock rate")
+	}
+	return r.s.skip()
+}
+
+// check reports what can be seen at the end only.
+func (r *wfReader) check() error {
+	if r.split && r.flat {
+		return r.b.errorf(r.flatPos, "schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
+	}
+	newer := r.version >= "1.5" && len(r.version) >= 3
+	if r.split && !newer && r.version != "unknown" || r.flat && newer {
+		return r.b.errorf(Pos{1, 1}, "schema version is %s, but the workflow is written as in %s", r.version, map[bool]string{true: "1.5", false: "1.4"}[r.split])
+	}
+	for _, e := range r.early {
+		i := r.b.Find(e.id)
+		if i < 0 {
+			if r.spec {
+				return r.b.errorf(e.pos, "task %q of the execution is not in the specification", e.id)
+			}
+			return r.b.errorf(e.pos, "workflow.execution without workflow.specification")
+		}
+		if err := r.merge(i, e.task, e.pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Term is one thing that a site can add to a makespan.
+type Term uint8
+
+const (
+	Start       Term = iota // seconds, once
+	PerLevel                // seconds per level (Pietri §IV.C)
+	PerTask                 // seconds per task, one after the other: the submit host
+	PerGB                   // seconds per gigabyte that tasks read and write, over shared storage
+	TaskPerNode             // seconds per task, each machine by itself
+	GBPerNode               // seconds per gigabyte, each machine by itself
+	WorkPerNode             // run times together, divided by the machines: 1/slots of a machine
+	PerWave                 // seconds per task in its slot; a level has tasks/slots waves
+	Scale                   // factor on the levels' makespans (§IV.B)
+	numTerms
+)
+
+var termNames = [numTerms]string{"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work", "wave_s", "scale"}
+
+// termScale is how large a coefficient is thought to be before anything is
+// known: the root mean square over the calibrations of the open public
+// executions, to one digit. It matters when there is one configuration only.
+var termScale = [numTerms]float64{Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100, WorkPerNode: 0.5, PerWave: 30, Scale: 1}
+
+// String returns the term's name as it is stored.
+func (t Term) String() string {
+	if t < numTerms {
+		return termNames[t]
+	}
+	return fmt.Sprintf("Term(%d)", uint8(t))
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (t Term) MarshalText() ([]byte, error) {
+	if t >= numTerms {
+		return nil, fmt.Errorf("workflow: unknown term %d", uint8(t))
+	}
+	return []byte(t.String()), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (t *Term) UnmarshalText(text []byte) error {
+	i := slices.Index(termNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("workflow: unknown term %q", text)
+	}
+	*t = Term(i)
+	return nil
+}
+
+// A ComputeModel says how many of the recorded cores ran tasks at once, for
+// Eq. 3. The zero value leaves Eq. 3 out: the terms stand alone.
+type ComputeModel struct {
+	Share  float64 `json:"share,omitempty"`  // slots are this share of the cores
+	Cap    int     `json:"cap,omitempty"`    // or this many in all
+	Placed bool    `json:"placed,omitempty"` // Share of the cores of each machine, tasks where they were recorded
+}
+
+// divisors and caps are the numbers of slots that are tried.
+var (
+	divisors = []float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
+	caps     = []int{1, 2, 4, 8, 16, 32, 64}
+	placings = []float64{1, 2, 4, 8, 12}
+)
+
+// computeModels returns every way to count slots, none first. The order is
+// that of features.model.
+func computeModels() []ComputeModel {
+	out := []ComputeModel{{}}
+	for _, d := range divisors {
+		out = append(out, ComputeModel{Share: 1 / d})
+	}
+	for _, k := range caps {
+		out = append(out, ComputeModel{Cap: k})
+	}
+	for _, d := range placings {
+		out = append(out, ComputeModel{Share: 1 / d, Placed: true})
+	}
+	return out
+}
+
+// features are a workflow's values of the terms, on some slots.
+type features struct {
+	base  [WorkPerNode + 1]float64
+	span  []Seconds // Eq. 3 summed over the levels, for each compute model
+	waves []float64 // sum over the levels of max(1, tasks/slots)
+}
+
+// recordedFeatures returns the features of w on the machines of its execution,
+// with levels top down.
+func recordedFeatures(w *Workflow) *features {
+	return levelFeatures(w, TopDown{}, w.Cores(), 0)
+}
+
+// levelFeatures returns the features of w on cores. With nodeCores 0 the
+// machines are those of w's recorded execution; otherwise as many of that size
+// as the cores fill, and nothing is known about the tasks' places.
+func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *features {
+	nodes := float64(usedMachines(w))
+	if nodeCores > 0 {
+		nodes = max(1, math.Round(float64(cores)/nodeCores))
+	}
+	if cores == 0 {
+		cores = int(nodes)
+	}
+	level := leveler.Level(w.Graph, w.Runs(), max(cores, 1))
+	levels := Profile(w, nil, level)
+	f := &features{}
+	bytes, work := 0.0, 0.0
+	for _, l := range levels {
+		bytes += l.Bytes
+		work += l.Sum
+	}
+	n := float64(len(w.Tasks))
+	f.base = [...]float64{1, float64(len(levels)), n, bytes / 1e9, n / nodes, bytes / 1e9 / nodes, work / nodes}
+	for _, m := range computeModels() {
+		span, waves := 0.0, 0.0
+		switch {
+		case m == ComputeModel{}:
+		case m.Placed && nodeCores == 0:
+			span, waves = placedSpan(w, level, levels, m.Share)
+		default:
+			span, waves = levelSpan(levels, m.slots(cores))
+		}
+		f.span, f.waves = append(f.span, span), append(f.waves, waves)
+	}
+	return f
+}
+
+func (m ComputeModel) slots(cores int) int {
+	if m.Cap > 0 {
+		return m.Cap
+	}
+	return max(1, int(math.Round(m.Share*float64(cores))))
+}
+
+func usedMachines(w *Workflow) int {
+	used := make([]bool, len(w.Machines))
+	n := 0
+	for i := range w.Tasks {
+		if m := w.Tasks[i].Machine; m >= 0 && !used[m] {
+			used[m] = true
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// levelSpan is Eq. 3 summed over the levels, and their waves.
+func levelSpan(levels []Level, slots int) (span Seconds, waves float64) {
+	for _, l := range levels {
+		if l.Tasks > 0 {
+			span += max(l.Sum/float64(min(slots, l.Tasks)), l.Max)
+			waves += max(1, float64(l.Tasks)/float64(slots))
+		}
+	}
+	return span, waves
+}
+
+// placedSpan is levelSpan with each machine by itself: a level takes as long as
+// the machine that is last.
+func placedSpan(w *Workflow, level []int32, levels []Level, share float64) (span Seconds, waves float64) {
+	at := make([][]Level, len(w.Machines)+1)
+	for m := range at {
+		at[m] = make([]Level, len(levels))
+	}
+	for t := range w.Tasks {
+		l := &at[w.Tasks[t].Machine+1][level[t]]
+		l.Tasks++
+		l.Sum += w.Tasks[t].Run
+		l.Max = max(l.Max, w.Tasks[t].Run)
+	}
+	for n := range levels {
+		longest, most := 0.0, 0.0
+		for m := range at {
+			l := at[m][n]
+			if l.Tasks == 0 {
+				continue
+			}
+			slots := 1
+			if m > 0 {
+				slots = max(1, int(math.Round(share*float64(w.Machines[m-1].Cores))))
+			}
+			longest = max(longest, l.Sum/float64(min(slots, l.Tasks)), l.Max)
+			most = max(most, 1, float64(l.Tasks)/float64(slots))
+		}
+		span += longest
+		waves += most
+	}
+	return span, waves
+}
+
+// candidate is a form of model: terms beside a compute model.
+type candidate struct {
+	terms []Term
+	model int  // index in computeModels
+	fixed bool // the span counts as it is, without Scale
+}
+
+// row sets x to the terms' values for f and returns what has no coefficient.
+func (c *candidate) row(f *features, x []float64) Seconds {
+	for i, t := range c.terms {
+		switch t {
+		case PerWave:
+			x[i] = f.waves[c.model]
+		case Scale:
+			x[i] = f.span[c.model]
+		default:
+			x[i] = f.base[t]
+		}
+	}
+	if c.fixed {
+		return f.span[c.model]
+	}
+	return 0
+}
+
+// predict returns the makespan of f under coefficients theta, at least 1 s, so
+// that it has a logarithm.
+func (c *candidate) predict(f *features, theta []float64) Seconds {
+	var buf [4]float64
+	x := buf[:len(c.terms)]
+	y := c.row(f, x)
+	for i := range x {
+		y += theta[i] * x[i]
+	}
+	return max(y, 1)
+}
+
+func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
+	m := WeightedModel{Weight: weight, Compute: computeModels()[c.model]}
+	for i, t := range c.terms {
+		if theta[i] > 0 {
+			m.Terms = append(m.Terms, Coefficient{t, theta[i]})
+		}
+	}
+	if c.fixed {
+		m.Terms = append(m.Terms, Coefficient{Scale, 1})
+	}
+	return m
+}
+
+// predictModels returns the models' weighted geometric mean.
+func predictModels(models []WeightedModel, f *features) Seconds {
+	compute := computeModels()
+	sum, total := 0.0, 0.0
+	for i := range models {
+		m := &models[i]
+		at := slices.Index(compute, m.Compute)
+		y := 0.0
+		for _, t := range m.Terms {
+			switch t.Term {
+			case PerWave:
+				y += t.Value * f.waves[at]
+			case Scale:
+				y += t.Value * f.span[at]
+			default:
+				y += t.Value * f.base[t.Term]
+			}
+		}
+		sum += m.Weight * math.Log(max(y, 1))
+		total += m.Weight
+	}
+	return math.Exp(sum / total)
+}
+
+// candidates returns every form of model: up to three of the terms without
+// Eq. 3, and with it for each way to count slots, as it is or scaled.
+func candidates() []candidate {
+	var out []candidate
+	for _, t := range subsets([]Term{Start, PerLevel, PerTask, PerGB, TaskPerNode, GBPerNode, WorkPerNode}, 3) {
+		if len(t) > 0 {
+			out = append(out, candidate{terms: t})
+		}
+	}
+	for m := 1; m < len(computeModels()); m++ {
+		for _, t := range subsets([]Term{Start, PerLevel, PerTask, PerGB, PerWave}, 3) {
+			out = append(out, candidate{terms: t, model: m, fixed: true})
+			if len(t) <= 2 {
+				out = append(out, candidate{terms: append(slices.Clone(t), Scale), model: m})
+			}
+		}
+	}
+	return out
+}
+
+// subsets returns the subsets of pool of at most n terms.
+func subsets(pool []Term, n int) [][]Term {
+	out := [][]Term{nil}
+	for i, t := range pool {
+		if n == 0 {
+			break
+		}
+		for _, rest := range subsets(pool[i+1:], n-1) {
+			out = append(out, append([]Term{t}, rest...))
+		}
+	}
+	return out
+}

@@ -1,0 +1,145 @@
+package workflow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// VaryOptions are the conditions of a Monte-Carlo estimate.
+type VaryOptions struct {
+	Error   float64 // run times are multiplied by a factor uniform in [1-Error, 1+Error]
+	Samples int     // sets of run times; 0 counts as 100, as in the paper
+	Seed    uint64
+	// Sources are sets of run times to start from, one after the other, each
+	// Samples times; nil means those of the workflow. Fig. 4 starts from
+	// several recorded executions of one workflow.
+	Sources [][]Seconds
+}
+
+// A Spread summarises the predictions for one number of slots.
+type Spread struct {
+	Slots          int
+	Mean, Min, Max Seconds
+	Low, High      Seconds // the 5 % and 95 % quantiles
+	Predictions    []Seconds
+}
+
+// Vary predicts the makespan of w by levels for each number of slots, with
+// random errors in the run times (Pietri et al., §V.C c and d: Table I with an
+// Error of 0.05, 0.10 and 0.15; Fig. 4 with 0.10 and slots from 4 to 256). The
+// same seed gives the same predictions, and every number of slots sees the same
+// run times. It costs O(samples · (tasks + slots · levels)) for a
+// [FixedLeveler].
+func Vary(w *Workflow, leveler Leveler, site Site, slots []int, opt VaryOptions) ([]Spread, error) {
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	return vary(w, leveler, slots, opt, func(levels []Level, n int) Seconds { return site.Makespan(levels, n) }), nil
+}
+
+func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
+	samples := opt.Samples
+	if samples == 0 {
+		samples = 100
+	}
+	sources := opt.Sources
+	if sources == nil {
+		sources = [][]Seconds{w.Runs()}
+	}
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x5e7f))
+	_, fixed := leveler.(FixedLeveler)
+	var level []int32
+	out := make([]Spread, len(slots))
+	run := make([]Seconds, len(w.Tasks))
+	for _, src := range sources {
+		if len(src) != len(run) {
+			panic("workflow: slice length mismatch")
+		}
+		for range samples {
+			for i, r := range src {
+				run[i] = r * (1 + opt.Error*(2*rng.Float64()-1))
+			}
+			var levels []Level
+			for i, n := range slots {
+				if !fixed || level == nil {
+					level = leveler.Level(w.Graph, run, n)
+				}
+				if !fixed || levels == nil {
+					levels = Profile(w, run, level)
+				}
+				out[i].Predictions = append(out[i].Predictions, predict(levels, n))
+			}
+		}
+	}
+	for i := range out {
+		out[i].Slots = slots[i]
+		out[i].summarise()
+	}
+	return out
+}
+
+func (s *Spread) summarise() {
+	sorted := slices.Clone(s.Predictions)
+	sum := 0.0
+	for _, x := range sorted {
+		sum += x
+	}
+	s.Mean = sum / float64(len(sorted))
+	s.Low, s.High = Quantile(sorted, 0.05), Quantile(sorted, 0.95)
+	s.Min, s.Max = sorted[0], sorted[len(sorted)-1]
+}
+
+// Share returns the part of the predictions whose error against real is less
+// than limit: an entry of Table I.
+func (s *Spread) Share(real Seconds, limit float64) float64 {
+	n := 0
+	for _, p := range s.Predictions {
+		if RelError(real, p) < limit {
+			n++
+		}
+	}
+	return float64(n) / float64(len(s.Predictions))
+}
+
+// Range predicts the makespan on a number of slots from each of several recorded
+// executions of one workflow, divided by the sum of that execution's run times,
+// and returns the least and the greatest (Fig. 3: real measurements lie between
+// them). It panics if there are no executions.
+func Range(runs []*Workflow, leveler Leveler, site Site, slots int) (low, high float64, err error) {
+	if len(runs) == 0 {
+		panic("workflow: no executions")
+	}
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, w := range runs {
+		m, err := NewLevelModel(w, leveler, site)
+		if err != nil {
+			return 0, 0, err
+		}
+		p, err := m.Makespan(slots)
+		if err != nil {
+			return 0, 0, err
+		}
+		p /= w.Work()
+		low, high = min(low, p), max(high, p)
+	}
+	return low, high, nil
+}
+
+// kneeGain is what more slots must save to be worth having: one part in
+// twenty of the makespan.
+const kneeGain = 0.05
+
+// Knee returns the index of the fewest slots whose makespan is within 5 % of the
+// least: "there is no performance improvement if more than 64 slots are used"
+// (§V.C d). slots ascend. It returns -1 if there are none.
+func Knee(slots []int, makespan []Seconds) int {
+	if len(slots) != len(makespan) {
+		panic("workflow: slice length mismatch")
+	}
+	if len(slots) == 0 {
+		return -1
+	}
+	limit := slices.Min(makespan) * (1 + kneeGain)
+	return slices.IndexFunc(makespan, func(x Seconds) bool { return x <= limit })
+}
