@@ -1,0 +1,251 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/run"
+)
+
+type benchFlags struct {
+	methods string
+	budgetX string
+	budget  string
+	trials  string
+	seeds   int
+	curve   bool
+	json    bool
+	jobs    int
+}
+
+func benchCommand(s streams) *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:   "bench STUDY.yaml... --methods NAME,... (--budget-x F | --budget D | --trials N)",
+		Short: "compare search methods on recorded tables, in simulated time",
+		Long: `bench runs every method on every study of a recorded table with every seed, in
+simulated time, and reports the mean relative error of the best configuration
+found to the table's optimum, with a 95 % interval. A budget may be a list: one
+run serves all. --budget-x counts in median run times of the table.
+
+Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
+		Example: `  assay bench bench/studies/*.yaml --methods rs,bayes --trials 50 --seeds 20`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.methods, "methods", "rs,auto", "methods to compare, by `name`")
+	fl.StringVar(&f.budgetX, "budget-x", "", "time budgets, in median run times of the table: `20,50`")
+	fl.StringVar(&f.budget, "budget", "", "time budgets: `10m,1h`")
+	fl.StringVar(&f.trials, "trials", "", "budgets in trials: `50,100`")
+	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
+	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
+	return cmd
+}
+
+func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
+	if f.seeds < 1 || f.jobs < 1 {
+		return usagef("--seeds and --jobs are at least 1")
+	}
+	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs}
+	var err error
+	if o.Budgets, err = f.budgets(); err != nil {
+		return err
+	}
+	if o.Methods, err = benchMethods(f.methods); err != nil {
+		return err
+	}
+	for _, file := range files {
+		p, err := benchProblem(s.err, file)
+		if err != nil {
+			return err
+		}
+		o.Problems = append(o.Problems, *p)
+	}
+	status := newStatus(s.err)
+	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
+	rep, err := bench.Run(cmd.Context(), o)
+	status.Close()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(s.out, rep)
+	}
+	return writeBench(s.out, rep)
+}
+
+// budgets reads the three budget flags, of which at least one is given.
+func (f *benchFlags) budgets() ([]bench.Budget, error) {
+	var bs []bench.Budget
+	for text := range items(f.trials) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, usagef("--trials %s: not a number of trials", text)
+		}
+		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
+	}
+	for text := range items(f.budgetX) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0) || x > 1e9 {
+			return nil, usagef("--budget-x %s: not a positive number", text)
+		}
+		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
+	}
+	for text := range items(f.budget) {
+		d, err := config.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return nil, usagef("--budget %s: not a duration such as 90s or 10m", text)
+		}
+		bs = append(bs, bench.Budget{Kind: "budget", Value: d.Seconds(), Time: d})
+	}
+	if len(bs) == 0 {
+		return nil, usagef("a budget is needed: --trials, --budget-x or --budget")
+	}
+	return bs, nil
+}
+
+// items yields the items of a comma-separated list.
+func items(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+func benchMethods(text string) ([]bench.Method, error) {
+	var ms []bench.Method
+	for name := range items(text) {
+		i := slices.IndexFunc(methods(), func(e methodEntry) bool { return e.name == name })
+		if i < 0 {
+			return nil, usagef("no method %q (there are %s)", name, names(methods(), func(e methodEntry) string { return e.name }))
+		}
+		e := methods()[i]
+		ms = append(ms, bench.Method{Name: name, New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
+			st := &config.Study{Search: config.Method{Name: e.searcher, Seed: seed}, Stop: config.Stop{Rule: e.stopper}}
+			searcher, err := newSearcher(st, p.Space, nil)
+			if err != nil {
+				return nil, nil, err
+			}
+			stopper, err := newStopper(st)
+			return searcher, stopper, err
+		}})
+	}
+	if len(ms) == 0 {
+		return nil, usagef("no method is given: --methods rs,auto")
+	}
+	return ms, nil
+}
+
+// benchProblem reads a study of a recorded table.
+func benchProblem(warn io.Writer, file string) (*bench.Problem, error) {
+	st, warnings, err := config.Load(file, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(warn, "warning: %s\n", w)
+	}
+	if st.Replay == nil {
+		return nil, usagef("%s: bench needs a recorded table (replay:), not a command", file)
+	}
+	p, err := newProblem(st, false)
+	if err != nil {
+		return nil, err
+	}
+	name := st.Name
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	b := &bench.Problem{
+		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
+		True: p.recorded,
+		Replay: func(uint64) (assay.Runner, assay.Clock) {
+			clock := &run.SimClock{}
+			return run.NewReplay(p.table, clock, config.Grows), clock
+		},
+	}
+	return b, findOptimum(b, file)
+}
+
+// findOptimum sets the least and the greatest value of the feasible rows.
+func findOptimum(b *bench.Problem, file string) error {
+	found := false
+	for c := range b.Space.All() {
+		v, ok := b.True(c)
+		if !ok {
+			continue
+		}
+		if !found || v < b.Optimum {
+			b.Optimum = v
+		}
+		if !found || v > b.Worst {
+			b.Worst = v
+		}
+		found = true
+	}
+	if !found {
+		return fmt.Errorf("%s: %w: no row of the table is within the limits", file, assay.ErrEmpty)
+	}
+	if b.Optimum == 0 {
+		return usagef("%s: the optimum is 0, so that there is no relative error", file)
+	}
+	return nil
+}
+
+// writeBench prints a report as tables.
+func writeBench(w io.Writer, r bench.Report) error {
+	t := report.NewTable(palette(w), "study", "method", "budget", ">error %", "95 %", ">median %", ">trials", ">completed", ">overhead ms")
+	for _, row := range r.Rows {
+		t.Add(row.Study, row.Method, showBudget(row.Budget), percent(row.Mean), percent(row.CI95[0])+" – "+percent(row.CI95[1]), percent(row.Median),
+			fmt.Sprintf("%.1f", row.Trials), fmt.Sprintf("%.1f", row.Completed), fmt.Sprintf("%.2f", row.OverheadMSPerTrial))
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	g := report.NewTable(palette(w), "geometric mean", "method", "budget", ">error %", "95 %")
+	for _, row := range r.Geomean {
+		g.Add(fmt.Sprintf("%d studies, %d seeds", len(r.Studies), r.Seeds), row.Method, showBudget(row.Budget), percent(row.RE), percent(row.CI95[0])+" – "+percent(row.CI95[1]))
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return g.Write(w)
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+
+func showBudget(b bench.BudgetAt) string {
+	switch b.Kind {
+	case "trials":
+		return fmt.Sprintf("%g trials", b.Value)
+	case "budget-x":
+		return fmt.Sprintf("%g × median", b.Value)
+	}
+	return report.Seconds(b.Value)
+}
+
+// writeJSON writes v as one line of JSON.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

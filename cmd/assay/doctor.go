@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/run"
+)
+
+func doctorCommand(s streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "what this machine offers: cgroups, energy meters, namespaces, Slurm",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			facts := run.Host(cmd.Context())
+			if asJSON {
+				return writeJSON(s.out, map[string]any{"version": version(), "facts": facts})
+			}
+			p := palette(s.out)
+			t := report.NewTable(p, "", "", "", "")
+			for _, f := range facts {
+				mark := p.Good("yes")
+				if !f.Available {
+					mark = p.Note("no")
+				}
+				t.Add(f.Name, mark, f.Detail, f.Hint)
+			}
+			return t.Write(s.out)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}

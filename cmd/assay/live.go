@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/term"
+	"github.com/assay-run/assay/study"
+)
+
+// redrawEvery is how often the status line is drawn while nothing happens.
+const redrawEvery = 250 * time.Millisecond
+
+// live shows a study while it runs: on a terminal a status line, above it a
+// line for every new best; elsewhere a line for every trial.
+type live struct {
+	p      *problem
+	status *term.Status
+	tty    bool
+	done   chan struct{}
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	last  study.Progress
+	at    time.Time // when last came
+	shown int       // trials that have had their line
+	best  float64   // of the trials shown
+	drain bool
+}
+
+func newLive(w io.Writer, p *problem) *live {
+	_, tty := terminal(w)
+	return &live{p: p, status: newStatus(w), tty: tty, done: make(chan struct{}), best: math.Inf(1)}
+}
+
+// start says what begins, and keeps the status line moving.
+func (l *live) start(name string, resumed bool) {
+	verb := "study"
+	if resumed {
+		verb = "resuming study"
+	}
+	l.status.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, goalText(l.p.goal), l.p.space.Size()))
+	if !l.tty {
+		return
+	}
+	l.wg.Go(func() {
+		t := time.NewTicker(redrawEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-l.done:
+				return
+			case <-t.C:
+				l.mu.Lock()
+				l.draw()
+				l.mu.Unlock()
+			}
+		}
+	})
+}
+
+func (l *live) close() {
+	close(l.done)
+	l.wg.Wait()
+	l.status.Close()
+}
+
+// draining is called at the first interrupt.
+func (l *live) draining() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drain = true
+	text := "interrupted: waiting for the runs in flight; again to end at once"
+	if len(l.last.Running) == 0 {
+		text = "interrupted"
+	}
+	l.status.Print(text)
+}
+
+// notify is called by the study whenever something changes.
+func (l *live) notify(p study.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// The loop reuses Running; Trials only grows.
+	p.Running = append([]study.Running(nil), p.Running...)
+	l.last, l.at = p, time.Now()
+	if p.Replay {
+		l.replayed()
+		return
+	}
+	for ; l.shown < len(p.Trials); l.shown++ {
+		l.line(p.Trials[l.shown])
+	}
+	l.draw()
+}
+
+// replayed says what an earlier session left.
+func (l *live) replayed() {
+	l.shown = len(l.last.Trials)
+	if l.shown == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d trials on record, %s spent", l.shown, report.Duration(l.last.Spent))
+	if b := l.last.Best; b != nil {
+		l.best = b.Value
+		text += ", best " + showMetric(l.p.goal.Show(b.Value), l.p.goal.Unit)
+	}
+	l.status.Print(text)
+}
+
+// line prints one trial that has ended. On a terminal only what is new best.
+func (l *live) line(t assay.Trial) {
+	improved := t.State == assay.Done && t.Value < l.best
+	if improved {
+		l.best = t.Value
+	}
+	if l.tty && !improved {
+		return
+	}
+	mark := " "
+	if improved {
+		mark = "*"
+	}
+	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, showValue(l.p.goal, t), l.p.space.Text(t.Config))
+	if t.State == assay.Failed || t.State == assay.Infeasible {
+		text += "  (" + t.Reason + ")"
+	}
+	l.status.Print(text)
+}
+
+// draw shows the status line: trials, the best so far, time, and what runs now.
+func (l *live) draw() {
+	p := l.last
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d", len(p.Trials))
+	if n := l.p.study.Budget.Trials; n > 0 {
+		fmt.Fprintf(&b, "/%d", n)
+	}
+	b.WriteString(" trials")
+	if best := p.Best; best != nil {
+		fmt.Fprintf(&b, " · best %s (%s)", showMetric(l.p.goal.Show(best.Value), l.p.goal.Unit), l.p.space.Text(best.Config))
+	}
+	spent := p.Spent
+	if l.p.table == nil && !l.at.IsZero() {
+		spent += time.Since(l.at)
+	}
+	fmt.Fprintf(&b, " · %s", report.Duration(spent.Truncate(time.Second)))
+	if left := l.p.study.Budget.Time - spent; left > 0 {
+		fmt.Fprintf(&b, ", %s left", report.Duration(left.Truncate(time.Second)))
+	}
+	switch {
+	case l.drain:
+		b.WriteString(" · ending")
+	case p.Checks > 0 || len(p.Running) > 0 && l.checking():
+		b.WriteString(" · comparing the best with the first")
+	}
+	for _, r := range p.Running {
+		fmt.Fprintf(&b, " · running %s", l.p.space.Text(r.Config))
+	}
+	l.status.Set(b.String())
+}
+
+// checking reports whether what runs repeats a trial.
+func (l *live) checking() bool {
+	for _, t := range l.last.Trials {
+		if t.ID == l.last.Running[0].ID {
+			return true
+		}
+	}
+	return false
+}

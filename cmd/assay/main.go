@@ -1,0 +1,151 @@
+// Command assay finds the best way to run an expensive program by running it as
+// little as possible. See the README, or assay help.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	io := streams{os.Stdin, os.Stdout, os.Stderr}
+	os.Exit(execute(io, os.Args[1:]))
+}
+
+// streams are what a command reads and writes: results go to out, all else to
+// err.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// execute runs one command line and returns its exit code.
+func execute(s streams, args []string) int {
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return 0
+	}
+	code := exitCode(err)
+	if _, silent := errors.AsType[*exitError](err); !silent {
+		fmt.Fprintf(s.err, "assay: %v\n", forPeople(err))
+	}
+	return code
+}
+
+// newRoot returns the command tree.
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "assay",
+		Short: "find the best way to run an expensive program by running it as little as possible",
+		Long: `assay tunes a command with parameters: it proposes configurations, runs and
+measures them from outside, learns from every run, stops the hopeless ones
+early, and says which configuration is best and by how much.
+
+  assay tune -p level=1..19 -p threads=1,2,4 -- zstd -{level} -T{threads} -f data -o /dev/null`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		tuneCommand(s), benchCommand(s), studyCommand(s), doctorCommand(s), versionCommand(s),
+	)
+	usageArgs(root)
+	return root
+}
+
+// usageArgs makes every complaint about positional arguments a usage error.
+func usageArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+			}
+			return nil
+		}
+	}
+	for _, c := range cmd.Commands() {
+		usageArgs(c)
+	}
+}
+
+// interrupts returns a channel that is closed at the first SIGINT or SIGTERM, a
+// context that is cancelled at the second, and the signal that came, or nil.
+func interrupts(ctx context.Context, first func()) (drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func()) {
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM)
+	hard, cancel := context.WithCancel(ctx)
+	d := make(chan struct{})
+	got := make(chan os.Signal, 1)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case s := <-ch:
+			got <- s
+			close(d)
+			first()
+		case <-done:
+			return
+		}
+		select {
+		case <-ch:
+			cancel()
+		case <-done:
+		}
+	}()
+	which = func() os.Signal {
+		select {
+		case s := <-got:
+			got <- s
+			return s
+		default:
+			return nil
+		}
+	}
+	return d, hard, which, func() { signal.Stop(ch); close(done); cancel() }
+}
+
+func versionCommand(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintln(s.out, "assay", version())
+			return nil
+		},
+	}
+}
+
+// version returns the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, kv := range info.Settings {
+		if kv.Key == "vcs.revision" && (v == "" || v == "(devel)") {
+			v = kv.Value[:min(12, len(kv.Value))]
+		}
+	}
+	return fmt.Sprintf("%s %s", v, info.GoVersion)
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/study"
+)
+
+// An outcome is what tune says at its end. Its JSON is a contract.
+type outcome struct {
+	Study     string       `json:"study"`
+	Objective objective    `json:"objective"`
+	Best      *bestTrial   `json:"best"` // null if no trial ended well
+	Gain      *gain        `json:"gain,omitempty"`
+	Trials    trialCounts  `json:"trials"`
+	Spent     float64      `json:"spent_s"`
+	Saved     float64      `json:"saved_s"`
+	Overhead  float64      `json:"overhead_s"`
+	EndedBy   string       `json:"ended_by"`
+	problem   *problem     // for people
+	result    study.Result // for people
+}
+
+type objective struct {
+	Metric string `json:"metric"`
+	Goal   string `json:"goal"`
+	Unit   string `json:"unit,omitempty"`
+}
+
+type bestTrial struct {
+	Trial   int64              `json:"trial"`
+	Config  map[string]any     `json:"config"`
+	Value   float64            `json:"value"`
+	Metrics map[string]float64 `json:"metrics"`
+	Command []string           `json:"command,omitempty"`
+}
+
+type trialCounts struct {
+	Total      int `json:"total"`
+	Done       int `json:"done"`
+	Censored   int `json:"censored"`
+	Failed     int `json:"failed"`
+	Infeasible int `json:"infeasible"`
+}
+
+// A gain compares the best configuration with the first one by runs that the
+// choice of the best did not depend on.
+type gain struct {
+	First   int64       `json:"first_trial"`
+	Change  float64     `json:"change"`  // (best - first) / |first|, of the metric
+	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
+	Runs    int         `json:"runs"`    // of each
+	Verdict string      `json:"verdict"` // "less", "more" or "~"
+}
+
+func newOutcome(p *problem, name string, r study.Result) *outcome {
+	o := &outcome{
+		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials, p.goal)),
+		Overhead: seconds(r.Overhead), EndedBy: r.EndedBy, Trials: countTrials(r.Trials), problem: p, result: r,
+		Objective: objective{Metric: p.goal.Metric, Goal: "minimize", Unit: p.goal.Unit},
+	}
+	if p.goal.Maximize {
+		o.Objective.Goal = "maximize"
+	}
+	if !r.Found {
+		return o
+	}
+	o.Best = &bestTrial{
+		Trial: r.Best.ID, Config: p.space.Values(r.Best.Config), Value: p.goal.Show(r.Best.Value),
+		Metrics: metricsOf(r.Best, p.goal),
+	}
+	if p.program != nil {
+		o.Best.Command = p.program.Argv(r.Best.Config)
+	}
+	o.Gain = newGain(p.goal, r)
+	return o
+}
+
+// metricsOf returns the metrics of a trial, the objective among them.
+func metricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
+	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
+	for k, v := range t.Measurement.Metrics {
+		m[k] = v
+	}
+	m["elapsed"] = seconds(t.Measurement.Elapsed)
+	if v, ok := t.Measurement.Metric(g.Metric); ok {
+		m[g.Metric] = v
+	}
+	return m
+}
+
+func countTrials(trials []assay.Trial) (c trialCounts) {
+	c.Total = len(trials)
+	for _, t := range trials {
+		switch t.State {
+		case assay.Done:
+			c.Done++
+		case assay.Censored:
+			c.Censored++
+		case assay.Failed:
+			c.Failed++
+		case assay.Infeasible:
+			c.Infeasible++
+		}
+	}
+	return c
+}
+
+// newGain returns nil if the repeated runs compare nothing.
+func newGain(g assay.Goal, r study.Result) *gain {
+	var first, best []float64
+	for _, c := range r.Checks {
+		switch {
+		case c.State != assay.Done && c.State != assay.Infeasible:
+		case c.ID == r.First.ID:
+			first = append(first, g.Show(c.Value))
+		case c.ID == r.Best.ID:
+			best = append(best, g.Show(c.Value))
+		}
+	}
+	n := min(len(first), len(best))
+	if n == 0 {
+		return nil
+	}
+	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{Seed: 1})
+	if math.IsNaN(c.Change) || math.IsInf(c.Change, 0) {
+		return nil
+	}
+	return &gain{First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)}, Runs: n, Verdict: c.Verdict.String()}
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// writeText prints the result for people.
+func (o *outcome) writeText(w io.Writer) error {
+	var l lines
+	if o.Best == nil {
+		l.add("best", "none: no trial ran to its end within the limits")
+	} else {
+		l.add("best", "%s", o.problem.space.Text(o.result.Best.Config))
+		l.add(o.Objective.Metric, "%s (trial %d of %d)", showMetric(o.Best.Value, o.Objective.Unit), o.Best.Trial, o.Trials.Total)
+		o.gainLine(&l)
+		if o.Best.Command != nil {
+			l.add("command", "%s", report.ShellQuote(o.Best.Command))
+		}
+	}
+	l.add("trials", "%s", o.Trials)
+	spent := report.Seconds(o.Spent) + " spent"
+	if o.problem.table != nil {
+		spent += " in simulated time"
+	}
+	if o.Saved > 0 {
+		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
+	}
+	l.add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
+	l.add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
+	return l.write(w)
+}
+
+var endings = map[string]string{
+	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
+	"search": "the search, which has nothing more to try", "interrupt": "an interrupt", "error": "an error",
+}
+
+func (o *outcome) gainLine(l *lines) {
+	first := "the first configuration"
+	if len(o.problem.first) > 0 {
+		first = "the default"
+	}
+	switch g := o.Gain; {
+	case g != nil && g.Verdict == "~":
+		l.add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first, showChange(g), g.Runs, g.Runs)
+	case g != nil:
+		l.add("gain", "%s %s than %s (%d + %d more runs)", showChange(g), g.Verdict, first, g.Runs, g.Runs)
+	case o.result.First.ID == o.result.Best.ID:
+		l.add("gain", "none: %s is the best", first)
+	case o.result.First.State == assay.Failed:
+		l.add("gain", "%s failed: %s", first, o.result.First.Reason)
+	}
+}
+
+// showChange returns "31 % [28, 35]" for a change in the direction of the
+// verdict, "-2 % [-5, +1]" for none.
+func showChange(g *gain) string {
+	sign, format := 100.0, "%+.2g"
+	switch g.Verdict {
+	case "less":
+		sign, format = -100, "%.3g"
+	case "more":
+		format = "%.3g"
+	}
+	text := fmt.Sprintf(format+" %%", sign*g.Change)
+	lo, hi := g.CI95[0], g.CI95[1]
+	if lo == nil || hi == nil {
+		return text
+	}
+	low, high := sign**lo, sign**hi
+	return fmt.Sprintf("%s ["+format+", "+format+"]", text, min(low, high), max(low, high))
+}
+
+// String returns "40: 22 done, 15 stopped early, 3 failed".
+func (c trialCounts) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{c.Done, "done"}, {c.Censored, "stopped early"}, {c.Failed, "failed"}, {c.Infeasible, "outside the limits"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", c.Total, strings.Join(parts, ", "))
+}
+
+// writeFailures says why no trial ended well: the first reasons, each once.
+func (o *outcome) writeFailures(w io.Writer) {
+	fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	var seen []string
+	for _, t := range o.result.Trials {
+		if t.Reason == "" || slices.Contains(seen, t.Reason) || len(seen) == 3 {
+			continue
+		}
+		seen = append(seen, t.Reason)
+		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.problem.space.Text(t.Config), t.Reason)
+	}
+}

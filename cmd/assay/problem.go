@@ -1,0 +1,268 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/run"
+)
+
+const (
+	// observeEvery is how often a run is observed unless the study says so: a
+	// reading costs some 20 µs.
+	observeEvery = 100 * time.Millisecond
+	// grace is how long a run has from SIGTERM to SIGKILL.
+	grace = time.Second
+)
+
+// A problem is a study that has been read and checked: what runs, in which
+// space, for which goal.
+type problem struct {
+	study   *config.Study
+	space   *assay.Space
+	goal    assay.Goal
+	first   []assay.Config  // the user's defaults, if given
+	program *config.Program // nil if a table is replayed
+	table   *run.Table      // nil if a command is run
+	pin     bool
+}
+
+// newProblem builds everything that can be wrong with a study before anything is
+// started or written.
+func newProblem(st *config.Study, pin bool) (*problem, error) {
+	p := &problem{study: st, pin: pin}
+	var err error
+	if st.Replay != nil {
+		if p.table, err = readTable(st); err != nil {
+			return nil, err
+		}
+	}
+	if p.space, err = st.Space(); err != nil {
+		return nil, err
+	}
+	if p.goal, err = st.Goal(); err != nil {
+		return nil, err
+	}
+	c, ok, err := st.Default(p.space)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if ok {
+		p.first = []assay.Config{c}
+	}
+	// The searcher and the stopper are made again for the run; making them here
+	// reports what is wrong with their names and options.
+	if _, err := newSearcher(st, p.space, p.first); err != nil {
+		return nil, err
+	}
+	if _, err := newStopper(st); err != nil {
+		return nil, err
+	}
+	if p.table != nil {
+		return p, nil
+	}
+	if p.program, err = st.Program(); err != nil {
+		return nil, usageError{err}
+	}
+	return p, p.checkProgram()
+}
+
+// readTable reads the recorded table of a study and resolves the study with it.
+func readTable(st *config.Study) (*run.Table, error) {
+	var given []assay.Param
+	for _, p := range st.Params {
+		given = append(given, p.Param())
+	}
+	t, err := run.OpenTable(run.TableSpec(*st.Replay), given...)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return t, st.Resolve(t.Params, t.Configs, t.Digest)
+}
+
+// recorded returns the objective value of a configuration of the table, by the
+// means over its repetitions, and whether it is within the limits.
+func (p *problem) recorded(c assay.Config) (value float64, feasible bool) {
+	m, ok := p.table.Mean(c)
+	if !ok {
+		return 0, false
+	}
+	v, err := p.goal.Value(m)
+	if err != nil {
+		return 0, false
+	}
+	broken, err := p.goal.Broken(m)
+	return v, err == nil && broken == ""
+}
+
+// checkProgram returns an error if the program of some configuration is missing:
+// those whose first argument differs are few.
+func (p *problem) checkProgram() error {
+	seen := map[string]bool{}
+	check := func(c assay.Config) error {
+		argv := p.program.Argv(c)
+		if len(argv) == 0 {
+			return usagef("the command is empty for %s", p.space.Text(c))
+		}
+		if seen[argv[0]] {
+			return nil
+		}
+		seen[argv[0]] = true
+		if _, err := run.LookPath(argv[0], p.study.Dir); err != nil {
+			return usageError{fmt.Errorf("%s%w", place(p.study, "command"), err)}
+		}
+		return nil
+	}
+	base, _ := p.space.Draw(newRand(0))
+	if len(p.first) > 0 {
+		base = p.first[0]
+	}
+	if err := check(base); err != nil {
+		return err
+	}
+	for i, q := range p.space.Params {
+		for l := range min(q.Count(), 64) {
+			c := base.Clone()
+			if c[i] = q.At(l); p.space.Contains(c) {
+				if err := check(c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// job returns the run of a configuration.
+func (p *problem) job(c assay.Config) (assay.Job, error) {
+	j := assay.Job{Config: c, Interval: p.interval(), Limit: p.study.Timeout, Grace: grace, Dir: p.study.Dir}
+	if p.program != nil {
+		j.Argv, j.Env = p.program.Argv(c), p.program.Env(c)
+	}
+	return j, nil
+}
+
+// interval is how often a run is observed.
+func (p *problem) interval() time.Duration {
+	if p.study.Stop.Interval > 0 {
+		return p.study.Stop.Interval
+	}
+	if p.table != nil {
+		return max(p.table.MedianElapsed()/50, time.Microsecond)
+	}
+	return observeEvery
+}
+
+// runner returns what runs the jobs, and the clock, which is nil for the
+// machine's.
+func (p *problem) runner(ctx context.Context, owner string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
+	if p.table != nil {
+		c := &run.SimClock{}
+		return run.NewReplay(p.table, c, config.Grows), c, func() error { return nil }, nil
+	}
+	if _, err := run.Sweep(ctx, owner); err != nil {
+		return nil, nil, nil, err
+	}
+	local, err := run.NewLocal(run.LocalOptions{Owner: owner, Pin: p.pin})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r = local
+	if len(p.study.Metrics) > 0 {
+		if r, err = p.withMetrics(r); err != nil {
+			return nil, nil, nil, errors.Join(err, local.Close())
+		}
+	}
+	hooks := run.Hooks{Warmup: p.study.Warmup}
+	if len(p.study.Prepare.Argv) > 0 {
+		hooks.Prepare = func(j assay.Job) []string { return p.program.Prepare(j.Config) }
+	}
+	if len(p.study.Cleanup.Argv) > 0 {
+		hooks.Cleanup = func(j assay.Job) []string { return p.program.Cleanup(j.Config) }
+	}
+	if hooks.Prepare != nil || hooks.Cleanup != nil || hooks.Warmup > 0 {
+		r = run.WithHooks(r, hooks)
+	}
+	return r, nil, local.Close, nil
+}
+
+// encodeSpec returns what is stored with a study: its definition.
+func encodeSpec(st *config.Study, name string) ([]byte, error) {
+	named := *st
+	named.Name = name
+	b, err := json.Marshal(&named)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// stored returns the definition of a study on record.
+func stored(ctx context.Context, s assay.Store, name string) (*config.Study, error) {
+	b, err := s.Spec(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return config.Decode(b)
+}
+
+// describe says what tune would do.
+func (p *problem) describe(w io.Writer) error {
+	var l lines
+	l.add("space", "%s configurations of %d parameters", p.space.Size(), p.space.Dim())
+	for _, q := range p.space.Params {
+		l.add("", "%s", paramText(q))
+	}
+	for _, r := range p.space.Relations {
+		l.add("where", "%s", r.Text)
+	}
+	l.add("objective", "%s", goalText(p.goal))
+	for _, limit := range p.goal.Limits {
+		l.add("subject to", "%s", limit.Text)
+	}
+	search, stop := cmp.Or(p.study.Search.Name, "auto"), cmp.Or(p.study.Stop.Rule, "auto")
+	l.add("search", "%s, early stopping: %s, seed %d", search, stop, p.study.Search.Seed)
+	s, err := newSearcher(p.study, p.space, p.first)
+	if err != nil {
+		return err
+	}
+	for n := range 3 {
+		ps, err := s.Ask(1)
+		if err != nil || len(ps) == 0 {
+			break
+		}
+		label, text := "", p.space.Text(ps[0].Config)
+		if n == 0 {
+			label = "first runs"
+		}
+		if p.program != nil {
+			text = report.ShellQuote(p.program.Argv(ps[0].Config))
+		}
+		l.add(label, "%s", text)
+	}
+	return l.write(w)
+}
+
+// paramText describes a parameter in one line.
+func paramText(q assay.Param) string {
+	switch {
+	case !q.Numeric():
+		levels := q.Levels
+		if len(levels) > 12 {
+			levels = append(levels[:10:10], fmt.Sprintf("... %d in all", len(q.Levels)))
+		}
+		return fmt.Sprintf("%s: %s %s", q.Name, q.Kind, strings.Join(levels, " "))
+	case q.Log:
+		return fmt.Sprintf("%s: %s %s..%s, logarithmic", q.Name, q.Kind, q.Text(q.Lo), q.Text(q.Hi))
+	}
+	return fmt.Sprintf("%s: %s %s..%s", q.Name, q.Kind, q.Text(q.Lo), q.Text(q.Hi))
+}

@@ -1,0 +1,398 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/study"
+)
+
+// tuneFlags are the flags of tune that are not part of a study file.
+type tuneFlags struct {
+	params    []string
+	where     []string
+	minimize  string
+	maximize  string
+	subjectTo []string
+	metrics   []string
+	defaults  []string
+	search    string
+	stop      string
+	interval  string
+	repeat    string
+	estimator string
+	budget    string
+	trials    int
+	target    float64
+	timeout   string
+	parallel  int
+	prepare   string
+	warmup    int
+	cleanup   string
+	shell     bool
+	seed      uint64
+	check     int
+	pin       bool
+
+	study  string
+	store  string
+	dryRun bool
+	json   bool
+}
+
+func tuneCommand(s streams) *cobra.Command {
+	f := &tuneFlags{}
+	cmd := &cobra.Command{
+		Use:   "tune [STUDY.yaml] [flags] [-- COMMAND ARG...]",
+		Short: "find the best configuration of a command, or of a recorded table",
+		Long: `tune runs a command with different configurations of its parameters, measures
+each run from outside, and finds the configuration that is best.
+
+{name} in an argument is replaced by the parameter's value; {name?TEXT} is TEXT
+when the parameter is on, and the argument is left out when it is off, false,
+no, none, default or empty. Running the same study again resumes it.`,
+		Example: `  assay tune examples/sort/assay.yaml
+  assay tune -p level=1..19 -p threads=1,2,4 --budget 2m -- zstd -{level} -T{threads} -f data -o /dev/null`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
+	}
+	fl := cmd.Flags()
+	fl.SetInterspersed(true)
+	fl.StringArrayVarP(&f.params, "param", "p", nil, "parameter `NAME=SPEC`: 1..19, 0.1..0.9, 1..64:step=4, 1..1024:log, 1M,4M,64M, gzip,zstd, on,off")
+	fl.StringArrayVar(&f.defaults, "default", nil, "`NAME=VALUE` that the program has now; it is tried first and compared with the best")
+	fl.StringArrayVar(&f.where, "where", nil, "relation between parameters, such as 'threads <= 4 || level < 10'")
+	fl.StringVar(&f.minimize, "minimize", "", "`metric` to minimize (default elapsed)")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
+	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
+	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: stdout:/regex/, stderr:/regex/, json:FILE#/pointer, size:FILE, cmd:COMMAND")
+	fl.StringVar(&f.search, "search", "", "searcher: "+names(searchers(), func(e searcherEntry) string { return e.name })+" (default auto)")
+	fl.StringVar(&f.stop, "stop", "", "early stopping: "+names(stoppers(), func(e stopperEntry) string { return e.name })+" (default auto)")
+	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
+	fl.StringVar(&f.repeat, "repeat", "", "runs of each configuration (default 1)")
+	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
+	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
+	fl.IntVar(&f.trials, "trials", 0, "number of trials")
+	fl.Float64Var(&f.target, "target", 0, "metric value that is good enough")
+	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
+	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
+	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
+	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
+	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
+	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
+	fl.IntVar(&f.check, "check", 5, "pairs of runs at the end that compare the best with the first configuration; 0 for none")
+	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
+	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
+	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	return cmd
+}
+
+// run is the command: read, check, and tune.
+func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
+	st, file, warnings, err := f.load(cmd, args)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(s.err, "warning: %s\n", w)
+	}
+	p, err := newProblem(st, f.pin)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return p.describe(s.out)
+	}
+	h, err := openStore(cmd.Context(), f.store)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	name, resumed, err := claim(cmd.Context(), h, st, f.study, file)
+	if err != nil {
+		return err
+	}
+	return f.tune(cmd.Context(), s, p, h, name, resumed, file)
+}
+
+// load reads the study file, if there is one, with the flags over it. file is
+// its path or "".
+func (f *tuneFlags) load(cmd *cobra.Command, args []string) (st *config.Study, file string, warnings []string, err error) {
+	dash := cmd.ArgsLenAtDash()
+	files, command := args, []string(nil)
+	if dash >= 0 {
+		files, command = args[:dash], args[dash:]
+	}
+	if len(files) > 1 {
+		return nil, "", nil, usagef("one study file at a time, not %d: %s (a command comes after --)", len(files), strings.Join(files, " "))
+	}
+	edit := func(st *config.Study) error { return f.apply(cmd, st, command) }
+	if len(files) == 1 {
+		st, warnings, err = config.Load(files[0], edit)
+		return st, files[0], warnings, err
+	}
+	if len(command) == 0 && len(f.params) == 0 {
+		return nil, "", nil, usagef("what shall be tuned? Give a study file, or parameters and a command:\n  assay tune -p level=1..19 -- zstd -{level} -f data\nsee: assay tune --help")
+	}
+	st = &config.Study{}
+	if err := edit(st); err != nil {
+		return nil, "", nil, err
+	}
+	warnings, err = st.Check()
+	return st, "", warnings, err
+}
+
+// apply puts the flags that were given over st.
+func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string) error {
+	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	if len(command) > 0 {
+		st.Command, st.Shell = command, false
+	}
+	if given("shell") {
+		st.Shell = f.shell
+		if f.shell && len(command) > 1 {
+			st.Command = []string{strings.Join(command, " ")}
+		}
+	}
+	if err := f.applyParams(st); err != nil {
+		return err
+	}
+	st.Where = append(st.Where, f.where...)
+	st.SubjectTo = append(st.SubjectTo, f.subjectTo...)
+	for _, m := range f.metrics {
+		name, source, ok := strings.Cut(m, "=")
+		if !ok {
+			return usagef("--metric %q: a metric is written NAME=SOURCE", m)
+		}
+		st.Metrics = append(st.Metrics, config.Metric{Name: name, Source: source})
+	}
+	switch {
+	case given("minimize") && given("maximize"):
+		return usagef("--minimize and --maximize exclude each other")
+	case given("minimize"):
+		st.Objective = config.Objective{Metric: f.minimize}
+	case given("maximize"):
+		st.Objective = config.Objective{Metric: f.maximize, Maximize: true}
+	}
+	if given("search") {
+		st.Search.Name = f.search
+	}
+	if given("seed") {
+		st.Search.Seed = f.seed
+	}
+	if given("stop") {
+		st.Stop.Rule = f.stop
+	}
+	if given("prepare") {
+		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+	}
+	if given("cleanup") {
+		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
+	}
+	if given("warmup") {
+		st.Warmup = f.warmup
+	}
+	return f.applyNumbers(given, st)
+}
+
+func (f *tuneFlags) applyParams(st *config.Study) error {
+	for _, text := range f.params {
+		p, err := config.ParamSpec(text)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(st.Params, func(q config.Param) bool { return q.Name == p.Name }); i >= 0 {
+			st.Params[i] = p
+		} else {
+			st.Params = append(st.Params, p)
+		}
+	}
+	for _, text := range f.defaults {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return usagef("--default %q: a default is written NAME=VALUE", text)
+		}
+		found := false
+		for i := range st.Params {
+			if st.Params[i].Name == name {
+				st.Params[i].Default, found = &value, true
+			}
+		}
+		if !found {
+			return usagef("--default %s: no parameter %q", text, name)
+		}
+	}
+	return nil
+}
+
+// applyNumbers puts the flags that are durations and counts over st.
+func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) error {
+	for _, d := range []struct {
+		flag, text string
+		to         *time.Duration
+	}{
+		{"interval", f.interval, &st.Stop.Interval},
+		{"budget", f.budget, &st.Budget.Time},
+		{"timeout", f.timeout, &st.Timeout},
+	} {
+		if !given(d.flag) {
+			continue
+		}
+		v, err := config.ParseDuration(d.text)
+		if err != nil || v <= 0 {
+			return usagef("--%s %s: not a duration such as 90s, 10m or 2h", d.flag, d.text)
+		}
+		*d.to = v
+	}
+	for _, n := range []struct {
+		flag  string
+		value int
+		to    *int
+	}{{"trials", f.trials, &st.Budget.Trials}, {"parallel", f.parallel, &st.Parallel}} {
+		if !given(n.flag) {
+			continue
+		}
+		if n.value < 1 {
+			return usagef("--%s %d: at least 1", n.flag, n.value)
+		}
+		*n.to = n.value
+	}
+	if given("target") {
+		st.Budget.Target = &f.target
+	}
+	if given("repeat") {
+		n, err := strconv.Atoi(f.repeat)
+		if err != nil || n < 1 {
+			return usagef("--repeat %s: not a number of runs from 1", f.repeat)
+		}
+		st.Repeat.Runs, st.Repeat.Auto = n, false
+	}
+	if given("estimator") {
+		st.Repeat.Estimator = f.estimator
+	}
+	return nil
+}
+
+// claim finds or makes the study in the store. It refuses one of that name that
+// is another study, unless the name was not the user's: then it takes the next
+// free one.
+func claim(ctx context.Context, h *storeHandle, st *config.Study, name, file string) (string, bool, error) {
+	chosen := cmp.Or(name, st.Name)
+	if chosen == "" && file != "" {
+		chosen = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	base := chosen
+	if base == "" {
+		base = filepath.Base(st.Command[0]) // without a file there is a command
+	}
+	for n := 1; ; n++ {
+		candidate := base
+		if n > 1 {
+			candidate = fmt.Sprintf("%s-%d", base, n)
+		}
+		spec, err := encodeSpec(st, candidate)
+		if err != nil {
+			return "", false, err
+		}
+		err = h.Create(ctx, candidate, spec)
+		if err == nil {
+			return candidate, false, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", false, err
+		}
+		old, err := stored(ctx, h, candidate)
+		if err != nil {
+			return "", false, err
+		}
+		diff := old.Diff(st)
+		if len(diff) == 0 {
+			return candidate, true, nil
+		}
+		if chosen != "" {
+			return "", false, usagef("study %q is on record as another study:\n  %s\ngive this one a name of its own (--study NAME), or forget the other (assay study rm %s)",
+				candidate, strings.Join(diff, "\n  "), report.ShellQuote([]string{candidate}))
+		}
+	}
+}
+
+// resumeCommand returns the command that goes on with the study.
+func resumeCommand(args []string) string {
+	return "assay " + report.ShellQuote(args)
+}
+
+// commandLine returns this process's arguments.
+func commandLine() []string { return os.Args[1:] }
+
+// tune runs the study and reports.
+func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHandle, name string, resumed bool, file string) error {
+	if l, ok := h.Store.(assay.Locker); ok {
+		release, err := l.Lock(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	searcher, err := newSearcher(p.study, p.space, p.first)
+	if err != nil {
+		return err
+	}
+	stopper, err := newStopper(p.study)
+	if err != nil {
+		return err
+	}
+	runner, clock, closeRunner, err := p.runner(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer closeRunner()
+	live := newLive(s.err, p)
+	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
+	defer stopSignals()
+	sd := &study.Study{
+		Name: name, Space: p.space, Goal: p.goal, Command: p.job, Searcher: searcher, Runner: runner, Store: h.Store,
+		Budget:  study.Budget{Time: p.study.Budget.Time, Trials: p.study.Budget.Trials, Target: p.study.Budget.Target},
+		Stopper: stopper, Clock: clock, Parallel: p.study.Parallel, Check: f.check, Drain: drain, Notify: live.notify,
+	}
+	if p.table != nil {
+		sd.Check = 0 // the recorded runs are what they are
+	}
+	live.start(name, resumed)
+	res, err := sd.Run(hard)
+	live.close()
+	if err != nil && !errors.Is(err, study.ErrInterrupted) {
+		return err
+	}
+	out := newOutcome(p, name, res)
+	if f.json {
+		err = writeJSON(s.out, out)
+	} else {
+		err = out.writeText(s.out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case res.EndedBy == "interrupt":
+		fmt.Fprintf(s.err, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
+		return &exitError{interruptCode(which())}
+	case !res.Found:
+		out.writeFailures(s.err)
+		return &exitError{codeNoResult}
+	}
+	return nil
+}
