@@ -39,7 +39,7 @@ func TestTunedAFTScaleFollowsTheNoise(t *testing.T) {
 
 func TestTunedAFTChoosesTheLeastLoss(t *testing.T) {
 	d := mixedData(50, 8)
-	chosen, err := TunedAFT{Seed: 4}.Choose(d)
+	chosen, err := TunedAFT{Folds: 3, Seed: 4}.Choose(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestTunedAFTChoosesTheLeastLoss(t *testing.T) {
 			}
 		}
 	}
-	p, err := TunedAFT{Seed: 4}.Fit(d)
+	p, err := TunedAFT{Folds: 3, Seed: 4}.Fit(d)
 	if err != nil {
 		t.Fatal(err)
 	}

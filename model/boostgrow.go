@@ -12,6 +12,7 @@ type growing struct {
 	start, end int32
 	left       int32 // its left child, the right one follows; 0 if it has none
 	closed     bool  // it is known to be a leaf
+	varying    []int // which of grower.features may differ among its rows
 	sum        gradient
 	base       float32 // what it gains unsplit, G²/(H+λ)
 	weight     float32 // the leaf value before shrinkage, -G/(H+λ)
@@ -40,6 +41,7 @@ type grower struct {
 	nodes       []growing
 	at          []int32 // for each row the node that it is in
 	leaf        []float32
+	varying     []int // room for growing.varying
 }
 
 func newGrower(cols *columns, opt Boost) *grower {
@@ -63,7 +65,11 @@ func (g *grower) grow(margin []float32) Tree {
 		copy(g.part(g.order, k), g.cols.order[f])
 	}
 	clear(g.at)
-	g.nodes = append(g.nodes[:0], growing{})
+	g.varying = g.varying[:0]
+	for k := range g.features {
+		g.varying = append(g.varying, k)
+	}
+	g.nodes = append(g.nodes[:0], growing{varying: g.varying})
 	g.sum(0)
 	g.open(&g.nodes[0], g.opt.MaxDepth == 0)
 	g.nodes[0].end = int32(g.cols.n)
@@ -72,17 +78,17 @@ func (g *grower) grow(margin []float32) Tree {
 	// Invariant: nodes[from:to] are the nodes of one depth, all nodes before
 	// them are split or leaves, and there are none after them.
 	for depth, from, to := 0, 0, 1; rows > 0; depth, from, to = depth+1, to, len(g.nodes) {
-		for k := range g.features {
-			for i := from; i < to; i++ {
-				g.scan(&g.nodes[i], k)
-			}
+		for i := from; i < to; i++ {
+			g.search(&g.nodes[i])
 		}
 		rows = g.split(from, to, depth+1 == g.opt.MaxDepth)
 		if rows == 0 {
 			break
 		}
-		for k := range g.features {
-			g.move(from, to, k)
+		for i := from; i < to; i++ {
+			if g.nodes[i].left != 0 {
+				g.move(&g.nodes[i])
+			}
 		}
 		g.order, g.next = g.next, g.order
 	}
@@ -148,11 +154,23 @@ func (g *grower) raise(n *growing) {
 	n.bar = (best - n.slope*n.sum.g) / s
 }
 
-// scan tries every threshold of features[k] in node n, from the highest down.
-func (g *grower) scan(n *growing, k int) {
+// search finds the best split of n, and which features vary in it.
+func (g *grower) search(n *growing) {
 	if n.closed {
 		return
 	}
+	first := len(g.varying)
+	for _, k := range n.varying {
+		if seg := g.part(g.order, k); g.differ(k, seg[n.start], seg[n.end-1]) {
+			g.varying = append(g.varying, k)
+			g.scan(n, k)
+		}
+	}
+	n.varying = g.varying[first:]
+}
+
+// scan tries every threshold of features[k] in node n, from the highest down.
+func (g *grower) scan(n *growing, k int) {
 	seg := g.part(g.order, k)[n.start:n.end]
 	gh := g.gh
 	lambda, total := g.opt.Lambda, n.sum.h+2*g.opt.Lambda
@@ -231,7 +249,7 @@ func (g *grower) split(from, to int, last bool) (rows int) {
 			g.at[r] = left + 1
 		}
 		l, r := n.size, int32(len(seg))-n.size
-		g.nodes = append(g.nodes, growing{end: l}, growing{end: r}) // n is invalid from here
+		g.nodes = append(g.nodes, growing{end: l, varying: n.varying}, growing{end: r, varying: n.varying}) // n is invalid from here
 	}
 	g.sum(to)
 	for i := to; i < len(g.nodes); i++ {
@@ -253,22 +271,18 @@ func (g *grower) split(from, to int, last bool) (rows int) {
 	return rows
 }
 
-// move puts the rows of the nodes that were split, in the order of features[k],
-// into the places of their children, and keeps the order within them.
-func (g *grower) move(from, to, k int) {
-	order, next := g.part(g.order, k), g.part(g.next, k)
+// move puts the rows of n, which was split, into the places of its children in
+// the order of each feature that varies, and keeps the order within them.
+func (g *grower) move(n *growing) {
+	left, right := &g.nodes[n.left], &g.nodes[n.left+1]
+	if left.closed && right.closed {
+		return
+	}
 	at := g.at
-	for i := from; i < to; i++ {
-		n := &g.nodes[i]
-		if n.left == 0 {
-			continue
-		}
-		left, right := &g.nodes[n.left], &g.nodes[n.left+1]
-		if left.closed && right.closed {
-			continue
-		}
+	for _, k := range n.varying {
+		next := g.part(g.next, k)
 		l, r := left.start, right.start
-		for _, row := range order[n.start:n.end] {
+		for _, row := range g.part(g.order, k)[n.start:n.end] {
 			side := at[row] - n.left // 1 if it goes right
 			to := l
 			if side != 0 {

@@ -27,13 +27,15 @@ const (
 // A threshold lies halfway between two neighbouring values of the training set,
 // so a prediction does not depend on the scale of a feature except between
 // those. Splits that reduce the error equally, as is common in small nodes and
-// among 0/1 features, are chosen between at random. Features have at most
-// 65,535 columns and, as the trees see them, 65,536 values each; of more than
-// 65,536 examples a random 65,536 are used.
+// among 0/1 features, are chosen between at random. Of more than 65,536
+// examples, a random 65,536 are used. More than 65,535 features are an error.
 //
-// Fit needs one example. Cost: examples · features · depth for a tree, about
-// 3 ns each; every feature is sorted once for all trees. A prediction costs
-// Trees · depth, about 1.5 ns each in a batch.
+// Fit needs one example. It sorts every feature once for all trees, and a tree
+// costs examples · features · depth, some 3 ns each; features with up to a dozen
+// values are cheaper. A prediction costs Trees · depth, some 2 ns each in a batch
+// and 5 alone. Where time is short, as in Bayesian optimization after each of a
+// thousand trials, 30 trees with MaxFeatures a third of the features and MinLeaf
+// 3 are a fifth of the cost.
 type Forest struct {
 	Trees       int    // 0 means 100
 	MinLeaf     int    // least draws in a leaf; 0 means 1

@@ -32,7 +32,7 @@
 // max_rss needs care: the kernel counts the memory of the process that calls
 // execve as memory of the program. Therefore a Local starts programs from a tiny
 // process of its own where it can (Linux on amd64, [Local.ExactRSS]); elsewhere
-// max_rss is never below the peak resident set of the tool itself.
+// max_rss is absent unless it is above the peak resident set of the tool itself.
 //
 // # What it does not do
 //

@@ -237,7 +237,7 @@ func rssFact() Fact {
 		family.starting.RUnlock()
 	}
 	if err != nil || !s.small() {
-		f.Detail = "programs are started directly: max_rss is never below the tool's own"
+		f.Detail = "programs are started directly: max_rss is measured only above the tool's own"
 		f.Hint = "needs amd64, memfd_create and the right to execute from it (sysctl vm.memfd_noexec=0)"
 		return f
 	}

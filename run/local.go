@@ -37,6 +37,10 @@ type LocalOptions struct {
 	// Powercap is the directory of the energy counters; "" means
 	// /sys/class/powercap.
 	Powercap string
+	// Direct starts programs from this process instead of from a launcher: a run
+	// costs about 0.15 ms less, but max_rss is not measured unless it is above
+	// the peak resident set of this process.
+	Direct bool
 	// NoCgroup ends and meters runs without cgroups even where there are some.
 	NoCgroup bool
 }
@@ -99,6 +103,7 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	l.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, markerName+"=") })
 	l.energy = openRAPL(cmp.Or(opts.Powercap, powercapDir))
 	l.starter = newStarter()
+	l.starter.failed.Store(opts.Direct)
 	// Without it (Linux before 3.4) orphans go to init; cgroups find them yet.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	if !opts.NoCgroup {
@@ -125,8 +130,8 @@ func (l *Local) Cgroup() string {
 	return l.parent.Dir()
 }
 
-// ExactRSS reports whether max_rss is exact also below the tool's own peak
-// resident set.
+// ExactRSS reports whether max_rss is measured also below the peak resident set
+// of this process.
 func (l *Local) ExactRSS() bool { return l.starter.small() }
 
 // Pinned returns the processors of the runs if LocalOptions.Pin took effect,
@@ -213,6 +218,7 @@ type process struct {
 	start  time.Time
 	birth  uint64 // the main process's procStat.start, if there is no cgroup
 	cpu0   cgroup.CPU
+	direct bool // not started by the launcher
 	meter  *energyMeter
 	out    capture
 	err    capture

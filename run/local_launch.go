@@ -17,8 +17,8 @@ import (
 //
 // When a process calls execve, the kernel counts the peak resident set of the
 // memory it leaves behind to the new program (exec_mmap in fs/exec.c), and a
-// program started from this process would never be seen to use less memory than
-// we do, tens of megabytes. The launcher is one page of code, see
+// program started from this process is never seen to use less memory than we
+// do, tens of megabytes. The launcher is one page of code, see
 // local_launch_amd64.s: it starts the program as its sibling, that is as a child
 // of ours, says which process it is, and ends. It costs about 0.15 ms a start.
 //

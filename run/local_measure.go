@@ -1,6 +1,7 @@
 package run
 
 import (
+	"math"
 	"syscall"
 	"time"
 
@@ -42,6 +43,15 @@ func (u *usage) add(v usage) {
 	u.forced += v.forced
 }
 
+// ownPeak returns the peak resident set of this process in bytes.
+func ownPeak() float64 {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		return math.Inf(1)
+	}
+	return float64(ru.Maxrss) * 1024
+}
+
 // slack is how much more processor time a cgroup may have used than the
 // processes that were waited for without something being missing: our own
 // starter runs in the group too.
@@ -73,6 +83,9 @@ func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u us
 	u.add(p.orphans)
 	u.maxRSS = max(u.maxRSS, p.peak)
 	p.mu.Unlock()
+	if p.direct && u.maxRSS <= ownPeak() {
+		u.maxRSS = 0 // it may be ours; see the package comment
+	}
 	p.addMissing(&u)
 	m := p.metrics(elapsed, u.user, u.system, u.maxRSS, energy)
 	m.Metrics["read_bytes"] = u.read

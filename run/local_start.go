@@ -230,6 +230,7 @@ func (p *process) launch(c command) error {
 // start1 tries once.
 func (p *process) start1(c command) (err error) {
 	p.pid, p.start, err = p.local.starter.start(c)
+	p.direct = !p.local.starter.small()
 	return err
 }
 

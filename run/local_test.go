@@ -42,13 +42,10 @@ func inModes(t *testing.T, n int, test func(t *testing.T, newRunner func(LocalOp
 	for _, mode := range modes[:n] {
 		t.Run(mode.name, func(t *testing.T) {
 			test(t, func(opts LocalOptions) *Local {
-				opts.NoCgroup = mode.noCgroup
+				opts.NoCgroup, opts.Direct = mode.noCgroup, mode.direct
 				l := newLocal(t, opts)
 				if !mode.noCgroup && l.Cgroup() == "" {
 					t.Skip("SKIPPED, NOT TESTED: this machine gives us no cgroup")
-				}
-				if mode.direct {
-					l.starter.failed.Store(true)
 				}
 				return l
 			})

@@ -47,6 +47,7 @@ func (l *loop) check(ctx context.Context) error {
 			return nil
 		}
 		o.trial.ID = next.ID
+		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 		l.checks = append(l.checks, o.trial)
 		if err := l.append(context.WithoutCancel(ctx), assay.Event{Checked: &o.trial}); err != nil {
 			return err

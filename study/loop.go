@@ -226,6 +226,7 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	}
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
+	l.keepOutput(&o.trial)
 	// A result is recorded even if the context ended just now.
 	if err := l.append(context.WithoutCancel(ctx), assay.Event{Told: &o.trial}); err != nil {
 		return err
@@ -233,6 +234,14 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	l.remember(o.trial)
 	l.notify(false)
 	return l.Searcher.Tell(o.trial)
+}
+
+// keepOutput hands out the output of a run and forgets it.
+func (l *loop) keepOutput(t *assay.Trial) {
+	if l.Output != nil {
+		l.Output(*t)
+	}
+	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
 }
 
 // remember adds a trial in a final state to the history.

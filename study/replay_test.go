@@ -42,7 +42,7 @@ func TestResumeAfterEveryEvent(t *testing.T) {
 			whole := store.NewMem()
 			s := newStudy(t, whole, 12)
 			s.Parallel = parallel
-			want := run(t, s)
+			want := mustRun(t, s)
 			n := 0
 			for range whole.Events(t.Context(), "s") {
 				n++
@@ -50,7 +50,7 @@ func TestResumeAfterEveryEvent(t *testing.T) {
 			for k := range n {
 				s := newStudy(t, prefix(t, whole, k), 12)
 				s.Parallel = parallel
-				got := run(t, s)
+				got := mustRun(t, s)
 				if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
 					t.Errorf("killed after %d events: ended with %v, want %v", k, g, w)
 				}
@@ -64,7 +64,7 @@ func TestResumeAfterEveryEvent(t *testing.T) {
 
 func TestResumeAfterCancel(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		want := run(t, newStudy(t, store.NewMem(), 12))
+		want := mustRun(t, newStudy(t, store.NewMem(), 12))
 		st := store.NewMem()
 		ctx, cancel := context.WithTimeout(t.Context(), 77*time.Second)
 		defer cancel()
@@ -73,7 +73,7 @@ func TestResumeAfterCancel(t *testing.T) {
 		if !errors.Is(err, study.ErrInterrupted) || part.EndedBy != "interrupt" || len(part.Trials) == 0 {
 			t.Fatalf("got %v, ended by %q, %d trials", err, part.EndedBy, len(part.Trials))
 		}
-		got := run(t, newStudy(t, st, 12))
+		got := mustRun(t, newStudy(t, st, 12))
 		if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
 			t.Errorf("resumed study ran %v, want %v", g, w)
 		}
@@ -86,7 +86,7 @@ func TestResumeAfterCancel(t *testing.T) {
 func TestReplaySaysWhereTheAlgorithmChanged(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
-		run(t, newStudy(t, st, 6))
+		mustRun(t, newStudy(t, st, 6))
 		s := newStudy(t, st, 12)
 		s.Searcher = &changed{inner: search.NewRandom(s.Space, 1), at: 4}
 		_, err := s.Run(t.Context())

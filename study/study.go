@@ -56,6 +56,9 @@ type Study struct {
 	Check    int             // pairs of repeated runs at the end; 0 means none
 	Drain    <-chan struct{} // optional; once closed no trial is started
 	Notify   func(Progress)  // optional; called by the loop after every change
+	// Output, if set, is given every run that ended with the output that was kept
+	// of it, which is forgotten afterwards: it is no part of the record.
+	Output func(assay.Trial)
 }
 
 // Progress is a view of a study in which something changed. The receiver must

@@ -112,8 +112,8 @@ func newStudy(t testing.TB, st assay.Store, trials int) *study.Study {
 	}
 }
 
-// run runs s, which must end without an error.
-func run(t *testing.T, s *study.Study) study.Result {
+// mustRun runs s, which must end without an error.
+func mustRun(t *testing.T, s *study.Study) study.Result {
 	t.Helper()
 	r, err := s.Run(t.Context())
 	if err != nil {
@@ -130,7 +130,7 @@ func TestTrialsInFlight(t *testing.T) {
 		s.Parallel = 3
 		most := 0
 		s.Notify = func(p study.Progress) { most = max(most, len(p.Running)) }
-		r := run(t, s)
+		r := mustRun(t, s)
 		if len(r.Trials) != 12 || most != 3 || r.EndedBy != "trials" {
 			t.Errorf("%d trials, %d at once, ended by %s", len(r.Trials), most, r.EndedBy)
 		}
@@ -152,7 +152,7 @@ func TestEarlyStopIsRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 20)
 		s.Stopper = stop.Incumbent{}
-		r := run(t, s)
+		r := mustRun(t, s)
 		censored := 0
 		for _, tr := range r.Trials {
 			if tr.State != assay.Censored {
@@ -180,7 +180,7 @@ func TestStopperIsNotAskedOfAMetricThatMayFall(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 5)
 		s.Goal = assay.Goal{Metric: "score", Maximize: true}
 		s.Stopper = always{}
-		for _, tr := range run(t, s).Trials {
+		for _, tr := range mustRun(t, s).Trials {
 			if tr.State != assay.Done || tr.Value != -tr.Config[0] {
 				t.Errorf("trial %d: %v, value %v", tr.ID, tr.State, tr.Value)
 			}
@@ -210,7 +210,7 @@ func TestBudgets(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				s := newStudy(t, store.NewMem(), 0)
 				s.Budget, s.Parallel = tt.budget, 2
-				r := run(t, s)
+				r := mustRun(t, s)
 				if r.EndedBy != tt.ended {
 					t.Errorf("ended by %q, want %q", r.EndedBy, tt.ended)
 				}
@@ -245,7 +245,7 @@ func TestBudgetLosesARunThatTaughtNothing(t *testing.T) {
 		s := newStudy(t, st, 0)
 		s.Goal = assay.Goal{Metric: "score"}
 		s.Budget.Time = 30 * time.Second
-		r := run(t, s)
+		r := mustRun(t, s)
 		for _, tr := range r.Trials {
 			if tr.State != assay.Done {
 				t.Errorf("trial %d is %v: %s", tr.ID, tr.State, tr.Reason)
@@ -254,7 +254,7 @@ func TestBudgetLosesARunThatTaughtNothing(t *testing.T) {
 		s = newStudy(t, st, 0)
 		s.Goal = assay.Goal{Metric: "score"}
 		s.Budget.Time = 300 * time.Second
-		again := run(t, s)
+		again := mustRun(t, s)
 		if got, want := again.Trials[len(r.Trials)].ID, int64(len(r.Trials)+1); got != want {
 			t.Errorf("the next session began with trial %d, want %d", got, want)
 		}
@@ -278,7 +278,7 @@ func TestTimeLimitOfARun(t *testing.T) {
 				j.Limit = 5 * time.Second
 				return j, err
 			}
-			for _, tr := range run(t, s).Trials {
+			for _, tr := range mustRun(t, s).Trials {
 				if long := tr.Config[0] > 5; long && tr.State != tt.want || !long && tr.State != assay.Done && tr.Config[0] != 5 {
 					t.Errorf("x=%v: %v (%s)", tr.Config[0], tr.State, tr.Reason)
 				}
@@ -292,13 +292,13 @@ func TestUnknownOutcomeIsRetried(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 1)
 		f := &fake{lose: 2}
 		s.Runner = f
-		tr := run(t, s).Trials[0]
+		tr := mustRun(t, s).Trials[0]
 		if tr.State != assay.Done || tr.Attempts != 3 || len(f.ran) != 3 {
 			t.Errorf("%v after %d attempts, %d runs", tr.State, tr.Attempts, len(f.ran))
 		}
 		s = newStudy(t, store.NewMem(), 1)
 		s.Runner = &fake{lose: 99}
-		tr = run(t, s).Trials[0]
+		tr = mustRun(t, s).Trials[0]
 		if tr.State != assay.Failed || tr.Attempts != 3 || !strings.Contains(tr.Reason, "unknown after 3 attempts: connection reset") {
 			t.Errorf("%v after %d attempts: %s", tr.State, tr.Attempts, tr.Reason)
 		}
@@ -310,7 +310,7 @@ func TestFailureIsNotRetried(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 2)
 		f := &fake{fail: true}
 		s.Runner = f
-		r := run(t, s)
+		r := mustRun(t, s)
 		tr := r.Trials[0]
 		if tr.State != assay.Failed || tr.Attempts != 1 || len(f.ran) != 2 || !math.IsInf(tr.Value, 1) {
 			t.Errorf("%v after %d attempts, value %v", tr.State, tr.Attempts, tr.Value)
@@ -329,7 +329,7 @@ func TestMissingProgramFailsAtOnce(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 1)
 		f := &fake{err: fmt.Errorf("start: %w", os.ErrNotExist)}
 		s.Runner = f
-		if tr := run(t, s).Trials[0]; tr.State != assay.Failed || len(f.ran) != 1 {
+		if tr := mustRun(t, s).Trials[0]; tr.State != assay.Failed || len(f.ran) != 1 {
 			t.Errorf("%v after %d runs", tr.State, len(f.ran))
 		}
 	})
@@ -352,7 +352,7 @@ func TestMissingMetricFailsTheTrial(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 1)
 		s.Goal = assay.Goal{Metric: "score"}
 		s.Runner = &fake{quiet: true}
-		if tr := run(t, s).Trials[0]; tr.State != assay.Failed || !strings.Contains(tr.Reason, `"score" was not measured`) {
+		if tr := mustRun(t, s).Trials[0]; tr.State != assay.Failed || !strings.Contains(tr.Reason, `"score" was not measured`) {
 			t.Errorf("%v: %s", tr.State, tr.Reason)
 		}
 	})
@@ -365,7 +365,7 @@ func TestBrokenLimitIsInfeasible(t *testing.T) {
 			x, _ := metric("score")
 			return x >= 20, nil
 		}}}
-		r := run(t, s)
+		r := mustRun(t, s)
 		if r.Best.Value != 20 {
 			t.Errorf("best is %v, want 20", r.Best.Value)
 		}
@@ -405,7 +405,7 @@ func TestChecksAreOutsideTheSearch(t *testing.T) {
 		st := store.NewMem()
 		s := newStudy(t, st, 8)
 		s.Check, s.Stopper = 3, stop.Incumbent{}
-		r := run(t, s)
+		r := mustRun(t, s)
 		if len(r.Trials) != 8 || len(r.Checks) != 6 {
 			t.Fatalf("%d trials, %d checks", len(r.Trials), len(r.Checks))
 		}
@@ -421,7 +421,7 @@ func TestChecksAreOutsideTheSearch(t *testing.T) {
 		s = newStudy(t, st, 8)
 		s.Check, s.Stopper = 3, stop.Incumbent{}
 		f := s.Runner.(*fake)
-		if r := run(t, s); len(r.Checks) != 6 || len(f.ran) != 0 {
+		if r := mustRun(t, s); len(r.Checks) != 6 || len(f.ran) != 0 {
 			t.Errorf("the study, ended, ran %v again", f.ran)
 		}
 	})
@@ -431,7 +431,7 @@ func TestChecksFitTheTimeBudget(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 0)
 		s.Check, s.Budget.Time = 5, 200*time.Second
-		if r := run(t, s); r.Spent > s.Budget.Time {
+		if r := mustRun(t, s); r.Spent > s.Budget.Time {
 			t.Errorf("spent %v of %v", r.Spent, s.Budget.Time)
 		} else if len(r.Checks) < 2 {
 			t.Errorf("%d checks", len(r.Checks))
@@ -466,7 +466,7 @@ func TestStoreErrorEndsTheStudy(t *testing.T) {
 				t.Errorf("append %d: %d runs, want %d: nothing is run that is not recorded", n, len(f.ran), want)
 			}
 			// And the study can go on from there.
-			if r := run(t, newStudy(t, mem, 10)); len(r.Trials) != 10 {
+			if r := mustRun(t, newStudy(t, mem, 10)); len(r.Trials) != 10 {
 				t.Errorf("append %d: %d trials after it", n, len(r.Trials))
 			}
 		})

@@ -62,9 +62,14 @@ func (d *decoder) replay(n *yaml.Node) *Replay {
 			}
 		}},
 	}, nil)
-	if len(d.flaws) > before {
-		return r
+	if len(d.flaws) == before {
+		d.finishReplay(n, r)
 	}
+	return r
+}
+
+// finishReplay makes the checks that need more than one key of a replay.
+func (d *decoder) finishReplay(n *yaml.Node, r *Replay) {
 	switch {
 	case r.File == "":
 		d.fail(n, "replay: file is needed")
@@ -79,7 +84,6 @@ func (d *decoder) replay(n *yaml.Node) *Replay {
 			d.flaws = append(d.flaws, Flaw{File: d.name, Line: p.line, Column: p.column, Message: "replay.unit_scale: no metric " + clip(m) + " in replay.metrics"})
 		}
 	}
-	return r
 }
 
 // columns reads metric: COLUMN or metric: [COLUMN, ...].

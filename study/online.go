@@ -1,0 +1,298 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Errors of a session of on-line tuning. Each says that a request was refused
+// and that nothing changed.
+var (
+	ErrNotJoined  = errors.New("study: not joined")            // the session does not know this process
+	ErrRankTaken  = errors.New("study: rank is in use")        // by another process, which is alive
+	ErrNotFetched = errors.New("study: turn was not fetched")  // by this process, or is no longer its latest
+	ErrReported   = errors.New("study: turn was reported")     // before
+	ErrBadReport  = errors.New("study: bad report")            // NaN, infinite or negative
+	ErrOnlineOver = errors.New("study: the session has ended") // by End
+	ErrOnePoint   = errors.New("study: nothing to tune: the space has one configuration")
+)
+
+// A Mode says how the ranks of a program depend on each other.
+type Mode uint8
+
+const (
+	// Free ranks iterate each at its own pace and report singly: every report is
+	// one sample of the configuration that the rank ran (Tabatabaee et al. 2005,
+	// footnote 1).
+	Free Mode = iota
+	// Steps: all ranks wait for each other at the end of an iteration, and may
+	// run different configurations in it. A report is a sample of its own
+	// configuration, so it must not contain the waiting; the time of iteration k
+	// is T_k = max over the ranks (eq. 1).
+	Steps
+	// Same: as Steps, and all ranks of an iteration run one configuration, because
+	// the program needs them to agree. One iteration is one sample: T_k.
+	Same
+)
+
+var modeNames = [...]string{"free", "steps", "same"}
+
+// String returns the mode's name as it is written on command lines.
+func (m Mode) String() string { return modeNames[m] }
+
+// ParseMode is the inverse of [Mode.String].
+func ParseMode(text string) (Mode, error) {
+	if i := slices.Index(modeNames[:], text); i >= 0 {
+		return Mode(i), nil
+	}
+	return 0, fmt.Errorf("study: no mode %q (there are free, steps, same)", text)
+}
+
+// Online says what to tune while it runs. The zero value of an optional field
+// means its documented default.
+type Online struct {
+	Name  string
+	Space *assay.Space // of two configurations or more
+	// Searcher returns a new searcher for the given epoch, which counts the
+	// restarts of the search from 0. It must always return the same one for an
+	// epoch: a session is resumed by replay.
+	Searcher func(epoch int) (assay.Searcher, error)
+	Store    assay.Store  // the study exists there; see assay.Store.Create
+	Default  assay.Config // handed out while nothing better is known
+
+	Mode Mode
+	// Samples is the least number of samples of each configuration; 0 means 1.
+	// Where P ranks share n configurations, each gets ⌊P/n⌋ samples if that is
+	// more: they cost no time (§5.2).
+	Samples   int
+	Estimator func([]float64) float64 // of the samples; nil means the minimum (eq. 13)
+	// Deadline is how long a rank may be silent before it is given up for dead: its
+	// configuration goes to another, its rank to whoever asks. 0 means ten times
+	// the longest iteration so far, at least a second, and a minute before the
+	// first report.
+	Deadline time.Duration
+	Clock    assay.Clock   // optional; nil is the machine's
+	Flush    time.Duration // longest time that an event is kept back; 0 means 200 ms
+}
+
+// A Turn is what a rank runs in one iteration.
+type Turn struct {
+	ID     int64        // for its report; unique in the session of one server
+	Config assay.Config // not to be changed
+	Trial  int64        // the trial that it is a sample of, or 0 for the best so far
+}
+
+// A Session tunes a running SPMD program: each process (rank) fetches a
+// configuration before an iteration and reports its time after it.
+//
+// Neither Fetch nor Report waits for the searcher or the store, which have a
+// goroutine each; where nothing new is to be tried, a rank gets the best
+// configuration so far. Ranks join late, leave and die as they like. It is safe
+// for concurrent use.
+//
+// Events reach the store in their order but late, by at most [Online.Flush] and
+// one append: a server that is killed forgets the last samples, which are taken
+// again, and never contradicts itself. [Session.Close] loses nothing. Where the
+// store fails, the program goes on with the best configuration so far, and
+// Close and Status say why.
+type Session struct {
+	o      Online
+	began  time.Time
+	before time.Duration // spent by earlier sessions
+	wake   chan struct{} // to the goroutine of think; capacity 1
+	log    chan assay.Event
+	ended  sync.WaitGroup
+	stop   context.CancelFunc
+	quit   context.Context
+
+	searcher assay.Searcher // owned by think, once it runs, as the rest of this block
+	at       int            // its epoch
+	offset   int64          // trial ID - the searcher's ID, in this epoch
+
+	mu sync.Mutex
+	sessionState
+}
+
+// sessionState is what the mutex guards.
+type sessionState struct {
+	members map[string]*member // by instance
+	ranks   map[int]*member
+	turns   int64
+	scan    time.Time // when to look for the dead next
+	longest time.Duration
+
+	queue  []*point         // one entry for each sample to be taken
+	open   map[int64]*point // asked and not told, by trial ID
+	told   []assay.Trial    // complete, for think
+	trials int64            // told in all
+	lastID int64
+
+	best   assay.Trial // of this epoch; Config is the default until there is one
+	step   *step       // the latest, unless Free
+	steps  int64       // complete
+	total  float64     // seconds of them: TotalTime (eq. 2)
+	epoch  int // that think has to come to
+	done   bool // the searcher has ended
+	paused bool
+	over   bool
+	asked  bool // to be over, by End
+	fault  error
+}
+
+// A point is a proposal whose samples are being taken.
+type point struct {
+	assay.Proposal
+	want    int
+	samples []float64
+	started time.Time
+	failed  string // why a rank could not run it
+}
+
+// OpenOnline resumes the session from the events of the study, or begins it.
+// It returns ErrOnePoint for a space without a choice, and a *[ReplayError] if
+// the searcher does not repeat its proposals.
+func OpenOnline(ctx context.Context, o Online) (*Session, error) {
+	if o.Space.Size().N == 1 {
+		return nil, ErrOnePoint
+	}
+	if err := o.Space.Check(o.Default); err != nil {
+		return nil, fmt.Errorf("study: the default configuration: %w", err)
+	}
+	if o.Clock == nil {
+		o.Clock = realClock{}
+	}
+	if o.Estimator == nil {
+		o.Estimator = slices.Min[[]float64]
+	}
+	if o.Flush <= 0 {
+		o.Flush = 200 * time.Millisecond
+	}
+	o.Samples = max(o.Samples, 1)
+	s := &Session{o: o, wake: make(chan struct{}, 1), log: make(chan assay.Event, 4096)}
+	s.members, s.ranks, s.open = map[string]*member{}, map[int]*member{}, map[int64]*point{}
+	s.forget()
+	if err := s.replay(ctx); err != nil {
+		return nil, err
+	}
+	s.began = o.Clock.Now()
+	s.quit, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.ended.Go(s.think)
+	s.ended.Go(s.write)
+	s.poke()
+	return s, nil
+}
+
+// forget makes the default the best that is known.
+func (s *Session) forget() {
+	s.best = assay.Trial{Proposal: assay.Proposal{Config: s.o.Default}, Value: math.Inf(1)}
+}
+
+// poke has think look around.
+func (s *Session) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will anyway
+	}
+}
+
+// Close ends this server's part: what was measured is recorded, and a later
+// OpenOnline goes on. Requests after it get ErrOnlineOver. It returns why the
+// session could not be recorded in full, if so.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.stop()
+	s.ended.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+// Pause has every rank run the best configuration so far until Resume. Samples
+// that are being taken still count. A pause is not recorded.
+func (s *Session) Pause() error { return s.control(func() { s.paused = true }) }
+
+// Resume ends a pause.
+func (s *Session) Resume() error { return s.control(func() { s.paused = false }) }
+
+// Restart begins the search anew, for a program whose behaviour has changed:
+// what was measured so far no longer counts. The best configuration stays in use
+// until the new search has measured one.
+func (s *Session) Restart() error {
+	return s.control(func() {
+		s.done = false
+		s.epoch++
+		s.clear()
+	})
+}
+
+// clear drops what the search before a restart has found.
+func (s *Session) clear() {
+	s.dropPoints()
+	s.best.ID, s.best.Value = 0, math.Inf(1)
+}
+
+// dropPoints forgets the proposals that have not been told.
+func (s *Session) dropPoints() {
+	s.queue, s.told = nil, nil
+	clear(s.open)
+}
+
+// End ends the session: ranks that ask again get ErrOnlineOver and keep the
+// configuration they have.
+func (s *Session) End() error { return s.control(func() { s.over, s.asked = true, true }) }
+
+func (s *Session) control(change func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return ErrOnlineOver
+	}
+	change()
+	s.poke()
+	return nil
+}
+
+// A Status is a view of a session.
+type Status struct {
+	Study   string
+	Mode    Mode
+	State   string // "searching", "paused", "done" (the search is) or "ended"
+	Best    assay.Config
+	Value   float64 // of Best in seconds; +Inf while nothing is known
+	Trials  int64   // that have all their samples
+	Running int     // trials that have not
+	Ranks   int     // that are alive
+	Turns   int64   // fetched from this server
+	Steps   int64   // iterations of all ranks that have ended, unless Free
+	Total   float64 // seconds of these: the sum of T_k
+	Epoch   int     // restarts
+	Fault   error   // why the session is no longer recorded, or nil
+}
+
+// Status returns what there is to say now.
+func (s *Session) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{
+		Study: s.o.Name, Mode: s.o.Mode, State: "searching", Best: s.best.Config, Value: s.best.Value, Trials: s.trials,
+		Running: len(s.open), Ranks: s.live(), Turns: s.turns, Steps: s.steps, Total: s.total, Epoch: s.epoch, Fault: s.fault,
+	}
+	switch {
+	case s.over:
+		st.State = "ended"
+	case s.paused:
+		st.State = "paused"
+	case s.done || s.fault != nil:
+		st.State = "done"
+	}
+	return st
+}
