@@ -10,12 +10,16 @@ import (
 // MaxRank is the largest rank that may join a session.
 const MaxRank = 1<<20 - 1
 
+// lostGrace is how long a process without a connection keeps its rank: it may be
+// one that connects for each request.
+const lostGrace = time.Second
+
 // A member is a process that has joined.
 type member struct {
 	instance string
 	rank     int
 	heard    time.Time
-	lost     bool // its connection ended: its rank is free, its turn waits for the deadline
+	lost     bool // its connection has ended; see Lost
 	dead     bool // silent for the deadline; it comes back to life when it is heard
 	turn     turn // the latest
 }
@@ -64,7 +68,7 @@ func (s *Session) Join(rank int, instance string) error {
 		return nil
 	}
 	if old := s.ranks[rank]; old != nil {
-		if !old.lost && !old.dead {
+		if !old.dead && !(old.lost && now.Sub(old.heard) >= lostGrace) {
 			return fmt.Errorf("%w: rank %d belongs to another process, heard %v ago (it is free %v after the last word)",
 				ErrRankTaken, rank, now.Sub(old.heard).Round(time.Millisecond), s.deadline())
 		}
@@ -91,7 +95,8 @@ func (s *Session) Leave(instance string) error {
 }
 
 // Lost says that the connection to a process has ended, so that its rank may be
-// taken by another at once. It takes nothing from a process that goes on.
+// taken by another once it has been silent for a second, not only after the
+// deadline. It takes nothing from a process that goes on.
 func (s *Session) Lost(instance string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -431,17 +431,21 @@ func TestOnlineRefusals(t *testing.T) {
 	})
 }
 
-// A rank whose connection ended may be replaced at once; one that is silent,
-// after the deadline.
+// A rank whose connection ended may be replaced after a second; one that is
+// silent, after the deadline.
 func TestOnlineRankChangesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := online(t, store.NewMem())
-		o.Deadline = time.Second
+		o.Deadline = 2 * time.Second
 		s := open(t, o)
 		join(t, s, 0, 1)
 		synctest.Wait()
 		turn := fetch(t, s, 0)
 		s.Lost("p0")
+		if err := s.Join(0, "new"); !errors.Is(err, study.ErrRankTaken) {
+			t.Errorf("a rank without a connection is taken at once: %v", err)
+		}
+		time.Sleep(time.Second)
 		if err := s.Join(0, "new"); err != nil {
 			t.Fatal(err)
 		}

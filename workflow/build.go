@@ -84,6 +84,31 @@ func (b *Builder) name(id []byte, pos Pos) int32 {
 	return i
 }
 
+// nameNear is name for one that likely follows that of *hint, or is it again:
+// files list tasks in the same order over and over. It keeps *hint.
+func (b *Builder) nameNear(hint *int32, id []byte, pos Pos) int32 {
+	for i := *hint; i <= *hint+1 && int(i) < len(b.said); i++ {
+		if b.said[i] == string(id) {
+			*hint = i
+			return i
+		}
+	}
+	*hint = b.name(id, pos)
+	return *hint
+}
+
+// fileNear is nameNear for files.
+func (b *Builder) fileNear(hint *int32, id []byte) int32 {
+	for i := *hint; i <= *hint+2 && int(i) < len(b.file); i++ {
+		if b.file[i].ID == string(id) {
+			*hint = i
+			return i
+		}
+	}
+	*hint = b.fileNumber(id)
+	return *hint
+}
+
 // intern returns one copy of equal strings.
 func (b *Builder) intern(s []byte) string {
 	if k, ok := b.kinds[string(s)]; ok {

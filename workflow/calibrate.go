@@ -110,7 +110,7 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 	for i := range runs {
 		set.add(runs[i])
 	}
-	c := &Calibration{Version: 1, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
+	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
 	models, weight := set.average()
 	for i := range models {
 		c.Models = append(c.Models, models[i].weighted(weight[i], models[i].theta[:]))
@@ -316,7 +316,13 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 	} else {
 		f = levelFeatures(w, leveler, slots, c.NodeCores)
 	}
-	return c.interval(predictModels(c.Models, f)), nil
+	p := predictModels(c.Models, f)
+	if slots > 0 {
+		// Fits say nothing about slots far from the recorded ones; no schedule
+		// beats the bounds of the run times alone.
+		p = max(p, Bounds(w, Site{}, slots).Makespan())
+	}
+	return c.interval(p), nil
 }
 
 func (c *Calibration) interval(p Seconds) Prediction {

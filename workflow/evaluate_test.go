@@ -2,11 +2,8 @@ package workflow
 
 import (
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -54,39 +51,41 @@ func recordedRuns(t testing.TB, dir string) []Recorded {
 	return runs
 }
 
-// TestLeaveOneOut holds the accuracy that docs/results/workflow.md reports.
+// TestLeaveOneOut holds the accuracy that docs/results/workflow.md reports, with
+// one execution in ninety to spare.
 func TestLeaveOneOut(t *testing.T) {
 	runs := recordedRuns(t, dataDir(t))
-	for _, hold := range []HoldOut{HoldExecution, HoldConfig} {
-		out, err := LeaveOneOut(runs, hold)
+	for _, tt := range []struct {
+		name         string
+		hold         HoldOut
+		median, in20 float64
+	}{
+		{"execution", HoldExecution, 0.08, 0.84},
+		{"config", HoldConfig, 0.13, 0.67},
+	} {
+		out, err := LeaveOneOut(runs, tt.hold)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var errs, paper []float64
-		in20, covered := 0, 0
-		by := map[string][]string{}
+		in20, covered := 0.0, 0.0
 		for _, o := range out {
 			if o.Grid {
 				continue
 			}
-			by[o.App+" "+o.Site+" "+o.From] = append(by[o.App+" "+o.Site+" "+o.From], regexp.MustCompile(`0\.`).ReplaceAllString(strings.TrimSuffix(fmtErr(o.Makespan/o.Workflow.Makespan-1), ""), "."))
 			errs, paper = append(errs, o.Error), append(paper, o.PaperErr)
-			if o.Error <= 0.2 {
+			if o.Error < 0.2 {
 				in20++
 			}
 			if o.Low <= o.Workflow.Makespan && o.Workflow.Makespan <= o.High {
 				covered++
 			}
 		}
-		for k, v := range by {
-			t.Log(k, v)
+		n := float64(len(errs))
+		median := Quantile(errs, 0.5)
+		t.Logf("%s left out: %v executions, median %.3f, within 20 %% %.3f, in the interval %.3f; Alg. 1 with all cores %.3f", tt.name, n, median, in20/n, covered/n, Quantile(paper, 0.5))
+		if median > tt.median || in20/n < tt.in20 {
+			t.Errorf("%s left out: median %.3f, want at most %v; within 20 %% %.3f, want at least %v", tt.name, median, tt.median, in20/n, tt.in20)
 		}
-		t.Logf("hold %d: n %d median %.3f p90 %.2f in20 %.3f covered %.2f paper median %.2f", hold, len(errs), Quantile(errs, 0.5), Quantile(errs, 0.9), float64(in20)/float64(len(errs)), float64(covered)/float64(len(errs)), Quantile(paper, .5))
 	}
 }
-
-func fmtErr(x float64) string {
-	return strings.TrimSpace(strings.Replace(strings.TrimRight(sprint(x), " "), "+", "", 1))
-}
-
-func sprint(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', 2, 64) }

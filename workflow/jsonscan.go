@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type jsonScanner struct {
 }
 
 const (
+	eightSpaces  = 0x2020202020202020
 	scanWindow   = 1 << 20
 	maxJSONDepth = 1000
 )
@@ -98,7 +100,12 @@ func (s *jsonScanner) peek() byte {
 	for {
 		for s.pos < s.end {
 			switch c := s.buf[s.pos]; c {
-			case ' ', '\n', '\r', '\t':
+			case ' ':
+				s.pos++
+				for s.pos+8 <= s.end && binary.LittleEndian.Uint64(s.buf[s.pos:]) == eightSpaces {
+					s.pos += 8 // most of an indented file is indentation
+				}
+			case '\n', '\r', '\t':
 				s.pos++
 			default:
 				return c

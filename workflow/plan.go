@@ -92,7 +92,7 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 		if opt.Calibration != nil {
 			site = opt.Calibration.BestSite(n)
 		}
-		p.Bounds = append(p.Bounds, Bounds(w, site, n))
+		p.Bounds = append(p.Bounds, Bounds(w, opt.Site, n))
 		if opt.Simulate {
 			sim := opt.Sim
 			sim.Site = site

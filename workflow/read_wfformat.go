@@ -26,6 +26,9 @@ func readWfFormat(s *jsonScanner, b *Builder) error {
 		return err
 	}
 	b.Format = "wfformat-" + r.version
+	if r.plain {
+		b.Format = "json"
+	}
 	return nil
 }
 
@@ -37,6 +40,12 @@ type wfReader struct {
 	flat    bool // has workflow.tasks or workflow.jobs
 	flatPos Pos
 	spec    bool // has workflow.specification
+	plain   bool // has tasks: a plain table
+
+	names taskNames // of the task being read
+
+	// Where the next name of each sort is looked for first; see nameNear.
+	nearID, nearParent, nearChild, nearFile, nearInput int32
 
 	early []earlyRun // execution tasks that came before the specification
 }
@@ -70,6 +79,11 @@ func (r *wfReader) top(key []byte) (err error) {
 		r.b.System = strings.TrimSpace(name + " " + version)
 	case "workflow":
 		err = r.s.object(r.workflow)
+	case "tasks":
+		r.plain = true
+		err = r.s.array(r.plainTask)
+	case "makespan_s", "cores", "system":
+		err = r.plainMember(string(key))
 	default:
 		err = r.s.skip()
 	}
@@ -81,7 +95,7 @@ func (r *wfReader) text() (string, error) {
 	switch c := r.s.peek(); {
 	case c == 'n':
 		return "", r.s.literal("null")
-	case c == '-' || c >= '0' && c <= '9':
+	case c == '-' || c == 'N' || c == 'I' || c >= '0' && c <= '9':
 		x, err := r.s.number()
 		return strconv.FormatFloat(x, 'g', -1, 64), err
 	}
@@ -152,7 +166,7 @@ func (r *wfReader) fileSize() error {
 		switch string(key) {
 		case "id", "name":
 			id, err := r.s.str()
-			f = r.b.fileNumber(id)
+			f = r.b.fileNear(&r.nearFile, id)
 			return err
 		case "sizeInBytes", "size":
 			return r.amount(&size, "size")
@@ -192,7 +206,13 @@ type taskNames struct {
 	category, taskTy string
 }
 
-func (r *wfReader) refs(into []int32) ([]int32, error) {
+// reset empties n for the next task, keeping its slices.
+func (n *taskNames) reset() *taskNames {
+	*n = taskNames{name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0], outputs: n.outputs[:0]}
+	return n
+}
+
+func (r *wfReader) refs(into []int32, near *int32) ([]int32, error) {
 	err := r.s.array(func() error {
 		r.s.peek()
 		pos := r.s.place()
@@ -200,7 +220,7 @@ func (r *wfReader) refs(into []int32) ([]int32, error) {
 		if err != nil {
 			return err
 		}
-		into = append(into, r.b.name(id, pos))
+		into = append(into, r.b.nameNear(near, id, pos))
 		return nil
 	})
 	return into, err
@@ -232,13 +252,13 @@ func (r *wfReader) fileRefs(into []int32) ([]int32, error) {
 func (r *wfReader) specTask() error {
 	r.s.peek()
 	pos := r.s.place()
-	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
-	n := taskNames{name: -1, id: -1}
-	err := r.s.object(func(key []byte) error { return r.taskMember(key, &t, &n) })
+	t := newTask()
+	n := r.names.reset()
+	err := r.s.object(func(key []byte) error { return r.taskMember(key, &t, n) })
 	if err != nil {
 		return err
 	}
-	return r.addTask(t, &n, pos)
+	return r.addTask(t, n, pos)
 }
 
 // flatTask reads a task of workflow.tasks or workflow.jobs, which holds
@@ -246,18 +266,18 @@ func (r *wfReader) specTask() error {
 func (r *wfReader) flatTask() error {
 	r.s.peek()
 	pos := r.s.place()
-	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
-	n := taskNames{name: -1, id: -1}
+	t := newTask()
+	n := r.names.reset()
 	err := r.s.object(func(key []byte) error {
-		if known, err := r.runMember(key, &t, &n); known || err != nil {
+		if known, err := r.runMember(key, &t, n); known || err != nil {
 			return err
 		}
-		return r.taskMember(key, &t, &n)
+		return r.taskMember(key, &t, n)
 	})
 	if err != nil {
 		return err
 	}
-	return r.addTask(t, &n, pos)
+	return r.addTask(t, n, pos)
 }
 
 func (r *wfReader) taskMember(key []byte, t *Task, n *taskNames) (err error) {
@@ -267,9 +287,9 @@ func (r *wfReader) taskMember(key []byte, t *Task, n *taskNames) (err error) {
 	case "id":
 		n.id, err = r.ref()
 	case "parents":
-		n.parents, err = r.refs(n.parents)
+		n.parents, err = r.refs(n.parents, &r.nearParent)
 	case "children":
-		n.childs, err = r.refs(n.childs)
+		n.childs, err = r.refs(n.childs, &r.nearChild)
 	case "inputFiles":
 		n.inputs, err = r.fileRefs(n.inputs)
 	case "outputFiles":
@@ -295,7 +315,7 @@ func (r *wfReader) ref() (int32, error) {
 	if err != nil {
 		return -1, err
 	}
-	return r.b.name(id, pos), nil
+	return r.b.nameNear(&r.nearID, id, pos), nil
 }
 
 func (r *wfReader) interned() (string, error) {
@@ -488,15 +508,15 @@ func (r *wfReader) program(p []byte) string {
 func (r *wfReader) execTask() error {
 	r.s.peek()
 	pos := r.s.place()
-	t := Task{Run: math.NaN(), Start: math.NaN(), Machine: -1}
-	n := taskNames{name: -1, id: -1}
+	t := newTask()
+	n := r.names.reset()
 	err := r.s.object(func(key []byte) error {
 		if string(key) == "id" {
 			var err error
 			n.id, err = r.ref()
 			return err
 		}
-		known, err := r.runMember(key, &t, &n)
+		known, err := r.runMember(key, &t, n)
 		if known || err != nil {
 			return err
 		}
@@ -582,6 +602,12 @@ func (r *wfReader) cpu(key []byte, m *Machine) error {
 
 // check reports what can be seen at the end only.
 func (r *wfReader) check() error {
+	if r.plain && (r.split || r.flat) {
+		return r.b.errorf(Pos{1, 1}, "both tasks and a workflow: is this WfFormat or a plain table?")
+	}
+	if !r.plain && !r.split && !r.flat {
+		return r.b.errorf(Pos{1, 1}, "neither a workflow nor tasks: no tasks")
+	}
 	if r.split && r.flat {
 		return r.b.errorf(r.flatPos, "schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
 	}

@@ -58,15 +58,15 @@ type Schedule struct {
 //
 // It returns an [*InfeasibleError] if a task fits no machine.
 func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
-	if err := w.Check(); err != nil {
-		return nil, err
-	}
 	if slots < 1 && opt.Machines == nil {
 		return nil, fmt.Errorf("workflow: %d slots", slots)
 	}
 	s := opt.Site
 	if opt.Machines == nil && opt.Policy == FirstReady && s.Level == 0 && s.Dispatch == 0 && s.Byte == 0 {
-		return simulateSlots(w, s.Slots(slots), s), nil
+		return simulateSlots(w, s.Slots(slots), s)
+	}
+	if err := w.Check(); err != nil {
+		return nil, err
 	}
 	sim, err := newSimulation(w, slots, opt)
 	if err != nil {
@@ -108,19 +108,30 @@ func (a running) before(b running) bool {
 }
 
 // simulateSlots is Simulate on equal slots without delays between tasks.
-func simulateSlots(w *Workflow, slots int, site Site) *Schedule {
+func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
 	g := w.Graph
 	n := g.Len()
 	slots = min(slots, n)
 	sched := newSchedule(n, slots)
+	// End holds the time a task takes until it is started: tasks are large,
+	// and reading them in order once is faster than in the schedule's order.
+	scale, ok := site.scale(), true
+	for t := range w.Tasks {
+		r := w.Tasks[t].Run
+		ok = ok && r >= 0
+		sched.End[t] = scale*r + site.Task
+	}
+	if !ok {
+		return nil, w.Check()
+	}
 	wait := make([]int32, n)
 	ready := make([]int32, 0, n)
+	start := g.preds.start
 	for t := range n {
-		if wait[t] = g.preds.start[t+1] - g.preds.start[t]; wait[t] == 0 {
+		if wait[t] = start[t+1] - start[t]; wait[t] == 0 {
 			ready = append(ready, int32(t))
 		}
 	}
-	scale := site.scale()
 	free := make([]int32, slots) // a stack, lowest slot on top
 	for i := range free {
 		free[i] = int32(slots - 1 - i)
@@ -135,19 +146,19 @@ func simulateSlots(w *Workflow, slots int, site Site) *Schedule {
 			head++
 			slot := free[len(free)-1]
 			free = free[:len(free)-1]
-			end := now + scale*w.Tasks[t].Run + site.Task
+			end := now + sched.End[t]
 			sched.Start[t], sched.End[t], sched.Slot[t] = now, end, slot
 			heap = pushRunning(heap, running{end, t, slot})
 		}
 		if len(heap) == 0 {
 			sched.Makespan = now
-			return sched
+			return sched, nil
 		}
 		first := heap[0]
 		heap = popRunning(heap)
 		now = first.end
 		free = append(free, first.slot)
-		for _, s := range g.Succs(int(first.task)) {
+		for _, s := range g.succs.item[g.succs.start[first.task]:g.succs.start[first.task+1]] {
 			if wait[s]--; wait[s] == 0 {
 				ready = append(ready, s)
 			}

@@ -143,3 +143,23 @@ func Knee(slots []int, makespan []Seconds) int {
 	limit := slices.Min(makespan) * (1 + kneeGain)
 	return slices.IndexFunc(makespan, func(x Seconds) bool { return x <= limit })
 }
+
+// Vary predicts w on the machines of its recorded execution with random errors
+// in the run times, as [Vary] does without a calibration.
+func (c *Calibration) Vary(w *Workflow, leveler Leveler, opt VaryOptions) Spread {
+	samples := opt.Samples
+	if samples == 0 {
+		samples = 100
+	}
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x5e7f))
+	s := Spread{Slots: w.Cores()}
+	for range samples {
+		run := w.Runs()
+		for i := range run {
+			run[i] *= 1 + opt.Error*(2*rng.Float64()-1)
+		}
+		s.Predictions = append(s.Predictions, predictModels(c.Models, levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0)))
+	}
+	s.summarise()
+	return s
+}

@@ -54,6 +54,7 @@ Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
 	return cmd
 }
@@ -140,12 +141,15 @@ func benchMethods(text string) ([]bench.Method, error) {
 		}
 		e := methods()[i]
 		ms = append(ms, bench.Method{Name: name, New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-			st := &config.Study{Search: config.Method{Name: e.searcher, Seed: seed}, Stop: config.Stop{Rule: e.stopper}}
+			st := &config.Study{
+				Search: config.Method{Name: e.searcher, Seed: seed, Options: e.search},
+				Stop:   config.Stop{Rule: e.stopper, Options: e.stop},
+			}
 			searcher, err := newSearcher(st, p.Space, nil)
 			if err != nil {
 				return nil, nil, err
 			}
-			stopper, err := newStopper(st)
+			stopper, err := newStopper(st, p.Space)
 			return searcher, stopper, err
 		}})
 	}

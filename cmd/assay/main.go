@@ -66,7 +66,8 @@ early, and says which configuration is best and by how much.
 		return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), doctorCommand(s), versionCommand(s),
+		tuneCommand(s), benchCommand(s), studyCommand(s), planCommand(), workflowCommand(), serveCommand(s),
+		doctorCommand(s), versionCommand(s),
 	)
 	usageArgs(root)
 	return root

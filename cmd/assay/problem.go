@@ -64,7 +64,7 @@ func newProblem(st *config.Study, pin bool) (*problem, error) {
 	if _, err := newSearcher(st, p.space, p.first); err != nil {
 		return nil, err
 	}
-	if _, err := newStopper(st); err != nil {
+	if _, err := newStopper(st, p.space); err != nil {
 		return nil, err
 	}
 	if p.table != nil {

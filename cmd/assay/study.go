@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type studyFlags struct {
 	json   bool
 	format string
 	repair bool
+	stderr bool
 }
 
 func studyCommand(s streams) *cobra.Command {
@@ -61,6 +63,11 @@ func studyCommand(s streams) *cobra.Command {
 		return exportStudy(ctx, s.out, h, args[0], f.format)
 	})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
+	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *storeHandle, args []string) error {
+		return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
+	})
+	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
+	cmd.AddCommand(explainCommand(s, f))
 	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
 		return removeStudies(ctx, s.out, h, args)
 	})
@@ -398,6 +405,11 @@ func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []str
 	for _, name := range names {
 		if err := rm.Remove(ctx, name); err != nil {
 			return err
+		}
+		if h.path != "" {
+			if err := os.RemoveAll(outputDir(h.path, name)); err != nil {
+				return err
+			}
 		}
 		fmt.Fprintf(w, "removed %s\n", name)
 	}

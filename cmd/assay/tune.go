@@ -81,7 +81,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.search, "search", "", "searcher: "+names(searchers(), func(e searcherEntry) string { return e.name })+" (default auto)")
 	fl.StringVar(&f.stop, "stop", "", "early stopping: "+names(stoppers(), func(e stopperEntry) string { return e.name })+" (default auto)")
 	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
-	fl.StringVar(&f.repeat, "repeat", "", "runs of each configuration (default 1)")
+	fl.StringVar(&f.repeat, "repeat", "", "runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
 	fl.IntVar(&f.trials, "trials", 0, "number of trials")
@@ -277,10 +277,13 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 	}
 	if given("repeat") {
 		n, err := strconv.Atoi(f.repeat)
-		if err != nil || n < 1 {
-			return usagef("--repeat %s: not a number of runs from 1", f.repeat)
+		if auto := f.repeat == "auto"; auto {
+			st.Repeat.Runs, st.Repeat.Auto = 0, true
+		} else if err != nil || n < 1 {
+			return usagef("--repeat %s: neither a number of runs from 1 nor auto", f.repeat)
+		} else {
+			st.Repeat.Runs, st.Repeat.Auto = n, false
 		}
-		st.Repeat.Runs, st.Repeat.Auto = n, false
 	}
 	if given("estimator") {
 		st.Repeat.Estimator = f.estimator
@@ -352,7 +355,7 @@ func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHan
 	if err != nil {
 		return err
 	}
-	stopper, err := newStopper(p.study)
+	stopper, err := newStopper(p.study, p.space)
 	if err != nil {
 		return err
 	}
@@ -371,6 +374,8 @@ func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHan
 	}
 	if p.table != nil {
 		sd.Check = 0 // the recorded runs are what they are
+	} else if h.path != "" {
+		sd.Output = func(t assay.Trial) { saveOutput(s.err, outputDir(h.path, name), t) }
 	}
 	live.start(name, resumed)
 	res, err := sd.Run(hard)

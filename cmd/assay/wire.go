@@ -31,9 +31,11 @@ type searcherEntry struct {
 }
 
 func searchers() []searcherEntry {
+	bayesKeys := []string{"initial", "learner", "stopped", "penalty"}
 	return []searcherEntry{
 		{"auto", "the best that we know: bayes", []string{"initial", "learner"}, newBayes},
-		{"bayes", "Bayesian optimisation: a random forest and expected improvement", []string{"initial", "learner"}, newBayes},
+		{"bayes", "Bayesian optimisation: a random forest and expected improvement", bayesKeys, newBayes},
+		{"bliss", "Bayesian optimisation by a pool of light models, chosen by a bandit", []string{"initial", "penalty"}, newBliss},
 		{"random", "uniform draws without repetition", nil, func(s *assay.Space, seed uint64, _ *options) (assay.Searcher, error) {
 			return search.NewRandom(s, seed), nil
 		}},
@@ -46,49 +48,113 @@ func searchers() []searcherEntry {
 		{"sobol", "a scrambled Sobol sequence", nil, func(s *assay.Space, seed uint64, _ *options) (assay.Searcher, error) {
 			return search.NewSobol(s, seed), nil
 		}},
+		{"pro", "parallel rank ordering: direct search for noisy programs with ordered parameters", simplexKeys(), newPRO},
+		{"sro", "sequential rank ordering: one point decides where pro asks all", simplexKeys(), newSRO},
+		{"nm", "the simplex method of Nelder and Mead, a baseline", simplexKeys(), newNelderMead},
 	}
 }
 
-// newBayes returns Bayesian optimisation with a learner by name. Runs that were
-// stopped early enter with their imputed values (Hutter et al. 2013).
+// newBayes returns Bayesian optimisation with a learner by name.
 func newBayes(s *assay.Space, seed uint64, o *options) (assay.Searcher, error) {
-	learner, err := newLearner(o.text("learner", "forest"), seed)
+	learner, err := newLearner(o.text("learner", "forest"), o.text("stopped", "impute"), seed)
 	if err != nil {
 		return nil, err
 	}
-	return search.NewBayes(s, search.BayesOptions{
+	return penalized(search.NewBayes(s, search.BayesOptions{
 		Learner: learner, Seed: seed, Initial: o.int("initial", 0, 1, 10_000), Censored: true,
-	}), nil
+	}), o), nil
+}
+
+// newBliss returns Bliss with a pool of our lightest models.
+func newBliss(s *assay.Space, seed uint64, o *options) (assay.Searcher, error) {
+	return penalized(search.NewBliss(s, search.BlissOptions{
+		Pool: []assay.Learner{
+			model.Forest{Trees: 30, Seed: seed}, model.GP{Evaluations: 10, Seed: seed},
+			model.Linear{Ridge: 1e-2}, model.KNN{},
+		},
+		Seed: seed, Initial: o.int("initial", 0, 1, 10_000),
+	}), o), nil
+}
+
+// penalized gives runs that break a limit a very large value, if the option says
+// how many times the worst one.
+func penalized(s assay.Searcher, o *options) assay.Searcher {
+	if factor := o.number("penalty", 0, 1.01, 1e6); factor > 0 {
+		return search.Penalize(s, factor)
+	}
+	return s
 }
 
 // learners are the surrogates by name.
-func learners() []string { return []string{"forest", "knn", "linear"} }
+func learners() []string { return []string{"forest", "gp", "mlp", "boost", "knn", "linear"} }
 
-func newLearner(name string, seed uint64) (assay.Learner, error) {
+// newLearner returns a learner by name. Runs that were stopped early enter with
+// their imputed values (Hutter et al. 2013), or as they are where the learner
+// can use them, or are dropped (Cello).
+func newLearner(name, stopped string, seed uint64) (assay.Learner, error) {
+	var l assay.Learner
 	switch name {
 	case "forest":
-		return model.Impute(bayesForest(seed), 0), nil
+		l = bayesForest(seed)
+	case "gp":
+		l = model.GP{Seed: seed}
+	case "mlp":
+		l = model.MLP{Seed: seed}
+	case "boost":
+		l = model.Boost{}
 	case "knn":
-		return model.DropCensored(model.KNN{}), nil
+		l = model.KNN{}
 	case "linear":
-		return model.DropCensored(model.Linear{Ridge: 1e-3}), nil
+		l = model.Linear{Ridge: 1e-3}
+	default:
+		return nil, usagef("no learner %q (there are %s)", name, strings.Join(learners(), ", "))
 	}
-	return nil, usagef("no learner %q (there are %s)", name, strings.Join(learners(), ", "))
+	switch {
+	case stopped == "drop":
+		return model.DropCensored(l), nil
+	case stopped != "impute":
+		return nil, usagef("search option stopped: %q is neither impute nor drop", stopped)
+	case name == "mlp":
+		return l, nil
+	}
+	return model.Impute(l, 0), nil
 }
 
-// A stopperEntry is an early-termination rule.
+// A stopperEntry makes an early-termination rule. keys are the options that it
+// reads.
 type stopperEntry struct {
 	name, summary string
-	stopper       assay.Stopper // nil never stops
+	keys          []string
+	make          func(space *assay.Space, seed uint64, o *options) assay.Stopper
 }
 
 func stoppers() []stopperEntry {
-	return []stopperEntry{
-		{"auto", "incumbent, where the searcher learns from stopped runs and the metric can only grow", stop.Incumbent{}},
-		{"none", "every run goes on to its end", nil},
-		{"static", "a run stops at the value of the first trial", stop.Static{}},
-		{"incumbent", "a run stops at the value of the best trial so far", stop.Incumbent{}},
+	always := func(s assay.Stopper) func(*assay.Space, uint64, *options) assay.Stopper {
+		return func(*assay.Space, uint64, *options) assay.Stopper { return s }
 	}
+	return []stopperEntry{
+		{"auto", "incumbent, where the searcher learns from stopped runs and the metric can only grow", nil, always(stop.Incumbent{})},
+		{"none", "every run goes on to its end", nil, always(nil)},
+		{"static", "a run stops at the value of the first trial", nil, always(stop.Static{})},
+		{"incumbent", "a run stops at the value of the best trial so far", nil, always(stop.Incumbent{})},
+		{"predictive", "a run stops when it is predicted to end no better than the best", []string{"model", "after", "confidence", "audit"}, newPredictive},
+	}
+}
+
+// newPredictive returns Cello's rule: a censored regression, or with model boost
+// the standard one of its BO-GB.
+func newPredictive(space *assay.Space, seed uint64, o *options) assay.Stopper {
+	p := stop.PredictiveOptions{
+		After: o.int("after", 0, 1, 10_000), Confidence: o.number("confidence", 0, 0, 0.999), Audit: o.number("audit", 0, 0, 0.999), Seed: seed,
+	}
+	switch m := o.text("model", "aft"); m {
+	case "aft":
+	case "boost":
+		p.Learner, p.Standard = model.Boost{}, true
+	default:
+		o.flaw("model", "%q is neither aft nor boost", m)
+	}
+	return stop.NewPredictive(space, p)
 }
 
 // estimators reduce the values of repeated runs to one.
@@ -96,23 +162,44 @@ func estimators() map[string]func([]float64) float64 {
 	return map[string]func([]float64) float64{"min": slices.Min[[]float64], "median": stats.Median, "mean": stats.Mean}
 }
 
-// A methodEntry is a named row of `assay bench`: a searcher with its stopper.
+// A methodEntry is a named row of `assay bench`: a searcher with its stopper,
+// and their options.
 type methodEntry struct {
-	name, searcher, stopper string
+	name, summary string
+	searcher      string
+	search        map[string]any
+	stopper       string
+	stop          map[string]any
 }
 
 func methods() []methodEntry {
+	// Runs that were stopped are dropped, and those that break a limit get a
+	// very large value (Cello, Algorithm 1, lines 14 and 22).
+	drop := map[string]any{"stopped": "drop", "penalty": 10.0}
+	impute := map[string]any{"stopped": "impute", "penalty": 10.0}
+	neural := map[string]any{"learner": "mlp", "penalty": 10.0}
+	boost := map[string]any{"model": "boost"}
 	return []methodEntry{
-		{"rs", "random", "none"},
-		{"random", "random", "none"},
-		{"random-tc", "random", "incumbent"},
-		{"lhs", "lhs", "none"},
-		{"sobol", "sobol", "none"},
-		{"grid", "grid", "none"},
-		{"bo", "bayes", "none"},
-		{"bayes", "bayes", "none"},
-		{"bayes-tc", "bayes", "incumbent"},
-		{"auto", "auto", "auto"},
+		{"rs", "random configurations (Cello §4.3)", "random", nil, "none", nil},
+		{"bo", "Bayesian optimisation with a random forest (§4.3)", "bayes", drop, "none", nil},
+		{"bo-st", "bo, runs stopped at the first one's value and dropped (§4.3)", "bayes", drop, "static", nil},
+		{"bo-tc", "bo, runs stopped at the best one's value and dropped (§4.3)", "bayes", drop, "incumbent", nil},
+		{"bo-im", "bo-tc, but stopped runs are imputed (Hutter et al. 2013)", "bayes", impute, "incumbent", nil},
+		{"bo-nn", "bo-st with networks and a Tobit loss (Eggensperger et al. 2020)", "bayes", neural, "static", nil},
+		{"bo-gb", "bo, runs stopped by standard regression and dropped (§4.3)", "bayes", drop, "predictive", boost},
+		{"bliss", "a pool of light models and a bandit (Roy et al. 2021)", "bliss", map[string]any{"penalty": 10.0}, "none", nil},
+		{"cello", "bo, runs stopped by censored regression and dropped (Algorithm 1)", "bayes", drop, "predictive", nil},
+		{"auto", "the default of assay tune", "auto", nil, "auto", nil},
+		{"random", "rs", "random", nil, "none", nil},
+		{"random-tc", "rs, runs stopped at the best one's value", "random", nil, "incumbent", nil},
+		{"lhs", "a Latin hypercube", "lhs", nil, "none", nil},
+		{"sobol", "a Sobol sequence", "sobol", nil, "none", nil},
+		{"grid", "every point in order", "grid", nil, "none", nil},
+		{"bayes", "the searcher bayes as it is", "bayes", nil, "none", nil},
+		{"bayes-tc", "bayes, runs stopped at the best one's value", "bayes", nil, "incumbent", nil},
+		{"pro", "parallel rank ordering (Tabatabaee et al. 2005, Algorithm 2)", "pro", nil, "none", nil},
+		{"sro", "sequential rank ordering (Algorithm 1)", "sro", nil, "none", nil},
+		{"nm", "Nelder and Mead's simplex method (§3.1)", "nm", nil, "none", nil},
 	}
 }
 
@@ -133,7 +220,7 @@ func newSearcher(st *config.Study, space *assay.Space, first []assay.Config) (as
 			return nil, usagef("%ssearcher %s has no option %q (it has %s)", place(st, "search."+key), name, key, orNone(e.keys))
 		}
 	}
-	o := &options{st: st, m: st.Search.Options}
+	o := &options{st: st, m: st.Search.Options, at: "search"}
 	s, err := e.make(space, st.Search.Seed, o)
 	if err = cmp.Or(o.err, err); err != nil {
 		return nil, err
@@ -141,18 +228,12 @@ func newSearcher(st *config.Study, space *assay.Space, first []assay.Config) (as
 	if len(first) > 0 {
 		s = search.First(s, first...)
 	}
-	if st.Repeat.Runs <= 1 {
-		return search.Cache(s), nil
-	}
-	estimator := st.Repeat.Estimator
-	if estimator == "" {
-		estimator = "min"
-	}
-	return search.Replicate(search.Cache(s), st.Repeat.Runs, estimators()[estimator]), nil
+	return repeated(search.Cache(s), st.Repeat), nil
 }
 
-// newStopper returns the stopper of that name; "" means auto.
-func newStopper(st *config.Study) (assay.Stopper, error) {
+// newStopper returns the stopper of that name; "" means auto. It is nil if no
+// run is to be stopped.
+func newStopper(st *config.Study, space *assay.Space) (assay.Stopper, error) {
 	name := st.Stop.Rule
 	if name == "" {
 		name = "auto"
@@ -164,7 +245,15 @@ func newStopper(st *config.Study) (assay.Stopper, error) {
 	if i < 0 {
 		return nil, usagef("%sno stopping rule %q (there are %s)", place(st, "stop.rule"), name, names(stoppers(), func(e stopperEntry) string { return e.name }))
 	}
-	return stoppers()[i].stopper, nil
+	e := stoppers()[i]
+	for key := range st.Stop.Options {
+		if !slices.Contains(e.keys, key) {
+			return nil, usagef("%sstopping rule %s has no option %q (it has %s)", place(st, "stop."+key), name, key, orNone(e.keys))
+		}
+	}
+	o := &options{st: st, m: st.Stop.Options, at: "stop"}
+	s := e.make(space, st.Search.Seed, o)
+	return s, o.err
 }
 
 // learnsCensored reports whether a searcher learns from runs that were stopped.
@@ -220,11 +309,19 @@ func readStore(ctx context.Context, at string) (*storeHandle, error) {
 	return openStore(ctx, at)
 }
 
-// options reads the options of a searcher; the first flaw stays in err.
+// options reads the options of a searcher or a stopper; the first flaw stays in
+// err.
 type options struct {
 	st  *config.Study
 	m   map[string]any
+	at  string // where they are in the study: "search" or "stop"
 	err error
+}
+
+func (o *options) flaw(key, format string, args ...any) {
+	if o.err == nil {
+		o.err = usagef("%s%s option %s: %s", place(o.st, o.at+"."+key), o.at, key, fmt.Sprintf(format, args...))
+	}
 }
 
 func (o *options) int(key string, def, lo, hi int) int {
@@ -234,12 +331,24 @@ func (o *options) int(key string, def, lo, hi int) int {
 	}
 	x, ok := v.(float64)
 	if !ok || x != math.Trunc(x) || x < float64(lo) || x > float64(hi) {
-		if o.err == nil {
-			o.err = usagef("%ssearch option %s: %v is not a whole number from %d to %d", place(o.st, "search."+key), key, v, lo, hi)
-		}
+		o.flaw(key, "%v is not a whole number from %d to %d", v, lo, hi)
 		return def
 	}
 	return int(x)
+}
+
+// number is def if there is no such option, and else from lo to hi.
+func (o *options) number(key string, def, lo, hi float64) float64 {
+	v, ok := o.m[key]
+	if !ok {
+		return def
+	}
+	x, ok := v.(float64)
+	if !ok || !(x >= lo && x <= hi) {
+		o.flaw(key, "%v is not a number from %v to %v", v, lo, hi)
+		return def
+	}
+	return x
 }
 
 func (o *options) text(key, def string) string {

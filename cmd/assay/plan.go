@@ -1,0 +1,279 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// planFlags are the flags of assay plan.
+type planFlags struct {
+	slots, levels       string
+	simulate, fill      bool
+	delay, start        time.Duration
+	calibrate           []string
+	save                string
+	price, prices       string
+	deadline            time.Duration
+	budget              float64
+	sites               string
+	json                bool
+	svg                 string
+	errorPart           float64
+	samples             int
+	seed                uint64
+	times               []string
+	clusters            int
+	machines            []string
+	longestPath, noAuto bool
+}
+
+const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
+without running it.
+
+WORKFLOW is a file (WfFormat, DAGMan, Nextflow, Snakemake, Make, or a plain
+table; gzip is unpacked), several files of one workflow with commas between
+them, a folder of them, or - for standard input. Several workflows are compared.
+
+Without --calibrate and --delay no overhead is assumed: the estimate is what the
+run times alone allow. --calibrate takes recorded executions of the same kind of
+workflow at the same site, files or folders, or a calibration that was saved,
+and predicts with what they took beyond their run times. Slots are then counted
+as the executions' cores were.
+
+A price is money per slot-second (0.001), per slot-hour (0.04/h), or per started
+hour of a node (0.34/node-hour,slots=8,start=90).`
+
+const planExample = `  assay plan trace.json --slots 2,4,8 --price 0.0001 --deadline 2h
+  assay plan new.json --calibrate runs/ --slots 4..256 --svg curve.svg`
+
+// planCommand returns assay plan.
+func planCommand() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:     "plan WORKFLOW...",
+		Short:   "say how long a workflow takes on how many slots, and for how much money",
+		Long:    planHelp,
+		Example: planExample,
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd, args, &f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.slots, "slots", "", "numbers of slots, `2,4,8` or 4..256 for every doubling; default 1 to the workflow's width")
+	fl.StringVar(&f.levels, "levels", "tda,bua", "how to count levels: `tda,bua,slack`")
+	fl.BoolVar(&f.simulate, "simulate", false, "simulate a list scheduler too")
+	fl.DurationVar(&f.delay, "delay", 0, "delay of each level, 25s in the paper")
+	fl.DurationVar(&f.start, "start", 0, "delay of the whole workflow")
+	fl.StringSliceVar(&f.calibrate, "calibrate", nil, "`RUN`: recorded executions to learn the site's delays from, files, folders, or a saved calibration; repeatable")
+	fl.StringVar(&f.save, "save-calibration", "", "write the calibration to `FILE`")
+	fl.StringVar(&f.price, "price", "", "`PRICE` of the slots; default one unit of money per slot-second")
+	fl.StringVar(&f.prices, "prices", "", "`FILE` with a name and a price on each line, to compare")
+	fl.DurationVar(&f.deadline, "deadline", 0, "longest makespan allowed")
+	fl.Float64Var(&f.budget, "budget", 0, "most `MONEY` to spend")
+	fl.StringVar(&f.sites, "sites", "", "`FILE` of sites to compare, JSON: name, price, delays, speed, machines")
+	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output")
+	fl.StringVar(&f.svg, "svg", "", "draw makespan against slots into `FILE`")
+	fl.Float64Var(&f.errorPart, "error", 0, "relative error of the run times, for intervals: 0.1 is ±10 %")
+	fl.IntVar(&f.samples, "samples", 100, "random sets of run times for --error")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random run times")
+	fl.StringSliceVar(&f.times, "times-from", nil, "`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
+	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
+	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
+	fl.StringArrayVar(&f.machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
+	fl.BoolVar(&f.longestPath, "longest-path", false, "simulate a scheduler that starts the longest chains first")
+	return cmd
+}
+
+// inputError is bad input of a command: exit code 2.
+func inputError(err error) error {
+	if _, ok := errors.AsType[usageError](err); ok {
+		return err
+	}
+	return usageError{err}
+}
+
+func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
+	p, err := newPlanner(cmd.InOrStdin(), f)
+	if err != nil {
+		return err
+	}
+	var reports []*planReport
+	for _, arg := range args {
+		r, err := p.plan(arg)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+	}
+	if f.svg != "" {
+		if err := writeFile(f.svg, func(w io.Writer) error { return planSVG(w, reports) }); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writePlanJSON(cmd.OutOrStdout(), reports)
+	}
+	return writePlanText(cmd.OutOrStdout(), reports)
+}
+
+// planner holds what all workflows of one command line share.
+type planner struct {
+	in     io.Reader
+	flags  *planFlags
+	opt    workflow.PlanOptions
+	venues []venue
+	times  *workflow.KindModel
+	slots  []int
+}
+
+// planReport is the plan of one workflow.
+type planReport struct {
+	w      *workflow.Workflow
+	opt    workflow.PlanOptions
+	venues []venue
+	plans  []*workflow.Plan // one for each venue
+	best   int              // index of the venue to take
+	priced bool
+	notes  []string
+	self   *workflow.Prediction // of the recorded execution, with a calibration
+}
+
+func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
+	p := &planner{in: in, flags: f}
+	var err error
+	if p.slots, err = parseSlots(f.slots); err != nil {
+		return nil, err
+	}
+	if p.opt.Levelers, err = parseLevelers(f.levels); err != nil {
+		return nil, err
+	}
+	if f.budget < 0 || f.deadline < 0 || f.delay < 0 || f.start < 0 || f.errorPart < 0 || f.errorPart >= 1 || f.samples < 1 || f.clusters < 0 {
+		return nil, usagef("a delay, deadline, budget or number is negative, or --error is not below 1")
+	}
+	p.opt.Site = workflow.Site{Level: f.delay.Seconds(), Start: f.start.Seconds()}
+	p.opt.Simulate, p.opt.Deadline, p.opt.Budget = f.simulate, f.deadline.Seconds(), f.budget
+	p.opt.Vary = workflow.VaryOptions{Error: f.errorPart, Samples: f.samples, Seed: f.seed}
+	if f.longestPath {
+		p.opt.Sim.Policy = workflow.LongestPath
+	}
+	if p.opt.Sim.Machines, err = parseMachines(f.machines); err != nil {
+		return nil, err
+	}
+	p.opt.Simulate = p.opt.Simulate || len(f.machines) > 0 || f.longestPath
+	if p.venues, err = readVenues(f); err != nil {
+		return nil, err
+	}
+	if len(f.times) > 0 {
+		if p.times, err = fitTimes(f.times); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.calibrate) > 0 {
+		if p.opt.Calibration, err = readCalibration(f.calibrate); err != nil {
+			return nil, err
+		}
+	}
+	if f.save != "" {
+		if p.opt.Calibration == nil {
+			return nil, usagef("--save-calibration without --calibrate")
+		}
+		if err := writeFile(f.save, p.opt.Calibration.Write); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// plan plans one workflow on every venue.
+func (p *planner) plan(arg string) (*planReport, error) {
+	w, err := readWorkflow(arg, p.in, workflow.FillOptions{Fill: p.flags.fill, Allow: p.times != nil})
+	if err != nil {
+		return nil, err
+	}
+	r := &planReport{opt: p.opt, venues: p.venues, priced: p.flags.price != "" || p.flags.prices != "" || p.flags.sites != ""}
+	if w.Filled > 0 {
+		r.note("%d of %d run times were missing and are their kind's median", w.Filled, len(w.Tasks))
+	}
+	for _, s := range w.Warnings {
+		r.note("%s", s)
+	}
+	if p.times != nil {
+		var n int
+		if w, n = workflow.Predicted(w, p.times, nil); n < len(w.Tasks) {
+			r.note("%d of %d tasks are of a kind that --times-from does not know", len(w.Tasks)-n, len(w.Tasks))
+		}
+	}
+	if err := w.Check(); err != nil {
+		return nil, inputError(err)
+	}
+	if p.flags.clusters > 0 {
+		if w, err = workflow.Cluster(w, workflow.TopDown{}, p.flags.clusters); err != nil {
+			return nil, err
+		}
+	}
+	r.w = w
+	r.opt.Slots = p.slots
+	if r.opt.Slots == nil {
+		r.opt.Slots = defaultSlots(w)
+	}
+	if err := r.calibrated(); err != nil {
+		return nil, err
+	}
+	return r, r.planAll()
+}
+
+func (r *planReport) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// calibrated predicts the recorded execution, and says what is assumed.
+func (r *planReport) calibrated() error {
+	c := r.opt.Calibration
+	if c == nil {
+		if r.opt.Site == (workflow.Site{}) {
+			r.note("no overhead is assumed: the site's delays are not known (--calibrate, --delay)")
+		}
+		return nil
+	}
+	s, err := c.Predict(r.w, workflow.TopDown{}, 0)
+	if err != nil {
+		return err
+	}
+	r.self = &s
+	if c.Configs == 1 {
+		r.note("calibrated from one configuration only: intervals are a guess")
+	}
+	return nil
+}
+
+// planAll makes the plan of each venue and finds the best.
+func (r *planReport) planAll() error {
+	for i, v := range r.venues {
+		w, opt := v.apply(r.w, r.opt)
+		plan, err := workflow.MakePlan(w, opt)
+		if err != nil {
+			return inputError(err)
+		}
+		r.plans = append(r.plans, plan)
+		if i > 0 && r.better(plan.Choice, r.plans[r.best].Choice) {
+			r.best = i
+		}
+	}
+	return nil
+}
+
+// better reports whether choice a is to be taken rather than b.
+func (r *planReport) better(a, b workflow.Choice) bool {
+	if a.Feasible != b.Feasible {
+		return a.Feasible
+	}
+	if r.opt.Deadline > 0 || r.opt.Budget == 0 && r.priced {
+		return a.Cost < b.Cost
+	}
+	return a.Makespan < b.Makespan
+}

@@ -1,0 +1,370 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/rest"
+	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/study"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	online    string
+	socket    string
+	listen    string
+	tokenFile string
+	mode      string
+	deadline  string
+	study     string
+	store     string
+	search    string
+	json      bool
+}
+
+func serveCommand(s streams) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:   "serve --online STUDY.yaml [flags] [-- PROGRAM ARG...]",
+		Short: "tune a program while it runs",
+		Long: `serve answers the processes (ranks) of a running program: each fetches a
+configuration before an iteration and reports its time after it. The study file
+needs parameters, but no command.
+
+With a program after --, it is run with ASSAY_ONLINE set, and serve ends with
+it; without one, serve goes on until SIGINT or SIGTERM. The same study goes on
+where it stopped. Only this user can reach the socket.`,
+		Example: `  assay serve --online examples/online/heat/assay.yaml -- examples/online/heat/heat
+  assay serve status --at unix:/run/user/1000/assay/heat.sock`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.online, "online", "", "`study file` to tune on line")
+	fl.StringVar(&f.socket, "socket", "", "`path` of the socket (default: STUDY.sock in $XDG_RUNTIME_DIR/assay, or beside the store)")
+	fl.StringVar(&f.listen, "listen", "", "loopback `address` in place of the socket, such as 127.0.0.1:0; needs --token-file")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of --listen; made if it is not there")
+	fl.StringVar(&f.mode, "mode", "free", "free: ranks report singly; steps: they wait for each other; same: they also run one configuration")
+	fl.StringVar(&f.deadline, "deadline", "", "silence after which a rank is given up (default: ten times the longest iteration, at least 1s)")
+	fl.StringVar(&f.search, "search", "", "searcher (default: that of the study file, else pro)")
+	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
+	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
+	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	for _, c := range [][2]string{
+		{"status", "print what a session has come to"}, {"pause", "have all ranks run the best configuration so far"}, {"resume", "end a pause"},
+		{"restart", "begin the search anew, for a program that has changed"}, {"end", "end the session"},
+	} {
+		cmd.AddCommand(serveControl(s, c[0], c[1]))
+	}
+	return cmd
+}
+
+// serveControl is a command to a session that runs.
+func serveControl(s streams, verb, short string) *cobra.Command {
+	var at string
+	cmd := &cobra.Command{
+		Use: verb, Short: short, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b, err := rest.Control(rest.ClientOptions{Address: at}, verb)
+			if err != nil {
+				return err
+			}
+			_, err = s.out.Write(b)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&at, "at", "", "`address` of the session (default $ASSAY_ONLINE)")
+	return cmd
+}
+
+// run is the command: read, check, and serve.
+func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	if f.online == "" || dash != 0 && len(args) > 0 {
+		return usagef("what shall be tuned? assay serve --online STUDY.yaml [-- PROGRAM ARG...]\nsee: assay serve --help")
+	}
+	if f.listen != "" && (f.socket != "" || f.tokenFile == "") {
+		return usagef("--listen excludes --socket and needs --token-file: every user of a machine can reach its loopback addresses")
+	}
+	o, p, err := f.describe()
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		if _, err := run.LookPath(args[0], ""); err != nil {
+			return usageError{err}
+		}
+	}
+	h, err := openStore(cmd.Context(), f.store)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	o.Store = h.Store
+	if o.Name, _, err = claim(cmd.Context(), h, p.study, f.study, f.online); err != nil {
+		return err
+	}
+	if l, ok := h.Store.(assay.Locker); ok {
+		release, err := l.Lock(cmd.Context(), o.Name)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return f.serve(cmd.Context(), s, o, p, h, args)
+}
+
+// onlineCommand stands for the command of a study that is tuned on line.
+const onlineCommand = "on-line"
+
+// describe reads the study file and returns the session and its problem.
+func (f *serveFlags) describe() (study.Online, *problem, error) {
+	var o study.Online
+	st, _, err := config.Load(f.online, func(st *config.Study) error {
+		st.Command, st.Shell, st.Env, st.Prepare, st.Cleanup, st.Metrics = []string{onlineCommand}, false, nil, config.Hook{}, config.Hook{}, nil
+		for _, p := range st.Params {
+			st.Command = append(st.Command, "{"+p.Name+"}")
+		}
+		st.Search.Name = cmp.Or(f.search, st.Search.Name, onlineSearcher())
+		return nil
+	})
+	if err != nil {
+		return o, nil, err
+	}
+	if m := st.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(st.SubjectTo) > 0 || st.Replay != nil {
+		return o, nil, usagef("%s: on line, what the ranks report is minimized: no other objective, no limits, no replay", f.online)
+	}
+	p := &problem{study: st}
+	if p.space, err = st.Space(); err != nil {
+		return o, nil, err
+	}
+	if p.goal, err = st.Goal(); err != nil {
+		return o, nil, err
+	}
+	c, ok, err := st.Default(p.space)
+	if err != nil {
+		return o, nil, usageError{err}
+	}
+	if !ok {
+		c, _ = p.space.Draw(newRand(0))
+	}
+	p.first = []assay.Config{c}
+	if p.space.Size().N == 1 {
+		return o, nil, usagef("%s: nothing to tune: the space has one configuration", f.online)
+	}
+	o = study.Online{Space: p.space, Default: c, Samples: st.Repeat.Runs}
+	if e := st.Repeat.Estimator; e != "" {
+		o.Estimator = estimators()[e]
+	}
+	o.Searcher = func(epoch int) (assay.Searcher, error) {
+		again := *st
+		again.Search.Seed += uint64(epoch)
+		again.Repeat = config.Repeat{} // the session takes the samples
+		return newSearcher(&again, p.space, p.first)
+	}
+	if _, err := o.Searcher(0); err != nil {
+		return o, nil, err
+	}
+	if o.Mode, err = study.ParseMode(f.mode); err != nil {
+		return o, nil, usageError{err}
+	}
+	if f.deadline != "" {
+		if o.Deadline, err = config.ParseDuration(f.deadline); err != nil || o.Deadline <= 0 {
+			return o, nil, usagef("--deadline %s: not a duration such as 90s or 10m", f.deadline)
+		}
+	}
+	return o, p, nil
+}
+
+// onlineSearcher is the searcher of a study file that names none: parallel rank
+// ordering, which the ranks can evaluate in parallel and which costs next to
+// nothing.
+func onlineSearcher() string {
+	if slices.ContainsFunc(searchers(), func(e searcherEntry) bool { return e.name == "pro" }) {
+		return "pro"
+	}
+	return "auto"
+}
+
+// serve opens the session and answers until the program, a signal or a request
+// ends it.
+func (f *serveFlags) serve(ctx context.Context, s streams, o study.Online, p *problem, h *storeHandle, program []string) error {
+	token, err := f.token()
+	if err != nil {
+		return err
+	}
+	session, err := study.OpenOnline(ctx, o)
+	if err != nil {
+		return err
+	}
+	l, address, err := f.bind(ctx, o.Name, h.path)
+	if err != nil {
+		return errors.Join(err, session.Close())
+	}
+	server := rest.NewOnline(session, p.space, token)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", o.Name, address)
+	drain, hard, which, stopSignals := interrupts(ctx, func() {})
+	defer stopSignals()
+
+	ended := make(chan error, 1)
+	if len(program) > 0 {
+		go func() { ended <- f.program(hard, s, drain, address, program) }()
+	}
+	var perr error
+	interrupted := false
+	select {
+	case perr = <-ended:
+	case <-drain:
+		interrupted = true
+		if len(program) > 0 {
+			perr = <-ended
+		}
+	case err = <-served:
+	}
+	err = errors.Join(err, server.Close(), session.Close())
+	if err != nil {
+		return err
+	}
+	if err := f.result(s.out, p, session.Status()); err != nil {
+		return err
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](perr); ok {
+		fmt.Fprintf(s.err, "assay: the program ended with %v\n", exit)
+		return &exitError{codeFailure}
+	}
+	if perr == nil && interrupted {
+		return &exitError{interruptCode(which())}
+	}
+	return perr
+}
+
+// program runs the program that is tuned. A signal to this process is passed on.
+func (f *serveFlags) program(ctx context.Context, s streams, drain <-chan struct{}, address string, argv []string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "ASSAY_ONLINE="+address)
+	if f.tokenFile != "" {
+		file, err := filepath.Abs(f.tokenFile)
+		if err != nil {
+			return err
+		}
+		cmd.Env = append(cmd.Env, "ASSAY_TOKEN_FILE="+file)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.err, s.err
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-drain:
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it has ended if this fails
+		case <-done:
+		}
+	}()
+	return cmd.Wait()
+}
+
+// result says what the session came to.
+func (f *serveFlags) result(w io.Writer, p *problem, st study.Status) error {
+	if f.json {
+		out := map[string]any{
+			"study": st.Study, "best": p.space.Values(st.Best), "trials": st.Trials, "turns": st.Turns, "steps": st.Steps,
+			"total_seconds": st.Total, "found": !math.IsInf(st.Value, 0),
+		}
+		if !math.IsInf(st.Value, 0) {
+			out["seconds"] = st.Value
+		}
+		return writeJSON(w, out)
+	}
+	var l lines
+	l.add("best", "%s", p.space.Text(st.Best))
+	if !math.IsInf(st.Value, 0) {
+		l.add("iteration", "%s", report.Seconds(st.Value))
+	}
+	l.add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)
+	if st.Mode != study.Free {
+		l.add("steps", "%d in %s: the sum of the slowest rank's times", st.Steps, report.Seconds(st.Total))
+	}
+	l.add("on record", "as study %s", st.Study)
+	return l.write(w)
+}
+
+// token returns that of --token-file, "" without one. A file that is not there
+// is made.
+func (f *serveFlags) token() (string, error) {
+	if f.tokenFile == "" {
+		return "", nil
+	}
+	file, err := os.OpenFile(f.tokenFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(file, rand.Text()+rand.Text())
+		if err := errors.Join(err, file.Close()); err != nil {
+			return "", err
+		}
+	}
+	return rest.ReadToken(f.tokenFile)
+}
+
+// bind returns the listener, and the address that clients need.
+func (f *serveFlags) bind(ctx context.Context, name, storePath string) (net.Listener, string, error) {
+	if f.listen != "" {
+		l, err := rest.ListenLoopback(ctx, f.listen)
+		if err != nil {
+			return nil, "", usageError{err}
+		}
+		return l, "http://" + l.Addr().String(), nil
+	}
+	path := f.socket
+	if path == "" {
+		path = filepath.Join(socketDir(storePath), socketName(name))
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := rest.ListenUnix(path)
+	return l, "unix:" + path, err
+}
+
+// socketDir is $XDG_RUNTIME_DIR/assay, or online beside the store.
+func socketDir(storePath string) string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "assay")
+	}
+	if storePath == "" {
+		return filepath.Join(os.TempDir(), fmt.Sprintf("assay-%d", os.Getuid()))
+	}
+	return filepath.Join(filepath.Dir(storePath), "online")
+}
+
+// socketName returns the file name of a study's socket.
+func socketName(study string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '_'
+	}, study)
+	return strings.TrimLeft(name[:min(len(name), 48)], ".") + ".sock"
+}

@@ -1,0 +1,170 @@
+package rest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A link is one HTTP/1.1 connection to a session that is kept alive. net/http's
+// client would do, at twice the time of a round trip: it has two goroutines for
+// a connection, and a rank wants none.
+type link struct {
+	network, address string
+	token            string
+	timeout          time.Duration
+
+	conn net.Conn // nil while there is none
+	in   *bufio.Reader
+	out  []byte
+	body []byte
+}
+
+// maxAnswer is the largest body of an answer, in bytes.
+const maxAnswer = 1 << 20
+
+// newLink returns a link to address: "unix:PATH" or "http://HOST:PORT". It does
+// not connect.
+func newLink(address, token string, timeout time.Duration) (*link, error) {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok && path != "" {
+		return &link{network: "unix", address: path, token: token, timeout: timeout}, nil
+	}
+	if host, ok := strings.CutPrefix(address, "http://"); ok {
+		if _, _, err := net.SplitHostPort(host); err == nil {
+			return &link{network: "tcp", address: host, token: token, timeout: timeout}, nil
+		}
+	}
+	return nil, fmt.Errorf("rest: address %q is neither unix:PATH nor http://HOST:PORT", address)
+}
+
+// post sends a request and returns the body of the answer, which is good until
+// the next call. An answer that is no success is a *refusal; any other error
+// means that there is no connection any more.
+func (l *link) post(method, name string, body []byte) ([]byte, error) {
+	if l.conn == nil {
+		c, err := net.DialTimeout(l.network, l.address, l.timeout)
+		if err != nil {
+			return nil, err
+		}
+		l.conn, l.in = c, bufio.NewReader(c)
+	}
+	b, status, err := l.exchange(method, name, body)
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	if status/100 != 2 {
+		var p problem
+		if json.Unmarshal(b, &p) != nil {
+			p.Code, p.Detail = "status", strconv.Itoa(status)
+		}
+		return nil, refuse(status, p.Code, p.Detail)
+	}
+	return b, nil
+}
+
+func (l *link) close() {
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
+	}
+}
+
+func (l *link) exchange(method, name string, body []byte) (answer []byte, status int, err error) {
+	if err := l.conn.SetDeadline(time.Now().Add(l.timeout)); err != nil {
+		return nil, 0, err
+	}
+	b := append(l.out[:0], method...)
+	b = append(b, " "+prefix...)
+	b = append(b, name...)
+	b = append(b, " HTTP/1.1\r\nHost: assay\r\nContent-Length: "...)
+	b = strconv.AppendInt(b, int64(len(body)), 10)
+	if l.token != "" {
+		b = append(b, "\r\nAuthorization: Bearer "...)
+		b = append(b, l.token...)
+	}
+	b = append(b, "\r\n\r\n"...)
+	l.out = append(b, body...)
+	if _, err := l.conn.Write(l.out); err != nil {
+		return nil, 0, err
+	}
+	return l.read()
+}
+
+var errAnswer = errors.New("rest: not an answer of HTTP/1.1 with a length")
+
+// read reads one answer.
+func (l *link) read() (body []byte, status int, err error) {
+	line, err := l.in.ReadSlice('\n')
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(line) < 12 || string(line[:9]) != "HTTP/1.1 " {
+		return nil, 0, errAnswer
+	}
+	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return nil, 0, errAnswer
+	}
+	length, shut := -1, false
+	for {
+		if line, err = l.in.ReadSlice('\n'); err != nil {
+			return nil, 0, err
+		}
+		text := strings.TrimRight(string(line), "\r\n")
+		if text == "" {
+			break
+		}
+		key, value, _ := strings.Cut(text, ":")
+		switch {
+		case strings.EqualFold(key, "Content-Length"):
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return nil, 0, errAnswer
+			}
+		case strings.EqualFold(key, "Connection"):
+			shut = strings.EqualFold(strings.TrimSpace(value), "close")
+		}
+	}
+	if length < 0 || length > maxAnswer {
+		return nil, 0, errAnswer
+	}
+	if cap(l.body) < length {
+		l.body = make([]byte, length)
+	}
+	l.body = l.body[:length]
+	if _, err := io.ReadFull(l.in, l.body); err != nil {
+		return nil, 0, err
+	}
+	if shut {
+		l.close()
+	}
+	return l.body, status, nil
+}
+
+// ReadToken returns the token in a file that only its owner can read, with the
+// space around it removed.
+func ReadToken(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("rest: token: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("rest: token: others can read %s (chmod 600)", filepath.Clean(path))
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("rest: token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if len(token) < 16 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("rest: token: %s does not hold 16 printable characters or more", filepath.Clean(path))
+	}
+	return token, nil
+}

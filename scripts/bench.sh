@@ -1,0 +1,66 @@
+#!/bin/sh
+# bench.sh: the performance goals, each as a ratio against a peer or a limit,
+# measured in one run. A peer that is missing is said and left out. Timings of a
+# busy machine mean little: the load is printed first and last.
+set -eu
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+echo "load: $(cat /proc/loadavg 2>/dev/null || true)"
+say() { printf '%-58s %10s  %s\n' "$1" "$2" "$3"; }
+# bench PACKAGE REGEXP TIME METRIC: the value of a metric of a Go benchmark.
+bench() {
+	go test -run '^$' -bench "$2" -benchtime "$3" "$1" 2>/dev/null | awk -v m="$4" '/^Benchmark/ { for (i = 2; i < NF; i++) if ($(i + 1) == m) print $i }' | head -1
+}
+go vet ./study ./model ./search >/dev/null
+
+# The loop: rounds alternate with hyperfine, the least of each counts.
+loop= peer=
+for round in 1 2 3 4 5; do
+	t=$(bench ./study 'BenchmarkTrue$' 1000x ns/op)
+	loop=$(echo "$loop $t" | awk '{ m = $1; for (i = 2; i <= NF; i++) if ($i < m) m = $i; print m }')
+	if command -v hyperfine >/dev/null; then
+		start=$(date +%s%N)
+		hyperfine -N --runs 1000 /bin/true >/dev/null 2>&1
+		t=$((($(date +%s%N) - start) / 1000))
+		peer=$(echo "$peer $t" | awk '{ m = $1; for (i = 2; i <= NF; i++) if ($i < m) m = $i; print m }')
+	fi
+done
+say "a run of /bin/true through the loop, memory store" "$(awk "BEGIN{printf \"%.2f ms\", $loop/1e6}")" ""
+if [ -n "$peer" ]; then
+	say "  hyperfine -N, whole command / 1000 runs" "$(awk "BEGIN{printf \"%.2f ms\", $peer/1e6}")" "ratio $(awk "BEGIN{printf \"%.2f\", $loop/$peer}"), goal 1.3"
+else
+	echo "  hyperfine is missing"
+fi
+sqlite=$(bench ./study 'BenchmarkTrueSQLite$' 1000x ns/op)
+say "  with SQLite" "$(awk "BEGIN{printf \"%.2f ms\", $sqlite/1e6}")" "$(awk "BEGIN{printf \"%.2f\", ($sqlite-$loop)/1e6}") ms more, goal 2.5"
+rate=$(bench ./study 'BenchmarkTrueParallel2$' 2000x trials/s)
+say "launches at 2 in parallel" "$rate /s" ""
+if command -v parallel >/dev/null; then
+	start=$(date +%s%N)
+	seq 500 | parallel -j2 true '{}' >/dev/null 2>&1
+	peer=$(awk "BEGIN{printf \"%.0f\", 500e9/($(date +%s%N)-$start)}")
+	say "  GNU parallel -j2" "$peer /s" "ratio $(awk "BEGIN{printf \"%.1f\", $rate/$peer}"), goal 4"
+else
+	echo "  GNU parallel is missing"
+fi
+for n in 0 1000 10000; do
+	t=$(bench ./study "BenchmarkOverhead/sqlite/$n\$" 1000x ns/op)
+	say "own cost of a random trial with SQLite after $n" "$(awk "BEGIN{printf \"%.2f ms\", $t/1e6}")" "goal 3 ms at 1000, flat"
+done
+say "replay of simulated trials with SQLite" "$(bench ./study 'BenchmarkReplayed$' 1000x trials/s) /s" "goal 200"
+
+# Models: see model/*_test.go for the peers, which are compared in one run.
+go test -run '^$' -bench 'ForestFit|ForestPredict|AFTFit|AFTPredict|TunedAFT' -benchtime 20x ./model | grep ^Bench
+echo "Bayes: ask+tell on 25 mixed parameters; goals 15 ms at 100 trials, 60 ms at 1000"
+go test -run '^$' -bench 'BenchmarkBayes' -benchtime 20x ./search | grep ^Bench
+if python3 -c 'import sklearn' 2>/dev/null; then
+	ASSAY_SOAK=1 go test -run TestForestSpeed -v ./model | grep -v '^=== '
+else
+	echo "scikit-learn is missing: the forest is not compared"
+fi
+if python3 -c 'import xgboost' 2>/dev/null; then
+	ASSAY_PYTHON=$(command -v python3) go test -run '^$' -bench Against -benchtime 3x ./model | grep ^Bench
+else
+	echo "xgboost is missing: boosting is not compared"
+fi
+echo "load: $(cat /proc/loadavg 2>/dev/null || true)"

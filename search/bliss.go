@@ -1,0 +1,205 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// BlissOptions are the options of [NewBliss].
+type BlissOptions struct {
+	// Pool are the learners to choose among: at least one. Theirs is the
+	// business of censored examples, which are left out of the fit here.
+	Pool []assay.Learner
+	// Seed decides the initial design, random candidates and ties.
+	Seed uint64
+	// Initial is that of [BayesOptions].
+	Initial int
+	// Measured is the number of proposals by a model before predictions are
+	// learned from. 0 means 5.
+	Measured int
+}
+
+// Bliss is Bayesian optimization with a pool of diverse light models (Roy, Patel,
+// Gadepally and Tiwari, PLDI 2021), as Cello describes it for its comparison
+// (Ding et al. 2022, §4.3 and §5.1): it "runs a few rounds as BO in the beginning
+// and then" alternates between rounds that are measured and rounds in which the
+// model's prediction for its own proposal stands in for the measurement.
+//
+// Which model makes a round is a bandit's choice, UCB1 (Auer, Cesa-Bianchi and
+// Fischer 2002): each is tried once, then the one with the greatest
+// mean + √(2·ln t/n). The reward of a measured round is the share of the earlier
+// finished trials that it is better than, 0 for a trial without an exact value.
+//
+// A prediction that stands in is never better than the best measured value, so
+// that it does not hide an improvement, and is forgotten when its configuration
+// is measured. Everything else is as in [Bayes].
+type Bliss struct {
+	bayes    *Bayes
+	opts     BlissOptions
+	arms     []arm
+	by       map[int64]int // the arm of an outstanding proposal
+	imagined visited       // configurations that a prediction stands in for
+	modelled int           // proposals made by a model
+}
+
+// An arm is what the bandit knows of a model.
+type arm struct {
+	asked  int
+	reward float64 // sum over those that were told
+}
+
+var (
+	_ assay.Searcher = (*Bliss)(nil)
+	_ assay.Observer = (*Bliss)(nil)
+)
+
+// NewBliss returns a Bliss searcher. It panics if the pool is empty or a number
+// is negative.
+func NewBliss(space *assay.Space, opts BlissOptions) *Bliss {
+	if len(opts.Pool) == 0 || opts.Measured < 0 {
+		panic(fmt.Sprintf("search: Bliss with %d learners, %d measured rounds", len(opts.Pool), opts.Measured))
+	}
+	opts.Measured = cmp.Or(opts.Measured, 5)
+	return &Bliss{
+		bayes: NewBayes(space, BayesOptions{Learner: opts.Pool[0], Seed: opts.Seed, Initial: opts.Initial}),
+		opts:  opts, arms: make([]arm, len(opts.Pool)), by: map[int64]int{}, imagined: visited{},
+	}
+}
+
+// Ask implements [assay.Searcher]. The errors are those of Bayes.Ask.
+func (s *Bliss) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n {
+		k := -1
+		if s.bayes.ready() {
+			k = s.choose()
+			s.use(k)
+			if s.modelled >= s.opts.Measured {
+				s.imagine()
+			}
+		}
+		p, err := s.bayes.Ask(1)
+		if err != nil {
+			if len(ps) == 0 {
+				return nil, err
+			}
+			break // the error comes again
+		}
+		if k >= 0 {
+			s.modelled++
+			s.arms[k].asked++
+			s.by[p[0].ID] = k
+		}
+		ps = append(ps, p...)
+	}
+	return ps, nil
+}
+
+// use makes the k-th learner that of the next fit.
+func (s *Bliss) use(k int) {
+	s.bayes.learner = s.opts.Pool[k]
+	s.bayes.surrogate = nil
+}
+
+// choose returns the arm with the greatest upper confidence bound, the first of
+// equals; one that has not been asked has none above it. Outstanding rounds
+// count as without reward.
+func (s *Bliss) choose() int {
+	total := 0
+	for _, a := range s.arms {
+		total += a.asked
+	}
+	best, most := 0, math.Inf(-1)
+	for k, a := range s.arms {
+		bound := math.Inf(1)
+		if a.asked > 0 {
+			bound = a.reward/float64(a.asked) + math.Sqrt(2*math.Log(float64(total))/float64(a.asked))
+		}
+		if bound > most {
+			best, most = k, bound
+		}
+	}
+	return best
+}
+
+// imagine is a round whose measurement is predicted. It does nothing where the
+// model does not fit, or proposes what was imagined before.
+func (s *Bliss) imagine() {
+	b := s.bayes
+	if b.fit() != nil {
+		return
+	}
+	c, mean := b.maximize()
+	if c == nil || math.IsNaN(mean) {
+		return
+	}
+	y := b.scale.inverse(max(mean, b.incumbent))
+	if !b.scale.defined(y) || !s.imagined.add(c) {
+		return
+	}
+	b.trials = append(b.trials, example{config: c, features: b.space.Encode(c), state: assay.Done, value: y})
+	b.surrogate = nil
+}
+
+// forget removes the prediction that stands in for c, if there is one.
+func (s *Bliss) forget(c assay.Config) {
+	if k := c.Key(); s.imagined[k] {
+		delete(s.imagined, k)
+		i := slices.IndexFunc(s.bayes.trials, func(e example) bool { return e.config.Equal(c) })
+		s.bayes.trials = slices.Delete(s.bayes.trials, i, i+1)
+	}
+}
+
+// Tell implements [assay.Searcher].
+func (s *Bliss) Tell(trials ...assay.Trial) error {
+	configs := make([]assay.Config, len(trials)) // as they were proposed
+	for i, t := range trials {
+		configs[i] = s.bayes.pending[t.ID]
+	}
+	if err := s.bayes.Tell(trials...); err != nil {
+		return err
+	}
+	for i, t := range trials {
+		s.forget(configs[i])
+		if k, ok := s.by[t.ID]; ok {
+			delete(s.by, t.ID)
+			s.arms[k].reward += s.reward(t)
+		}
+	}
+	return nil
+}
+
+// reward returns the share of the finished trials that are worse than t.
+func (s *Bliss) reward(t assay.Trial) float64 {
+	if t.State != assay.Done || math.IsNaN(t.Value) {
+		return 0
+	}
+	worse, all := 0, 0
+	for _, e := range s.bayes.trials {
+		if e.state != assay.Done || s.imagined.has(e.config) {
+			continue
+		}
+		if all++; e.value > t.Value {
+			worse++
+		}
+	}
+	return float64(worse) / float64(max(all, 1))
+}
+
+// Observe implements [assay.Observer].
+func (s *Bliss) Observe(trials ...assay.Trial) error {
+	if err := s.bayes.Observe(trials...); err != nil {
+		return err
+	}
+	for _, t := range trials {
+		if c, ok := member(s.bayes.space, t.Config); ok {
+			s.forget(c)
+		}
+	}
+	return nil
+}

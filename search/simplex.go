@@ -1,0 +1,354 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// SimplexOptions configure the direct searches [PRO], [SRO] and [NelderMead].
+// The zero value is that of the paper: 2N vertices of relative size 0.2 around
+// the centre of the space, and an end at the first local minimum.
+type SimplexOptions struct {
+	// Minimal: the initial simplex has N+1 vertices, the centre and one in each
+	// direction, in place of 2N, two in each direction. Nelder–Mead's always has.
+	Minimal bool
+	// Size is r: vertices are r/2 of a parameter's range from the centre
+	// (Tabatabaee et al. 2005, §6.1). 0 means 0.2.
+	Size float64
+	// Center is the centre of the initial simplex; nil means the best
+	// configuration observed before the first Ask, or else the admissible
+	// configuration nearest to the middle of every range.
+	Center assay.Config
+	// Close is the distance on the unit scale below which the values of a
+	// continuous parameter count as equal, and that of its neighbours in the
+	// stopping test. 0 means 0.01.
+	Close float64
+	// Restarts is how many times the search starts again, around a configuration
+	// drawn at random that was not proposed before, after it has come to a local
+	// minimum. Less than 0 means until there is no such configuration.
+	Restarts int
+	// Remember: no configuration that ran to its end, or was observed to, is
+	// proposed again; its value stands. Use this and not a [Cache]: the stopping
+	// test depends on the order of results within a step, and a Cache changes it.
+	Remember bool
+	// Seed is that of the order of the stopping test and of the restarts.
+	Seed uint64
+}
+
+// A simplexSearch is what the direct searches have in common.
+//
+// Points move on the search scale of each parameter: linear, logarithmic, or by
+// the index of the level. A categorical parameter has no direction: a point
+// that is computed around a vertex has that vertex's category, so that other
+// categories are tried by the initial simplex and by the stopping test.
+type simplexSearch struct {
+	space *assay.Space
+	opts  SimplexOptions
+	stepper
+	rng      *rand.Rand
+	draws    *Random
+	restarts int
+	begun    bool
+	v        []vertex // the simplex; v[0] is the best once sorted
+	iterate  func()   // one iteration of the algorithm on v
+}
+
+func newSimplexSearch(space *assay.Space, opts SimplexOptions) simplexSearch {
+	opts.Size, opts.Close = cmp.Or(opts.Size, 0.2), cmp.Or(opts.Close, 0.01)
+	return simplexSearch{
+		space: space, opts: opts, stepper: newStepper(opts.Remember),
+		rng: rand.New(rand.NewPCG(opts.Seed, 0x73696d70)), draws: NewRandom(space, opts.Seed),
+	}
+}
+
+// Ask implements [assay.Searcher].
+func (s *simplexSearch) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	if !s.begun {
+		s.begun = true
+		s.start(s.initial(s.center()))
+	}
+	return s.stepper.Ask(n)
+}
+
+// Observe implements [assay.Observer]: the best of the trials before the first
+// Ask is the centre of the initial simplex, unless the options name one. No
+// restart is around an observed configuration.
+func (s *simplexSearch) Observe(trials ...assay.Trial) error {
+	if err := s.seen.observe(s.space, trials); err != nil {
+		return err
+	}
+	for _, t := range trials {
+		c, ok := member(s.space, t.Config)
+		if !ok {
+			continue
+		}
+		s.remember(c, t)
+		if !s.begun && directValue(t) < s.best.value {
+			s.best = vertex{c.Clone(), t.Value}
+		}
+	}
+	return nil
+}
+
+// center returns the centre of the first simplex.
+func (s *simplexSearch) center() assay.Config {
+	switch {
+	case s.opts.Center != nil:
+		return s.space.Nearest(s.opts.Center)
+	case s.best.at != nil:
+		return s.best.at
+	}
+	middle := make(assay.Config, s.space.Dim())
+	for i, p := range s.space.Params {
+		middle[i] = p.Unscale(0.5)
+	}
+	return s.space.Nearest(middle)
+}
+
+// start evaluates an initial simplex and begins to iterate. A vertex that was
+// observed to be the best joins it.
+func (s *simplexSearch) start(vs []assay.Config) {
+	var known []vertex
+	if s.best.at != nil && s.restarts == 0 {
+		known = []vertex{s.best}
+		if !slices.ContainsFunc(vs, s.best.at.Equal) {
+			vs = append(vs, s.best.at)
+		}
+	}
+	s.begin(vs, known, nil, func(vs []vertex) {
+		s.v = vs
+		s.iterate()
+	})
+}
+
+// initial returns the vertices of the simplex around c: Π(c ± b_i·e_i) with b_i
+// = r/2 of the range (Tabatabaee et al. 2005, §3.2.3, §6.1), each once. Where
+// rounding brings a vertex of a discrete parameter back to c, it is the next
+// value instead. The parameters without an extent are drawn at random at each
+// vertex, switches with the opposite draw at the opposite vertex. If there are
+// fewer than N+1 vertices, the neighbours of c join them, and c itself if need
+// be.
+func (s *simplexSearch) initial(c assay.Config) []assay.Config {
+	var vs []assay.Config
+	got := visited{}
+	add := func(v assay.Config) {
+		if got.add(v) {
+			vs = append(vs, v)
+		}
+	}
+	if s.opts.Minimal {
+		add(c)
+	} else {
+		got.add(c)
+	}
+	for i := range s.space.Params {
+		drawn := s.drawLevels(c)
+		plus, minus := s.offset(c, drawn, i, +1), s.offset(c, drawn, i, -1)
+		switch {
+		case !s.opts.Minimal:
+			add(plus)
+			add(minus)
+		case plus.Equal(c):
+			add(minus)
+		default:
+			add(plus)
+		}
+	}
+	need := s.space.Dim() + 1
+	if s.opts.Minimal || len(vs) >= need {
+		return vs
+	}
+	for _, n := range s.neighbours(c) {
+		if len(vs) < need {
+			add(n)
+		}
+	}
+	if len(vs) < need {
+		vs = append(vs, c)
+	}
+	return vs
+}
+
+// extended reports whether the values of p have distances, so that a simplex
+// has an extent in its direction.
+func extended(p assay.Param) bool { return p.Kind != assay.Categorical && p.Kind != assay.Switch }
+
+// drawLevels returns c with the parameters that have no extent drawn at random.
+func (s *simplexSearch) drawLevels(c assay.Config) assay.Config {
+	x := c.Clone()
+	for i, p := range s.space.Params {
+		if !extended(p) {
+			x[i] = float64(s.rng.IntN(len(p.Levels)))
+		}
+	}
+	return x
+}
+
+// offset returns the vertex of the initial simplex in the direction of
+// parameter i from c, with the levels of drawn.
+func (s *simplexSearch) offset(c, drawn assay.Config, i int, sign float64) assay.Config {
+	x := drawn.Clone()
+	if sign < 0 {
+		for k, p := range s.space.Params {
+			switch p.Kind {
+			case assay.Switch:
+				x[k] = 1 - x[k]
+			case assay.Categorical:
+				x[k] = float64(s.rng.IntN(len(p.Levels)))
+			}
+		}
+	}
+	if p := s.space.Params[i]; extended(p) {
+		u := p.ToUnit(c[i]) + sign*s.opts.Size/2
+		if x[i] = p.Snap(unscale(p, u)); x[i] == c[i] && p.Count() > 0 {
+			x[i] = next(p, c[i], sign)
+		}
+	}
+	return s.space.Nearest(x)
+}
+
+// next returns the value of a countable parameter after or before x, or x.
+func next(p assay.Param, x, sign float64) float64 {
+	step := 1.0
+	if p.Numeric() && p.Step > 0 {
+		step = p.Step
+	}
+	return p.Snap(x + sign*step)
+}
+
+// unscale is the inverse of ToUnit, also outside the bounds and between values.
+func unscale(p assay.Param, u float64) float64 {
+	lo, hi := p.Lo, p.Hi
+	switch {
+	case !p.Numeric():
+		lo, hi = 0, float64(len(p.Levels)-1)
+	case p.Log:
+		return p.Lo * math.Pow(p.Hi/p.Lo, u)
+	}
+	return lo + u*(hi-lo)
+}
+
+// around returns Π(v + a·(x - v)), the image of x under a scaling around v: a =
+// -1 reflects, -2 expands, 0.5 shrinks.
+func (s *simplexSearch) around(v, x assay.Config, a float64) assay.Config {
+	y := v.Clone()
+	for i, p := range s.space.Params {
+		if x[i] == v[i] || !p.Ordered() {
+			continue
+		}
+		u, w := p.ToUnit(v[i]), p.ToUnit(x[i])
+		y[i] = unscale(p, u+a*(w-u))
+	}
+	return s.space.Project(y, v)
+}
+
+// images returns around(v[0], v[j], a) for the vertices j = 1..n.
+func (s *simplexSearch) images(a float64) []assay.Config {
+	cs := make([]assay.Config, len(s.v)-1)
+	for j, v := range s.v[1:] {
+		cs[j] = s.around(s.v[0].at, v.at, a)
+	}
+	return cs
+}
+
+// order sorts the simplex by value; equal ones keep their order.
+func (s *simplexSearch) order() {
+	slices.SortStableFunc(s.v, func(a, b vertex) int { return cmp.Compare(a.value, b.value) })
+}
+
+// collapsed reports whether all vertices are the same in the discrete
+// parameters and very close in the continuous ones (§3.2.2).
+func (s *simplexSearch) collapsed() bool {
+	v0 := s.v[0].at
+	for _, v := range s.v[1:] {
+		for i, p := range s.space.Params {
+			if v.at[i] == v0[i] {
+				continue
+			}
+			if p.Count() != 0 || math.Abs(p.ToUnit(v.at[i])-p.ToUnit(v0[i])) > s.opts.Close {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// neighbours returns the points of the stopping test around c: the next values
+// of every discrete parameter, every other category, and Close up and down of a
+// continuous one.
+func (s *simplexSearch) neighbours(c assay.Config) []assay.Config {
+	near := s.space.Neighbours(c)
+	if s.space.Listed() {
+		return near
+	}
+	ns := slices.DeleteFunc(near, func(n assay.Config) bool {
+		for i, p := range s.space.Params {
+			if n[i] != c[i] {
+				return p.Count() == 0
+			}
+		}
+		return true
+	})
+	for i, p := range s.space.Params {
+		if p.Count() != 0 {
+			continue
+		}
+		for _, sign := range []float64{1, -1} {
+			n := c.Clone()
+			n[i] = p.Unscale(p.ToUnit(c[i]) + sign*s.opts.Close)
+			if n[i] != c[i] && s.space.Contains(n) {
+				ns = append(ns, n)
+			}
+		}
+	}
+	return ns
+}
+
+// poll is the stopping test (§3.2.2): if a neighbour of the best vertex is
+// better than it, the search goes on with the simplex of the neighbours,
+// otherwise the vertex is a local minimum. The neighbours come in random order,
+// and those that have not been asked when a better one is known are left out:
+// whoever asks for all at once has the test of the paper.
+func (s *simplexSearch) poll() {
+	v0 := s.v[0]
+	ns := s.neighbours(v0.at)
+	s.rng.Shuffle(len(ns), func(i, j int) { ns[i], ns[j] = ns[j], ns[i] })
+	better := func(v float64) bool { return v < v0.value }
+	s.begin(ns, s.v, better, func(vs []vertex) {
+		if !slices.ContainsFunc(vs, func(v vertex) bool { return better(v.value) }) {
+			s.restart()
+			return
+		}
+		s.v = append([]vertex{v0}, vs...)
+		s.iterate()
+	})
+}
+
+// restart begins again somewhere else, or ends the search.
+func (s *simplexSearch) restart() {
+	if s.opts.Restarts >= 0 && s.restarts >= s.opts.Restarts {
+		s.end()
+		return
+	}
+	for {
+		c, ok := s.draws.draw()
+		if !ok {
+			s.end()
+			return
+		}
+		if !s.seen.has(c) {
+			s.restarts++
+			vs := s.initial(c)
+			if !slices.ContainsFunc(vs, c.Equal) {
+				vs = append(vs, c) // something new in every simplex
+			}
+			s.start(vs)
+			return
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// A vertex is a point of a direct search with its value, +Inf if the point
+// failed, broke a limit or was stopped early.
+type vertex struct {
+	at    assay.Config
+	value float64
+}
+
+// A stepper is the ask-and-tell side of the direct searches: it hands out the
+// points of one step of the algorithm and goes on when all of them have a
+// value. All that it does happens in Tell, so that an Ask that returns nothing
+// changes nothing.
+type stepper struct {
+	ledger
+	points []vertex      // of the step, in the algorithm's order
+	queue  []int         // points to be asked, one for each different configuration
+	same   map[int][]int // point in queue: all points of that configuration
+	of     map[int64]int // outstanding proposal: its point in queue
+	enough func(v float64) bool
+	then   func([]vertex)
+	best   vertex             // the least so far
+	seen   visited            // all that were proposed or observed
+	memory map[string]float64 // values by Key that stand; nil for none
+	done   bool
+}
+
+func newStepper(remember bool) stepper {
+	s := stepper{of: map[int64]int{}, seen: visited{}, best: vertex{nil, math.Inf(1)}}
+	if remember {
+		s.memory = map[string]float64{}
+	}
+	return s
+}
+
+// remember keeps the value of a trial that ran to its end, if there is a memory.
+func (s *stepper) remember(c assay.Config, t assay.Trial) {
+	if s.memory != nil && (t.State == assay.Done || t.State == assay.Infeasible) {
+		s.memory[c.Key()] = directValue(t)
+	}
+}
+
+// begin makes points the step that is handed out. Of equal points one is run; a
+// point that is in known, or remembered, has its value from there. When all have a value, then
+// is called with them, in the order of points: at once if there is nothing to
+// run.
+//
+// If enough is not nil, the step is over as soon as it holds for a value and
+// nothing is outstanding; then sees the points that have a value.
+func (s *stepper) begin(points []assay.Config, known []vertex, enough func(v float64) bool, then func([]vertex)) {
+	s.points, s.queue, s.same = make([]vertex, len(points)), nil, map[int][]int{}
+	s.enough, s.then = enough, then
+	value := map[string]float64{}
+	for _, v := range known {
+		value[v.at.Key()] = v.value
+	}
+	first := map[string]int{}
+	for i, c := range points {
+		k := c.Key()
+		s.points[i] = vertex{c, math.NaN()}
+		v, ok := value[k]
+		if !ok {
+			v, ok = s.memory[k]
+		}
+		if ok {
+			s.points[i].value = v
+			continue
+		}
+		j, ok := first[k]
+		if !ok {
+			j = i
+			first[k] = i
+			s.queue = append(s.queue, i)
+		}
+		s.same[j] = append(s.same[j], i)
+	}
+	if enough != nil && slices.ContainsFunc(s.points, func(v vertex) bool { return enough(v.value) }) {
+		s.queue = nil // a NaN is never enough
+	}
+	s.advance()
+}
+
+// advance calls then if the step is over.
+func (s *stepper) advance() {
+	if len(s.queue) > 0 || len(s.of) > 0 || s.then == nil {
+		return
+	}
+	then := s.then
+	s.then = nil
+	valued := s.points[:0:0]
+	for _, v := range s.points {
+		if !math.IsNaN(v.value) {
+			valued = append(valued, v)
+		}
+	}
+	then(valued)
+}
+
+// end ends the search.
+func (s *stepper) end() { s.done = true }
+
+// Ask implements [assay.Searcher].
+func (s *stepper) Ask(n int) ([]assay.Proposal, error) {
+	checkAsk(n)
+	if s.done {
+		return nil, assay.ErrDone
+	}
+	var ps []assay.Proposal
+	for len(ps) < n && len(s.queue) > 0 {
+		i := s.queue[0]
+		s.queue = s.queue[1:]
+		p := s.propose(s.points[i].at)
+		s.seen.add(p.Config)
+		s.of[p.ID] = i
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+// Tell implements [assay.Searcher].
+func (s *stepper) Tell(trials ...assay.Trial) error {
+	if err := s.settle(trials); err != nil {
+		return err
+	}
+	for _, t := range trials {
+		i := s.of[t.ID]
+		delete(s.of, t.ID)
+		v := vertex{s.points[i].at, directValue(t)}
+		s.remember(v.at, t)
+		for _, j := range s.same[i] {
+			s.points[j].value = v.value
+		}
+		if v.value < s.best.value {
+			s.best = v
+		}
+		if s.enough != nil && s.enough(v.value) {
+			s.queue = nil
+		}
+	}
+	if len(trials) > 0 {
+		s.advance()
+	}
+	return nil
+}
+
+// directValue returns what a direct search orders trials by: +Inf for those
+// without an exact value within the limits.
+func directValue(t assay.Trial) float64 {
+	if t.State != assay.Done || math.IsNaN(t.Value) {
+		return math.Inf(1)
+	}
+	return t.Value
+}
