@@ -90,7 +90,7 @@ type refusal struct {
 	detail string
 }
 
-func (r *refusal) Error() string { return "rest: " + r.code + ": " + r.detail }
+func (r *refusal) Error() string { return "rest: " + r.detail }
 
 // refusals are the answers to the errors of a session. Each says that nothing
 // has changed.

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -19,7 +20,10 @@ import (
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve serves a session on a Unix socket of a new directory.
 func serve(t testing.TB, st assay.Store, change func(*study.Online)) (session *study.Session, address string) {
@@ -459,6 +463,65 @@ func TestControl(t *testing.T) {
 	}
 	if _, err := rest.Control(rest.ClientOptions{Address: address}, "pause"); err == nil {
 		t.Error("a session that has ended can be paused")
+	}
+}
+
+// What is answered without net/http is answered as net/http would.
+func TestPlainAndOtherFormsAgree(t *testing.T) {
+	_, address := serve(t, store.NewMem(), nil)
+	c, err := net.Dial("unix", strings.TrimPrefix(address, "unix:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	exchange := func(request string) (head, body string) {
+		t.Helper()
+		c.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(r.StatusCode, " ", r.Header.Get("Content-Type")), string(b)
+	}
+	request := func(headers, body string) string {
+		return fmt.Sprintf("POST /v1/online/fetch HTTP/1.1\r\nHost: assay\r\nContent-Length: %d\r\n%s\r\n%s", len(body), headers, body)
+	}
+	for _, body := range []string{`{"instance":"nobody"}`, `{"instance":"no\u0062ody"}`, `{"instance":`, `{}`, ``} {
+		h1, b1 := exchange(request("", body))
+		h2, b2 := exchange(request("Cookie: x\r\n", body)) // no plain form: net/http, from here on
+		if h1 != h2 || b1 != b2 {
+			t.Errorf("%s: %s %s in plain form, else %s %s", body, h1, b1, h2, b2)
+		}
+		c.Close()
+		if c, err = net.Dial("unix", strings.TrimPrefix(address, "unix:")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Byte by byte, two requests at once, and a switch in the middle.
+	one := request("", `{"instance":"nobody"}`)
+	for i := range len(one) - 1 {
+		io.WriteString(c, one[i:i+1])
+	}
+	if h, _ := exchange(one[len(one)-1:]); !strings.HasPrefix(h, "404") {
+		t.Errorf("byte by byte: %s", h)
+	}
+	io.WriteString(c, one+request("Cookie: x\r\n", `{"instance":"nobody"}`)+one)
+	in := bufio.NewReader(c)
+	for i := range 3 {
+		r, err := http.ReadResponse(in, nil)
+		if err != nil || r.StatusCode != 404 {
+			t.Fatalf("answer %d of three: %v, %v", i, r, err)
+		}
+		io.Copy(io.Discard, r.Body)
+		r.Body.Close()
 	}
 }
 

@@ -161,7 +161,7 @@ func (c *cpuSet) enter(cpus []int) (undo func()) {
 	}
 	return func() {
 		if err == nil {
-			unix.SchedSetaffinity(0, &before)
+			_ = unix.SchedSetaffinity(0, &before)
 		}
 		runtime.UnlockOSThread()
 	}

@@ -151,7 +151,7 @@ func tryGroup(ctx context.Context) error {
 	if err != nil {
 		cmd.Process.Kill()
 	}
-	cmd.Wait()
+	_ = cmd.Wait()
 	if !spare.Stop() || time.Since(began) > 2*time.Second {
 		return fmt.Errorf("cgroup.kill did not end a process")
 	}

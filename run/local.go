@@ -262,7 +262,7 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 		p.follow(fd, buf[:])
 		unix.Close(fd)
 	} else { // no descriptor is left
-		waitExit(p.pid)
+		_ = waitExit(p.pid)
 	}
 	elapsed := time.Since(p.start)
 	p.mu.Lock()

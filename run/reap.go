@@ -237,7 +237,7 @@ func exitFD(pid int) (fd int, err error) {
 		return -1, err
 	}
 	go func() {
-		waitExit(pid)
+		_ = waitExit(pid)
 		unix.Close(fds[1])
 	}()
 	return fds[0], nil

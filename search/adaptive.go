@@ -56,7 +56,7 @@ func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 		opts.Reduce = slices.Min[[]float64]
 	}
 	if opts.Settled == nil {
-		opts.Settled = Precedence(1.0/8)
+		opts.Settled = Precedence(1.0 / 8)
 	}
 	return forwarding(&adaptive{inner: inner, opts: opts, of: map[int64]*race{}}, inner)
 }

@@ -226,7 +226,10 @@ func duel(rng *rand.Rand, x []float64, s func(inner assay.Searcher) assay.Search
 // as often as their median and their mean; and adaptive K is right in 95 % with
 // fewer runs than the least fixed K which is, of up to 20.
 func TestNoiseOfRealPrograms(t *testing.T) {
-	const duels = 500 // of each program: the standard error over 20 is 0.2 points
+	duels := 150 // of each program: the standard error over 20 is 0.4 points
+	if os.Getenv("ASSAY_SOAK") == "1" {
+		duels = 2000
+	}
 	series := warmSeries(t)
 	var names, heavy []string
 	for name, forks := range series {

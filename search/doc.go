@@ -5,9 +5,13 @@
 // space evenly; none of them looks at results. [NewBayes] fits a model to the
 // results and proposes what promises the largest improvement.
 //
+// [NewPRO], [NewSRO] and [NewNelderMead] are direct searches: a simplex of
+// configurations that moves, grows and shrinks by the order of its values.
+//
 // Wrappers add behaviour to any searcher: [First] puts the user's own
 // configurations in front, [Cache] runs no configuration twice, and
-// [Replicate] measures each several times. They nest from the inside out:
+// [Replicate] measures each several times, [Adaptive] as often as it takes to
+// order them. They nest from the inside out:
 //
 //	search.First(search.Replicate(search.Cache(inner), 3, slices.Min), defaults...)
 //

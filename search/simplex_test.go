@@ -23,14 +23,14 @@ var directSearches = []struct {
 func TestDirectConformance(t *testing.T) {
 	for _, d := range directSearches {
 		for name, opts := range map[string]SimplexOptions{
-			"once": {}, "minimal": {Minimal: true}, "restarts": {Restarts: -1, Seed: 3}, "large": {Size: 1, Restarts: 2},
+			"once": {}, "restarts": {Restarts: -1, Seed: 3}, "minimal": {Minimal: true, Size: 1, Restarts: 2},
 		} {
 			t.Run(d.name+" "+name, func(t *testing.T) {
-				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return d.make(s, opts) }, assaytest.SearcherOptions{})
+				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return d.make(s, opts) }, assaytest.SearcherOptions{Trials: 40})
 			})
 			t.Run(d.name+" "+name+" remembering", func(t *testing.T) {
 				opts.Remember = true
-				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return Cache(d.make(s, opts)) }, assaytest.SearcherOptions{NoRepeats: true})
+				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return Cache(d.make(s, opts)) }, assaytest.SearcherOptions{NoRepeats: true, Trials: 40})
 			})
 		}
 	}

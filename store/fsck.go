@@ -79,7 +79,7 @@ func (s *SQLite) Fsck(ctx context.Context, opts FsckOptions) (r Report, err erro
 	if _, err := f.c.ExecContext(ctx, "BEGIN"); err != nil {
 		return r, classify(err)
 	}
-	defer f.c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	defer func() { _, _ = f.c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }()
 	return r, f.file(ctx)
 }
 

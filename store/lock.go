@@ -97,7 +97,7 @@ func tryFlock(path string, h holder) (release func() error, err error) {
 		h.Host, _ = os.Hostname()
 		// The content is a courtesy: a full disk does not prevent the lock.
 		if b, err := json.Marshal(h); err == nil && f.Truncate(0) == nil {
-			f.Write(append(b, '\n'))
+			_, _ = f.Write(append(b, '\n')) // for people; the lock does not need it
 		}
 		return sync.OnceValue(func() error {
 			// In this order, so that who opens the file afterwards makes a new one.

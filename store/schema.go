@@ -111,7 +111,7 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
 		_, err = c.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, len(steps)))
 	}
 	if err != nil {
-		c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return fmt.Errorf("store: migration from format %d to %d: %w", version, len(steps), classify(err))
 	}
 	return nil

@@ -275,7 +275,7 @@ func (s *SQLite) Close() error { return s.close() }
 func (s *SQLite) shut() error {
 	s.turn <- struct{}{} // when a running write has ended
 	defer func() { <-s.turn }()
-	closed := error(fs.ErrClosed)
+	closed := fs.ErrClosed
 	s.broken.CompareAndSwap(nil, &closed)
 	// The writer is the last: only it may fold the log.
 	return classify(errors.Join(s.reads.Close(), s.stmts.close(), s.conn.Close(), s.writes.Close()))

@@ -57,7 +57,7 @@ func (s *SQLite) checkWAL(ctx context.Context) error {
 	if err := s.begin(ctx); err != nil {
 		return classify(err)
 	}
-	defer s.exec("ROLLBACK")
+	defer func() { _ = s.exec("ROLLBACK") }()
 	scan, err := scanWAL(f)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrIO, err)

@@ -84,7 +84,7 @@ func (s *SQLite) write(ctx context.Context, f func() error) error {
 		err = s.broke(err)
 	}
 	err = s.failed(err)
-	s.exec("ROLLBACK") // which SQLite has done by itself after some errors
+	_ = s.exec("ROLLBACK") // which SQLite has done by itself after some errors
 	return err
 }
 

@@ -32,12 +32,12 @@ const (
 	// one sample of the configuration that the rank ran (Tabatabaee et al. 2005,
 	// footnote 1).
 	Free Mode = iota
-	// Steps: all ranks wait for each other at the end of an iteration, and may
+	// Steps makes all ranks wait for each other at the end of an iteration; they may
 	// run different configurations in it. A report is a sample of its own
 	// configuration, so it must not contain the waiting; the time of iteration k
 	// is T_k = max over the ranks (eq. 1).
 	Steps
-	// Same: as Steps, and all ranks of an iteration run one configuration, because
+	// Same is as Steps, and all ranks of an iteration run one configuration, because
 	// the program needs them to agree. One iteration is one sample: T_k.
 	Same
 )

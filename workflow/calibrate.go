@@ -86,7 +86,7 @@ const (
 
 // Calibrate fits a calibration to executions of one application at one site. It
 // tries every sum of at most three terms with every way to count slots
-// (about a thousand models), by weighted least squares of the relative error
+// (up to a thousand models), by weighted least squares of the relative error
 // under nonnegative coefficients; scores each by the mean of
 // |log(predicted/real)| over configurations left out; and averages the
 // predictions' logarithms with weights exp(-score/0.02).
@@ -97,7 +97,7 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 	if len(runs) == 0 {
 		return nil, ErrNoRuns
 	}
-	set := &training{models: candidates()}
+	set := &training{}
 	for i := range runs {
 		w := runs[i].Workflow
 		if err := w.Check(); err != nil {
@@ -111,12 +111,21 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
+	set.models = candidates()
+	if len(set.configs) == 1 || oneCore(runs) {
+		set.models = candidatesFor(set.feature)
+	}
 	models, weight := set.average()
 	for i := range models {
 		c.Models = append(c.Models, models[i].weighted(weight[i], models[i].theta[:]))
 	}
 	set.validate(c, models, weight)
 	return c, nil
+}
+
+// oneCore reports whether no execution had more than one core.
+func oneCore(runs []Execution) bool {
+	return !slices.ContainsFunc(runs, func(e Execution) bool { return e.Workflow.Cores() > 1 })
 }
 
 // nodeCores returns the median of the cores of the machines used.
@@ -301,8 +310,10 @@ type Prediction struct {
 }
 
 // Predict returns the makespan of w on a number of slots (recorded cores, as in
-// the executions that c was fitted to), with levels from leveler. Slots 0 means
-// the machines of the recorded execution.
+// the executions that c was fitted to), with levels from leveler. Slots 0, or
+// as many as the recorded execution had cores, means its machines, where it is
+// known which task ran on which; on others models that do not count slots are
+// left out.
 func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Prediction, error) {
 	if err := w.Check(); err != nil {
 		return Prediction{}, err
@@ -310,19 +321,27 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 	if slots < 0 {
 		return Prediction{}, fmt.Errorf("workflow: %d slots", slots)
 	}
-	var f *features
-	if slots == 0 {
-		f = levelFeatures(w, leveler, w.Cores(), 0)
-	} else {
-		f = levelFeatures(w, leveler, slots, c.NodeCores)
+	if slots == 0 || slots == w.Cores() && w.Makespan > 0 {
+		return c.interval(predictModels(c.Models, levelFeatures(w, leveler, w.Cores(), 0), nil)), nil
 	}
-	p := predictModels(c.Models, f)
-	if slots > 0 {
-		// Fits say nothing about slots far from the recorded ones; no schedule
-		// beats the bounds of the run times alone.
-		p = max(p, Bounds(w, Site{}, slots).Makespan())
-	}
+	f := levelFeatures(w, leveler, slots, c.NodeCores)
+	p := predictModels(c.Models, f, c.scales())
+	// Fits say nothing about slots far from the recorded ones; no schedule beats
+	// the bounds of the run times alone.
+	p = max(p, Bounds(w, Site{}, slots).Makespan())
 	return c.interval(p), nil
+}
+
+// scales returns which models say something about other numbers of slots: those
+// that count slots, or all if none does.
+func (c *Calibration) scales() func(*WeightedModel) bool {
+	counts := func(m *WeightedModel) bool { return m.Compute != ComputeModel{} }
+	for i := range c.Models {
+		if counts(&c.Models[i]) {
+			return counts
+		}
+	}
+	return nil
 }
 
 func (c *Calibration) interval(p Seconds) Prediction {

@@ -9,8 +9,8 @@ import (
 type Policy uint8
 
 const (
-	// FirstReady starts tasks in the order in which they became ready, those
-	// of one moment by index: what DAGMan, Make and Snakemake come close to.
+	// FirstReady starts tasks in the order in which they became ready: what
+	// DAGMan, Make and Snakemake come close to.
 	FirstReady Policy = iota
 	// LongestPath starts the task with the longest chain of tasks behind it
 	// (critical-path scheduling; HEFT's rank).
@@ -154,13 +154,15 @@ func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
 			sched.Makespan = now
 			return sched, nil
 		}
-		first := heap[0]
-		heap = popRunning(heap)
-		now = first.end
-		free = append(free, first.slot)
-		for _, s := range g.succs.item[g.succs.start[first.task]:g.succs.start[first.task+1]] {
-			if wait[s]--; wait[s] == 0 {
-				ready = append(ready, s)
+		now = heap[0].end
+		for len(heap) > 0 && heap[0].end == now { // all that ends now, before anything starts
+			first := heap[0]
+			heap = popRunning(heap)
+			free = append(free, first.slot)
+			for _, s := range g.succs.item[g.succs.start[first.task]:g.succs.start[first.task+1]] {
+				if wait[s]--; wait[s] == 0 {
+					ready = append(ready, s)
+				}
 			}
 		}
 	}

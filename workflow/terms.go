@@ -59,14 +59,15 @@ func (t *Term) UnmarshalText(text []byte) error {
 // Eq. 3. The zero value leaves Eq. 3 out: the terms stand alone.
 type ComputeModel struct {
 	Share  float64 `json:"share,omitempty"`  // slots are this share of the cores
-	Cap    int     `json:"cap,omitempty"`    // or this many in all
+	Cap    int     `json:"cap,omitempty"`    // or at most this many in all
 	Placed bool    `json:"placed,omitempty"` // Share of the cores of each machine, tasks where they were recorded
 }
 
-// divisors and caps are the numbers of slots that are tried.
+// divisors, caps and placings are the numbers of slots that are tried, most
+// slots first.
 var (
 	divisors = []float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
-	caps     = []int{1, 2, 4, 8, 16, 32, 64}
+	caps     = []int{64, 32, 16, 8, 4, 2, 1}
 	placings = []float64{1, 2, 4, 8, 12}
 )
 
@@ -136,7 +137,7 @@ func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *
 
 func (m ComputeModel) slots(cores int) int {
 	if m.Cap > 0 {
-		return m.Cap
+		return min(m.Cap, max(cores, 1))
 	}
 	return max(1, int(math.Round(m.Share*float64(cores))))
 }
@@ -247,12 +248,16 @@ func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 	return m
 }
 
-// predictModels returns the models' weighted geometric mean.
-func predictModels(models []WeightedModel, f *features) Seconds {
+// predictModels returns the weighted geometric mean of the models for which use,
+// if not nil, is true.
+func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) Seconds {
 	compute := computeModels()
 	sum, total := 0.0, 0.0
 	for i := range models {
 		m := &models[i]
+		if use != nil && !use(m) {
+			continue
+		}
 		at := slices.Index(compute, m.Compute)
 		y := 0.0
 		for _, t := range m.Terms {
@@ -269,6 +274,29 @@ func predictModels(models []WeightedModel, f *features) Seconds {
 		total += m.Weight
 	}
 	return math.Exp(sum / total)
+}
+
+// candidatesFor returns every form of model that fits can tell apart: of the ways
+// to count slots that give the same levels' makespans in all of f, the first
+// stands for all, which is the one with most slots. (One execution on one slot
+// does not say that a second slot would stand idle.)
+func candidatesFor(f []*features) []candidate {
+	same := func(a, b int) bool {
+		for _, x := range f {
+			if x.span[a] != x.span[b] || x.waves[a] != x.waves[b] {
+				return false
+			}
+		}
+		return true
+	}
+	keep := make([]bool, len(computeModels()))
+	for m := range keep {
+		keep[m] = true
+		for k := 1; k < m && keep[m]; k++ {
+			keep[m] = !keep[k] || !same(k, m)
+		}
+	}
+	return slices.DeleteFunc(candidates(), func(c candidate) bool { return !keep[c.model] })
 }
 
 // candidates returns every form of model: up to three of the terms without

@@ -56,6 +56,7 @@ Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
+	cmd.AddCommand(benchProCommand(s))
 	return cmd
 }
 
@@ -144,6 +145,9 @@ func benchMethods(text string) ([]bench.Method, error) {
 			st := &config.Study{
 				Search: config.Method{Name: e.searcher, Seed: seed, Options: e.search},
 				Stop:   config.Stop{Rule: e.stopper, Options: e.stop},
+			}
+			if p.ByTrials {
+				st.Budget.Trials = 1 // how many does not matter, but that it is they that count
 			}
 			searcher, err := newSearcher(st, p.Space, nil)
 			if err != nil {

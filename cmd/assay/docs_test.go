@@ -16,7 +16,7 @@ import (
 // their order: each is compared up to its first digit, since what follows are
 // measurements.
 func TestDocs(t *testing.T) {
-	for _, page := range []string{"../../README.md", "../../docs/guide.md"} {
+	for _, page := range []string{"../../README.md", "../../docs/guide.md", "../../docs/online.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			if err != nil {
@@ -28,8 +28,11 @@ func TestDocs(t *testing.T) {
 			}
 			dir := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-			if err := os.Symlink(filepath.Join(root, "examples"), filepath.Join(dir, "examples")); err != nil {
-				t.Fatal(err)
+			t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
+			for _, shown := range []string{"examples", "clients"} {
+				if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			ran := 0
 			for _, b := range fences(string(text)) {

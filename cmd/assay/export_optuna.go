@@ -78,9 +78,11 @@ func (r *record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 			return err
 		}
 	}
-	attr := map[string]any{"assay_id": t.ID, "assay_state": t.State, "assay_reason": t.Reason}
-	if err := log.op(optunaUserAttr, map[string]any{"trial_id": id, "user_attr": attr}); err != nil {
-		return err
+	for _, attr := range []map[string]any{{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason}} {
+		// Optuna takes one attribute at a time.
+		if err := log.op(optunaUserAttr, map[string]any{"trial_id": id, "user_attr": attr}); err != nil {
+			return err
+		}
 	}
 	state := map[string]any{"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime)}
 	switch t.State {

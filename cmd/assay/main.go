@@ -66,7 +66,7 @@ early, and says which configuration is best and by how much.
 		return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), planCommand(), workflowCommand(), serveCommand(s),
+		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(), workflowCommand(), serveCommand(s),
 		doctorCommand(s), versionCommand(s),
 	)
 	usageArgs(root)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay/internal/report"
@@ -159,7 +160,7 @@ func writePlanText(w io.Writer, reports []*planReport) error {
 		t := report.NewTable(report.Palette{}, "workflow", ">tasks", ">slots", ">makespan", ">cost", ">efficiency")
 		for _, r := range reports {
 			c := r.plans[r.best].Choice
-			t.Add(r.w.Name, fmt.Sprint(len(r.w.Tasks)), fmt.Sprint(c.Slots), report.Seconds(c.Makespan), report.Number(c.Cost, 4), report.Percent(c.Efficiency))
+			t.Add(r.w.Name, fmt.Sprint(len(r.w.Tasks)), fmt.Sprint(c.Slots), clock(c.Makespan), report.Number(c.Cost, 4), percentText(c.Efficiency))
 		}
 		if err := t.Write(&b); err != nil {
 			return err
@@ -170,7 +171,7 @@ func writePlanText(w io.Writer, reports []*planReport) error {
 }
 
 func (r *planReport) text(b *strings.Builder) error {
-	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.w.Name, len(r.w.Tasks), r.w.Graph.Depth(), report.Seconds(r.w.Work()), r.w.Format)
+	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.w.Name, len(r.w.Tasks), r.w.Graph.Depth(), clock(r.w.Work()), r.w.Format)
 	r.calibrationText(b)
 	for i, v := range r.venues {
 		if v.Name != "" {
@@ -201,15 +202,15 @@ func (r *planReport) calibrationText(b *strings.Builder) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(b, "calibrated from %d executions of %d configurations: median error %s when left out\n", c.Executions, c.Configs, report.Percent(c.CVError))
+	fmt.Fprintf(b, "calibrated from %d executions of %d configurations: median error %s when left out\n", c.Executions, c.Configs, percentText(c.CVError))
 	var terms []string
 	for _, t := range c.Mean() {
 		terms = append(terms, fmt.Sprintf("%s %s", t.Term, report.Number(t.Value, 3)))
 	}
 	fmt.Fprintf(b, "what it adds, on average over %d models: %s\n", len(c.Models), strings.Join(terms, ", "))
 	if m := r.w.Makespan; m > 0 {
-		fmt.Fprintf(b, "recorded on %d cores: %s; predicted %s (%s to %s), error %s\n", r.w.Cores(), report.Seconds(m),
-			report.Seconds(r.self.Makespan), report.Seconds(r.self.Low), report.Seconds(r.self.High), report.Percent(workflow.RelError(m, r.self.Makespan)))
+		fmt.Fprintf(b, "recorded on %d cores: %s; predicted %s (%s to %s), error %s\n", r.w.Cores(), clock(m),
+			clock(r.self.Makespan), clock(r.self.Low), clock(r.self.High), percentText(workflow.RelError(m, r.self.Makespan)))
 	}
 }
 
@@ -223,12 +224,12 @@ func (r *planReport) table(b *strings.Builder, p *workflow.Plan) error {
 	for _, e := range p.Estimates {
 		interval := ""
 		if e.Low < e.High {
-			interval = report.Seconds(e.Low) + " to " + report.Seconds(e.High)
+			interval = clock(e.Low) + " to " + clock(e.High)
 		}
 		bound := ""
 		for k, n := range r.opt.Slots {
 			if n == e.Slots {
-				bound = report.Seconds(p.Bounds[k].Makespan())
+				bound = clock(p.Bounds[k].Makespan())
 			}
 		}
 		mark := ""
@@ -240,10 +241,20 @@ func (r *planReport) table(b *strings.Builder, p *workflow.Plan) error {
 		if e == p.Choice.Estimate {
 			mark = strings.TrimSpace(mark + " <- choice")
 		}
-		t.Add(fmt.Sprint(e.Slots), e.Method, report.Seconds(e.Makespan), interval, report.Number(e.Cost, 4), report.Percent(e.Efficiency), bound, mark)
+		t.Add(fmt.Sprint(e.Slots), e.Method, clock(e.Makespan), interval, report.Number(e.Cost, 4), percentText(e.Efficiency), bound, mark)
 	}
 	return t.Write(b)
 }
+
+// clock returns a length of time, to the digit below a thousand seconds.
+func clock(s float64) string {
+	if s < 1000 {
+		return strconv.FormatFloat(s, 'g', 5, 64) + " s"
+	}
+	return report.Seconds(s)
+}
+
+func percentText(x float64) string { return strconv.FormatFloat(100*x, 'g', 3, 64) + " %" }
 
 // planSVG draws makespan against slots for each workflow and method.
 func planSVG(w io.Writer, reports []*planReport) error {

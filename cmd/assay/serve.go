@@ -50,7 +50,7 @@ configuration before an iteration and reports its time after it. The study file
 needs parameters, but no command.
 
 With a program after --, it is run with ASSAY_ONLINE set, and serve ends with
-it; without one, serve goes on until SIGINT or SIGTERM. The same study goes on
+it; without one, SIGINT or SIGTERM ends it. The same study goes on
 where it stopped. Only this user can reach the socket.`,
 		Example: `  assay serve --online examples/online/heat/assay.yaml -- examples/online/heat/heat
   assay serve status --at unix:/run/user/1000/assay/heat.sock`,
@@ -251,7 +251,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams, o study.Online, p *pr
 		fmt.Fprintf(s.err, "assay: the program ended with %v\n", exit)
 		return &exitError{codeFailure}
 	}
-	if perr == nil && interrupted {
+	if perr == nil && interrupted && len(program) > 0 {
 		return &exitError{interruptCode(which())}
 	}
 	return perr

@@ -71,6 +71,7 @@ func studyCommand(s streams) *cobra.Command {
 	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
 		return removeStudies(ctx, s.out, h, args)
 	})
+	cmd.AddCommand(noiseCommand(s, f))
 	fsck := add("fsck", "rebuild every trial from the events and compare", cobra.NoArgs, func(ctx context.Context, h *storeHandle, _ []string) error {
 		return fsckStore(ctx, s.out, h, f.repair)
 	})

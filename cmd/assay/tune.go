@@ -280,7 +280,7 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 		if auto := f.repeat == "auto"; auto {
 			st.Repeat.Runs, st.Repeat.Auto = 0, true
 		} else if err != nil || n < 1 {
-			return usagef("--repeat %s: neither a number of runs from 1 nor auto", f.repeat)
+			return usagef("--repeat %s: not a number of runs from 1, nor auto", f.repeat)
 		} else {
 			st.Repeat.Runs, st.Repeat.Auto = n, false
 		}

@@ -33,7 +33,7 @@ type searcherEntry struct {
 func searchers() []searcherEntry {
 	bayesKeys := []string{"initial", "learner", "stopped", "penalty"}
 	return []searcherEntry{
-		{"auto", "the best that we know: bayes", []string{"initial", "learner"}, newBayes},
+		{"auto", "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best", []string{"initial", "penalty"}, newAuto},
 		{"bayes", "Bayesian optimisation: a random forest and expected improvement", bayesKeys, newBayes},
 		{"bliss", "Bayesian optimisation by a pool of light models, chosen by a bandit", []string{"initial", "penalty"}, newBliss},
 		{"random", "uniform draws without repetition", nil, func(s *assay.Space, seed uint64, _ *options) (assay.Searcher, error) {
@@ -52,6 +52,11 @@ func searchers() []searcherEntry {
 		{"sro", "sequential rank ordering: one point decides where pro asks all", simplexKeys(), newSRO},
 		{"nm", "the simplex method of Nelder and Mead, a baseline", simplexKeys(), newNelderMead},
 	}
+}
+
+// newAuto returns the default searcher.
+func newAuto(s *assay.Space, seed uint64, o *options) (assay.Searcher, error) {
+	return penalized(search.NewAuto(s, search.AutoOptions{Seed: seed, Initial: o.int("initial", 0, 1, 10_000)}), o), nil
 }
 
 // newBayes returns Bayesian optimisation with a learner by name.
@@ -133,7 +138,7 @@ func stoppers() []stopperEntry {
 		return func(*assay.Space, uint64, *options) assay.Stopper { return s }
 	}
 	return []stopperEntry{
-		{"auto", "incumbent, where the searcher learns from stopped runs and the metric can only grow", nil, always(stop.Incumbent{})},
+		{"auto", "incumbent, where the searcher learns from stopped runs and time is what is limited; else none", nil, always(stop.Incumbent{})},
 		{"none", "every run goes on to its end", nil, always(nil)},
 		{"static", "a run stops at the value of the first trial", nil, always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", nil, always(stop.Incumbent{})},
@@ -238,7 +243,10 @@ func newStopper(st *config.Study, space *assay.Space) (assay.Stopper, error) {
 	if name == "" {
 		name = "auto"
 	}
-	if name == "auto" && !learnsCensored(st.Search.Name) {
+	// A run that is stopped teaches less than one that is not. Where the budget
+	// counts runs alone, each is to teach as much as it can.
+	byTrials := st.Budget.Trials > 0 && st.Budget.Time == 0
+	if name == "auto" && (byTrials || !learnsCensored(st.Search.Name)) {
 		name = "none"
 	}
 	i := slices.IndexFunc(stoppers(), func(e stopperEntry) bool { return e.name == name })

@@ -79,20 +79,20 @@ func showLevels(out io.Writer, w *workflow.Workflow, l workflow.NamedLeveler, sl
 		widest = max(widest, x.Tasks)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d tasks, %d dependencies, %d levels, %s of work (%s)\n", w.Name, len(w.Tasks), w.Graph.Edges(), len(levels), report.Seconds(w.Work()), w.Format)
+	fmt.Fprintf(&b, "%s: %d tasks, %d dependencies, %d levels, %s of work (%s)\n", w.Name, len(w.Tasks), w.Graph.Edges(), len(levels), clock(w.Work()), w.Format)
 	if w.Makespan > 0 {
-		fmt.Fprintf(&b, "recorded: %s on %d cores of %d machines (%s)\n", report.Seconds(w.Makespan), w.Cores(), len(w.Machines), w.System)
+		fmt.Fprintf(&b, "recorded: %s on %d cores of %d machines (%s)\n", clock(w.Makespan), w.Cores(), len(w.Machines), w.System)
 	}
 	t := report.NewTable(report.Palette{}, ">level", ">tasks", "", ">work", ">longest", "kinds")
 	for i, x := range levels {
 		bar := strings.Repeat("█", max(1, 24*x.Tasks/widest))
-		t.Add(fmt.Sprint(i), fmt.Sprint(x.Tasks), bar, report.Seconds(x.Sum), report.Seconds(x.Max), kindList(kinds[i]))
+		t.Add(fmt.Sprint(i), fmt.Sprint(x.Tasks), bar, clock(x.Sum), clock(x.Max), kindList(kinds[i]))
 	}
 	if err := t.Write(&b); err != nil {
 		return err
 	}
 	bound := workflow.Bounds(w, workflow.Site{}, slots)
-	fmt.Fprintf(&b, "critical path %s; on %d slots at least %s\n", report.Seconds(bound.Path), slots, report.Seconds(bound.Makespan()))
+	fmt.Fprintf(&b, "critical path %s; on %d slots at least %s\n", clock(bound.Path), slots, clock(bound.Makespan()))
 	_, err := io.WriteString(out, b.String())
 	return err
 }

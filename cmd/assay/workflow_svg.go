@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -38,7 +37,7 @@ func ganttSVG(out io.Writer, w *workflow.Workflow, s *workflow.Schedule) error {
 	height := top + row*float64(s.Slots) + 60
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" font-family="sans-serif" font-size="11">`+"\n", width, height, width, height)
-	title := fmt.Sprintf("%s on %d slots: %s", w.Name, s.Slots, report.Seconds(s.Makespan))
+	title := fmt.Sprintf("%s on %d slots: %s", w.Name, s.Slots, clock(s.Makespan))
 	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"20\" font-size=\"14\" font-weight=\"bold\">%s</text>\n", html.EscapeString(title), left, html.EscapeString(title))
 	order := make([]int, len(w.Tasks))
 	for i := range order {
@@ -58,12 +57,12 @@ func ganttSVG(out io.Writer, w *workflow.Workflow, s *workflow.Schedule) error {
 		}
 		fmt.Fprintf(&b, `<rect x="%.2f" y="%.2f" width="%.2f" height="%.2f" fill="hsl(%d 60%% 60%%)"><title>%s %s</title></rect>`+"\n",
 			left+s.Start[t]*scale, top+row*float64(s.Slot[t]), max((s.End[t]-s.Start[t])*scale, 0.3), row*0.9, colour[kind]*137%360,
-			html.EscapeString(w.Tasks[t].ID), report.Seconds(s.End[t]-s.Start[t]))
+			html.EscapeString(w.Tasks[t].ID), clock(s.End[t]-s.Start[t]))
 	}
 	bottom := top + row*float64(s.Slots)
 	for i := range 6 {
 		x := span * float64(i) / 5
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", left+x*scale, bottom+16, report.Seconds(x))
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`+"\n", left+x*scale, bottom+16, clock(x))
 	}
 	fmt.Fprintf(&b, `<text x="8" y="%.1f">slot</text>`+"\n", top+10)
 	x := left

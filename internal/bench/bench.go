@@ -39,6 +39,9 @@ type Problem struct {
 	Optimum float64       // the least feasible True
 	Worst   float64       // the greatest finite True, for a search that finds nothing
 	Median  time.Duration // median run time over the table, the unit of --budget-x
+	// ByTrials says that the budgets count trials, not time. Run sets it in the
+	// Problem that it gives to Method.New.
+	ByTrials bool
 	// Replay returns a new runner and its clock, at time zero.
 	Replay func(seed uint64) (assay.Runner, assay.Clock)
 }
@@ -159,7 +162,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 // one runs a method on a problem for the largest budget of one sort and
 // returns its outcome at each budget of that sort, by index.
 func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, trials bool) (map[int]outcome, error) {
-	searcher, stopper, err := m.New(p, seed)
+	q := *p
+	q.ByTrials = trials
+	searcher, stopper, err := m.New(&q, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestOptunaLoadsTheJournal lets Optuna load an exported study and go on with it,
+// where Python has Optuna.
+func TestOptunaLoadsTheJournal(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
+		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")
+	}
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	tune := exec.Command("assay", "tune", "-p", "n=1..9", "-p", "z=a,b", "-p", "r=0.1..0.9", "--trials", "6", "--check", "0", "--study", "o", "--", "true", "{n}", "{z}", "{r}")
+	if out, err := tune.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	journal, err := exec.Command("assay", "study", "export", "o", "--format", "optuna").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "o.journal")
+	if err := os.WriteFile(file, journal, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-c", `
+import sys, optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+study = optuna.load_study(study_name="o", storage=JournalStorage(JournalFileBackend(sys.argv[1])))
+before = len(study.trials)
+study.optimize(lambda t: t.suggest_int("n", 1, 9) * t.suggest_float("r", 0.1, 0.9) + (t.suggest_categorical("z", ["a", "b"]) == "a"), n_trials=2)
+print(before, len(study.trials))
+`, file).Output()
+	if err != nil || string(bytes.TrimSpace(out)) != "6 8" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,217 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
+)
+
+// lightAuto is an Auto searcher that looks at few candidates.
+func lightAuto(s *assay.Space, opts AutoOptions) *Auto {
+	a := NewAuto(s, opts)
+	a.bayes.draws, a.bayes.starts = 16, 1
+	return a
+}
+
+func TestAutoConformance(t *testing.T) {
+	assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
+		return lightAuto(s, AutoOptions{Initial: 3})
+	}, assaytest.SearcherOptions{Exhausts: true, Trials: 12})
+}
+
+// gridSpace has 21³ points.
+func gridSpace(t testing.TB) *assay.Space {
+	t.Helper()
+	var ps []assay.Param
+	for _, name := range []string{"a", "b", "c"} {
+		ps = append(ps, assay.Param{Name: name, Kind: assay.Integer, Lo: 0, Hi: 20})
+	}
+	s, err := assay.NewSpace(ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func dish(c assay.Config) float64 {
+	v := 1.0
+	for i, x := range c {
+		v += (x - 7) * (x - 7) * float64(i+1) / 100
+	}
+	return v
+}
+
+// stairs is constant almost everywhere, and falls where two of three are large.
+func stairs(c assay.Config) float64 {
+	v := 8.0
+	for _, x := range c {
+		if x > 16 {
+			v /= 2
+		}
+	}
+	if c[0] > 16 && c[1] < 3 {
+		v *= 20
+	}
+	return v
+}
+
+// driveAuto runs a search and returns its trials.
+func driveAuto(t testing.TB, s assay.Searcher, n int, value func(assay.Config) float64) []assay.Trial {
+	t.Helper()
+	var all []assay.Trial
+	for range n {
+		ps, err := s.Ask(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := doneTrial(ps[0], value(ps[0].Config))
+		if err := s.Tell(tr); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, tr)
+	}
+	return all
+}
+
+func TestAutoChoosesTheModelThatPredicts(t *testing.T) {
+	s := gridSpace(t)
+	slope := func(c assay.Config) float64 { return math.Exp((c[0] + 2*c[1] - c[2]) / 20) }
+	steps := func(c assay.Config) float64 {
+		switch {
+		case c[0] > 16:
+			return 1e4
+		case c[1] > 9:
+			return 2
+		}
+		return 1
+	}
+	for _, c := range []struct {
+		name    string
+		value   func(assay.Config) float64
+		process bool
+	}{{"smooth", slope, true}, {"steps", steps, false}} {
+		a := NewAuto(s, AutoOptions{Seed: 1, Initial: 30})
+		driveAuto(t, a, 32, c.value)
+		if a.decided == 0 || a.process != c.process {
+			t.Errorf("%s: process %v, decided after %d", c.name, a.process, a.decided)
+		}
+	}
+}
+
+// Every third proposal of a model is beside the best trial.
+func TestAutoTurns(t *testing.T) {
+	s := gridSpace(t)
+	a := NewAuto(s, AutoOptions{Seed: 2, Initial: 6})
+	best, value := assay.Config(nil), math.Inf(1)
+	beside := 0
+	for k := range 30 {
+		turn := a.turn
+		ps, err := a.Ask(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := ps[0].Config
+		if k >= 6 && turn%3 == 2 && slices.ContainsFunc(s.Neighbours(best), c.Equal) {
+			beside++
+		}
+		v := dish(c)
+		if err := a.Tell(doneTrial(ps[0], v)); err != nil {
+			t.Fatal(err)
+		}
+		if v < value {
+			best, value = c, v
+		}
+	}
+	if beside < 6 || beside > 8 { // 8 turns; all neighbours may be visited
+		t.Errorf("%d proposals beside the best in 24, want about 8", beside)
+	}
+}
+
+// On 6 seeds each it is far better than random search, with runs stopped at the
+// best so far or not, and with a metric that is maximized.
+func TestAutoFindsOptima(t *testing.T) {
+	s := gridSpace(t)
+	const seeds, trials = 6, 40
+	for name, f := range map[string]func(assay.Config) float64{
+		"dish": dish, "stairs": stairs,
+		"maximized": func(c assay.Config) float64 { return -1 / dish(c) },
+	} {
+		var auto, random float64
+		for seed := range uint64(seeds) {
+			for k, sum := range []*float64{&auto, &random} {
+				var searcher assay.Searcher = NewAuto(s, AutoOptions{Seed: seed})
+				if k == 1 {
+					searcher = NewRandom(s, seed)
+				}
+				best, _ := assay.Best(driveAuto(t, searcher, trials, f))
+				*sum += math.Abs(best.Value) / seeds
+			}
+		}
+		if name == "maximized" {
+			auto, random = 1/auto, 1/random
+		}
+		t.Logf("%s: auto %.4f, random %.4f", name, auto, random)
+		if !(auto-1 < 0.35*(random-1)) {
+			t.Errorf("%s: auto %.4f, random %.4f", name, auto, random)
+		}
+	}
+}
+
+// Runs that are stopped at the best so far are learned from as at least so long.
+func TestAutoCensored(t *testing.T) {
+	s := gridSpace(t)
+	a := NewAuto(s, AutoOptions{Seed: 3})
+	best := math.Inf(1)
+	for range 60 {
+		ps, err := a.Ask(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := doneTrial(ps[0], dish(ps[0].Config))
+		if tr.Value >= best {
+			tr.State, tr.Value = assay.Censored, best
+		}
+		best = min(best, tr.Value)
+		if err := a.Tell(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best > 1.1 {
+		t.Errorf("found %v, the optimum is 1", best)
+	}
+}
+
+// BenchmarkAuto measures one ask and tell after n trials of 25 parameters, over
+// the three parts. Goals: 30 ms at 100, 100 ms at 1,000.
+func BenchmarkAuto(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := mixedSpace()
+			var trials []assay.Trial
+			r := NewRandom(s, 1)
+			for range n {
+				c, _ := r.draw()
+				trials = append(trials, doneTrial(assay.Proposal{Config: c}, mixedValue(s, c)))
+			}
+			a := NewAuto(s, AutoOptions{Seed: 1})
+			if err := a.Observe(trials...); err != nil {
+				b.Fatal(err)
+			}
+			// The first three turns decide between the models, which happens
+			// once in n/4 trials.
+			driveAuto(b, a, 3, func(c assay.Config) float64 { return mixedValue(s, c) })
+			var spent time.Duration
+			for b.Loop() {
+				before := cpuTime()
+				driveAuto(b, a, 1, func(c assay.Config) float64 { return mixedValue(s, c) })
+				spent += cpuTime() - before
+			}
+			b.ReportMetric(spent.Seconds()*1e3/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
