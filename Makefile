@@ -7,7 +7,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./study ./run ./store ./internal/term
+RACE   := . ./study ./run ./store ./rest ./internal/term
 FUZZTIME ?= 60s
 
 .PHONY: test deps race bench soak fuzz lint fmt

@@ -15,12 +15,18 @@ import (
 func TestTrialJSON(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
 	for _, want := range []assay.Trial{
-		{Proposal: assay.Proposal{ID: 1, Config: assay.Config{1, 0.1}}, State: assay.Done, Value: 1.25, Attempts: 1,
-			Measurement: assay.Measurement{Elapsed: 1250 * time.Millisecond, Metrics: map[string]float64{"user": 1}}, Started: at, Ended: at},
-		{Proposal: assay.Proposal{ID: 2, Config: assay.Config{}}, State: assay.Failed, Value: math.Inf(1), Reason: "exit code 3",
-			Measurement: assay.Measurement{ExitCode: 3, Signal: "SIGSEGV"}},
-		{Proposal: assay.Proposal{ID: 3, Config: assay.Config{-0.5}}, State: assay.Censored, Value: 0,
-			Decision: &assay.Decision{Stop: true, Reason: "slow", Predicted: math.NaN(), At: time.Second}},
+		{
+			Proposal: assay.Proposal{ID: 1, Config: assay.Config{1, 0.1}}, State: assay.Done, Value: 1.25, Attempts: 1,
+			Measurement: assay.Measurement{Elapsed: 1250 * time.Millisecond, Metrics: map[string]float64{"user": 1}}, Started: at, Ended: at,
+		},
+		{
+			Proposal: assay.Proposal{ID: 2, Config: assay.Config{}}, State: assay.Failed, Value: math.Inf(1), Reason: "exit code 3",
+			Measurement: assay.Measurement{ExitCode: 3, Signal: "SIGSEGV"},
+		},
+		{
+			Proposal: assay.Proposal{ID: 3, Config: assay.Config{-0.5}}, State: assay.Censored, Value: 0,
+			Decision: &assay.Decision{Stop: true, Reason: "slow", Predicted: math.NaN(), At: time.Second},
+		},
 	} {
 		b, err := json.Marshal(assay.Event{At: at, Told: &want})
 		if err != nil {

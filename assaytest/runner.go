@@ -200,8 +200,11 @@ var runnerRules = []runnerRule{
 	}},
 	{"NUL byte", "what a program cannot be given is an error", func(b *runnerBench) error {
 		for _, job := range []assay.Job{
-			{Argv: []string{"true", "a\x00b"}}, {Argv: []string{"tr\x00ue"}}, {},
-			{Argv: []string{"true"}, Env: []string{"A=\x00"}}, {Argv: []string{"true"}, Dir: "/\x00"},
+			{Argv: []string{"true", "a\x00b"}},
+			{Argv: []string{"tr\x00ue"}},
+			{},
+			{Argv: []string{"true"}, Env: []string{"A=\x00"}},
+			{Argv: []string{"true"}, Dir: "/\x00"},
 		} {
 			if m, err := b.runner.Run(b.ctx, job, nil); err == nil {
 				return fmt.Errorf("%+q, %+q in %+q gives %+v and no error", job.Argv, job.Env, job.Dir, m)

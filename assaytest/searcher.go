@@ -97,11 +97,14 @@ func searcherSpaces() []searcherSpace {
 		return assay.Param{Name: name, Kind: assay.Categorical, Levels: levels}
 	}
 	mixed := []assay.Param{
-		real("x", -1, 1), {Name: "rate", Kind: assay.Real, Lo: 1e-3, Hi: 10, Log: true},
+		real("x", -1, 1),
+		{Name: "rate", Kind: assay.Real, Lo: 1e-3, Hi: 10, Log: true},
 		{Name: "share", Kind: assay.Real, Lo: 0, Hi: 0.9, Step: 0.1},
-		integer("threads", 1, 8), {Name: "size", Kind: assay.Integer, Lo: 1, Hi: 1 << 20, Log: true},
+		integer("threads", 1, 8),
+		{Name: "size", Kind: assay.Integer, Lo: 1, Hi: 1 << 20, Log: true},
 		{Name: "cache", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}},
-		category("codec", "zstd", "gzip", "lz4"), {Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
+		category("codec", "zstd", "gzip", "lz4"),
+		{Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
 	}
 	narrow := assay.Relation{Text: "i + j <= 6 && i != j", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] }}
 	huge := make([]assay.Param, 30)

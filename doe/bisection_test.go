@@ -52,7 +52,10 @@ func TestBisectLevels(t *testing.T) {
 		n    int
 		want []int
 	}{
-		{0, []int{}}, {1, []int{0}}, {2, []int{0, 1}}, {3, []int{0, 2, 1}},
+		{0, []int{}},
+		{1, []int{0}},
+		{2, []int{0, 1}},
+		{3, []int{0, 2, 1}},
 		{5, []int{0, 4, 2, 1, 3}},
 		{6, []int{0, 5, 2, 1, 4, 3}}, // 1/2 is between 2 and 3: the lower
 		{9, []int{0, 8, 4, 2, 6, 1, 5, 3, 7}},

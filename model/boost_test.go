@@ -21,8 +21,14 @@ func TestBoostConformance(t *testing.T) {
 
 func TestBoostOptionsPanic(t *testing.T) {
 	for _, b := range []Boost{
-		{Rounds: -1}, {Rate: -0.1}, {Rate: 1.5}, {Rate: math.NaN()}, {MaxDepth: -1},
-		{Gamma: -1}, {Lambda: math.NaN()}, {MinChildWeight: math.NaN()},
+		{Rounds: -1},
+		{Rate: -0.1},
+		{Rate: 1.5},
+		{Rate: math.NaN()},
+		{MaxDepth: -1},
+		{Gamma: -1},
+		{Lambda: math.NaN()},
+		{MinChildWeight: math.NaN()},
 	} {
 		func() {
 			defer func() {

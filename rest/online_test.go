@@ -224,12 +224,14 @@ func TestLargeBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ContentLength = length
-		go r.Write(c) // fails when the server hangs up
+		sent := make(chan struct{})
+		go func() { defer close(sent); r.Write(c) }() // fails when the server hangs up
 		head := make([]byte, 12)
 		if _, err := io.ReadFull(c, head); err != nil || string(head) != "HTTP/1.1 413" {
 			t.Errorf("length %d: answer %q, %v, want 413", length, head, err)
 		}
 		c.Close()
+		<-sent
 		if z.read > 4<<20 {
 			t.Errorf("length %d: %d bytes were taken", length, z.read)
 		}

@@ -178,8 +178,10 @@ func TestMetricsOfARun(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "stale"), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	job := assay.Job{Dir: dir, Env: []string{"A=1"}, Argv: []string{"/bin/sh", "-c",
-		`echo rate: 1; echo rate: 2.5; echo loss 7 >&2; echo took 99; echo comma 1,5; echo nan NaN; printf '{"score":\n -4}\n' >out.json; exit 2`}}
+	job := assay.Job{Dir: dir, Env: []string{"A=1"}, Argv: []string{
+		"/bin/sh", "-c",
+		`echo rate: 1; echo rate: 2.5; echo loss 7 >&2; echo took 99; echo comma 1,5; echo nan NaN; printf '{"score":\n -4}\n' >out.json; exit 2`,
+	}}
 	m, err := r.Run(t.Context(), job, nil)
 	if err != nil || m.ExitCode != 2 {
 		t.Fatal(m, err)

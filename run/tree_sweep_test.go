@@ -181,9 +181,13 @@ func FuzzParseRunnerID(f *testing.F) {
 
 func TestDescendants(t *testing.T) {
 	all := []procStat{
-		{pid: 9, ppid: 8, pgrp: 9, session: 9}, {pid: 8, ppid: 2, pgrp: 8, session: 8}, // listed before their parents
-		{pid: 1, ppid: 0, pgrp: 1, session: 1}, {pid: 2, ppid: 1, pgrp: 2, session: 2},
-		{pid: 3, ppid: 1, pgrp: 2, session: 2}, {pid: 4, ppid: 1, pgrp: 4, session: 4}, {pid: 5, ppid: 3, pgrp: 4, session: 4},
+		{pid: 9, ppid: 8, pgrp: 9, session: 9},
+		{pid: 8, ppid: 2, pgrp: 8, session: 8}, // listed before their parents
+		{pid: 1, ppid: 0, pgrp: 1, session: 1},
+		{pid: 2, ppid: 1, pgrp: 2, session: 2},
+		{pid: 3, ppid: 1, pgrp: 2, session: 2},
+		{pid: 4, ppid: 1, pgrp: 4, session: 4},
+		{pid: 5, ppid: 3, pgrp: 4, session: 4},
 	}
 	got := map[int]bool{}
 	for _, s := range descendants(all, []int{2}) {

@@ -240,8 +240,10 @@ func TestOrphansAreWaitedForWhileTheRunGoesOn(t *testing.T) {
 		l.upkeep = 50 * time.Millisecond
 		done := make(chan int, 1)
 		time.AfterFunc(400*time.Millisecond, func() { done <- len(zombieChildren()) })
-		m, err := l.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c",
-			`for i in 1 2 3 4 5; do (setsid true &); done; sleep 0.6`}}, nil)
+		m, err := l.Run(t.Context(), assay.Job{Argv: []string{
+			"/bin/sh", "-c",
+			`for i in 1 2 3 4 5; do (setsid true &); done; sleep 0.6`,
+		}}, nil)
 		if err != nil || m.ExitCode != 0 {
 			t.Fatal(m, err)
 		}

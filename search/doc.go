@@ -3,7 +3,8 @@
 //
 // [NewRandom] draws, [NewGrid] enumerates, [NewLHS] and [NewSobol] fill the
 // space evenly; none of them looks at results. [NewBayes] fits a model to the
-// results and proposes what promises the largest improvement.
+// results and proposes what promises the largest improvement; [NewAuto] does so
+// with several models in turn, [NewBliss] with a pool of them.
 //
 // [NewPRO], [NewSRO] and [NewNelderMead] are direct searches: a simplex of
 // configurations that moves, grows and shrinks by the order of its values.

@@ -21,7 +21,7 @@ const (
 )
 
 // PredictiveOptions are the options of [NewPredictive]. The zero value is Cello's
-// rule as published.
+// rule as published, but for After.
 type PredictiveOptions struct {
 	// Learner predicts the final value. Nil means model.AFT with the extreme
 	// value distribution and 20 rounds, whose scale and learning rate are chosen
@@ -32,9 +32,10 @@ type PredictiveOptions struct {
 	Standard bool
 	// Stopped says how earlier stopped trials are learned from.
 	Stopped Training
-	// After is the number of finished trials from which on predictions are
-	// trusted; until then a run stops at the incumbent only. 0 means 10, the
-	// initial design of the evaluation (§4.4).
+	// After is the number of finished trials from which on runs are stopped; until
+	// then all go on to their ends. 0 means 5. The paper's Algorithm 1 starts with
+	// one: its model then predicts nothing but that value, so every other run is
+	// stopped at once, dropped, and nothing more is learned.
 	After int
 	// Confidence is how sure a stop by prediction must be: 0.9 says that the
 	// true value exceeds the incumbent in 90 % of such cases, as far as
@@ -82,7 +83,7 @@ func NewPredictive(space *assay.Space, opts PredictiveOptions) *Predictive {
 	if !(opts.Confidence >= 0 && opts.Confidence < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 {
 		panic(fmt.Sprintf("stop: options out of range: confidence %v, audit %v, after %d", opts.Confidence, opts.Audit, opts.After))
 	}
-	opts.After = cmp.Or(opts.After, 10)
+	opts.After = cmp.Or(opts.After, 5)
 	return &Predictive{space: space, opts: opts}
 }
 
@@ -92,6 +93,9 @@ func NewPredictive(space *assay.Space, opts PredictiveOptions) *Predictive {
 func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	best, ok := assay.Best(history)
 	if !ok || math.IsNaN(running.Value) {
+		return assay.Decision{Predicted: math.NaN()}
+	}
+	if p.learn(history).finished < p.opts.After {
 		return assay.Decision{Predicted: math.NaN()}
 	}
 	audited := p.audited(running.ID)

@@ -193,13 +193,18 @@ func (e excess) Predict(x []float64) assay.Prediction {
 func TestAfter(t *testing.T) {
 	space := integers(t, 20, 20)
 	h := finishedSlope(12, 4)
-	for n, after := range map[int]int{4: 5, 9: 0} {
+	for n, after := range map[int]int{6: 7, 4: 0} {
 		rule := stop.NewPredictive(space, stop.PredictiveOptions{After: after})
-		if d := rule.Decide(h[:n], runningAt(99, assay.Config{20, 20}, 0.1)); d.Stop || !math.IsNaN(d.Predicted) {
-			t.Errorf("after %d finished trials of %d there is a prediction: %+v", n, after, d)
+		for _, v := range []float64{0.1, 1e6} {
+			if d := rule.Decide(h[:n], runningAt(99, assay.Config{20, 20}, v)); d.Stop || !math.IsNaN(d.Predicted) {
+				t.Errorf("after %d finished trials: %+v", n, d)
+			}
 		}
 		if d := rule.Decide(h[:n+1], runningAt(99, assay.Config{20, 20}, 0.1)); math.IsNaN(d.Predicted) {
-			t.Errorf("after %d finished trials of %d there is no prediction", n+1, after)
+			t.Errorf("after %d finished trials there is no prediction", n+1)
+		}
+		if d := rule.Decide(h[:n+1], runningAt(99, assay.Config{20, 20}, 1e6)); !d.Stop {
+			t.Errorf("after %d finished trials a run far beyond the best goes on", n+1)
 		}
 	}
 }

@@ -75,3 +75,14 @@ func TestThresholdsOverTime(t *testing.T) {
 		}
 	}
 }
+
+// A margin lets runs go on that are about as good as a lucky best.
+func TestIncumbentMargin(t *testing.T) {
+	best := assay.Trial{Proposal: assay.Proposal{ID: 1}, State: assay.Done, Value: 10}
+	for value, want := range map[float64]bool{9: false, 10: false, 10.9: false, 11: true, 12: true} {
+		running := assay.Trial{Proposal: assay.Proposal{ID: 2}, Value: value}
+		if got := (stop.Incumbent{Margin: 0.1}).Decide([]assay.Trial{best}, running); got.Stop != want {
+			t.Errorf("at %v: stop %v, want %v", value, got.Stop, want)
+		}
+	}
+}

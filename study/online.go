@@ -138,8 +138,8 @@ type sessionState struct {
 	step   *step       // the latest, unless Free
 	steps  int64       // complete
 	total  float64     // seconds of them: TotalTime (eq. 2)
-	epoch  int // that think has to come to
-	done   bool // the searcher has ended
+	epoch  int         // that think has to come to
+	done   bool        // the searcher has ended
 	paused bool
 	over   bool
 	asked  bool // to be over, by End

@@ -279,8 +279,10 @@ func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 			return nil, err
 		}
 	}
-	w := &Workflow{Name: b.Name, System: b.System, Format: b.Format, Tasks: b.tasks, Files: b.file, Machines: b.Machines,
-		Makespan: b.Makespan, Warnings: b.warnings}
+	w := &Workflow{
+		Name: b.Name, System: b.System, Format: b.Format, Tasks: b.tasks, Files: b.file, Machines: b.Machines,
+		Makespan: b.Makespan, Warnings: b.warnings,
+	}
 	if !(w.Makespan > 0) {
 		w.Makespan = math.NaN()
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -121,7 +122,7 @@ func writeExplanation(w io.Writer, e *explain.Explanation, r *record) error {
 	values := r.space.values(e.Best.Config)
 	t := report.NewTable(palette(w), "parameter", "value", ">at the best", ">importance", ">alone")
 	for _, p := range e.Params {
-		t.Add(p.Name, fmt.Sprint(values[p.Name]), showEffect(e, p.Effect, r.goal.Unit), showEffect(e, p.Mean, r.goal.Unit), share(p.Share))
+		t.Add(p.Name, fmt.Sprint(values[p.Name]), showEffect(e, p.Effect, r.goal.Unit), "±"+strings.TrimPrefix(showEffect(e, p.Mean, r.goal.Unit), "+"), share(p.Share))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err

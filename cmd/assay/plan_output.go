@@ -95,9 +95,11 @@ func planRows(all []workflow.Estimate) []planRow {
 
 func (r *planReport) json() planJSON {
 	best := r.plans[r.best]
-	j := planJSON{Workflow: r.w.Name, Tasks: len(r.w.Tasks), Format: r.w.Format, System: r.w.System, Work: r.w.Work(),
+	j := planJSON{
+		Workflow: r.w.Name, Tasks: len(r.w.Tasks), Format: r.w.Format, System: r.w.System, Work: r.w.Work(),
 		Site: r.venues[r.best].Name, Estimates: planRows(best.Estimates), Pareto: planRows(best.Pareto),
-		Recommendation: choiceJSON(best.Choice), Notes: r.notes}
+		Recommendation: choiceJSON(best.Choice), Notes: r.notes,
+	}
 	for _, l := range r.opt.Levelers {
 		pl := planLevels{Method: l.Name}
 		for _, x := range workflow.Profile(r.w, nil, l.Level(r.w.Graph, r.w.Runs(), best.Choice.Slots)) {

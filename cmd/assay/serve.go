@@ -68,8 +68,11 @@ where it stopped. Only this user can reach the socket.`,
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	for _, c := range [][2]string{
-		{"status", "print what a session has come to"}, {"pause", "have all ranks run the best configuration so far"}, {"resume", "end a pause"},
-		{"restart", "begin the search anew, for a program that has changed"}, {"end", "end the session"},
+		{"status", "print what a session has come to"},
+		{"pause", "have all ranks run the best configuration so far"},
+		{"resume", "end a pause"},
+		{"restart", "begin the search anew, for a program that has changed"},
+		{"end", "end the session"},
 	} {
 		cmd.AddCommand(serveControl(s, c[0], c[1]))
 	}

@@ -26,6 +26,7 @@ var layers = [][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":        {""},
+	"/bench/studies":    {}, // data, and tests of it
 	"/internal/arch":    {},
 	"/internal/cgroup":  {},
 	"/internal/config":  {"", "/internal/expr", "/run"},

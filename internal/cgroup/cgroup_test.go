@@ -127,8 +127,10 @@ func TestMounts(t *testing.T) {
 		name, text string
 		want       []Mount
 	}{
-		{"hybrid", "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n",
-			[]Mount{{"/", "/sys/fs/cgroup/unified"}}},
+		{
+			"hybrid", "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n",
+			[]Mount{{"/", "/sys/fs/cgroup/unified"}},
+		},
 		{"optional fields", "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw,nsdelegate\n", []Mount{{"/", "/sys/fs/cgroup"}}},
 		{"part of the tree, odd names", `30 23 0:26 /a\040b /mnt/c\134d rw - cgroup2 none rw` + "\n", []Mount{{"/a b", `/mnt/c\d`}}},
 		{"nonsense", "cgroup2\n - cgroup2\n\n1 2 3 - cgroup2 x\n", nil},

@@ -253,8 +253,13 @@ func (c *checker) numbers() {
 		what string
 		bad  bool
 	}{
-		{"warmup", s.Warmup < 0}, {"repeat", s.Repeat.Runs < 0}, {"parallel", s.Parallel < 0}, {"budget: trials", s.Budget.Trials < 0},
-		{"budget: time", s.Budget.Time < 0}, {"timeout", s.Timeout < 0}, {"interval", s.Stop.Interval < 0},
+		{"warmup", s.Warmup < 0},
+		{"repeat", s.Repeat.Runs < 0},
+		{"parallel", s.Parallel < 0},
+		{"budget: trials", s.Budget.Trials < 0},
+		{"budget: time", s.Budget.Time < 0},
+		{"timeout", s.Timeout < 0},
+		{"interval", s.Stop.Interval < 0},
 	} {
 		if n.bad {
 			c.add("", "", n.what, 0, "it is below 0")

@@ -15,16 +15,31 @@ func TestCheckWithoutFile(t *testing.T) {
 		study Study
 		want  string
 	}{
-		{"placeholder", Study{Command: []string{"zstd", "-{lvel}"}, Params: []Param{level}},
-			"argument 2: no parameter \"lvel\" (did you mean {level}?)\n    -{lvel}\n     ^"},
-		{"relation", Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Where: []string{"level < 3", "level <"}},
-			"where 2: unexpected token EOF\n    level <\n          ^"},
-		{"empty space", Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Where: []string{"level > 30"}},
-			"where: no configuration is admissible: no value satisfies \"level > 30\""},
-		{"limit", Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, SubjectTo: []string{"max_rs < 3"}},
-			"subject_to 1: unknown metric max_rs (did you mean max_rss?)"},
-		{"objective", Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Objective: Objective{Metric: "fps", Maximize: true}},
-			"objective: unknown metric fps (known: elapsed, user, "},
+		{
+			"placeholder",
+			Study{Command: []string{"zstd", "-{lvel}"}, Params: []Param{level}},
+			"argument 2: no parameter \"lvel\" (did you mean {level}?)\n    -{lvel}\n     ^",
+		},
+		{
+			"relation",
+			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Where: []string{"level < 3", "level <"}},
+			"where 2: unexpected token EOF\n    level <\n          ^",
+		},
+		{
+			"empty space",
+			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Where: []string{"level > 30"}},
+			"where: no configuration is admissible: no value satisfies \"level > 30\"",
+		},
+		{
+			"limit",
+			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, SubjectTo: []string{"max_rs < 3"}},
+			"subject_to 1: unknown metric max_rs (did you mean max_rss?)",
+		},
+		{
+			"objective",
+			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Objective: Objective{Metric: "fps", Maximize: true}},
+			"objective: unknown metric fps (known: elapsed, user, ",
+		},
 		{"twice", Study{Command: []string{"zstd", "{level}"}, Params: []Param{level, level}}, "parameter level: it is declared twice"},
 		{"nothing to tune", Study{Command: []string{"zstd"}}, "no parameters: nothing to tune"},
 		{"nothing to run", Study{Params: []Param{level}}, "nothing to run"},

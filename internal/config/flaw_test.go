@@ -104,7 +104,8 @@ func TestFlaws(t *testing.T) {
 
 		{"several", "command: p\nparameters:\n  a: {type: int, min: 3, max: 1}\n  b: {tpye: int}\nserach: x\nparallel: 0\n", []string{
 			`1:10: command: a list is needed`, `3:23: parameter a: min 3 is above max 1`, `4:7: unknown key "tpye"`,
-			`5:1: unknown key "serach"`, `6:11: parallel: a whole number >= 1`}},
+			`5:1: unknown key "serach"`, `6:11: parallel: a whole number >= 1`,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

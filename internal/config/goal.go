@@ -10,10 +10,18 @@ import (
 
 // builtin are the metrics that runs have without being asked, and their units.
 var builtin = []struct{ name, unit string }{
-	{"elapsed", "s"}, {"user", "s"}, {"system", "s"}, {"cpu", "s"},
-	{"max_rss", "B"}, {"read_bytes", "B"}, {"write_bytes", "B"},
-	{"energy", "J"}, {"power", "W"},
-	{"exit_code", ""}, {"voluntary_switches", ""}, {"involuntary_switches", ""},
+	{"elapsed", "s"},
+	{"user", "s"},
+	{"system", "s"},
+	{"cpu", "s"},
+	{"max_rss", "B"},
+	{"read_bytes", "B"},
+	{"write_bytes", "B"},
+	{"energy", "J"},
+	{"power", "W"},
+	{"exit_code", ""},
+	{"voluntary_switches", ""},
+	{"involuntary_switches", ""},
 }
 
 func isBuiltin(metric string) bool {

@@ -123,8 +123,10 @@ func (d *decoder) inferType(path string, p *Param) {
 		}
 	default:
 		pl := d.places[path]
-		d.flaws = append(d.flaws, Flaw{File: d.name, Line: pl.line, Column: pl.column,
-			Message: "parameter " + p.Name + " needs a type, values, or min and max"})
+		d.flaws = append(d.flaws, Flaw{
+			File: d.name, Line: pl.line, Column: pl.column,
+			Message: "parameter " + p.Name + " needs a type, values, or min and max",
+		})
 	}
 }
 

@@ -166,8 +166,10 @@ func TestProgram(t *testing.T) {
 	if got, want := p.Metrics(c)[0].Source, "size:out-4.mkv"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want := []string{"THREADS=4", "threads=4", "QUALITY=2.5", "quality=2.5", "PRESET=fast", "preset=fast", "PSY=false", "psy=false",
-		"BUFFER_SIZE=64M", "buffer_size=64M", "LEVEL=1", "level=1"}
+	want := []string{
+		"THREADS=4", "threads=4", "QUALITY=2.5", "quality=2.5", "PRESET=fast", "preset=fast", "PSY=false", "psy=false",
+		"BUFFER_SIZE=64M", "buffer_size=64M", "LEVEL=1", "level=1",
+	}
 	if got := p.ParamEnv(c); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -30,8 +30,13 @@ func TestSpark(t *testing.T) {
 		width  int
 		want   string
 	}{
-		{nil, 10, ""}, {[]float64{1}, 0, ""}, {[]float64{1, 1}, 10, "▁▁"}, {[]float64{0, nan, 1}, 10, "▁ █"},
-		{[]float64{0, 0, 1, 1}, 2, "▁█"}, {[]float64{nan, inf}, 10, "  "}, {[]float64{-1e300, 1e300}, 10, "▁█"},
+		{nil, 10, ""},
+		{[]float64{1}, 0, ""},
+		{[]float64{1, 1}, 10, "▁▁"},
+		{[]float64{0, nan, 1}, 10, "▁ █"},
+		{[]float64{0, 0, 1, 1}, 2, "▁█"},
+		{[]float64{nan, inf}, 10, "  "},
+		{[]float64{-1e300, 1e300}, 10, "▁█"},
 	} {
 		if got := Spark(c.values, c.width); got != c.want {
 			t.Errorf("Spark(%v, %d) = %q, want %q", c.values, c.width, got, c.want)
@@ -94,7 +99,10 @@ func TestTicks(t *testing.T) {
 		s    span
 		want string
 	}{
-		{span{0, 10}, "0 2 4 6 8 10"}, {span{0.13, 0.97}, "0 0.2 0.4 0.6 0.8 1"}, {span{-5, 5}, "−6 −4 −2 0 2 4 6"}, {span{3, 3}, "2.6 2.8 3 3.2 3.4"},
+		{span{0, 10}, "0 2 4 6 8 10"},
+		{span{0.13, 0.97}, "0 0.2 0.4 0.6 0.8 1"},
+		{span{-5, 5}, "−6 −4 −2 0 2 4 6"},
+		{span{3, 3}, "2.6 2.8 3 3.2 3.4"},
 		{span{0, 0}, "−1 −0.5 0 0.5 1"},
 	} {
 		got, _ := ticks(c.s, 5)

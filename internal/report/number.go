@@ -21,8 +21,17 @@ var (
 	// clock are the units from which a time is written in two parts.
 	clock    = []scale{{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
 	prefixes = []scale{
-		{"p", 1e-12}, {"n", 1e-9}, {"µ", 1e-6}, {"m", 1e-3}, {"", 1},
-		{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18},
+		{"p", 1e-12},
+		{"n", 1e-9},
+		{"µ", 1e-6},
+		{"m", 1e-3},
+		{"", 1},
+		{"k", 1e3},
+		{"M", 1e6},
+		{"G", 1e9},
+		{"T", 1e12},
+		{"P", 1e15},
+		{"E", 1e18},
 	}
 )
 

@@ -28,8 +28,19 @@ func TestWidth(t *testing.T) {
 		s    string
 		want int
 	}{
-		{"", 0}, {"abc", 3}, {"é", 1}, {"e\u0301", 1}, {"日本", 4}, {"한", 2}, {"🚀", 2}, {"µs ±", 4}, {"−∞", 2},
-		{"\x1b[31mred\x1b[0m", 3}, {"\x1b[1;31mred", 3}, {"zero\u200bwidth", 9}, {"▁█", 2},
+		{"", 0},
+		{"abc", 3},
+		{"é", 1},
+		{"e\u0301", 1},
+		{"日本", 4},
+		{"한", 2},
+		{"🚀", 2},
+		{"µs ±", 4},
+		{"−∞", 2},
+		{"\x1b[31mred\x1b[0m", 3},
+		{"\x1b[1;31mred", 3},
+		{"zero\u200bwidth", 9},
+		{"▁█", 2},
 	} {
 		if got := Width(c.s); got != c.want {
 			t.Errorf("Width(%q) = %d, want %d", c.s, got, c.want)
