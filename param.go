@@ -234,17 +234,17 @@ func (p Param) Unscale(u float64) float64 {
 	if p.Count() > 0 {
 		return p.At(p.index(x))
 	}
-	return min(max(shorten(x, p.Hi-p.Lo, p.Log), p.Lo), p.Hi)
+	return min(max(shorten(x, p.Hi-p.Lo), p.Lo), p.Hi)
 }
 
-// shorten rounds x to 6 significant digits, or on a linear scale to a 10^-6
-// of the range where that keeps more.
-func shorten(x, width float64, log bool) float64 {
+// shorten rounds x to 6 significant digits, or to a 10^-6 of the width of its
+// range where that keeps more.
+func shorten(x, width float64) float64 {
 	if x == 0 || width == 0 {
 		return x
 	}
 	digits := 6
-	if r := math.Abs(x) / width; !log && r > 1 {
+	if r := math.Abs(x) / width; r > 1 {
 		digits += int(math.Ceil(math.Log10(r)))
 	}
 	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', min(digits, 17), 64), 64)

@@ -73,7 +73,6 @@ type merger struct {
 	graph   *drawnGraph // a DAG of tasks or processes, drawn by Snakemake or Nextflow
 	drawn   string      // its source
 	records []record
-	makeflw bool
 }
 
 // record is what one source says of one run of a task.

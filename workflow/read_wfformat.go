@@ -45,7 +45,7 @@ type wfReader struct {
 	names taskNames // of the task being read
 
 	// Where the next name of each sort is looked for first; see nameNear.
-	nearID, nearParent, nearChild, nearFile, nearInput int32
+	nearID, nearParent, nearChild, nearFile int32
 
 	early []earlyRun // execution tasks that came before the specification
 }
@@ -202,7 +202,7 @@ type taskNames struct {
 	name, id         int32
 	parents, childs  []int32
 	inputs, outputs  []int32
-	kind, program    string
+	program          string
 	category, taskTy string
 }
 

@@ -279,7 +279,7 @@ func (s *simulation) handle() {
 		s.ready(s.due[s.dueHead].task)
 		s.dueHead++
 	}
-	for t := s.link.done(); t >= 0; t = s.link.done() {
+	for t := s.link.done(s.now); t >= 0; t = s.link.done(s.now) {
 		if s.writing[t] {
 			s.end(t)
 		} else {
@@ -339,10 +339,11 @@ func (l *link) advance(t Seconds) {
 	}
 }
 
-// done takes a transfer that has ended and returns its task, or -1. What is
-// left of rounding errors counts as ended.
-func (l *link) done() int32 {
-	if len(l.moving) == 0 || l.moving[0].end > l.each*(1+1e-12)+1e-6 {
+// done takes a transfer that has ended and returns its task, or -1. A transfer
+// has ended when what is left of it, a rounding error, would take no time that
+// can be told at now: otherwise time would stand still.
+func (l *link) done(now Seconds) int32 {
+	if len(l.moving) == 0 || now+l.next() > now {
 		return -1
 	}
 	t := l.moving[0].task

@@ -13,24 +13,24 @@ import (
 
 // planFlags are the flags of assay plan.
 type planFlags struct {
-	slots, levels       string
-	simulate, fill      bool
-	delay, start        time.Duration
-	calibrate           []string
-	save                string
-	price, prices       string
-	deadline            time.Duration
-	budget              float64
-	sites               string
-	json                bool
-	svg                 string
-	errorPart           float64
-	samples             int
-	seed                uint64
-	times               []string
-	clusters            int
-	machines            []string
-	longestPath, noAuto bool
+	slots, levels  string
+	simulate, fill bool
+	delay, start   time.Duration
+	calibrate      []string
+	save           string
+	price, prices  string
+	deadline       time.Duration
+	budget         float64
+	sites          string
+	json           bool
+	svg            string
+	errorPart      float64
+	samples        int
+	seed           uint64
+	times          []string
+	clusters       int
+	machines       []string
+	longestPath    bool
 }
 
 const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
