@@ -31,6 +31,8 @@ if [ -n "$peer" ]; then
 else
 	echo "  hyperfine is missing"
 fi
+direct=$(bench ./study 'BenchmarkTrueDirect$' 1000x ns/op)
+say "  started without the launcher for max_rss (ADR 0003)" "$(awk "BEGIN{printf \"%.2f ms\", $direct/1e6}")" "${peer:+ratio $(awk "BEGIN{printf \"%.2f\", $direct/${peer:-1}}"), goal 1.3}"
 sqlite=$(bench ./study 'BenchmarkTrueSQLite$' 1000x ns/op)
 say "  with SQLite" "$(awk "BEGIN{printf \"%.2f ms\", $sqlite/1e6}")" "$(awk "BEGIN{printf \"%.2f\", ($sqlite-$loop)/1e6}") ms more, goal 2.5"
 rate=$(bench ./study 'BenchmarkTrueParallel2$' 2000x trials/s)

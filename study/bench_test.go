@@ -27,9 +27,9 @@ func wide(b *testing.B) *assay.Space {
 }
 
 // benchTrue runs /bin/true b.N times through the whole loop.
-func benchTrue(b *testing.B, st assay.Store, parallel int) {
+func benchTrue(b *testing.B, st assay.Store, parallel int, opts run.LocalOptions) {
 	b.Helper()
-	local, err := run.NewLocal(run.LocalOptions{Owner: "bench"})
+	local, err := run.NewLocal(opts)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -67,9 +67,15 @@ func openSQLite(b *testing.B) assay.Store {
 // The goals: at most 1.3 times hyperfine -N /bin/true per run; with SQLite at
 // most 2.5 ms more; at 2 in parallel at least 4 times the rate of GNU parallel
 // -j2. scripts/bench.sh runs the peers and prints the ratios.
-func BenchmarkTrue(b *testing.B)          { benchTrue(b, store.NewMem(), 1) }
-func BenchmarkTrueSQLite(b *testing.B)    { benchTrue(b, openSQLite(b), 1) }
-func BenchmarkTrueParallel2(b *testing.B) { benchTrue(b, store.NewMem(), 2) }
+//
+// Direct starts without the launcher that makes max_rss right (docs/adr/0003).
+func BenchmarkTrue(b *testing.B) { benchTrue(b, store.NewMem(), 1, run.LocalOptions{}) }
+
+func BenchmarkTrueDirect(b *testing.B) {
+	benchTrue(b, store.NewMem(), 1, run.LocalOptions{Direct: true})
+}
+func BenchmarkTrueSQLite(b *testing.B)    { benchTrue(b, openSQLite(b), 1, run.LocalOptions{}) }
+func BenchmarkTrueParallel2(b *testing.B) { benchTrue(b, store.NewMem(), 2, run.LocalOptions{}) }
 
 // BenchmarkForkExec is the bare cost of a process in Go, beside BenchmarkTrue.
 func BenchmarkForkExec(b *testing.B) {

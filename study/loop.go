@@ -29,6 +29,7 @@ type loop struct {
 	open    []assay.Proposal
 	running []Running
 	ended   chan outcome
+	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
 
 	mu      sync.Mutex
@@ -185,7 +186,7 @@ func (l *loop) reserve() time.Duration {
 	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
 }
 
-// launch starts a trial, whose outcome arrives on l.ended.
+// launch starts a trial, whose outcome wait returns.
 func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	l.running = append(l.running, Running{p, l.clock.Now()})
 	limit := time.Duration(0)
@@ -193,8 +194,13 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 		limit = l.left()
 	}
 	l.notify(false)
-	l.enter()
 	ctx = run.WithOrder(ctx, p.ID)
+	if l.Parallel <= 1 { // nothing else to do meanwhile, and handing over costs time
+		o := l.trial(ctx, p, limit, l.Stopper)
+		l.alone = &o
+		return
+	}
+	l.enter()
 	go func() {
 		// The token of Enter goes to the loop with the outcome.
 		l.ended <- l.trial(ctx, p, limit, l.Stopper)
@@ -203,6 +209,10 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 
 // wait blocks until a trial ends, or Drain is closed for the first time.
 func (l *loop) wait() (o outcome, drained bool) {
+	if l.alone != nil {
+		o, l.alone = *l.alone, nil
+		return o, false
+	}
 	drain := l.Drain
 	if l.endedBy != "" {
 		drain = nil
