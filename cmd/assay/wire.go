@@ -410,5 +410,6 @@ func orNone(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
-// bayesForest is the surrogate of bayes.
-func bayesForest(seed uint64) assay.Learner { return model.Forest{Trees: 60, Seed: seed} }
+// bayesForest is the surrogate of bayes: 30 trees are as good as 60 on the
+// recorded tables, within noise, and keep a proposal below 15 ms after 100 trials.
+func bayesForest(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }
