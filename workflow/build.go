@@ -49,8 +49,7 @@ type Builder struct {
 	// task has that ID and one task only has that name (WfFormat before 1.5).
 	Aliases bool
 
-	names    map[string]int32 // of tasks, as defined or mentioned
-	said     []string
+	names    names   // of tasks, as defined or mentioned
 	first    []Pos   // where the name was first mentioned
 	task     []int32 // index of the task with that ID, or -1
 	alias    []int32 // index of the task with that name, -1 for none, -2 for several
@@ -58,7 +57,7 @@ type Builder struct {
 	where    []Pos   // of tasks
 	from, to []int32 // names
 
-	files            map[string]int32
+	files            names
 	file             []File
 	inTask, inFile   []int32
 	outTask, outFile []int32
@@ -69,26 +68,20 @@ type Builder struct {
 
 // name returns the number of a task's name, which is mentioned at pos.
 func (b *Builder) name(id []byte, pos Pos) int32 {
-	if i, ok := b.names[string(id)]; ok {
-		return i
+	i, isNew := b.names.number(id)
+	if isNew {
+		b.first = append(b.first, pos)
+		b.task = append(b.task, -1)
+		b.alias = append(b.alias, -1)
 	}
-	if b.names == nil {
-		b.names = map[string]int32{}
-	}
-	i, s := int32(len(b.said)), string(id)
-	b.names[s] = i
-	b.said = append(b.said, s)
-	b.first = append(b.first, pos)
-	b.task = append(b.task, -1)
-	b.alias = append(b.alias, -1)
 	return i
 }
 
 // nameNear is name for one that likely follows that of *hint, or is it again:
 // files list tasks in the same order over and over. It keeps *hint.
 func (b *Builder) nameNear(hint *int32, id []byte, pos Pos) int32 {
-	for i := *hint; i <= *hint+1 && int(i) < len(b.said); i++ {
-		if b.said[i] == string(id) {
+	for i := *hint; i <= *hint+1 && int(i) < len(b.names.said); i++ {
+		if b.names.said[i] == string(id) {
 			*hint = i
 			return i
 		}
@@ -135,7 +128,7 @@ func (b *Builder) Task(t Task, pos Pos) (int, error) {
 	if err := b.checkRun(t.ID, t.Run, pos); err != nil {
 		return 0, err
 	}
-	t.ID = b.said[n]
+	t.ID = b.names.said[n]
 	b.task[n] = int32(len(b.tasks))
 	b.tasks = append(b.tasks, t)
 	b.where = append(b.where, pos)
@@ -153,7 +146,7 @@ func (b *Builder) checkRun(id string, run Seconds, pos Pos) error {
 
 // Find returns the index of the task with that ID, or -1.
 func (b *Builder) Find(id string) int {
-	if n, ok := b.names[id]; ok {
+	if n := b.names.find([]byte(id)); n >= 0 {
 		return int(b.task[n])
 	}
 	return -1
@@ -188,15 +181,10 @@ func (b *Builder) SetFile(id string, size Bytes) {
 }
 
 func (b *Builder) fileNumber(id []byte) int32 {
-	if i, ok := b.files[string(id)]; ok {
-		return i
+	i, isNew := b.files.number(id)
+	if isNew {
+		b.file = append(b.file, File{ID: b.files.said[i]})
 	}
-	if b.files == nil {
-		b.files = map[string]int32{}
-	}
-	i, s := int32(len(b.file)), string(id)
-	b.files[s] = i
-	b.file = append(b.file, File{ID: s})
 	return i
 }
 
@@ -243,9 +231,9 @@ func (b *Builder) resolve(n int32) (int32, error) {
 	if t := b.alias[n]; b.Aliases && t >= 0 {
 		return t, nil
 	} else if b.Aliases && t == -2 {
-		return 0, b.errorf(b.first[n], "several tasks are named %q", b.said[n])
+		return 0, b.errorf(b.first[n], "several tasks are named %q", b.names.said[n])
 	}
-	return 0, b.errorf(b.first[n], "a dependency names task %q, which is not defined", b.said[n])
+	return 0, b.errorf(b.first[n], "a dependency names task %q, which is not defined", b.names.said[n])
 }
 
 // FillOptions says what to do about missing run times.

@@ -41,7 +41,10 @@ type Calibration struct {
 
 // A WeightedModel is one of a Calibration's models.
 type WeightedModel struct {
-	Weight  float64       `json:"weight"`
+	Weight float64 `json:"weight"`
+	// Twin says that the executions cannot tell this way to count slots from
+	// one with more of them, which is then believed for other numbers of slots.
+	Twin    bool          `json:"twin,omitempty"`
 	Compute ComputeModel  `json:"compute"`
 	Terms   []Coefficient `json:"terms"`
 }
@@ -97,7 +100,7 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 	if len(runs) == 0 {
 		return nil, ErrNoRuns
 	}
-	set := &training{}
+	set := &training{models: candidates()}
 	for i := range runs {
 		w := runs[i].Workflow
 		if err := w.Check(); err != nil {
@@ -111,21 +114,15 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
-	set.models = candidates()
-	if len(set.configs) == 1 || oneCore(runs) {
-		set.models = candidatesFor(set.feature)
-	}
 	models, weight := set.average()
+	twin := twins(set.feature)
 	for i := range models {
-		c.Models = append(c.Models, models[i].weighted(weight[i], models[i].theta[:]))
+		m := models[i].weighted(weight[i], models[i].theta[:])
+		m.Twin = twin[models[i].model]
+		c.Models = append(c.Models, m)
 	}
 	set.validate(c, models, weight)
 	return c, nil
-}
-
-// oneCore reports whether no execution had more than one core.
-func oneCore(runs []Execution) bool {
-	return !slices.ContainsFunc(runs, func(e Execution) bool { return e.Workflow.Cores() > 1 })
 }
 
 // nodeCores returns the median of the cores of the machines used.
@@ -312,7 +309,7 @@ type Prediction struct {
 // Predict returns the makespan of w on a number of slots (recorded cores, as in
 // the executions that c was fitted to), with levels from leveler. Slots 0, or
 // as many as the recorded execution had cores, means its machines, where it is
-// known which task ran on which; on others models that do not count slots are
+// known which task ran on which; on others models that do not count slots, and twins, are
 // left out.
 func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Prediction, error) {
 	if err := w.Check(); err != nil {
@@ -333,9 +330,9 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 }
 
 // scales returns which models say something about other numbers of slots: those
-// that count slots, or all if none does.
+// that count slots and are no twins, or all if there are none.
 func (c *Calibration) scales() func(*WeightedModel) bool {
-	counts := func(m *WeightedModel) bool { return m.Compute != ComputeModel{} }
+	counts := func(m *WeightedModel) bool { return m.Compute != ComputeModel{} && !m.Twin }
 	for i := range c.Models {
 		if counts(&c.Models[i]) {
 			return counts
@@ -350,12 +347,15 @@ func (c *Calibration) interval(p Seconds) Prediction {
 	return Prediction{Makespan: p, Low: p / r, High: p * r}
 }
 
-// BestSite returns the most weighty model as a [Site], for what takes one: a
+// BestSite returns the most weighty model that counts slots as a [Site], for what takes one: a
 // [LevelModel] or a simulation. Terms per machine are given per task and byte
 // for the machines of slots cores.
 func (c *Calibration) BestSite(slots int) Site {
 	nodes := max(1, math.Round(float64(slots)/max(c.NodeCores, 1)))
 	m := c.Models[0]
+	if use := c.scales(); use != nil {
+		m = c.Models[slices.IndexFunc(c.Models, func(m WeightedModel) bool { return use(&m) })]
+	}
 	s := Site{Scale: 1, Share: m.Compute.Share, SlotCap: m.Compute.Cap}
 	for _, t := range m.Terms {
 		switch t.Term {

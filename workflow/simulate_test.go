@@ -168,3 +168,20 @@ func TestLongestPath(t *testing.T) {
 		t.Errorf("makespans %v and %v, want 30 and 20", first.Makespan, path.Makespan)
 	}
 }
+
+// TestSharedStorageEnds checks that rounding errors in what transfers have left
+// do not stop time.
+func TestSharedStorageEnds(t *testing.T) {
+	w := layered(t, 20000, 500)
+	for i := range w.Tasks {
+		w.Tasks[i].In, w.Tasks[i].Out = 1e6+float64(i), 1e5
+	}
+	site := Site{Byte: 1e-9}
+	s, err := Simulate(w, 64, SimOptions{Site: site})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := Bounds(w, site, 64); s.Makespan < b.Makespan() || s.Makespan > b.Path+b.Area+20000*1.1e-3 {
+		t.Errorf("makespan %v, bounds %+v", s.Makespan, b)
+	}
+}

@@ -276,27 +276,19 @@ func predictModels(models []WeightedModel, f *features, use func(*WeightedModel)
 	return math.Exp(sum / total)
 }
 
-// candidatesFor returns every form of model that fits can tell apart: of the ways
-// to count slots that give the same levels' makespans in all of f, the first
-// stands for all, which is the one with most slots. (One execution on one slot
-// does not say that a second slot would stand idle.)
-func candidatesFor(f []*features) []candidate {
-	same := func(a, b int) bool {
-		for _, x := range f {
-			if x.span[a] != x.span[b] || x.waves[a] != x.waves[b] {
-				return false
-			}
-		}
-		return true
-	}
-	keep := make([]bool, len(computeModels()))
-	for m := range keep {
-		keep[m] = true
-		for k := 1; k < m && keep[m]; k++ {
-			keep[m] = !keep[k] || !same(k, m)
+// twins reports for each way to count slots whether one before it, with more
+// slots, gives the same levels' makespans in all of f: one execution on one slot
+// does not say that a second slot would stand idle.
+func twins(f []*features) []bool {
+	twin := make([]bool, len(computeModels()))
+	for m := range twin {
+		for k := 1; k < m && !twin[m]; k++ {
+			twin[m] = !slices.ContainsFunc(f, func(x *features) bool {
+				return x.span[k] != x.span[m] || x.waves[k] != x.waves[m]
+			})
 		}
 	}
-	return slices.DeleteFunc(candidates(), func(c candidate) bool { return !keep[c.model] })
+	return twin
 }
 
 // candidates returns every form of model: up to three of the terms without
