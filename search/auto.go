@@ -89,31 +89,7 @@ func (a *Auto) Tell(trials ...assay.Trial) error { return a.bayes.Tell(trials...
 func (a *Auto) Observe(trials ...assay.Trial) error { return a.bayes.Observe(trials...) }
 
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
-func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	b := a.bayes
-	var ps []assay.Proposal
-	for len(ps) < n && !b.done {
-		c, lie, err := a.choose()
-		if err != nil && len(ps) == 0 {
-			return nil, err
-		}
-		if c == nil {
-			b.done = err == nil
-			break
-		}
-		b.visit(c)
-		p := b.propose(c)
-		b.lies[p.ID] = lie
-		b.asked++
-		b.surrogate = nil
-		ps = append(ps, p)
-	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
-}
+func (a *Auto) Ask(n int) ([]assay.Proposal, error) { return a.bayes.ask(n, a.choose) }
 
 // choose is [Bayes.choose] by three models in turn.
 func (a *Auto) choose() (assay.Config, float64, error) {

@@ -113,11 +113,14 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 
 // Ask implements [assay.Searcher]. Besides ErrDone it returns what the learner
 // returns, except that too few examples are made good by the initial design.
-func (b *Bayes) Ask(n int) ([]assay.Proposal, error) {
+func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.ask(n, b.choose) }
+
+// ask proposes what choose chooses, which is like [Bayes.choose].
+func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assay.Proposal, error) {
 	checkAsk(n)
 	var ps []assay.Proposal
 	for len(ps) < n && !b.done {
-		c, lie, err := b.choose()
+		c, lie, err := choose()
 		if err != nil && len(ps) == 0 {
 			return nil, err
 		}
