@@ -37,6 +37,31 @@ type Observer interface {
 	Observe(trials ...Trial) error
 }
 
+// A Narrower is a Searcher whose space can shrink under it, and grow back.
+type Narrower interface {
+	Searcher
+	// Narrow limits further proposals to the admissible configurations for
+	// which keep holds; nil lifts the limit. It takes the place of an earlier
+	// limit. What was proposed and learned before stays as it is, inside the
+	// limit or not. keep is pure and holds for at least one admissible
+	// configuration; once every one of those was proposed, Ask returns ErrDone
+	// as long as the limit stays.
+	Narrow(keep func(Config) bool)
+}
+
+// A Cut is a removal of values of one parameter from the space of a study, or
+// their return, because of what an earlier study learned.
+type Cut struct {
+	Param       string   `json:"param"`
+	Values      []string `json:"values"`              // as [Param.Text] writes them, or ranges "4..7"
+	Study       string   `json:"study"`               // the earlier study
+	Correlation float64  `json:"correlation"`         // with that study, in [-1, 1]
+	Alpha       float64  `json:"alpha"`               // aggressiveness, in [0, 1)
+	Threshold   float64  `json:"threshold,omitempty"` // objective that no earlier trial with the values reached
+	Restored    bool     `json:"restored,omitempty"`  // the values are back
+	Reason      string   `json:"reason"`              // in words
+}
+
 // Data is a training set of n examples with d features.
 type Data struct {
 	X        [][]float64 // n rows of d features; see Space.Encode
@@ -145,6 +170,7 @@ type Event struct {
 	// Checked is a run outside the search, which repeats a configuration to
 	// measure it better. Its ID is that of the trial it repeats.
 	Checked *Trial `json:"checked,omitempty"`
+	Cut     *Cut   `json:"cut,omitempty"`
 	Ended   *End   `json:"ended,omitempty"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ func SameEvent(a, b assay.Event) bool {
 	return a.At.Equal(b.At) && a.Spent == b.Spent &&
 		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
+		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) }) &&
 		sameOrNil(a.Ended, b.Ended, func(a, b assay.End) bool { return a == b })
 }
 

@@ -22,6 +22,7 @@ type payload struct {
 	Asked     *assay.Proposal   `json:"asked,omitempty"`
 	Told      *assay.Trial      `json:"told,omitempty"`
 	Checked   *assay.Trial      `json:"checked,omitempty"`
+	Cut       *assay.Cut        `json:"cut,omitempty"`
 	Ended     *assay.End        `json:"ended,omitempty"`
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
 }
@@ -49,7 +50,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 			return nil, fmt.Errorf("store: coordinate %d of the configuration is %v", i+1, x)
 		}
 	}
-	p := payload{At: e.At, Spent: e.Spent, Asked: e.Asked, Told: e.Told, Checked: e.Checked, Ended: e.Ended}
+	p := payload{At: e.At, Spent: e.Spent, Asked: e.Asked, Told: e.Told, Checked: e.Checked, Cut: e.Cut, Ended: e.Ended}
 	switch {
 	case e.Told != nil:
 		p.Told, p.Nonfinite = splitNonfinite(e.Told)
@@ -69,7 +70,7 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 	if err := json.Unmarshal(b, &p); err != nil {
 		return assay.Event{}, fmt.Errorf("store: event: %w", err)
 	}
-	e := assay.Event{At: p.At, Spent: p.Spent, Asked: p.Asked, Told: p.Told, Checked: p.Checked, Ended: p.Ended}
+	e := assay.Event{At: p.At, Spent: p.Spent, Asked: p.Asked, Told: p.Told, Checked: p.Checked, Cut: p.Cut, Ended: p.Ended}
 	if err := checkEvent(e); err != nil {
 		return assay.Event{}, err
 	}
@@ -84,7 +85,7 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 // checkEvent returns an error unless e is one event of a kind known here.
 func checkEvent(e assay.Event) error {
 	kinds := 0
-	for _, set := range []bool{e.Asked != nil, e.Told != nil, e.Checked != nil, e.Ended != nil} {
+	for _, set := range []bool{e.Asked != nil, e.Told != nil, e.Checked != nil, e.Cut != nil, e.Ended != nil} {
 		if set {
 			kinds++
 		}

@@ -136,6 +136,11 @@ func cloneEvent(e assay.Event) assay.Event {
 		e.Asked = &assay.Proposal{ID: e.Asked.ID, Config: e.Asked.Config.Clone()}
 	}
 	e.Told, e.Checked = cloneTrial(e.Told), cloneTrial(e.Checked)
+	if e.Cut != nil {
+		cut := *e.Cut
+		cut.Values = slices.Clone(cut.Values)
+		e.Cut = &cut
+	}
 	if e.Ended != nil {
 		end := *e.Ended
 		e.Ended = &end

@@ -31,6 +31,7 @@ type loop struct {
 	ended   chan outcome
 	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
+	cuts    int // on record
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -144,8 +145,25 @@ func (l *loop) next(ctx context.Context) (p assay.Proposal, ok bool, err error) 
 	if err != nil || len(ps) == 0 {
 		return p, false, err
 	}
+	if err := l.recordCuts(ctx); err != nil {
+		return p, false, err
+	}
 	err = l.append(ctx, assay.Event{Asked: &ps[0]})
 	return ps[0], err == nil, err
+}
+
+// recordCuts appends what was removed from the space since the last call.
+func (l *loop) recordCuts(ctx context.Context) error {
+	if l.Cuts == nil {
+		return nil
+	}
+	all := l.Cuts()
+	for ; l.cuts < len(all); l.cuts++ {
+		if err := l.append(ctx, assay.Event{Cut: &all[l.cuts]}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // over returns why the study is over, or "".

@@ -43,6 +43,8 @@ func (l *loop) replay(ctx context.Context) error {
 			}
 		case e.Checked != nil:
 			l.checks = append(l.checks, *e.Checked)
+		case e.Cut != nil:
+			l.cuts++
 		}
 	}
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return told[p.ID] })

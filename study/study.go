@@ -49,13 +49,14 @@ type Study struct {
 	Store    assay.Store // the study exists there; see assay.Store.Create
 	Budget   Budget
 
-	Stopper  assay.Stopper   // optional; nil never stops a run
-	Clock    assay.Clock     // optional; nil is the machine's
-	Parallel int             // trials in flight; 0 means 1
-	Retries  int             // more attempts at a run whose outcome is unknown; 0 means 2, negative none
-	Check    int             // pairs of repeated runs at the end; 0 means none
-	Drain    <-chan struct{} // optional; once closed no trial is started
-	Notify   func(Progress)  // optional; called by the loop after every change
+	Stopper  assay.Stopper      // optional; nil never stops a run
+	Clock    assay.Clock        // optional; nil is the machine's
+	Parallel int                // trials in flight; 0 means 1
+	Retries  int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
+	Check    int                // pairs of repeated runs at the end; 0 means none
+	Drain    <-chan struct{}    // optional; once closed no trial is started
+	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
+	Notify   func(Progress)     // optional; called by the loop after every change
 	// Output, if set, is given every run that ended with the output that was kept
 	// of it, which is forgotten afterwards: it is no part of the record.
 	Output func(assay.Trial)

@@ -35,6 +35,8 @@ var beside = map[string][]string{
 	"/internal/term":    {},
 	"/internal/bench":   {"", "/stats", "/run", "/store", "/study"},
 	"/internal/explain": {"", "/model", "/internal/report"},
+	"/internal/link":    {}, // an emulated network link
+	"/internal/rfs":     {}, // a remote file system that counts and times
 }
 
 // owner names the one package that may import a third-party module. gonum may
@@ -46,6 +48,7 @@ var owner = map[string]string{
 	"modernc.org/sqlite":              "/store",
 	"golang.org/x/term":               "/internal/term",
 	"github.com/prometheus/procfs":    "/run",
+	"github.com/hanwen/go-fuse":       "/internal/rfs",
 	"github.com/google/go-cmp":        "tests",
 	"pgregory.net/rapid":              "tests",
 	"github.com/rogpeppe/go-internal": "tests",
