@@ -28,6 +28,7 @@ type benchFlags struct {
 	seeds   int
 	curve   bool
 	json    bool
+	limits  []string
 	jobs    int
 }
 
@@ -52,6 +53,7 @@ Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
 	fl.StringVar(&f.budget, "budget", "", "time budgets: `10m,1h`")
 	fl.StringVar(&f.trials, "trials", "", "budgets in trials: `50,100`")
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
+	fl.StringArrayVar(&f.limits, "limit", nil, "`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
@@ -73,11 +75,9 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 		return err
 	}
 	for _, file := range files {
-		p, err := benchProblem(s.err, file)
-		if err != nil {
+		if err := f.addProblems(&o, s.err, file); err != nil {
 			return err
 		}
-		o.Problems = append(o.Problems, *p)
 	}
 	status := newStatus(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
@@ -163,9 +163,39 @@ func benchMethods(text string) ([]bench.Method, error) {
 	return ms, nil
 }
 
-// benchProblem reads a study of a recorded table.
-func benchProblem(warn io.Writer, file string) (*bench.Problem, error) {
-	st, warnings, err := config.Load(file, nil)
+// addProblems adds the study of a file, once for each percentile of each limit.
+func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) error {
+	if len(f.limits) == 0 {
+		p, err := benchProblem(warn, file, nil)
+		if err == nil {
+			o.Problems = append(o.Problems, *p)
+		}
+		return err
+	}
+	for _, text := range f.limits {
+		limits, err := percentileLimits(text)
+		if err != nil {
+			return err
+		}
+		for _, l := range limits {
+			p, err := benchProblem(warn, file, &l)
+			if err != nil {
+				return err
+			}
+			o.Problems = append(o.Problems, *p)
+		}
+	}
+	return nil
+}
+
+// benchProblem reads a study of a recorded table, with one more limit if it is
+// not nil.
+func benchProblem(warn io.Writer, file string, limit *percentileLimit) (*bench.Problem, error) {
+	var edit func(*config.Study) error
+	if limit != nil {
+		edit = limit.edit
+	}
+	st, warnings, err := config.Load(file, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +212,9 @@ func benchProblem(warn io.Writer, file string) (*bench.Problem, error) {
 	name := st.Name
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	if limit != nil {
+		name += limit.suffix()
 	}
 	b := &bench.Problem{
 		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),

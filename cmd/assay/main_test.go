@@ -20,11 +20,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", e.WorkDir+"/state")
 			e.Setenv("HOME", e.WorkDir)
-			clients, err := filepath.Abs("../../clients")
+			root, err := filepath.Abs("../..")
 			if err != nil {
 				return err
 			}
-			e.Setenv("CLIENTS", clients)
+			e.Setenv("ROOT", root)
+			e.Setenv("CLIENTS", root+"/clients")
 			return nil
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",

@@ -10,80 +10,24 @@
  * time of all iterations, and a checksum that does not depend on how it ran.
  */
 #define _GNU_SOURCE
-#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "kernel.h"
 
 #define ASSAY_ONLINE_IMPLEMENTATION
 #include "../../../clients/c/assay_online.h"
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* One point, and blocks of u points in a row: the compiler may not vectorise
- * across the blocks, so that the unrolling matters. */
-#define POINT(j) to[j] = 0.25 * (from[(j) - 1] + from[(j) + 1] + from[(j) - n] + from[(j) + n])
-#define ROW(name, u, body)                                              \
-    static void name(double *restrict to, const double *restrict from,  \
-                     long n, long lo, long hi) {                        \
-        long j = lo;                                                    \
-        for (; j + (u) <= hi; j += (u)) { body }                        \
-        for (; j < hi; j++) POINT(j);                                   \
-    }
-ROW(row1, 1, POINT(j);)
-ROW(row2, 2, POINT(j); POINT(j + 1);)
-ROW(row4, 4, POINT(j); POINT(j + 1); POINT(j + 2); POINT(j + 3);)
-ROW(row8, 8, POINT(j); POINT(j + 1); POINT(j + 2); POINT(j + 3); POINT(j + 4); POINT(j + 5); POINT(j + 6); POINT(j + 7);)
-
-/* band updates the rows lo to hi-1 in tiles of x columns and y rows. */
-static void band(double *to, const double *from, long n, long lo, long hi, long x, long y, long unroll) {
-    long i0, j0, i;
-    for (i0 = lo; i0 < hi; i0 += y)
-        for (j0 = 1; j0 < n - 1; j0 += x)
-            for (i = i0; i < hi && i < i0 + y; i++) {
-                long end = j0 + x < n - 1 ? j0 + x : n - 1;
-                double *t = to + i * n;
-                const double *f = from + i * n;
-                switch (unroll) {
-                case 8: row8(t, f, n, j0, end); break;
-                case 4: row4(t, f, n, j0, end); break;
-                case 2: row2(t, f, n, j0, end); break;
-                default: row1(t, f, n, j0, end);
-                }
-            }
-}
 
 struct shared {
     pthread_barrier_t barrier;
 };
 
 int main(int argc, char **argv) {
-    long n = 1024, k = 400, ranks = 2, x = 8, y = 8, unroll = 1, r, i, step;
-    int option, failed = 0;
-    while ((option = getopt(argc, argv, "n:k:p:x:y:u:")) != -1) {
-        long v = optarg ? atol(optarg) : 0;
-        if (v < 1) {
-            fprintf(stderr, "usage: heat [-n SIZE] [-k ITERATIONS] [-p RANKS] [-x TILE] [-y TILE] [-u UNROLL]\n");
-            return 2;
-        }
-        switch (option) {
-        case 'n': n = v < 8 ? 8 : v; break;
-        case 'k': k = v; break;
-        case 'p': ranks = v > 256 ? 256 : v; break;
-        case 'x': x = v; break;
-        case 'y': y = v; break;
-        case 'u': unroll = v; break;
-        }
-    }
+    struct options o = options(argc, argv);
+    long n = o.n, k = o.k, ranks = o.ranks, r, i, step;
+    int failed = 0;
     size_t bytes = (size_t)(n * n) * sizeof(double);
     void *memory = mmap(NULL, sizeof(struct shared) + 64 + 2 * bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
@@ -109,13 +53,13 @@ int main(int argc, char **argv) {
             return 1; /* the ranks that run wait for ever: end them */
         }
         if (child) continue;
-        long lo = 1 + (n - 2) * r / ranks, hi = 1 + (n - 2) * (r + 1) / ranks;
+        long lo = first(n, r, ranks), hi = first(n, r + 1, ranks);
         assay *tuner = assay_open((int)r);
         for (step = 0; step < k; step++) {
             assay_fetch(tuner);
             double start = now();
-            band(grid[(step + 1) % 2], grid[step % 2], n, lo, hi, assay_int(tuner, "tile_x", x),
-                 assay_int(tuner, "tile_y", y), assay_int(tuner, "unroll", unroll));
+            band(grid[(step + 1) % 2], grid[step % 2], n, lo, hi, assay_int(tuner, "tile_x", o.x),
+                 assay_int(tuner, "tile_y", o.y), assay_int(tuner, "unroll", o.unroll));
             assay_report(tuner, now() - start);
             pthread_barrier_wait(&shared->barrier);
         }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/stats"
+)
+
+// A percentileLimit is a limit on a metric at a percentile of its recorded
+// values: the constraints of Cello's evaluation (Ding et al. 2022, §4.4).
+type percentileLimit struct {
+	metric     string
+	percentile float64 // in (0, 100]
+}
+
+// percentileLimits reads "power@10,50,90".
+func percentileLimits(text string) ([]percentileLimit, error) {
+	metric, list, ok := strings.Cut(text, "@")
+	if !ok || metric == "" {
+		return nil, usagef("--limit %s: a limit is written METRIC@PERCENTILE,...", text)
+	}
+	var out []percentileLimit
+	for item := range items(list) {
+		p, err := strconv.ParseFloat(item, 64)
+		if err != nil || !(p > 0 && p <= 100) {
+			return nil, usagef("--limit %s: %q is not a percentile above 0, at most 100", text, item)
+		}
+		out = append(out, percentileLimit{metric, p})
+	}
+	if len(out) == 0 {
+		return nil, usagef("--limit %s: no percentile is given", text)
+	}
+	return out, nil
+}
+
+// suffix tells the study with this limit from others.
+func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
+
+// edit adds the limit to a study of a recorded table. It reads the table, for
+// its values.
+func (l percentileLimit) edit(st *config.Study) error {
+	if st.Replay == nil {
+		return nil // which is said later
+	}
+	table := *st // readTable resolves what it is given
+	if _, err := table.Check(); err != nil {
+		return err
+	}
+	t, err := readTable(&table)
+	if err != nil {
+		return err
+	}
+	goal := assay.Goal{Metric: l.metric}
+	var values []float64
+	for _, c := range t.Configs {
+		m, ok := t.Mean(c)
+		if !ok || m.ExitCode != 0 {
+			continue
+		}
+		if v, err := goal.Value(m); err == nil {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return usagef("--limit %s: the table of %s has no such metric", l.metric, st.Replay.File)
+	}
+	limit := stats.Quantile(values, l.percentile/100)
+	st.SubjectTo = append(st.SubjectTo, fmt.Sprintf("%s <= %s", l.metric, strconv.FormatFloat(limit, 'g', -1, 64)))
+	return nil
+}
