@@ -355,11 +355,27 @@ func abbreviate(levels []string) string {
 	return strings.Join(levels, ", ")
 }
 
-// Number returns the number that a level's text stands for: 8, 0.5, 64M (binary
-// multiples K, M, G, T and P, with or without iB or B).
+// units are the suffixes of a number that are no multiple of 1024.
+var units = [...]struct {
+	suffix      string
+	times, over float64
+}{
+	{"ms", 1, 1e3}, {"us", 1, 1e6}, {"µs", 1, 1e6}, {"ns", 1, 1e9}, {"s", 1, 1},
+	{"kbit", 1e3, 1}, {"Mbit", 1e6, 1}, {"Gbit", 1e9, 1}, {"bit", 1, 1},
+}
+
+// Number returns the number that a level's text stands for, in base units: 8,
+// 0.5, 64M (binary multiples K, M, G, T and P, with or without iB or B), 18ms (s, ms,
+// us, ns) or 100Mbit (decimal multiples of a bit, or of a bit per second).
 func Number(text string) (x float64, ok bool) {
-	if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
+	if x, ok := finiteNumber(text); ok {
 		return x, true
+	}
+	for _, u := range units {
+		if t, ok := strings.CutSuffix(text, u.suffix); ok {
+			x, ok := finiteNumber(t)
+			return x * u.times / u.over, ok
+		}
 	}
 	t := strings.TrimSuffix(strings.TrimSuffix(text, "B"), "i")
 	if t == "" {
@@ -369,9 +385,11 @@ func Number(text string) (x float64, ok bool) {
 	if i < 0 {
 		return 0, false
 	}
-	x, err := strconv.ParseFloat(t[:len(t)-1], 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, false
-	}
-	return x * math.Pow(1024, float64(i+1)), true
+	x, ok = finiteNumber(t[:len(t)-1])
+	return x * math.Pow(1024, float64(i+1)), ok
+}
+
+func finiteNumber(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 }

@@ -151,7 +151,7 @@ func TestParamFlaws(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3} {
+	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600} {
 		if got, ok := assay.Number(text); !ok || got != want {
 			t.Errorf("Number(%q) = %v, %v, want %v", text, got, ok, want)
 		}
