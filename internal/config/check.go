@@ -63,6 +63,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		}
 	}
 	c.metrics()
+	c.workbench()
 	if !incomplete {
 		c.goal()
 	}
@@ -198,7 +199,8 @@ func (c *checker) templates(warnings *[]string) {
 		}
 	}
 	for i, ok := range used {
-		if !ok && !vars && len(c.flaws) == 0 {
+		realised := s.Workbench != nil && slices.Contains(Resources(), names[i])
+		if !ok && !vars && !realised && len(c.flaws) == 0 {
 			*warnings = append(*warnings, fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
 		}
 	}

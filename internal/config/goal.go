@@ -59,6 +59,9 @@ func (s *Study) metricNames() []string {
 	for _, b := range builtin {
 		names = append(names, b.name)
 	}
+	if s.Workbench != nil {
+		names = append(names, "data_flow", "network_time", "disk_time")
+	}
 	for _, m := range s.Metrics {
 		names = append(names, m.Name)
 	}

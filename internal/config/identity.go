@@ -76,6 +76,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("search", a.Search, b.Search)
 	differ("stop", a.Stop, b.Stop)
 	differ("repeat", a.Repeat, b.Repeat)
+	differ("workbench", a.Workbench, b.Workbench)
 	differ("replay", a.Replay, b.Replay)
 	if len(out) == 0 && s.Identity() != other.Identity() {
 		out = append(out, fmt.Sprintf("the table had %d configurations, now %d others", len(a.Configs), len(b.Configs)))

@@ -15,7 +15,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"command", func(n *yaml.Node) { d.command(n, s) }},
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
 		{"env", func(n *yaml.Node) { s.Env = d.env(n) }},
-		{"dir", func(n *yaml.Node) { s.Dir = d.directory(n) }},
+		{"dir", func(n *yaml.Node) { s.Dir = d.directory("dir", n) }},
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
@@ -30,6 +30,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
 		{"parallel", func(n *yaml.Node) { s.Parallel, _ = d.integer(n, "parallel", 1) }},
+		{"workbench", func(n *yaml.Node) { s.Workbench = d.workbench(n) }},
 		{"replay", func(n *yaml.Node) { s.Replay = d.replay(n) }},
 	}, nil)
 	d.finish(n, s)
@@ -88,14 +89,14 @@ func (d *decoder) string(path string, n *yaml.Node) string {
 
 // directory reads a path that starts at the study file. It is absolute, so that
 // the study is the same one from wherever it is started.
-func (d *decoder) directory(n *yaml.Node) string {
-	t := d.string("dir", n)
+func (d *decoder) directory(key string, n *yaml.Node) string {
+	t := d.string(key, n)
 	if t == "" {
 		return ""
 	}
 	path, err := filepath.Abs(besides(d.name, t))
 	if err != nil {
-		d.fail(n, "dir: %v", err)
+		d.fail(n, "%s: %v", key, err)
 	}
 	return path
 }

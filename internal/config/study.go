@@ -48,6 +48,8 @@ type Study struct {
 	// Parallel is the number of runs at once; 0 means 1.
 	Parallel int `json:"parallel,omitempty"`
 
+	Workbench *Workbench `json:"workbench,omitempty"`
+
 	Replay *Replay `json:"replay,omitempty"`
 	// Configs are the configurations of a resolved replay, in table order.
 	Configs []assay.Config `json:"configs,omitempty"`

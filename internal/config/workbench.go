@@ -1,0 +1,99 @@
+package config
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/assay-run/assay"
+)
+
+// A Workbench says that the command runs on emulated resources: the parameters
+// that are named like one of [Resources] are its assignment.
+type Workbench struct {
+	// Data is the directory of the data set: what the program reads and writes
+	// over the emulated network, from the emulated disk.
+	Data string `json:"data,omitempty"`
+	// Mount is where the program sees the data set; "" means at Data itself.
+	Mount string `json:"mount,omitempty"`
+}
+
+// Resources returns the names of the parameters that a workbench realises:
+//
+//	cpu        cores; below 1 a share of one
+//	memory     bytes, page cache included
+//	rtt        round trip between program and data set, s
+//	bandwidth  of the link between them, bit/s
+//	disk       rate of the disk that the data set is on, B/s
+func Resources() []string { return []string{"cpu", "memory", "rtt", "bandwidth", "disk"} }
+
+// Resources returns the assignment of resources of a configuration, in base
+// units; nil if the study has no workbench. A text stands for what
+// [assay.Number] reads from it: 18ms, 100Mbit, 512M.
+func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64 {
+	if s.Workbench == nil {
+		return nil
+	}
+	m := map[string]float64{}
+	for i, p := range space.Params {
+		if !slices.Contains(Resources(), p.Name) {
+			continue
+		}
+		x := c[i]
+		if !p.Numeric() {
+			x, _ = assay.Number(p.Levels[int(x)]) // checked
+		}
+		m[p.Name] = x
+	}
+	return m
+}
+
+func (d *decoder) workbench(n *yaml.Node) *Workbench {
+	w := &Workbench{}
+	d.mark("workbench", n)
+	d.mapping(n, "workbench", []field{
+		{"data", func(n *yaml.Node) { w.Data = d.directory("workbench.data", n) }},
+		{"mount", func(n *yaml.Node) { w.Mount = d.directory("workbench.mount", n) }},
+	}, nil)
+	return w
+}
+
+// workbench checks that resources are numbers, and that those of data have some.
+func (c *checker) workbench() {
+	s := c.study
+	w := s.Workbench
+	if w == nil {
+		return
+	}
+	if s.Replay != nil {
+		c.add("workbench", "", "workbench", 0, "a recorded table runs on no resources")
+		return
+	}
+	for _, p := range s.Params {
+		if !slices.Contains(Resources(), p.Name) {
+			continue
+		}
+		path, where := "parameters."+p.Name, "parameter "+p.Name
+		switch {
+		case p.Type == "categorical" || p.Type == "bool":
+			c.add(path, "", where, 0, "a resource of the workbench is a number, or a list of numbers such as %s", resourceExample(p.Name))
+			continue
+		case w.Data == "" && p.Name != "cpu" && p.Name != "memory":
+			c.add("workbench", "", "workbench", 0, "%s needs data: the directory that the program reads and writes", p.Name)
+		}
+		for _, v := range p.Values {
+			if _, ok := assay.Number(v); !ok {
+				c.add(path, "", where, 0, "%q is no number; write it like %s", clip(v), resourceExample(p.Name))
+			}
+		}
+	}
+	if w.Mount != "" && w.Data == "" {
+		c.add("workbench", "", "workbench", 0, "mount needs data: the directory that is mounted there")
+	}
+}
+
+func resourceExample(name string) string {
+	return map[string]string{
+		"cpu": "0.5", "memory": "512M", "rtt": "18ms", "bandwidth": "100Mbit", "disk": "20M",
+	}[name]
+}
