@@ -92,7 +92,8 @@ const (
 // (up to a thousand models), by weighted least squares of the relative error
 // under nonnegative coefficients; scores each by the mean of
 // |log(predicted/real)| over configurations left out; and averages the
-// predictions' logarithms with weights exp(-score/0.02).
+// predictions' logarithms with weights exp(-score/0.02). From one configuration
+// alone models are told apart by what is plausible, not by how they fit.
 //
 // It returns [ErrNoRuns], or [ErrNoMakespan] for an execution without one.
 // It costs O(models · configs · executions).
@@ -113,6 +114,7 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 	for i := range runs {
 		set.add(runs[i])
 	}
+	set.dropLinks()
 	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
 	models, weight := set.average()
 	twin := twins(set.feature)
@@ -224,6 +226,9 @@ func (s *training) fit(m *candidate, left []Seconds) fitted {
 		}
 	}
 	r.score = sum/weight + termPenalty*float64(p)
+	if len(s.configs) == 1 {
+		r.score = sum/weight + m.implausibility(r.theta[:p])
+	}
 	return r
 }
 
@@ -349,7 +354,8 @@ func (c *Calibration) interval(p Seconds) Prediction {
 
 // BestSite returns the most weighty model that counts slots as a [Site], for what takes one: a
 // [LevelModel] or a simulation. Terms per machine are given per task and byte
-// for the machines of slots cores.
+// for the machines of slots cores; a manager's link is left out, since it carries
+// bytes that the tasks' files do not tell.
 func (c *Calibration) BestSite(slots int) Site {
 	nodes := max(1, math.Round(float64(slots)/max(c.NodeCores, 1)))
 	m := c.Models[0]

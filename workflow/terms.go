@@ -58,17 +58,22 @@ func (t *Term) UnmarshalText(text []byte) error {
 // A ComputeModel says how many of the recorded cores ran tasks at once, for
 // Eq. 3. The zero value leaves Eq. 3 out: the terms stand alone.
 type ComputeModel struct {
-	Share  float64 `json:"share,omitempty"`  // slots are this share of the cores
-	Cap    int     `json:"cap,omitempty"`    // or at most this many in all
+	Share float64 `json:"share,omitempty"` // slots are this share of the cores
+	Cap   int     `json:"cap,omitempty"`   // or at most this many in all
+	// Link is how many seconds a gigabyte takes that a manager sends to the tasks of a
+	// level, one after the other, while others run; a level takes no less.
+	Link   float64 `json:"link_GB_s,omitempty"`
 	Placed bool    `json:"placed,omitempty"` // Share of the cores of each machine, tasks where they were recorded
 }
 
 // divisors, caps and placings are the numbers of slots that are tried, most
-// slots first.
+// slots first; links are the managers' seconds per gigabyte, those of a gigabit
+// per second down to a sixth of it.
 var (
 	divisors = []float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
 	caps     = []int{64, 32, 16, 8, 4, 2, 1}
 	placings = []float64{1, 2, 4, 8, 12}
+	links    = []float64{5, 6.5, 8.5, 11, 14, 18, 23, 30}
 )
 
 // computeModels returns every way to count slots, none first. The order is
@@ -84,6 +89,9 @@ func computeModels() []ComputeModel {
 	for _, d := range placings {
 		out = append(out, ComputeModel{Share: 1 / d, Placed: true})
 	}
+	for _, r := range links {
+		out = append(out, ComputeModel{Share: 1, Link: r, Placed: true})
+	}
 	return out
 }
 
@@ -91,6 +99,7 @@ func computeModels() []ComputeModel {
 type features struct {
 	base  [WorkPerNode + 1]float64
 	span  []Seconds // Eq. 3 summed over the levels, for each compute model
+	sent  []Bytes   // see sentBytes
 	waves []float64 // sum over the levels of max(1, tasks/slots)
 }
 
@@ -119,16 +128,21 @@ func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *
 		bytes += l.Bytes
 		work += l.Sum
 	}
+	f.sent = sentBytes(w, level, len(levels))
+	if f.sent != nil {
+		bytes = 0
+	}
 	n := float64(len(w.Tasks))
 	f.base = [...]float64{1, float64(len(levels)), n, bytes / 1e9, n / nodes, bytes / 1e9 / nodes, work / nodes}
 	for _, m := range computeModels() {
 		span, waves := 0.0, 0.0
+		least := f.sending(m.Link, len(levels))
 		switch {
 		case m == ComputeModel{}:
 		case m.Placed && nodeCores == 0:
-			span, waves = placedSpan(w, level, levels, m.Share)
+			span, waves = placedSpan(w, level, levels, m.Share, least)
 		default:
-			span, waves = levelSpan(levels, m.slots(cores))
+			span, waves = levelSpan(levels, m.slots(cores), least)
 		}
 		f.span, f.waves = append(f.span, span), append(f.waves, waves)
 	}
@@ -154,11 +168,12 @@ func usedMachines(w *Workflow) int {
 	return max(n, 1)
 }
 
-// levelSpan is Eq. 3 summed over the levels, and their waves.
-func levelSpan(levels []Level, slots int) (span Seconds, waves float64) {
-	for _, l := range levels {
+// levelSpan is Eq. 3 summed over the levels, each of which takes at least the
+// time of least, and their waves.
+func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves float64) {
+	for n, l := range levels {
 		if l.Tasks > 0 {
-			span += max(l.Sum/float64(min(slots, l.Tasks)), l.Max)
+			span += max(l.Sum/float64(min(slots, l.Tasks)), l.Max, least[n])
 			waves += max(1, float64(l.Tasks)/float64(slots))
 		}
 	}
@@ -167,7 +182,7 @@ func levelSpan(levels []Level, slots int) (span Seconds, waves float64) {
 
 // placedSpan is levelSpan with each machine by itself: a level takes as long as
 // the machine that is last.
-func placedSpan(w *Workflow, level []int32, levels []Level, share float64) (span Seconds, waves float64) {
+func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds, waves float64) {
 	at := make([][]Level, len(w.Machines)+1)
 	for m := range at {
 		at[m] = make([]Level, len(levels))
@@ -179,7 +194,7 @@ func placedSpan(w *Workflow, level []int32, levels []Level, share float64) (span
 		l.Max = max(l.Max, w.Tasks[t].Run)
 	}
 	for n := range levels {
-		longest, most := 0.0, 0.0
+		longest, most := least[n], 0.0
 		for m := range at {
 			l := at[m][n]
 			if l.Tasks == 0 {

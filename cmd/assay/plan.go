@@ -46,6 +46,10 @@ workflow at the same site, files or folders, or a calibration that was saved,
 and predicts with what they took beyond their run times. Slots are then counted
 as the executions' cores were.
 
+With a file of sites the plan says for each task at which site it computes, in
+which site's storage its data are, and what is copied between sites beforehand,
+so that the workflow ends soonest.
+
 A price is money per slot-second (0.001), per slot-hour (0.04/h), or per started
 hour of a node (0.34/node-hour,slots=8,start=90).`
 
@@ -75,7 +79,7 @@ func planCommand() *cobra.Command {
 	fl.StringVar(&f.prices, "prices", "", "`FILE` with a name and a price on each line, to compare")
 	fl.DurationVar(&f.deadline, "deadline", 0, "longest makespan allowed")
 	fl.Float64Var(&f.budget, "budget", 0, "most `MONEY` to spend")
-	fl.StringVar(&f.sites, "sites", "", "`FILE` of sites to compare, JSON: name, price, delays, speed, machines")
+	fl.StringVar(&f.sites, "sites", "", "`FILE` of sites to plan over, YAML: slots, storage, links (docs/format/sites.md); or to compare, JSON: name, price, delays, speed, machines")
 	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output")
 	fl.StringVar(&f.svg, "svg", "", "draw makespan against slots into `FILE`")
 	fl.Float64Var(&f.errorPart, "error", 0, "relative error of the run times, for intervals: 0.1 is ±10 %")
@@ -98,6 +102,9 @@ func inputError(err error) error {
 }
 
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
+	if isUtility(f.sites) {
+		return runPlanSites(cmd, args, f)
+	}
 	p, err := newPlanner(cmd.InOrStdin(), f)
 	if err != nil {
 		return err
