@@ -24,7 +24,7 @@ var (
 // whatever opts.Minimal says. Its proposals are the same for the same space,
 // options and trials.
 func NewNelderMead(space *assay.Space, opts SimplexOptions) *NelderMead {
-	opts.Minimal = true
+	opts.Minimal, opts.Grow = true, false
 	s := &NelderMead{newSimplexSearch(space, opts)}
 	s.iterate = s.reflect
 	return s

@@ -19,6 +19,13 @@ type SimplexOptions struct {
 	// Size is r: vertices are r/2 of a parameter's range from the centre
 	// (Tabatabaee et al. 2005, §6.1). 0 means 0.2.
 	Size float64
+	// Grow: the initial simplex begins with Size, and the better of the two
+	// vertices of each direction moves out to twice its distance, at most to r = 1,
+	// as long as that makes it better. All directions are tried at once: it takes
+	// at most ⌈log2(1/r)⌉ further steps of N points. This is our rule for the
+	// adaptive b that Tabatabaee et al. 2005, §3.2.3, leave for later;
+	// docs/results/pro.md says what it is worth. Nelder–Mead's does not grow.
+	Grow bool
 	// Center is the centre of the initial simplex; nil means the best
 	// configuration observed before the first Ask, or else the admissible
 	// configuration nearest to the middle of every range.
@@ -54,6 +61,7 @@ type simplexSearch struct {
 	restarts int
 	begun    bool
 	v        []vertex // the simplex; v[0] is the best once sorted
+	spokes   []*spoke // of the initial simplex
 	iterate  func()   // one iteration of the algorithm on v
 }
 
@@ -122,6 +130,11 @@ func (s *simplexSearch) start(vs []assay.Config) {
 	}
 	s.begin(vs, known, nil, func(vs []vertex) {
 		s.v = vs
+		if s.opts.Grow {
+			s.settleSpokes()
+			s.grow()
+			return
+		}
 		s.iterate()
 	})
 }
@@ -146,17 +159,23 @@ func (s *simplexSearch) initial(c assay.Config) []assay.Config {
 	} else {
 		got.add(c)
 	}
+	s.spokes = s.spokes[:0:0]
 	for i := range s.space.Params {
-		drawn := s.drawLevels(c)
-		plus, minus := s.offset(c, drawn, i, +1), s.offset(c, drawn, i, -1)
+		a := s.newSpoke(c, i)
+		s.spokes = append(s.spokes, a)
+		plus, minus := s.vertex(a, 0), s.vertex(a, 1)
 		switch {
 		case !s.opts.Minimal:
-			add(plus)
-			add(minus)
+			a.at = [2]assay.Config{plus, minus}
 		case plus.Equal(c):
-			add(minus)
+			a.at[1] = minus
 		default:
-			add(plus)
+			a.at[0] = plus
+		}
+		for _, v := range a.at {
+			if v != nil {
+				add(v)
+			}
 		}
 	}
 	need := s.space.Dim() + 1
@@ -187,29 +206,6 @@ func (s *simplexSearch) drawLevels(c assay.Config) assay.Config {
 		}
 	}
 	return x
-}
-
-// offset returns the vertex of the initial simplex in the direction of
-// parameter i from c, with the levels of drawn.
-func (s *simplexSearch) offset(c, drawn assay.Config, i int, sign float64) assay.Config {
-	x := drawn.Clone()
-	if sign < 0 {
-		for k, p := range s.space.Params {
-			switch p.Kind {
-			case assay.Switch:
-				x[k] = 1 - x[k]
-			case assay.Categorical:
-				x[k] = float64(s.rng.IntN(len(p.Levels)))
-			}
-		}
-	}
-	if p := s.space.Params[i]; extended(p) {
-		u := p.ToUnit(c[i]) + sign*s.opts.Size/2
-		if x[i] = p.Snap(unscale(p, u)); x[i] == c[i] && p.Count() > 0 {
-			x[i] = next(p, c[i], sign)
-		}
-	}
-	return s.space.Nearest(x)
 }
 
 // next returns the value of a countable parameter after or before x, or x.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -28,9 +28,12 @@ type benchProFlags struct {
 	repeat     string
 	size       float64
 	noise      []string
+	correlated float64
 	seed       uint64
 	jobs       int
 	json       bool
+
+	scale bool // recorded noise is scaled to the loads of rho
 }
 
 func benchProCommand(s streams) *cobra.Command {
@@ -43,16 +46,24 @@ rank ordering, on the recorded table of a study, and reports its total time:
 every time step takes as long as its slowest processor. A point that was not
 recorded has the weighted mean of its nearest neighbours.
 
-  simplex   shape and size of the initial simplex without noise (Fig. 9)
+  simplex   shape and size of the initial simplex without noise (Fig. 9); "grow" is
+            2N vertices, the better of a pair moves out as long as that helps (§3.2.3)
   repeat    runs of each point, in successive time steps, for loads ρ of the machine
             with Pareto noise (Fig. 10), or with recorded noise (--noise)
+
+Recorded noise has the load that it was recorded with, or with --rho is scaled, its
+excess over the fastest run, to every load. "--noise table" is the noise of the
+table itself, if it has several runs of each configuration.
 
 Total times are normalized, (1 - ρ)·ΣT_k, and given as multiples of the time of all
 steps at the optimum without noise. "auto" takes as many runs as the order needs.`,
 		Example: `  assay bench pro bench/studies/spl-dune.yaml
   assay bench pro bench/studies/spl-dune.yaml --experiment repeat --noise run-times.txt`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), s, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.scale = cmd.Flags().Changed("rho")
+			return f.run(cmd.Context(), s, args[0])
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.experiment, "experiment", "simplex,repeat", "which: simplex, repeat")
@@ -63,7 +74,8 @@ steps at the optimum without noise. "auto" takes as many runs as the order needs
 	fl.StringVar(&f.rho, "rho", "0,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4", "loads of the machine, ρ")
 	fl.StringVar(&f.repeat, "repeat", "1,2,3,4,5,auto", "runs of each point, K")
 	fl.Float64Var(&f.size, "size", 0.2, "size r of the initial simplex in the experiment repeat")
-	fl.StringArrayVar(&f.noise, "noise", nil, "`FILE` of recorded run times of one configuration, a number a line, in place of Pareto noise; may be repeated")
+	fl.StringArrayVar(&f.noise, "noise", nil, "`FILE` of recorded run times of one configuration, a number a line, or table, in place of Pareto noise; may be repeated")
+	fl.Float64Var(&f.correlated, "correlated", 0, "correlation of the processors' Pareto noise in one time step (of the normal scores)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the simulations")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "simulations at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -73,9 +85,9 @@ steps at the optimum without noise. "auto" takes as many runs as the order needs
 // A proCell is one row of the result: a contract.
 type proCell struct {
 	Experiment string     `json:"experiment"`
-	Simplex    string     `json:"simplex"` // "2N" or "N+1"
+	Simplex    string     `json:"simplex"` // "2N", "N+1" or "grow"
 	Size       float64    `json:"size"`
-	Noise      string     `json:"noise"` // "pareto", or the file
+	Noise      string     `json:"noise"` // "pareto", "table", or the file
 	Rho        float64    `json:"rho"`
 	Repeat     string     `json:"repeat"`
 	NTT        float64    `json:"ntt"` // mean of the simulations, in multiples of the optimum
@@ -83,7 +95,8 @@ type proCell struct {
 	Median     float64    `json:"median"`
 
 	runs   int
-	series []float64 // multiples of the fastest; nil for Pareto noise
+	series []float64   // multiples of the fastest; nil for other noise
+	table  *tableNoise // nil for other noise
 }
 
 func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
@@ -104,19 +117,31 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 	if p.goal.Maximize {
 		return usagef("%s: bench pro minimizes a time", file)
 	}
-	land, err := newLandscape(p)
+	var runs map[string][]float64
+	if slices.Contains(f.noise, noiseOfTable) {
+		if runs, err = tableRuns(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	land, err := newLandscape(p, runs)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if f.runs < 1 || f.steps < 1 || f.jobs < 1 || f.processors < 0 || !(f.alpha > 1) || !(f.size > 0 && f.size <= 1) {
-		return usagef("--simulations, --steps and --jobs are at least 1, --alpha is above 1, --size in (0, 1]")
+	if f.runs < 1 || f.steps < 1 || f.jobs < 1 || f.processors < 0 || !(f.alpha > 1) || !(f.size > 0 && f.size <= 1) ||
+		!(f.correlated >= 0 && f.correlated <= 1) {
+		return usagef("--simulations, --steps and --jobs are at least 1, --alpha is above 1, --size in (0, 1], --correlated in [0, 1]")
 	}
 	if f.processors == 0 {
 		f.processors = 2 * land.space.Dim()
 	}
-	cells, err := f.cells()
+	cells, err := f.cells(land, runs)
 	if err != nil {
 		return err
+	}
+	// Every worker keeps its landscape: what it has estimated serves all cells.
+	workers := make([]*landscape, f.jobs)
+	for w := range workers {
+		workers[w] = land.clone()
 	}
 	status := newStatus(s.err)
 	for i := range cells {
@@ -124,7 +149,7 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f.measure(land, &cells[i])
+		f.measure(workers, &cells[i])
 	}
 	status.Close()
 	if f.json {
@@ -134,18 +159,18 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 }
 
 // cells lists what is to be measured.
-func (f *benchProFlags) cells() ([]proCell, error) {
+func (f *benchProFlags) cells(land *landscape, runs map[string][]float64) ([]proCell, error) {
 	var cells []proCell
 	for e := range items(f.experiment) {
 		switch e {
 		case "simplex":
-			for _, shape := range []string{"2N", "N+1"} {
+			for _, shape := range []string{"2N", "N+1", "grow"} {
 				for _, size := range []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
 					cells = append(cells, proCell{Experiment: e, Simplex: shape, Size: size, Noise: "pareto", Repeat: "1", runs: 1})
 				}
 			}
 		case "repeat":
-			more, err := f.repeatCells()
+			more, err := f.repeatCells(land, runs)
 			if err != nil {
 				return nil, err
 			}
@@ -157,33 +182,59 @@ func (f *benchProFlags) cells() ([]proCell, error) {
 	return cells, nil
 }
 
-func (f *benchProFlags) repeatCells() ([]proCell, error) {
+// loads returns the loads of --rho.
+func (f *benchProFlags) loads() ([]float64, error) {
+	var loads []float64
+	for text := range items(f.rho) {
+		rho, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(rho >= 0 && rho < 1) {
+			return nil, usagef("--rho %s: not a load from 0 to below 1", text)
+		}
+		loads = append(loads, rho)
+	}
+	return loads, nil
+}
+
+func (f *benchProFlags) repeatCells(land *landscape, runs map[string][]float64) ([]proCell, error) {
+	loads, err := f.loads()
+	if err != nil {
+		return nil, err
+	}
 	var bases []proCell
-	for _, file := range f.noise {
-		r, err := os.Open(file)
-		if err != nil {
-			return nil, usageError{err}
+	for _, name := range f.noise {
+		c := proCell{Noise: name}
+		var mean float64 // multiple of the fastest run
+		if name == noiseOfTable {
+			c.table = newTableNoise(land, runs)
+			mean = c.table.mean
+		} else {
+			if c.series, err = readMultiples(name); err != nil {
+				return nil, err
+			}
+			mean = stats.Mean(c.series)
 		}
-		x, err := readColumn(r)
-		r.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		if !f.scale {
+			c.Rho = 1 - 1/mean
+			bases = append(bases, c)
+			continue
 		}
-		least := stats.Min(x)
-		if least <= 0 {
-			return nil, usagef("%s: a run time of %v", file, least)
+		if mean == 1 {
+			return nil, usagef("--noise %s: all times are equal, which is no noise to scale", name)
 		}
-		for i := range x {
-			x[i] /= least
+		for _, rho := range loads {
+			// The mean of 1 + k·(multiple - 1) is 1/(1 - ρ), Eq. 6.
+			k := rho / (1 - rho) / (mean - 1)
+			d := c
+			d.Rho = rho
+			d.series = scaleExcess(c.series, k)
+			if c.table != nil {
+				d.table = c.table.scaled(k)
+			}
+			bases = append(bases, d)
 		}
-		bases = append(bases, proCell{Noise: file, Rho: 1 - 1/stats.Mean(x), series: x})
 	}
 	if len(f.noise) == 0 {
-		for text := range items(f.rho) {
-			rho, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(rho >= 0 && rho < 1) {
-				return nil, usagef("--rho %s: not a load from 0 to below 1", text)
-			}
+		for _, rho := range loads {
 			bases = append(bases, proCell{Noise: "pareto", Rho: rho})
 		}
 	}
@@ -203,26 +254,32 @@ func (f *benchProFlags) repeatCells() ([]proCell, error) {
 }
 
 // measure simulates one cell. Simulation i of every cell has the same seed.
-func (f *benchProFlags) measure(land *landscape, c *proCell) {
+func (f *benchProFlags) measure(workers []*landscape, c *proCell) {
 	n := f.runs
 	if c.Experiment == "simplex" {
 		n = min(n, 100) // only the levels of switches and categories are random
 	}
-	ideal := float64(f.steps) * land.best
+	ideal := float64(f.steps) * workers[0].best
 	ntt := make([]float64, n)
 	var wg sync.WaitGroup
-	for w := range f.jobs {
+	for w, own := range workers {
 		wg.Go(func() {
-			own := land.clone()
-			for i := w; i < n; i += f.jobs {
+			for i := w; i < n; i += len(workers) {
 				rng := rand.New(rand.NewPCG(f.seed, uint64(i)))
 				s := simulation{
 					land: own, runs: c.runs, processors: f.processors, steps: f.steps,
-					options: search.SimplexOptions{Minimal: c.Simplex == "N+1", Size: c.Size, Seed: rng.Uint64()},
+					options: search.SimplexOptions{Minimal: c.Simplex == "N+1", Grow: c.Simplex == "grow", Size: c.Size, Seed: rng.Uint64()},
 				}
 				model := stats.TwoJob{Rho: c.Rho}
-				if s.noise = (paretoNoise{rng, model, f.alpha}); c.series != nil {
+				switch {
+				case c.table != nil:
+					s.noise = c.table.begin(own, f.processors, rng)
+				case c.series != nil:
 					s.noise = newSeriesNoise(c.series, f.processors, rng)
+				case f.correlated > 0:
+					s.noise = &correlatedNoise{rng: rng, model: model, alpha: f.alpha, correlation: f.correlated}
+				default:
+					s.noise = paretoNoise{rng, model, f.alpha}
 				}
 				ntt[i] = model.NormalizedTotalTime(s.times()) / ideal
 			}

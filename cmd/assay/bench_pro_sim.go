@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -17,7 +17,8 @@ import (
 type landscape struct {
 	space    *assay.Space
 	recorded []vertexValue
-	value    map[string]float64 // by Key; grows as missing points are estimated
+	value    map[string]float64      // by Key; grows as missing points are estimated
+	near     map[string]assay.Config // what nearest has found, by Key
 	best     float64
 }
 
@@ -27,17 +28,21 @@ type vertexValue struct {
 }
 
 // newLandscape returns the landscape of the table of p. Rows that failed or
-// break a limit are missing.
-func newLandscape(p *problem) (*landscape, error) {
+// break a limit are missing. If runs is not nil, the value of a configuration is
+// the least of its runs, by Key, in place of their mean.
+func newLandscape(p *problem, runs map[string][]float64) (*landscape, error) {
 	space, err := assay.NewSpace(p.table.Params)
 	if err != nil {
 		return nil, err
 	}
-	l := &landscape{space: space, value: map[string]float64{}, best: math.Inf(1)}
+	l := &landscape{space: space, value: map[string]float64{}, near: map[string]assay.Config{}, best: math.Inf(1)}
 	for _, c := range p.table.Configs {
 		v, ok := p.recorded(c)
 		if !ok {
 			continue
+		}
+		if runs != nil {
+			v = stats.Min(runs[c.Key()])
 		}
 		if v <= 0 {
 			return nil, usagef("%s of %s is %v: a time is more than 0", p.goal.Metric, p.space.Text(c), v)
@@ -55,11 +60,24 @@ func newLandscape(p *problem) (*landscape, error) {
 // clone returns a landscape that another goroutine may use.
 func (l *landscape) clone() *landscape {
 	m := *l
-	m.value = make(map[string]float64, len(l.value))
-	for k, v := range l.value {
-		m.value[k] = v
-	}
+	m.value, m.near = maps.Clone(l.value), map[string]assay.Config{}
 	return &m
+}
+
+// nearest returns the recorded configuration that is nearest to c, itself if it
+// is one; of equally near ones the first of the table.
+func (l *landscape) nearest(c assay.Config) assay.Config {
+	k := c.Key()
+	if best, ok := l.near[k]; ok {
+		return best
+	}
+	least := math.Inf(1)
+	for _, r := range l.recorded {
+		if d := l.space.Distance(c, r.at); d < least {
+			least, l.near[k] = d, r.at
+		}
+	}
+	return l.near[k]
 }
 
 // at returns the value of a configuration: the recorded one, or the mean of its
@@ -84,46 +102,6 @@ func (l *landscape) at(c assay.Config) float64 {
 	v := sum / weight
 	l.value[k] = v
 	return v
-}
-
-// A noiseSource makes the run time of a processor from the noise-free one.
-type noiseSource interface {
-	// draw returns the time of one iteration on processor p.
-	draw(p int, f float64) float64
-}
-
-// paretoNoise is f + n with the Pareto noise of Eq. 17.
-type paretoNoise struct {
-	rng   *rand.Rand
-	model stats.TwoJob
-	alpha float64
-}
-
-func (n paretoNoise) draw(_ int, f float64) float64 {
-	if n.model.Rho == 0 {
-		return f
-	}
-	return f + n.model.Pareto(f, n.alpha).Draw(n.rng)
-}
-
-// seriesNoise is f times the recorded times of a program, as multiples of its
-// fastest: every processor walks through the series from a place of its own.
-type seriesNoise struct {
-	multiples []float64
-	place     []int
-}
-
-func newSeriesNoise(multiples []float64, processors int, rng *rand.Rand) *seriesNoise {
-	n := &seriesNoise{multiples: multiples, place: make([]int, processors)}
-	for i := range n.place {
-		n.place[i] = rng.IntN(len(multiples))
-	}
-	return n
-}
-
-func (n *seriesNoise) draw(p int, f float64) float64 {
-	n.place[p] = (n.place[p] + 1) % len(n.multiples)
-	return f * n.multiples[n.place[p]]
 }
 
 // A simulation is one program of so many time steps on so many processors that
@@ -192,6 +170,7 @@ func (s simulation) times() []float64 {
 // step runs one time step and lowers y to the times of the points.
 func (s simulation) step(points []assay.Proposal, y []float64, best assay.Config) float64 {
 	var slowest float64
+	s.noise.step()
 	for p := range s.processors {
 		c := best
 		if p < len(points) {
@@ -199,7 +178,7 @@ func (s simulation) step(points []assay.Proposal, y []float64, best assay.Config
 		} else if c == nil {
 			break // nothing is known to be good yet
 		}
-		t := s.noise.draw(p, s.land.at(c))
+		t := s.noise.draw(p, c, s.land.at(c))
 		if p < len(points) {
 			y[p] = min(y[p], t)
 		}

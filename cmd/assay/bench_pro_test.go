@@ -1,8 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -18,7 +25,7 @@ func bowlLandscape(t *testing.T) *landscape {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &landscape{space: space, value: map[string]float64{}, best: 1}
+	l := &landscape{space: space, value: map[string]float64{}, near: map[string]assay.Config{}, best: 1}
 	for c := range space.All() {
 		if int(c[0]+c[1])%3 == 1 {
 			continue
@@ -107,9 +114,129 @@ func TestSeriesNoise(t *testing.T) {
 	n := newSeriesNoise([]float64{1, 2, 4}, 2, rand.New(rand.NewPCG(1, 1)))
 	got := map[float64]int{}
 	for range 30 {
-		got[n.draw(1, 10)]++
+		got[n.draw(1, nil, 10)]++
 	}
 	if got[10] != 10 || got[20] != 10 || got[40] != 10 {
 		t.Errorf("got %v, want each multiple of 10 ten times", got)
+	}
+}
+
+// A configuration has the noise of its own runs, one that was not recorded that
+// of the nearest, and every processor goes through them in turn. Scaling changes
+// the mean excess and not the fastest run.
+func TestTableNoise(t *testing.T) {
+	l := bowlLandscape(t)
+	runs := map[string][]float64{}
+	for _, r := range l.recorded {
+		runs[r.at.Key()] = []float64{r.value, 2 * r.value, 6 * r.value}
+	}
+	runs[l.recorded[0].at.Key()] = []float64{l.recorded[0].value, 3 * l.recorded[0].value, 5 * l.recorded[0].value}
+	n := newTableNoise(l, runs)
+	if math.Abs(n.mean-3) > 1e-12 {
+		t.Errorf("mean %v, want 3", n.mean)
+	}
+	m := n.scaled(0.5).begin(l, 2, rand.New(rand.NewPCG(1, 1)))
+	sum := func(c assay.Config) (s float64) {
+		for range 3 {
+			s += m.draw(1, c, 10)
+		}
+		return s
+	}
+	if got := sum(l.recorded[0].at); math.Abs(got-10*(1+2+3)) > 1e-9 {
+		t.Errorf("the first configuration: %v, want 60", got)
+	}
+	if got := sum(assay.Config{10, 12}); math.Abs(got-10*(1+1.5+3.5)) > 1e-9 {
+		t.Errorf("one that was not recorded: %v, want 60", got)
+	}
+}
+
+// The noise of every processor is Pareto whatever the correlation, and with the
+// correlation 1 it is the same for all.
+func TestCorrelatedNoise(t *testing.T) {
+	model := stats.TwoJob{Rho: 0.3}
+	want := model.Pareto(1, 1.7)
+	for _, r := range []float64{0, 0.5, 1} {
+		n := &correlatedNoise{rng: rand.New(rand.NewPCG(4, 4)), model: model, alpha: 1.7, correlation: r}
+		const draws = 20_000
+		above, both := 0, 0
+		x := want.Quantile(0.8)
+		for range draws {
+			n.step()
+			a, b := n.draw(0, nil, 1)-1, n.draw(1, nil, 1)-1
+			if a < want.Beta*(1-1e-12) {
+				t.Fatalf("noise %v below %v", a, want.Beta)
+			}
+			if a > x {
+				above++
+				if b > x {
+					both++
+				}
+			}
+		}
+		if got := float64(above) / draws; math.Abs(got-0.2) > 0.012 { // 4 standard deviations
+			t.Errorf("correlation %v: P[noise > its 0.8 quantile] = %v", r, got)
+		}
+		joint := float64(both) / float64(above) // of the other processor, given that one is late
+		if lo, hi := map[float64]float64{0: 0.17, 0.5: 0.4, 1: 1}[r], map[float64]float64{0: 0.23, 0.5: 0.6, 1: 1}[r]; joint < lo || joint > hi {
+			t.Errorf("correlation %v: the other is late as well with %v, want %v to %v", r, joint, lo, hi)
+		}
+	}
+}
+
+// The command with the noise of a table: its own load without --rho, the given
+// ones with it, and words where the table has no repetitions.
+func TestBenchProNoiseOfTable(t *testing.T) {
+	dir := t.TempDir()
+	var table strings.Builder
+	table.WriteString("x,y,t1,t2,t3\n")
+	for x := range 6 {
+		for y := range 6 {
+			f := 1 + math.Hypot(float64(x-4), float64(y-1))
+			fmt.Fprintf(&table, "%d,%d,%g,%g,%g\n", x, y, f, 1.2*f, 1.4*f) // mean multiple 1.2
+		}
+	}
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write("t.csv", table.String())
+	study := "name: t\nreplay: {file: t.csv, parameters: [x, y], metrics: {elapsed: %s}}\n"
+	several, once := write("s.yaml", fmt.Sprintf(study, "[t1, t2, t3]")), write("o.yaml", fmt.Sprintf(study, "t1"))
+	bench := func(args ...string) ([]proCell, error) {
+		var out bytes.Buffer
+		cmd := benchProCommand(streams{out: &out, err: io.Discard})
+		cmd.SetArgs(append([]string{"--experiment", "repeat", "--simulations", "20", "--repeat", "1,3", "--json", "--noise", "table"}, args...))
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			return nil, err
+		}
+		var cells []proCell
+		return cells, json.Unmarshal(out.Bytes(), &cells)
+	}
+	for _, tt := range []struct {
+		args []string
+		rho  []float64
+	}{
+		{[]string{several}, []float64{1 - 1/1.2, 1 - 1/1.2}},
+		{[]string{several, "--rho", "0,0.3"}, []float64{0, 0, 0.3, 0.3}},
+	} {
+		cells, err := bench(tt.args...)
+		if err != nil || len(cells) != len(tt.rho) {
+			t.Fatalf("%v: %d cells, %v", tt.args, len(cells), err)
+		}
+		for i, c := range cells {
+			if c.Noise != "table" || math.Abs(c.Rho-tt.rho[i]) > 1e-9 || !(c.NTT >= 1-c.Rho) {
+				t.Errorf("%v: cell %+v, want ρ %v", tt.args, c, tt.rho[i])
+			}
+		}
+	}
+	if _, err := bench(once); err == nil || !strings.Contains(err.Error(), "one run of each configuration") {
+		t.Errorf("a table without repetitions: %v", err)
+	}
+	if _, err := bench(several, "--rho", "1"); err == nil {
+		t.Error("no error for a load of 1")
 	}
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +28,9 @@ func noiseCommand(s streams, sf *studyFlags) *cobra.Command {
 		Long: `noise looks at repeated runs of one configuration: how heavy the tail of their
 distribution is, and how many runs of which estimator put two configurations in
 order. With - it reads one number a line from standard input, run times of one
-configuration.
+configuration, or several numbers a line, those of several processors (ranks) at
+one time: then it says too how alike their noise is, and what the minimum of
+simultaneous runs is worth.
 
 A straight tail in the plot is a heavy one; its slope is the tail index. Below 2
 the variance is infinite and averages do not settle, below 1 neither does the mean.`,
@@ -44,11 +43,15 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 				return usagef("--difference and --error are between 0 and 1")
 			}
 			if args[0] == "-" {
-				runs, err := readColumn(s.in)
+				columns, err := readColumns(s.in)
 				if err != nil {
 					return err
 				}
-				return f.report(s.out, &noise{Runs: len(runs), Configs: 1, values: runs})
+				n, err := columnNoise(columns, f)
+				if err != nil {
+					return err
+				}
+				return f.report(s.out, n)
 			}
 			return sf.with(cmd.Context(), args, func(ctx context.Context, h *storeHandle, args []string) error {
 				n, err := studyNoise(ctx, h, args[0])
@@ -67,37 +70,6 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 
 // maxColumn is how many numbers are read: they are sorted in memory.
 const maxColumn = 10_000_000
-
-// readColumn reads one number a line; empty lines and those that begin with # do
-// not count.
-func readColumn(r io.Reader) ([]float64, error) {
-	var xs []float64
-	sc := bufio.NewScanner(r)
-	for line := 1; sc.Scan(); line++ {
-		text := strings.TrimSpace(sc.Text())
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) || math.Abs(x) > 1e300 {
-			if len(text) > 40 {
-				text = text[:40] + "..."
-			}
-			return nil, usagef("standard input:%d: %q is not a number", line, text)
-		}
-		if len(xs) == maxColumn {
-			return nil, usagef("standard input: more than %d numbers", maxColumn)
-		}
-		xs = append(xs, x)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, usagef("standard input: %v", err)
-	}
-	if len(xs) == 0 {
-		return nil, usagef("standard input has no numbers")
-	}
-	return xs, nil
-}
 
 // noise is what `assay study noise --json` prints: a contract.
 type noise struct {
@@ -119,6 +91,8 @@ type noise struct {
 	// mean or does not apply.
 	RepeatPareto *int   `json:"repeat_pareto"`
 	Advice       string `json:"advice"`
+	// Ranks compares the ranks, if there are several.
+	Ranks *ranksJSON `json:"ranks,omitempty"`
 
 	values []float64
 	unit   string
@@ -261,6 +235,9 @@ func (n *noise) advise(tail stats.Tail, f *noiseFlags) {
 	if n.Repeat > 3 {
 		n.Advice += "; --repeat auto spends as many only where they are needed"
 	}
+	if n.Ranks != nil {
+		n.Advice += n.Ranks.advice()
+	}
 }
 
 func (f *noiseFlags) report(w io.Writer, n *noise) error {
@@ -274,6 +251,8 @@ func (f *noiseFlags) report(w io.Writer, n *noise) error {
 		what += fmt.Sprintf(" of %d configurations, each divided by its configuration's median", n.Configs)
 	} else if n.Config != "" {
 		what += " of " + n.Config
+	} else if n.Ranks != nil {
+		what += fmt.Sprintf(" of %d ranks, each divided by its rank's median", n.Ranks.Ranks)
 	}
 	l.add("runs", "%s", what)
 	spread := ""
@@ -284,6 +263,9 @@ func (f *noiseFlags) report(w io.Writer, n *noise) error {
 	l.add("tail", "%s", n.Verdict)
 	if t := n.Truncated; t != nil && t.Index != nil {
 		l.add("truncated", "below %s: %s, index %.2f [%.2f, %.2f]", showMetric(*n.Tail.Threshold, n.unit), t.Kind, *t.Index, orNaN(t.CI95[0]), orNaN(t.CI95[1]))
+	}
+	if n.Ranks != nil {
+		l.add("ranks", "%s", n.Ranks.text(f))
 	}
 	advice := n.Advice
 	if n.RepeatPareto != nil {
