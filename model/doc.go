@@ -6,7 +6,8 @@
 //
 //  1. The learners are [Linear], [KNN] and [Forest], and those of the files
 //     beside theirs: boosted trees for exact and for censored outcomes, a
-//     multi-layer perceptron and a Gaussian process.
+//     multi-layer perceptron, a Gaussian process, and [Interpolate] for outcomes
+//     without noise.
 //  2. Trials that were stopped early are censored examples. A learner that
 //     cannot use them says assay.ErrCensored; [DropCensored] leaves them out,
 //     and [Impute] replaces them by what they are expected to be.

@@ -45,7 +45,7 @@ type AdaptiveOptions struct {
 // proposals than n, each is run K = ⌊n/proposals⌋ times at once, up to Max:
 // spare processors cost nothing (§5.2).
 //
-// It panics unless 1 <= Min <= Max.
+// Like [Replicate] it is no assay.Narrower. It panics unless 1 <= Min <= Max.
 func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	opts.Min = cmp.Or(opts.Min, 2)
 	opts.Max = cmp.Or(opts.Max, max(10, opts.Min))

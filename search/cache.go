@@ -14,7 +14,7 @@ const maxCached = 1000
 //
 // After 1,000 proposals of inner in a row that bring nothing new it ends with
 // ErrDone. Observed trials that ran to the end are remembered too, and are
-// passed on if inner is an assay.Observer.
+// passed on if inner is an assay.Observer. It is an assay.Narrower if inner is one.
 //
 // An Ask that returns nothing may have let inner see known results early, which
 // is no change that can be seen from outside as long as inner does not care in
@@ -22,7 +22,8 @@ const maxCached = 1000
 // propose in batches or one at a time, and of those that never repeat a
 // proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
-	return &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
+	c := &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
+	return limiting(c, inner, func(func(assay.Config) bool) { c.done = false })
 }
 
 type cache struct {

@@ -8,6 +8,9 @@
 //
 // [NewPRO], [NewSRO] and [NewNelderMead] are direct searches: a simplex of
 // configurations that moves, grows and shrinks by the order of its values.
+// [NewPSO], [NewAnneal], [NewGRASP] and [NewGPS] propose in batches: a swarm,
+// several annealed walks, greedy random constructions with local searches, and
+// polls on a mesh.
 //
 // Wrappers add behaviour to any searcher: [First] puts the user's own
 // configurations in front, [Cache] runs no configuration twice, and
@@ -17,7 +20,8 @@
 //	search.First(search.Replicate(search.Cache(inner), 3, slices.Min), defaults...)
 //
 // is inner with remembered results, each taken three times, after the defaults
-// once. Wrappers forward Observe to the searcher inside.
+// once. Wrappers forward Observe to the searcher inside, and Narrow where that
+// can be kept.
 //
 // Searchers read a trial's State and Value and know nothing of measurements,
 // clocks or budgets. How a searcher treats trials without an exact value is

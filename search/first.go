@@ -1,6 +1,10 @@
 package search
 
-import "github.com/assay-run/assay"
+import (
+	"slices"
+
+	"github.com/assay-run/assay"
+)
 
 // First returns a searcher that proposes the given configurations before those
 // of inner: the user's defaults, or the best of an earlier study. The caller
@@ -8,6 +12,9 @@ import "github.com/assay-run/assay"
 // proposed. Their trials go to inner as observations if it is an
 // assay.Observer, so that a searcher which avoids repeats does not propose them
 // again once they have been told.
+//
+// First is an assay.Narrower if inner is one: of the given configurations, those
+// outside of the limit wait until it is lifted.
 func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 	f := &first{inner: inner, of: map[int64]assay.Proposal{}}
 	seen := visited{}
@@ -16,12 +23,13 @@ func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 			f.queue = append(f.queue, c.Clone())
 		}
 	}
-	return forwarding(f, inner)
+	return limiting(forwarding(f, inner), inner, func(keep func(assay.Config) bool) { f.limit = limit{keep} })
 }
 
 type first struct {
 	inner assay.Searcher
 	queue []assay.Config // not asked yet
+	limit limit
 	ledger
 	of map[int64]assay.Proposal // inner's proposals by our ID
 }
@@ -30,9 +38,13 @@ type first struct {
 func (f *first) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
 	var ps []assay.Proposal
-	for len(ps) < n && len(f.queue) > 0 {
-		ps = append(ps, f.propose(f.queue[0]))
-		f.queue = f.queue[1:]
+	for len(ps) < n {
+		i := slices.IndexFunc(f.queue, f.limit.holds)
+		if i < 0 {
+			break
+		}
+		ps = append(ps, f.propose(f.queue[i]))
+		f.queue = slices.Delete(f.queue, i, i+1)
 	}
 	if len(ps) == n {
 		return ps, nil

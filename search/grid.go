@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -23,18 +24,27 @@ type GridOptions struct {
 // takes that long. If no combination of levels satisfies the relations, the
 // first Ask returns ErrDone.
 //
-// Observed configurations are skipped.
+// Observed configurations are skipped, and those outside of a limit as long as
+// there is one: when it changes the order starts over, without what was proposed.
+// After 1,024 configurations in a row outside of the limit, the order becomes the
+// lexical one and leaves out the values with which a random configuration within
+// the limit falls outside: a limit on the values of each parameter is walked in
+// no time, one that ties parameters together perhaps not to the last.
 type Grid struct {
-	space *assay.Space
-	next  int64     // index in an Indexed space
-	walk  *gridWalk // else
+	space  *assay.Space
+	levels int       // of a continuous parameter
+	next   int64     // index in an Indexed space
+	walk   *gridWalk // else
 	ledger
-	visited visited // what was observed
+	visited visited // what was observed or proposed
+	limit   limit
+	passed  int // configurations outside of the limit since the latest within
 }
 
 var (
 	_ assay.Searcher = (*Grid)(nil)
 	_ assay.Observer = (*Grid)(nil)
+	_ assay.Narrower = (*Grid)(nil)
 )
 
 // NewGrid returns a Grid searcher. It panics if a number of levels is negative.
@@ -42,14 +52,8 @@ func NewGrid(space *assay.Space, opts GridOptions) *Grid {
 	if opts.Levels < 0 {
 		panic(fmt.Sprintf("search: grid of %d levels", opts.Levels))
 	}
-	g := &Grid{space: space, visited: visited{}}
-	if !space.Indexed() {
-		levels := opts.Levels
-		if levels == 0 {
-			levels = 5
-		}
-		g.walk = newGridWalk(space, levels)
-	}
+	g := &Grid{space: space, levels: cmp.Or(opts.Levels, 5), visited: visited{}}
+	g.rewind()
 	return g
 }
 
@@ -62,7 +66,14 @@ func (g *Grid) Ask(n int) ([]assay.Proposal, error) {
 		if !ok {
 			break
 		}
-		if !g.visited.has(c) {
+		if !g.limit.holds(c) {
+			if g.passed++; g.passed == leapAfter {
+				g.leap()
+			}
+			continue
+		}
+		g.passed = 0
+		if g.visited.add(c) {
 			ps = append(ps, g.propose(c))
 		}
 	}
@@ -90,12 +101,63 @@ func (g *Grid) Tell(trials ...assay.Trial) error { return g.settle(trials) }
 // Observe implements [assay.Observer].
 func (g *Grid) Observe(trials ...assay.Trial) error { return g.visited.observe(g.space, trials) }
 
+// Narrow implements [assay.Narrower].
+func (g *Grid) Narrow(keep func(assay.Config) bool) {
+	if keep == nil && g.limit.keep == nil {
+		return
+	}
+	g.limit = limit{keep}
+	g.rewind()
+}
+
+// leap starts the order over without the values that the limit takes away.
+func (g *Grid) leap() {
+	g.walk = newGridWalk(g.space, g.levels)
+	g.walk.cut = make([][]bool, g.space.Dim())
+	for i := range g.walk.cut {
+		g.walk.cut[i] = make([]bool, min(g.walk.count[i], maxCut))
+	}
+	rng := newSource(0, 0).Rand
+	for range leapProbes { // relations hide values from some
+		within, ok := g.limit.draw(g.space, rng)
+		if !ok {
+			return
+		}
+		for i, cut := range g.walk.cut {
+			c := within.Clone()
+			for k := range cut {
+				c[i] = g.walk.level(i, int64(k))
+				cut[k] = cut[k] || g.space.Contains(c) && !g.limit.holds(c)
+			}
+		}
+	}
+}
+
+// leapAfter is how many configurations in a row are passed over one by one.
+const leapAfter = 1 << 10
+
+// leapProbes is the number of configurations within a limit whose values are
+// looked at.
+const leapProbes = 32
+
+// maxCut is the number of values of a parameter up to which they can be left out.
+const maxCut = 1 << 10
+
+// rewind goes back to the first configuration.
+func (g *Grid) rewind() {
+	g.next, g.passed, g.walk = 0, 0, nil
+	if !g.space.Indexed() {
+		g.walk = newGridWalk(g.space, g.levels)
+	}
+}
+
 // A gridWalk visits the admissible combinations of levels depth first.
 type gridWalk struct {
 	space *assay.Space
 	count []int64 // levels of each parameter
 	level func(i int, k int64) float64
 	ready [][]assay.Relation // those to check once parameter i is set
+	cut   [][]bool           // levels to leave out; nil for none
 	at    []int64            // the level to try next at each depth
 	c     assay.Config
 	depth int // c[:depth] is set and no relation within it is broken
@@ -139,8 +201,12 @@ func (w *gridWalk) next() (c assay.Config, ok bool) {
 			w.depth--
 			continue
 		}
-		w.c[i] = w.level(i, w.at[i])
+		k := w.at[i]
 		w.at[i]++
+		if w.cut != nil && k < int64(len(w.cut[i])) && w.cut[i][k] {
+			continue
+		}
+		w.c[i] = w.level(i, k)
 		if slices.ContainsFunc(w.ready[i], func(r assay.Relation) bool { return !r.Holds(w.c) }) {
 			continue
 		}

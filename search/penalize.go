@@ -17,16 +17,18 @@ import (
 //
 // at most the greatest finite number, and the trial is passed on as it is while
 // there is no finished one. Without this wrapper a searcher gives a violator
-// what it gives one that failed. Penalize panics unless factor > 1.
+// what it gives one that failed. It is an assay.Observer and an assay.Narrower if
+// inner is one. Penalize panics unless factor > 1.
 func Penalize(inner assay.Searcher, factor float64) assay.Searcher {
 	if !(factor > 1) || math.IsInf(factor, 1) {
 		panic(fmt.Sprintf("search: penalty factor %v", factor))
 	}
 	p := &penalize{Searcher: inner, factor: factor, lo: math.Inf(1), hi: math.Inf(-1)}
+	var outer assay.Searcher = p
 	if o, ok := inner.(assay.Observer); ok {
-		return observing{p, observer(func(ts ...assay.Trial) error { return p.pass(o.Observe, ts) })}
+		outer = observing{p, observer(func(ts ...assay.Trial) error { return p.pass(o.Observe, ts) })}
 	}
-	return p
+	return limiting(outer, inner, func(func(assay.Config) bool) {})
 }
 
 type penalize struct {

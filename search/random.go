@@ -1,8 +1,6 @@
 package search
 
 import (
-	"math/rand/v2"
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/doe"
 )
@@ -12,6 +10,10 @@ import (
 // space is left, the chance of missing it is (1-q)^1000: 4e-5 for 1 %.
 const maxRepeats = 1000
 
+// maxPassedOver is how many configurations outside of a limit a Random searcher
+// passes over in a row.
+const maxPassedOver = 1 << 20
+
 // Random draws configurations uniformly and never the same twice: the baseline
 // RS of Cello (Ding et al. 2022, §4.3), without replacement. Where the space is
 // Indexed it walks a [doe.Permutation] of it, in constant memory, and ends with
@@ -19,26 +21,32 @@ const maxRepeats = 1000
 // proposed, and ends after 1,000 draws in a row that brought nothing new.
 //
 // Observed configurations are not proposed either. What trials are worth is of
-// no interest to it.
+// no interest to it. Under a limit it passes over what is outside, and comes back
+// to it when the limit is lifted; from the first limit on it remembers everything
+// that it proposed. Where the space is not Indexed, 65,536 draws in a row outside
+// of the limit count as nothing left, and where it is, a million.
 type Random struct {
 	space *assay.Space
-	rng   *rand.Rand
+	rng   source
 	order *doe.Permutation // nil unless the space is Indexed
 	next  int64            // place in order
 	ledger
-	visited visited // what was observed; without order also what was proposed
-	done    bool
+	visited  visited // what was observed; without order, or once narrowed, also what was proposed
+	limit    limit
+	narrowed bool // there was a limit
+	done     bool
 }
 
 var (
 	_ assay.Searcher = (*Random)(nil)
 	_ assay.Observer = (*Random)(nil)
+	_ assay.Narrower = (*Random)(nil)
 )
 
 // NewRandom returns a Random searcher. Its proposals are the same for the same
 // space and seed.
 func NewRandom(space *assay.Space, seed uint64) *Random {
-	r := &Random{space: space, rng: rand.New(rand.NewPCG(seed, 0)), visited: visited{}}
+	r := &Random{space: space, rng: newSource(seed, 0), visited: visited{}}
 	if space.Indexed() {
 		r.order = doe.NewPermutation(space.Size().N, seed)
 	}
@@ -62,23 +70,34 @@ func (r *Random) Ask(n int) ([]assay.Proposal, error) {
 	return ps, nil
 }
 
-// draw returns a configuration that was neither drawn nor observed before.
+// draw returns a configuration within the limit that was neither drawn nor
+// observed before. If there is none, nothing changes but done and next.
 func (r *Random) draw() (assay.Config, bool) {
 	if r.order != nil {
-		for r.next < r.order.Len() {
+		for passed := 0; r.next < r.order.Len() && !r.done; {
 			c := r.space.At(r.order.At(r.next))
 			r.next++
-			if !r.visited.has(c) {
-				return c, true
+			if !r.limit.holds(c) {
+				passed++
+				r.done = passed >= maxPassedOver
+				continue
 			}
+			if r.visited.has(c) {
+				continue
+			}
+			if r.narrowed {
+				r.visited.add(c)
+			}
+			return c, true
 		}
 		return nil, false
 	}
+	before := r.rng.mark()
 	for range maxRepeats {
 		if r.done {
 			break
 		}
-		c, ok := r.space.Draw(r.rng)
+		c, ok := r.limit.draw(r.space, r.rng.Rand)
 		if !ok {
 			break
 		}
@@ -86,8 +105,24 @@ func (r *Random) draw() (assay.Config, bool) {
 			return c, true
 		}
 	}
+	r.rng.reset(before)
 	r.done = true
 	return nil, false
+}
+
+// Narrow implements [assay.Narrower].
+func (r *Random) Narrow(keep func(assay.Config) bool) {
+	if keep == nil && !r.narrowed {
+		return
+	}
+	if !r.narrowed && r.order != nil {
+		for i := range r.next {
+			r.visited.add(r.space.At(r.order.At(i)))
+		}
+	}
+	// Invariant: every place of the order before next is visited or outside of
+	// the limit.
+	r.limit, r.narrowed, r.next, r.done = limit{keep}, true, 0, false
 }
 
 // Tell implements [assay.Searcher].

@@ -31,6 +31,8 @@ import (
 // their attempts. Replicates of several proposals are interleaved, so that a
 // slow drift of the machine hits all alike: Ask(n) asks inner for n/k rounded
 // up. It panics if k < 1.
+//
+// It is no assay.Narrower, because what was begun is run k times: narrow inner.
 func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assay.Searcher {
 	if k < 1 {
 		panic(fmt.Sprintf("search: %d replicates", k))

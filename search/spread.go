@@ -14,8 +14,8 @@ import (
 // A point of the unit cube becomes a configuration by [assay.Space.FromUnit];
 // one that breaks a relation, or is not in the list of a listed space, is moved
 // to the nearest that is admissible, and one that was proposed or observed
-// before is replaced by a random new one. In a space of less than n
-// configurations it ends after the last.
+// before, or is outside of a limit, is replaced by a random new one. In a space of
+// less than n configurations it ends after the last.
 type LHS struct {
 	place  place
 	points [][]float64
@@ -24,6 +24,7 @@ type LHS struct {
 var (
 	_ assay.Searcher = (*LHS)(nil)
 	_ assay.Observer = (*LHS)(nil)
+	_ assay.Narrower = (*LHS)(nil)
 )
 
 // maximinSwaps is the number of swaps per point by which an LHS searcher
@@ -49,12 +50,14 @@ func (l *LHS) Ask(n int) ([]assay.Proposal, error) {
 		if len(l.points) == 0 {
 			return nil, false
 		}
-		c := l.place.admissible(l.points[0])
-		l.points = l.points[1:]
-		if l.place.visited.has(c) {
-			return l.place.fresh()
+		c, ok := l.place.admissible(l.points[0]), true
+		if !l.place.free(c) {
+			c, ok = l.place.fresh()
 		}
-		return c, true
+		if ok {
+			l.points = l.points[1:]
+		}
+		return c, ok
 	})
 }
 
@@ -64,13 +67,16 @@ func (l *LHS) Tell(trials ...assay.Trial) error { return l.place.settle(trials) 
 // Observe implements [assay.Observer].
 func (l *LHS) Observe(trials ...assay.Trial) error { return l.place.Observe(trials...) }
 
+// Narrow implements [assay.Narrower]. It still ends after n points in all.
+func (l *LHS) Narrow(keep func(assay.Config) bool) { l.place.narrow(keep) }
+
 // Sobol proposes the points of a scrambled Sobol' sequence: like [Random], and
 // without an end in a continuous space, but evenly spread at any time; see
 // [doe.Sobol] for how many parameters.
 //
 // A point of the unit cube becomes a configuration by [assay.Space.FromUnit].
-// Points that break a relation, or whose configuration was proposed or observed
-// before, are passed over, which keeps the others where they belong. After 32
+// Points that break a relation or a limit, or whose configuration was proposed or
+// observed before, are passed over, which keeps the others where they belong. After 32
 // of them in a row the next point is moved to the nearest admissible
 // configuration, and if that is not new, replaced by a random new one. A
 // listed space, which holds few of the points, moves every point to the nearest
@@ -85,6 +91,7 @@ type Sobol struct {
 var (
 	_ assay.Searcher = (*Sobol)(nil)
 	_ assay.Observer = (*Sobol)(nil)
+	_ assay.Narrower = (*Sobol)(nil)
 )
 
 // maxPassed is the number of points in a row that a Sobol searcher passes over.
@@ -108,22 +115,26 @@ func (s *Sobol) propound() (assay.Config, bool) {
 	if s.place.exhausted() {
 		return nil, false
 	}
-	space := s.place.space
+	space, from := s.place.space, s.next
 	for range maxPassed {
 		s.advance()
 		c := space.FromUnit(s.point)
 		if space.Listed() {
 			c = space.Nearest(c)
 		}
-		if space.Contains(c) && !s.place.visited.has(c) {
+		if space.Contains(c) && s.place.free(c) {
 			return c, true
 		}
 	}
 	s.advance()
-	if c := s.place.admissible(s.point); !s.place.visited.has(c) {
+	if c := s.place.admissible(s.point); s.place.free(c) {
 		return c, true
 	}
-	return s.place.fresh()
+	c, ok := s.place.fresh()
+	if !ok {
+		s.next = from
+	}
+	return c, ok
 }
 
 // advance takes the next point; the sequence starts over after 2^32 of them.
@@ -138,12 +149,16 @@ func (s *Sobol) Tell(trials ...assay.Trial) error { return s.place.settle(trials
 // Observe implements [assay.Observer].
 func (s *Sobol) Observe(trials ...assay.Trial) error { return s.place.Observe(trials...) }
 
+// Narrow implements [assay.Narrower].
+func (s *Sobol) Narrow(keep func(assay.Config) bool) { s.place.narrow(keep) }
+
 // A place turns points of the unit cube into proposals that are admissible and
 // all different.
 type place struct {
 	space *assay.Space
 	ledger
 	visited visited // proposed or observed
+	limit   limit
 	spare   *Random // for what no point gives
 }
 
@@ -177,14 +192,29 @@ func (p *place) admissible(point []float64) assay.Config {
 	return p.space.Nearest(c)
 }
 
-// fresh returns a random configuration that is neither proposed nor observed.
+// free reports whether c, which is admissible, can be proposed.
+func (p *place) free(c assay.Config) bool { return p.limit.holds(c) && !p.visited.has(c) }
+
+// fresh returns a random configuration that can be proposed. It draws none if
+// there is none.
 func (p *place) fresh() (assay.Config, bool) {
+	before := p.spare.rng.mark()
 	for {
 		c, ok := p.spare.draw()
-		if !ok || !p.visited.has(c) {
-			return c, ok
+		if !ok {
+			p.spare.rng.reset(before)
+			return nil, false
+		}
+		if !p.visited.has(c) {
+			return c, true
 		}
 	}
+}
+
+// narrow limits what is proposed from now on.
+func (p *place) narrow(keep func(assay.Config) bool) {
+	p.limit = limit{keep}
+	p.spare.Narrow(keep)
 }
 
 // exhausted reports whether every configuration is visited; false if they

@@ -1,0 +1,185 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/doe"
+)
+
+// A ground is what the searchers stand on that move by the values of trials and
+// never propose a configuration twice: [PSO], [Anneal], [GRASP] and [GPS].
+//
+// It remembers the value of every trial, by the rule of direct searches: +Inf
+// for one that failed, broke a limit of the goal or was stopped early.
+type ground struct {
+	place
+	rng    source
+	value  map[string]float64 // of what was told or observed, by Key
+	trials []vertex           // the same in order
+	held   []assay.Config     // drawn from spare and not proposed yet
+}
+
+func newGround(space *assay.Space, seed, stream uint64) ground {
+	return ground{place: newPlace(space, seed), rng: newSource(seed, stream), value: map[string]float64{}}
+}
+
+// left reports whether there is a configuration that can be proposed. It
+// changes nothing if there is none.
+func (g *ground) left() bool {
+	_, ok := g.random()
+	return ok
+}
+
+// random returns a random configuration that can be proposed, the same until it
+// is, or the limit takes it away.
+func (g *ground) random() (assay.Config, bool) {
+	if i := slices.IndexFunc(g.held, g.free); i >= 0 {
+		return g.held[i], true
+	}
+	c, ok := g.fresh()
+	if !ok {
+		return nil, false
+	}
+	// What is visited is of no use; what is outside of the limit may come back.
+	g.held = append(slices.DeleteFunc(g.held, g.visited.has), c)
+	return c, true
+}
+
+// give proposes c, which is free.
+func (g *ground) give(c assay.Config) assay.Proposal {
+	g.visited.add(c)
+	return g.propose(c)
+}
+
+// settled takes trials off the pending ones, remembers them, and returns them as
+// they were proposed.
+func (g *ground) settled(trials []assay.Trial) ([]vertex, error) {
+	vs := make([]vertex, len(trials))
+	for i, t := range trials {
+		vs[i] = vertex{g.pending[t.ID], directValue(t)}
+	}
+	if err := g.settle(trials); err != nil {
+		return nil, err
+	}
+	for _, v := range vs {
+		g.learn(v)
+	}
+	return vs, nil
+}
+
+func (g *ground) learn(v vertex) {
+	g.trials = append(g.trials, v)
+	k := v.at.Key()
+	if old, ok := g.value[k]; !ok || v.value < old {
+		g.value[k] = v.value
+	}
+}
+
+// Observe implements [assay.Observer]: an observed trial is known like one that
+// was asked.
+func (g *ground) Observe(trials ...assay.Trial) error {
+	if err := g.place.Observe(trials...); err != nil {
+		return err
+	}
+	for _, t := range trials {
+		if c, ok := member(g.space, t.Config); ok {
+			g.learn(vertex{c.Clone(), directValue(t)})
+		}
+	}
+	return nil
+}
+
+// best returns the least known value within the limit, the earliest of equals;
+// a vertex without a configuration if there is no finite one.
+func (g *ground) best() vertex { return leastWithin(g.trials, g.limit) }
+
+// leastWithin returns the vertex within the limit with the least finite value, the
+// first of equals, or else one of +Inf without a configuration.
+func leastWithin(vs []vertex, l limit) vertex {
+	best := vertex{nil, math.Inf(1)}
+	for _, v := range vs {
+		if v.value < best.value && l.holds(v.at) {
+			best = v
+		}
+	}
+	return best
+}
+
+const (
+	nearScan   = 4096 // configurations up to which all are looked at for the nearest
+	nearExpand = 16   // configurations whose neighbours are looked at elsewhere
+)
+
+// near returns a configuration that can be proposed close to c, which is
+// admissible: c itself; in a listed or a small space the nearest, a random one of
+// equals; elsewhere the first that a walk over neighbours of neighbours finds; or
+// else a random one. There must be one left.
+func (g *ground) near(c assay.Config) assay.Config {
+	if g.free(c) {
+		return c
+	}
+	if n := g.space.Size().N; g.space.Listed() || g.space.Indexed() && n <= nearScan {
+		return g.nearest(c)
+	}
+	seen := visited{}
+	seen.add(c)
+	queue := []assay.Config{c}
+	for k := 0; k < len(queue) && k < nearExpand; k++ {
+		ns := g.space.Neighbours(queue[k])
+		g.rng.Shuffle(len(ns), func(i, j int) { ns[i], ns[j] = ns[j], ns[i] })
+		for _, n := range ns {
+			if g.free(n) {
+				return n
+			}
+			if seen.add(n) {
+				queue = append(queue, n)
+			}
+		}
+	}
+	r, _ := g.random()
+	return r
+}
+
+// nearest is near by looking at all configurations.
+func (g *ground) nearest(c assay.Config) assay.Config {
+	var best assay.Config
+	dist, ties := math.Inf(1), 0
+	for l := range g.space.All() {
+		switch d := g.space.Distance(l, c); {
+		case d > dist || !g.free(l):
+		case d < dist:
+			best, dist, ties = l, d, 1
+		default:
+			if ties++; g.rng.IntN(ties) == 0 {
+				best = l
+			}
+		}
+	}
+	return best
+}
+
+// design returns n points of the unit cube that are spread evenly.
+func (g *ground) design(n int) [][]float64 {
+	points := doe.LatinHypercube(n, g.space.Dim(), g.rng.Rand)
+	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*g.space.Dim())), g.rng.Rand)
+	return points
+}
+
+// movable reports whether p moves along a scale: categories and switches have no
+// direction, and what has one value does not move.
+func movable(p assay.Param) bool { return extended(p) && p.Count() != 1 }
+
+// otherLevel returns a level of p, uniformly but x.
+func (g *ground) otherLevel(p assay.Param, x float64) float64 {
+	n := len(p.Levels)
+	if n == 1 {
+		return x
+	}
+	l := float64(g.rng.IntN(n - 1))
+	if l >= x {
+		l++
+	}
+	return l
+}
