@@ -362,14 +362,19 @@ var units = [...]struct {
 }{
 	{"ms", 1, 1e3}, {"us", 1, 1e6}, {"µs", 1, 1e6}, {"ns", 1, 1e9}, {"s", 1, 1},
 	{"kbit", 1e3, 1}, {"Mbit", 1e6, 1}, {"Gbit", 1e9, 1}, {"bit", 1, 1},
+	{"kHz", 1e3, 1}, {"MHz", 1e6, 1}, {"GHz", 1e9, 1}, {"Hz", 1, 1},
 }
 
 // Number returns the number that a level's text stands for, in base units: 8,
 // 0.5, 64M (binary multiples K, M, G, T and P, with or without iB or B), 18ms (s, ms,
-// us, ns) or 100Mbit (decimal multiples of a bit, or of a bit per second).
+// us, ns), 100Mbit or 2.4GHz (decimal multiples); bits and bytes may be followed by
+// /s.
 func Number(text string) (x float64, ok bool) {
 	if x, ok := finiteNumber(text); ok {
 		return x, true
+	}
+	if t, ok := strings.CutSuffix(text, "/s"); ok && (strings.HasSuffix(t, "bit") || strings.HasSuffix(t, "B")) {
+		text = t
 	}
 	for _, u := range units {
 		if t, ok := strings.CutSuffix(text, u.suffix); ok {

@@ -151,12 +151,12 @@ func TestParamFlaws(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600} {
+	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600, "100Mbit/s": 1e8, "20MB/s": 20 << 20, "2.4GHz": 2.4e9} {
 		if got, ok := assay.Number(text); !ok || got != want {
 			t.Errorf("Number(%q) = %v, %v, want %v", text, got, ok, want)
 		}
 	}
-	for _, text := range []string{"", "M", "fast", "inf", "NaN", "B", "iB", "1X", "xM"} {
+	for _, text := range []string{"", "M", "fast", "inf", "NaN", "B", "iB", "1X", "xM", "/s", "5/s", "ms", "Hz"} {
 		if got, ok := assay.Number(text); ok {
 			t.Errorf("Number(%q) = %v, want none", text, got)
 		}

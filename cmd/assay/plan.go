@@ -28,6 +28,7 @@ type planFlags struct {
 	samples        int
 	seed           uint64
 	times          []string
+	models         []string // of --sites
 	clusters       int
 	machines       []string
 	longestPath    bool
@@ -85,6 +86,7 @@ func planCommand() *cobra.Command {
 	fl.Float64Var(&f.errorPart, "error", 0, "relative error of the run times, for intervals: 0.1 is ±10 %")
 	fl.IntVar(&f.samples, "samples", 100, "random sets of run times for --error")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random run times")
+	fl.StringSliceVar(&f.models, "model", nil, "`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
 	fl.StringSliceVar(&f.times, "times-from", nil, "`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
 	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
@@ -102,6 +104,9 @@ func inputError(err error) error {
 }
 
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
+	if len(f.models) > 0 && !isUtility(f.sites) {
+		return usagef("--model needs --sites with a file of sites: their speeds, links and disks")
+	}
 	if isUtility(f.sites) {
 		return runPlanSites(cmd, args, f)
 	}

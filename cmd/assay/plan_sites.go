@@ -149,6 +149,14 @@ func (r *sitesReport) plan(cmd *cobra.Command, arg string, f *planFlags, times *
 		}
 	}
 	opt := workflow.ScheduleOptions{Error: f.errorPart, Samples: f.samples, Seed: f.seed}
+	if len(f.models) > 0 {
+		l, err := newLearnedTasks(f.models)
+		if err != nil {
+			return err
+		}
+		opt.Model = l
+		r.notes = append(r.notes, l.unknown(w)...)
+	}
 	if !cmd.Flags().Changed("error") {
 		opt.Error = assumedSiteError
 		r.notes = append(r.notes, fmt.Sprintf("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)", 100*assumedSiteError))

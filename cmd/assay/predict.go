@@ -1,0 +1,174 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/report"
+)
+
+func predictCommand(s streams) *cobra.Command {
+	var at []string
+	var against, store string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "predict MODEL [--at NAME=VALUE,...]",
+		Short: "predict how long a program runs on resources, by a model of assay learn",
+		Long: `predict prints the time that a run is expected to take on an assignment of
+resources, with an interval that holds 95 % of runs, and how much of it is
+computing and waiting for the network and the disk. Numbers between and beyond
+those that were learned from are allowed; the interval says how far to trust
+them. Without --at it describes the model.
+
+With --against it is compared with the trials of a study on record: those on
+assignments that the model has not been fitted to.`,
+		Example: `  assay predict blast.model.json --at cpu=0.5,rtt=18ms,bandwidth=20Mbit
+  assay predict blast.model.json --at cpu=1,rtt=2ms --at cpu=2,rtt=2ms --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := readModel(args[0])
+			if err != nil {
+				return err
+			}
+			if against != "" {
+				return predictAgainst(cmd.Context(), s, m, store, against, asJSON)
+			}
+			if len(at) == 0 {
+				return describeModel(s.out, m)
+			}
+			var ps []predicted
+			for _, text := range at {
+				p, err := predictAt(m, text)
+				if err != nil {
+					return err
+				}
+				ps = append(ps, p)
+			}
+			if asJSON {
+				return writeJSON(s.out, ps)
+			}
+			return writePredictions(s.out, ps)
+		},
+	}
+	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
+	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
+	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func readModel(file string) (*costmodel.Model, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	m := &costmodel.Model{}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, usagef("%s: not a model of assay learn: %v", file, err)
+	}
+	return m, nil
+}
+
+// predicted is one element of what assay predict --json prints.
+type predicted struct {
+	At       map[string]string  `json:"at"`
+	Seconds  float64            `json:"seconds"`
+	Low      float64            `json:"low_s"`
+	High     *float64           `json:"high_s"` // null if there is no bound
+	Parts    map[string]float64 `json:"parts_s,omitempty"`
+	DataFlow float64            `json:"data_flow"`
+	Fails    float64            `json:"fails"` // probability
+	parts    []part
+	text     string
+}
+
+func (p predicted) high() string {
+	if p.High == nil {
+		return "any time"
+	}
+	return report.Seconds(*p.High)
+}
+
+// predictAt predicts at "NAME=VALUE,...".
+func predictAt(m *costmodel.Model, text string) (predicted, error) {
+	at := map[string]string{}
+	for item := range items(text) {
+		name, value, ok := strings.Cut(item, "=")
+		if !ok || name == "" || value == "" {
+			return predicted{}, usagef("--at %s: an assignment is written NAME=VALUE,...", text)
+		}
+		if _, twice := at[name]; twice {
+			return predicted{}, usagef("--at %s: %s is given twice", text, name)
+		}
+		at[name] = value
+	}
+	p, err := m.PredictAt(at)
+	if err != nil {
+		return predicted{}, usagef("--at %s: %v", text, err)
+	}
+	out := predicted{At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails, parts: partsOf(p)}
+	for _, q := range out.parts {
+		if out.Parts == nil {
+			out.Parts = map[string]float64{}
+		}
+		out.Parts[q.name] = q.seconds
+	}
+	var words []string
+	for _, q := range m.Space().Params {
+		words = append(words, q.Name+"="+at[q.Name])
+	}
+	out.text = strings.Join(words, " ")
+	return out, nil
+}
+
+func writePredictions(w io.Writer, ps []predicted) error {
+	if len(ps) == 1 {
+		p := ps[0]
+		var l lines
+		l.add("at", "%s", p.text)
+		l.add("time", "%s, from %s to %s for 95 %% of runs", report.Seconds(p.Seconds), report.Seconds(p.Low), p.high())
+		if len(p.parts) > 0 {
+			l.add("limited by", "%s", shares(p.parts))
+		}
+		if p.Fails >= 0.05 {
+			l.add("fails", "with a probability of %.0f %%", 100*p.Fails)
+		}
+		return l.write(w)
+	}
+	t := report.NewTable(palette(w), "at", ">time", ">from", ">to", "limited by", ">fails")
+	for _, p := range ps {
+		t.Add(p.text, report.Seconds(p.Seconds), report.Seconds(p.Low), p.high(), shares(p.parts), fmt.Sprintf("%.0f %%", 100*p.Fails))
+	}
+	return t.Write(w)
+}
+
+// describeModel says what a model knows.
+func describeModel(w io.Writer, m *costmodel.Model) error {
+	var l lines
+	l.add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
+	if e := m.Error(); !math.IsNaN(e) {
+		l.add("error", "%.1f %% on the average, in leave-one-out cross-validation", e)
+	}
+	for i, q := range m.Space().Params {
+		label := ""
+		if i == 0 {
+			label = "attributes"
+		}
+		l.add(label, "%s", paramText(q))
+	}
+	for i, at := range limits(m) {
+		label := ""
+		if i == 0 {
+			label = "limited by"
+		}
+		l.add(label, "%s", at.text)
+	}
+	return l.write(w)
+}

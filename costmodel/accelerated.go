@@ -1,0 +1,273 @@
+package costmodel
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	maxCandidates = 512 // assignments that are compared for the next run; half of it in a space that cannot be counted
+	maxTargets    = 160 // assignments over which the error is averaged; likewise
+)
+
+// accelerated is our own way to learn: each run is the one from which the largest
+// reduction of the error per second is expected.
+//
+// With the smooth function of log T, the error at r is in proportion to its
+// deviation σ_r, and after a run at x it is
+//
+//	σ_r' = √(σ_r² - cov(r, x)²/(σ_x² + σ²)),
+//
+// whatever the outcome (Cohn, Ghahramani and Jordan 1996). So the score of x is
+//
+//	Σ_r (σ_r - σ_r')·(1 - risk_r) · (1 - risk_x) / T̂(x).
+type accelerated struct {
+	surface *surface // of the runs at the time of asked
+	asked   int      // how many runs surface is fitted to
+}
+
+// next implements plan.
+func (a *accelerated) next(l *ActiveLearner) (pick, bool) {
+	c, ok := a.choose(l)
+	return pick{config: c, roles: [3]bool{forTraining: true}}, ok
+}
+
+func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
+	rng := rand.New(rand.NewPCG(l.opts.Seed, uint64(l.last)))
+	if len(l.seen)+len(l.pending) == 0 {
+		return l.middle(), true
+	}
+	candidates := a.candidates(l, rng)
+	if len(candidates) == 0 {
+		return nil, false
+	}
+	s := a.fitted(l)
+	if s == nil { // nothing has run to the end yet
+		return a.farthest(l, candidates), true
+	}
+	return a.score(l, s, candidates, a.targets(l, rng)), true
+}
+
+// fitted returns the surface of log T, nil without a run.
+func (a *accelerated) fitted(l *ActiveLearner) *surface {
+	if len(l.runs) == 0 {
+		return nil
+	}
+	if m, err := l.Model(); err == nil && m.parts[Time] != nil && m.parts[Time].surface != nil {
+		return m.parts[Time].surface
+	}
+	if a.surface == nil || a.asked != len(l.runs) {
+		f, err := fit(l.attrs, l.runs, form{part: Time, regression: Smooth, attributes: every(l.attrs)}, nil)
+		if err != nil {
+			return nil
+		}
+		a.surface, a.asked = f.surface, len(l.runs)
+	}
+	return a.surface
+}
+
+func every(attrs []attribute) []int {
+	all := make([]int, len(attrs))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// candidates returns assignments that were not run: all of them if the space
+// is small, else random ones.
+func (a *accelerated) candidates(l *ActiveLearner, rng *rand.Rand) []assay.Config {
+	var cs []assay.Config
+	if n := l.space.Size().N; l.space.Indexed() && n <= 4*maxCandidates {
+		for c := range l.space.All() {
+			if !l.visited(c) {
+				cs = append(cs, c)
+			}
+		}
+		if len(cs) > maxCandidates {
+			rng.Shuffle(len(cs), func(i, j int) { cs[i], cs[j] = cs[j], cs[i] })
+			cs = cs[:maxCandidates]
+		}
+		return cs
+	}
+	taken := map[string]bool{}
+	add := func(c assay.Config) {
+		if k := c.Key(); !taken[k] && !l.visited(c) {
+			taken[k] = true
+			cs = append(cs, c)
+		}
+	}
+	for range maxCandidates {
+		if len(cs) >= maxCandidates/2 {
+			break
+		}
+		c, ok := l.space.Draw(rng)
+		if !ok {
+			break
+		}
+		add(c)
+		// What is learned most from lies at the ends of the ranges.
+		corner := c.Clone()
+		for i, at := range l.attrs {
+			switch worst, best := at.ends(); rng.IntN(3) {
+			case 0:
+				corner[i] = worst
+			case 1:
+				corner[i] = best
+			}
+		}
+		if l.space.Contains(corner) {
+			add(corner)
+		}
+	}
+	return cs
+}
+
+// targets returns the assignments over which the error is averaged.
+func (a *accelerated) targets(l *ActiveLearner, rng *rand.Rand) []assay.Config {
+	var cs []assay.Config
+	if n := l.space.Size().N; l.space.Indexed() && n <= maxTargets {
+		for c := range l.space.All() {
+			cs = append(cs, c)
+		}
+		return cs
+	}
+	for range maxTargets / 2 {
+		if c, ok := l.space.Draw(rng); ok {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// farthest returns the candidate that is farthest from all that failed.
+func (a *accelerated) farthest(l *ActiveLearner, candidates []assay.Config) assay.Config {
+	at, most := 0, -1.0
+	for i, c := range candidates {
+		d := math.Inf(1)
+		for _, f := range l.failed {
+			d = min(d, l.space.Distance(c, f))
+		}
+		for _, p := range l.pending {
+			d = min(d, l.space.Distance(c, p.config))
+		}
+		if d > most {
+			at, most = i, d
+		}
+	}
+	return candidates[at]
+}
+
+// score returns the best candidate, the first of equals.
+func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []assay.Config) assay.Config {
+	s = a.withPending(l, s)
+	f := function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
+	var ok []assay.Config
+	for _, r := range l.runs {
+		ok = append(ok, r.Config)
+	}
+	feasible := newFeasibility(l.space, l.attrs, l.failed, ok)
+	q := s.h.prior()
+	type point struct {
+		z, v     []float64 // places, and L⁻¹k
+		variance float64   // posterior
+		mean     float64   // log T
+		works    float64
+	}
+	points := func(cs []assay.Config) []point {
+		out := make([]point, len(cs))
+		for i, c := range cs {
+			p := point{z: s.places(f.features(c)), v: make([]float64, s.n), works: 1 - feasible.risk(c)}
+			for k := range p.v {
+				p.v[k] = q.covariance(p.z, s.z[k*s.d:(k+1)*s.d])
+				p.mean += p.v[k] * s.alpha[k]
+			}
+			p.mean += s.expected(p.z)
+			forward(s.chol, s.n, p.v, p.v)
+			p.variance = q.covariance(p.z, p.z)
+			for _, v := range p.v {
+				p.variance -= v * v
+			}
+			p.variance = max(p.variance, 0)
+			out[i] = p
+		}
+		return out
+	}
+	xs, rs := points(candidates), points(targets)
+	best, most := 0, math.Inf(-1)
+	for i, x := range xs {
+		var gain float64
+		for _, r := range rs {
+			cov := q.covariance(x.z, r.z)
+			for k, v := range x.v {
+				cov -= v * r.v[k]
+			}
+			left := max(r.variance-cov*cov/(x.variance+q.noise), 0)
+			gain += r.works * (math.Sqrt(r.variance) - math.Sqrt(left))
+		}
+		score := math.Log(gain*x.works+1e-300) - (s.mean + s.scale*x.mean)
+		if score > most {
+			best, most = i, score
+		}
+	}
+	return candidates[best]
+}
+
+// withPending returns the surface as it will be when what is running has ended
+// as predicted.
+func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
+	if len(l.pending) == 0 {
+		return s
+	}
+	f := function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
+	t := *s
+	t.n += len(l.pending)
+	t.z = append([]float64(nil), s.z...)
+	t.y = append([]float64(nil), s.y...)
+	for _, id := range slices.Sorted(maps.Keys(l.pending)) {
+		row := f.features(l.pending[id].config)
+		t.z = append(t.z, s.places(row)...)
+		t.y = append(t.y, (s.Predict(row).Mean-s.mean)/s.scale)
+	}
+	t.chol, t.alpha = make([]float64, t.n*t.n), make([]float64, t.n)
+	if !t.factorize() {
+		return s
+	}
+	return &t
+}
+
+// told implements plan.
+func (a *accelerated) told(*ActiveLearner, pick) {}
+
+// fit implements plan.
+func (a *accelerated) fit(l *ActiveLearner) (*Model, error) {
+	return Fit(l.space, l.runs, l.failed, l.opts.Regression)
+}
+
+// error implements plan: the larger of what leave-one-out says of the runs there
+// are, and what the model expects of the assignments that were not run. The runs
+// are chosen to be short, so that the former alone says nothing of the long ones.
+func (a *accelerated) error(l *ActiveLearner) float64 {
+	m, err := l.Model()
+	if err != nil {
+		return math.NaN()
+	}
+	var sum, n float64
+	for _, c := range a.targets(l, rand.New(rand.NewPCG(l.opts.Seed, 0))) {
+		if p := m.Predict(c); p.Fails < 0.5 && !math.IsNaN(p.Deviation) {
+			sum, n = sum+p.Deviation, n+1
+		}
+	}
+	if n == 0 {
+		return m.Error()
+	}
+	// The mean of |x| for x from N(0, σ²) is √(2/π)·σ, and x the relative error.
+	return math.Max(m.Error(), 100*math.Sqrt(2/math.Pi)*sum/n)
+}
+
+// least implements plan.
+func (a *accelerated) least(l *ActiveLearner) int { return max(5, len(l.attrs)+2) }

@@ -1,0 +1,211 @@
+package costmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/assay-run/assay"
+)
+
+// version is that of the encoding of a Model.
+const version = 1
+
+// modelJSON is the stored form of a Model: the space, the runs, and how each
+// predictor function is fitted to them. The functions themselves are fitted again
+// when a model is read, so that the file holds nothing but what was measured and chosen.
+type modelJSON struct {
+	Version int         `json:"assay_cost_model"`
+	Params  []paramJSON `json:"attributes"`
+	Listed  bool        `json:"listed,omitempty"` // the space is the list of Assignments
+	List    [][]float64 `json:"assignments,omitempty"`
+	Runs    []runJSON   `json:"runs"`
+	Failed  [][]float64 `json:"failed,omitempty"`
+	Forms   []formJSON  `json:"predictors"`
+	Error   *float64    `json:"error_percent,omitempty"` // for people
+}
+
+type paramJSON struct {
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Lo     float64  `json:"min,omitempty"`
+	Hi     float64  `json:"max,omitempty"`
+	Step   float64  `json:"step,omitempty"`
+	Log    bool     `json:"log,omitempty"`
+	Levels []string `json:"values,omitempty"`
+	Unit   string   `json:"unit,omitempty"`
+}
+
+type runJSON struct {
+	Config   []float64 `json:"at"`
+	Seconds  float64   `json:"seconds"`
+	DataFlow float64   `json:"data_flow"`
+	Split    Split     `json:"split"` // 0: the total only, 1: compute and stall, 2: compute, network and disk
+	Compute  float64   `json:"compute"`
+	Network  float64   `json:"network"`
+	Disk     float64   `json:"disk"`
+}
+
+type formJSON struct {
+	Part       string   `json:"part"`
+	Regression string   `json:"regression"`
+	Attributes []int    `json:"attributes,omitempty"`
+	Transforms []string `json:"transforms,omitempty"`
+	Runs       []int    `json:"runs,omitempty"`
+	Base       int      `json:"base,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler]: version 1 of the format, see
+// docs/format/cost-model.md. Relations of the space are not part of it.
+func (m *Model) MarshalJSON() ([]byte, error) {
+	j := modelJSON{Version: version}
+	for _, p := range m.space.Params {
+		j.Params = append(j.Params, paramJSON{p.Name, p.Kind.String(), p.Lo, p.Hi, p.Step, p.Log, p.Levels, p.Unit})
+	}
+	if m.space.Listed() {
+		j.Listed = true
+		for c := range m.space.All() {
+			j.List = append(j.List, c)
+		}
+	}
+	for _, r := range m.runs {
+		j.Runs = append(j.Runs, runJSON{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk})
+	}
+	for _, c := range m.failed {
+		j.Failed = append(j.Failed, c)
+	}
+	for _, f := range m.forms {
+		g := formJSON{Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes, Runs: f.runs, Base: f.base}
+		for _, t := range f.transforms {
+			g.Transforms = append(g.Transforms, t.String())
+		}
+		j.Forms = append(j.Forms, g)
+	}
+	if !math.IsNaN(m.error) && !math.IsInf(m.error, 0) {
+		j.Error = &m.error
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. It returns an error that says what
+// is wrong with a file that is damaged, of another version, or no cost model.
+func (m *Model) UnmarshalJSON(b []byte) error {
+	var j modelJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return fmt.Errorf("costmodel: not a cost model: %w", err)
+	}
+	if j.Version != version {
+		return fmt.Errorf("costmodel: cost model of version %d, this program reads version %d", j.Version, version)
+	}
+	space, err := j.space()
+	if err != nil {
+		return fmt.Errorf("costmodel: %w", err)
+	}
+	var runs []Run
+	for i, r := range j.Runs {
+		run := Run{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk}
+		for _, x := range [...]float64{r.Compute, r.Network, r.Disk} {
+			if !(x >= 0) {
+				return fmt.Errorf("costmodel: run %d has an occupancy of %v", i+1, x)
+			}
+		}
+		if !(r.Seconds > 0) || !(r.DataFlow > 0) || r.Split > SplitFull {
+			return fmt.Errorf("costmodel: run %d of %v s, data flow %v, split %d", i+1, r.Seconds, r.DataFlow, r.Split)
+		}
+		runs = append(runs, run)
+	}
+	var failed []assay.Config
+	for _, c := range j.Failed {
+		if err := space.Check(c); err != nil {
+			return fmt.Errorf("costmodel: %w", err)
+		}
+		failed = append(failed, c)
+	}
+	forms, err := j.forms(space, len(runs))
+	if err != nil {
+		return err
+	}
+	n, err := newModel(space, runs, failed, forms)
+	if err != nil {
+		return err
+	}
+	*m = *n
+	return nil
+}
+
+func (j *modelJSON) space() (*assay.Space, error) {
+	var params []assay.Param
+	for _, p := range j.Params {
+		kind := assay.Real
+		for kind.String() != p.Kind {
+			if kind++; kind > assay.Switch {
+				return nil, fmt.Errorf("attribute %q is of unknown kind %q", p.Name, p.Kind)
+			}
+		}
+		params = append(params, assay.Param{Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step, Log: p.Log, Levels: p.Levels, Unit: p.Unit})
+	}
+	if !j.Listed {
+		return assay.NewSpace(params)
+	}
+	var list []assay.Config
+	for _, c := range j.List {
+		list = append(list, c)
+	}
+	return assay.NewList(params, list)
+}
+
+// forms checks what newModel takes for granted.
+func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
+	var forms []form
+	has := map[Part]bool{}
+	for _, g := range j.Forms {
+		part, err := ParsePart(g.Part)
+		if err != nil {
+			return nil, err
+		}
+		regression, err := ParseRegression(g.Regression)
+		if err != nil {
+			return nil, err
+		}
+		f := form{part: part, regression: regression, attributes: g.Attributes, runs: g.Runs, base: g.Base}
+		if regression == Best || has[part] {
+			return nil, fmt.Errorf("costmodel: predictor of %v by %v", part, regression)
+		}
+		has[part] = true
+		for _, name := range g.Transforms {
+			t := Identity
+			for t.String() != name {
+				if t++; t > Logarithm {
+					return nil, fmt.Errorf("costmodel: no transformation %q", name)
+				}
+			}
+			f.transforms = append(f.transforms, t)
+		}
+		if regression == Linear && len(f.transforms) != len(f.attributes) {
+			return nil, fmt.Errorf("costmodel: %d transformations of %d attributes", len(f.transforms), len(f.attributes))
+		}
+		for _, i := range f.attributes {
+			if i < 0 || i >= space.Dim() {
+				return nil, fmt.Errorf("costmodel: attribute %d of %d", i, space.Dim())
+			}
+		}
+		for _, i := range append([]int{f.base}, f.runs...) {
+			if i < 0 || i >= runs {
+				return nil, fmt.Errorf("costmodel: run %d of %d", i, runs)
+			}
+		}
+		forms = append(forms, f)
+	}
+	apart := has[Whole]
+	for s := SplitStall; s <= SplitFull; s++ {
+		all := true
+		for _, p := range s.Parts() {
+			all = all && has[p]
+		}
+		apart = apart || all
+	}
+	if !has[DataFlow] || !has[Time] && !apart {
+		return nil, fmt.Errorf("costmodel: a cost model needs predictors of the data flow, and of the time or of its parts")
+	}
+	return forms, nil
+}

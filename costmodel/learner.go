@@ -1,0 +1,346 @@
+package costmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// Options say how an [ActiveLearner] learns. The zero value is our own way of
+// choosing runs, without a target: it ends when every assignment was run.
+type Options struct {
+	// Target is the mean absolute percentage error, in percent, below which the
+	// learner stops, if it has MinRuns runs to learn from (Algorithm 1, step 4). 0 means
+	// that it never stops for accuracy.
+	Target  float64
+	MinRuns int // 0 means 5, or two more than attributes if that is more
+
+	// Published makes the learner follow Algorithm 1 of the paper with the
+	// alternatives that it names; nil is our own way, see [ActiveLearner].
+	Published *Published
+	// Regression is how the model is fitted. With Published it has no effect.
+	Regression Regression
+
+	// LessIsMore names the attributes of which less is more capacity, or which are the
+	// amount of data; nil means those with rtt, latency or delay in their name, and those with
+	// size, input, bytes, lines or rows that are no resource by another word, such as memory.
+	LessIsMore []string
+	// Cores names the attribute that is the number of cores that a run has, or its
+	// share of one; "" means that there is none. See [Profile].
+	Cores string
+	Seed  uint64
+}
+
+// ActiveLearner chooses the assignments to run a program on, so that a cost model
+// of it is learned from as little running as possible (Shivam, Babu and Chase 2006,
+// Algorithm 1). It is an assay.Searcher whose trials are runs of the program; of
+// each it reads Measurement.Elapsed and the metrics named at [Profile]. The
+// values of trials are of no interest to it.
+//
+// By default it runs the assignment in the middle of the space first, and after that
+// the one from which it expects the largest reduction of the error over the whole
+// space per second that the run takes, by the fitted [Model]: acceleration by cost, not by
+// count. No assignment is run twice. With [Options.Published] it follows the paper.
+//
+// A failed trial, or one without a time, is not a fast run: it tells where the
+// program cannot run. The time of a trial that was stopped early says nothing either.
+//
+// It ends with ErrDone if the two-part stop rule of [Options] holds or no
+// assignment is left. Cost of an Ask: up to 1,024 assignments are compared, with n²
+// operations each for n runs, after a fit; see [Surface].
+type ActiveLearner struct {
+	space *assay.Space
+	attrs []attribute
+	opts  Options
+	plan  plan
+
+	last    int64
+	pending map[int64]pick
+	runs    []Run // for training, in the order in which they were told
+	tests   []Run
+	failed  []assay.Config
+	seen    map[string]outcome // by configuration
+	steps   []Step
+	spent   float64
+	done    bool
+	model   *Model // fitted to runs and failed; nil if it has to be
+}
+
+var (
+	_ assay.Searcher = (*ActiveLearner)(nil)
+	_ assay.Observer = (*ActiveLearner)(nil)
+)
+
+// A plan chooses what is run.
+type plan interface {
+	// next returns the next assignment, or false if there is none before another
+	// outcome is known, or ever if nothing is outstanding. It has no lasting
+	// effect if it returns false.
+	next(l *ActiveLearner) (pick, bool)
+	// told is called after every outcome.
+	told(l *ActiveLearner, p pick)
+	// fit returns the model of what is known.
+	fit(l *ActiveLearner) (*Model, error)
+	// error estimates the current error in predicting the total time, in percent, and NaN if
+	// it cannot.
+	error(l *ActiveLearner) float64
+	// least is the least number of runs for MinRuns = 0.
+	least(l *ActiveLearner) int
+}
+
+// A role is what a run is for.
+type role uint8
+
+const (
+	forTraining role = iota // the model is fitted to it
+	forOrder                // its outcome orders predictors and attributes
+	forError                // the error is computed on it
+)
+
+// A pick is an assignment and what it is run for.
+type pick struct {
+	config assay.Config
+	roles  [3]bool
+	// of is what a plan wants to know about it when it is told.
+	of Part
+}
+
+// An outcome is what became of a configuration.
+type outcome struct {
+	run Run
+	ok  bool
+}
+
+// A Step is the progress of learning after one more trial.
+type Step struct {
+	Trial  int     // how many trials were told, from 1
+	Runs   int     // how many of them the model is fitted to
+	Spent  float64 // total run time of all trials so far, s
+	Error  float64 // estimate of the current error, percent; NaN if there is none
+	Config assay.Config
+}
+
+// NewActiveLearner returns an ActiveLearner of the space. It panics if an option
+// is negative or names no attribute.
+func NewActiveLearner(space *assay.Space, opts Options) *ActiveLearner {
+	if !(opts.Target >= 0) || opts.MinRuns < 0 {
+		panic(fmt.Sprintf("costmodel: options out of range: %+v", opts))
+	}
+	for _, name := range slices.Concat(opts.LessIsMore, []string{opts.Cores}) {
+		if name != "" && space.Index(name) < 0 {
+			panic(fmt.Sprintf("costmodel: no attribute %q", name))
+		}
+	}
+	l := &ActiveLearner{
+		space: space, attrs: attributesOf(space, opts.LessIsMore), opts: opts,
+		pending: map[int64]pick{}, seen: map[string]outcome{},
+	}
+	if opts.Published != nil {
+		l.plan = newPublished(l, *opts.Published)
+	} else {
+		l.plan = &accelerated{}
+	}
+	return l
+}
+
+// Ask implements [assay.Searcher].
+func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
+	if n < 1 {
+		panic(fmt.Sprintf("costmodel: ask for %d proposals", n))
+	}
+	var ps []assay.Proposal
+	for len(ps) < n && !l.done {
+		p, ok := l.plan.next(l)
+		if !ok {
+			break
+		}
+		l.last++
+		l.pending[l.last] = p
+		ps = append(ps, assay.Proposal{ID: l.last, Config: p.config})
+	}
+	if len(ps) == 0 && (l.done || len(l.pending) == 0) {
+		l.done = true
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
+// Tell implements [assay.Searcher].
+func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
+	seen := make(map[int64]bool, len(trials))
+	for _, t := range trials {
+		if _, ok := l.pending[t.ID]; !ok || seen[t.ID] {
+			if t.ID >= 1 && t.ID <= l.last {
+				return fmt.Errorf("costmodel: trial %d was told before", t.ID)
+			}
+			return fmt.Errorf("costmodel: trial %d was not asked", t.ID)
+		}
+		if !t.State.Final() {
+			return fmt.Errorf("costmodel: trial %d is %v", t.ID, t.State)
+		}
+		seen[t.ID] = true
+	}
+	for _, t := range trials {
+		p := l.pending[t.ID]
+		delete(l.pending, t.ID)
+		l.take(p, t)
+		l.plan.told(l, p)
+		l.record(p, t)
+	}
+	return nil
+}
+
+// Observe implements [assay.Observer]: the model is fitted to the trials too, and
+// their assignments are not proposed. Trials of no member of the space are ignored.
+func (l *ActiveLearner) Observe(trials ...assay.Trial) error {
+	for _, t := range trials {
+		if !t.State.Final() {
+			return fmt.Errorf("costmodel: trial %d is %v", t.ID, t.State)
+		}
+		if len(t.Config) != l.space.Dim() {
+			return fmt.Errorf("costmodel: an observed trial has %d coordinates for %d parameters", len(t.Config), l.space.Dim())
+		}
+	}
+	for _, t := range trials {
+		if c, ok := l.member(t.Config); ok {
+			l.take(pick{config: c, roles: [3]bool{forTraining: true}}, t)
+		}
+	}
+	return nil
+}
+
+// member returns c with the digits that the space gives it, and whether it is
+// admissible.
+func (l *ActiveLearner) member(c assay.Config) (assay.Config, bool) {
+	if !l.space.Contains(c) || l.space.Listed() {
+		return c, l.space.Contains(c)
+	}
+	c = c.Clone()
+	for i, p := range l.space.Params {
+		if p.Count() > 0 {
+			c[i] = p.Snap(c[i])
+		}
+	}
+	return c, true
+}
+
+// take files the outcome of a run.
+func (l *ActiveLearner) take(p pick, t assay.Trial) {
+	l.model = nil
+	var o outcome
+	if t.State == assay.Done || t.State == assay.Infeasible {
+		var cores float64
+		if i := l.space.Index(l.opts.Cores); i >= 0 {
+			cores = l.attrs[i].number(p.config[i])
+		}
+		r, err := Profile(p.config, t.Measurement, cores)
+		o = outcome{r, err == nil}
+	}
+	if t.State == assay.Failed {
+		l.failed = append(l.failed, p.config)
+	}
+	if k := p.config.Key(); o.ok || !l.seen[k].ok {
+		l.seen[k] = o
+	}
+	if !o.ok {
+		return
+	}
+	if p.roles[forTraining] {
+		l.runs = append(l.runs, o.run)
+	}
+	if p.roles[forError] {
+		l.tests = append(l.tests, o.run)
+	}
+}
+
+// record adds a step and applies the stop rule.
+func (l *ActiveLearner) record(p pick, t assay.Trial) {
+	l.spent += t.Measurement.Elapsed.Seconds()
+	s := Step{Trial: len(l.steps) + 1, Runs: len(l.runs), Spent: l.spent, Error: l.plan.error(l), Config: p.config}
+	l.steps = append(l.steps, s)
+	if l.opts.Target > 0 && s.Error < l.opts.Target && s.Runs >= l.least() {
+		l.done = true
+	}
+}
+
+func (l *ActiveLearner) least() int {
+	if l.opts.MinRuns > 0 {
+		return l.opts.MinRuns
+	}
+	return l.plan.least(l)
+}
+
+// Progress returns a step for each trial that was told, in their order. The
+// caller does not change them.
+func (l *ActiveLearner) Progress() []Step { return l.steps }
+
+// Converged reports whether the stop rule holds: the estimated error is below
+// the target and there are as many runs as it takes at least.
+func (l *ActiveLearner) Converged() bool {
+	if len(l.steps) == 0 {
+		return false
+	}
+	s := l.steps[len(l.steps)-1]
+	return l.opts.Target > 0 && s.Error < l.opts.Target && s.Runs >= l.least()
+}
+
+// Model returns the model of all runs so far. It returns an error that matches
+// assay.ErrTooFew before the first of them.
+func (l *ActiveLearner) Model() (*Model, error) {
+	if l.model == nil {
+		if len(l.runs) == 0 {
+			return nil, fmt.Errorf("costmodel: no run: %w", assay.ErrTooFew)
+		}
+		m, err := l.plan.fit(l)
+		if err != nil {
+			return nil, err
+		}
+		l.model = m
+	}
+	return l.model, nil
+}
+
+// visited reports whether c was run or is being run.
+func (l *ActiveLearner) visited(c assay.Config) bool {
+	if _, ok := l.seen[c.Key()]; ok {
+		return true
+	}
+	for _, p := range l.pending {
+		if p.config.Equal(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// extreme returns the assignment of the least or the highest capacity in every
+// attribute, or the admissible one nearest to it.
+func (l *ActiveLearner) extreme(best bool) assay.Config {
+	c := make(assay.Config, len(l.attrs))
+	for i, a := range l.attrs {
+		lo, hi := a.ends()
+		if c[i] = lo; best {
+			c[i] = hi
+		}
+	}
+	if l.space.Contains(c) {
+		return c
+	}
+	return l.space.Nearest(c)
+}
+
+// middle returns the assignment with the middle value of every attribute, or the
+// admissible one nearest to it.
+func (l *ActiveLearner) middle() assay.Config {
+	c := make(assay.Config, len(l.attrs))
+	for i, a := range l.attrs {
+		if c[i] = a.param.Snap((a.param.Lo + a.param.Hi) / 2); a.param.Count() > 0 {
+			c[i] = a.param.At((a.param.Count() - 1) / 2)
+		}
+	}
+	if l.space.Contains(c) {
+		return c
+	}
+	return l.space.Nearest(c)
+}

@@ -1,0 +1,244 @@
+package costmodel
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/assay-run/assay"
+)
+
+// A Model predicts the time of a program on any assignment of a space: a fitted
+// cost model (Eq. 2). It is immutable and safe for concurrent use. Make one with
+// [Fit] or [ActiveLearner.Model], or read one with UnmarshalJSON.
+type Model struct {
+	space     *assay.Space
+	attrs     []attribute
+	runs      []Run
+	failed    []assay.Config
+	split     Split
+	forms     []form
+	parts     map[Part]*function // by what they predict
+	direct    float64            // weight of the prediction of the total as a whole
+	error     float64            // MAPE in leave-one-out, percent
+	spread    float64            // by what deviations are to be multiplied; or the deviation itself
+	absolute  bool               // spread is the deviation of the logarithm
+	feasible  feasibility
+	residuals []float64 // log T - log T predicted without the run
+}
+
+// A Prediction is what a Model says of one assignment. Times are in seconds.
+type Prediction struct {
+	Seconds   float64 // the median
+	Low, High float64 // an interval that holds the next run with a probability of 95 %
+	// Split says which of the parts are told apart. Compute, Network and Disk add
+	// up to Seconds. As in [Run], what is not told apart is in one of them.
+	Split                  Split
+	Compute, Network, Disk float64
+	DataFlow               float64 // D, units
+	Deviation              float64 // of log(seconds), noise included; NaN if not estimated
+	Fails                  float64 // probability that the run fails
+}
+
+// Fit fits a model to runs, with the assignments of runs that failed. With Best,
+// the total time is predicted both as a whole and as D·Σ o where the runs were
+// taken apart, each weighted by its error in leave-one-out cross-validation. The
+// runs are split as far as the least detailed of them is. It returns
+// an error that matches assay.ErrTooFew without any run, and an error if a
+// configuration is no member of the space.
+func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regression) (*Model, error) {
+	split := splitOf(runs)
+	all := make([]int, space.Dim())
+	for i := range all {
+		all[i] = i
+	}
+	kind := regression
+	if kind == Best {
+		kind = Smooth
+	}
+	var forms []form
+	attrs := attributesOf(space, nil)
+	add := func(p Part) {
+		f := form{part: p, regression: kind, attributes: all}
+		if kind == Linear {
+			f.transforms = publishedTransforms(attrs, all, nil)
+		}
+		if p == DataFlow && constantFlow(runs) {
+			f.attributes, f.transforms = nil, nil
+		}
+		forms = append(forms, f)
+	}
+	if regression == Best || split == SplitNone {
+		add(Time)
+	}
+	if split != SplitNone {
+		for _, p := range split.Parts() {
+			add(p)
+		}
+	}
+	add(DataFlow)
+	return newModel(space, runs, failed, forms)
+}
+
+func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []Transform {
+	ts := make([]Transform, len(which))
+	for k, i := range which {
+		ts[k] = attrs[i].published(reciprocal)
+	}
+	return ts
+}
+
+// splitOf returns the least detailed split of the runs.
+func splitOf(runs []Run) Split {
+	split := SplitFull
+	for _, r := range runs {
+		split = min(split, r.Split)
+	}
+	return split
+}
+
+// constantFlow reports whether the data flow of the runs differs by 1 % at most.
+func constantFlow(runs []Run) bool {
+	lo, hi := math.Inf(1), 0.0
+	for _, r := range runs {
+		lo, hi = min(lo, r.DataFlow), max(hi, r.DataFlow)
+	}
+	return hi <= 1.01*lo
+}
+
+// newModel fits the forms. Among them is DataFlow, and Time or the parts of a
+// split or both.
+func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []form) (*Model, error) {
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("costmodel: no run: %w", assay.ErrTooFew)
+	}
+	for _, r := range runs {
+		if err := space.Check(r.Config); err != nil {
+			return nil, err
+		}
+	}
+	m := &Model{space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms, parts: map[Part]*function{}}
+	for _, fm := range forms {
+		f, err := fit(m.attrs, runs, fm, nil)
+		if err != nil {
+			return nil, err
+		}
+		m.parts[fm.part] = f
+	}
+	for s := SplitFull; s > SplitNone; s-- {
+		if m.has(s.Parts()) {
+			m.split = s
+			break
+		}
+	}
+	var ok []assay.Config
+	for _, r := range runs {
+		ok = append(ok, r.Config)
+	}
+	m.feasible = newFeasibility(space, m.attrs, failed, ok)
+	m.validate()
+	return m, nil
+}
+
+func (m *Model) has(parts []Part) bool {
+	for _, p := range parts {
+		if m.parts[p] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// whole reports whether the total is predicted without its parts.
+func (m *Model) whole() bool { return m.parts[Time] != nil }
+
+// apart reports whether the total is predicted by its parts.
+func (m *Model) apart() bool { return m.split != SplitNone || m.parts[Whole] != nil }
+
+// sum returns D·Σ o with the predictions that of gives, and the parts of the sum.
+func (m *Model) sum(of func(Part) float64) (total float64, parts [3]float64) {
+	d := of(DataFlow)
+	if m.split == SplitNone {
+		if m.parts[Whole] != nil {
+			parts[0] = d * of(Whole)
+		}
+		return parts[0], parts
+	}
+	for _, p := range m.split.Parts() {
+		k := int(p)
+		if p == Stall {
+			k = int(Disk)
+		}
+		parts[k] = d * of(p)
+	}
+	return parts[0] + parts[1] + parts[2], parts
+}
+
+// least is the least time that is predicted, in seconds: logarithms are taken.
+const least = 1e-9
+
+// blend is the weighted geometric mean of both predictions of the total.
+func (m *Model) blend(direct, sum float64) float64 {
+	switch {
+	case !m.whole():
+		return max(sum, least)
+	case !m.apart() || m.direct == 1:
+		return max(direct, least)
+	}
+	return math.Exp(m.direct*math.Log(max(direct, least)) + (1-m.direct)*math.Log(max(sum, least)))
+}
+
+// Predict returns the prediction at c, which is a member of the space. Cost: n²
+// for each part, n runs.
+func (m *Model) Predict(c assay.Config) Prediction {
+	of := func(p Part) float64 { mean, _, _ := m.parts[p].at(c); return mean }
+	p := Prediction{Split: m.split, DataFlow: of(DataFlow), Deviation: math.NaN(), Fails: m.feasible.risk(c)}
+	sum, parts := m.sum(of)
+	direct := math.NaN()
+	if m.whole() {
+		direct, _, p.Deviation = m.parts[Time].at(c)
+	}
+	p.Seconds = m.blend(direct, sum)
+	if sum > 0 {
+		for i := range parts {
+			parts[i] *= p.Seconds / sum
+		}
+	} else {
+		parts = [3]float64{p.Seconds}
+	}
+	p.Compute, p.Network, p.Disk = parts[0], parts[1], parts[2]
+	if p.Deviation *= m.spread; m.absolute {
+		p.Deviation = m.spread
+	}
+	p.Low, p.High = m.interval(p.Seconds, p.Deviation)
+	return p
+}
+
+// interval returns the 95 % interval of a log-normal outcome, with Student's t
+// for the few runs that its deviation is estimated from.
+func (m *Model) interval(seconds, deviation float64) (low, high float64) {
+	freedom := float64(len(m.runs) - 1)
+	if math.IsNaN(deviation) || freedom < 1 {
+		return 0, math.Inf(1)
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.975)
+	factor := math.Exp(min(t*deviation, 700))
+	return seconds / factor, min(seconds*factor, math.MaxFloat64)
+}
+
+// Error is the mean absolute percentage error in leave-one-out cross-validation, in percent
+// (§3.6). It is NaN for a single run.
+func (m *Model) Error() float64 { return m.error }
+
+// Runs returns the runs that the model was fitted to. The caller does not change them.
+func (m *Model) Runs() []Run { return m.runs }
+
+// Failed returns the assignments on which the program failed.
+func (m *Model) Failed() []assay.Config { return m.failed }
+
+// Space returns the space of assignments.
+func (m *Model) Space() *assay.Space { return m.space }
+
+// Split says how far the time is taken apart.
+func (m *Model) Split() Split { return m.split }

@@ -1,0 +1,154 @@
+package costmodel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/assay-run/assay"
+)
+
+// A Part is what one predictor function predicts: a piece of the time of a run per
+// unit of data flow, the data flow that these are multiplied with, or the time
+// itself.
+type Part uint8
+
+const (
+	Compute  Part = iota // o_a: computing, s per unit of data flow
+	Network              // o_n: stalled on the network, s per unit
+	Disk                 // o_d: stalled on storage, s per unit
+	Stall                // o_s = o_n + o_d where they are not told apart, s per unit
+	Whole                // o_a + o_s where they are not told apart, s per unit
+	DataFlow             // D: units of data read and written
+	Time                 // T: s
+)
+
+var partNames = [...]string{"compute", "network", "disk", "stall", "whole", "data_flow", "time"}
+
+// String returns "compute", "network", "disk", "stall", "whole", "data_flow" or
+// "time".
+func (p Part) String() string {
+	if int(p) < len(partNames) {
+		return partNames[p]
+	}
+	return fmt.Sprintf("Part(%d)", uint8(p))
+}
+
+// ParsePart is the inverse of [Part.String].
+func ParsePart(name string) (Part, error) {
+	for i, n := range partNames {
+		if n == name {
+			return Part(i), nil
+		}
+	}
+	return 0, fmt.Errorf("costmodel: no part %q", name)
+}
+
+// A Split says how far the time of a run could be taken apart.
+type Split uint8
+
+const (
+	SplitNone  Split = iota // the total only
+	SplitStall              // compute and stall
+	SplitFull               // compute, network and disk
+)
+
+var splitParts = [...][]Part{{Whole}, {Compute, Stall}, {Compute, Network, Disk}}
+
+// Parts returns the occupancies that add up to the total.
+func (s Split) Parts() []Part { return splitParts[s] }
+
+// A Run is what one run to the end has shown (Algorithm 3).
+type Run struct {
+	Config  assay.Config
+	Seconds float64 // T, > 0
+	// DataFlow is D, > 0. A program that does no I/O, or whose I/O was not
+	// measured, has one unit of data flow: the run itself.
+	DataFlow float64
+	Split    Split
+	// Compute, Network and Disk are o_a, o_n and o_d. With SplitStall, Disk is
+	// all of o_s; with SplitNone, Compute is o_a + o_s.
+	Compute, Network, Disk float64
+}
+
+// Of returns a part of the run. Parts that the run does not tell apart are
+// their sum.
+func (r Run) Of(p Part) float64 {
+	switch p {
+	case Compute:
+		return r.Compute
+	case Network:
+		return r.Network
+	case Disk:
+		return r.Disk
+	case Stall:
+		return r.Network + r.Disk
+	case Whole:
+		return r.Compute + r.Network + r.Disk
+	case DataFlow:
+		return r.DataFlow
+	}
+	return r.Seconds
+}
+
+// Profile derives data flow and occupancies from what was measured (Shivam, Babu
+// and Chase 2006, Algorithm 3, solved):
+//
+//	o_a = U·T/D,  o_s = (1-U)·T/D,
+//
+// T = m.Elapsed, U = "cpu"/(T·cores) with "user" + "system" in place of "cpu"
+// where that is all there is, D = "data_flow", and o_s split into o_n and o_d as
+// "network_time" is to "disk_time". So T = D·(o_a + o_n + o_d) (Eq. 1).
+//
+// cores is how many cores the program had, or what share of one; 0 means the
+// metric "cores", or 1. U above 1, from rounding or from more cores than that, is
+// 1. Without data flow D is 1. Without CPU time there is no split; without times
+// of I/O requests, stalls are not split; where both are 0 nothing waited for the
+// network, and stalls are the disk's.
+//
+// It returns an error if T is not positive, or a metric is negative or not finite.
+func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
+	t := m.Elapsed.Seconds()
+	if t <= 0 {
+		return Run{}, fmt.Errorf("costmodel: a run of %v s", t)
+	}
+	for _, name := range [...]string{"cpu", "user", "system", "data_flow", "network_time", "disk_time", "cores"} {
+		if x, ok := m.Metrics[name]; ok && (!(x >= 0) || math.IsInf(x, 1)) {
+			return Run{}, fmt.Errorf("costmodel: metric %q is %v", name, x)
+		}
+	}
+	r := Run{Config: c, Seconds: t, DataFlow: 1}
+	if d := m.Metrics["data_flow"]; d > 0 {
+		r.DataFlow = d
+	}
+	cpu, ok := m.Metrics["cpu"]
+	if !ok {
+		var user, system bool
+		var u, s float64
+		u, user = m.Metrics["user"]
+		s, system = m.Metrics["system"]
+		cpu, ok = u+s, user || system
+	}
+	if !ok {
+		r.Compute = t / r.DataFlow
+		return r, nil
+	}
+	if cores <= 0 {
+		if cores = m.Metrics["cores"]; cores <= 0 {
+			cores = 1
+		}
+	}
+	u := min(cpu/(t*cores), 1)
+	r.Compute = u * t / r.DataFlow
+	stall := (1 - u) * t / r.DataFlow
+	network, okN := m.Metrics["network_time"]
+	disk, okD := m.Metrics["disk_time"]
+	r.Split, r.Disk = SplitStall, stall
+	if okN && okD {
+		r.Split = SplitFull
+		if network > 0 {
+			r.Network = stall * (network / (network + disk))
+			r.Disk = stall - r.Network
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,75 @@
+package costmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// PredictAt predicts at an assignment that is given by the texts of its values.
+// A numeric attribute may have any number, between those of the space or beyond
+// them; see [assay.Number]. A category has one of its levels. It returns an error
+// for an attribute that is missing or unknown, and for a value that has no
+// meaning. Cost: a fit where a value is not one of the space.
+func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
+	for name := range at {
+		if m.space.Index(name) < 0 {
+			return Prediction{}, fmt.Errorf("costmodel: no attribute %q", name)
+		}
+	}
+	params := slices.Clone(m.space.Params)
+	c := make(assay.Config, len(params))
+	outside := false
+	for i, p := range params {
+		text, ok := at[p.Name]
+		if !ok {
+			return Prediction{}, fmt.Errorf("costmodel: no value for attribute %q", p.Name)
+		}
+		x, err := p.Parse(text)
+		if err == nil {
+			c[i] = x
+			continue
+		}
+		number, isNumber := assay.Number(text)
+		if !isNumber || !m.attrs[i].numeric || p.Kind == assay.Switch {
+			return Prediction{}, err
+		}
+		params[i], c[i], outside = widened(p, text, number), 0, true
+		if params[i].Numeric() {
+			c[i] = number
+		} else {
+			c[i] = float64(len(p.Levels))
+		}
+	}
+	if !outside {
+		return m.Predict(c), nil
+	}
+	wide, err := m.over(params)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return wide.Predict(c), nil
+}
+
+// widened returns p with one more value.
+func widened(p assay.Param, text string, x float64) assay.Param {
+	if p.Numeric() {
+		p.Kind, p.Step = assay.Real, 0
+		p.Lo, p.Hi = min(p.Lo, x), max(p.Hi, x)
+		p.Log = p.Log && p.Lo > 0
+		return p
+	}
+	p.Levels = append(slices.Clone(p.Levels), text)
+	return p
+}
+
+// over returns the model of the same runs, over other parameters that have all
+// of their values at the same coordinates.
+func (m *Model) over(params []assay.Param) (*Model, error) {
+	space, err := assay.NewSpace(params)
+	if err != nil {
+		return nil, err
+	}
+	return newModel(space, m.runs, m.failed, m.forms)
+}

@@ -1,0 +1,384 @@
+package costmodel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/doe"
+	"github.com/assay-run/assay/stats"
+)
+
+// Reference is how the reference assignment is chosen (§3.1).
+type Reference uint8
+
+const (
+	Min  Reference = iota // the least capacity in every attribute
+	Max                   // the highest capacity in every attribute
+	Rand                  // at random
+)
+
+// Traversal is how the predictor function to refine is chosen (§3.2).
+type Traversal uint8
+
+const (
+	RoundRobin  Traversal = iota // one after the other, in the total order
+	Improvement                  // the same one until its error falls by less than the threshold
+	Dynamic                      // that of the greatest current error (Algorithm 4)
+)
+
+// Design is how the values of the attributes of a new assignment are chosen
+// (§3.4): L_a-I_b covers a levels of each and captures interactions of b.
+type Design uint8
+
+const (
+	LMaxI1   Design = iota // all levels of one attribute after the other, the others as in the reference (Algorithm 5)
+	L2I2                   // the rows of the Plackett-Burman design with foldover
+	LMaxIMax               // the full factorial, in random order
+	LMaxI2                 // ours: every pair of levels of two attributes, at two levels, then at three, five, ...
+)
+
+// ErrorEstimate is how the current error is computed (§3.6).
+type ErrorEstimate uint8
+
+const (
+	CrossValidation ErrorEstimate = iota // leave one out, of the training runs
+	RandomSet                            // on 10 random assignments that are run first and never trained on
+	DesignedSet                          // likewise, on the rows of the Plackett-Burman design with foldover
+)
+
+var (
+	referenceNames = []string{"min", "max", "rand"}
+	traversalNames = []string{"round-robin", "improvement", "dynamic"}
+	designNames    = []string{"lmax-i1", "l2-i2", "lmax-imax", "lmax-i2"}
+	estimateNames  = []string{"cross-validation", "random-set", "pb-set"}
+)
+
+// String returns "min", "max" or "rand".
+func (r Reference) String() string { return referenceNames[r] }
+
+// String returns "round-robin", "improvement" or "dynamic".
+func (t Traversal) String() string { return traversalNames[t] }
+
+// String returns "lmax-i1", "l2-i2", "lmax-imax" or "lmax-i2".
+func (d Design) String() string { return designNames[d] }
+
+// String returns "cross-validation", "random-set" or "pb-set".
+func (e ErrorEstimate) String() string { return estimateNames[e] }
+
+// Published are the choices for the steps of Algorithm 1; the zero value has the
+// defaults of the paper (Table 1).
+type Published struct {
+	Reference Reference
+	// Predictors is the total order of the predictor functions; nil means that
+	// of their relevance by a Plackett-Burman design with foldover.
+	Predictors []Part
+	Traversal  Traversal
+	// Threshold is the reduction of an error, in percentage points, below which
+	// the next predictor is taken (Improvement), or the next attribute is added. 0
+	// means 2.
+	Threshold float64
+	// Attributes is the total order of the attributes of each predictor, by name;
+	// of a predictor that it does not have, or all if it is nil, that of
+	// their relevance, as above.
+	Attributes map[Part][]string
+	Design     Design
+	Error      ErrorEstimate
+	// Reciprocal names the attributes whose transformation is the reciprocal; nil
+	// means those with cpu, core, speed, bandwidth, rate, node or instance_count in their
+	// name, and disk.
+	Reciprocal []string
+	// KnownDataFlow takes the data flow as that of the nearest run, and never chooses a run
+	// to learn it: the experiments of the paper assume that it is known (§4.1).
+	KnownDataFlow bool
+	// TrainOnScreening also fits the model to the runs of the screening design,
+	// which the paper spends for the orders alone.
+	TrainOnScreening bool
+}
+
+// published is Algorithm 1.
+type published struct {
+	Published
+	rng        *rand.Rand
+	queue      []pick // of the initialization, still to run
+	reference  assay.Config
+	fallbacks  int // reference assignments that failed
+	ready      bool
+	rows       [][]int // of the screening design
+	screen     []assay.Config
+	predictors []*predictor // in total order
+	turn       int          // place in predictors
+	design     design       // nil for L_max-I_1
+	waiting    *predictor   // whose run is outstanding
+}
+
+// A predictor is the state of one predictor function.
+type predictor struct {
+	part  Part
+	order []int // attributes, by relevance
+	used  int   // how many of order are in the function
+	at    int   // place in order of ρ_r, the attribute that is varied
+	next  []int // by place in order: place in the sequence of levels
+	spent bool  // no assignment is left for it
+
+	error, before float64 // current, and before its last refinement; NaN if unknown
+}
+
+func newPublished(l *ActiveLearner, o Published) *published {
+	if o.Threshold < 0 || math.IsNaN(o.Threshold) {
+		panic(fmt.Sprintf("costmodel: threshold %v", o.Threshold))
+	}
+	if o.Threshold == 0 {
+		o.Threshold = 2 // §4.3
+	}
+	p := &published{Published: o, rng: rand.New(rand.NewPCG(l.opts.Seed, 1))}
+	for _, names := range o.Attributes {
+		for _, name := range names {
+			if l.space.Index(name) < 0 {
+				panic(fmt.Sprintf("costmodel: no attribute %q", name))
+			}
+		}
+	}
+	p.reference = p.newReference(l)
+	p.queue = append(p.queue, pick{config: p.reference, roles: [3]bool{forTraining: true}})
+	screens := o.Predictors == nil && o.Traversal != Dynamic || o.Attributes == nil
+	if screens || o.Error == DesignedSet || o.Design == L2I2 {
+		p.rows = doe.Foldover(doe.PlackettBurman(len(l.attrs)))
+		for _, r := range p.rows {
+			p.screen = append(p.screen, l.corner(r))
+		}
+	}
+	if screens {
+		for _, c := range p.screen {
+			p.enqueue(c, forOrder)
+			if o.TrainOnScreening && o.Error != DesignedSet {
+				p.enqueue(c, forTraining)
+			}
+		}
+	}
+	switch o.Error {
+	case RandomSet:
+		for range 10 { // §4.6
+			if c, ok := l.space.Draw(p.rng); ok && !c.Equal(p.reference) {
+				p.enqueue(c, forError)
+			}
+		}
+	case DesignedSet:
+		for _, c := range p.screen {
+			if !c.Equal(p.reference) {
+				p.enqueue(c, forError)
+			}
+		}
+	}
+	p.design = p.newDesign(l)
+	return p
+}
+
+// enqueue adds a role to the run of c, which is made once.
+func (p *published) enqueue(c assay.Config, r role) {
+	for i := range p.queue {
+		if p.queue[i].config.Equal(c) {
+			p.queue[i].roles[r] = true
+			return
+		}
+	}
+	k := pick{config: c}
+	k.roles[r] = true
+	p.queue = append(p.queue, k)
+}
+
+func (p *published) newReference(l *ActiveLearner) assay.Config {
+	switch p.Reference {
+	case Min:
+		return l.extreme(false)
+	case Max:
+		return l.extreme(true)
+	}
+	c, _ := l.space.Draw(p.rng)
+	return c
+}
+
+// corner returns the assignment of a row of a two-level design, or the admissible
+// one nearest to it.
+func (l *ActiveLearner) corner(row []int) assay.Config {
+	c := make(assay.Config, len(l.attrs))
+	for i, a := range l.attrs {
+		worst, best := a.ends()
+		if c[i] = worst; row[i] > 0 {
+			c[i] = best
+		}
+	}
+	if l.space.Contains(c) {
+		return c
+	}
+	return l.space.Nearest(c)
+}
+
+// next implements plan: the initialization in one go, then one run at a time.
+func (p *published) next(l *ActiveLearner) (pick, bool) {
+	if len(p.queue) > 0 {
+		k := p.queue[0]
+		p.queue = p.queue[1:]
+		return k, true
+	}
+	if len(l.pending) > 0 {
+		return pick{}, false
+	}
+	if !p.ready {
+		p.initialize(l)
+		if len(p.queue) > 0 { // the reference assignment failed
+			k := p.queue[0]
+			p.queue = p.queue[1:]
+			return k, true
+		}
+		if !p.ready {
+			return pick{}, false
+		}
+	}
+	for {
+		f := p.choose()
+		if f == nil {
+			return pick{}, false
+		}
+		if c, ok := p.assignment(l, f); ok {
+			p.waiting = f
+			return pick{config: c, roles: [3]bool{forTraining: true}, of: f.part}, true
+		}
+		f.spent = true
+	}
+}
+
+// initialize makes the predictors once the reference has run; after a reference
+// that failed it enqueues another, the other extreme and then random ones.
+func (p *published) initialize(l *ActiveLearner) {
+	if !slices.ContainsFunc(l.runs, func(r Run) bool { return r.Config.Equal(p.reference) }) {
+		if p.fallbacks++; p.fallbacks > 64 {
+			return
+		}
+		c := l.extreme(p.fallbacks == 1 && p.Reference != Max)
+		for try := 0; l.visited(c); try++ {
+			c, _ = l.space.Draw(p.rng)
+			if try > 256 {
+				return
+			}
+		}
+		p.reference = c
+		p.queue = append(p.queue, pick{config: c, roles: [3]bool{forTraining: true}})
+		return
+	}
+	p.ready = true
+	p.order(l)
+	p.update(l)
+}
+
+// order makes the predictors, in their total order, each with the total order of
+// its attributes.
+func (p *published) order(l *ActiveLearner) {
+	runs := slices.Concat(l.runs, l.tests)
+	for _, o := range l.seen {
+		if o.ok {
+			runs = append(runs, o.run)
+		}
+	}
+	parts := slices.Clone(splitOf(runs).Parts())
+	if !p.KnownDataFlow && !constantFlow(runs) {
+		parts = append(parts, DataFlow)
+	}
+	effects := map[Part][]float64{}
+	relevance := map[Part]float64{}
+	for _, part := range append(slices.Clone(parts), DataFlow) {
+		effects[part] = p.effects(l, part, false)
+		relevance[part] = stats.Max(append(p.effects(l, part, true), 0))
+	}
+	byRelevance := func(a, b Part) int {
+		switch {
+		case relevance[a] > relevance[b]:
+			return -1
+		case relevance[a] < relevance[b]:
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(parts, byRelevance)
+	if p.Predictors != nil {
+		slices.SortStableFunc(parts, func(a, b Part) int { return place(p.Predictors, a) - place(p.Predictors, b) })
+	}
+	for _, part := range parts {
+		f := &predictor{part: part, error: math.NaN(), before: math.NaN()}
+		for _, name := range p.Attributes[part] {
+			f.order = append(f.order, l.space.Index(name))
+		}
+		if f.order == nil {
+			f.order = doe.RankEffects(append(effects[part], make([]float64, len(l.attrs)-len(effects[part]))...))
+		}
+		f.next = make([]int, len(f.order))
+		p.predictors = append(p.predictors, f)
+	}
+}
+
+// place returns the index of x in the order, or one beyond it.
+func place(order []Part, x Part) int {
+	if i := slices.Index(order, x); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// effects returns the effect of each attribute on a part by the screening design;
+// in seconds, where the effects of parts are compared, and nil without a screening. A row that failed
+// has the mean of the others.
+func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float64 {
+	if p.rows == nil {
+		return nil
+	}
+	y := make([]float64, len(p.rows))
+	var sum, n float64
+	for i, c := range p.screen {
+		y[i] = math.NaN()
+		if o := l.seen[c.Key()]; o.ok {
+			y[i] = o.run.Of(part)
+			if inSeconds && part != DataFlow {
+				y[i] *= o.run.DataFlow
+			} else if inSeconds {
+				y[i] *= o.run.Of(Whole)
+			}
+			sum += y[i]
+			n++
+		}
+	}
+	for i := range y {
+		if math.IsNaN(y[i]) {
+			y[i] = sum / max(n, 1)
+		}
+	}
+	return doe.Effects(p.rows, y)
+}
+
+// told implements plan.
+func (p *published) told(l *ActiveLearner, k pick) {
+	if !p.ready {
+		return
+	}
+	f := p.waiting
+	p.waiting = nil
+	before := math.NaN()
+	if f != nil {
+		before = f.error
+	}
+	p.update(l)
+	if f != nil {
+		f.before = before
+	}
+}
+
+// update computes the current error of every predictor.
+func (p *published) update(l *ActiveLearner) {
+	for _, f := range p.predictors {
+		f.error = p.errorOf(l, f)
+	}
+}
+
+// least implements plan.
+func (p *published) least(l *ActiveLearner) int { return max(5, len(l.attrs)+2) }

@@ -1,0 +1,230 @@
+package costmodel
+
+import (
+	"math"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+// choose returns the predictor to refine (step 2.1), nil if there is no assignment
+// left for any.
+func (p *published) choose() *predictor {
+	n := len(p.predictors)
+	left := 0
+	for _, f := range p.predictors {
+		if !f.spent {
+			left++
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	switch p.Traversal {
+	case Dynamic:
+		return p.worst()
+	case Improvement:
+		f := p.predictors[p.turn%n]
+		if f.spent || f.used > 0 && f.before-f.error < p.Threshold {
+			f.before = math.NaN() // when its turn comes again it is tried anew
+			p.turn++
+		}
+	default:
+		if p.predictors[p.turn%n].used > 0 || p.predictors[p.turn%n].spent {
+			p.turn++
+		}
+	}
+	for p.predictors[p.turn%n].spent {
+		p.turn++
+	}
+	return p.predictors[p.turn%n]
+}
+
+// worst returns the predictor of the greatest error that is not spent; an error
+// that is unknown is greater than any, and of equals the first counts.
+func (p *published) worst() *predictor {
+	var at *predictor
+	rank := func(e float64) float64 {
+		if math.IsNaN(e) {
+			return math.Inf(1)
+		}
+		return e
+	}
+	for _, f := range p.predictors {
+		if !f.spent && (at == nil || rank(f.error) > rank(at.error)) {
+			at = f
+		}
+	}
+	return at
+}
+
+// assignment adds an attribute to f if it is time to (step 2.2) and returns the
+// next assignment (step 2.3), or false if none is left for f.
+func (p *published) assignment(l *ActiveLearner, f *predictor) (assay.Config, bool) {
+	switch {
+	case f.used == 0:
+		f.used = 1
+	case f.before-f.error < p.Threshold:
+		f.advance()
+	}
+	if p.design != nil {
+		for {
+			c, ok := p.design()
+			if !ok {
+				return nil, false
+			}
+			if !l.visited(c) || p.reuse(l, c) {
+				return c, true
+			}
+		}
+	}
+	for range f.order {
+		if c, ok := p.level(l, f); ok {
+			return c, true
+		}
+		f.advance()
+	}
+	return nil, false
+}
+
+// reuse reports whether a configuration that was run is to be run for training:
+// one of the screening, which was not used to train.
+func (p *published) reuse(l *ActiveLearner, c assay.Config) bool {
+	for _, r := range l.runs {
+		if r.Config.Equal(c) {
+			return false
+		}
+	}
+	for _, r := range l.tests {
+		if r.Config.Equal(c) {
+			return false
+		}
+	}
+	o, ok := l.seen[c.Key()]
+	return ok && o.ok
+}
+
+// advance makes the next attribute ρ_r, added if it was not yet; after the last
+// comes the first again.
+func (f *predictor) advance() {
+	f.at = (f.at + 1) % len(f.order)
+	f.used = max(f.used, f.at+1)
+}
+
+// level returns the reference assignment with ρ_r at its next value that was not
+// run (Algorithm 5).
+func (p *published) level(l *ActiveLearner, f *predictor) (assay.Config, bool) {
+	a := f.order[f.at]
+	levels := l.attrs[a].sequence()
+	for f.next[f.at] < len(levels) {
+		c := p.reference.Clone()
+		c[a] = levels[f.next[f.at]]
+		f.next[f.at]++
+		if !l.space.Contains(c) {
+			c = l.space.Nearest(c)
+		}
+		if !l.visited(c) || p.reuse(l, c) {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// form returns how a predictor is fitted: to the runs that show it at the
+// attributes that it has, the others being as in the reference (§3.5). With
+// designs that vary all attributes at once, to all runs.
+func (p *published) form(l *ActiveLearner, f *predictor) form {
+	fm := form{part: f.part, regression: Linear, attributes: f.order[:f.used]}
+	fm.transforms = publishedTransforms(l.attrs, fm.attributes, p.Reciprocal)
+	for i, r := range l.runs {
+		if r.Config.Equal(p.reference) {
+			fm.base = i
+		}
+		if p.serves(f, r) {
+			fm.runs = append(fm.runs, i)
+		}
+	}
+	return fm
+}
+
+func (p *published) serves(f *predictor, r Run) bool {
+	if p.Design != LMaxI1 {
+		return true
+	}
+	in := make([]bool, len(r.Config))
+	for _, i := range f.order[:f.used] {
+		in[i] = true
+	}
+	for i, x := range r.Config {
+		if !in[i] && x != p.reference[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// forms returns the forms of all parts, the data flow among them.
+func (p *published) forms(l *ActiveLearner) []form {
+	if !p.ready {
+		fm := form{part: Whole, regression: Linear}
+		return []form{fm, {part: DataFlow, regression: Linear}}
+	}
+	var fms []form
+	flow := false
+	for _, f := range p.predictors {
+		fms = append(fms, p.form(l, f))
+		flow = flow || f.part == DataFlow
+	}
+	if !flow {
+		fm := form{part: DataFlow, regression: Linear}
+		if p.KnownDataFlow && !constantFlow(l.runs) {
+			fm.regression, fm.attributes = Smooth, every(l.attrs)
+		}
+		fms = append(fms, fm)
+	}
+	return fms
+}
+
+// fit implements plan.
+func (p *published) fit(l *ActiveLearner) (*Model, error) {
+	return newModel(l.space, l.runs, l.failed, p.forms(l))
+}
+
+// errorOf returns the current error of a predictor, NaN if it has none.
+func (p *published) errorOf(l *ActiveLearner, f *predictor) float64 {
+	fm := p.form(l, f)
+	g, err := fit(l.attrs, l.runs, fm, nil)
+	if err != nil {
+		return math.NaN()
+	}
+	if p.Error != CrossValidation && len(l.tests) > 0 {
+		which, means := make([]int, len(l.tests)), make([]float64, len(l.tests))
+		for i, r := range l.tests {
+			which[i] = i
+			means[i], _, _ = g.at(r.Config)
+		}
+		return partError(l.tests, which, f.part, means)
+	}
+	means, _ := leaveOut(l.attrs, l.runs, g)
+	var served []float64
+	for _, i := range fm.runs {
+		served = append(served, means[i])
+	}
+	return partError(l.runs, fm.runs, f.part, served)
+}
+
+// error implements plan.
+func (p *published) error(l *ActiveLearner) float64 {
+	m, err := l.Model()
+	if err != nil || !p.ready {
+		return math.NaN()
+	}
+	if p.Error == CrossValidation || len(l.tests) == 0 {
+		return m.Error()
+	}
+	predicted := make([]float64, len(l.tests))
+	for i, r := range l.tests {
+		predicted[i] = m.Predict(r.Config).Seconds
+	}
+	return stats.MAPE(seconds(l.tests), predicted)
+}

@@ -1,0 +1,382 @@
+package costmodel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/assay-run/assay"
+)
+
+// Surface learns a Bayesian linear function of transformed features plus a smooth
+// deviation from it: Gaussian process regression with the kernel
+//
+//	k(x, x') = c² + b²·Σ_j z_j·z'_j + s²·Matérn52(r) + σ²·[x is x'],
+//	r² = Σ_j (z_j - z'_j)²/ℓ_j²,
+//
+// z_j the feature under identity, reciprocal or logarithm, mapped linearly to
+// [-1/2, 1/2] over its range (Rasmussen and Williams 2006, §2.7 and eq. 4.17). Of the
+// logarithms of run times it is a power law with corrections, which five or ten
+// runs pin down where few other models can be fitted at all. b², s², ℓ, σ² and the
+// transformations are the most likely ones under priors that favour a straight
+// line; so a far prediction follows the line and its Std says how little is known.
+//
+// Std is that of a new outcome, noise included. One example is enough. Censored
+// examples are assay.ErrCensored.
+//
+// Cost: some 200 evaluations of n³/6 + n²·d/2 operations for n examples of d
+// features, at most 150 of them, one of n³/6 for all, and n² for a prediction.
+type Surface struct {
+	// Lo and Hi are the range of each feature over which predictions will be
+	// made; nil means that of the data. A feature with Lo <= 0 is not transformed.
+	Lo, Hi []float64
+	// Scale is the deviation that outcomes are expected to have over the whole
+	// range; 0 means that of the data, or 1 if all outcomes are equal.
+	Scale float64
+	// Trend is by how much the outcome is expected to grow from the low to the high
+	// end of each feature; nil means not at all. The data overrule it soon.
+	Trend []float64
+}
+
+var _ assay.Learner = Surface{}
+
+// Fit implements [assay.Learner].
+func (s Surface) Fit(d assay.Data) (assay.Predictor, error) {
+	p, err := s.fit(d)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (s Surface) fit(d assay.Data) (*surface, error) {
+	if err := checkData(d); err != nil {
+		return nil, err
+	}
+	p := newSurface(s, d)
+	p.choose()
+	if !p.factorize() {
+		return nil, fmt.Errorf("costmodel: covariance of %d examples is singular: %w", len(d.Y), assay.ErrBadData)
+	}
+	return p, nil
+}
+
+// checkData applies the rules of assay.Learner to exact examples.
+func checkData(d assay.Data) error {
+	if len(d.X) != len(d.Y) || d.Censored != nil && len(d.Censored) != len(d.Y) {
+		panic("costmodel: slice length mismatch")
+	}
+	for i, x := range d.X {
+		if len(x) != len(d.X[0]) {
+			panic("costmodel: rows of different lengths")
+		}
+		for j, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("costmodel: example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
+			}
+		}
+		if y := d.Y[i]; math.IsNaN(y) || math.IsInf(y, 0) {
+			return fmt.Errorf("costmodel: outcome %d is %v: %w", i, y, assay.ErrBadData)
+		}
+		if d.Censored != nil && d.Censored[i] {
+			return fmt.Errorf("costmodel: outcome %d: %w", i, assay.ErrCensored)
+		}
+	}
+	if len(d.Y) == 0 {
+		return fmt.Errorf("costmodel: 0 of 1 examples: %w", assay.ErrTooFew)
+	}
+	return nil
+}
+
+// surface is the fitted function mean + scale·(k'α).
+type surface struct {
+	n, d        int
+	raw         [][]float64 // n rows of d features
+	y           []float64   // (outcome - mean)/scale
+	mean, scale float64
+	trend       []float64 // in units of scale, or nil
+	lo, hi      []float64
+	warp        []Transform
+	z           []float64 // n rows of d
+	h           hyper
+
+	chol  []float64 // lower triangle L of K, n rows of n
+	alpha []float64 // K⁻¹(y - trend)
+	// evidence is the logarithm of the marginal likelihood, less n/2·log 2π.
+	evidence float64
+}
+
+// hyper are the logarithms of what the likelihood is maximized over.
+type hyper struct {
+	slope, signal, noise float64   // b², s², σ²
+	length               []float64 // ℓ
+}
+
+func newSurface(s Surface, d assay.Data) *surface {
+	p := &surface{n: len(d.Y), d: len(d.X[0]), raw: make([][]float64, len(d.X))}
+	if s.Lo != nil && len(s.Lo) != p.d || len(s.Lo) != len(s.Hi) || s.Trend != nil && len(s.Trend) != p.d {
+		panic("costmodel: slice length mismatch")
+	}
+	p.lo, p.hi = make([]float64, p.d), make([]float64, p.d)
+	for j := range p.d {
+		p.lo[j], p.hi[j] = d.X[0][j], d.X[0][j]
+		for _, x := range d.X {
+			p.lo[j], p.hi[j] = min(p.lo[j], x[j]), max(p.hi[j], x[j])
+		}
+		if s.Lo != nil {
+			p.lo[j], p.hi[j] = min(p.lo[j], s.Lo[j]), max(p.hi[j], s.Hi[j])
+		}
+	}
+	for i, x := range d.X {
+		p.raw[i] = append([]float64(nil), x...)
+	}
+	p.mean, p.scale = standard(d.Y)
+	if s.Scale > 0 {
+		p.scale = s.Scale
+	}
+	for _, t := range s.Trend {
+		p.trend = append(p.trend, t/p.scale)
+	}
+	p.y = make([]float64, p.n)
+	for i, y := range d.Y {
+		p.y[i] = (y - p.mean) / p.scale
+	}
+	p.warp = make([]Transform, p.d)
+	p.z = make([]float64, p.n*p.d)
+	p.h.length = make([]float64, p.d)
+	for j := range p.d {
+		if p.allows(j, Logarithm) {
+			p.warp[j] = Logarithm
+		}
+		p.column(j)
+	}
+	p.chol, p.alpha = make([]float64, p.n*p.n), make([]float64, p.n)
+	return p
+}
+
+// standard returns the mean and the standard deviation of y, computed so that
+// they are finite whatever y is; a deviation of 0 is 1.
+func standard(y []float64) (mean, sd float64) {
+	n := float64(len(y))
+	most := 0.0
+	for _, v := range y {
+		mean += v / n
+		most = max(most, math.Abs(v))
+	}
+	for _, v := range y {
+		u := v/2 - mean/2
+		if most > 1 {
+			u /= most
+		}
+		sd += 4 * u * u / n
+	}
+	if sd = math.Sqrt(sd); most > 1 {
+		sd *= most
+	}
+	if !(sd > 1e-300) || math.IsInf(sd, 1) || sd <= 1e-13*most {
+		return mean, 1
+	}
+	return mean, sd
+}
+
+func (p *surface) allows(j int, t Transform) bool {
+	return t == Identity || p.lo[j] > 0 && p.hi[j] > p.lo[j] && !math.IsInf(1/p.lo[j], 0)
+}
+
+// column sets column j of z for its transformation.
+func (p *surface) column(j int) {
+	for i, x := range p.raw {
+		p.z[i*p.d+j] = p.place(j, x[j])
+	}
+}
+
+// place maps feature j to the scale of z; values beyond the range go beyond ±1/2.
+func (p *surface) place(j int, x float64) float64 {
+	lo, hi := p.lo[j], p.hi[j]
+	if lo == hi {
+		return 0
+	}
+	t := p.warp[j]
+	if t != Identity {
+		x = max(x, lo/2) // there is no logarithm far below the range
+	}
+	a, b := t.apply(lo), t.apply(hi)
+	if t == Reciprocal {
+		a, b = b, a
+	}
+	if math.IsInf(b-a, 0) {
+		return (t.apply(x)/2-a/2)/(b/2-a/2) - 0.5
+	}
+	return (t.apply(x)-a)/(b-a) - 0.5
+}
+
+// constantVariance is c²: the constant is as good as free.
+const constantVariance = 10
+
+// leastNoise keeps the covariance positive definite.
+const leastNoise = 1e-6
+
+// A prior is the kernel with the logarithms taken out.
+type prior struct {
+	slope, signal, noise float64
+	weight               []float64 // 1/ℓ²
+}
+
+func (h hyper) prior() prior {
+	q := prior{math.Exp(h.slope), math.Exp(h.signal), math.Exp(h.noise) + leastNoise, make([]float64, len(h.length))}
+	for j, l := range h.length {
+		q.weight[j] = math.Exp(-2 * l)
+	}
+	return q
+}
+
+// covariance returns k without the noise.
+func (q *prior) covariance(a, b []float64) float64 {
+	b, w := b[:len(a)], q.weight[:len(a)]
+	var dot, r2 float64
+	for j, v := range a {
+		dot += v * b[j]
+		v -= b[j]
+		r2 += v * v * w[j]
+	}
+	r := math.Sqrt(5 * r2)
+	return constantVariance + q.slope*dot + q.signal*(1+r+r*r/3)*math.Exp(-r)
+}
+
+// factorize sets chol and alpha; it reports whether K is positive definite.
+func (p *surface) factorize() bool {
+	n, q := p.n, p.h.prior()
+	for i := range n {
+		zi := p.z[i*p.d : (i+1)*p.d]
+		for j := range i + 1 {
+			k := q.covariance(zi, p.z[j*p.d:(j+1)*p.d])
+			if i == j {
+				k += q.noise
+			}
+			p.chol[i*n+j] = k
+		}
+	}
+	if !cholesky(p.chol, n) {
+		return false
+	}
+	for i, y := range p.y {
+		p.alpha[i] = y - p.expected(p.z[i*p.d:(i+1)*p.d])
+	}
+	forward(p.chol, n, p.alpha, p.alpha)
+	p.evidence = 0
+	for i, v := range p.alpha {
+		p.evidence -= v*v/2 + math.Log(p.chol[i*n+i])
+	}
+	backward(p.chol, n, p.alpha)
+	return true
+}
+
+// expected returns the trend at z.
+func (p *surface) expected(z []float64) float64 {
+	var y float64
+	for j, t := range p.trend {
+		y += t * z[j]
+	}
+	return y
+}
+
+// cholesky replaces the lower triangle of k by L.
+func cholesky(k []float64, n int) bool {
+	for i := range n {
+		ri := k[i*n : i*n+i+1]
+		for j := range i {
+			rj := k[j*n : j*n+j+1]
+			s := ri[j]
+			for m, v := range rj[:j] {
+				s -= v * ri[m]
+			}
+			ri[j] = s / rj[j]
+		}
+		s := ri[i]
+		for _, v := range ri[:i] {
+			s -= v * v
+		}
+		if !(s > 0) {
+			return false
+		}
+		ri[i] = math.Sqrt(s)
+	}
+	return true
+}
+
+// forward sets out to L⁻¹y.
+func forward(l []float64, n int, y, out []float64) {
+	for i := range n {
+		s := y[i]
+		row := l[i*n : i*n+i+1]
+		for j, v := range row[:i] {
+			s -= v * out[j]
+		}
+		out[i] = s / row[i]
+	}
+}
+
+// backward replaces x by L'⁻¹x.
+func backward(l []float64, n int, x []float64) {
+	for i := n - 1; i >= 0; i-- {
+		x[i] /= l[i*n+i]
+		for j := range i {
+			x[j] -= l[i*n+j] * x[i]
+		}
+	}
+}
+
+// places returns z of a row of features.
+func (p *surface) places(x []float64) []float64 {
+	if len(x) != p.d {
+		panic("costmodel: slice length mismatch")
+	}
+	z := make([]float64, p.d)
+	for j, v := range x {
+		z[j] = p.place(j, v)
+	}
+	return z
+}
+
+// Predict implements [assay.Predictor].
+func (p *surface) Predict(x []float64) assay.Prediction {
+	q := p.h.prior()
+	z := p.places(x)
+	k := make([]float64, p.n)
+	m := p.expected(z)
+	for i := range k {
+		k[i] = q.covariance(z, p.z[i*p.d:(i+1)*p.d])
+		m += k[i] * p.alpha[i]
+	}
+	forward(p.chol, p.n, k, k)
+	v := q.covariance(z, z) + q.noise
+	for _, u := range k {
+		v -= u * u
+	}
+	bound := func(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
+	return assay.Prediction{Mean: bound(p.mean + p.scale*m), Std: bound(p.scale * math.Sqrt(max(v, 0)))}
+}
+
+// leaveOneOut returns for each example the prediction without it, with the same
+// kernel (Rasmussen and Williams 2006, eq. 5.12):
+//
+//	mean_i = y_i - [K⁻¹y]_i/[K⁻¹]_ii,  variance_i = 1/[K⁻¹]_ii.
+//
+// Cost: n³/3.
+func (p *surface) leaveOneOut() []assay.Prediction {
+	out := make([]assay.Prediction, p.n)
+	e := make([]float64, p.n)
+	for i := range out {
+		clear(e)
+		e[i] = 1
+		forward(p.chol, p.n, e, e)
+		var inverse float64
+		for _, v := range e {
+			inverse += v * v
+		}
+		out[i] = assay.Prediction{
+			Mean: p.mean + p.scale*(p.y[i]-p.alpha[i]/inverse),
+			Std:  p.scale / math.Sqrt(inverse),
+		}
+	}
+	return out
+}

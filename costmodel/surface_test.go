@@ -1,0 +1,110 @@
+package costmodel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
+)
+
+func TestSurface(t *testing.T) {
+	assaytest.TestLearner(t, func() assay.Learner { return Surface{} }, assaytest.LearnerOptions{Tolerance: 1e-6})
+}
+
+// Eight runs of T = 100·size/cpu^0.8 with 1 % of noise are enough for 5 % in a range of 16
+// by 16, and most of the errors are within two deviations.
+func TestSurfaceFindsPowerLaw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 0))
+	value := func(cpu, size float64) float64 { return math.Log(100*size) - 0.8*math.Log(cpu) }
+	l := Surface{Lo: []float64{1, 1}, Hi: []float64{16, 16}, Scale: 1}
+	var d assay.Data
+	for _, x := range [][]float64{{1, 1}, {16, 1}, {1, 16}, {16, 16}, {4, 4}, {2, 9}, {9, 2}, {8, 8}} {
+		d.X = append(d.X, x)
+		d.Y = append(d.Y, value(x[0], x[1])+0.01*rng.NormFloat64())
+	}
+	p, err := l.Fit(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float64
+	inside := 0
+	for cpu := 1.0; cpu <= 16; cpu++ {
+		for size := 1.0; size <= 16; size++ {
+			q := p.Predict([]float64{cpu, size})
+			e := math.Abs(q.Mean - value(cpu, size))
+			sum += e / 256
+			if e <= 2*q.Std {
+				inside++
+			}
+		}
+	}
+	if sum > 0.05 || inside < 230 {
+		t.Errorf("mean error %.3f, %d of 256 within two deviations", sum, inside)
+	}
+}
+
+// The closed form of leave-one-out is what a fit without the example predicts.
+func TestSurfaceLeaveOneOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	var d assay.Data
+	for range 12 {
+		x := []float64{rng.Float64(), rng.Float64() * 3}
+		d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(3*x[0])+x[1])
+	}
+	p, err := Surface{}.fit(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range p.leaveOneOut() {
+		q := &surface{n: p.n - 1, d: p.d, mean: p.mean, scale: p.scale, lo: p.lo, hi: p.hi, warp: p.warp, h: p.h}
+		for k := range p.n {
+			if k != i {
+				q.z = append(q.z, p.z[k*p.d:(k+1)*p.d]...)
+				q.y = append(q.y, p.y[k])
+			}
+		}
+		q.chol, q.alpha = make([]float64, q.n*q.n), make([]float64, q.n)
+		if !q.factorize() {
+			t.Fatal("singular")
+		}
+		want := q.Predict(d.X[i])
+		if math.Abs(got.Mean-want.Mean) > 1e-6 || math.Abs(got.Std-want.Std) > 1e-6 {
+			t.Errorf("example %d: got %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+// Of many examples, some choose the kernel and all are fitted to.
+func TestSurfaceOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	var d assay.Data
+	for range 400 {
+		x := []float64{rng.Float64(), 1 + rng.Float64()*7}
+		d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(6*x[0])+1/x[1])
+	}
+	p, err := Surface{}.Fit(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range d.X {
+		if q := p.Predict(x); math.Abs(q.Mean-d.Y[i]) > 0.02 {
+			t.Errorf("example %d: got %+v, want %v", i, q, d.Y[i])
+		}
+	}
+}
+
+func BenchmarkSurface(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	var d assay.Data
+	for range 40 {
+		x := []float64{1 + rng.Float64(), rng.Float64() * 3, 2 + rng.Float64(), rng.Float64()}
+		d.X, d.Y = append(d.X, x), append(d.Y, math.Sin(3*x[0])+x[1]*x[2]+x[3])
+	}
+	for b.Loop() {
+		if _, err := (Surface{}).Fit(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package costmodel
+
+import (
+	"math"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+// without returns the predictions of a part for every run by a function fitted
+// without that run; NaN where no run is left to fit to. A smooth function keeps its
+// kernel. A run that the function is not fitted to anyway has its plain prediction.
+// Deviations are of the logarithm, NaN if not estimated.
+func (m *Model) without(p Part) (means, deviations []float64) {
+	return leaveOut(m.attrs, m.runs, m.parts[p])
+}
+
+func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []float64) {
+	means, deviations = make([]float64, len(runs)), make([]float64, len(runs))
+	serves := make([]int, len(runs)) // place among the runs that f is fitted to, from 1
+	for k, i := range f.runs {
+		serves[i] = k + 1
+	}
+	if f.runs == nil {
+		for i := range serves {
+			serves[i] = i + 1
+		}
+	}
+	var fast []assay.Prediction
+	if f.surface != nil {
+		fast = f.surface.leaveOneOut()
+	}
+	for i, r := range runs {
+		switch {
+		case serves[i] == 0:
+			means[i], _, deviations[i] = f.at(r.Config)
+		case len(runs) == 1 || len(f.runs) == 1:
+			means[i], deviations[i] = math.NaN(), math.NaN()
+		case fast != nil:
+			means[i], _, deviations[i] = f.unscale(fast[serves[i]-1])
+		default:
+			g, err := fit(attrs, runs, f.form, func(k int) bool { return k == i })
+			if err != nil {
+				means[i], deviations[i] = math.NaN(), math.NaN()
+				continue
+			}
+			means[i], _, deviations[i] = g.at(r.Config)
+		}
+	}
+	return means, deviations
+}
+
+// validate sets the weight of the direct prediction, the error and the spread by
+// leave-one-out cross-validation. Weights are inverse squares of the errors, with
+// some more for the parts.
+func (m *Model) validate() {
+	n := len(m.runs)
+	parts := map[Part][]float64{}
+	var deviations []float64
+	for _, fm := range m.forms {
+		mean, dev := m.without(fm.part)
+		parts[fm.part] = mean
+		if fm.part == Time {
+			deviations = dev
+		}
+	}
+	direct, sums := make([]float64, n), make([]float64, n)
+	for i := range n {
+		sums[i], _ = m.sum(func(p Part) float64 { return parts[p][i] })
+		if m.whole() {
+			direct[i] = parts[Time][i]
+		}
+	}
+	if m.direct = 0; m.whole() {
+		if m.direct = 1; m.apart() {
+			// While there are few runs, the parts have three quarters of the weight:
+			// each depends on little, so that few runs show it.
+			a, b := m.logError(direct), m.logError(sums)
+			few := 0.2 / float64(n)
+			if m.direct = (b*b + few) / (a*a + b*b + 4*few); math.IsNaN(m.direct) {
+				m.direct = 0.25
+			}
+		}
+	}
+	blended := make([]float64, n)
+	m.residuals = make([]float64, n)
+	var ratio, square float64
+	for i, r := range m.runs {
+		blended[i] = m.blend(direct[i], sums[i])
+		m.residuals[i] = math.Log(r.Seconds / blended[i])
+		e := m.residuals[i]
+		square += e * e / float64(n)
+		if deviations != nil {
+			ratio += e * e / (deviations[i] * deviations[i]) / float64(n)
+		}
+	}
+	m.error = stats.MAPE(seconds(m.runs), blended)
+	m.absolute = deviations == nil
+	if m.spread = math.Sqrt(square); !m.absolute {
+		// Shrunk towards 1 with the weight of five runs: few residuals say little.
+		m.spread = math.Sqrt((ratio*float64(n) + 5) / float64(n+5))
+		if math.IsNaN(m.spread) {
+			m.spread = 1
+		}
+	}
+}
+
+// logError is the root mean square of log(T/predicted).
+func (m *Model) logError(predicted []float64) float64 {
+	var sum float64
+	for i, r := range m.runs {
+		e := math.Log(r.Seconds / max(predicted[i], least))
+		sum += e * e / float64(len(m.runs))
+	}
+	return math.Sqrt(sum) + 1e-6
+}
+
+func seconds(runs []Run) []float64 {
+	t := make([]float64, len(runs))
+	for i, r := range runs {
+		t[i] = r.Seconds
+	}
+	return t
+}
+
+// partError is the mean absolute percentage error of predictions of a part, in
+// percent. An occupancy below 1 % of the whole is compared with that 1 %: a
+// stall that is nearly nothing is predicted well by nothing.
+func partError(runs []Run, which []int, p Part, predicted []float64) float64 {
+	var sum float64
+	for k, i := range which {
+		actual := runs[i].Of(p)
+		base := actual
+		if p <= Whole {
+			base = max(actual, 0.01*runs[i].Of(Whole))
+		}
+		sum += math.Abs(actual-predicted[k]) / base
+	}
+	return 100 * sum / float64(len(which))
+}
