@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/workbench"
 )
 
 func doctorCommand(s streams) *cobra.Command {
@@ -14,7 +15,7 @@ func doctorCommand(s streams) *cobra.Command {
 		Short: "what this machine offers: cgroups, energy meters, namespaces, Slurm",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			facts := run.Host(cmd.Context())
+			facts := append(run.Host(cmd.Context()), workbenchFacts()...)
 			if asJSON {
 				return writeJSON(s.out, map[string]any{"version": version(), "facts": facts})
 			}
@@ -32,4 +33,17 @@ func doctorCommand(s streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// workbenchFacts says which attributes of a resource assignment can be varied.
+func workbenchFacts() []run.Fact {
+	var facts []run.Fact
+	for _, a := range workbench.Attributes() {
+		f := run.Fact{Name: "workbench: " + a.Name, Available: a.Available, Detail: a.How, Hint: packages.ReplaceAllString(a.Why, "$1")}
+		if !a.Available {
+			f.Detail, f.Hint = f.Hint, ""
+		}
+		facts = append(facts, f)
+	}
+	return facts
 }

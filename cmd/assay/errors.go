@@ -67,7 +67,7 @@ func interruptCode(s os.Signal) int {
 
 // packages matches the names of packages that begin an error's text or a part of
 // it: people know nothing of packages.
-var packages = regexp.MustCompile(`(^|: )((assay|config|store|run|search|expr|study|bench|workflow|model|stats|rest): )+`)
+var packages = regexp.MustCompile(`(^|: )((assay|config|store|run|search|expr|study|bench|workflow|model|stats|rest|workbench|link|rfs): )+`)
 
 // forPeople returns an error's text without the names of packages.
 func forPeople(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }

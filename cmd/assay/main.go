@@ -13,9 +13,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/workbench"
 )
 
 func main() {
+	workbench.Main() // does not return in a process that a workbench has started
 	io := streams{os.Stdin, os.Stdout, os.Stderr}
 	os.Exit(execute(io, os.Args[1:]))
 }
@@ -66,8 +69,8 @@ early, and says which configuration is best and by how much.
 		return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(), workflowCommand(), serveCommand(s),
-		doctorCommand(s), versionCommand(s),
+		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(), learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s),
+		profileCommand(s), doctorCommand(s), versionCommand(s),
 	)
 	usageArgs(root)
 	return root

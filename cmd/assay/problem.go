@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/workbench"
 )
 
 const (
@@ -34,6 +36,7 @@ type problem struct {
 	program *config.Program // nil if a table is replayed
 	table   *run.Table      // nil if a command is run
 	pin     bool
+	known   *knowledgeBase // nil until earlier studies were looked for
 }
 
 // newProblem builds everything that can be wrong with a study before anything is
@@ -147,6 +150,7 @@ func (p *problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.interval(), Limit: p.study.Timeout, Grace: grace, Dir: p.study.Dir}
 	if p.program != nil {
 		j.Argv, j.Env = p.program.Argv(c), p.program.Env(c)
+		j.Resources = p.study.Resources(p.space, c)
 	}
 	return j, nil
 }
@@ -164,7 +168,7 @@ func (p *problem) interval() time.Duration {
 
 // runner returns what runs the jobs, and the clock, which is nil for the
 // machine's.
-func (p *problem) runner(ctx context.Context, owner string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
+func (p *problem) runner(ctx context.Context, warn io.Writer, owner string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
 	if p.table != nil {
 		c := &run.SimClock{}
 		return run.NewReplay(p.table, c, config.Grows), c, func() error { return nil }, nil
@@ -177,6 +181,11 @@ func (p *problem) runner(ctx context.Context, owner string) (r assay.Runner, clo
 		return nil, nil, nil, err
 	}
 	r = local
+	if p.study.Workbench != nil {
+		if r, err = onWorkbench(ctx, warn, p.study.Workbench, r); err != nil {
+			return nil, nil, nil, errors.Join(err, local.Close())
+		}
+	}
 	if len(p.study.Metrics) > 0 {
 		if r, err = p.withMetrics(r); err != nil {
 			return nil, nil, nil, errors.Join(err, local.Close())
@@ -193,6 +202,24 @@ func (p *problem) runner(ctx context.Context, owner string) (r assay.Runner, clo
 		r = run.WithHooks(r, hooks)
 	}
 	return r, nil, local.Close, nil
+}
+
+// onWorkbench wraps a runner in the workbench of a study. What runs warn of is
+// said once.
+func onWorkbench(ctx context.Context, warn io.Writer, w *config.Workbench, r assay.Runner) (assay.Runner, error) {
+	if _, err := workbench.Sweep(ctx); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	said := map[string]bool{}
+	return workbench.New(workbench.Options{Runner: r, Data: w.Data, Mount: w.Mount, Warn: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !said[text] {
+			said[text] = true
+			fmt.Fprintf(warn, "warning: %s\n", text)
+		}
+	}})
 }
 
 // encodeSpec returns what is stored with a study: its definition.

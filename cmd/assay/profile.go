@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/workbench"
+)
+
+type profileFlags struct {
+	dir    string
+	host   string
+	listen string
+	data   string
+	time   string
+	json   bool
+}
+
+func profileCommand(s streams) *cobra.Command {
+	f := &profileFlags{}
+	cmd := &cobra.Command{
+		Use:   "profile",
+		Short: "measure what this machine, its network and its storage can do",
+		Long: `profile measures processor, memory, network and storage with kernels of its own
+and prints each attribute with its 95 % interval: the resource profile of a cost
+model. The network is the loopback interface, or that to --host, where
+assay profile --listen must run. Storage is measured in --dir.
+
+Nothing else should run meanwhile. docs/format/profile.md has every attribute.`,
+		Example: `  assay profile --dir /mnt/data
+  assay profile --listen 10.0.0.7:7001        # on one host, and on the other
+  assay profile --host 10.0.0.7:7001 --json
+  assay profile --data input/                 # a data set in place of the machine`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.dir, "dir", "", "`directory` whose storage is measured, in a file of at most 64 MiB that is gone afterwards; none if absent")
+	fl.StringVar(&f.host, "host", "", "`address` of a host that runs assay profile --listen (default: the loopback interface)")
+	fl.StringVar(&f.listen, "listen", "", "answer a profile on another host at this `address`, until interrupted; whoever reaches it can use this network")
+	fl.StringVar(&f.data, "data", "", "profile a data set, a `directory` or file, in place of the machine")
+	fl.StringVar(&f.time, "time", "", "about how long it takes, from 1s to 1h (default 15s)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
+	for _, alone := range []string{"listen", "data"} {
+		for _, other := range []string{"dir", "host", "time", "listen", "data"} {
+			if other != alone && cmd.Flags().Changed(alone) && cmd.Flags().Changed(other) {
+				return usagef("--%s and --%s exclude each other", alone, other)
+			}
+		}
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	switch {
+	case f.listen != "":
+		return f.answer(ctx, s)
+	case f.data != "":
+		return f.profileData(ctx, s.out)
+	}
+	o := workbench.ProfileOptions{Dir: f.dir, Host: f.host, Seed: 1}
+	if f.time != "" {
+		d, err := config.ParseDuration(f.time)
+		if err != nil || d < time.Second || d > time.Hour {
+			return usagef("--time %s: not a duration from 1s to 1h", f.time)
+		}
+		o.Time = d
+	}
+	status := newStatus(s.err)
+	o.Note = func(attribute string) { status.Set("measuring " + attribute) }
+	p, err := workbench.MeasureProfile(ctx, o)
+	status.Close()
+	if err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintln(s.err, "interrupted")
+			return &exitError{interruptCode(syscall.SIGINT)}
+		}
+		return err
+	}
+	if f.json {
+		return writeJSON(s.out, newProfileJSON(p))
+	}
+	return writeProfile(s.out, p)
+}
+
+// answer serves profiles on other hosts until ctx is done.
+func (f *profileFlags) answer(ctx context.Context, s streams) error {
+	r, err := workbench.ListenProfile(ctx, f.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "listening on %s\n", r.Addr())
+	<-ctx.Done()
+	return r.Close()
+}
+
+// readingJSON is one attribute in profileJSON.
+type readingJSON struct {
+	Name     string      `json:"name"`
+	Resource string      `json:"resource"`
+	Unit     string      `json:"unit,omitempty"`
+	Value    float64     `json:"value"`
+	CI95     [2]*float64 `json:"ci95"` // null on a side without a bound
+	Runs     int         `json:"runs"`
+	Method   string      `json:"method"`
+}
+
+// profileJSON is what profile prints with --json: see docs/format/profile.md.
+type profileJSON struct {
+	Version    int                `json:"version"`
+	Attributes map[string]float64 `json:"attributes"`
+	Readings   []readingJSON      `json:"readings"`
+	Warnings   []string           `json:"warnings"`
+	Took       float64            `json:"took_s"`
+}
+
+func newProfileJSON(p workbench.Profile) profileJSON {
+	j := profileJSON{Version: 1, Attributes: p.Attributes(), Warnings: append([]string{}, p.Warnings...), Took: seconds(p.Took)}
+	for _, r := range p.Readings {
+		j.Readings = append(j.Readings, readingJSON{
+			Name: r.Name, Resource: r.Resource, Unit: r.Unit, Method: r.Method,
+			Value: r.Value.Value, CI95: [2]*float64{finite(r.Value.Low), finite(r.Value.High)}, Runs: r.Value.N,
+		})
+	}
+	return j
+}
+
+func writeProfile(w io.Writer, p workbench.Profile) error {
+	t := report.NewTable(palette(w), "resource", "attribute", "value", ">runs", "method")
+	last := ""
+	for _, r := range p.Readings {
+		resource := r.Resource
+		if resource == last {
+			resource = ""
+		}
+		last = r.Resource
+		t.Add(resource, r.Name, showReading(r.Value, r.Unit), fmt.Sprint(r.Value.N), r.Method)
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	for _, text := range p.Warnings {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", text); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "median and 95 %% interval; %s in all\n", report.Duration(p.Took))
+	return err
+}
+
+func showReading(e stats.Estimate, unit string) string {
+	return report.Measured(e.Value, e.Low, e.High, unit)
+}
+
+// dataJSON is what profile prints for a data set with --json: see
+// docs/format/profile.md.
+type dataJSON struct {
+	Version     int                `json:"version"`
+	Data        string             `json:"data"`
+	Attributes  map[string]float64 `json:"attributes"`
+	Bytes       int64              `json:"bytes"`
+	Files       int64              `json:"files"`
+	Directories int64              `json:"directories"`
+	Others      int64              `json:"others"`
+	Quantiles   []quantileJSON     `json:"size_quantiles"`
+}
+
+type quantileJSON struct {
+	Level float64 `json:"level"`
+	Bytes float64 `json:"bytes"`
+}
+
+func (f *profileFlags) profileData(ctx context.Context, w io.Writer) error {
+	p, err := workbench.ProfileData(ctx, f.data)
+	if err != nil {
+		return err
+	}
+	levels := workbench.QuantileLevels()
+	if f.json {
+		j := dataJSON{1, f.data, p.Attributes(), p.Bytes, p.Files, p.Directories, p.Others, []quantileJSON{}}
+		for i, q := range p.Quantiles {
+			j.Quantiles = append(j.Quantiles, quantileJSON{levels[i], q})
+		}
+		return writeJSON(w, j)
+	}
+	var l lines
+	l.add("bytes", "%s (%d B)", report.Bytes(float64(p.Bytes)), p.Bytes)
+	l.add("files", "%d in %d directories below %s", p.Files, p.Directories, f.data)
+	if p.Others > 0 {
+		l.add("others", "%d links, devices and pipes, not followed", p.Others)
+	}
+	for i, q := range p.Quantiles {
+		label := ""
+		if i == 0 {
+			label = "size"
+		}
+		name := fmt.Sprintf("%g %% quantile", 100*levels[i])
+		switch levels[i] {
+		case 0:
+			name = "least"
+		case 0.5:
+			name = "median"
+		case 1:
+			name = "greatest"
+		}
+		l.add(label, "%-14s %s", name, report.Bytes(q))
+	}
+	return l.write(w)
+}

@@ -1,0 +1,395 @@
+package workbench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Options configure a Bench.
+type Options struct {
+	// Runner starts the programs. It runs them on this machine as our user, and
+	// hands on their directory and environment. It gets the resources of a job
+	// that are not of ours.
+	Runner assay.Runner
+	// Data is the directory with the data set, which programs may read and
+	// write. "" means that there is none: then the program runs where it is, its
+	// data flow is not measured, and network and storage cannot be limited.
+	Data string
+	// Mount is where programs see the data set, a directory that exists; "" means
+	// at Data itself. Nobody else sees the mount.
+	Mount string
+	// Keep keeps what the storage has cached of the data set from one run to the
+	// next.
+	Keep bool
+	// Direct connects the program to the storage without a network, where there
+	// is no device for it; then rtt and bandwidth cannot be limited.
+	Direct bool
+	// Warn is told what makes a run less exact than it looks; nil means nobody
+	// is. It may be called by several runs at once.
+	Warn func(text string)
+}
+
+// A Bench is a [assay.Runner] that realises the resource assignment of a job:
+// [CPU], [Memory], [RTT], [Bandwidth] and [Disk] of its Resources. Others are left
+// to the inner runner.
+//
+// It adds to the metrics of the inner runner
+//
+//	data_flow      bytes read and written through the mount
+//	read_bytes     of it, read; what the page cache of the program's side answers is not counted
+//	write_bytes    of it, written
+//	requests       to the storage
+//	network_time   s that requests spent in the network, the sum over all
+//	disk_time      s that the storage took for them, the sum over all
+//	stall_time     s during which at least one request was under way
+//	oom_kills      processes that were ended for lack of memory, if there is a limit
+//
+// Requests overlap each other and the computation, so that the sums may be larger
+// than the elapsed time; network_time : disk_time is the ratio in which NIMO
+// divides the stall occupancy (Algorithm 3, step 4).
+//
+// Elapsed and processor time do not include what it takes to enter the
+// assignment, some 10 ms. A run during which the memory limit has ended a process
+// has the exit code 137 at least, and a Signal that says so.
+//
+// An attribute that is out of range, or that this machine cannot vary, is an
+// error; the latter, and whatever else keeps runs from being set up, matches
+// [assay.ErrSetup].
+type Bench struct {
+	opts Options
+}
+
+var _ assay.Runner = (*Bench)(nil)
+
+// New returns a Bench. It returns an error if a directory does not exist.
+func New(opts Options) (*Bench, error) {
+	if opts.Runner == nil {
+		panic("workbench: no runner")
+	}
+	for _, d := range []*string{&opts.Data, &opts.Mount} {
+		if *d == "" {
+			continue
+		}
+		path, err := filepath.Abs(*d)
+		if err != nil {
+			return nil, fmt.Errorf("workbench: %w", err)
+		}
+		if info, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("workbench: %w", err)
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("workbench: %s is not a directory", path)
+		}
+		*d = path
+	}
+	if opts.Mount == "" {
+		opts.Mount = opts.Data
+	} else if opts.Data == "" {
+		return nil, fmt.Errorf("workbench: nothing to mount on %s", opts.Mount)
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(string) {}
+	}
+	return &Bench{opts}, nil
+}
+
+// Run implements [assay.Runner].
+func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	if ctx.Err() != nil {
+		return assay.Measurement{}, context.Cause(ctx)
+	}
+	want, rest, err := split(job.Resources)
+	if err != nil {
+		return assay.Measurement{}, err
+	}
+	job.Resources = rest
+	if b.opts.Data == "" && want == (assignment{}) {
+		return b.opts.Runner.Run(ctx, job, observe)
+	}
+	if err := checkJob(job); err != nil {
+		return assay.Measurement{}, err
+	}
+	r := &benchRun{bench: b, want: want}
+	if err := r.setUp(ctx); err != nil {
+		err = errors.Join(err, r.tearDown())
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return assay.Measurement{}, err
+	}
+	m, err := r.run(ctx, job, observe)
+	if e := r.tearDown(); e != nil {
+		b.opts.Warn(e.Error())
+	}
+	return m, err
+}
+
+// checkJob refuses what cannot be handed on to a program.
+func checkJob(job assay.Job) error {
+	if len(job.Argv) == 0 {
+		return errors.New("workbench: no command")
+	}
+	for _, a := range slices.Concat(job.Argv, job.Env, []string{job.Dir}) {
+		if strings.IndexByte(a, 0) >= 0 {
+			return fmt.Errorf("workbench: NUL byte in %q", a)
+		}
+	}
+	return nil
+}
+
+// A benchRun is one run of a Bench.
+type benchRun struct {
+	bench   *Bench
+	want    assignment
+	duty    float64 // the share of the duty cycle, or 0
+	cpus    int     // how many processors the program may use, or 0
+	quota   bool
+	program *groups // of cpu and memory
+	storage *groups
+	stage   *stage
+
+	id identity
+
+	mu      sync.Mutex
+	entered entered // zero until the program has started
+	began   time.Duration
+}
+
+// setUp makes what the run needs before the program.
+func (r *benchRun) setUp(ctx context.Context) error {
+	id, err := newIdentity()
+	if err != nil {
+		return err
+	}
+	r.id = id
+	if err := r.limitProgram(groupPrefix + id.String()); err != nil {
+		return err
+	}
+	opts := r.bench.opts
+	if opts.Data == "" {
+		if r.want.rtt != 0 || r.want.bandwidth != 0 || r.want.disk != 0 {
+			return fmt.Errorf("workbench: rtt, bandwidth and disk are of the way to a data set, and there is none: %w", assay.ErrSetup)
+		}
+		return nil
+	}
+	if opts.Direct && (r.want.rtt != 0 || r.want.bandwidth != 0) {
+		return fmt.Errorf("workbench: rtt and bandwidth need a network device: %w", assay.ErrSetup)
+	}
+	spec := stageSpec{
+		Data: opts.Data, Mount: opts.Mount, Keep: opts.Keep,
+		Network: !opts.Direct, RTT: r.want.rtt, Bandwidth: r.want.bandwidth,
+		Commit: r.want.disk != 0,
+	}
+	spec.Rate = r.limitStorage(groupPrefix + storagePrefix + id.String())
+	if r.storage != nil {
+		spec.Join = r.storage.procs()
+		spec.Groups = append(spec.Groups, r.storage.dirs...)
+	}
+	if r.program != nil {
+		spec.Groups = append(spec.Groups, r.program.dirs...)
+	}
+	r.stage, err = startStage(ctx, id, spec)
+	return err
+}
+
+// limitProgram makes the groups of the program. Processor shares for which there
+// is no group are left to the duty cycle.
+func (r *benchRun) limitProgram(name string) error {
+	var m machine
+	var settings []setting
+	if c := r.want.cpu; c > 0 && c < float64(runtime.NumCPU()) {
+		r.cpus = int(math.Ceil(c))
+		if c != math.Trunc(c) {
+			if _, err := m.hierarchy("cpu"); err == nil && m.canLimit("cpu") == nil {
+				settings = append(settings, cpuSetting(c))
+				r.quota = true
+			} else {
+				r.duty = c / float64(r.cpus)
+			}
+		}
+	}
+	if r.want.memory > 0 {
+		settings = append(settings, memorySetting(r.want.memory))
+	}
+	if len(settings) == 0 {
+		return nil
+	}
+	g, err := m.newGroups(name, settings...)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, assay.ErrSetup)
+	}
+	r.program = g
+	return nil
+}
+
+// limitStorage makes the group of the storage. If the kernel cannot limit it, it
+// returns the rate that the storage is to keep itself.
+func (r *benchRun) limitStorage(name string) (rate float64) {
+	if r.want.disk == 0 {
+		return 0
+	}
+	var m machine
+	device, err := m.device(r.bench.opts.Data)
+	if err != nil {
+		return r.want.disk
+	}
+	g, err := m.newGroups(name, diskSetting(device, r.want.disk))
+	if err != nil {
+		return r.want.disk
+	}
+	r.storage = g
+	return 0
+}
+
+// tearDown removes everything.
+func (r *benchRun) tearDown() error {
+	var errs []error
+	if r.stage != nil {
+		errs = append(errs, r.stage.end())
+	}
+	for _, g := range []*groups{r.program, r.storage} {
+		if g != nil {
+			g.kill(5 * time.Second)
+			errs = append(errs, g.remove(5*time.Second))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// spec says what the program enters.
+func (r *benchRun) spec(report *os.File) enterSpec {
+	s := enterSpec{Owner: os.Getpid(), Report: int(report.Fd()), CPUs: r.cpus}
+	if r.stage != nil {
+		s.Net, s.Mnt = int(r.stage.net.Fd()), int(r.stage.mnt.Fd())
+		if r.stage.user != nil {
+			s.User = int(r.stage.user.Fd())
+		}
+	}
+	if r.program != nil {
+		s.Procs = r.program.procs()
+	}
+	return s
+}
+
+// run runs the job where everything is set up.
+func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
+	path, err := self()
+	if err != nil {
+		return m, err
+	}
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		return m, fmt.Errorf("workbench: %w", err)
+	}
+	defer pr.Close()
+	runCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := job.Limit
+	job.Limit = 0 // counted from the start of the program, by us
+	job.Env = append(slices.Clip(job.Env), stageMarker+"="+r.id.String())
+	job.Argv = append([]string{path, enterCommand, r.spec(pw).String()}, job.Argv...)
+
+	var failed entered
+	reported := make(chan struct{})
+	var duty *dutyCycle
+	go func() {
+		defer close(reported)
+		dec := json.NewDecoder(pr)
+		var e entered
+		if dec.Decode(&e) != nil || e.Error != "" {
+			failed = e
+			return
+		}
+		r.mu.Lock()
+		r.entered = e
+		r.mu.Unlock()
+		if limit > 0 {
+			timer := time.AfterFunc(limit, func() { cancel(assay.ErrLimit) })
+			defer timer.Stop()
+		}
+		if r.duty > 0 {
+			duty = startDuty(e.PID, r.duty)
+			stop := context.AfterFunc(runCtx, duty.stop)
+			defer stop()
+			defer duty.stop()
+		}
+		_ = dec.Decode(&failed) // the end, or why it could not start
+	}()
+	stop := context.AfterFunc(runCtx, func() { r.cutShort(job.Grace) })
+	defer stop()
+
+	r.began = monotonic()
+	inner := observe
+	if observe != nil {
+		next := job.Interval // the inner runner counts from before the program
+		inner = func(m assay.Measurement) {
+			if r.correct(&m) && m.Elapsed >= next {
+				next += job.Interval
+				r.addStats(&m)
+				setElapsed(&m)
+				observe(m)
+			}
+		}
+	}
+	m, err = r.bench.opts.Runner.Run(runCtx, job, inner)
+	pw.Close()
+	<-reported
+	if failed.Error != "" {
+		return assay.Measurement{}, startError(failed)
+	}
+	if !r.correct(&m) {
+		if err == nil {
+			err = fmt.Errorf("workbench: the program did not start: exit code %d, %s: %w", m.ExitCode, lastLine(m.Stderr), assay.ErrSetup)
+		}
+		return m, err
+	}
+	if errors.Is(err, assay.ErrLimit) { // what it takes to start the inner run may be a bit more
+		m.Elapsed = max(m.Elapsed, limit)
+	}
+	setElapsed(&m)
+	if e := r.finish(&m, err != nil); e != nil && err == nil {
+		err = e
+	}
+	return m, err
+}
+
+// startError returns the error of a program that could not be started.
+func startError(e entered) error {
+	err := errors.New(e.Error)
+	switch {
+	case e.Missing:
+		return fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	case e.Denied:
+		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
+	}
+	return err
+}
+
+func lastLine(b []byte) string {
+	s := strings.TrimSpace(string(b))
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// cutShort is called when a run is to end early: what waits for the storage after
+// the grace is let go, and what the inner runner may have lost sight of is ended.
+func (r *benchRun) cutShort(grace time.Duration) {
+	time.Sleep(grace)
+	if r.stage != nil {
+		r.stage.abort()
+	}
+	if r.program != nil && r.program.v2 {
+		r.program.kill(5 * time.Second)
+	}
+}

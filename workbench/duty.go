@@ -1,0 +1,123 @@
+package workbench
+
+import (
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dutyPeriod is the period of the duty cycle: long against the millisecond that
+// it takes to stop and to continue a process.
+const dutyPeriod = 100 * time.Millisecond
+
+// A dutyCycle slows a program down without any rights: its processes run for a
+// share of each period, and are stopped for the rest. What the program waits for
+// goes on meanwhile, as on a slow processor.
+//
+// It reaches the processes of the program's session and what they have started
+// since the last period. A program that handles SIGCONT, or that uses SIGSTOP
+// itself, notices.
+type dutyCycle struct {
+	session int
+	quit    chan struct{}
+	done    chan struct{}
+	once    sync.Once
+}
+
+// startDuty slows down the session of a process to the share, in (0, 1).
+func startDuty(pid int, share float64) *dutyCycle {
+	d := &dutyCycle{session: pid, quit: make(chan struct{}), done: make(chan struct{})}
+	if s, err := unix.Getsid(pid); err == nil {
+		d.session = s
+	}
+	go d.loop(share)
+	return d
+}
+
+// stop ends the cycle and leaves all processes running.
+func (d *dutyCycle) stop() {
+	d.once.Do(func() { close(d.quit) })
+	<-d.done
+}
+
+// loop keeps the share over the whole run: what one phase was too long, the next
+// makes up for.
+func (d *dutyCycle) loop(share float64) {
+	defer close(d.done)
+	began := time.Now()
+	var ran time.Duration
+	for n := 1; ; n++ {
+		on := time.Now()
+		until := began.Add(time.Duration(n) * dutyPeriod)
+		owed := time.Duration(share*float64(until.Sub(began))) - ran
+		if d.pause(min(owed, time.Until(until))) {
+			return
+		}
+		if d.signal(unix.SIGSTOP) == 0 {
+			return
+		}
+		ran += time.Since(on)
+		over := d.pause(time.Until(until))
+		d.signal(unix.SIGCONT)
+		if over {
+			return
+		}
+	}
+}
+
+// pause waits, and returns true if the cycle is to end.
+func (d *dutyCycle) pause(t time.Duration) bool {
+	if t <= 0 {
+		select {
+		case <-d.quit:
+			return true
+		default:
+			return false
+		}
+	}
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-d.quit:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// signal sends a signal to every process of the session, and returns how many
+// there are.
+func (d *dutyCycle) signal(sig unix.Signal) int {
+	n := 0
+	for _, pid := range sessionOf(d.session) {
+		if unix.Kill(pid, sig) == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// sessionOf returns the live processes of a session.
+func sessionOf(session int) []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		f := statOf(pid)
+		if len(f) > statSession && f[statSession] == strconv.Itoa(session) && f[statState] != "Z" && f[statState] != "X" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,206 @@
+package workbench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// groupPrefix begins the names of our cgroups.
+const groupPrefix = "assay-bench-"
+
+// Period is the length of a period of the scheduler's quota: short, so that
+// short runs get their share, but not shorter than a few of the slices (5 ms) in
+// which the kernel hands it out.
+const Period = 50 * time.Millisecond
+
+// groups are the cgroups of one side of a run, the program's or the storage's:
+// one directory for each controller (v1) or for all (v2).
+type groups struct {
+	dirs   []string
+	memory string // the directory with the memory controller, or ""
+	v2     bool
+}
+
+// A setting is a file of a controller and what to write to it.
+type setting struct {
+	controller string
+	v1, v2     [][2]string // files and values
+	optional   []string    // files that a kernel may not have
+}
+
+func cpuSetting(share float64) setting {
+	quota := strconv.Itoa(max(1000, int(share*float64(Period.Microseconds()))))
+	period := strconv.FormatInt(Period.Microseconds(), 10)
+	return setting{
+		controller: "cpu",
+		v1:         [][2]string{{"cpu.cfs_period_us", period}, {"cpu.cfs_quota_us", quota}},
+		v2:         [][2]string{{"cpu.max", quota + " " + period}},
+	}
+}
+
+func memorySetting(limit float64) setting {
+	n := strconv.FormatInt(int64(limit), 10)
+	return setting{
+		controller: "memory",
+		v1:         [][2]string{{"memory.limit_in_bytes", n}, {"memory.memsw.limit_in_bytes", n}},
+		v2:         [][2]string{{"memory.max", n}, {"memory.swap.max", "0"}},
+		optional:   []string{"memory.memsw.limit_in_bytes", "memory.swap.max"},
+	}
+}
+
+func diskSetting(device string, rate float64) setting {
+	n := strconv.FormatInt(int64(rate), 10)
+	return setting{
+		controller: "blkio",
+		v1: [][2]string{
+			{"blkio.throttle.read_bps_device", device + " " + n},
+			{"blkio.throttle.write_bps_device", device + " " + n},
+		},
+		v2: [][2]string{{"io.max", device + " rbps=" + n + " wbps=" + n}},
+	}
+}
+
+// newGroups makes the groups with the settings. Nothing is left on an error.
+func (m machine) newGroups(name string, settings ...setting) (*groups, error) {
+	g := &groups{}
+	for _, s := range settings {
+		if err := m.apply(g, name, s); err != nil {
+			return nil, errors.Join(err, g.remove(0))
+		}
+	}
+	return g, nil
+}
+
+func (m machine) apply(g *groups, name string, s setting) error {
+	h, err := m.hierarchy(s.controller)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(h.dir, name)
+	if !slices.Contains(g.dirs, dir) {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return fmt.Errorf("workbench: a cgroup for %s: %w", s.controller, err)
+		}
+		g.dirs = append(g.dirs, dir)
+	}
+	g.v2 = g.v2 || h.v2
+	values := s.v1
+	if h.v2 {
+		values = s.v2
+	}
+	if s.controller == "memory" {
+		g.memory = dir
+	}
+	for _, v := range values {
+		err := writeFile(filepath.Join(dir, v[0]), v[1])
+		if err != nil && !(slices.Contains(s.optional, v[0]) && (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
+			return fmt.Errorf("workbench: setting %s to %q: %w", v[0], v[1], err)
+		}
+	}
+	return nil
+}
+
+// writeFile writes to a file that exists; the kernel's files cannot be made.
+func writeFile(name, value string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	return errors.Join(err, f.Close())
+}
+
+// procs returns the files to write to to move a process into the groups.
+func (g *groups) procs() []string {
+	var files []string
+	for _, d := range g.dirs {
+		files = append(files, filepath.Join(d, "cgroup.procs"))
+	}
+	return files
+}
+
+// oomKills returns how many processes the memory limit has killed.
+func (g *groups) oomKills() int {
+	if g.memory == "" {
+		return 0
+	}
+	for _, name := range []string{"memory.events", "memory.oom_control"} {
+		text, err := os.ReadFile(filepath.Join(g.memory, name))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); ok {
+				k, _ := strconv.Atoi(n)
+				return k
+			}
+		}
+	}
+	return 0
+}
+
+// live returns the processes that are in any of the groups.
+func (g *groups) live() []int {
+	var pids []int
+	for _, d := range g.dirs {
+		text, _ := os.ReadFile(filepath.Join(d, "cgroup.procs"))
+		for f := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(f); err == nil && pid > 0 && !slices.Contains(pids, pid) {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// kill ends every process in the groups, also those that are being forked
+// meanwhile, or gives up after a while.
+func (g *groups) kill(wait time.Duration) {
+	deadline := time.Now().Add(wait)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		pids := g.live()
+		if len(pids) == 0 {
+			return
+		}
+		for _, d := range g.dirs {
+			_ = writeFile(filepath.Join(d, "cgroup.kill"), "1") // v2
+		}
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if time.Now().After(deadline) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// remove removes the groups, waiting for processes that are about to be gone.
+func (g *groups) remove(wait time.Duration) error {
+	deadline := time.Now().Add(wait)
+	var errs []error
+	for _, d := range g.dirs {
+		for {
+			err := syscall.Rmdir(d)
+			if err == syscall.EBUSY && time.Now().Before(deadline) {
+				time.Sleep(5 * time.Millisecond)
+				continue
+			}
+			if err != nil && err != syscall.ENOENT {
+				errs = append(errs, fmt.Errorf("workbench: removing the cgroup %s: %w", d, err))
+			}
+			break
+		}
+	}
+	g.dirs = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,192 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay/stats"
+)
+
+// A Reading is one attribute of a resource as it was measured: the median of
+// several observations and its interval.
+type Reading struct {
+	Name     string         // of the attribute: "float_speed", "rtt", ...
+	Resource string         // "compute", "memory", "network" or "storage"
+	Unit     string         // a base unit, or a rate of one
+	Method   string         // how it was measured, in a few words
+	Value    stats.Estimate // see [stats.MedianInterval]
+}
+
+// A Profile is the resource profile ρ of an assignment of resources (Shivam et
+// al. 2006, §2.3): what its processor, memory, network and storage can do, as a
+// program that runs where we run sees it.
+type Profile struct {
+	Readings []Reading
+	Warnings []string // what spoils the readings, for people
+	Took     time.Duration
+}
+
+// Attributes returns the values by name, for a cost model.
+func (p Profile) Attributes() map[string]float64 {
+	m := make(map[string]float64, len(p.Readings))
+	for _, r := range p.Readings {
+		m[r.Name] = r.Value.Value
+	}
+	return m
+}
+
+// ProfileOptions say what is measured. The zero value measures all but storage
+// in 15 seconds.
+type ProfileOptions struct {
+	Dir  string                 // where storage is measured, in a file that is gone afterwards; "" means storage is not measured
+	Host string                 // address of a [NetResponder]; "" means one of our own on the loopback interface
+	Time time.Duration          // about how long it takes; 0 means 15 s. Each attribute has a least number of observations whatever it is
+	File int64                  // size of the file in Dir in bytes; 0 means 64 MiB
+	Set  int64                  // largest working set of memory in bytes, a power of two; 0 means 128 MiB
+	Seed uint64                 // of the random orders
+	Note func(attribute string) // is called before each is measured; may be nil
+}
+
+func (o ProfileOptions) resolve() ProfileOptions {
+	if o.Time == 0 {
+		o.Time = 15 * time.Second
+	}
+	if o.File == 0 {
+		o.File = 64 << 20
+	}
+	if o.Set == 0 {
+		o.Set = 128 << 20
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	return o
+}
+
+// leastRuns is the fewest observations of an attribute: for an interval of the
+// median at 0.95 it takes 6, and with 9 the interval is not from the least to the
+// greatest one.
+const leastRuns = 9
+
+// MeasureProfile measures the resources of this machine, and those between it
+// and o.Host. Nothing else should run meanwhile. What is to be refused, a
+// directory that cannot be written or a host that does not answer, is refused
+// before the rest is measured. It returns ctx's error soon after ctx is done.
+func MeasureProfile(ctx context.Context, o ProfileOptions) (Profile, error) {
+	o = o.resolve()
+	if o.Set < 1<<20 || o.Set&(o.Set-1) != 0 {
+		return Profile{}, fmt.Errorf("workbench: a working set of %d bytes is not a power of two from 1 MiB", o.Set)
+	}
+	began := time.Now()
+	m := &meter{ctx: ctx, opts: o}
+	var disk *diskFile
+	if o.Dir != "" {
+		var err error
+		if disk, err = newDiskFile(o.Dir, o.File); err != nil {
+			return Profile{}, err
+		}
+		defer disk.close()
+	}
+	peer, err := dialProfile(ctx, o.Host)
+	if err != nil {
+		return Profile{}, err
+	}
+	defer peer.close()
+	parts := []func() error{m.compute, m.memory, func() error { return m.network(peer) }}
+	if disk != nil {
+		parts = append(parts, func() error { return m.storage(disk) })
+	}
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return Profile{}, err
+		}
+	}
+	m.profile.Took = time.Since(began)
+	return m.profile, nil
+}
+
+// A meter collects readings.
+type meter struct {
+	ctx     context.Context
+	opts    ProfileOptions
+	profile Profile
+}
+
+// shares are the parts of the time that the attributes get.
+const (
+	shareCompute = 0.07  // of three
+	shareMemory  = 0.06  // of six
+	shareNetwork = 0.07  // of three
+	shareStorage = 0.055 // of four, which take longer where the disk is slow
+)
+
+// read takes observations for a share of the time, leastRuns at least, and adds
+// the reading. observe returns one value; the first is dropped, since it pays
+// for what is done once.
+func (m *meter) read(r Reading, share float64, observe func() (float64, error)) error {
+	m.opts.Note(r.Name)
+	if _, err := observe(); err != nil {
+		return err
+	}
+	end := time.Now().Add(time.Duration(share * float64(m.opts.Time)))
+	const most = 20_000 // observations of a round trip
+	var xs []float64
+	for len(xs) < leastRuns || len(xs) < most && time.Now().Before(end) {
+		if m.ctx.Err() != nil {
+			return context.Cause(m.ctx)
+		}
+		x, err := observe()
+		if err != nil {
+			return err
+		}
+		xs = append(xs, x)
+	}
+	r.Value = stats.MedianInterval(xs, 0)
+	m.profile.Readings = append(m.profile.Readings, r)
+	return nil
+}
+
+// add adds a reading that is known exactly.
+func (m *meter) add(r Reading, value float64) {
+	r.Value = stats.Estimate{Value: value, Low: value, High: value, Level: 1, N: 1}
+	m.profile.Readings = append(m.profile.Readings, r)
+}
+
+func (m *meter) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(m.profile.Warnings, text) {
+		m.profile.Warnings = append(m.profile.Warnings, text)
+	}
+}
+
+// errWrongResult is returned by a kernel whose result is not what it must be:
+// then its time means nothing, and the machine is not to be trusted.
+var errWrongResult = errors.New("workbench: a kernel computed a wrong result on this machine")
+
+// onCPU is how much processor time the calling thread has used.
+func onCPU() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// ownShare runs f on one thread and returns the part of the time that the
+// thread had a processor.
+func ownShare(f func() error) (float64, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began, used := time.Now(), onCPU()
+	err := f()
+	wall := time.Since(began)
+	if wall <= 0 {
+		return 1, err
+	}
+	return min(1, float64(onCPU()-used)/float64(wall)), err
+}

@@ -1,0 +1,233 @@
+package workbench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay/internal/link"
+	"github.com/assay-run/assay/internal/rfs"
+	"golang.org/x/sys/unix"
+)
+
+// A stageSpec is what the owner tells the stage first.
+type stageSpec struct {
+	Data      string        `json:"data"`
+	Mount     string        `json:"mount"`
+	Network   bool          `json:"network"` // through a link, else directly
+	RTT       time.Duration `json:"rtt_ns"`
+	Bandwidth float64       `json:"bandwidth"`
+	Rate      float64       `json:"rate"`   // of the storage, where the kernel does not limit it
+	Commit    bool          `json:"commit"` // the storage has a limit
+	Keep      bool          `json:"keep"`   // what is cached
+	Join      []string      `json:"join"`   // cgroup.procs of the storage's groups
+	// Groups are ended and removed by the stage if the owner is gone.
+	Groups []string `json:"groups"`
+}
+
+// A stageReply is what the stage answers to its specification, and to each
+// command.
+type stageReply struct {
+	Error string    `json:"error,omitempty"`
+	Perm  bool      `json:"perm,omitempty"` // the error is one of missing rights
+	Stats rfs.Stats `json:"stats"`
+}
+
+// Commands of the owner. The end of the input means that the owner is gone.
+const (
+	askStats = "stats" // answered
+	askAbort = "abort" // requests that wait are to fail; not answered
+	askStop  = "stop"  // answered when the mount has gone
+)
+
+// A stageServer is the stage while a run goes on.
+type stageServer struct {
+	client *rfs.Client
+	mount  *rfs.Mount
+	close  []func() error // in the order of making
+}
+
+// stageMain is the stage: it makes what the specification says, in the
+// namespaces in which it was started, and does what it is told until it is told
+// to stop, or the owner is gone.
+func stageMain(in io.Reader, out io.Writer) error {
+	// Threads that wait in the kernel count as running for a while.
+	runtime.GOMAXPROCS(runtime.NumCPU() + 6)
+	syscall.Umask(0)
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
+	var spec stageSpec
+	if err := dec.Decode(&spec); err != nil {
+		return fmt.Errorf("workbench: the specification of a stage: %w", err)
+	}
+	var s stageServer
+	if err := s.open(spec); err != nil {
+		s.shut()
+		return enc.Encode(stageReply{Error: err.Error(), Perm: errors.Is(err, os.ErrPermission)})
+	}
+	if err := enc.Encode(stageReply{}); err != nil {
+		return err
+	}
+	for {
+		var command string
+		if err := dec.Decode(&command); err != nil {
+			return s.orphaned(spec)
+		}
+		switch command {
+		case askStats:
+			enc.Encode(stageReply{Stats: s.client.Stats()})
+		case askAbort:
+			s.client.Close()
+		case askStop:
+			var reply stageReply
+			if err := s.mount.Unmount(); err != nil {
+				reply.Error = err.Error()
+			}
+			reply.Stats = s.client.Stats()
+			s.mount = nil
+			s.shut()
+			return enc.Encode(reply)
+		}
+	}
+}
+
+// orphaned ends what is left of the run after its owner.
+func (s *stageServer) orphaned(spec stageSpec) error {
+	s.client.Close()
+	// This process may be a member of the storage's group.
+	left := leave(spec.Join)
+	if id, ok := parseIdentity(os.Getenv(stageMarker)); ok {
+		for range 100 {
+			if len(endMarked(func(other identity) bool { return other == id })) == 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	owned := &groups{dirs: spec.Groups}
+	owned.kill(5 * time.Second)
+	s.shut()
+	return errors.Join(left, owned.remove(5*time.Second))
+}
+
+// leave moves this process from the groups to those above.
+func leave(procs []string) error {
+	var errs []error
+	for _, p := range procs {
+		errs = append(errs, writeFile(parentProcs(p), "0"))
+	}
+	return errors.Join(errs...)
+}
+
+// open makes everything.
+func (s *stageServer) open(spec stageSpec) error {
+	for _, p := range spec.Join {
+		if err := writeFile(p, "0"); err != nil {
+			return fmt.Errorf("workbench: joining the group of the storage: %w", err)
+		}
+	}
+	if !spec.Keep {
+		if err := rfs.DropCache(spec.Data); err != nil {
+			return err
+		}
+	}
+	server, err := rfs.NewServer(spec.Data, rfs.ServerOptions{Commit: spec.Commit, Rate: spec.Rate})
+	if err != nil {
+		return err
+	}
+	near, far, err := s.connect(spec)
+	if err != nil {
+		return err
+	}
+	go server.Serve(far)
+	s.client = rfs.NewClient(near)
+	s.close = append(s.close, s.client.Close)
+	s.mount, err = rfs.NewMount(spec.Mount, s.client, rfs.MountOptions{})
+	return err
+}
+
+// shut ends everything, the last first.
+func (s *stageServer) shut() {
+	if s.mount != nil {
+		s.mount.Unmount()
+	}
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+}
+
+// connect returns the two ends of the connection between program and storage.
+func (s *stageServer) connect(spec stageSpec) (near, far net.Conn, err error) {
+	if !spec.Network {
+		return socketPair()
+	}
+	a, err := link.Current()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := link.NewNamespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := link.Open(a, b, link.Options{RTT: spec.RTT, Rate: spec.Bandwidth})
+	if err != nil {
+		return nil, nil, err
+	}
+	s.close = append(s.close, l.Close)
+	var ln net.Listener
+	if err := b.Do(func() (err error) {
+		ln, err = net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.AddrPortFrom(link.AddrB, storagePort)))
+		return err
+	}); err != nil {
+		return nil, nil, fmt.Errorf("workbench: the storage: %w", err)
+	}
+	defer ln.Close()
+	type accepted struct {
+		conn net.Conn
+		err  error
+	}
+	ch := make(chan accepted, 1)
+	go func() {
+		conn, err := ln.Accept()
+		ch <- accepted{conn, err}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+4*spec.RTT)
+	defer cancel()
+	var d net.Dialer
+	near, err = d.DialContext(ctx, "tcp4", netip.AddrPortFrom(link.AddrB, storagePort).String())
+	if err != nil {
+		return nil, nil, fmt.Errorf("workbench: connecting to the storage: %w", err)
+	}
+	acc := <-ch
+	return near, acc.conn, acc.err
+}
+
+// storagePort is where the storage listens in its namespace.
+const storagePort = 9988
+
+// socketPair returns two connected ends without any network.
+func socketPair() (net.Conn, net.Conn, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("workbench: %w", err)
+	}
+	var ends [2]net.Conn
+	for i, fd := range fds {
+		f := os.NewFile(uintptr(fd), "storage")
+		ends[i], err = net.FileConn(f)
+		f.Close()
+		if err != nil {
+			return nil, nil, fmt.Errorf("workbench: %w", err)
+		}
+	}
+	return ends[0], ends[1], nil
+}
