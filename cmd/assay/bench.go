@@ -58,7 +58,7 @@ Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
-	cmd.AddCommand(benchProCommand(s))
+	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s))
 	return cmd
 }
 
@@ -149,6 +149,7 @@ func benchMethods(text string) ([]bench.Method, error) {
 			if p.ByTrials {
 				st.Budget.Trials = 1 // how many does not matter, but that it is they that count
 			}
+			st.Budget.Time = p.Time
 			searcher, err := newSearcher(st, p.Space, nil)
 			if err != nil {
 				return nil, nil, err

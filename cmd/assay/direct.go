@@ -11,11 +11,15 @@ import (
 // simplexKeys are the options of the direct searches.
 func simplexKeys() []string { return []string{"minimal", "size", "restarts"} }
 
+// rankKeys are those of the rank ordering methods.
+func rankKeys() []string { return append(simplexKeys(), "grow") }
+
 // simplexOptions reads the options of a direct search. Unlike the library it
 // starts again after a local minimum, as long as there is a budget.
 func simplexOptions(seed uint64, o *options) search.SimplexOptions {
 	return search.SimplexOptions{
 		Minimal: o.text("minimal", "false") == "true", Size: o.number("size", 0.2, 0.001, 1),
+		Grow:     o.text("grow", "false") == "true",
 		Restarts: o.int("restarts", -1, -1, 1_000_000), Remember: true, Seed: seed,
 	}
 }

@@ -58,7 +58,9 @@ var siteAttributes = map[string]func(t *workflow.Task, r workflow.Resource) (x f
 		}
 		return r.Compute.Speed, true
 	},
-	"memory": func(_ *workflow.Task, r workflow.Resource) (float64, bool) { return r.Compute.Memory, r.Compute.Memory > 0 },
+	"memory": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
+		return r.Compute.Memory, r.Compute.Memory > 0
+	},
 	"rtt": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
 		if r.Network == nil {
 			return 0, true

@@ -72,6 +72,7 @@ func studyCommand(s streams) *cobra.Command {
 		return removeStudies(ctx, s.out, h, args)
 	})
 	cmd.AddCommand(noiseCommand(s, f))
+	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
 	fsck := add("fsck", "rebuild every trial from the events and compare", cobra.NoArgs, func(ctx context.Context, h *storeHandle, _ []string) error {
 		return fsckStore(ctx, s.out, h, f.repair)
 	})
@@ -252,6 +253,7 @@ type shownStudy struct {
 	Trials trialCounts   `json:"trials"`
 	Spent  float64       `json:"spent_s"`
 	Best   *bestTrial    `json:"best"`
+	Cuts   []assay.Cut   `json:"cuts,omitempty"`
 }
 
 // showStudy prints what a study is and what it has found so far.
@@ -280,6 +282,9 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 	if best != nil {
 		out.Best = &bestTrial{Trial: best.ID, Config: r.space.values(best.Config), Value: r.goal.Show(best.Value), Metrics: metricsOf(*best, r.goal)}
 	}
+	if out.Cuts, err = r.cuts(ctx, h); err != nil {
+		return err
+	}
 	if asJSON {
 		return writeJSON(w, out)
 	}
@@ -292,7 +297,12 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 		l.add("best", "%s", r.space.text(best.Config))
 		l.add("", "%s %s (trial %d)", r.goal.Metric, showMetric(out.Best.Value, r.goal.Unit), best.ID)
 	}
-	if len(curve) > 1 {
+	r.describePrior(&l, out.Cuts)
+	if r.study.Search.Name == nimo {
+		if err := r.addErrorCurve(ctx, h, &l); err != nil {
+			return err
+		}
+	} else if len(curve) > 1 {
 		l.add("progress", "%s", report.Spark(curve, 60))
 	}
 	return l.write(w)

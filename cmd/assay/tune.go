@@ -44,6 +44,9 @@ type tuneFlags struct {
 	warmup    int
 	cleanup   string
 	shell     bool
+	prior     string
+	alpha     string
+	keep      []string
 	seed      uint64
 	check     int
 	pin       bool
@@ -95,6 +98,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
 	fl.IntVar(&f.check, "check", 5, "pairs of runs at the end that compare the best with the first configuration; 0 for none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
+	fl.StringVar(&f.prior, "prior", "", "earlier studies that help: auto for all that fit, none, or `names` with commas (default none)")
+	fl.StringVar(&f.alpha, "alpha", "", "how much of the space they prune: auto, or a number between 0 and 1 (default auto)")
+	fl.StringArrayVar(&f.keep, "keep", nil, "`NAME=VALUE` that is never pruned")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
@@ -123,9 +129,18 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	defer h.close()
+	notes, err := resolvePriors(cmd.Context(), h, p)
+	if err != nil {
+		return err
+	}
 	name, resumed, err := claim(cmd.Context(), h, st, f.study, file)
 	if err != nil {
 		return err
+	}
+	for _, note := range notes {
+		if !resumed { // what helped then helps now
+			fmt.Fprintf(s.err, "note: %s\n", note)
+		}
 	}
 	return f.tune(cmd.Context(), s, p, h, name, resumed, file)
 }
@@ -206,6 +221,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("warmup") {
 		st.Warmup = f.warmup
+	}
+	if err := f.applyPrior(given, st); err != nil {
+		return err
 	}
 	return f.applyNumbers(given, st)
 }
@@ -344,43 +362,8 @@ func commandLine() []string { return os.Args[1:] }
 
 // tune runs the study and reports.
 func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHandle, name string, resumed bool, file string) error {
-	if l, ok := h.Store.(assay.Locker); ok {
-		release, err := l.Lock(ctx, name)
-		if err != nil {
-			return err
-		}
-		defer release()
-	}
-	searcher, err := newSearcher(p.study, p.space, p.first)
+	res, which, err := f.conduct(ctx, s, p, h, name, resumed)
 	if err != nil {
-		return err
-	}
-	stopper, err := newStopper(p.study, p.space)
-	if err != nil {
-		return err
-	}
-	runner, clock, closeRunner, err := p.runner(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer closeRunner()
-	live := newLive(s.err, p)
-	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
-	defer stopSignals()
-	sd := &study.Study{
-		Name: name, Space: p.space, Goal: p.goal, Command: p.job, Searcher: searcher, Runner: runner, Store: h.Store,
-		Budget:  study.Budget{Time: p.study.Budget.Time, Trials: p.study.Budget.Trials, Target: p.study.Budget.Target},
-		Stopper: stopper, Clock: clock, Parallel: p.study.Parallel, Check: f.check, Drain: drain, Notify: live.notify,
-	}
-	if p.table != nil {
-		sd.Check = 0 // the recorded runs are what they are
-	} else if h.path != "" {
-		sd.Output = func(t assay.Trial) { saveOutput(s.err, outputDir(h.path, name), t) }
-	}
-	live.start(name, resumed)
-	res, err := sd.Run(hard)
-	live.close()
-	if err != nil && !errors.Is(err, study.ErrInterrupted) {
 		return err
 	}
 	out := newOutcome(p, name, res)
@@ -394,10 +377,61 @@ func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHan
 		return err
 	case res.EndedBy == "interrupt":
 		fmt.Fprintf(s.err, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
-		return &exitError{interruptCode(which())}
+		return &exitError{interruptCode(which)}
 	case !res.Found:
 		out.writeFailures(s.err)
 		return &exitError{codeNoResult}
 	}
 	return nil
+}
+
+// conduct runs the study until it ends or is interrupted, by the signal that it
+// returns.
+func (f *tuneFlags) conduct(ctx context.Context, s streams, p *problem, h *storeHandle, name string, resumed bool) (res study.Result, by os.Signal, err error) {
+	if l, ok := h.Store.(assay.Locker); ok {
+		release, err := l.Lock(ctx, name)
+		if err != nil {
+			return res, nil, err
+		}
+		defer release()
+	}
+	if resumed {
+		if err := recallPriors(ctx, h, p, name); err != nil {
+			return res, nil, err
+		}
+	}
+	searcher, cuts, err := priorSearcher(ctx, s.err, h, p)
+	if err != nil {
+		return res, nil, err
+	}
+	stopper, err := newStopper(p.study, p.space)
+	if err != nil {
+		return res, nil, err
+	}
+	runner, clock, closeRunner, err := p.runner(ctx, s.err, name)
+	if err != nil {
+		return res, nil, err
+	}
+	defer closeRunner()
+	live := newLive(s.err, p)
+	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
+	defer stopSignals()
+	sd := &study.Study{
+		Name: name, Space: p.space, Goal: p.goal, Command: p.job, Searcher: searcher, Runner: runner, Store: h.Store,
+		Budget:  study.Budget{Time: p.study.Budget.Time, Trials: p.study.Budget.Trials, Target: p.study.Budget.Target},
+		Stopper: stopper, Clock: clock, Parallel: p.study.Parallel, Check: f.check, Drain: drain, Notify: live.notify, Cuts: cuts,
+	}
+	if p.table != nil {
+		sd.Check = 0 // the recorded runs are what they are
+	} else if h.path != "" {
+		sd.Output = func(t assay.Trial) { saveOutput(s.err, outputDir(h.path, name), t) }
+	}
+	live.start(name, resumed)
+	res, err = sd.Run(hard)
+	live.close()
+	rememberStudy(ctx, h)
+	if errors.Is(err, study.ErrInterrupted) {
+		err = nil
+	}
+	return res, which(), err
 }

@@ -48,9 +48,14 @@ func searchers() []searcherEntry {
 		{"sobol", "a scrambled Sobol sequence", nil, func(s *assay.Space, seed uint64, _ *options) (assay.Searcher, error) {
 			return search.NewSobol(s, seed), nil
 		}},
-		{"pro", "parallel rank ordering: direct search for noisy programs with ordered parameters", simplexKeys(), newPRO},
-		{"sro", "sequential rank ordering: one point decides where pro asks all", simplexKeys(), newSRO},
+		{"pro", "parallel rank ordering: direct search for noisy programs with ordered parameters", rankKeys(), newPRO},
+		{"sro", "sequential rank ordering: one point decides where pro asks all", rankKeys(), newSRO},
 		{"nm", "the simplex method of Nelder and Mead, a baseline", simplexKeys(), newNelderMead},
+		{"pso", "particle swarm optimisation: particles drawn to their own best run and the best of all", []string{"particles", "inertia", "pull"}, newPSO},
+		{"sa", "simulated annealing by several chains", []string{"chains", "initial", "hot", "cooling"}, newAnneal},
+		{"grasp", "greedy randomised construction from what the runs say of each value, then local search", []string{"initial", "alpha"}, newGRASP},
+		{"gps", "generalised pattern search: polls on a mesh that grows and shrinks", []string{"initial", "mesh"}, newGPS},
+		{nimo, "active learning of a cost model: what assay learn uses", nimoKeys(), newNIMO},
 	}
 }
 
@@ -93,7 +98,9 @@ func penalized(s assay.Searcher, o *options) assay.Searcher {
 }
 
 // learners are the surrogates by name.
-func learners() []string { return []string{"forest", "gp", "mlp", "boost", "knn", "linear"} }
+func learners() []string {
+	return []string{"forest", "gp", "mlp", "boost", "knn", "linear", "multilinear", "cubic", "spline"}
+}
 
 // newLearner returns a learner by name. Runs that were stopped early enter with
 // their imputed values (Hutter et al. 2013), or as they are where the learner
@@ -113,6 +120,12 @@ func newLearner(name, stopped string, seed uint64) (assay.Learner, error) {
 		l = model.KNN{}
 	case "linear":
 		l = model.Linear{Ridge: 1e-3}
+	case "multilinear":
+		l = model.Interpolate{By: model.Multilinear, Seed: seed}
+	case "cubic":
+		l = model.Interpolate{By: model.Cubic, Seed: seed}
+	case "spline":
+		l = model.Interpolate{By: model.Spline, Seed: seed}
 	default:
 		return nil, usagef("no learner %q (there are %s)", name, strings.Join(learners(), ", "))
 	}
@@ -140,7 +153,7 @@ func stoppers() []stopperEntry {
 		return func(*assay.Space, uint64, *options) assay.Stopper { return s }
 	}
 	return []stopperEntry{
-		{"auto", "incumbent, where the searcher learns from stopped runs and time is what is limited; else none", nil, newAutoStop},
+		{"auto", "incumbent, and the first runs at a share of the budget, where the searcher learns from stopped runs and time is what is limited; else none", nil, newAutoStop},
 		{"none", "every run goes on to its end", nil, always(nil)},
 		{"static", "a run stops at the value of the first trial", nil, always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", nil, always(stop.Incumbent{})},
@@ -212,12 +225,22 @@ func methods() []methodEntry {
 		{"pro", "parallel rank ordering (Tabatabaee et al. 2005, Algorithm 2)", "pro", nil, "none", nil},
 		{"sro", "sequential rank ordering (Algorithm 1)", "sro", nil, "none", nil},
 		{"nm", "Nelder and Mead's simplex method (§3.1)", "nm", nil, "none", nil},
+		{"pso", "particle swarm optimisation (Clerc and Kennedy 2002)", "pso", nil, "none", nil},
+		{"sa", "simulated annealing (Kirkpatrick et al. 1983)", "sa", nil, "none", nil},
+		{"grasp", "greedy randomised adaptive search (Feo and Resende 1995)", "grasp", nil, "none", nil},
+		{"gps", "generalised pattern search (Torczon 1997)", "gps", nil, "none", nil},
 	}
 }
 
 // newSearcher returns the searcher of a study with its wrappers: the defaults
 // first, no configuration twice, and repeated runs.
 func newSearcher(st *config.Study, space *assay.Space, first []assay.Config) (assay.Searcher, error) {
+	return newSearcherAround(st, space, first, nil)
+}
+
+// newSearcherAround is newSearcher with a wrapper, nil for none, next to the
+// algorithm.
+func newSearcherAround(st *config.Study, space *assay.Space, first []assay.Config, wrap func(assay.Searcher) (assay.Searcher, error)) (assay.Searcher, error) {
 	name := st.Search.Name
 	if name == "" {
 		name = "auto"
@@ -236,6 +259,11 @@ func newSearcher(st *config.Study, space *assay.Space, first []assay.Config) (as
 	s, err := e.make(space, st.Search.Seed, o)
 	if err = cmp.Or(o.err, err); err != nil {
 		return nil, err
+	}
+	if wrap != nil {
+		if s, err = wrap(s); err != nil {
+			return nil, err
+		}
 	}
 	if len(first) > 0 {
 		s = search.First(s, first...)
@@ -275,13 +303,22 @@ func newStopper(st *config.Study, space *assay.Space) (assay.Stopper, error) {
 // stops it: runs of one configuration differ by some per cent.
 const noiseMargin = 0.1
 
+// openingShare is the part of the time budget that the first run may take.
+const openingShare = 20
+
 // newAutoStop returns the rule incumbent, with a margin for the noise of a
-// command; recorded tables are taken as they are.
-func newAutoStop(_ *assay.Space, _ uint64, o *options) assay.Stopper {
+// command; recorded tables are taken as they are. The first runs are bounded by
+// their share of the time budget, unless they begin with a default: that one is
+// what everything is compared with.
+func newAutoStop(space *assay.Space, _ uint64, o *options) assay.Stopper {
+	rule := stop.Incumbent{}
 	if len(o.st.Command) > 0 {
-		return stop.Incumbent{Margin: noiseMargin}
+		rule.Margin = noiseMargin
 	}
-	return stop.Incumbent{}
+	if _, given, err := o.st.Default(space); given || err != nil {
+		return rule
+	}
+	return stop.Opening{Rule: rule, Limit: o.st.Budget.Time / openingShare}
 }
 
 // learnsCensored reports whether a searcher learns from runs that were stopped.

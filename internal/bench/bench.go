@@ -42,6 +42,7 @@ type Problem struct {
 	// ByTrials says that the budgets count trials, not time. Run sets it in the
 	// Problem that it gives to Method.New.
 	ByTrials bool
+	Time     time.Duration // the largest of the budgets that count time; set by Run likewise
 	// Replay returns a new runner and its clock, at time zero.
 	Replay func(seed uint64) (assay.Runner, assay.Clock)
 }
@@ -164,6 +165,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, trials bool) (map[int]outcome, error) {
 	q := *p
 	q.ByTrials = trials
+	for _, b := range o.Budgets {
+		if b.Trials == 0 && !trials {
+			q.Time = max(q.Time, b.at(p).Time)
+		}
+	}
 	searcher, stopper, err := m.New(&q, seed)
 	if err != nil {
 		return nil, err

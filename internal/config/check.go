@@ -68,6 +68,9 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		c.goal()
 	}
 	c.numbers()
+	if !incomplete {
+		c.prior()
+	}
 	if s.Shell && len(s.Command) > 0 && s.places["command"].line == 0 && len(s.Command) != 1 {
 		c.add("", "", "command", 0, "with a shell the command is one text")
 	}

@@ -15,6 +15,7 @@ func (s *Study) identity() Study {
 	i := *s
 	i.Version, i.file, i.places = Version, "", nil
 	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
+	i.Prior.Resolved = nil
 	if i.Objective.Metric == "" {
 		i.Objective.Metric = "elapsed"
 	}
@@ -77,6 +78,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("stop", a.Stop, b.Stop)
 	differ("repeat", a.Repeat, b.Repeat)
 	differ("workbench", a.Workbench, b.Workbench)
+	differ("prior", a.Prior, b.Prior)
 	differ("replay", a.Replay, b.Replay)
 	if len(out) == 0 && s.Identity() != other.Identity() {
 		out = append(out, fmt.Sprintf("the table had %d configurations, now %d others", len(a.Configs), len(b.Configs)))

@@ -27,6 +27,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"search", func(n *yaml.Node) { s.Search = d.search(n) }},
 		{"stop", func(n *yaml.Node) { s.Stop = d.stop(n) }},
 		{"repeat", func(n *yaml.Node) { s.Repeat = d.repeat(n) }},
+		{"prior", func(n *yaml.Node) { s.Prior = d.prior(n) }},
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
 		{"parallel", func(n *yaml.Node) { s.Parallel, _ = d.integer(n, "parallel", 1) }},

@@ -42,6 +42,7 @@ type Study struct {
 	Search Method `json:"search,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`
 	Repeat Repeat `json:"repeat,omitzero"`
+	Prior  Prior  `json:"prior,omitzero"`
 	Budget Budget `json:"budget,omitzero"`
 	// Timeout is the limit of one run; 0 means none.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`

@@ -1,0 +1,41 @@
+package prune
+
+import "github.com/assay-run/assay"
+
+// threshold returns the value that a trial must reach not to be hopeless, for
+// aggressiveness alpha in [0, 1): with E the outcomes of the earlier study as
+// qualities to maximize (E = -value),
+//
+//	t = min E + alpha·(max E - min E)   (Silva et al. 2018, Algorithm 1, line 2),
+//
+// as a value to minimize. The printed alpha·max E is the same for qualities whose
+// least is 0, and meaningless for negative ones.
+func (s *source) threshold(alpha float64) float64 {
+	return s.worst - alpha*(s.worst-s.best.Value)
+}
+
+// hopeless returns the cells that Algorithm 1 removes, by parameter: those in
+// which the study has at least so many trials, all of them worse than the threshold. A failed or
+// infeasible trial is, a censored one is if it was stopped above it. A cell
+// without trials is never hopeless, and as alpha < 1, neither is one of the best
+// trial. Cost: trials times parameters.
+func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
+	gone := make([][]bool, len(cs))
+	for i := range cs {
+		used, good := make([]int, cs[i].n), make([]bool, cs[i].n)
+		for _, t := range s.trials {
+			k := cs[i].of(t.Config[i])
+			used[k]++
+			// A run that was stopped below the threshold might have reached it, and is
+			// counted as if it had.
+			if t.State != assay.Failed && t.State != assay.Infeasible && !(t.Value > threshold) {
+				good[k] = true
+			}
+		}
+		gone[i] = make([]bool, cs[i].n)
+		for k := range gone[i] {
+			gone[i][k] = used[k] >= least && !good[k]
+		}
+	}
+	return gone
+}

@@ -1,0 +1,142 @@
+package prune
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	maxValues = 32 // of a parameter that is cut value by value
+	bins      = 16 // of any other, equally wide on its search scale
+)
+
+// cells divide the values of a parameter into what is removed together: single
+// values, or bins where there are more than 32 of them or a continuum.
+type cells struct {
+	param  assay.Param
+	n      int
+	binned bool
+	number map[float64]int // of single values
+}
+
+func newCells(p assay.Param) cells {
+	c := cells{param: p}
+	n := p.Count()
+	if n == 0 || n > maxValues && p.Numeric() {
+		c.n, c.binned = bins, true
+		return c
+	}
+	c.n, c.number = int(n), make(map[float64]int, n)
+	for i := range n {
+		c.number[p.At(i)] = int(i)
+	}
+	return c
+}
+
+// of returns the cell of a coordinate.
+func (c *cells) of(x float64) int {
+	if !c.binned {
+		if i, ok := c.number[x]; ok {
+			return i
+		}
+		return c.number[c.param.Snap(x)]
+	}
+	return min(max(int(c.param.ToUnit(x)*bins), 0), bins-1)
+}
+
+// texts names a set of cells, given in ascending order: values as they are
+// written, or ranges of successive bins.
+func (c *cells) texts(set []int) []string {
+	var out []string
+	if !c.binned {
+		for _, i := range set {
+			out = append(out, c.param.Text(c.param.At(int64(i))))
+		}
+		return out
+	}
+	for len(set) > 0 {
+		// Invariant: set[:n] are successive bins.
+		n := 1
+		for n < len(set) && set[n] == set[n-1]+1 {
+			n++
+		}
+		lo, hi := c.bounds(set[0], set[n-1])
+		out = append(out, c.param.Text(lo)+".."+c.param.Text(hi))
+		set = set[n:]
+	}
+	return out
+}
+
+// bounds returns the least and the greatest value of the bins from first to last.
+func (c *cells) bounds(first, last int) (lo, hi float64) {
+	p := c.param
+	n := p.Count()
+	if n == 0 {
+		return p.Unscale(float64(first) / bins), p.Unscale(float64(last+1) / bins)
+	}
+	at := func(bin int) int64 { // the first value in that bin or beyond
+		i := sort.Search(int(min(n, math.MaxInt)), func(i int) bool { return c.of(p.At(int64(i))) >= bin })
+		return int64(i)
+	}
+	from, to := at(first), at(last+1)-1
+	return p.At(min(from, n-1)), p.At(max(to, min(from, n-1)))
+}
+
+// still is the mark of a cell that is not cut.
+const still = -1
+
+// A limit is what is cut from a space: by parameter and cell, the index of the
+// source that did it, or still.
+type limit struct {
+	cells []cells
+	by    [][]int
+}
+
+func newLimit(space *assay.Space) *limit {
+	l := &limit{}
+	for _, p := range space.Params {
+		c := newCells(p)
+		l.cells = append(l.cells, c)
+		l.by = append(l.by, slices.Repeat([]int{still}, c.n))
+	}
+	return l
+}
+
+// keep returns the predicate of what is left, or nil if nothing is cut. Later
+// changes of l do not touch it.
+func (l *limit) keep() func(assay.Config) bool {
+	type part struct {
+		at   int
+		cell *cells
+		gone []bool
+	}
+	var parts []part
+	for i := range l.cells {
+		if slices.ContainsFunc(l.by[i], func(s int) bool { return s != still }) {
+			gone := make([]bool, len(l.by[i]))
+			for k, s := range l.by[i] {
+				gone[k] = s != still
+			}
+			parts = append(parts, part{i, &l.cells[i], gone})
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return func(c assay.Config) bool {
+		for i := range parts {
+			if p := &parts[i]; p.gone[p.cell.of(c[p.at])] {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// cutBy reports whether a cell is cut by a source.
+func (l *limit) cutBy(source int) bool {
+	return slices.ContainsFunc(l.by, func(by []int) bool { return slices.Contains(by, source) })
+}

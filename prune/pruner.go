@@ -1,0 +1,276 @@
+package prune
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// Options are the options of [New].
+type Options struct {
+	// Alpha is the aggressiveness of Algorithm 1, in (0, 1): values are removed
+	// with which the most similar study never got within 1 - Alpha of the way from
+	// its best to its worst outcome. 0 means that of [SuggestAlpha] for each study.
+	Alpha float64
+	// MaxAlpha limits the automatic one; in [0, 1), where 0 means 0.9.
+	MaxAlpha float64
+	// Threshold is the least correlation that a study must have; in [0, 1), where
+	// 0 means 0.5. It must also be positive beyond chance, see [New].
+	Threshold float64
+	// Least is the number of trials of that study that a value must have to be
+	// removed; 0 means 3: one bad trial may be due to the other parameters. The
+	// paper's algorithm has 1.
+	Least int
+	// Keep are values that are never removed.
+	Keep []Kept
+}
+
+// A Kept is a value that is held back, in the text of [assay.Param.Text]; a value
+// of a parameter that is cut by bins stands for its bin.
+type Kept struct{ Param, Value string }
+
+const (
+	leastCorrelation = 0.5
+	leastWitnesses   = 3
+)
+
+// A Pruner is a searcher whose space shrinks as earlier studies say. Make one with
+// [New].
+type Pruner struct {
+	inner assay.Narrower
+	base  *base
+	limit *limit
+	opts  Options
+	kept  [][]bool // by parameter and cell
+	cuts  []assay.Cut
+	alpha []float64 // by source, once it was needed; NaN before
+	told  int       // trials that the limit has been made for
+	asked map[int64]assay.Config
+	free  bool // the space stays whole from now on
+}
+
+var (
+	_ assay.Searcher = (*Pruner)(nil)
+	_ assay.Observer = (*Pruner)(nil)
+)
+
+// New returns inner in a space that shrinks (Silva et al. 2018, §3.3-3.6). At the
+// first Ask after new trials it compares the running study with every earlier one
+// (see [Rank]). From the most similar study, if its correlation reaches the
+// threshold and is positive at the level 0.05, it takes the values that Algorithm
+// 1 removes: those with which every trial of that study is worse than
+//
+//	best + (1 - alpha)·(worst - best).
+//
+// Values that this study tried less than Options.Least times stay, and so do those of Options.Keep and those
+// of the running study's own best trial, so that the space is never empty.
+// Parameters with more than 32 values, and continuous ones, are cut in 16 bins of
+// equal width on their search scale.
+//
+// What a study removed comes back when its correlation falls below the threshold
+// or is undefined, a single value when the best trial has it, and all when inner
+// has proposed everything that is left. Every removal and return is a Cut.
+//
+// New returns an error for a value of Options.Keep that the space does not have, and
+// panics if a number of the options is out of range.
+func New(inner assay.Narrower, k *Knowledge, opts Options) (*Pruner, error) {
+	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) || !(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
+		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
+	}
+	if opts.Threshold == 0 {
+		opts.Threshold = leastCorrelation
+	}
+	if opts.Least == 0 {
+		opts.Least = leastWitnesses
+	}
+	space := k.space
+	p := &Pruner{inner: inner, base: newBase(k), limit: newLimit(space), opts: opts, asked: map[int64]assay.Config{}}
+	for i := range space.Params {
+		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
+	}
+	for _, v := range opts.Keep {
+		i := space.Index(v.Param)
+		if i < 0 {
+			return nil, fmt.Errorf("prune: no parameter %q to keep a value of", v.Param)
+		}
+		x, err := space.Params[i].Parse(v.Value)
+		if err != nil {
+			return nil, fmt.Errorf("prune: value to keep: %w", err)
+		}
+		p.kept[i][p.limit.cells[i].of(x)] = true
+	}
+	for range p.base.sources {
+		p.alpha = append(p.alpha, math.NaN())
+	}
+	return p, nil
+}
+
+// Cuts returns every removal and return so far, in order. The slice is the
+// caller's.
+func (p *Pruner) Cuts() []assay.Cut { return slices.Clone(p.cuts) }
+
+// Keeps reports whether a configuration is in the space as it is now.
+func (p *Pruner) Keeps(c assay.Config) bool {
+	keep := p.limit.keep()
+	return keep == nil || keep(c)
+}
+
+// Ask implements [assay.Searcher]. It ends when inner does in the whole space.
+func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
+	p.update()
+	ps, err := p.inner.Ask(n)
+	if errors.Is(err, assay.ErrDone) && !p.free && p.limit.keep() != nil {
+		p.free = true
+		p.restore(func(int, int) bool { return true }, "nothing is left to propose in the smaller space")
+		p.inner.Narrow(nil)
+		ps, err = p.inner.Ask(n)
+	}
+	for _, q := range ps {
+		p.asked[q.ID] = q.Config
+	}
+	return ps, err
+}
+
+// Tell implements [assay.Searcher].
+func (p *Pruner) Tell(trials ...assay.Trial) error {
+	if err := p.inner.Tell(trials...); err != nil {
+		return err
+	}
+	for _, t := range trials {
+		t.Config = p.asked[t.ID]
+		delete(p.asked, t.ID)
+		p.base.learn(t)
+	}
+	return nil
+}
+
+// Observe implements [assay.Observer]; inner hears of the trials if it is one.
+func (p *Pruner) Observe(trials ...assay.Trial) error {
+	for _, t := range trials {
+		if !t.State.Final() {
+			return fmt.Errorf("prune: an observed trial is %v", t.State)
+		}
+		if len(t.Config) != p.base.space.Dim() {
+			return fmt.Errorf("prune: an observed trial has %d coordinates for %d parameters", len(t.Config), p.base.space.Dim())
+		}
+	}
+	if o, ok := p.inner.(assay.Observer); ok {
+		if err := o.Observe(trials...); err != nil {
+			return err
+		}
+	}
+	p.base.learn(trials...)
+	return nil
+}
+
+// update brings the limit up to the trials.
+func (p *Pruner) update() {
+	if p.free || len(p.base.trials) == p.told {
+		return
+	}
+	p.told = len(p.base.trials)
+	before := len(p.cuts)
+	p.restoreContradicted()
+	if at, r := p.base.mostSimilar(); at >= 0 && r >= p.opts.Threshold && surely(r, len(p.base.trials)) {
+		p.cut(at, r)
+	}
+	if len(p.cuts) > before {
+		p.inner.Narrow(p.limit.keep())
+	}
+}
+
+// restoreContradicted returns what studies removed that are no longer similar, and
+// what the running study's best trial has.
+func (p *Pruner) restoreContradicted() {
+	for i := range p.base.sources {
+		if !p.limit.cutBy(i) {
+			continue
+		}
+		r, _ := p.base.correlation(i)
+		if r >= p.opts.Threshold {
+			continue
+		}
+		why := fmt.Sprintf("the correlation fell to %.2f, below %.2f", r, p.opts.Threshold)
+		if math.IsNaN(r) {
+			why = "the correlation is undefined"
+		}
+		p.restore(func(k, cell int) bool { return p.limit.by[k][cell] == i }, why)
+	}
+	if p.base.found {
+		p.restore(func(k, cell int) bool { return p.limit.cells[k].of(p.base.best.Config[k]) == cell }, "the best trial has it")
+	}
+}
+
+// restore returns the cells that are cut and chosen, one Cut for each parameter
+// and study.
+func (p *Pruner) restore(chosen func(param, cell int) bool, why string) {
+	for k := range p.limit.by {
+		sets := map[int][]int{}
+		for cell, by := range p.limit.by[k] {
+			if by != still && chosen(k, cell) {
+				sets[by] = append(sets[by], cell)
+				p.limit.by[k][cell] = still
+			}
+		}
+		for _, i := range slices.Sorted(maps.Keys(sets)) {
+			p.record(k, sets[i], i, why, true)
+		}
+	}
+}
+
+// cut removes what Algorithm 1 removes by source at.
+func (p *Pruner) cut(at int, r float64) {
+	s := p.base.sources[at]
+	alpha, note := p.alphaOf(at)
+	for k, gone := range s.hopeless(s.threshold(alpha), p.opts.Least, p.limit.cells) {
+		var set []int
+		for cell, g := range gone {
+			mine := p.base.found && p.limit.cells[k].of(p.base.best.Config[k]) == cell
+			if g && !mine && !p.kept[k][cell] && p.limit.by[k][cell] == still {
+				set = append(set, cell)
+				p.limit.by[k][cell] = at
+			}
+		}
+		if set == nil {
+			continue
+		}
+		why := fmt.Sprintf("no earlier trial reached %.0f %% of the way from the worst to the best", 100*alpha)
+		if note != "" {
+			why += " (fixed: " + note + ")"
+		}
+		p.record(k, set, at, why, false)
+	}
+}
+
+// alphaOf returns the aggressiveness for a source, and why it is the fixed one.
+func (p *Pruner) alphaOf(at int) (alpha float64, note string) {
+	if p.opts.Alpha > 0 {
+		return p.opts.Alpha, ""
+	}
+	s := p.base.sources[at]
+	if math.IsNaN(p.alpha[at]) {
+		a, why := SuggestAlpha(p.base.space, s.trials, p.opts.MaxAlpha)
+		p.alpha[at] = a
+		if why != "" {
+			s.note = why
+		}
+	}
+	return p.alpha[at], s.note
+}
+
+func (p *Pruner) record(param int, set []int, at int, why string, restored bool) {
+	s := p.base.sources[at]
+	r, _ := p.base.correlation(at)
+	if math.IsNaN(r) {
+		r = 0 // a record has no NaN; the reason says that there is none
+	}
+	alpha, _ := p.alphaOf(at)
+	p.cuts = append(p.cuts, assay.Cut{
+		Param: p.base.space.Params[param].Name, Values: p.limit.cells[param].texts(set), Study: s.name,
+		Correlation: r, Alpha: alpha, Threshold: s.threshold(alpha), Restored: restored, Reason: why,
+	})
+}

@@ -1,0 +1,142 @@
+package prune
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+// A Similarity is how an earlier study compares with the running one.
+type Similarity struct {
+	Study       string
+	Correlation float64 // NaN if it is undefined
+	Points      int     // configurations that were compared
+	Trials      int     // trials of the earlier study that serve
+	Err         error   // why the study cannot serve; nil if it can
+}
+
+// Rank compares a running study's trials with what is known, the most similar study
+// first, those without a correlation and those that cannot serve last. The correlation is the normalised
+// cross-correlation (stats.CrossCorrelation) of the two surrogates at the points
+// where the running one has trials that ended, censored ones left out: there it is
+// exact, and anywhere else it would be compared with what it does not know. A
+// surrogate is exact where there are trials and the mean of the five nearest
+// elsewhere; it sees the logarithms of outcomes of one sign. The correlation of
+// fewer than three points, and of equal outcomes, is undefined.
+func Rank(k *Knowledge, trials []assay.Trial) []Similarity {
+	b := newBase(k)
+	b.learn(trials...)
+	var out []Similarity
+	for i, s := range b.sources {
+		r, n := b.correlation(i)
+		out = append(out, Similarity{Study: s.name, Correlation: r, Points: n, Trials: len(s.trials)})
+	}
+	for _, r := range k.refused {
+		out = append(out, Similarity{Study: r.Study, Correlation: math.NaN(), Err: r.Err})
+	}
+	slices.SortStableFunc(out, func(a, b Similarity) int {
+		if x, y := math.IsNaN(a.Correlation), math.IsNaN(b.Correlation); x || y {
+			return compareBools(x, y)
+		}
+		return cmp.Compare(b.Correlation, a.Correlation)
+	})
+	return out
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// A base is the earlier studies that serve a running one, and its trials.
+type base struct {
+	space   *assay.Space
+	sources []*source
+
+	trials []assay.Trial // that ended, censored ones left out
+	at     [][]float64   // by source, its surrogate at each of the trials
+	best   assay.Trial   // the running study's, if found
+	found  bool
+}
+
+func newBase(k *Knowledge) *base {
+	return &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
+}
+
+// learn adds trials of the running study. Trials of other spaces are ignored.
+func (b *base) learn(trials ...assay.Trial) {
+	for _, t := range trials {
+		if t.State == assay.Done && (math.IsNaN(t.Value) || math.IsInf(t.Value, 0)) {
+			t.State = assay.Failed
+		}
+		if t.State == assay.Censored || len(t.Config) != b.space.Dim() || !b.space.Contains(t.Config) {
+			continue
+		}
+		b.trials = append(b.trials, t)
+		if t.State == assay.Done && (!b.found || t.Value < b.best.Value) {
+			b.best, b.found = t, true
+		}
+		for i, s := range b.sources {
+			b.at[i] = append(b.at[i], s.predict(t.Config))
+		}
+	}
+}
+
+// outcomes returns the scaled outcomes of the trials, failed ones as the worst;
+// nil if none ran to the end.
+func (b *base) outcomes() []float64 {
+	values := finishedValues(b.trials)
+	if len(values) == 0 {
+		return nil
+	}
+	sc, worst := newScale(values), slices.Max(values)
+	y := make([]float64, len(b.trials))
+	for i, t := range b.trials {
+		v := worst
+		if t.State == assay.Done {
+			v = t.Value
+		}
+		y[i] = sc.forward(v)
+	}
+	return y
+}
+
+// correlation returns that of source i with the running study, and the number of
+// points it was taken at.
+func (b *base) correlation(i int) (r float64, points int) {
+	y := b.outcomes()
+	if len(y) < 3 {
+		return math.NaN(), len(y)
+	}
+	return stats.CrossCorrelation(y, b.at[i]), len(y)
+}
+
+// mostSimilar returns the source with the greatest correlation, the first of
+// equals; -1 if none has one.
+func (b *base) mostSimilar() (at int, r float64) {
+	at, r = -1, math.NaN()
+	y := b.outcomes()
+	if len(y) < 3 {
+		return at, r
+	}
+	for i := range b.sources {
+		if c := stats.CrossCorrelation(y, b.at[i]); c > r || at < 0 && !math.IsNaN(c) {
+			at, r = i, c
+		}
+	}
+	return at, r
+}
+
+// surely reports whether a correlation of n points is positive, at the one-sided
+// level of 0.05 by Fisher's z.
+func surely(r float64, n int) bool {
+	return n > 3 && math.Atanh(min(r, 1))-1.645/math.Sqrt(float64(n-3)) > 0
+}

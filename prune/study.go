@@ -1,0 +1,344 @@
+package prune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
+)
+
+// A Study is an earlier study. Its trials are in a final state and have one
+// coordinate for each parameter; those of relations and lists do not matter.
+type Study struct {
+	Name   string
+	Params []assay.Param
+	Goal   assay.Goal
+	Trials []assay.Trial
+}
+
+// A Knowledge is the earlier studies that serve one space and goal, with their
+// surrogates. Any number of searchers can be made of it, one after the other: it
+// is not safe for concurrent use.
+type Knowledge struct {
+	space   *assay.Space
+	sources []*source
+	refused []Similarity // those that do not serve
+}
+
+// NewKnowledge returns what the studies know of a space and goal. Those that do not
+// [Match] are left out. Cost: translating and encoding all trials.
+func NewKnowledge(space *assay.Space, goal assay.Goal, studies []Study) *Knowledge {
+	k := &Knowledge{space: space}
+	for _, s := range studies {
+		src, err := newSource(space, goal, s)
+		if err != nil {
+			k.refused = append(k.refused, Similarity{Study: s.Name, Err: err})
+			continue
+		}
+		k.sources = append(k.sources, src)
+	}
+	return k
+}
+
+// Among returns the part of the knowledge that is in the studies of those names,
+// in their order. Names that are not there are ignored.
+func (k *Knowledge) Among(names ...string) *Knowledge {
+	some := &Knowledge{space: k.space}
+	for _, name := range names {
+		for _, s := range k.sources {
+			if s.name == name {
+				some.sources = append(some.sources, s)
+			}
+		}
+	}
+	return some
+}
+
+// Studies returns the names of the studies that serve.
+func (k *Knowledge) Studies() []string {
+	var names []string
+	for _, s := range k.sources {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Notes says in words which studies do not serve, and why.
+func (k *Knowledge) Notes() []string {
+	var notes []string
+	for _, r := range k.refused {
+		notes = append(notes, r.Err.Error())
+	}
+	return notes
+}
+
+// Match returns nil if an earlier study can serve a study of that space and goal,
+// else an error that says in words why not: it needs the same parameters, by name
+// and kind, in any order, with two finished trials of different outcomes within
+// the common part of their ranges; and the same metric, direction and unit.
+func Match(space *assay.Space, goal assay.Goal, s Study) error {
+	_, err := newSource(space, goal, s)
+	return err
+}
+
+// A source is an earlier study in the coordinates of the running one.
+type source struct {
+	name   string
+	trials []assay.Trial // within the common ranges, with the space's coordinates
+	params []assay.Param // of the space
+	scale  scale
+	best   assay.Trial // of least value
+	worst  float64     // greatest finished value
+
+	exact   map[string]float64 // mean scaled outcome by Key
+	nearest assay.Predictor    // between them
+	data    assay.Data         // what both were made from
+	note    string             // why the automatic aggressiveness is the fixed one, or ""
+	space   *assay.Space
+
+	forest   assay.Predictor // made when it is needed first, with the next two
+	mean, sd float64         // of data.Y
+	unit     float64         // of loss; 0 before it is needed
+}
+
+// newSource translates the study. Cost: its trials times the parameters.
+func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
+	bad := func(format string, args ...any) (*source, error) {
+		return nil, fmt.Errorf("prune: study %q: %s", s.Name, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case s.Goal.Metric != goal.Metric:
+		return bad("its objective is %s, not %s", s.Goal.Metric, goal.Metric)
+	case s.Goal.Maximize != goal.Maximize:
+		return bad("its objective %s is %s, not %s", goal.Metric, direction(s.Goal), direction(goal))
+	case s.Goal.Unit != goal.Unit:
+		return bad("its objective %s is in %q, not in %q", goal.Metric, s.Goal.Unit, goal.Unit)
+	case len(s.Trials) == 0:
+		return bad("it has no trials")
+	}
+	t, err := newTranslation(space.Params, s.Params)
+	if err != nil {
+		return bad("%v", err)
+	}
+	src := &source{name: s.Name, space: space, params: space.Params}
+	finished := 0
+	for _, trial := range s.Trials {
+		if len(trial.Config) != len(s.Params) || !trial.State.Final() {
+			continue
+		}
+		if trial.State == assay.Done {
+			if math.IsNaN(trial.Value) || math.IsInf(trial.Value, 0) {
+				continue
+			}
+			finished++
+		}
+		if c, ok := t.config(trial.Config); ok {
+			trial.Config = c
+			src.trials = append(src.trials, trial)
+		}
+	}
+	if finished == 0 {
+		return bad("none of its %d trials ran to the end", len(s.Trials))
+	}
+	values := finishedValues(src.trials)
+	switch {
+	case len(values) == 0:
+		return bad("none of its trials is within the ranges of this study")
+	case len(values) == 1:
+		return bad("1 finished trial tells nothing apart")
+	case slices.Min(values) == slices.Max(values):
+		return bad("its %d outcomes are all equal, so that there is no correlation", len(values))
+	}
+	src.fit(values)
+	return src, nil
+}
+
+func direction(g assay.Goal) string {
+	if g.Maximize {
+		return "maximized"
+	}
+	return "minimized"
+}
+
+func finishedValues(trials []assay.Trial) []float64 {
+	var vs []float64
+	for _, t := range trials {
+		if t.State == assay.Done {
+			vs = append(vs, t.Value)
+		}
+	}
+	return vs
+}
+
+// fit sets what is known at once.
+func (s *source) fit(values []float64) {
+	s.scale = newScale(values)
+	s.best, _ = assay.Best(s.trials)
+	s.worst = slices.Max(values)
+}
+
+// examples returns the training set of the surrogates, made when it is needed first:
+// many studies are matched, few are used. A failed or infeasible trial counts as the
+// worst one, a censored one is left out. exact is made with it.
+func (s *source) examples() assay.Data {
+	if s.exact != nil {
+		return s.data
+	}
+	sum, n := make(map[string]float64, len(s.trials)), make(map[string]float64, len(s.trials))
+	for _, t := range s.trials {
+		v := t.Value
+		switch t.State {
+		case assay.Censored:
+			continue
+		case assay.Done:
+		default:
+			v = s.worst
+		}
+		k := t.Config.Key()
+		y := s.scale.forward(v)
+		sum[k] += y
+		n[k]++
+		s.data.X = append(s.data.X, s.space.Encode(t.Config))
+		s.data.Y = append(s.data.Y, y)
+	}
+	for k := range sum {
+		sum[k] /= n[k]
+	}
+	s.exact = sum
+	return s.data
+}
+
+// predict returns the surrogate at c, on the scale of the study: exact where there
+// are trials, and the mean of the five nearest elsewhere (Silva et al. 2018, §3.3).
+func (s *source) predict(c assay.Config) float64 {
+	s.examples()
+	if y, ok := s.exact[c.Key()]; ok {
+		return y
+	}
+	if s.nearest == nil {
+		var err error
+		if s.nearest, err = (model.KNN{}).Fit(s.examples()); err != nil {
+			panic(err) // exact examples of finite features and outcomes always fit
+		}
+	}
+	return s.nearest.Predict(s.space.Encode(c)).Mean
+}
+
+// byValue returns the finished trials, the best first, the earlier of equals.
+func (s *source) byValue() []assay.Trial {
+	ts := slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.State != assay.Done })
+	slices.SortStableFunc(ts, func(a, b assay.Trial) int { return cmp.Compare(a.Value, b.Value) })
+	return ts
+}
+
+// A translation turns configurations of earlier parameters into those of the
+// running study.
+type translation struct {
+	to     []assay.Param
+	from   []assay.Param         // in the order of to
+	column []int                 // where each is in an earlier configuration
+	level  []map[float64]float64 // of parameters with levels
+	same   bool                  // whether nothing changes
+}
+
+// newTranslation returns an error that names the first parameter that differs.
+func newTranslation(to, from []assay.Param) (*translation, error) {
+	t := &translation{to: to, same: len(to) == len(from)}
+	for _, p := range to {
+		i := slices.IndexFunc(from, func(q assay.Param) bool { return q.Name == p.Name })
+		if i < 0 {
+			return nil, fmt.Errorf("it has no parameter %s", p.Name)
+		}
+		q := from[i]
+		if q.Kind != p.Kind {
+			return nil, fmt.Errorf("its parameter %s is %s, not %s", p.Name, q.Kind, p.Kind)
+		}
+		if q.Unit != p.Unit && q.Unit != "" && p.Unit != "" {
+			return nil, fmt.Errorf("its parameter %s is in %s, not in %s", p.Name, q.Unit, p.Unit)
+		}
+		t.same = t.same && to[i].Name == p.Name && q.Lo == p.Lo && q.Hi == p.Hi && q.Step == p.Step && slices.Equal(q.Levels, p.Levels)
+		levels := map[float64]float64{}
+		for l, text := range q.Levels {
+			if x, err := p.Parse(text); err == nil {
+				levels[float64(l)] = x
+			}
+		}
+		t.from, t.column, t.level = append(t.from, q), append(t.column, i), append(t.level, levels)
+	}
+	if len(from) > len(to) {
+		for _, q := range from {
+			if !slices.ContainsFunc(to, func(p assay.Param) bool { return p.Name == q.Name }) {
+				return nil, fmt.Errorf("it has another parameter, %s", q.Name)
+			}
+		}
+	}
+	return t, nil
+}
+
+// config returns the configuration in the running study's coordinates. ok is
+// false if a coordinate is outside of the common part.
+func (t *translation) config(c assay.Config) (assay.Config, bool) {
+	if t.same {
+		for i, x := range c {
+			if p := &t.to[i]; !p.Numeric() && !p.Contains(x) || p.Numeric() && !(x >= p.Lo && x <= p.Hi) {
+				return nil, false
+			}
+		}
+		return c, true
+	}
+	out := make(assay.Config, len(t.to))
+	for i, p := range t.to {
+		x := c[t.column[i]]
+		if !p.Numeric() {
+			y, ok := t.level[i][x]
+			if !ok {
+				return nil, false
+			}
+			out[i] = y
+			continue
+		}
+		if !p.Contains(x) {
+			return nil, false
+		}
+		out[i] = x
+		if p.Count() > 0 {
+			out[i] = p.Snap(x)
+		}
+	}
+	return out, true
+}
+
+// A scale is a monotone transform under which outcomes of one order of magnitude
+// differ as visibly as those of another: the logarithm if all are positive, its
+// mirror image if all are negative, none otherwise.
+type scale int8
+
+const (
+	identity scale = iota
+	logarithm
+	mirror
+)
+
+func newScale(values []float64) scale {
+	switch {
+	case slices.Min(values) > 0:
+		return logarithm
+	case slices.Max(values) < 0:
+		return mirror
+	}
+	return identity
+}
+
+// forward is NaN or infinite for a value that the scale does not have.
+func (s scale) forward(v float64) float64 {
+	switch s {
+	case logarithm:
+		return math.Log(v)
+	case mirror:
+		return -math.Log(-v)
+	}
+	return v
+}

@@ -1,0 +1,439 @@
+package prune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// TransferOptions are the options of [NewTransfer].
+type TransferOptions struct {
+	// Seed decides the forests, and the random candidates in large spaces.
+	Seed uint64
+	// First is the number of proposals that come before anything is known of the
+	// running study; 0 means 3.
+	First int
+}
+
+const (
+	firstProposals = 3
+	maxTable       = 20_000 // configurations that are all candidates
+	topOfSource    = 20     // candidates that each source offers elsewhere
+	draws          = 256    // random candidates elsewhere
+	patience       = 3      // proposals of ours without improvement before there are fewer
+	ownTrials      = 10     // of the inner searcher before it sees ours
+)
+
+// A Transfer is a searcher that takes turns with the earlier studies. Make one
+// with [NewTransfer].
+type Transfer struct {
+	inner assay.Searcher
+	base  *base
+	opts  TransferOptions
+
+	last    int64
+	pending map[int64]asked
+	visited map[string]bool
+	spread  []float64     // portfolio: by source, the loss that its proposals leave
+	made    int           // proposals of ours
+	row     int           // proposals of ours since the last of inner's
+	theirs  int           // proposals of inner's since the last of ours
+	idle    int           // results of ours in a row that were no improvement
+	told    int           // trials of inner's that were told
+	held    []assay.Trial // results of ours that inner has not seen
+	after   int           // trials before the only proposals of a reuse; 0 if this is none
+	ended   int           // trials told
+
+	table []assay.Config // all candidates of a small space
+	codes [][]float64    // their features
+	rows  map[*source][]float64
+	model *blend // of the trials up to now; nil if it must be made
+}
+
+// asked is an outstanding proposal; inner is the ID that the inner searcher gave
+// it, 0 if it is ours.
+type asked struct {
+	config assay.Config
+	inner  int64
+}
+
+var (
+	_ assay.Searcher = (*Transfer)(nil)
+	_ assay.Observer = (*Transfer)(nil)
+)
+
+// NewTransfer returns inner with proposals from earlier studies between its own.
+//
+// The first are those that do best in the earlier studies together: each is chosen
+// from the best configurations of all to lower the mean over the studies of what
+// the best of the proposals so far is worse than the study's own best, in units of
+// the study's spread.
+//
+// Later ones are those with the greatest expected improvement by a model of the
+// running study that builds on the eight most similar ones (the type blend of this
+// package). How many they are depends on how well it predicts each trial from the
+// others, by a lower bound of the correlation (Fisher's z, one standard error): two
+// of three from 0.7, every second from 0.4, and below that one of eight. Each three in
+// a row that are no improvement halve their share, to one of 16 at least, so that a
+// study that is like no other loses little.
+//
+// In an [assay.Space.Indexed] space of up to 20,000 all configurations are candidates,
+// elsewhere the best of the earlier studies, the neighbours of the best and random
+// ones. The trials go to inner; those of ours as observations, if it is an Observer
+// and once ten of its own were told: before, it explores by itself. Wrap the result in search.Cache: where inner is none it may propose
+// what we have.
+func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
+	if opts.First < 0 {
+		panic(fmt.Sprintf("prune: %d first proposals", opts.First))
+	}
+	t := &Transfer{
+		inner: inner, base: newBase(k), opts: opts,
+		pending: map[int64]asked{}, visited: map[string]bool{}, rows: map[*source][]float64{},
+	}
+	t.opts.First = cmp.Or(opts.First, firstProposals)
+	for range t.base.sources {
+		t.spread = append(t.spread, math.Inf(1))
+	}
+	space := k.space
+	if n := space.Size().N; space.Indexed() && n <= maxTable {
+		for c := range space.All() {
+			t.table = append(t.table, c)
+		}
+	}
+	return t
+}
+
+// Ask implements [assay.Searcher]. It ends when inner does.
+func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
+	if n < 1 {
+		panic(fmt.Sprintf("prune: ask for %d proposals", n))
+	}
+	var ps []assay.Proposal
+	for len(ps) < n {
+		if c := t.propound(); c != nil {
+			ps = append(ps, t.propose(c, 0))
+			continue
+		}
+		more, err := t.inner.Ask(1)
+		if err != nil && len(ps) == 0 {
+			return nil, err
+		}
+		if err != nil || len(more) == 0 {
+			break
+		}
+		ps = append(ps, t.propose(more[0].Config, more[0].ID))
+	}
+	return ps, nil
+}
+
+func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
+	t.last++
+	t.pending[t.last] = asked{c, inner}
+	t.visited[c.Key()] = true
+	if inner == 0 {
+		t.made++
+		t.row, t.theirs = t.row+1, 0
+	} else {
+		t.row, t.theirs = 0, t.theirs+1
+	}
+	return assay.Proposal{ID: t.last, Config: c}
+}
+
+// propound returns a proposal of ours if it is our turn and there is one, else nil.
+func (t *Transfer) propound() assay.Config {
+	if len(t.base.sources) == 0 {
+		return nil
+	}
+	if t.after > 0 {
+		return t.reuse()
+	}
+	if t.made < t.opts.First {
+		if c := t.portfolio(); c != nil {
+			return c
+		}
+		t.made = t.opts.First // the earlier studies have no more to offer
+	}
+	if t.model == nil {
+		t.model = newBlend(t.base, t.opts.Seed)
+	}
+	if t.model == nil || !t.ours() {
+		return nil
+	}
+	return t.promising()
+}
+
+// trust returns a lower bound of how well the model predicts: one standard error
+// below the correlation, by Fisher's z; -1 for too few trials.
+func (t *Transfer) trust() float64 {
+	n := len(t.base.trials)
+	if t.model == nil || n <= 3 {
+		return -1
+	}
+	return math.Tanh(math.Atanh(t.model.skill) - 1/math.Sqrt(float64(n-3)))
+}
+
+// ours reports whether it is our turn: every period-th proposal, or two of three.
+func (t *Transfer) ours() bool {
+	low, period := t.trust(), 8
+	switch {
+	case low >= 0.7 && t.idle < patience:
+		return t.row < 2
+	case low >= 0.4:
+		period = 2
+	}
+	for range t.idle / patience {
+		period = min(2*period, 16)
+	}
+	return t.theirs+1 >= period
+}
+
+// portfolio returns the configuration that lowers the mean loss over the studies
+// most; nil if there is none.
+func (t *Transfer) portfolio() assay.Config {
+	var best assay.Config
+	var left []float64
+	least := math.Inf(1)
+	for _, c := range t.offers() {
+		loss := make([]float64, len(t.spread))
+		var sum float64
+		for j, s := range t.base.sources {
+			loss[j] = min(t.spread[j], s.loss(c))
+			sum += loss[j]
+		}
+		if sum < least {
+			best, left, least = c, loss, sum
+		}
+	}
+	if best != nil {
+		t.spread = left
+	}
+	return best
+}
+
+// loss returns what the surrogate at c is worse than the best, in units of the
+// difference between the median and the best.
+func (s *source) loss(c assay.Config) float64 {
+	best := s.scale.forward(s.best.Value)
+	if s.unit == 0 {
+		s.unit = max(median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
+	}
+	return max(0, s.predict(c)-best) / s.unit
+}
+
+func median(xs []float64) float64 {
+	s := slices.Sorted(slices.Values(xs))
+	return s[(len(s)-1)/2]/2 + s[len(s)/2]/2
+}
+
+// offers returns the best configurations of every source that are in the space and
+// not visited.
+func (t *Transfer) offers() []assay.Config {
+	seen := map[string]bool{}
+	var out []assay.Config
+	for _, s := range t.base.sources {
+		n := 0
+		for _, trial := range s.byValue() {
+			k := trial.Config.Key()
+			if n == topOfSource {
+				break
+			}
+			if !t.visited[k] && t.base.space.Contains(trial.Config) {
+				n++
+				if !seen[k] {
+					seen[k] = true
+					out = append(out, trial.Config)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// promising returns the candidate with the greatest expected improvement by the
+// model, the first of equals; nil if there is none.
+func (t *Transfer) promising() assay.Config {
+	cs, features, rows := t.candidates()
+	if len(cs) == 0 {
+		return nil
+	}
+	out := make([]assay.Prediction, len(cs))
+	t.model.predict(features, rows, out)
+	incumbent := slices.Min(t.base.outcomes())
+	at, top := -1, math.Inf(-1)
+	for i, o := range out {
+		if v := improvement(incumbent-o.Mean, o.Std); v > top {
+			at, top = i, v
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	return cs[at]
+}
+
+// candidates returns configurations that are not visited, their features, and the
+// rows of their standardized surrogates.
+func (t *Transfer) candidates() (cs []assay.Config, features, rows [][]float64) {
+	if t.table == nil {
+		for _, c := range t.sample() {
+			cs = append(cs, c)
+			features = append(features, t.base.space.Encode(c))
+			rows = append(rows, t.model.standard(c))
+		}
+		return cs, features, rows
+	}
+	if t.codes == nil {
+		for _, c := range t.table {
+			t.codes = append(t.codes, t.base.space.Encode(c))
+		}
+	}
+	for _, s := range t.model.sources {
+		if t.rows[s] == nil {
+			for _, c := range t.table {
+				t.rows[s] = append(t.rows[s], s.standard(c))
+			}
+		}
+	}
+	for i, c := range t.table {
+		if t.visited[c.Key()] {
+			continue
+		}
+		row := make([]float64, len(t.model.sources))
+		for j, s := range t.model.sources {
+			row[j] = t.rows[s][i]
+		}
+		cs, features, rows = append(cs, c), append(features, t.codes[i]), append(rows, row)
+	}
+	return cs, features, rows
+}
+
+// sample returns the candidates of a large space.
+func (t *Transfer) sample() []assay.Config {
+	seen := map[string]bool{}
+	var out []assay.Config
+	add := func(c assay.Config) {
+		if k := c.Key(); !seen[k] && !t.visited[k] {
+			seen[k] = true
+			out = append(out, c)
+		}
+	}
+	for _, c := range t.offers() {
+		add(c)
+	}
+	around := []assay.Config{t.base.best.Config}
+	for _, s := range t.model.sources {
+		around = append(around, s.best.Config)
+	}
+	for _, c := range around {
+		if t.base.space.Contains(c) {
+			for _, n := range t.base.space.Neighbours(c) {
+				add(n)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(t.opts.Seed, uint64(t.last))) // an Ask without proposals leaves no trace
+	for range draws {
+		if c, ok := t.base.space.Draw(rng); ok {
+			add(c)
+		}
+	}
+	return out
+}
+
+// Tell implements [assay.Searcher].
+func (t *Transfer) Tell(trials ...assay.Trial) error {
+	seen := map[int64]bool{}
+	for _, trial := range trials {
+		if _, ok := t.pending[trial.ID]; !ok || seen[trial.ID] {
+			if trial.ID < 1 || trial.ID > t.last {
+				return fmt.Errorf("prune: trial %d was not asked", trial.ID)
+			}
+			return fmt.Errorf("prune: trial %d was told before", trial.ID)
+		}
+		if !trial.State.Final() {
+			return fmt.Errorf("prune: trial %d is %v", trial.ID, trial.State)
+		}
+		seen[trial.ID] = true
+	}
+	for _, trial := range trials {
+		a := t.pending[trial.ID]
+		delete(t.pending, trial.ID)
+		trial.Config = a.config
+		if a.inner > 0 {
+			trial.ID = a.inner
+			t.told++
+			if err := t.inner.Tell(trial); err != nil {
+				return err
+			}
+		} else {
+			t.held = append(t.held, trial)
+			if trial.State == assay.Done && (!t.base.found || trial.Value < t.base.best.Value) {
+				t.idle = 0
+			} else {
+				t.idle++
+			}
+		}
+		t.learn(trial)
+	}
+	return t.release()
+}
+
+// release shows inner the results of ours, once it has explored a little by itself:
+// a searcher that counts them as part of its initial design would see nothing but
+// what looks good to earlier studies.
+func (t *Transfer) release() error {
+	o, ok := t.inner.(assay.Observer)
+	if !ok || len(t.held) == 0 || t.told < ownTrials {
+		return nil
+	}
+	held := t.held
+	t.held = nil
+	return o.Observe(held...)
+}
+
+// Observe implements [assay.Observer].
+func (t *Transfer) Observe(trials ...assay.Trial) error {
+	for _, trial := range trials {
+		if !trial.State.Final() {
+			return fmt.Errorf("prune: an observed trial is %v", trial.State)
+		}
+		if len(trial.Config) != t.base.space.Dim() {
+			return fmt.Errorf("prune: an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
+		}
+	}
+	if o, ok := t.inner.(assay.Observer); ok {
+		if err := o.Observe(trials...); err != nil {
+			return err
+		}
+	}
+	for _, trial := range trials {
+		t.visited[trial.Config.Key()] = true
+		t.learn(trial)
+	}
+	return nil
+}
+
+func (t *Transfer) learn(trial assay.Trial) {
+	t.base.learn(trial)
+	t.ended++
+	t.model = nil
+}
+
+// improvement returns the expected improvement of N(gain, std²) over 0; the gain
+// itself without a std.
+func improvement(gain, std float64) float64 {
+	if !(std > 0) {
+		return gain
+	}
+	z := gain / std
+	if z < -30 {
+		return gain // ordered as the tail is, and below every improvement
+	}
+	return gain*cdf(z) + std*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
+}
+
+func cdf(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
