@@ -35,7 +35,11 @@ import (
 type GP struct {
 	MaxExamples int // 0 means 300
 	Evaluations int // of the likelihood and its gradient; 0 means 40
-	Seed        uint64
+	// Like is a process that was fitted to similar data: the search for parameters
+	// starts from its own if they are likelier than the usual starts. Nil, and what
+	// is no process over as many features, mean nothing.
+	Like assay.Predictor
+	Seed uint64
 }
 
 var _ assay.Learner = GP{}
@@ -65,8 +69,7 @@ func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
 		}
 	}
 	m := newMarginal(newScaler(X), X, Y)
-	theta := m.start()
-	theta, _ = minimizeBFGS(m.loss, theta, evaluations)
+	theta, _ := minimizeBFGS(m.loss, m.start(g.Like), max(1, evaluations-gpStarts))
 	return m.posterior(theta)
 }
 
@@ -134,14 +137,37 @@ func newMarginal(s scaler, X [][]float64, Y []float64) *marginal {
 	return m
 }
 
-// start returns the modes of the priors.
-func (m *marginal) start() []float64 {
-	theta := make([]float64, m.d+2)
+// gpStarts is the number of points that start compares.
+const gpStarts = 4
+
+// start returns the likeliest of the modes of the priors, the same with shorter
+// lengths by factors e and e², and the parameters of like. The modes are far from
+// what most data want, and many steps away from it.
+func (m *marginal) start(like assay.Predictor) []float64 {
+	mode := make([]float64, m.d+2)
 	for j := range m.d {
-		theta[j] = m.lengthMean()
+		mode[j] = m.lengthMean()
 	}
-	theta[m.d], theta[m.d+1] = gpSignalMean, gpNoiseMean
-	return theta
+	mode[m.d], mode[m.d+1] = gpSignalMean, gpNoiseMean
+	starts := [][]float64{mode}
+	for shift := 1.0; shift <= 2; shift++ {
+		short := slices.Clone(mode)
+		for j := range m.d {
+			short[j] -= shift
+		}
+		starts = append(starts, short)
+	}
+	if p, ok := like.(*gpPosterior); ok && p.d == m.d {
+		starts = append(starts, p.theta)
+	}
+	grad := make([]float64, m.d+2)
+	best, least := mode, math.Inf(1)
+	for _, s := range starts {
+		if v := m.loss(s, grad); v < least {
+			best, least = s, v
+		}
+	}
+	return best
 }
 
 func (m *marginal) lengthMean() float64 {
@@ -276,7 +302,7 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 	p := &gpPosterior{
 		scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
 		w: inverseSquares(theta[:m.d]), signal: signal,
-		alpha: alpha.RawVector().Data, lower: make([]float64, n*n),
+		alpha: alpha.RawVector().Data, lower: make([]float64, n*n), theta: theta,
 	}
 	var l mat.TriDense
 	chol.LTo(&l)

@@ -67,7 +67,7 @@ func sine(n, d int, noise float64, seed uint64) assay.Data {
 func TestMarginalGradient(t *testing.T) {
 	d := sine(12, 3, 1, 1)
 	m := newMarginal(newScaler(d.X), d.X, d.Y)
-	for _, theta := range [][]float64{m.start(), {0.2, -0.5, 1, 0.3, -2}, {-1, 0, 2, -1, -5}} {
+	for _, theta := range [][]float64{m.start(nil), {0.2, -0.5, 1, 0.3, -2}, {-1, 0, 2, -1, -5}} {
 		grad, scratch := make([]float64, 5), make([]float64, 5)
 		m.loss(theta, grad)
 		for i := range theta {

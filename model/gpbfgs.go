@@ -72,12 +72,19 @@ func minimizeBFGS(f func(x, grad []float64) float64, x []float64, evaluations in
 			fresh = true
 			continue
 		}
-		fresh = false
-		var curvature float64
+		var curvature, change2 float64
 		for i := range n {
 			step[i], change[i] = next[i]-x[i], nextGrad[i]-grad[i]
 			curvature += step[i] * change[i]
+			change2 += change[i] * change[i]
 		}
+		if fresh && curvature > 0 {
+			// The scale of the first step was a guess; this is their eq. 6.20.
+			for i := range n {
+				h[i*n+i] = curvature / change2
+			}
+		}
+		fresh = false
 		fell := value - nextValue
 		x, next = next, x
 		grad, nextGrad = nextGrad, grad

@@ -18,6 +18,7 @@ type gpPosterior struct {
 	signal   float64   // s²
 	alpha    []float64
 	lower    []float64 // L, n rows of n
+	theta    []float64 // the kernel's parameters
 }
 
 var _ assay.BatchPredictor = (*gpPosterior)(nil)

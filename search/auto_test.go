@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/model"
 )
 
 // lightAuto is an Auto searcher that looks at few candidates.
@@ -78,27 +79,85 @@ func driveAuto(t testing.TB, s assay.Searcher, n int, value func(assay.Config) f
 	return all
 }
 
-func TestAutoChoosesTheModelThatPredicts(t *testing.T) {
+// The parameters of the process are never older than a tenth of the trials, and
+// it is asked every third time: where the objective is smooth its proposals
+// alone are near the optimum.
+func TestAutoProcess(t *testing.T) {
 	s := gridSpace(t)
-	slope := func(c assay.Config) float64 { return math.Exp((c[0] + 2*c[1] - c[2]) / 20) }
-	steps := func(c assay.Config) float64 {
-		switch {
-		case c[0] > 16:
-			return 1e4
-		case c[1] > 9:
-			return 2
+	a := NewAuto(s, AutoOptions{Seed: 1, Initial: 6})
+	learned := 0
+	var proposals []float64
+	for range 36 {
+		turn, before := a.turn, a.process.trials
+		v := driveAuto(t, a, 1, dish)[0].Value
+		if a.turn == turn || turn%3 != 1 { // of the design, or of another part
+			continue
 		}
-		return 1
+		proposals = append(proposals, v)
+		ended := a.bayes.ended - 1 // at the time of the proposal
+		if a.process.trials != before {
+			learned++
+		}
+		if a.process.fitted == nil || float64(ended) >= processRenewal*float64(a.process.trials) {
+			t.Errorf("after %d trials the parameters are those of %d", ended, a.process.trials)
+		}
 	}
+	if len(proposals) != 11 || learned < 3 || learned > 11 {
+		t.Errorf("%d proposals of the process, learned %d times", len(proposals), learned)
+	}
+	if slices.Min(proposals) > 1.2 {
+		t.Errorf("the proposals of the process are worth %v, the optimum is 1", proposals)
+	}
+}
+
+// In a pool of more than the process scores, the shortlist has no configuration
+// twice, and none that is visited or outside a limit.
+func TestAutoShortlist(t *testing.T) {
+	s := gridSpace(t) // of 9261
+	a := NewAuto(s, AutoOptions{Seed: 1, Initial: 6})
+	a.Narrow(func(c assay.Config) bool { return c[0] != 3 })
+	driveAuto(t, a, 12, dish)
+	b := a.bayes
+	if err := b.fit(); err != nil {
+		t.Fatal(err)
+	}
+	short := b.pool.shortlist(b, a.process.fitted.(model.MeanPredictor))
+	if len(short) != processShort+processRandom {
+		t.Errorf("%d configurations, want %d", len(short), processShort+processRandom)
+	}
+	seen := visited{}
+	for _, i := range short {
+		if c := s.At(int64(i)); !b.open(c) || !seen.add(c) {
+			t.Errorf("%v is on the list", c)
+		}
+	}
+}
+
+// The models begin when half of the initial design has finished; where runs are
+// stopped and two have finished, when all of it has been asked for.
+func TestAutoBegins(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		value   func(assay.Config) float64
-		process bool
-	}{{"smooth", slope, true}, {"steps", steps, false}} {
-		a := NewAuto(s, AutoOptions{Seed: 1, Initial: 30})
-		driveAuto(t, a, 32, c.value)
-		if a.decided == 0 || a.process != c.process {
-			t.Errorf("%s: process %v, decided after %d", c.name, a.process, a.decided)
+		name   string
+		stop   bool
+		design int
+	}{{"all finish", false, 5}, {"all but two are stopped", true, 10}} {
+		a := NewAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 10})
+		n := 0
+		for ; a.turn == 0; n++ {
+			ps, err := a.Ask(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr := doneTrial(ps[0], dish(ps[0].Config))
+			if c.stop && n >= 2 {
+				tr.State, tr.Value = assay.Censored, 1
+			}
+			if err := a.Tell(tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n-1 != c.design {
+			t.Errorf("%s: a design of %d, want %d", c.name, n-1, c.design)
 		}
 	}
 }
@@ -116,7 +175,7 @@ func TestAutoTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := ps[0].Config
-		if k >= 6 && turn%3 == 2 && slices.ContainsFunc(s.Neighbours(best), c.Equal) {
+		if k >= 3 && turn%3 == 2 && slices.ContainsFunc(s.Neighbours(best), c.Equal) {
 			beside++
 		}
 		v := dish(c)
@@ -127,8 +186,8 @@ func TestAutoTurns(t *testing.T) {
 			best, value = c, v
 		}
 	}
-	if beside < 6 || beside > 8 { // 8 turns; all neighbours may be visited
-		t.Errorf("%d proposals beside the best in 24, want about 8", beside)
+	if beside < 7 || beside > 9 { // 9 turns; all neighbours may be visited
+		t.Errorf("%d proposals beside the best in 27, want about 9", beside)
 	}
 }
 

@@ -53,15 +53,17 @@ type Bayes struct {
 	space   *assay.Space
 	learner assay.Learner
 	opts    BayesOptions
+	source  *rand.PCG // of rng
 	rng     *rand.Rand
 	ledger
 	visited visited
 	design  *Sobol // the initial design, and the source of last resort
 	pool    *pool  // scores whole spaces; nil if the space is too large
 	trials  []example
-	lies    map[int64]float64 // believed objective of outstanding trials
-	draws   int               // random candidates in a space without a pool
-	starts  int               // of the local search there
+	lies    map[int64]float64       // believed objective of outstanding trials
+	draws   int                     // random candidates in a space without a pool
+	starts  int                     // of the local search there
+	keep    func(assay.Config) bool // limit of Narrow, or nil
 	done    bool
 	asked   int // proposals and observed trials
 	ended   int // told and observed trials
@@ -80,7 +82,7 @@ type example struct {
 }
 
 var (
-	_ assay.Searcher = (*Bayes)(nil)
+	_ assay.Narrower = (*Bayes)(nil)
 	_ assay.Observer = (*Bayes)(nil)
 )
 
@@ -99,9 +101,10 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 			opts.Initial = max(2, int(n/3))
 		}
 	}
+	source := rand.NewPCG(opts.Seed, 2)
 	b := &Bayes{
 		space: space, learner: opts.Learner, opts: opts,
-		rng:     rand.New(rand.NewPCG(opts.Seed, 2)),
+		source: source, rng: rand.New(source),
 		visited: visited{}, lies: map[int64]float64{},
 		design: NewSobol(space, opts.Seed), draws: randomCandidates, starts: starts,
 	}
@@ -120,12 +123,18 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 	checkAsk(n)
 	var ps []assay.Proposal
 	for len(ps) < n && !b.done {
-		c, lie, err := choose()
-		if err != nil && len(ps) == 0 {
-			return nil, err
+		if b.pool != nil && !b.pool.any() {
+			b.done = true
+			break
 		}
+		before := *b.source
+		c, lie, err := choose()
 		if c == nil {
+			*b.source = before // nothing is proposed, nothing has changed
 			b.done = err == nil
+			if err != nil && len(ps) == 0 {
+				return nil, err
+			}
 			break
 		}
 		b.visit(c)
@@ -154,11 +163,7 @@ func (b *Bayes) choose() (assay.Config, float64, error) {
 			return nil, 0, err
 		}
 	}
-	c, ok := b.design.propound()
-	if !ok {
-		return nil, 0, nil
-	}
-	return c, math.NaN(), nil
+	return b.propound(), math.NaN(), nil
 }
 
 // ready reports whether the initial design has been asked for and enough of it
@@ -167,13 +172,18 @@ func (b *Bayes) ready() bool {
 	if b.asked < b.opts.Initial || 2*b.ended < b.opts.Initial {
 		return false
 	}
-	finished := 0
+	return b.finished() >= 2
+}
+
+// finished returns the number of trials that ran to their end.
+func (b *Bayes) finished() int {
+	n := 0
 	for _, e := range b.trials {
 		if e.state == assay.Done {
-			finished++
+			n++
 		}
 	}
-	return finished >= 2
+	return n
 }
 
 // visit keeps c from being proposed again.

@@ -30,7 +30,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	from := s.score(cs)
 	cs = nil
 	for range b.draws {
-		if c, ok := b.space.Draw(b.rng); ok {
+		if c, ok := b.draw(limitedDraws); ok {
 			cs = s.admit(cs, c)
 		}
 	}
@@ -99,7 +99,7 @@ func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
 }
 
 // score predicts configurations. Visited ones are scored, to be passed through,
-// but never the best.
+// but never the best; likewise those outside a limit.
 func (s *sweep) score(cs []assay.Config) []candidate {
 	X, out := make([][]float64, len(cs)), make([]assay.Prediction, len(cs))
 	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
@@ -117,11 +117,11 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 	return scored
 }
 
-// offer keeps c if it is not visited and the best so far, or one of n equals
+// offer keeps c if it can be proposed and is the best so far, or one of n equals
 // with probability 1/n.
 func (s *sweep) offer(c candidate) {
 	first := s.best.config == nil || better(c, s.best)
-	if !first && better(s.best, c) || s.b.visited.has(c.config) {
+	if !first && better(s.best, c) || !s.b.open(c.config) {
 		return
 	}
 	if first {

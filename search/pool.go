@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -22,6 +23,7 @@ type pool struct {
 	number   []map[float64]uint32 // by parameter, the number of a coordinate
 	width    int                  // features of a row
 	visited  []bool
+	outside  []bool // of the limit of Narrow; nil without one
 
 	buffer []float64 // poolChunk rows
 	rows   [][]float64
@@ -89,9 +91,51 @@ func (p *pool) visit(c assay.Config) {
 	}
 }
 
-// maximize returns the configuration not visited with the largest expected
-// improvement, a random one of equals, and its predicted mean; nil if every one
-// is visited.
+// narrow sets the limit. Cost: a call of keep for each configuration.
+func (p *pool) narrow(keep func(assay.Config) bool) {
+	p.outside = nil
+	if keep == nil {
+		return
+	}
+	p.outside = make([]bool, len(p.visited))
+	for i := range p.outside {
+		p.outside[i] = !keep(p.space.At(int64(i)))
+	}
+}
+
+// open reports whether configuration i can be proposed.
+func (p *pool) open(i int) bool { return !p.visited[i] && (p.outside == nil || !p.outside[i]) }
+
+// any reports whether there is an open configuration.
+func (p *pool) any() bool {
+	for i := range p.visited {
+		if p.open(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// random returns an open configuration, all with the same probability; nil if
+// there is none.
+func (p *pool) random(rng *rand.Rand) assay.Config {
+	at, n := -1, 0
+	for i := range p.visited {
+		if p.open(i) {
+			if n++; rng.IntN(n) == 0 {
+				at = i
+			}
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	return p.space.At(int64(at))
+}
+
+// maximize returns the open configuration with the largest expected
+// improvement, a random one of equals, and its predicted mean; nil if there is
+// none.
 func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	best, ties := -1, 0
 	var top candidate
@@ -110,8 +154,8 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 		}
 		fill = 0
 	}
-	for i, v := range p.visited {
-		if v {
+	for i := range p.visited {
+		if !p.open(i) {
 			continue
 		}
 		p.expand(i, p.rows[fill])

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/model"
 )
 
 // Training says what a [Predictive] rule makes of the trials that were stopped
@@ -180,9 +179,4 @@ func (p *Predictive) audited(id int64) bool {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
 	return float64(z>>11)/(1<<53) < p.opts.Audit
-}
-
-// aft is the learner of Cello: 20 rounds, and the extreme value distribution.
-func aft(seed uint64) model.TunedAFT {
-	return model.TunedAFT{AFT: model.AFT{Distribution: model.Extreme}, Seed: seed}
 }

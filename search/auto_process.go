@@ -1,0 +1,185 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
+)
+
+const (
+	processExamples = 100  // the best and the latest
+	processSteps    = 20   // evaluations of the likelihood
+	processRenewal  = 1.1  // growth of the trials after which the parameters are learned anew
+	processPool     = 4096 // configurations of a pool whose mean it predicts
+	processShort    = 300  // of these, those with the least means
+	processRandom   = 100  // and others, whose expected improvement it predicts
+	processDraws    = 192  // random candidates in a space without a pool
+	processClimbs   = 1    // starts of the local search there
+)
+
+// A process is the Gaussian process of an [Auto] search: the parameters of its
+// kernel, which are kept for a while.
+type process struct {
+	fitted model.Refitter // nil before the first fit
+	trials int            // that had ended at the time of that fit
+}
+
+// fit returns the process for the examples of a, which are those of its forest;
+// nil if there is none.
+func (p *process) fit(a *Auto) assay.Predictor {
+	b := a.bayes
+	d := processData(b.examples(), b.surrogate)
+	if p.fitted != nil && float64(b.ended) < processRenewal*float64(p.trials) {
+		if m, err := p.fitted.Refit(d); err == nil {
+			return m
+		}
+	}
+	g := model.GP{Evaluations: processSteps, MaxExamples: processExamples, Seed: a.opts.Seed}
+	if p.fitted != nil {
+		g.Like = p.fitted
+	}
+	m, err := g.Fit(d)
+	if err != nil {
+		return nil
+	}
+	p.fitted, p.trials = m.(model.Refitter), b.ended
+	return m
+}
+
+// processData returns the examples for the process: the best half and the latest
+// half of processExamples where there are more, and censored outcomes as the
+// forest expects them.
+func processData(d assay.Data, forest assay.Predictor) assay.Data {
+	y := slices.Clone(d.Y)
+	out := make([]assay.Prediction, len(y))
+	assay.PredictAll(forest, d.X, out)
+	for i, c := range d.Censored {
+		if c {
+			y[i] = max(y[i], out[i].Mean)
+		}
+	}
+	if len(y) <= processExamples {
+		return assay.Data{X: d.X, Y: y}
+	}
+	order := make([]int, len(y))
+	for i := range order {
+		order[i] = i
+	}
+	latest := len(y) - processExamples/2
+	slices.SortStableFunc(order[:latest], func(i, j int) int { return cmp.Compare(y[i], y[j]) })
+	var few assay.Data
+	for _, i := range append(order[:processExamples/2], order[latest:]...) {
+		few.X = append(few.X, d.X[i])
+		few.Y = append(few.Y, y[i])
+	}
+	return few
+}
+
+// byProcess returns the candidate with the largest expected improvement by the
+// process; nil if there is none.
+//
+// In a pool the candidates are the configurations with the least predicted
+// means, which are cheap, and some others; in a pool of more than processPool the
+// means are those of what the forest prefers and of as many others. Without a
+// pool the process climbs as [Bayes] does.
+func (a *Auto) byProcess() (assay.Config, float64) {
+	b := a.bayes
+	g := a.process.fit(a)
+	if g == nil {
+		return nil, 0
+	}
+	if b.pool != nil {
+		return b.pool.best(b, b.pool.shortlist(b, g.(model.MeanPredictor)), g)
+	}
+	forest, draws, starts := b.surrogate, b.draws, b.starts
+	b.surrogate, b.draws, b.starts = g, min(draws, processDraws), min(starts, processClimbs)
+	c, mean := b.maximize()
+	b.surrogate, b.draws, b.starts = forest, draws, starts
+	return c, mean
+}
+
+// A ranked configuration of a pool.
+type ranked struct {
+	at   int
+	rank float64 // the less the better
+}
+
+// shortlist returns the open configurations with the least means, processShort of
+// them, and processRandom others. The order is random among equals.
+func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
+	var all []int
+	for i := range p.visited {
+		if p.open(i) {
+			all = append(all, i)
+		}
+	}
+	if len(all) > processPool {
+		all = p.leading(b, all, processPool/2, processPool/2, func(rows [][]float64, out []float64) {
+			assay.PredictAll(b.surrogate, rows, p.out[:len(rows)])
+			for k, o := range p.out[:len(rows)] {
+				out[k] = -LogEI(o.Mean, o.Std, b.incumbent)
+			}
+		})
+	}
+	return p.leading(b, all, processShort, processRandom, process.PredictMeans)
+}
+
+// leading returns the n configurations of least rank among the given ones, and
+// as many others at random, each at most once.
+func (p *pool) leading(b *Bayes, among []int, n, others int, rank func(rows [][]float64, out []float64)) []int {
+	order := make([]ranked, 0, len(among))
+	ranks := make([]float64, poolChunk)
+	b.rng.Shuffle(len(among), func(i, j int) { among[i], among[j] = among[j], among[i] })
+	for rest := among; len(rest) > 0; {
+		part := rest[:min(poolChunk, len(rest))]
+		rest = rest[len(part):]
+		for k, i := range part {
+			p.expand(i, p.rows[k])
+		}
+		rank(p.rows[:len(part)], ranks[:len(part)])
+		for k, i := range part {
+			order = append(order, ranked{i, ranks[k]})
+		}
+	}
+	slices.SortStableFunc(order, func(x, y ranked) int { return cmp.Compare(x.rank, y.rank) })
+	var out []int
+	for _, r := range order[:min(n, len(order))] {
+		out = append(out, r.at)
+	}
+	if len(order) > n {
+		rest := order[n:]
+		b.rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+		for _, r := range rest[:min(others, len(rest))] {
+			out = append(out, r.at)
+		}
+	}
+	return out
+}
+
+// best returns the configuration with the largest expected improvement by model
+// among the given ones, the first of equals, and its predicted mean; nil if there
+// are none.
+func (p *pool) best(b *Bayes, among []int, model assay.Predictor) (assay.Config, float64) {
+	at, top := -1, candidate{}
+	for len(among) > 0 {
+		part := among[:min(poolChunk, len(among))]
+		among = among[len(part):]
+		for k, i := range part {
+			p.expand(i, p.rows[k])
+		}
+		assay.PredictAll(model, p.rows[:len(part)], p.out[:len(part)])
+		for k, o := range p.out[:len(part)] {
+			c := candidate{mean: o.Mean, score: LogEI(o.Mean, o.Std, b.incumbent)}
+			if at < 0 || better(c, top) {
+				at, top = part[k], c
+			}
+		}
+	}
+	if at < 0 {
+		return nil, math.NaN()
+	}
+	return p.space.At(int64(at)), top.mean
+}

@@ -1,0 +1,56 @@
+package stop
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Opening bounds the time of the first runs. While no trial has finished there is
+// no value to compare a run with, and an unlucky first configuration can take a
+// whole time budget. Until then a run is stopped at Limit; so is a second one, a
+// third at 2·Limit and a fourth at 4·Limit, and all after that go on to their
+// ends. These are the doubling limits of a restart strategy (Luby, Sinclair and
+// Zuckerman 1993): what is lost is at most 8·Limit, and on a program whose median
+// run is shorter than Limit it is seldom more than that.
+//
+// Once a trial has finished Rule decides. The time is that of the measurement,
+// whatever the objective is.
+type Opening struct {
+	Rule  assay.Stopper
+	Limit time.Duration // 0 means none: Rule decides alone
+}
+
+var _ assay.Stopper = Opening{}
+
+// openings are the stopped runs after which none is stopped any more until one has
+// finished.
+const openings = 4
+
+// Decide implements [assay.Stopper].
+func (o Opening) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
+	stopped := 0
+	for _, t := range history {
+		switch t.State {
+		case assay.Done:
+			return o.Rule.Decide(history, running)
+		case assay.Censored:
+			stopped++
+		}
+	}
+	if stopped >= openings || o.Limit <= 0 {
+		return o.Rule.Decide(history, running)
+	}
+	limit := o.Limit
+	for range stopped - 1 {
+		limit *= 2
+	}
+	d := assay.Decision{Predicted: math.NaN()}
+	if running.Measurement.Elapsed >= limit {
+		d.Stop = true
+		d.Reason = fmt.Sprintf("no run has finished yet, and this one has taken %v", running.Measurement.Elapsed)
+	}
+	return d
+}
