@@ -360,9 +360,19 @@ var units = [...]struct {
 	suffix      string
 	times, over float64
 }{
-	{"ms", 1, 1e3}, {"us", 1, 1e6}, {"µs", 1, 1e6}, {"ns", 1, 1e9}, {"s", 1, 1},
-	{"kbit", 1e3, 1}, {"Mbit", 1e6, 1}, {"Gbit", 1e9, 1}, {"bit", 1, 1},
-	{"kHz", 1e3, 1}, {"MHz", 1e6, 1}, {"GHz", 1e9, 1}, {"Hz", 1, 1},
+	{"ms", 1, 1e3},
+	{"us", 1, 1e6},
+	{"µs", 1, 1e6},
+	{"ns", 1, 1e9},
+	{"s", 1, 1},
+	{"kbit", 1e3, 1},
+	{"Mbit", 1e6, 1},
+	{"Gbit", 1e9, 1},
+	{"bit", 1, 1},
+	{"kHz", 1e3, 1},
+	{"MHz", 1e6, 1},
+	{"GHz", 1e9, 1},
+	{"Hz", 1, 1},
 }
 
 // Number returns the number that a level's text stands for, in base units: 8,

@@ -24,19 +24,31 @@ func TestProfile(t *testing.T) {
 		want    Run
 		isError bool
 	}{
-		{"all", measured(100, map[string]float64{"cpu": 40, "data_flow": 50, "network_time": 3, "disk_time": 1}), 0,
-			Run{Seconds: 100, DataFlow: 50, Split: SplitFull, Compute: 0.8, Network: 0.9, Disk: 0.3}, false},
-		{"user and system", measured(100, map[string]float64{"user": 30, "system": 10, "data_flow": 50}), 0,
-			Run{Seconds: 100, DataFlow: 50, Split: SplitStall, Compute: 0.8, Disk: 1.2}, false},
-		{"no data flow: D is one run", measured(100, map[string]float64{"cpu": 40, "data_flow": 0}), 0,
-			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 40, Disk: 60}, false},
+		{
+			"all", measured(100, map[string]float64{"cpu": 40, "data_flow": 50, "network_time": 3, "disk_time": 1}), 0,
+			Run{Seconds: 100, DataFlow: 50, Split: SplitFull, Compute: 0.8, Network: 0.9, Disk: 0.3},
+			false,
+		},
+		{
+			"user and system", measured(100, map[string]float64{"user": 30, "system": 10, "data_flow": 50}), 0,
+			Run{Seconds: 100, DataFlow: 50, Split: SplitStall, Compute: 0.8, Disk: 1.2},
+			false,
+		},
+		{
+			"no data flow: D is one run", measured(100, map[string]float64{"cpu": 40, "data_flow": 0}), 0,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 40, Disk: 60},
+			false,
+		},
 		{"time only", measured(100, nil), 0, Run{Seconds: 100, DataFlow: 1, Compute: 100}, false},
 		{"four cores", measured(100, map[string]float64{"cpu": 200}), 4, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50}, false},
 		{"half a core", measured(100, map[string]float64{"cpu": 40}), 0.5, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 80, Disk: 20}, false},
 		{"cores measured", measured(100, map[string]float64{"cpu": 200, "cores": 4}), 0, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50}, false},
 		{"U above 1", measured(100, map[string]float64{"cpu": 103}), 0, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 100}, false},
-		{"no request", measured(100, map[string]float64{"cpu": 50, "network_time": 0, "disk_time": 0}), 0,
-			Run{Seconds: 100, DataFlow: 1, Split: SplitFull, Compute: 50, Disk: 50}, false},
+		{
+			"no request", measured(100, map[string]float64{"cpu": 50, "network_time": 0, "disk_time": 0}), 0,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitFull, Compute: 50, Disk: 50},
+			false,
+		},
 		{"no time", measured(0, nil), 0, Run{}, true},
 		{"negative", measured(1, map[string]float64{"cpu": -1}), 0, Run{}, true},
 		{"NaN", measured(1, map[string]float64{"data_flow": math.NaN()}), 0, Run{}, true},

@@ -42,8 +42,10 @@ func TestSequence(t *testing.T) {
 func TestOneAttributeAtATime(t *testing.T) {
 	b := prefetcher(t)
 	for ref, want := range map[Reference]assay.Config{Min: {0, 5}, Max: {4, 0}} {
-		l := NewActiveLearner(b.space, Options{Published: &Published{Reference: ref, Predictors: []Part{Network, Compute, Disk},
-			Attributes: map[Part][]string{Compute: {"cpu", "rtt"}, Network: {"rtt", "cpu"}, Disk: {"rtt", "cpu"}}}})
+		l := NewActiveLearner(b.space, Options{Published: &Published{
+			Reference: ref, Predictors: []Part{Network, Compute, Disk},
+			Attributes: map[Part][]string{Compute: {"cpu", "rtt"}, Network: {"rtt", "cpu"}, Disk: {"rtt", "cpu"}},
+		}})
 		asked := drive(t, b, l, 99)
 		if !asked[0].Equal(want) {
 			t.Errorf("%v: the reference is %v, want %v", ref, asked[0], want)
@@ -65,8 +67,10 @@ func TestOneAttributeAtATime(t *testing.T) {
 func TestTraversal(t *testing.T) {
 	b := prefetcher(t)
 	varied := func(tr Traversal, threshold float64, n int) string {
-		l := NewActiveLearner(b.space, Options{Published: &Published{Traversal: tr, Threshold: threshold, Predictors: []Part{Network, Compute, Disk},
-			Attributes: map[Part][]string{Compute: {"cpu"}, Network: {"rtt"}, Disk: {"rtt"}}}})
+		l := NewActiveLearner(b.space, Options{Published: &Published{
+			Traversal: tr, Threshold: threshold, Predictors: []Part{Network, Compute, Disk},
+			Attributes: map[Part][]string{Compute: {"cpu"}, Network: {"rtt"}, Disk: {"rtt"}},
+		}})
 		var s string
 		for _, c := range drive(t, b, l, n)[1:] {
 			if c[0] != 0 {

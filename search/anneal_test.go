@@ -17,8 +17,12 @@ func TestAnnealAccepts(t *testing.T) {
 		s.note(v)
 	}
 	for _, c := range []struct{ temperature, value, want float64 }{
-		{0.5, 11, math.Exp(-1 / (0.5 * 4))}, {0.1, 11, math.Exp(-1 / (0.1 * 4))}, {0.5, 14, math.Exp(-4 / (0.5 * 4))},
-		{0.5, 10, 1}, {0.1, 9, 1}, {10, math.Inf(1), 0},
+		{0.5, 11, math.Exp(-1 / (0.5 * 4))},
+		{0.1, 11, math.Exp(-1 / (0.1 * 4))},
+		{0.5, 14, math.Exp(-4 / (0.5 * 4))},
+		{0.5, 10, 1},
+		{0.1, 9, 1},
+		{10, math.Inf(1), 0},
 	} {
 		accepted := 0
 		for range 10_000 {

@@ -13,8 +13,11 @@ type Attribute struct {
 func Attributes() []Attribute {
 	var m machine
 	as := []Attribute{
-		{Name: CPU, Unit: "processors"}, {Name: Memory, Unit: "B"}, {Name: RTT, Unit: "s"},
-		{Name: Bandwidth, Unit: "bit/s"}, {Name: Disk, Unit: "B/s"},
+		{Name: CPU, Unit: "processors"},
+		{Name: Memory, Unit: "B"},
+		{Name: RTT, Unit: "s"},
+		{Name: Bandwidth, Unit: "bit/s"},
+		{Name: Disk, Unit: "B/s"},
 	}
 	cpu, memory := &as[0], &as[1]
 	cpu.Available = true

@@ -17,7 +17,7 @@ func (m machine) device(dir string) (string, error) {
 	if err := unix.Stat(dir, &st); err != nil {
 		return "", fmt.Errorf("workbench: %s: %w", dir, err)
 	}
-	return m.disk(unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
+	return m.disk(unix.Major(st.Dev), unix.Minor(st.Dev))
 }
 
 func (m machine) disk(major, minor uint32) (string, error) {

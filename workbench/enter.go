@@ -64,10 +64,10 @@ func enterMain(args []string) int {
 	if spec.User != 0 {
 		err = spec.throughNsenter(args[1:])
 	} else if path, err = spec.enter(args[1]); err == nil {
-		enc.Encode(spent())
+		_ = enc.Encode(spent()) // whoever listened is gone: the program is not to blame
 		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, args[1:], os.Environ())}
 	}
-	enc.Encode(entered{
+	_ = enc.Encode(entered{
 		Error:   fmt.Sprintf("workbench: program %q: %v", args[1], err),
 		Missing: errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound),
 		Denied:  errors.Is(err, os.ErrPermission),

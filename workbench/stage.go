@@ -80,8 +80,7 @@ func launchStage(ctx context.Context, id identity, spec stageSpec) (*stage, erro
 		err = s.openNamespaces()
 	}
 	if err != nil {
-		s.end()
-		return nil, err
+		return nil, errors.Join(err, s.end())
 	}
 	return s, nil
 }
@@ -134,7 +133,7 @@ func (s *stage) lost(err error) error {
 func (s *stage) abort() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	json.NewEncoder(s.in).Encode(askAbort)
+	_ = json.NewEncoder(s.in).Encode(askAbort) // a stage that is gone needs none
 }
 
 // end ends the process.

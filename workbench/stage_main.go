@@ -84,7 +84,9 @@ func stageMain(in io.Reader, out io.Writer) error {
 		}
 		switch command {
 		case askStats:
-			enc.Encode(stageReply{Stats: s.client.Stats()})
+			if err := enc.Encode(stageReply{Stats: s.client.Stats()}); err != nil {
+				return s.orphaned(spec)
+			}
 		case askAbort:
 			s.client.Close()
 		case askStop:
@@ -148,7 +150,7 @@ func (s *stageServer) open(spec stageSpec) error {
 	if err != nil {
 		return err
 	}
-	go server.Serve(far)
+	go func() { _ = server.Serve(far) }() // its end is that of the connection, which requests report
 	s.client = rfs.NewClient(near)
 	s.close = append(s.close, s.client.Close)
 	s.mount, err = rfs.NewMount(spec.Mount, s.client, rfs.MountOptions{})
@@ -158,10 +160,10 @@ func (s *stageServer) open(spec stageSpec) error {
 // shut ends everything, the last first.
 func (s *stageServer) shut() {
 	if s.mount != nil {
-		s.mount.Unmount()
+		_ = s.mount.Unmount() // the namespace ends with us
 	}
 	for i := len(s.close) - 1; i >= 0; i-- {
-		s.close[i]()
+		_ = s.close[i]()
 	}
 }
 

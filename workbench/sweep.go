@@ -74,7 +74,7 @@ func (m machine) staleGroups() []string {
 		if !ours {
 			continue
 		}
-		filepath.WalkDir(filepath.Join("/", m.root, c.point), func(path string, e fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join("/", m.root, c.point), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.IsDir() {
 				return nil
 			}

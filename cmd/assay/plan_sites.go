@@ -365,8 +365,11 @@ type (
 )
 
 func sitesRow(p *workflow.SitePlan) sitesRowJSON {
-	return sitesRowJSON{p.Name, p.Makespan, p.Low, p.High, p.Staged, p.Remote, p.Dominated,
-		sitesPathJSON{p.Path.Compute, p.Path.Local, p.Path.Remote, p.Path.Staging, p.Path.Waiting}, p.Why}
+	return sitesRowJSON{
+		p.Name, p.Makespan, p.Low, p.High, p.Staged, p.Remote, p.Dominated,
+		sitesPathJSON{p.Path.Compute, p.Path.Local, p.Path.Remote, p.Path.Staging, p.Path.Waiting},
+		p.Why,
+	}
 }
 
 func (r *sitesReport) json() sitesJSON {

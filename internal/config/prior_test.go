@@ -56,12 +56,11 @@ func TestPriorIdentity(t *testing.T) {
 	if r.Identity() == plain || len(s.Diff(&r)) != 1 {
 		t.Errorf("asking for earlier studies does not change the identity: %q", s.Diff(&r))
 	}
+	r.Version = Version
 	b, err := json.Marshal(&r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Version = Version
-	b, _ = json.Marshal(&r)
 	back, err := Decode(b)
 	if err != nil || !slices.Equal(back.Prior.Resolved, r.Prior.Resolved) {
 		t.Errorf("stored as %s, read as %+v, %v", b, back, err)

@@ -296,9 +296,20 @@ var byteUnits = []struct {
 	name string
 	size float64
 }{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15},
-	{"kbit", 1e3 / 8}, {"Mbit", 1e6 / 8}, {"Gbit", 1e9 / 8}, {"B", 1},
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"kB", 1e3},
+	{"KB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"PB", 1e15},
+	{"kbit", 1e3 / 8},
+	{"Mbit", 1e6 / 8},
+	{"Gbit", 1e9 / 8},
+	{"B", 1},
 }
 
 // ParseAmount reads an amount of data >= 0: a number with a decimal or binary

@@ -62,7 +62,7 @@ func (p *pump) waits() bool { return p.shape.rate != 0 || p.shape.delay != 0 }
 func (p *pump) read() {
 	runtime.LockOSThread() // a thread of its own wakes up sooner
 	defer p.end()
-	unix.SetNonblock(p.in, true)
+	_ = unix.SetNonblock(p.in, true) // a read that blocks only delays Close
 	poll := []unix.PollFd{{Fd: int32(p.in), Events: unix.POLLIN}, {Fd: int32(p.stop), Events: unix.POLLIN}}
 	buf := make([]byte, 1<<16)
 	for {
@@ -130,7 +130,7 @@ func (p *pump) buffer(n int) []byte {
 func (p *pump) deliver(data []byte) {
 	p.packets.Add(1)
 	p.bytes.Add(int64(len(data)))
-	unix.Write(p.out, data)
+	_, _ = unix.Write(p.out, data)
 }
 
 // end wakes the writer for the last time.
@@ -154,7 +154,7 @@ func (p *pump) write() {
 		for wait := next.due - p.now(); wait > 0; wait = next.due - p.now() {
 			// In parts, so that Close does not wait for a slow link.
 			ts := unix.NsecToTimespec(min(wait, int64(50*time.Millisecond)))
-			unix.Nanosleep(&ts, nil)
+			_ = unix.Nanosleep(&ts, nil)
 			if p.ended() {
 				return
 			}

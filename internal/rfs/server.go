@@ -68,7 +68,7 @@ func NewServer(dir string, opts ServerOptions) (*Server, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("rfs: exporting %s: %w", dir, err)
 	}
-	s := &Server{opts: opts, root: fd, dev: uint64(st.Dev), files: map[int64]*file{}, slots: make(chan struct{}, opts.Workers)}
+	s := &Server{opts: opts, root: fd, dev: st.Dev, files: map[int64]*file{}, slots: make(chan struct{}, opts.Workers)}
 	if opts.Rate > 0 {
 		s.rate = newBucket(opts.Rate)
 	}

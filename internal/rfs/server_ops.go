@@ -297,7 +297,7 @@ func (s *Server) statfs(out []byte) ([]byte, syscall.Errno) {
 	}
 	f := statfs{
 		blocks: int64(st.Blocks), bfree: int64(st.Bfree), bavail: int64(st.Bavail), files: int64(st.Files),
-		ffree: int64(st.Ffree), bsize: int64(st.Bsize), namelen: int64(st.Namelen), frsize: int64(st.Frsize),
+		ffree: int64(st.Ffree), bsize: int64(st.Bsize), namelen: int64(st.Namelen), frsize: st.Frsize,
 	}
 	return f.append(out), 0
 }
@@ -328,8 +328,8 @@ func (s *Server) fstat(q *request, out []byte) ([]byte, syscall.Errno) {
 func (s *Server) attrOf(st *unix.Stat_t) *attr {
 	swap := func(d uint64) uint64 { return d<<32 | d>>32 }
 	return &attr{
-		ino: int64(swap(uint64(st.Dev)) ^ swap(s.dev) ^ st.Ino), size: st.Size, blocks: st.Blocks,
+		ino: int64(swap(st.Dev) ^ swap(s.dev) ^ st.Ino), size: st.Size, blocks: st.Blocks,
 		atime: time.Unix(st.Atim.Unix()).UnixNano(), mtime: time.Unix(st.Mtim.Unix()).UnixNano(), ctime: time.Unix(st.Ctim.Unix()).UnixNano(),
-		mode: int64(st.Mode), nlink: int64(st.Nlink), uid: int64(st.Uid), gid: int64(st.Gid), rdev: int64(st.Rdev), blksize: int64(st.Blksize),
+		mode: int64(st.Mode), nlink: int64(st.Nlink), uid: int64(st.Uid), gid: int64(st.Gid), rdev: int64(st.Rdev), blksize: st.Blksize,
 	}
 }
