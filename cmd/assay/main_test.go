@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,6 +28,22 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ROOT", root)
 			e.Setenv("CLIENTS", root+"/clients")
 			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "root":
+				return os.Getuid() == 0, nil
+			case "fuse":
+				for _, device := range []string{"/dev/fuse", "/dev/net/tun"} {
+					f, err := os.OpenFile(device, os.O_RDWR, 0)
+					if err != nil {
+						return false, nil
+					}
+					f.Close()
+				}
+				return true, nil
+			}
+			return false, fmt.Errorf("no condition %q", cond)
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})

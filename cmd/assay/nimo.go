@@ -35,7 +35,7 @@ func newActiveLearner(space *assay.Space, seed uint64, o *options) (*costmodel.A
 		Target: o.number("target", 0, 0.01, 1000), MinRuns: o.int("runs", 0, 1, 1_000_000), Seed: seed,
 		Regression: choice(o, "regression", costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth, costmodel.Process, costmodel.Trees),
 	}
-	if o.st.Workbench != nil && space.Index("cpu") >= 0 {
+	if o.st.Workbench != nil && !o.st.Workbench.Passive && space.Index("cpu") >= 0 {
 		opts.Cores = "cpu"
 	}
 	if name := o.text("cores", opts.Cores); name != "" && space.Index(name) < 0 {

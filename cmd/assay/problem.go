@@ -207,6 +207,9 @@ func (p *problem) runner(ctx context.Context, warn io.Writer, owner string) (r a
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is
 // said once.
 func onWorkbench(ctx context.Context, warn io.Writer, w *config.Workbench, r assay.Runner) (assay.Runner, error) {
+	if w.Passive {
+		return workbench.Passive(r), nil
+	}
 	if _, err := workbench.Sweep(ctx); err != nil {
 		return nil, err
 	}

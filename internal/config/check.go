@@ -202,7 +202,7 @@ func (c *checker) templates(warnings *[]string) {
 		}
 	}
 	for i, ok := range used {
-		realised := s.Workbench != nil && slices.Contains(Resources(), names[i])
+		realised := s.Workbench != nil && !s.Workbench.Passive && slices.Contains(Resources(), names[i])
 		if !ok && !vars && !realised && len(c.flaws) == 0 {
 			*warnings = append(*warnings, fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
 		}

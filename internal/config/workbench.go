@@ -16,6 +16,9 @@ type Workbench struct {
 	Data string `json:"data,omitempty"`
 	// Mount is where the program sees the data set; "" means at Data itself.
 	Mount string `json:"mount,omitempty"`
+	// Passive emulates nothing, and takes the measures of a workbench from real
+	// runs: then parameters are not resources, whatever their names.
+	Passive bool `json:"passive,omitempty"`
 }
 
 // Resources returns the names of the parameters that a workbench realises:
@@ -31,7 +34,7 @@ func Resources() []string { return []string{"cpu", "memory", "rtt", "bandwidth",
 // units; nil if the study has no workbench. A text stands for what
 // [assay.Number] reads from it: 18ms, 100Mbit, 512M.
 func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64 {
-	if s.Workbench == nil {
+	if s.Workbench == nil || s.Workbench.Passive {
 		return nil
 	}
 	m := map[string]float64{}
@@ -54,6 +57,7 @@ func (d *decoder) workbench(n *yaml.Node) *Workbench {
 	d.mapping(n, "workbench", []field{
 		{"data", func(n *yaml.Node) { w.Data = d.directory("workbench.data", n) }},
 		{"mount", func(n *yaml.Node) { w.Mount = d.directory("workbench.mount", n) }},
+		{"passive", func(n *yaml.Node) { w.Passive = d.boolean(n, "workbench.passive") }},
 	}, nil)
 	return w
 }
@@ -67,6 +71,12 @@ func (c *checker) workbench() {
 	}
 	if s.Replay != nil {
 		c.add("workbench", "", "workbench", 0, "a recorded table runs on no resources")
+		return
+	}
+	if w.Passive {
+		if w.Data != "" || w.Mount != "" {
+			c.add("workbench", "", "workbench", 0, "a passive one has no data and no mount: it looks at what runs do anyway")
+		}
 		return
 	}
 	for _, p := range s.Params {
