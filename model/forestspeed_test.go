@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ func TestForestSpeed(t *testing.T) {
 	}{{100, 50, 1.0 / 8, 1.0 / 3}, {2000, 5, 1.0 / 4, 1.0 / 3}} {
 		name := fmt.Sprintf("train_%d.csv", c.n)
 		train := referenceFile(t, "aft", "data", name).Name()
-		text, err := exec.Command("python3", "testdata/sklearn_forest.py", train, candidates).Output()
+		text, err := exec.Command(cmp.Or(os.Getenv("ASSAY_PYTHON"), "python3"), "testdata/sklearn_forest.py", train, candidates).Output()
 		if err != nil {
 			t.Skipf("SKIPPED: no python3 with scikit-learn: %v", err)
 		}

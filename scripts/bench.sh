@@ -55,13 +55,15 @@ say "replay of simulated trials with SQLite" "$(bench ./study 'BenchmarkReplayed
 go test -run '^$' -bench 'ForestFit|ForestPredict|AFTFit|AFTPredict|TunedAFT' -benchtime 20x ./model | grep ^Bench
 echo "Bayes: ask+tell on 25 mixed parameters; goals 15 ms at 100 trials, 60 ms at 1000"
 go test -run '^$' -bench 'BenchmarkBayes' -benchtime 20x ./search | grep ^Bench
-if python3 -c 'import sklearn' 2>/dev/null; then
-	ASSAY_SOAK=1 go test -run TestForestSpeed -v ./model | grep -v '^=== '
+# with MODULE: the Python that has it, or nothing.
+with() { for p in python3 /usr/bin/python3; do $p -c "import $1" 2>/dev/null && command -v $p && break; done; }
+if [ -n "$(with sklearn)" ]; then
+	ASSAY_PYTHON=$(with sklearn) ASSAY_SOAK=1 go test -run TestForestSpeed -v ./model | grep -v '^=== '
 else
 	echo "scikit-learn is missing: the forest is not compared"
 fi
-if python3 -c 'import xgboost' 2>/dev/null; then
-	ASSAY_PYTHON=$(command -v python3) go test -run '^$' -bench Against -benchtime 3x ./model | grep ^Bench
+if [ -n "$(with xgboost)" ]; then
+	ASSAY_PYTHON=$(with xgboost) go test -run '^$' -bench Against -benchtime 3x ./model | grep ^Bench
 else
 	echo "xgboost is missing: boosting is not compared"
 fi

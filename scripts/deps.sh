@@ -12,7 +12,11 @@ missing=
 for pair in $want; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
-[ "${1:-test}" = bench ] && { python3 -c 'import sklearn' 2>/dev/null || missing="$missing python3-sklearn"; }
+if [ "${1:-test}" = bench ]; then
+	for module in sklearn xgboost; do
+		python3 -c "import $module" 2>/dev/null || /usr/bin/python3 -c "import $module" 2>/dev/null || missing="$missing python3-$module"
+	done
+fi
 [ -z "$missing" ] && exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	echo "installing:$missing"
