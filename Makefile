@@ -7,7 +7,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./study ./run ./store ./rest ./internal/term
+RACE   := . ./study ./run ./store ./rest ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
 .PHONY: test deps race bench soak fuzz lint fmt

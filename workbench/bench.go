@@ -164,7 +164,6 @@ type benchRun struct {
 
 	mu      sync.Mutex
 	entered entered // zero until the program has started
-	began   time.Duration
 }
 
 // setUp makes what the run needs before the program.
@@ -330,7 +329,6 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 	stop := context.AfterFunc(runCtx, func() { r.cutShort(job.Grace) })
 	defer stop()
 
-	r.began = monotonic()
 	inner := observe
 	if observe != nil {
 		next := job.Interval // the inner runner counts from before the program

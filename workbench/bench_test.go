@@ -195,12 +195,14 @@ func TestProcessorShare(t *testing.T) {
 	var warnings []string
 	b := newBench(t, workbench.Options{Warn: func(s string) { warnings = append(warnings, s) }})
 	busy := !quiet(t)
+	// A quota holds on a busy machine too; a duty cycle stops the program late.
+	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool { return a.Name == workbench.CPU && strings.Contains(a.How, "quota") })
 	for _, share := range []float64{0.5, 0.25} {
 		m := sh(t, b, "", spin, map[string]float64{"cpu": share})
 		got := m.Metrics["cpu"] / m.Elapsed.Seconds()
 		t.Logf("asked %g: %.3f s of processor in %v: %.3f", share, m.Metrics["cpu"], m.Elapsed, got)
 		// One period may be had at once.
-		if most := share + workbench.Period.Seconds()*share/m.Elapsed.Seconds(); got > most*1.05 {
+		if most := share + workbench.Period.Seconds()*share/m.Elapsed.Seconds(); got > most*1.05 && (quota || !busy) {
 			t.Errorf("asked %g, got %g", share, got)
 		}
 		if !busy && got < share*0.9 {

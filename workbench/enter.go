@@ -32,7 +32,7 @@ type enterSpec struct {
 // or that it cannot.
 type entered struct {
 	PID    int           `json:"pid"`
-	At     time.Duration `json:"at"`     // of the monotonic clock
+	Before time.Duration `json:"before"` // since this process was made
 	User   time.Duration `json:"user"`   // processor time so far
 	System time.Duration `json:"system"` //
 	RSS    float64       `json:"rss"`    // peak resident set so far, bytes
@@ -45,6 +45,7 @@ type entered struct {
 // enterMain enters what args[0] says and becomes the program args[1:]. It returns
 // only if it cannot.
 func enterMain(args []string) int {
+	made := processMade()
 	runtime.LockOSThread() // what follows is of this thread, and so of the program
 	var spec enterSpec
 	if len(args) < 2 || json.Unmarshal([]byte(args[0]), &spec) != nil {
@@ -64,7 +65,7 @@ func enterMain(args []string) int {
 	if spec.User != 0 {
 		err = spec.throughNsenter(args[1:])
 	} else if path, err = spec.enter(args[1]); err == nil {
-		_ = enc.Encode(spent()) // whoever listened is gone: the program is not to blame
+		_ = enc.Encode(spent(made)) // whoever listened is gone: the program is not to blame
 		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, args[1:], os.Environ())}
 	}
 	_ = enc.Encode(entered{
@@ -188,19 +189,36 @@ func lookProgram(name string) (string, error) {
 	return name, unix.Access(name, unix.X_OK)
 }
 
-// spent returns what this process has used so far.
-func spent() entered {
+// A startTick is the resolution of the kernel's record of when a process was made.
+const startTick = 10 * time.Millisecond
+
+// processMade returns when this process was made, of the clock that counts from
+// boot: within a tick of the kernel's record, and as near as that allows to now,
+// less what it takes to get here.
+func processMade() time.Duration {
+	const toHere = 3 * time.Millisecond
+	now := sinceBoot() - toHere
+	tick, ok := startTime(os.Getpid())
+	if !ok {
+		return now
+	}
+	from := time.Duration(tick) * startTick
+	return min(max(now, from), from+startTick)
+}
+
+// spent returns what this process, made at that time, has used so far.
+func spent(made time.Duration) entered {
 	var ru syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &ru)
 	return entered{
-		PID: os.Getpid(), At: monotonic(),
+		PID: os.Getpid(), Before: sinceBoot() - made,
 		User: time.Duration(ru.Utime.Nano()), System: time.Duration(ru.Stime.Nano()), RSS: float64(ru.Maxrss) * 1024,
 	}
 }
 
-// monotonic returns the time of a clock that all processes share.
-func monotonic() time.Duration {
+// sinceBoot returns the time of the clock that processes are made by.
+func sinceBoot() time.Duration {
 	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts)
 	return time.Duration(ts.Nano())
 }

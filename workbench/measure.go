@@ -17,7 +17,7 @@ func (r *benchRun) correct(m *assay.Measurement) bool {
 	if e.PID == 0 {
 		return false
 	}
-	m.Elapsed = max(1, m.Elapsed-(e.At-r.began))
+	m.Elapsed = max(1, m.Elapsed-e.Before)
 	if m.Metrics == nil {
 		m.Metrics = map[string]float64{}
 	}

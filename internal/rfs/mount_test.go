@@ -97,6 +97,10 @@ func TestPOSIX(t *testing.T) {
 					continue
 				case "XAttr", "XAttrLarge": // there are none
 					continue
+				case "OpenSymlinkRace": // a thousand rounds of it, and it is about the kernel's client
+					if os.Getenv("ASSAY_SOAK") == "" {
+						continue
+					}
 				}
 				t.Run(name, func(t *testing.T) {
 					dir, _ := newMount(t, t.TempDir(), ServerOptions{}, opts)
