@@ -342,6 +342,9 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 		}
 	}
 	m, err = r.bench.opts.Runner.Run(runCtx, job, inner)
+	if err == nil && runCtx.Err() != nil { // a request that we let go may have ended the program first
+		err = context.Cause(runCtx)
+	}
 	pw.Close()
 	<-reported
 	if failed.Error != "" {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# queries.sh: makes queries.fa, four sequences of the database. Needs the packages
+# queries.sh: makes queries.fa, a sequence of the database. Needs the packages
 # ncbi-blast+ and ncbi-rrna-data.
 set -eu
 cd "$(dirname "$0")"
 [ -s queries.fa ] && exit 0
 blastdbcmd -db /usr/share/ncbi/data/SSURef_93.fasta -entry all -outfmt '%f' | awk '
 	/^>/ { n++ }
-	n % 40000 == 1 { print }
-	n > 130000 { exit }' >queries.tmp
+	n == 40001 { print }
+	n > 40001 { exit }' >queries.tmp
 mv queries.tmp queries.fa

@@ -1,0 +1,88 @@
+"""table.py [--check] [--into PAGE] ASSAY STORE WORKLOAD...: what the studies of
+the workloads found, as a table. A study that has ended is asked for its result
+once more, by the command that ran it: nothing runs, since its budget is spent.
+--check compares Spark's defaults with the best first, where that was not done."""
+
+import argparse
+import json
+import os
+import subprocess
+
+HEAD = """| workload | stopping rule | Spark's defaults | best | less time [95 %] | trials | stopped early | failed | time saved by that |
+|---|---|---|---|---|---|---|---|---|"""
+BEGIN, END = "<!-- results -->", "<!-- end of results -->"
+
+
+def ask(*args):
+    out = subprocess.run(args, check=True, capture_output=True, text=True).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def compare(assay, store, workload, study, command, check):
+    """The comparison of Spark's defaults with the best by runs in turn, A B, B A,
+    ..., of which the choice of the best knew nothing; None if there is none."""
+    path = os.path.join(os.path.dirname(store), study + ".compare.json")
+    if check and not os.path.exists(path):
+        result = subprocess.run(
+            [assay, "compare", "-n", "6", "--json", "--", "./submit", "workload.py", workload, "--", *command],
+            check=True, stdout=subprocess.PIPE, text=True).stdout
+        with open(path + ".part", "w") as f:
+            f.write(result)
+        os.rename(path + ".part", path)
+    if not os.path.exists(path):
+        return None
+    with open(path) as f:
+        return json.load(f)
+
+
+def row(args, workload, rule, study):
+    flags = ["--store", args.store, "--json"]
+    found = ask(args.assay, "tune", workload + ".yaml", "--check", "0", "--stop", rule, "--study", study, *flags)[0]
+    trials = ask(args.assay, "study", "trials", study, *flags)
+    best, n = found["best"], found["trials"]
+    c = compare(args.assay, args.store, workload, study, best["command"], args.check)
+    if c is None:
+        times = f"{trials[0]['value']:.1f} s | {best['value']:.1f} s | not compared"
+    else:
+        # The change of the time is from ci[0] to ci[1]; a bound that is not known is null.
+        low, high = (unknown if x is None else f"{-100 * x:.0f}" for x, unknown in zip(c["ci"][::-1], ("−∞", "100")))
+        mark = "~ " if c["verdict"] == "~" else ""
+        times = f"{c['a']['median']:.1f} s | {c['b']['median']:.1f} s | {mark}{-100 * c['change']:.0f} % [{low}, {high}], {c['pairs']} pairs"
+    share = found["saved_s"] / (found["spent_s"] + found["saved_s"])
+    return (
+        f"| {workload} | {rule} | {times} | {n['total']} | {n['censored']} | {n['failed']} | {found['saved_s']:.0f} s, {100 * share:.0f} % |"
+    ), configuration(workload, rule, trials[0]["config"], best["config"])
+
+
+def configuration(workload, rule, default, best):
+    changed = ", ".join(f"{k} {default[k]} → {v}" for k, v in best.items() if v != default[k])
+    return f"* {workload}, {rule}: {changed or 'the defaults'}."
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--check", action="store_true")
+    p.add_argument("--into")
+    p.add_argument("assay")
+    p.add_argument("store")
+    p.add_argument("workloads", nargs="+")
+    args = p.parse_args()
+    known = {s["study"]: s for s in ask(args.assay, "study", "ls", "--store", args.store, "--json")}
+    rows, best = [], []
+    for workload in args.workloads:
+        for rule, study in (("auto", f"spark-{workload}"), ("predictive", f"spark-{workload}-predictive")):
+            if study in known:
+                r, b = row(args, workload, rule, study)
+                rows.append(r)
+                best.append(b)
+    text = "\n".join([HEAD, *rows, "", "What differs from the defaults in the best configuration:", "", *best])
+    if args.into is None:
+        print(text)
+        return
+    with open(args.into) as f:
+        before, rest = f.read().split(BEGIN)
+    with open(args.into, "w") as f:
+        f.write(before + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+
+
+main()
