@@ -68,11 +68,7 @@ func (f *flags) writeTable(w io.Writer) error {
 	}
 	return toFile(f.out, w, func(w io.Writer) error {
 		c := csv.NewWriter(w)
-		c.Write(tableColumns) // errors stick and are returned by Error
-		if err := c.WriteAll(rows); err != nil {
-			return err
-		}
-		return c.Error()
+		return c.WriteAll(append([][]string{tableColumns}, rows...))
 	})
 }
 

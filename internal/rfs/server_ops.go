@@ -297,7 +297,7 @@ func (s *Server) statfs(out []byte) ([]byte, syscall.Errno) {
 	}
 	f := statfs{
 		blocks: int64(st.Blocks), bfree: int64(st.Bfree), bavail: int64(st.Bavail), files: int64(st.Files),
-		ffree: int64(st.Ffree), bsize: int64(st.Bsize), namelen: int64(st.Namelen), frsize: st.Frsize,
+		ffree: int64(st.Ffree), bsize: st.Bsize, namelen: st.Namelen, frsize: st.Frsize,
 	}
 	return f.append(out), 0
 }
