@@ -2,8 +2,9 @@ package rfs
 
 import (
 	"fmt"
-	"math"
+	"os"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -97,9 +98,11 @@ func (m *Mount) Unmount() error {
 }
 
 // alone calls f, which makes requests to this process, on a thread of its own that
-// has nothing open. If the process is killed meanwhile, then the connection to the
-// kernel is closed with its other threads and the requests end; if the thread held
-// it open, they would wait for each other for ever.
+// does not hold the connection to the kernel. If the process is killed meanwhile,
+// then the connection is closed with its other threads and the requests end; if the
+// thread held it open, they would wait for each other for ever.
+//
+// All else stays open: the runtime wakes its poller from any thread.
 func alone(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -111,7 +114,7 @@ func alone(f func() error) error {
 		}
 		err := unix.Unshare(unix.CLONE_FILES)
 		if err == nil {
-			err = unix.CloseRange(0, math.MaxUint32, 0)
+			err = closeConnections()
 		}
 		if err == nil {
 			err = f()
@@ -120,6 +123,34 @@ func alone(f func() error) error {
 	}()
 	return <-done
 }
+
+// closeConnections closes every connection to the kernel's FUSE, /dev/fuse by
+// whatever name, in the table of the calling thread.
+func closeConnections() error {
+	fds, err := os.ReadDir("/proc/thread-self/fd")
+	if err != nil {
+		return err
+	}
+	for _, e := range fds {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) != nil { // that of the directory itself is closed by now
+			continue
+		}
+		if st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == fuseDevice {
+			if err := unix.Close(fd); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fuseDevice is the number of /dev/fuse: a misc device (10), minor 229, since Linux 2.6.14.
+var fuseDevice = unix.Mkdev(10, 229)
 
 // Wait returns when the mount has ended.
 func (m *Mount) Wait() { m.server.Wait() }
