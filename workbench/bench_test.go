@@ -30,6 +30,19 @@ func quiet(t testing.TB) bool {
 	return ok
 }
 
+// undisturbed returns the least of up to five measures of a time, for other work
+// on the machine only adds to it; fewer if one is within the most.
+func undisturbed(most float64, measure func() float64) float64 {
+	least := measure()
+	for range 4 {
+		if least <= most {
+			break
+		}
+		least = min(least, measure())
+	}
+	return least
+}
+
 // dataSet returns a directory with a file "in" of n bytes that are not all alike.
 func dataSet(t testing.TB, n int) string {
 	t.Helper()
@@ -107,14 +120,18 @@ func TestRoundTrips(t *testing.T) {
 	b := newBench(t, workbench.Options{Data: dir})
 	busy := !quiet(t)
 	for _, rtt := range []float64{0, 0.005, 0.018} {
-		m := sh(t, b, dir, `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e no$i; done`, map[string]float64{"rtt": rtt})
-		each := m.Metrics["network_time"] / m.Metrics["requests"]
-		t.Logf("asked %g ms: %.3g ms a request, %.0f requests", rtt*1e3, each*1e3, m.Metrics["requests"])
-		if m.Metrics["requests"] < 20 || each < rtt || m.Elapsed.Seconds() < 20*rtt {
-			t.Errorf("asked %g s: %g s a request, %v", rtt, each, m.Metrics)
-		}
-		if !busy && each > rtt+0.4e-3+0.3e-3 { // 0.4 ms of the link, and the two ends of the file system
-			t.Errorf("asked %g s: %g s a request", rtt, each)
+		most := rtt + 0.4e-3 + 0.3e-3 // 0.4 ms of the link, and the two ends of the file system
+		best := undisturbed(most, func() float64 {
+			m := sh(t, b, dir, `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e no$i; done`, map[string]float64{"rtt": rtt})
+			each := m.Metrics["network_time"] / m.Metrics["requests"]
+			t.Logf("asked %g ms: %.3g ms a request, %.0f requests", rtt*1e3, each*1e3, m.Metrics["requests"])
+			if m.Metrics["requests"] < 20 || each < rtt || m.Elapsed.Seconds() < 20*rtt {
+				t.Errorf("asked %g s: %g s a request, %v", rtt, each, m.Metrics)
+			}
+			return each
+		})
+		if !busy && best > most {
+			t.Errorf("asked %g s: %g s a request", rtt, best)
 		}
 	}
 }
@@ -125,14 +142,22 @@ func TestBandwidth(t *testing.T) {
 	b := newBench(t, workbench.Options{Data: dir})
 	busy := !quiet(t)
 	for _, rate := range []float64{20e6, 100e6} {
-		m := sh(t, b, dir, `cat in >/dev/null`, map[string]float64{"bandwidth": rate})
 		least := n * 8 / rate
-		t.Logf("asked %g Mbit/s: stalled %.3f s, at least %.3f", rate/1e6, m.Metrics["stall_time"], least)
-		if got := m.Metrics["stall_time"]; got < least || !busy && got > 1.1*least+0.02 {
-			t.Errorf("asked %g bit/s: stalled for %g s, want %g", rate, got, least)
-		}
-		if m.Metrics["network_time"] < 10*m.Metrics["disk_time"] {
-			t.Errorf("the time is not the network's: %v", m.Metrics)
+		most := 1.1*least + 0.02
+		best := undisturbed(most, func() float64 {
+			m := sh(t, b, dir, `cat in >/dev/null`, map[string]float64{"bandwidth": rate})
+			got := m.Metrics["stall_time"]
+			t.Logf("asked %g Mbit/s: stalled %.3f s, at least %.3f", rate/1e6, got, least)
+			if got < least {
+				t.Errorf("asked %g bit/s: stalled for %g s, want %g", rate, got, least)
+			}
+			if m.Metrics["network_time"] < 10*m.Metrics["disk_time"] {
+				t.Errorf("the time is not the network's: %v", m.Metrics)
+			}
+			return got
+		})
+		if !busy && best > most {
+			t.Errorf("asked %g bit/s: stalled for %g s, want %g", rate, best, least)
 		}
 	}
 }

@@ -24,8 +24,10 @@ func stageAttr(network bool) *syscall.SysProcAttr {
 	if network {
 		flags |= syscall.CLONE_NEWNET
 	}
-	// Unshared, not cloned: then the mounts are made private as well.
-	attr := &syscall.SysProcAttr{Setsid: true, Unshareflags: flags}
+	// Unshared, not cloned: then the mounts are made private as well. Out of reach
+	// of the terminal's signals, but in our session: a child in another one could
+	// not be told from an orphan of a run (package run).
+	attr := &syscall.SysProcAttr{Setpgid: true, Unshareflags: flags}
 	if unprivileged() {
 		attr.Cloneflags = syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}

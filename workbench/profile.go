@@ -168,13 +168,14 @@ func (m *meter) warn(format string, args ...any) {
 // then its time means nothing, and the machine is not to be trusted.
 var errWrongResult = errors.New("workbench: a kernel computed a wrong result on this machine")
 
-// onCPU is how much processor time the calling thread has used.
+// onCPU is how much processor time the calling thread has used, to the
+// nanosecond: its usage is counted in ticks on some kernels.
 func onCPU() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		return 0
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return time.Duration(t.Nano())
 }
 
 // ownShare runs f on one thread and returns the part of the time that the

@@ -125,11 +125,10 @@ func TestKilledStage(t *testing.T) {
 	for _, p := range processes {
 		if pid, rest, _ := strings.Cut(p, " "); strings.Contains(rest, stageCommand) {
 			n, _ := strconv.Atoi(pid)
-			unix.Kill(n, unix.SIGSTOP)
-			defer unix.Kill(n, unix.SIGKILL)
+			owner.Process.Signal(unix.SIGSTOP)
+			unix.Kill(n, unix.SIGKILL)
 			owner.Process.Kill()
 			owner.Wait()
-			unix.Kill(n, unix.SIGKILL)
 		}
 	}
 	groups, processes := remains(owner.Process.Pid)
