@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -166,12 +167,20 @@ func benchMethods(text string) ([]bench.Method, error) {
 
 // addProblems adds the study of a file, once for each percentile of each limit.
 func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) error {
-	if len(f.limits) == 0 {
-		p, err := benchProblem(warn, file, nil)
-		if err == nil {
-			o.Problems = append(o.Problems, *p)
-		}
+	p, err := recordedProblem(warn, file, "bench")
+	if err != nil {
 		return err
+	}
+	add := func(p *problem, suffix string) error {
+		b := benchProblem(p, p.nameOf(file)+suffix)
+		if err := findOptimum(b, file); err != nil {
+			return err
+		}
+		o.Problems = append(o.Problems, *b)
+		return nil
+	}
+	if len(f.limits) == 0 {
+		return add(p, "")
 	}
 	for _, text := range f.limits {
 		limits, err := percentileLimits(text)
@@ -179,24 +188,22 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 			return err
 		}
 		for _, l := range limits {
-			p, err := benchProblem(warn, file, &l)
+			limited, err := l.limit(p)
 			if err != nil {
 				return err
 			}
-			o.Problems = append(o.Problems, *p)
+			if err := add(limited, l.suffix()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// benchProblem reads a study of a recorded table, with one more limit if it is
-// not nil.
-func benchProblem(warn io.Writer, file string, limit *percentileLimit) (*bench.Problem, error) {
-	var edit func(*config.Study) error
-	if limit != nil {
-		edit = limit.edit
-	}
-	st, warnings, err := config.Load(file, edit)
+// recordedProblem reads the study of a recorded table; what wants it is named in
+// the error if it runs a command.
+func recordedProblem(warn io.Writer, file, what string) (*problem, error) {
+	st, warnings, err := config.Load(file, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -204,20 +211,18 @@ func benchProblem(warn io.Writer, file string, limit *percentileLimit) (*bench.P
 		fmt.Fprintf(warn, "warning: %s\n", w)
 	}
 	if st.Replay == nil {
-		return nil, usagef("%s: bench needs a recorded table (replay:), not a command", file)
+		return nil, usagef("%s: %s needs a recorded table (replay:), not a command", file, what)
 	}
-	p, err := newProblem(st, false)
-	if err != nil {
-		return nil, err
-	}
-	name := st.Name
-	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	}
-	if limit != nil {
-		name += limit.suffix()
-	}
-	b := &bench.Problem{
+	return newProblem(st, false)
+}
+
+// nameOf returns the name of the study, or that of its file.
+func (p *problem) nameOf(file string) string {
+	return cmp.Or(p.study.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+}
+
+func benchProblem(p *problem, name string) *bench.Problem {
+	return &bench.Problem{
 		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
 		True: p.recorded,
 		Replay: func(uint64) (assay.Runner, assay.Clock) {
@@ -225,7 +230,6 @@ func benchProblem(warn io.Writer, file string, limit *percentileLimit) (*bench.P
 			return run.NewReplay(p.table, clock, config.Grows), clock
 		},
 	}
-	return b, findOptimum(b, file)
 }
 
 // findOptimum sets the least and the greatest value of the feasible rows.

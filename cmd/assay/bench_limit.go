@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -40,35 +40,27 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 // suffix tells the study with this limit from others.
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
 
-// edit adds the limit to a study of a recorded table. It reads the table, for
-// its values.
-func (l percentileLimit) edit(st *config.Study) error {
-	if st.Replay == nil {
-		return nil // which is said later
-	}
-	table := *st // readTable resolves what it is given
-	if _, err := table.Check(); err != nil {
-		return err
-	}
-	t, err := readTable(&table)
-	if err != nil {
-		return err
-	}
-	goal := assay.Goal{Metric: l.metric}
+// limit returns the problem of a recorded table with the limit.
+func (l percentileLimit) limit(p *problem) (*problem, error) {
+	metric := assay.Goal{Metric: l.metric}
 	var values []float64
-	for _, c := range t.Configs {
-		m, ok := t.Mean(c)
+	for _, c := range p.table.Configs {
+		m, ok := p.table.Mean(c)
 		if !ok || m.ExitCode != 0 {
 			continue
 		}
-		if v, err := goal.Value(m); err == nil {
+		if v, err := metric.Value(m); err == nil {
 			values = append(values, v)
 		}
 	}
 	if len(values) == 0 {
-		return usagef("--limit %s: the table of %s has no such metric", l.metric, st.Replay.File)
+		return nil, usagef("--limit %s: the table of %s has no such metric", l.metric, p.study.Replay.File)
 	}
-	limit := stats.Quantile(values, l.percentile/100)
-	st.SubjectTo = append(st.SubjectTo, fmt.Sprintf("%s <= %s", l.metric, strconv.FormatFloat(limit, 'g', -1, 64)))
-	return nil
+	most := stats.Quantile(values, l.percentile/100)
+	limited, study := *p, *p.study
+	study.SubjectTo = append(slices.Clip(study.SubjectTo), fmt.Sprintf("%s <= %s", l.metric, strconv.FormatFloat(most, 'g', -1, 64)))
+	limited.study = &study
+	var err error
+	limited.goal, err = study.Goal()
+	return &limited, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/stats"
@@ -100,17 +99,7 @@ type proCell struct {
 }
 
 func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
-	st, warnings, err := config.Load(file, nil)
-	if err != nil {
-		return err
-	}
-	for _, w := range warnings {
-		fmt.Fprintf(s.err, "warning: %s\n", w)
-	}
-	if st.Replay == nil {
-		return usagef("%s: bench pro needs a recorded table (replay:), not a command", file)
-	}
-	p, err := newProblem(st, false)
+	p, err := recordedProblem(s.err, file, "bench pro")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -71,3 +72,9 @@ var packages = regexp.MustCompile(`(^|: )((assay|config|store|run|search|expr|st
 
 // forPeople returns an error's text without the names of packages.
 func forPeople(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }
+
+// interrupted says how to go on with a study, and returns the error of the signal.
+func interrupted(w io.Writer, s os.Signal) error {
+	fmt.Fprintf(w, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
+	return &exitError{interruptCode(s)}
+}

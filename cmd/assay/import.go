@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,21 +46,12 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 
 // importTable creates a study of all recorded runs of a table.
 func importTable(ctx context.Context, s streams, h *storeHandle, file, name string) error {
-	st, warnings, err := config.Load(file, nil)
+	p, err := recordedProblem(s.err, file, "import")
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(s.err, "warning: %s\n", w)
-	}
-	if st.Replay == nil {
-		return usagef("%s: import needs a recorded table (replay:), not a command", file)
-	}
-	p, err := newProblem(st, false)
-	if err != nil {
-		return err
-	}
-	name = cmp.Or(name, st.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	st := p.study
+	name = cmp.Or(name, p.nameOf(file))
 	st.Search = config.Method{Name: recordedSearch}
 	st.Stop = config.Stop{Rule: "none"}
 	spec, err := encodeSpec(st, name)

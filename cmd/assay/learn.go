@@ -122,8 +122,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 	}
 	err = out.finish(s, l, cmp.Or(file, name+".model.json"), f.json)
 	if res.EndedBy == "interrupt" {
-		fmt.Fprintf(s.err, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
-		return cmp.Or(err, error(&exitError{interruptCode(which)}))
+		return cmp.Or(err, interrupted(s.err, which))
 	}
 	return err
 }

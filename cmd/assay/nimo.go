@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,15 +136,7 @@ func partsOf(p costmodel.Prediction) []part {
 	case costmodel.SplitStall:
 		parts = []part{{"compute", p.Compute}, {"stall", p.Network + p.Disk}}
 	}
-	slices.SortStableFunc(parts, func(a, b part) int {
-		switch {
-		case a.seconds > b.seconds:
-			return -1
-		case a.seconds < b.seconds:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.seconds, a.seconds) })
 	return parts
 }
 

@@ -128,7 +128,7 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 		}
 	}
 	if f.json {
-		return writePlanJSON(cmd.OutOrStdout(), reports)
+		return writeOneOrMany(cmd.OutOrStdout(), reports, (*planReport).json)
 	}
 	return writePlanText(cmd.OutOrStdout(), reports)
 }

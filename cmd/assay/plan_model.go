@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -132,12 +133,6 @@ func largest(p assay.Param) string {
 	return slices.MaxFunc(p.Levels, func(a, b string) int {
 		x, _ := assay.Number(a)
 		y, _ := assay.Number(b)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return cmp.Compare(x, y)
 	})
 }

@@ -133,16 +133,17 @@ func choiceJSON(c workflow.Choice) planChoice {
 	return planChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why}
 }
 
-// writePlanJSON writes one object, or an array of them for several workflows.
-func writePlanJSON(w io.Writer, reports []*planReport) error {
+// writeOneOrMany writes the object of one report, or an array of them for several
+// workflows.
+func writeOneOrMany[R, J any](w io.Writer, reports []R, object func(R) J) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	if len(reports) == 1 {
-		return enc.Encode(reports[0].json())
+		return enc.Encode(object(reports[0]))
 	}
-	var all []planJSON
-	for _, r := range reports {
-		all = append(all, r.json())
+	all := make([]J, len(reports))
+	for i, r := range reports {
+		all[i] = object(r)
 	}
 	return enc.Encode(all)
 }

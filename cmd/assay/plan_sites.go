@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,7 +72,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 		reports = append(reports, r)
 	}
 	if f.json {
-		return writeSitesJSON(cmd.OutOrStdout(), reports)
+		return writeOneOrMany(cmd.OutOrStdout(), reports, (*sitesReport).json)
 	}
 	var b strings.Builder
 	for i, r := range reports {
@@ -392,18 +391,4 @@ func (r *sitesReport) json() sitesJSON {
 		j.NotPossible = append(j.NotPossible, sitesNotJSON{u.Name, u.Why})
 	}
 	return j
-}
-
-// writeSitesJSON writes one object, or an array of them for several workflows.
-func writeSitesJSON(w io.Writer, reports []*sitesReport) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", " ")
-	if len(reports) == 1 {
-		return enc.Encode(reports[0].json())
-	}
-	var all []sitesJSON
-	for _, r := range reports {
-		all = append(all, r.json())
-	}
-	return enc.Encode(all)
 }

@@ -376,8 +376,7 @@ func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHan
 	case err != nil:
 		return err
 	case res.EndedBy == "interrupt":
-		fmt.Fprintf(s.err, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
-		return &exitError{interruptCode(which)}
+		return interrupted(s.err, which)
 	case !res.Found:
 		out.writeFailures(s.err)
 		return &exitError{codeNoResult}
