@@ -28,8 +28,9 @@ import (
 //
 // Mean is the posterior mean and Std the posterior deviation of the function
 // itself, without the noise of an outcome: what an acquisition function needs.
-// Censored examples are assay.ErrCensored; one example is enough. Of more than
-// MaxExamples, that many are chosen at random and the others are not used.
+// Censored examples count as being above their outcomes, by expectation propagation;
+// with no exact example Fit returns assay.ErrTooFew. One exact example is enough. Of
+// more than MaxExamples, that many are chosen at random and the others are not used.
 //
 // A fit costs n³ + n²·d for each evaluation of the likelihood, a prediction n².
 type GP struct {
@@ -49,7 +50,7 @@ func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
 	if g.MaxExamples < 0 || g.Evaluations < 0 {
 		panic(fmt.Sprintf("model: GP options out of range: %+v", g))
 	}
-	if err := checkExact(d, 1); err != nil {
+	if err := checkProcess(d); err != nil {
 		return nil, err
 	}
 	most, evaluations := g.MaxExamples, g.Evaluations
@@ -59,18 +60,31 @@ func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
 	if evaluations == 0 {
 		evaluations = 40
 	}
-	X, Y := d.X, d.Y
-	if n := len(Y); n > most {
+	if n := len(d.Y); n > most {
 		rows := rand.New(rand.NewPCG(g.Seed, 0)).Perm(n)[:most]
 		slices.Sort(rows)
-		X, Y = make([][]float64, most), make([]float64, most)
-		for i, r := range rows {
-			X[i], Y[i] = d.X[r], d.Y[r]
+		var some assay.Data
+		for _, r := range rows {
+			some.X, some.Y = append(some.X, d.X[r]), append(some.Y, d.Y[r])
+			if d.Censored != nil {
+				some.Censored = append(some.Censored, d.Censored[r])
+			}
 		}
+		d = some
 	}
-	m := newMarginal(newScaler(X), X, Y)
-	theta, _ := minimizeBFGS(m.loss, m.start(g.Like), max(1, evaluations-gpStarts))
-	return m.posterior(theta)
+	m := newMarginal(newScaler(d.X), d)
+	return m.posterior(m.learn(m.start(g.Like), max(1, evaluations-gpStarts)))
+}
+
+// checkProcess is check, and one exact example.
+func checkProcess(d assay.Data) error {
+	if err := check(d, 1); err != nil {
+		return err
+	}
+	if d.Censored != nil && !slices.Contains(d.Censored, false) {
+		return fmt.Errorf("model: all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
+	}
+	return nil
 }
 
 // A scaler maps features to [0, 1] by their range.
@@ -117,23 +131,29 @@ type marginal struct {
 	scaler   scaler
 	mean, sd float64   // of the outcomes
 	u        []float64 // n rows of d scaled features
-	y        []float64 // standardized outcomes
+	y        []float64 // standardized outcomes; of a censored row its site's
+	site     []float64 // variances of the sites, 0 for exact rows; nil if none is censored
+	least    []float64 // what censored rows are above, standardized
 	d        int
 	k, dk    *mat.SymDense // the covariance, and what its derivative by ℓ has in common
 	inverse  *mat.SymDense
 }
 
-func newMarginal(s scaler, X [][]float64, Y []float64) *marginal {
-	n, d := len(X), len(X[0])
-	l := newSquaredLoss(Y)
+func newMarginal(s scaler, data assay.Data) *marginal {
+	n, d := len(data.X), len(data.X[0])
 	m := &marginal{
-		scaler: s, mean: l.mean, sd: l.sd, y: l.y, d: d,
+		scaler: s, y: make([]float64, n), d: d,
 		u: make([]float64, n*d),
 		k: mat.NewSymDense(n, nil), dk: mat.NewSymDense(n, nil), inverse: mat.NewSymDense(n, nil),
 	}
-	for i, x := range X {
+	for i, x := range data.X {
 		s.scale(m.u[i*d:(i+1)*d], x)
 	}
+	m.mean, m.sd = censoredSpread(data)
+	for i, v := range data.Y {
+		m.y[i] = v/m.sd - m.mean/m.sd // no overflow
+	}
+	m.censor(data)
 	return m
 }
 
@@ -197,8 +217,16 @@ func (m *marginal) covariance(theta []float64) {
 			m.k.SetSym(i, j, signal*k)
 			m.dk.SetSym(i, j, signal*dk)
 		}
-		m.k.SetSym(i, i, signal+math.Exp(theta[d+1])+gpLeastNoise)
+		m.k.SetSym(i, i, signal+m.noise(i, theta))
 	}
+}
+
+// noise returns the variance of the outcome of row i.
+func (m *marginal) noise(i int, theta []float64) float64 {
+	if m.site != nil && m.site[i] > 0 {
+		return m.site[i]
+	}
+	return math.Exp(theta[m.d+1]) + gpLeastNoise
 }
 
 // inverseSquares returns exp(-2·l) for each l.
@@ -247,7 +275,7 @@ func (m *marginal) loss(theta, grad []float64) float64 {
 
 	clear(grad)
 	w := inverseSquares(theta[:d])
-	noise := math.Exp(theta[d+1])
+	signal, noise := math.Exp(theta[d]), math.Exp(theta[d+1])
 	a := alpha.RawVector().Data
 	for i := range n {
 		ui := m.u[i*d : (i+1)*d]
@@ -262,8 +290,10 @@ func (m *marginal) loss(theta, grad []float64) float64 {
 			}
 		}
 		q := (a[i]*a[i] - m.inverse.At(i, i)) / 2
-		grad[d] -= q * (m.k.At(i, i) - noise - gpLeastNoise)
-		grad[d+1] -= q * noise
+		grad[d] -= q * signal
+		if m.site == nil || m.site[i] == 0 {
+			grad[d+1] -= q * noise
+		}
 	}
 	prior := func(i int, mean, variance float64) {
 		e := theta[i] - mean
@@ -282,6 +312,7 @@ func (m *marginal) loss(theta, grad []float64) float64 {
 // diagonal, tenfold each time, while the covariance is not positive definite.
 func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 	n := len(m.y)
+	m.propagate(theta)
 	m.covariance(theta)
 	var chol mat.Cholesky
 	signal := math.Exp(theta[m.d])

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,28 +10,18 @@ import (
 )
 
 func TestGPConformance(t *testing.T) {
-	assaytest.TestLearner(t, func() assay.Learner { return GP{} }, assaytest.LearnerOptions{})
-	assaytest.TestLearner(t, func() assay.Learner { return GP{MaxExamples: 20, Evaluations: 5, Seed: 2} }, assaytest.LearnerOptions{})
+	assaytest.TestLearner(t, func() assay.Learner { return GP{} }, assaytest.LearnerOptions{Censored: true})
+	assaytest.TestLearner(t, func() assay.Learner { return GP{MaxExamples: 20, Evaluations: 5, Seed: 2} }, assaytest.LearnerOptions{Censored: true})
 }
 
 func TestGPOptionsPanic(t *testing.T) {
 	for _, g := range []GP{{MaxExamples: -1}, {Evaluations: -1}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%+v: no panic", g)
-				}
-			}()
-			_, _ = g.Fit(assay.Data{X: [][]float64{{1}}, Y: []float64{1}})
-		}()
+		fitPanics(t, g)
 	}
 }
 
-func TestGPNeedsExactOutcomes(t *testing.T) {
-	d := assay.Data{X: [][]float64{{0}, {1}}, Y: []float64{1, 2}, Censored: []bool{false, true}}
-	if _, err := (GP{}).Fit(d); !errors.Is(err, assay.ErrCensored) {
-		t.Errorf("got %v, want ErrCensored", err)
-	}
+func TestGPNeedsAnExactOutcome(t *testing.T) {
+	needsExact(t, GP{})
 }
 
 // The kernel of Rasmussen and Williams, eq. 4.17, at r = 1.
@@ -66,7 +55,7 @@ func sine(n, d int, noise float64, seed uint64) assay.Data {
 // The analytic gradient is that of the value.
 func TestMarginalGradient(t *testing.T) {
 	d := sine(12, 3, 1, 1)
-	m := newMarginal(newScaler(d.X), d.X, d.Y)
+	m := newMarginal(newScaler(d.X), d)
 	for _, theta := range [][]float64{m.start(nil), {0.2, -0.5, 1, 0.3, -2}, {-1, 0, 2, -1, -5}} {
 		grad, scratch := make([]float64, 5), make([]float64, 5)
 		m.loss(theta, grad)
@@ -88,7 +77,7 @@ func TestMarginalGradient(t *testing.T) {
 // With two points the posterior is worked out by hand: K = [[a, b], [b, a]].
 func TestGPPosteriorOfTwoPoints(t *testing.T) {
 	X, Y := [][]float64{{0}, {1}}, []float64{-1, 1}
-	m := newMarginal(newScaler(X), X, Y)
+	m := newMarginal(newScaler(X), assay.Data{X: X, Y: Y})
 	theta := []float64{math.Log(0.7), math.Log(2), math.Log(0.1)}
 	p, err := m.posterior(theta)
 	if err != nil {

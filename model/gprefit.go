@@ -33,13 +33,13 @@ var (
 // new data, and the kernel's parameters stay. All examples are used. Cost:
 // n³/3 + n²·d, one evaluation of the likelihood without its gradient.
 func (p *gpPosterior) Refit(d assay.Data) (assay.Predictor, error) {
-	if err := checkExact(d, 1); err != nil {
+	if err := checkProcess(d); err != nil {
 		return nil, err
 	}
 	if len(d.X[0]) != p.d {
 		panic(fmt.Sprintf("model: refit of a process over %d features with %d", p.d, len(d.X[0])))
 	}
-	q, err := newMarginal(newScaler(d.X), d.X, d.Y).posterior(p.theta)
+	q, err := newMarginal(newScaler(d.X), d).posterior(p.theta)
 	if err != nil { // no typed nil
 		return nil, err
 	}

@@ -66,8 +66,8 @@ func TestGPRefitErrors(t *testing.T) {
 	if q, err := r.Refit(assay.Data{}); !errors.Is(err, assay.ErrTooFew) || q != nil {
 		t.Errorf("got %v and %v", q, err)
 	}
-	d.Censored = []bool{false, true, false, false, false}
-	if q, err := r.Refit(d); !errors.Is(err, assay.ErrCensored) || q != nil {
+	d.Censored = []bool{true, true, true, true, true}
+	if q, err := r.Refit(d); !errors.Is(err, assay.ErrTooFew) || q != nil {
 		t.Errorf("got %v and %v", q, err)
 	}
 	defer func() {
@@ -101,7 +101,7 @@ func TestGPConverges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := newMarginal(newScaler(d.X), d.X, d.Y)
+		m := newMarginal(newScaler(d.X), d)
 		return m.loss(p.(*gpPosterior).theta, make([]float64, 5))
 	}
 	want := loss(GP{Evaluations: 200})

@@ -50,30 +50,28 @@ func (p *process) fit(a *Auto) assay.Predictor {
 }
 
 // processData returns the examples for the process: the best half and the latest
-// half of processExamples where there are more, and censored outcomes as the
-// forest expects them.
+// half of processExamples where there are more; how good a censored one is the
+// forest says.
 func processData(d assay.Data, forest assay.Predictor) assay.Data {
-	y := slices.Clone(d.Y)
-	out := make([]assay.Prediction, len(y))
-	assay.PredictAll(forest, d.X, out)
-	for i, c := range d.Censored {
-		if c {
+	n := len(d.Y)
+	if n <= processExamples {
+		return d
+	}
+	latest := n - processExamples/2
+	y := slices.Clone(d.Y[:latest])
+	out := make([]assay.Prediction, latest)
+	assay.PredictAll(forest, d.X[:latest], out)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+		if i < latest && d.Censored[i] {
 			y[i] = max(y[i], out[i].Mean)
 		}
 	}
-	if len(y) <= processExamples {
-		return assay.Data{X: d.X, Y: y}
-	}
-	order := make([]int, len(y))
-	for i := range order {
-		order[i] = i
-	}
-	latest := len(y) - processExamples/2
 	slices.SortStableFunc(order[:latest], func(i, j int) int { return cmp.Compare(y[i], y[j]) })
 	var few assay.Data
 	for _, i := range append(order[:processExamples/2], order[latest:]...) {
-		few.X = append(few.X, d.X[i])
-		few.Y = append(few.Y, y[i])
+		few.X, few.Y, few.Censored = append(few.X, d.X[i]), append(few.Y, d.Y[i]), append(few.Censored, d.Censored[i])
 	}
 	return few
 }

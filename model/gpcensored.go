@@ -1,0 +1,168 @@
+package model
+
+import (
+	"math"
+
+	"github.com/assay-run/assay"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Censored examples of a Gaussian process, by expectation propagation (Groot and
+// Lucas, "Gaussian process regression with censored data using expectation
+// propagation", 2012, §3). That an outcome is above c has the likelihood
+// Φ((f - c)/σ); it is replaced by an exact outcome μ of variance v, its site, such
+// that the posterior of f at the example has the mean and variance that the
+// likelihood itself and the other examples give it. With N(m, s²) what the others
+// say of f, z = (m - c)/√(σ² + s²) and r = φ(z)/Φ(z),
+//
+//	g = r/√(σ² + s²),  h = r·(z + r)/(σ² + s²),  v = 1/h - s²,  μ = m + g/h.
+//
+// All sites are set at once, round after round. The likelihood is log-concave, so
+// that v is positive.
+const (
+	epRounds   = 8    // at most
+	epChange   = 0.05 // of the natural parameters, relative to what the others say, in the last round
+	epStep     = 0.8  // of the way to the new site, in its natural parameters
+	epVariance = 1e6  // of a site that says nothing
+	gpTurns    = 2    // of sites and parameters, which depend on each other
+)
+
+// censor makes row i a site that says as yet nothing but that it is above y[i].
+func (m *marginal) censor(d assay.Data) {
+	for i, c := range d.Censored {
+		if c {
+			if m.site == nil {
+				m.site, m.least = make([]float64, len(m.y)), make([]float64, len(m.y))
+			}
+			m.site[i], m.least[i] = epVariance, m.y[i]
+		}
+	}
+}
+
+// learn returns the parameters that maximize what loss is the negative of.
+func (m *marginal) learn(theta []float64, evaluations int) []float64 {
+	if m.site == nil {
+		theta, _ = minimizeBFGS(m.loss, theta, evaluations)
+		return theta
+	}
+	// At fixed sites the gradient is that of the approximate likelihood itself.
+	for range gpTurns {
+		m.propagate(theta)
+		theta, _ = minimizeBFGS(m.loss, theta, max(1, evaluations/gpTurns))
+	}
+	return theta
+}
+
+// propagate sets the sites of censored rows for the kernel's parameters. Where the
+// covariance is singular they stay.
+func (m *marginal) propagate(theta []float64) {
+	if m.site == nil {
+		return
+	}
+	n := len(m.y)
+	noise := math.Exp(theta[m.d+1]) + gpLeastNoise
+	signal := math.Exp(theta[m.d])
+	m.covariance(theta)
+	for range epRounds {
+		for i := range n {
+			m.k.SetSym(i, i, signal+m.noise(i, theta))
+		}
+		var chol mat.Cholesky
+		var alpha mat.VecDense
+		if !chol.Factorize(m.k) || chol.SolveVecTo(&alpha, mat.NewVecDense(n, m.y)) != nil {
+			return
+		}
+		diagonal := inverseDiagonal(chol.RawU().(*mat.TriDense), n)
+		var moved float64
+		for i, v := range m.site {
+			if v == 0 {
+				continue
+			}
+			// What the others say of the site's outcome, less the site's variance.
+			q := diagonal[i]
+			mean, variance := m.y[i]-alpha.AtVec(i)/q, max(1/q-v, gpLeastNoise)
+			all := noise + variance
+			z := (mean - m.least[i]) / math.Sqrt(all)
+			r := hazardOf(-z)
+			g, h := r/math.Sqrt(all), r*(z+r)/all
+			var precision, weight float64 // of the site, the latter times its outcome
+			if h > 1/(epVariance+variance) {
+				precision = 1 / max(1/h-variance, gpLeastNoise)
+				weight = precision * (mean + g/h)
+			}
+			precision = (1-epStep)/v + epStep*precision
+			weight = (1-epStep)*m.y[i]/v + epStep*weight
+			if precision < 1/epVariance {
+				m.site[i], m.y[i] = epVariance, m.least[i]
+				continue
+			}
+			moved = max(moved, variance*math.Abs(precision-1/v), variance*math.Abs(weight-m.y[i]/v))
+			m.site[i], m.y[i] = 1/precision, weight/precision
+		}
+		if moved < epChange {
+			return
+		}
+	}
+}
+
+// inverseDiagonal returns the diagonal of (U'U)⁻¹ for an upper triangular U: the squared
+// lengths of the rows of U⁻¹. Cost: n³/6.
+func inverseDiagonal(u *mat.TriDense, n int) []float64 {
+	out := make([]float64, n)
+	raw := u.RawTriangular()
+	column := make([]float64, n)
+	for j := range n { // column j of U⁻¹, from the diagonal upwards
+		column[j] = 1 / raw.Data[j*raw.Stride+j]
+		for i := j - 1; i >= 0; i-- {
+			row := raw.Data[i*raw.Stride : i*raw.Stride+j+1]
+			var sum float64
+			for k := i + 1; k <= j; k++ {
+				sum += row[k] * column[k]
+			}
+			column[i] = -sum / row[i]
+		}
+		for i, v := range column[:j+1] {
+			out[i] += v * v
+		}
+	}
+	return out
+}
+
+// hazardOf is hazard for any a.
+func hazardOf(a float64) float64 {
+	if a > farTail {
+		return a + tailExcess(a)
+	}
+	return hazard(a)
+}
+
+// censoredSpread returns the mean and deviation of the normal distribution that
+// outcomes of which some are censored are likeliest to come from, by expectation
+// and maximization; those of the outcomes as they are if none is censored.
+func censoredSpread(d assay.Data) (mean, sd float64) {
+	mean, sd = meanAndSpread(d.Y)
+	if d.Censored == nil {
+		return mean, sd
+	}
+	y := make([]float64, len(d.Y))
+	for range 30 {
+		var inner float64 // variance of what is not known
+		for i, v := range d.Y {
+			y[i] = v
+			if !d.Censored[i] {
+				continue
+			}
+			y[i] = truncatedMean(mean, sd, v)
+			a := (v - mean) / sd
+			h := hazardOf(a)
+			inner += max(0, 1-h*(h-a)) * sd * sd / float64(len(y))
+		}
+		var s float64
+		mean, s = meanAndSpread(y)
+		if s = math.Hypot(s, math.Sqrt(inner)); math.IsInf(s, 0) || math.IsNaN(s) {
+			return meanAndSpread(d.Y)
+		}
+		sd = s
+	}
+	return mean, sd
+}
