@@ -37,6 +37,16 @@ type Observer interface {
 	Observe(trials ...Trial) error
 }
 
+// A Hinter is a Searcher whose model takes a hint.
+type Hinter interface {
+	Searcher
+	// Hint says what to expect of each configuration from elsewhere, such as
+	// earlier studies: about 0 for what seems best and 1 for the worst. The
+	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
+	// comes before all other calls.
+	Hint(h func(Config) float64)
+}
+
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
 	Searcher

@@ -51,7 +51,9 @@ func TestConformance(t *testing.T) {
 			return must(New(search.NewRandom(space, 1), NewKnowledge(space, testGoal, studies(space)), Options{Alpha: 0.9}))
 		},
 		"transfer of pruner": func(space *assay.Space) assay.Searcher {
-			p := must(New(quick(space), NewKnowledge(space, testGoal, studies(space)), Options{}))
+			inner := quick(space)
+			NewKnowledge(space, testGoal, studies(space)).Hint(inner)
+			p := must(New(inner, NewKnowledge(space, testGoal, studies(space)), Options{}))
 			return NewTransfer(p, NewKnowledge(space, testGoal, studies(space)), TransferOptions{Seed: 1})
 		},
 		"reuse": func(space *assay.Space) assay.Searcher {

@@ -9,9 +9,11 @@
 // studies by the normalised cross-correlation of their surrogates with that of
 // the running study.
 //
-// Two wrappers use them, each on its own or one in the other:
+// Two wrappers use them, each on its own or one in the other, and the model of the
+// searcher inside takes a hint of them ([Knowledge.Hint]):
 //
 //	k := prune.NewKnowledge(space, goal, studies)
+//	k.Hint(inner)
 //	prune.NewTransfer(prune.New(inner, k, ...), k, ...)
 //
 // [New] removes from the space the values with which the most similar study never

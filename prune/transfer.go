@@ -25,7 +25,6 @@ const (
 	topOfSource    = 20     // candidates that each source offers elsewhere
 	draws          = 256    // random candidates elsewhere
 	patience       = 3      // proposals of ours without improvement before there are fewer
-	ownTrials      = 10     // of the inner searcher before it sees ours
 )
 
 // A Transfer is a searcher that takes turns with the earlier studies. Make one
@@ -38,15 +37,13 @@ type Transfer struct {
 	last    int64
 	pending map[int64]asked
 	visited map[string]bool
-	spread  []float64     // portfolio: by source, the loss that its proposals leave
-	made    int           // proposals of ours
-	row     int           // proposals of ours since the last of inner's
-	theirs  int           // proposals of inner's since the last of ours
-	idle    int           // results of ours in a row that were no improvement
-	told    int           // trials of inner's that were told
-	held    []assay.Trial // results of ours that inner has not seen
-	after   int           // trials before the only proposals of a reuse; 0 if this is none
-	ended   int           // trials told
+	spread  []float64 // portfolio: by source, the loss that its proposals leave
+	made    int       // proposals of ours
+	row     int       // proposals of ours since the last of inner's
+	theirs  int       // proposals of inner's since the last of ours
+	idle    int       // results of ours in a row that were no improvement
+	after   int       // trials before the only proposals of a reuse; 0 if this is none
+	ended   int       // trials told
 
 	table []assay.Config // all candidates of a small space
 	codes [][]float64    // their features
@@ -83,9 +80,8 @@ var (
 //
 // In an [assay.Space.Indexed] space of up to 20,000 all configurations are candidates,
 // elsewhere the best of the earlier studies, the neighbours of the best and random
-// ones. The trials go to inner; those of ours as observations, if it is an Observer
-// and once ten of its own were told: before, it explores by itself. Wrap the result in search.Cache: where inner is none it may propose
-// what we have.
+// ones. The trials go to inner; those of ours as observations, if it is an Observer.
+// Wrap the result in search.Cache: where inner is none it may propose what we have.
 func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
 	if opts.First < 0 {
 		panic(fmt.Sprintf("prune: %d first proposals", opts.First))
@@ -365,12 +361,15 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 		trial.Config = a.config
 		if a.inner > 0 {
 			trial.ID = a.inner
-			t.told++
 			if err := t.inner.Tell(trial); err != nil {
 				return err
 			}
 		} else {
-			t.held = append(t.held, trial)
+			if o, ok := t.inner.(assay.Observer); ok {
+				if err := o.Observe(trial); err != nil {
+					return err
+				}
+			}
 			if trial.State == assay.Done && (!t.base.found || trial.Value < t.base.best.Value) {
 				t.idle = 0
 			} else {
@@ -379,20 +378,7 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 		}
 		t.learn(trial)
 	}
-	return t.release()
-}
-
-// release shows inner the results of ours, once it has explored a little by itself:
-// a searcher that counts them as part of its initial design would see nothing but
-// what looks good to earlier studies.
-func (t *Transfer) release() error {
-	o, ok := t.inner.(assay.Observer)
-	if !ok || len(t.held) == 0 || t.told < ownTrials {
-		return nil
-	}
-	held := t.held
-	t.held = nil
-	return o.Observe(held...)
+	return nil
 }
 
 // Observe implements [assay.Observer].

@@ -52,6 +52,7 @@ type Auto struct {
 }
 
 var (
+	_ assay.Hinter   = (*Auto)(nil)
 	_ assay.Narrower = (*Auto)(nil)
 	_ assay.Observer = (*Auto)(nil)
 )
@@ -80,6 +81,9 @@ func (a *Auto) Observe(trials ...assay.Trial) error { return a.bayes.Observe(tri
 
 // Narrow implements [assay.Narrower] as [Bayes.Narrow] does.
 func (a *Auto) Narrow(keep func(assay.Config) bool) { a.bayes.Narrow(keep) }
+
+// Hint implements [assay.Hinter].
+func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
 func (a *Auto) Ask(n int) ([]assay.Proposal, error) {

@@ -60,10 +60,11 @@ type Bayes struct {
 	design  *Sobol // the initial design, and the source of last resort
 	pool    *pool  // scores whole spaces; nil if the space is too large
 	trials  []example
-	lies    map[int64]float64       // believed objective of outstanding trials
-	draws   int                     // random candidates in a space without a pool
-	starts  int                     // of the local search there
-	keep    func(assay.Config) bool // limit of Narrow, or nil
+	lies    map[int64]float64          // believed objective of outstanding trials
+	draws   int                        // random candidates in a space without a pool
+	starts  int                        // of the local search there
+	keep    func(assay.Config) bool    // limit of Narrow, or nil
+	hint    func(assay.Config) float64 // of Hint, or nil
 	done    bool
 	asked   int // proposals and observed trials
 	ended   int // told and observed trials
@@ -82,6 +83,7 @@ type example struct {
 }
 
 var (
+	_ assay.Hinter   = (*Bayes)(nil)
 	_ assay.Narrower = (*Bayes)(nil)
 	_ assay.Observer = (*Bayes)(nil)
 )
@@ -229,8 +231,31 @@ func (b *Bayes) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
+// Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: where
+// the whole space is scored, a call of h for each configuration.
+func (b *Bayes) Hint(h func(assay.Config) float64) {
+	b.hint = h
+	if b.pool != nil {
+		b.pool.hint(h)
+	}
+}
+
+// encode returns the features of c, the hint included.
+func (b *Bayes) encode(c assay.Config) []float64 {
+	return b.appendEncode(make([]float64, 0, len(b.space.Features())+1), c)
+}
+
+// appendEncode is encode into the end of row.
+func (b *Bayes) appendEncode(row []float64, c assay.Config) []float64 {
+	row = b.space.AppendEncode(row, c)
+	if b.hint != nil {
+		row = append(row, b.hint(c))
+	}
+	return row
+}
+
 func (b *Bayes) learn(c assay.Config, t assay.Trial) {
-	e := example{config: c, features: b.space.Encode(c), state: t.State, value: t.Value}
+	e := example{config: c, features: b.encode(c), state: t.State, value: t.Value}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
 		e.state = assay.Failed // whatever it is called, there is no value
 	}

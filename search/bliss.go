@@ -142,7 +142,7 @@ func (s *Bliss) imagine() {
 	if !b.scale.defined(y) || !s.imagined.add(c) {
 		return
 	}
-	b.trials = append(b.trials, example{config: c, features: b.space.Encode(c), state: assay.Done, value: y})
+	b.trials = append(b.trials, example{config: c, features: b.encode(c), state: assay.Done, value: y})
 	b.surrogate = nil
 }
 

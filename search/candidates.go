@@ -105,7 +105,7 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
 	for i, c := range cs {
 		n := len(all)
-		all = s.b.space.AppendEncode(all, c)
+		all = s.b.appendEncode(all, c)
 		X[i] = all[n:len(all):len(all)]
 	}
 	assay.PredictAll(s.b.surrogate, X, out)

@@ -23,7 +23,8 @@ type pool struct {
 	number   []map[float64]uint32 // by parameter, the number of a coordinate
 	width    int                  // features of a row
 	visited  []bool
-	outside  []bool // of the limit of Narrow; nil without one
+	hints    []float64 // by configuration; nil without
+	outside  []bool    // of the limit of Narrow; nil without one
 
 	buffer []float64 // poolChunk rows
 	rows   [][]float64
@@ -63,13 +64,28 @@ func newPool(space *assay.Space) *pool {
 			p.codes = append(p.codes, code)
 		}
 	}
+	p.makeRows()
+	p.at, p.out = make([]int, poolChunk), make([]assay.Prediction, poolChunk)
+	return p
+}
+
+// makeRows makes the buffer for rows of the width.
+func (p *pool) makeRows() {
 	p.buffer = make([]float64, poolChunk*p.width)
 	p.rows = make([][]float64, poolChunk)
 	for i := range p.rows {
 		p.rows[i] = p.buffer[i*p.width : (i+1)*p.width : (i+1)*p.width]
 	}
-	p.at, p.out = make([]int, poolChunk), make([]assay.Prediction, poolChunk)
-	return p
+}
+
+// hint gives each configuration one more feature. Cost: a call of hint for each.
+func (p *pool) hint(hint func(assay.Config) float64) {
+	p.hints = make([]float64, len(p.visited))
+	for i := range p.hints {
+		p.hints[i] = hint(p.space.At(int64(i)))
+	}
+	p.width++
+	p.makeRows()
 }
 
 // visit takes c out of the pool. Cost: a pass over the pool.
@@ -177,5 +193,8 @@ func (p *pool) expand(i int, row []float64) {
 	k := 0
 	for j, code := range p.codes[i*d : (i+1)*d] {
 		k += copy(row[k:], p.features[j][code])
+	}
+	if p.hints != nil {
+		row[k] = p.hints[i]
 	}
 }

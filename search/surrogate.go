@@ -65,7 +65,7 @@ func (b *Bayes) examples() assay.Data {
 		if !b.scale.defined(lie) {
 			lie = middle
 		}
-		add(b.space.Encode(c), lie, false)
+		add(b.encode(c), lie, false)
 	}
 	return d
 }

@@ -320,6 +320,9 @@ func (f *benchJobprunerFlags) searcher(v jpVariant, sub *jpSubject, all *prune.K
 		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		k = all.Among(names[:min(v.kb, len(names))]...)
 	}
+	if v.Use == "prior" || v.Use == "transfer" {
+		k.Hint(inner)
+	}
 	if v.Use == "prune" || v.Use == "prior" {
 		n, ok := inner.(assay.Narrower)
 		if !ok {

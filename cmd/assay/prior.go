@@ -255,6 +255,7 @@ func priorSearcher(ctx context.Context, warn io.Writer, h *storeHandle, p *probl
 	k := prune.NewKnowledge(p.space, p.goal, studies)
 	var cuts func() []assay.Cut
 	s, err := newSearcherAround(p.study, p.space, p.first, func(inner assay.Searcher) (assay.Searcher, error) {
+		k.Hint(inner)
 		if n, ok := inner.(assay.Narrower); ok {
 			opts := prune.Options{Alpha: prior.Alpha, Threshold: prior.Threshold}
 			for _, text := range prior.Keep {

@@ -1,0 +1,38 @@
+package prune
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	hintSources = 16 // of the most trials
+)
+
+// Hint gives s, if it is an [assay.Hinter], what the studies that serve expect of
+// each configuration together: the mean of their standardized surrogates, moved to
+// about 0 for the best and 1 for the worst. The model of s then need not learn
+// from the running study alone what all of them agree on, and is free to take no
+// notice where the running study is another.
+//
+// It does nothing if no study serves, or in an [assay.Space.Indexed] space of more
+// than 20,000 configurations, where it would cost more than many a run. Of more than 16 studies it takes those
+// with the most trials.
+func (k *Knowledge) Hint(s assay.Searcher) {
+	h, ok := s.(assay.Hinter)
+	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {
+		return
+	}
+	sources := slices.Clone(k.sources)
+	slices.SortStableFunc(sources, func(a, b *source) int { return cmp.Compare(len(b.trials), len(a.trials)) })
+	sources = sources[:min(hintSources, len(sources))]
+	h.Hint(func(c assay.Config) float64 {
+		var z float64
+		for _, s := range sources {
+			z += s.standard(c) / float64(len(sources))
+		}
+		return z/4 + 0.5 // most of a standard normal is within two deviations
+	})
+}

@@ -1,0 +1,79 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
+)
+
+func TestHintConformance(t *testing.T) {
+	assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
+		a := lightAuto(s, AutoOptions{Initial: 3})
+		a.Hint(func(c assay.Config) float64 { return s.Unit(c)[0] })
+		return a
+	}, assaytest.SearcherOptions{Exhausts: true, Trials: 12})
+}
+
+// hintedBest returns the mean best of n trials over seeds of an Auto search.
+func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) float64, hint func(assay.Config) float64) float64 {
+	t.Helper()
+	const seeds = 12
+	var sum float64
+	for seed := range uint64(seeds) {
+		a := lightAuto(space, AutoOptions{Seed: seed})
+		if hint != nil {
+			a.Hint(hint)
+		}
+		best := math.Inf(1)
+		for range n {
+			ps, err := a.Ask(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := f(ps[0].Config)
+			best = min(best, v)
+			if err := a.Tell(assay.Trial{Proposal: ps[0], State: assay.Done, Value: v}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum += best / seeds
+	}
+	return sum
+}
+
+// A hint that is right, but for a scale and a trend, is worth many trials, whether
+// the whole space is scored or not; one that is noise costs little.
+func TestHintHelps(t *testing.T) {
+	pooled := gridSpace(t)
+	params := slices.Clone(pooled.Params)
+	for i := range params {
+		params[i].Kind = assay.Real
+	}
+	sampled := must(assay.NewSpace(params))
+	for name, space := range map[string]*assay.Space{"pool": pooled, "sampled": sampled} {
+		t.Run(name, func(t *testing.T) {
+			without := hintedBest(t, space, 14, rugged, nil)
+			right := hintedBest(t, space, 14, rugged, func(c assay.Config) float64 { return math.Sqrt(rugged(c))/8 + c[1]/200 })
+			noise := hintedBest(t, space, 14, rugged, func(c assay.Config) float64 {
+				_, f := math.Modf(1e3 * math.Abs(math.Sin(c[0]+10*c[1]+100*c[2])))
+				return f
+			})
+			t.Logf("best: %.3f without, %.3f right, %.3f noise", without, right, noise)
+			if right-1 > 0.6*(without-1) || noise-1 > 1.5*(without-1) {
+				t.Errorf("best: %.3f without, %.3f with a right hint, %.3f with noise", without, right, noise)
+			}
+		})
+	}
+}
+
+// rugged has many local optima; its least value is 1.
+func rugged(c assay.Config) float64 {
+	v := 1.0
+	for i, x := range c {
+		v += (x-7)*(x-7)*float64(i+1)/20 + 2 - 2*math.Cos(2*(x-7))
+	}
+	return v
+}
