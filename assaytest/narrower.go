@@ -16,21 +16,7 @@ import (
 // a single configuration of a small space.
 func TestNarrower(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
-	for _, s := range searcherSpaces() {
-		if opts.Supports != nil && !opts.Supports(s.space) {
-			continue
-		}
-		t.Run(s.name, func(t *testing.T) {
-			for _, c := range narrowerCases {
-				t.Run(c.name, func(t *testing.T) {
-					b := searcherBench{space: s.space, build: newSearcher, opts: opts.filled()}
-					if err := b.try(c.run); err != nil {
-						t.Errorf("%v\nthe rule: %s", err, c.rule)
-					}
-				})
-			}
-		})
-	}
+	testSearcherCases(t, narrowerCases, newSearcher, opts)
 }
 
 var narrowerCases = []searcherCase{

@@ -165,21 +165,6 @@ func TestNarrowerAcceptsACorrectOne(t *testing.T) {
 	TestNarrower(t, func(s *assay.Space) assay.Searcher { return newLimited(s) }, SearcherOptions{Exhausts: true})
 }
 
-// narrowerBreaches runs the suite and returns the names of the cases that fail in any
-// space.
-func narrowerBreaches(build func(*assay.Space) assay.Searcher) []string {
-	var names []string
-	for _, s := range searcherSpaces() {
-		for _, c := range narrowerCases {
-			b := searcherBench{space: s.space, build: build, opts: SearcherOptions{Exhausts: true}.filled()}
-			if b.try(c.run) != nil && !slices.Contains(names, c.name) {
-				names = append(names, c.name)
-			}
-		}
-	}
-	return names
-}
-
 // Each fault must be found by the case that is there for it.
 func TestNarrowerFindsFaults(t *testing.T) {
 	for _, c := range []struct {
@@ -202,11 +187,11 @@ func TestNarrowerFindsFaults(t *testing.T) {
 		{"proposes what was observed", func(l *limited) { l.blind = true }, "Observe"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			got := narrowerBreaches(func(s *assay.Space) assay.Searcher {
+			got := breaches(narrowerCases, searcherSpaces(), func(s *assay.Space) assay.Searcher {
 				l := newLimited(s)
 				c.set(l)
 				return l
-			})
+			}, SearcherOptions{Exhausts: true})
 			if !slices.Contains(got, c.want) {
 				t.Errorf("found by %v, want %s among them", got, c.want)
 			}
@@ -216,7 +201,7 @@ func TestNarrowerFindsFaults(t *testing.T) {
 
 // A searcher that is no Narrower passes no case.
 func TestNarrowerNeedsOne(t *testing.T) {
-	got := narrowerBreaches(func(s *assay.Space) assay.Searcher { return newPlain(s) })
+	got := breaches(narrowerCases, searcherSpaces(), func(s *assay.Space) assay.Searcher { return newPlain(s) }, SearcherOptions{Exhausts: true})
 	if len(got) == 0 {
 		t.Error("a searcher that cannot be limited passes the suite")
 	}

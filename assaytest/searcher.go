@@ -31,12 +31,19 @@ type SearcherOptions struct {
 // relations, a list, and one too large to enumerate.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
+	testSearcherCases(t, searcherCases, newSearcher, opts)
+}
+
+// testSearcherCases runs the cases in every space of the suite that the searcher
+// supports.
+func testSearcherCases(t *testing.T, cases []searcherCase, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
+	t.Helper()
 	for _, s := range searcherSpaces() {
 		if opts.Supports != nil && !opts.Supports(s.space) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
-			for _, c := range searcherCases {
+			for _, c := range cases {
 				t.Run(c.name, func(t *testing.T) {
 					b := searcherBench{space: s.space, build: newSearcher, opts: opts.filled()}
 					if err := b.try(c.run); err != nil {

@@ -157,12 +157,11 @@ func TestSearcherAcceptsASerialOne(t *testing.T) {
 	}, SearcherOptions{Exhausts: true})
 }
 
-// breaches runs the suite and returns the names of the cases that fail in any
-// space.
-func breaches(spaces []searcherSpace, build func(*assay.Space) assay.Searcher, opts SearcherOptions) []string {
+// breaches runs the cases and returns the names of those that fail in any space.
+func breaches(cases []searcherCase, spaces []searcherSpace, build func(*assay.Space) assay.Searcher, opts SearcherOptions) []string {
 	var names []string
 	for _, s := range spaces {
-		for _, c := range searcherCases {
+		for _, c := range cases {
 			b := searcherBench{space: s.space, build: build, opts: opts.filled()}
 			if b.try(c.run) != nil && !slices.Contains(names, c.name) {
 				names = append(names, c.name)
@@ -200,7 +199,7 @@ func TestSearcherFindsFaults(t *testing.T) {
 		{"leaves a configuration out", func(p *plain) { p.forgets = true }, "Exhaustion"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			got := breaches(spaces, func(s *assay.Space) assay.Searcher {
+			got := breaches(searcherCases, spaces, func(s *assay.Space) assay.Searcher {
 				p := newPlain(s)
 				c.build(p)
 				return p
@@ -218,7 +217,7 @@ type seesNothing struct{ *plain }
 func (seesNothing) Observe(...assay.Trial) error { return nil }
 
 func TestSearcherFindsObserverFaults(t *testing.T) {
-	got := breaches(searcherSpaces(), func(s *assay.Space) assay.Searcher { return seesNothing{newPlain(s)} }, SearcherOptions{Exhausts: true})
+	got := breaches(searcherCases, searcherSpaces(), func(s *assay.Space) assay.Searcher { return seesNothing{newPlain(s)} }, SearcherOptions{Exhausts: true})
 	if !slices.Equal(got, []string{"Observe"}) {
 		t.Errorf("found by %v, want Observe alone", got)
 	}

@@ -5,8 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -14,17 +14,13 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// reference returns the contents of a file of the recorded XGBoost 1.7.4 runs,
-// which lie in $ASSAY_DATA_REFERENCE or ../shared/reference beside the module.
+// reference returns the contents of a file of the recorded XGBoost 1.7.4 runs, or
+// skips.
 func reference(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("ASSAY_DATA_REFERENCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "reference")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "aft", name))
+	b, err := io.ReadAll(referenceFile(t, "aft", name))
 	if err != nil {
-		t.Skipf("NOT CHECKED AGAINST XGBOOST: no recorded runs (set ASSAY_DATA_REFERENCE): %v", err)
+		t.Fatal(err)
 	}
 	return b
 }

@@ -18,14 +18,7 @@ func TestAutoRoundsConformance(t *testing.T) {
 
 func TestAutoRoundsPanics(t *testing.T) {
 	for _, a := range []AutoRounds{{}, {Learner: Boost{}, Folds: 1}, {Learner: Boost{}, MaxRounds: -1}, {Learner: Boost{}, Patience: -1}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%+v: no panic", a)
-				}
-			}()
-			_, _ = a.Fit(assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, 2}})
-		}()
+		fitPanics(t, a)
 	}
 }
 

@@ -326,10 +326,5 @@ func TestForestSeed(t *testing.T) {
 }
 
 func TestForestNegativeOption(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a negative option did not panic")
-		}
-	}()
-	Forest{Trees: -1}.Fit(table(5, 2, 1))
+	fitPanics(t, Forest{Trees: -1})
 }

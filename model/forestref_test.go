@@ -15,7 +15,8 @@ import (
 )
 
 // referenceFile opens a file of the reference data, which are no part of the
-// repository, or skips.
+// repository but lie in $ASSAY_DATA_REFERENCE or ../shared/reference beside it, or
+// skips.
 func referenceFile(tb testing.TB, path ...string) *os.File {
 	tb.Helper()
 	dir := os.Getenv("ASSAY_DATA_REFERENCE")

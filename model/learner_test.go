@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -66,4 +67,24 @@ func mustFit(tb testing.TB, l assay.Learner, d assay.Data) assay.Predictor {
 		tb.Fatal(err)
 	}
 	return p
+}
+
+// fitPanics checks that the options of a learner are out of range: Fit panics.
+func fitPanics(t *testing.T, l assay.Learner) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%+v: no panic", l)
+		}
+	}()
+	_, _ = l.Fit(assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, 2}})
+}
+
+// needsExact checks that nothing but censored outcomes is too little for a learner.
+func needsExact(t *testing.T, l assay.Learner) {
+	t.Helper()
+	d := assay.Data{X: [][]float64{{0}, {1}}, Y: []float64{1, 2}, Censored: []bool{true, true}}
+	if _, err := l.Fit(d); !errors.Is(err, assay.ErrTooFew) {
+		t.Errorf("got %v, want ErrTooFew", err)
+	}
 }

@@ -134,12 +134,7 @@ func TestLinearExtremes(t *testing.T) {
 }
 
 func TestLinearNegativeRidge(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a negative ridge did not panic")
-		}
-	}()
-	Linear{Ridge: -1}.Fit(table(5, 2, 1))
+	fitPanics(t, Linear{Ridge: -1})
 }
 
 func BenchmarkLinear(b *testing.B) {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -18,22 +17,12 @@ func TestMLPConformance(t *testing.T) {
 
 func TestMLPOptionsPanic(t *testing.T) {
 	for _, m := range []MLP{{Hidden: []int{0}}, {Members: -1}, {Epochs: -1}, {Rate: -1}, {Rate: math.NaN()}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%+v: no panic", m)
-				}
-			}()
-			_, _ = m.Fit(assay.Data{X: [][]float64{{1}}, Y: []float64{1}})
-		}()
+		fitPanics(t, m)
 	}
 }
 
 func TestMLPAllCensored(t *testing.T) {
-	d := assay.Data{X: [][]float64{{0}, {1}}, Y: []float64{1, 2}, Censored: []bool{true, true}}
-	if _, err := (MLP{}).Fit(d); !errors.Is(err, assay.ErrTooFew) {
-		t.Errorf("got %v, want ErrTooFew", err)
-	}
+	needsExact(t, MLP{})
 }
 
 // The derivatives of the Tobit loss are those of its value, and the value is

@@ -1,18 +1,15 @@
 package search
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -163,35 +160,15 @@ func TestAdaptiveFailures(t *testing.T) {
 	}
 }
 
-// warmSeries returns the second half of every fork of the recorded series of
-// micro-benchmarks, by benchmark.
+// warmSeries returns the recorded forks of micro-benchmarks that are long enough to
+// draw from, by benchmark.
 func warmSeries(t *testing.T) map[string][][]float64 {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dataFolder(t), "jmh-noise", "data.csv.gz"))
-	if err != nil {
-		t.Skipf("SKIPPED, NOTHING IS MEASURED: no recorded series (set ASSAY_DATA): %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(z)
-	r.FieldsPerRecord = -1
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string][][]float64{}
-	for _, rec := range rows[1:] {
-		var x []float64
-		for _, cell := range rec[2+len(rec)/2:] {
-			if v, err := strconv.ParseFloat(cell, 64); err == nil {
-				x = append(x, v)
-			}
-		}
-		if len(x) >= 100 {
-			all[rec[0]] = append(all[rec[0]], x)
+	all := testbed.WarmRuns(t)
+	for name, forks := range all {
+		all[name] = slices.DeleteFunc(forks, func(x []float64) bool { return len(x) < 100 })
+		if len(all[name]) == 0 {
+			delete(all, name)
 		}
 	}
 	return all

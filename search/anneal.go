@@ -55,19 +55,16 @@ type AnnealOptions struct {
 // configuration was proposed.
 type Anneal struct {
 	ground
+	turns  // of the chains; the trials of the initial design are of none
 	opts   AnnealOptions
-	start  [][]float64 // points of the initial design that were not asked
 	chains []chain
-	by     map[int64]int // the chain of an outstanding proposal; -1 for the design
-	turn   int           // the chain that is next
-	halves []float64     // half of each finite value, sorted
+	halves []float64 // half of each finite value, sorted
 }
 
 // A chain is one walk.
 type chain struct {
 	at    vertex // where it is; no configuration if that has no value yet
 	t     float64
-	out   bool
 	begun bool
 	best  bool // it began at the best of all
 }
@@ -90,48 +87,23 @@ func NewAnneal(space *assay.Space, opts AnnealOptions) *Anneal {
 	if opts.Chains < 0 || opts.Initial < 0 || !(opts.Cold > 0 && opts.Cold <= opts.Hot) || !(opts.Cooling > 0 && opts.Cooling < 1) {
 		panic(fmt.Sprintf("search: annealing options out of range: %+v", opts))
 	}
-	s := &Anneal{ground: newGround(space, opts.Seed, 0x7361), opts: opts, by: map[int64]int{}, chains: make([]chain, opts.Chains)}
+	s := &Anneal{ground: newGround(space, opts.Seed, 0x7361), turns: newTurns(opts.Chains), opts: opts, chains: make([]chain, opts.Chains)}
 	s.start = s.design(opts.Initial)
 	return s
 }
 
 // Ask implements [assay.Searcher].
 func (s *Anneal) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n {
-		if !s.left() {
-			if len(ps) == 0 {
-				return nil, assay.ErrDone
-			}
-			break
-		}
-		if len(s.start) > 0 {
-			p := s.give(s.near(s.admissible(s.start[0])))
-			s.start = s.start[1:]
-			s.by[p.ID] = -1
-			ps = append(ps, p)
-			continue
+	return s.ask(n, func() (assay.Proposal, bool) {
+		if c, ok := s.initial(); ok {
+			return s.give(c), true
 		}
 		i, ok := s.idle()
 		if !ok {
-			break
+			return assay.Proposal{}, false
 		}
-		p := s.give(s.advance(&s.chains[i]))
-		s.by[p.ID], s.chains[i].out, s.turn = i, true, i+1
-		ps = append(ps, p)
-	}
-	return ps, nil
-}
-
-// idle returns the next chain in turn that is not out.
-func (s *Anneal) idle() (int, bool) {
-	for k := range s.chains {
-		if i := (s.turn + k) % len(s.chains); !s.chains[i].out {
-			return i, true
-		}
-	}
-	return 0, false
+		return s.leave(i, s.give(s.advance(&s.chains[i]))), true
+	})
 }
 
 // advance returns the next proposal of a chain.
@@ -249,15 +221,11 @@ func (s *Anneal) Tell(trials ...assay.Trial) error {
 	}
 	for k, t := range trials {
 		s.note(vs[k].value)
-		i := s.by[t.ID]
-		delete(s.by, t.ID)
-		if i < 0 {
-			continue
+		if i, ok := s.back(t.ID); ok {
+			c := &s.chains[i]
+			s.decide(c, vs[k])
+			c.t *= s.opts.Cooling
 		}
-		c := &s.chains[i]
-		c.out = false
-		s.decide(c, vs[k])
-		c.t *= s.opts.Cooling
 	}
 	return nil
 }
@@ -273,6 +241,3 @@ func (s *Anneal) Observe(trials ...assay.Trial) error {
 	}
 	return nil
 }
-
-// Narrow implements [assay.Narrower].
-func (s *Anneal) Narrow(keep func(assay.Config) bool) { s.narrow(keep) }

@@ -49,15 +49,14 @@ type GPSOptions struct {
 type GPS struct {
 	ground
 	opts   GPSOptions
-	start  [][]float64 // points of the initial design that were not asked
-	center vertex      // NaN if its value is not known yet; no configuration before the first
+	center vertex // NaN if its value is not known yet; no configuration before the first
 	mesh   float64
 	queue  []assay.Config // of the poll that were not asked
 	polled map[int64]bool // outstanding trials of the poll, or of the centre
 	ready  bool           // the poll of this centre and mesh was made
 	lead   int            // parameter and sign of the latest success
 	sign   float64
-	design map[int64]bool // outstanding trials of the initial design
+	begun  map[int64]bool // outstanding trials of the initial design
 }
 
 var (
@@ -76,34 +75,25 @@ func NewGPS(space *assay.Space, opts GPSOptions) *GPS {
 		panic(fmt.Sprintf("search: pattern search options out of range: %+v", opts))
 	}
 	s := &GPS{
-		ground: newGround(space, opts.Seed, 0x677073), opts: opts, polled: map[int64]bool{}, design: map[int64]bool{}, lead: -1,
+		ground: newGround(space, opts.Seed, 0x677073), opts: opts, polled: map[int64]bool{}, begun: map[int64]bool{}, lead: -1,
 	}
-	s.start = s.ground.design(opts.Initial)
+	s.start = s.design(opts.Initial)
 	return s
 }
 
 // Ask implements [assay.Searcher].
 func (s *GPS) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n && s.left() {
-		ps = append(ps, s.next())
-	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
+	return s.ask(n, func() (assay.Proposal, bool) { return s.next(), true })
 }
 
 // next returns the next proposal.
 func (s *GPS) next() assay.Proposal {
-	if len(s.start) > 0 {
-		p := s.give(s.near(s.admissible(s.start[0])))
-		s.start = s.start[1:]
-		s.design[p.ID] = true
+	if c, ok := s.initial(); ok {
+		p := s.give(c)
+		s.begun[p.ID] = true
 		return p
 	}
-	if len(s.design) == 0 {
+	if len(s.begun) == 0 {
 		if c, ok := s.advance(); ok {
 			p := s.give(c)
 			s.polled[p.ID] = true
@@ -254,7 +244,7 @@ func (s *GPS) Tell(trials ...assay.Trial) error {
 	}
 	for k, t := range trials {
 		v := vs[k]
-		delete(s.design, t.ID)
+		delete(s.begun, t.ID)
 		polled := s.polled[t.ID]
 		delete(s.polled, t.ID)
 		switch {
@@ -288,6 +278,3 @@ func (s *GPS) succeed(v vertex) {
 	}
 	s.recenter(v, min(2*s.mesh, max(coarsest, s.opts.Mesh)))
 }
-
-// Narrow implements [assay.Narrower].
-func (s *GPS) Narrow(keep func(assay.Config) bool) { s.narrow(keep) }

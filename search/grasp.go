@@ -51,9 +51,8 @@ type GRASPOptions struct {
 type GRASP struct {
 	ground
 	opts   GRASPOptions
-	start  [][]float64 // points of the initial design that were not asked
 	climbs []*climb
-	by     map[int64]*climb // of an outstanding proposal; nil for the design
+	by     map[int64]*climb // of an outstanding proposal, unless it is one of the design
 	ranks  []float64        // of the trials; nil if they changed
 }
 
@@ -90,27 +89,20 @@ func NewGRASP(space *assay.Space, opts GRASPOptions) *GRASP {
 
 // Ask implements [assay.Searcher].
 func (s *GRASP) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n && s.left() {
+	return s.ask(n, func() (assay.Proposal, bool) {
 		c, of := s.next()
 		p := s.give(c)
-		if s.by[p.ID] = of; of != nil {
+		if of != nil {
+			s.by[p.ID] = of
 			of.out++
 		}
-		ps = append(ps, p)
-	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
+		return p, true
+	})
 }
 
 // next returns a configuration that can be proposed and the climb that it is of.
 func (s *GRASP) next() (assay.Config, *climb) {
-	if len(s.start) > 0 {
-		c := s.near(s.admissible(s.start[0]))
-		s.start = s.start[1:]
+	if c, ok := s.initial(); ok {
 		return c, nil
 	}
 	for _, c := range s.climbs {
@@ -294,6 +286,3 @@ func (s *GRASP) Observe(trials ...assay.Trial) error {
 	s.ranks = nil
 	return s.ground.Observe(trials...)
 }
-
-// Narrow implements [assay.Narrower].
-func (s *GRASP) Narrow(keep func(assay.Config) bool) { s.narrow(keep) }

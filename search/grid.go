@@ -58,13 +58,15 @@ func NewGrid(space *assay.Space, opts GridOptions) *Grid {
 }
 
 // Ask implements [assay.Searcher].
-func (g *Grid) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n {
+func (g *Grid) Ask(n int) ([]assay.Proposal, error) { return g.ask(n, g.propound) }
+
+// propound returns the next configuration that can be proposed; false if there is
+// none.
+func (g *Grid) propound() (assay.Config, bool) {
+	for {
 		c, ok := g.step()
 		if !ok {
-			break
+			return nil, false
 		}
 		if !g.limit.holds(c) {
 			if g.passed++; g.passed == leapAfter {
@@ -74,15 +76,12 @@ func (g *Grid) Ask(n int) ([]assay.Proposal, error) {
 		}
 		g.passed = 0
 		if g.visited.add(c) {
-			ps = append(ps, g.propose(c))
+			return c, true
 		}
 	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
 }
 
+// step returns the next configuration in order; false after the last.
 func (g *Grid) step() (assay.Config, bool) {
 	if g.walk != nil {
 		return g.walk.next()

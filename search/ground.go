@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/doe"
 )
 
 // A ground is what the searchers stand on that move by the values of trials and
-// never propose a configuration twice: [PSO], [Anneal], [GRASP] and [GPS].
+// never propose a configuration twice: [PSO], [Anneal], [GRASP] and [GPS]. What
+// moves is theirs; when to end, and what may be proposed, is said here.
 //
 // It remembers the value of every trial, by the rule of direct searches: +Inf
 // for one that failed, broke a limit of the goal or was stopped early.
@@ -18,11 +18,30 @@ type ground struct {
 	rng    source
 	value  map[string]float64 // of what was told or observed, by Key
 	trials []vertex           // the same in order
+	start  [][]float64        // points of the initial design that were not asked
 	held   []assay.Config     // drawn from spare and not proposed yet
 }
 
 func newGround(space *assay.Space, seed, stream uint64) ground {
 	return ground{place: newPlace(space, seed), rng: newSource(seed, stream), value: map[string]float64{}}
+}
+
+// ask is [assay.Searcher.Ask] by next, which proposes one configuration, or none if
+// it has to wait for a trial. There is one left when it is called.
+func (g *ground) ask(n int, next func() (assay.Proposal, bool)) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n && g.left() {
+		p, ok := next()
+		if !ok {
+			return ps, nil
+		}
+		ps = append(ps, p)
+	}
+	if len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
 }
 
 // left reports whether there is a configuration that can be proposed. It
@@ -51,6 +70,18 @@ func (g *ground) random() (assay.Config, bool) {
 func (g *ground) give(c assay.Config) assay.Proposal {
 	g.visited.add(c)
 	return g.propose(c)
+}
+
+// initial returns a configuration that can be proposed at the next point of the
+// initial design, or near it; false if all of them were asked. There must be one
+// left.
+func (g *ground) initial() (assay.Config, bool) {
+	if len(g.start) == 0 {
+		return nil, false
+	}
+	c := g.near(g.admissible(g.start[0]))
+	g.start = g.start[1:]
+	return c, true
 }
 
 // settled takes trials off the pending ones, remembers them, and returns them as
@@ -161,11 +192,7 @@ func (g *ground) nearest(c assay.Config) assay.Config {
 }
 
 // design returns n points of the unit cube that are spread evenly.
-func (g *ground) design(n int) [][]float64 {
-	points := doe.LatinHypercube(n, g.space.Dim(), g.rng.Rand)
-	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*g.space.Dim())), g.rng.Rand)
-	return points
-}
+func (g *ground) design(n int) [][]float64 { return hypercube(n, g.space.Dim(), g.rng.Rand) }
 
 // movable reports whether p moves along a scale: categories and switches have no
 // direction, and what has one value does not move.
@@ -182,4 +209,41 @@ func (g *ground) otherLevel(p assay.Param, x float64) float64 {
 		l++
 	}
 	return l
+}
+
+// Turns are taken by walkers, the particles of a swarm or the chains of an
+// annealing, of which each has at most one proposal outstanding.
+type turns struct {
+	out  []bool        // who has one outstanding
+	next int           // who is next
+	by   map[int64]int // whose an outstanding proposal is
+}
+
+func newTurns(walkers int) turns { return turns{out: make([]bool, walkers), by: map[int64]int{}} }
+
+// idle returns the next walker in turn that is not out; false if all are.
+func (t *turns) idle() (int, bool) {
+	for k := range t.out {
+		if i := (t.next + k) % len(t.out); !t.out[i] {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// leave notes that walker i is out with proposal p, which it returns.
+func (t *turns) leave(i int, p assay.Proposal) assay.Proposal {
+	t.by[p.ID], t.out[i], t.next = i, true, i+1
+	return p
+}
+
+// back notes that a proposal was told and returns whose it is; false if it is
+// nobody's.
+func (t *turns) back(id int64) (int, bool) {
+	i, ok := t.by[id]
+	if ok {
+		delete(t.by, id)
+		t.out[i] = false
+	}
+	return i, ok
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/stats"
 	"pgregory.net/rapid"
 )
@@ -161,7 +162,7 @@ func moverTables(all bool) []tableSource {
 // few tables with the widest ranges, and not above 0 for all. With ASSAY_SOAK=1
 // on all tables, 20 seeds.
 func TestMoversQuality(t *testing.T) {
-	folder := dataFolder(t)
+	folder := testbed.Data(t)
 	soak := os.Getenv("ASSAY_SOAK") == "1"
 	seeds := uint64(6)
 	if soak {

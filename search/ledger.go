@@ -23,6 +23,25 @@ func (l *ledger) propose(c assay.Config) assay.Proposal {
 	return assay.Proposal{ID: l.last, Config: c}
 }
 
+// ask proposes up to n configurations that next returns; when it returns false
+// there are no more. It is [assay.Searcher.Ask] where nothing waits for a trial:
+// ErrDone if there is none at all.
+func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal, error) {
+	checkAsk(n)
+	var ps []assay.Proposal
+	for len(ps) < n {
+		c, ok := next()
+		if !ok {
+			break
+		}
+		ps = append(ps, l.propose(c))
+	}
+	if len(ps) == 0 {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
 // settle takes the trials off the pending ones. It returns an error and changes
 // nothing if one of them was not asked, was told before or is still running.
 func (l *ledger) settle(trials []assay.Trial) error {

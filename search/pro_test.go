@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // steps runs s on f, each step at once, and returns the configurations of every
@@ -139,7 +140,7 @@ func TestPROAvoidsFailures(t *testing.T) {
 // is at most 45 %: Active Harmony's PRO has 62 %, its Nelder-Mead 66 % on seven
 // such tables. With ASSAY_SOAK=1 also on tables that no choice was made on.
 func TestPROQuality(t *testing.T) {
-	folder := dataFolder(t)
+	folder := testbed.Data(t)
 	const trials = 50
 	seeds, all := 3, map[string][]tableSource{"tables": tableSources}
 	if os.Getenv("ASSAY_SOAK") == "1" {

@@ -51,16 +51,14 @@ type PSOOptions struct {
 // configuration was proposed.
 type PSO struct {
 	ground
+	turns // of the particles
 	opts  PSOOptions
 	swarm []particle
-	by    map[int64]int // the particle of an outstanding proposal
-	turn  int           // the particle that is next
 }
 
 type particle struct {
 	x, v  []float64 // on the unit scale; the level itself without direction
 	tried []vertex
-	out   bool
 }
 
 var (
@@ -78,7 +76,7 @@ func NewPSO(space *assay.Space, opts PSOOptions) *PSO {
 	}
 	opts.Particles = cmp.Or(opts.Particles, 8)
 	opts.Inertia, opts.Pull = cmp.Or(opts.Inertia, 0.7298), cmp.Or(opts.Pull, 1.4962)
-	s := &PSO{ground: newGround(space, opts.Seed, 0x70736f), opts: opts, by: map[int64]int{}}
+	s := &PSO{ground: newGround(space, opts.Seed, 0x70736f), turns: newTurns(opts.Particles), opts: opts}
 	for _, u := range s.design(opts.Particles) {
 		c := s.admissible(u)
 		p := particle{x: s.position(c), v: make([]float64, space.Dim())}
@@ -105,34 +103,13 @@ func (s *PSO) position(c assay.Config) []float64 {
 
 // Ask implements [assay.Searcher].
 func (s *PSO) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n {
-		if !s.left() {
-			if len(ps) == 0 {
-				return nil, assay.ErrDone
-			}
-			break
-		}
+	return s.ask(n, func() (assay.Proposal, bool) {
 		i, ok := s.idle()
 		if !ok {
-			break
+			return assay.Proposal{}, false
 		}
-		p := s.give(s.advance(&s.swarm[i]))
-		s.by[p.ID], s.swarm[i].out, s.turn = i, true, i+1
-		ps = append(ps, p)
-	}
-	return ps, nil
-}
-
-// idle returns the next particle in turn that is not out.
-func (s *PSO) idle() (int, bool) {
-	for k := range s.swarm {
-		if i := (s.turn + k) % len(s.swarm); !s.swarm[i].out {
-			return i, true
-		}
-	}
-	return 0, false
+		return s.leave(i, s.give(s.advance(&s.swarm[i]))), true
+	})
 }
 
 // advance moves a particle, but for its first trial, and returns where it is.
@@ -207,13 +184,8 @@ func (s *PSO) Tell(trials ...assay.Trial) error {
 		return err
 	}
 	for k, t := range trials {
-		p := &s.swarm[s.by[t.ID]]
-		delete(s.by, t.ID)
-		p.out = false
-		p.tried = append(p.tried, vs[k])
+		i, _ := s.back(t.ID)
+		s.swarm[i].tried = append(s.swarm[i].tried, vs[k])
 	}
 	return nil
 }
-
-// Narrow implements [assay.Narrower].
-func (s *PSO) Narrow(keep func(assay.Config) bool) { s.narrow(keep) }

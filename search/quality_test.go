@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/model"
 )
 
@@ -16,7 +17,7 @@ import (
 // the widest ranges, perfevo-fastdownward above all: read the lines of the single
 // tables, where random search can still be as good.
 func TestBayesQuality(t *testing.T) {
-	folder := dataFolder(t)
+	folder := testbed.Data(t)
 	seeds, sources := 5, tableSources
 	soak := os.Getenv("ASSAY_SOAK") == "1"
 	if soak {

@@ -54,21 +54,7 @@ func NewRandom(space *assay.Space, seed uint64) *Random {
 }
 
 // Ask implements [assay.Searcher].
-func (r *Random) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	var ps []assay.Proposal
-	for len(ps) < n {
-		c, ok := r.draw()
-		if !ok {
-			break
-		}
-		ps = append(ps, r.propose(c))
-	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
-}
+func (r *Random) Ask(n int) ([]assay.Proposal, error) { return r.ask(n, r.draw) }
 
 // draw returns a configuration within the limit that was neither drawn nor
 // observed before. If there is none, nothing changes but done and next.

@@ -15,9 +15,10 @@ import (
 // one that breaks a relation, or is not in the list of a listed space, is moved
 // to the nearest that is admissible, and one that was proposed or observed
 // before, or is outside of a limit, is replaced by a random new one. In a space of
-// less than n configurations it ends after the last.
+// less than n configurations it ends after the last, and under a limit too after n
+// points in all.
 type LHS struct {
-	place  place
+	place
 	points [][]float64
 }
 
@@ -27,8 +28,8 @@ var (
 	_ assay.Narrower = (*LHS)(nil)
 )
 
-// maximinSwaps is the number of swaps per point by which an LHS searcher
-// spreads its hypercube; more than some tens per point bring little.
+// maximinSwaps is the number of swaps per point by which a hypercube is spread;
+// more than some tens per point bring little.
 const maximinSwaps = 20
 
 // maximinWork bounds the distances of coordinates computed for that.
@@ -37,22 +38,25 @@ const maximinWork = 5_000_000
 // NewLHS returns an LHS searcher of n points, spread by [doe.Maximin]. It panics
 // if n < 1. Cost: of order n²·d, at most some tenths of a second.
 func NewLHS(space *assay.Space, n int, seed uint64) *LHS {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	points := doe.LatinHypercube(n, space.Dim(), rng)
-	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*space.Dim())), rng)
-	return &LHS{place: newPlace(space, seed), points: points}
+	return &LHS{place: newPlace(space, seed), points: hypercube(n, space.Dim(), rand.New(rand.NewPCG(seed, 1)))}
+}
+
+// hypercube returns n points of a Latin hypercube of d parameters, spread evenly.
+func hypercube(n, d int, rng *rand.Rand) [][]float64 {
+	points := doe.LatinHypercube(n, d, rng)
+	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*d)), rng)
+	return points
 }
 
 // Ask implements [assay.Searcher].
 func (l *LHS) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	return l.place.ask(n, func() (assay.Config, bool) {
+	return l.ask(n, func() (assay.Config, bool) {
 		if len(l.points) == 0 {
 			return nil, false
 		}
-		c, ok := l.place.admissible(l.points[0]), true
-		if !l.place.free(c) {
-			c, ok = l.place.fresh()
+		c, ok := l.admissible(l.points[0]), true
+		if !l.free(c) {
+			c, ok = l.fresh()
 		}
 		if ok {
 			l.points = l.points[1:]
@@ -62,13 +66,7 @@ func (l *LHS) Ask(n int) ([]assay.Proposal, error) {
 }
 
 // Tell implements [assay.Searcher].
-func (l *LHS) Tell(trials ...assay.Trial) error { return l.place.settle(trials) }
-
-// Observe implements [assay.Observer].
-func (l *LHS) Observe(trials ...assay.Trial) error { return l.place.Observe(trials...) }
-
-// Narrow implements [assay.Narrower]. It still ends after n points in all.
-func (l *LHS) Narrow(keep func(assay.Config) bool) { l.place.narrow(keep) }
+func (l *LHS) Tell(trials ...assay.Trial) error { return l.settle(trials) }
 
 // Sobol proposes the points of a scrambled Sobol' sequence: like [Random], and
 // without an end in a continuous space, but evenly spread at any time; see
@@ -82,7 +80,7 @@ func (l *LHS) Narrow(keep func(assay.Config) bool) { l.place.narrow(keep) }
 // listed space, which holds few of the points, moves every point to the nearest
 // listed configuration.
 type Sobol struct {
-	place    place
+	place
 	sequence *doe.Sobol
 	next     int64
 	point    []float64
@@ -104,33 +102,30 @@ func NewSobol(space *assay.Space, seed uint64) *Sobol {
 }
 
 // Ask implements [assay.Searcher].
-func (s *Sobol) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
-	return s.place.ask(n, s.propound)
-}
+func (s *Sobol) Ask(n int) ([]assay.Proposal, error) { return s.ask(n, s.propound) }
 
 // propound returns the next new configuration of the sequence without proposing
 // it; false if there is none.
 func (s *Sobol) propound() (assay.Config, bool) {
-	if s.place.exhausted() {
+	if s.exhausted() {
 		return nil, false
 	}
-	space, from := s.place.space, s.next
+	space, from := s.space, s.next
 	for range maxPassed {
 		s.advance()
 		c := space.FromUnit(s.point)
 		if space.Listed() {
 			c = space.Nearest(c)
 		}
-		if space.Contains(c) && s.place.free(c) {
+		if space.Contains(c) && s.free(c) {
 			return c, true
 		}
 	}
 	s.advance()
-	if c := s.place.admissible(s.point); s.place.free(c) {
+	if c := s.admissible(s.point); s.free(c) {
 		return c, true
 	}
-	c, ok := s.place.fresh()
+	c, ok := s.fresh()
 	if !ok {
 		s.next = from
 	}
@@ -144,13 +139,7 @@ func (s *Sobol) advance() {
 }
 
 // Tell implements [assay.Searcher].
-func (s *Sobol) Tell(trials ...assay.Trial) error { return s.place.settle(trials) }
-
-// Observe implements [assay.Observer].
-func (s *Sobol) Observe(trials ...assay.Trial) error { return s.place.Observe(trials...) }
-
-// Narrow implements [assay.Narrower].
-func (s *Sobol) Narrow(keep func(assay.Config) bool) { s.place.narrow(keep) }
+func (s *Sobol) Tell(trials ...assay.Trial) error { return s.settle(trials) }
 
 // A place turns points of the unit cube into proposals that are admissible and
 // all different.
@@ -166,21 +155,15 @@ func newPlace(space *assay.Space, seed uint64) place {
 	return place{space: space, visited: visited{}, spare: NewRandom(space, seed)}
 }
 
-// ask proposes what next returns until it returns false.
+// ask proposes what next returns, and remembers it; see [ledger.ask].
 func (p *place) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal, error) {
-	var ps []assay.Proposal
-	for len(ps) < n {
+	return p.ledger.ask(n, func() (assay.Config, bool) {
 		c, ok := next()
-		if !ok {
-			break
+		if ok {
+			p.visited.add(c)
 		}
-		p.visited.add(c)
-		ps = append(ps, p.propose(c))
-	}
-	if len(ps) == 0 {
-		return nil, assay.ErrDone
-	}
-	return ps, nil
+		return c, ok
+	})
 }
 
 // admissible returns the configuration of a point, or the nearest admissible.
@@ -211,8 +194,8 @@ func (p *place) fresh() (assay.Config, bool) {
 	}
 }
 
-// narrow limits what is proposed from now on.
-func (p *place) narrow(keep func(assay.Config) bool) {
+// Narrow implements [assay.Narrower] for the searchers that have a place.
+func (p *place) Narrow(keep func(assay.Config) bool) {
 	p.limit = limit{keep}
 	p.spare.Narrow(keep)
 }

@@ -47,18 +47,6 @@ var tableSources = []tableSource{
 	{"scout-aws", "machine_type,nodes", "workload=bayes,datasize=bigdata,framework=spark", "elapsed_s"},
 }
 
-// dataFolder returns the folder of recorded data, or skips the test.
-func dataFolder(t testing.TB) string {
-	folder := os.Getenv("ASSAY_DATA")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "shared", "data")
-	}
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("SKIPPED, NOTHING IS MEASURED: no recorded data (set ASSAY_DATA): %v", err)
-	}
-	return folder
-}
-
 func readRows(t testing.TB, folder, name string) [][]string {
 	t.Helper()
 	var r io.Reader

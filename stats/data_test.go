@@ -1,67 +1,10 @@
 package stats
 
 import (
-	"compress/gzip"
-	"encoding/csv"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
-
-// dataDir returns the folder of the recorded data, which is not part of the
-// module: $ASSAY_DATA, or ../shared/data beside it.
-func dataDir(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("ASSAY_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "data")
-	}
-	dir = filepath.Join(dir, name)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("NO RECORDED DATA at %s (set ASSAY_DATA): real run times are not checked", dir)
-	}
-	return dir
-}
-
-// forkSeries returns the run times of each benchmark: the second half of every
-// fork of the recorded JMH series, when the virtual machine is warm.
-func forkSeries(t *testing.T) map[string][][]float64 {
-	f, err := os.Open(filepath.Join(dataDir(t, "jmh-noise"), "data.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(z)
-	r.FieldsPerRecord = -1
-	if _, err := r.Read(); err != nil {
-		t.Fatal(err)
-	}
-	series := map[string][][]float64{}
-	for {
-		rec, err := r.Read()
-		if err == io.EOF {
-			return series
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		var x []float64
-		for _, cell := range rec[2+len(rec)/2:] {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				continue // a series that ended early
-			}
-			x = append(x, v)
-		}
-		series[rec[0]] = append(series[rec[0]], x)
-	}
-}
 
 // On real run times of warm programs: the minimum of a fork's runs is the most
 // repeatable estimator across forks, and the diagnosis never calls a tail light
@@ -69,7 +12,7 @@ func forkSeries(t *testing.T) map[string][][]float64 {
 func TestRealRunTimes(t *testing.T) {
 	var minSpread, meanSpread []float64
 	kinds := map[TailKind]int{}
-	for id, forks := range forkSeries(t) {
+	for id, forks := range testbed.WarmRuns(t) {
 		var mins, means, all []float64
 		for _, x := range forks {
 			if len(x) < 100 {

@@ -1,12 +1,13 @@
 package store
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/assay-run/assay/internal/mountinfo"
 )
 
 // A file system that several machines mount cannot hold a store: processes
@@ -104,31 +105,17 @@ func fileSystemOf(dir string) string {
 // mountType returns the type of the mount that holds the absolute path dir in
 // the text of /proc/self/mountinfo (proc(5)), or "". The last mount on the
 // longest mount point counts.
-func mountType(mountinfo io.Reader, dir string) (kind string) {
+func mountType(text io.Reader, dir string) (kind string) {
+	mounts, _ := mountinfo.Read(text)
 	longest := -1
-	lines := bufio.NewScanner(mountinfo)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		before, after, ok := strings.Cut(lines.Text(), " - ")
-		fields, types := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(types) == 0 {
-			continue
+	for _, m := range mounts {
+		if within(dir, m.Point) && len(m.Point) >= longest {
+			longest, kind = len(m.Point), m.Type
 		}
-		point := unescapeMount(fields[4])
-		if !within(dir, point) || len(point) < longest {
-			continue
-		}
-		longest, kind = len(point), types[0]
 	}
 	return kind
 }
 
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// unescapeMount replaces the octal escapes of the characters that would end a
-// field.
-func unescapeMount(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }

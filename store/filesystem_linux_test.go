@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const mountinfo = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+const mountinfoText = `22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 23 22 0:21 / /home rw shared:2 master:1 - nfs4 server:/home rw,vers=4.2
 24 22 0:22 / /mnt/with\040space rw - fuse.sshfs me@host:/ rw
 25 22 0:23 / /mnt rw - tmpfs tmpfs rw
@@ -28,7 +28,7 @@ func TestMountType(t *testing.T) {
 		"/mntx":              "xfs",
 		"/mnt/with space/db": "fuse.sshfs",
 	} {
-		if got := mountType(strings.NewReader(mountinfo), dir); got != want {
+		if got := mountType(strings.NewReader(mountinfoText), dir); got != want {
 			t.Errorf("%s: got %q, want %q", dir, got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestCheckFileSystem(t *testing.T) {
 }
 
 func FuzzMountType(f *testing.F) {
-	f.Add(mountinfo, "/home/u")
+	f.Add(mountinfoText, "/home/u")
 	f.Fuzz(func(t *testing.T, text, dir string) {
 		mountType(strings.NewReader(text), dir)
 	})

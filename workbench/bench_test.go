@@ -13,22 +13,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/workbench"
 )
-
-// quiet reports whether the machine has nothing else to do, so that figures can
-// be asserted, or ASSAY_SOAK is set.
-func quiet(t testing.TB) bool {
-	if os.Getenv("ASSAY_SOAK") != "" {
-		return true
-	}
-	text, err := os.ReadFile("/proc/loadavg")
-	ok := err == nil && strings.HasPrefix(string(text), "0.")
-	if !ok {
-		t.Logf("the machine is busy (load %s): upper bounds are not asserted", strings.TrimSpace(string(text)))
-	}
-	return ok
-}
 
 // undisturbed returns the least of up to five measures of a time, for other work
 // on the machine only adds to it; fewer if one is within the most.
@@ -118,7 +105,7 @@ func TestMountElsewhere(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	dir := dataSet(t, 10)
 	b := newBench(t, workbench.Options{Data: dir})
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	for _, rtt := range []float64{0, 0.005, 0.018} {
 		most := rtt + 0.4e-3 + 0.3e-3 // 0.4 ms of the link, and the two ends of the file system
 		best := undisturbed(most, func() float64 {
@@ -140,7 +127,7 @@ func TestBandwidth(t *testing.T) {
 	const n = 1 << 20
 	dir := dataSet(t, n)
 	b := newBench(t, workbench.Options{Data: dir})
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	for _, rate := range []float64{20e6, 100e6} {
 		least := n * 8 / rate
 		most := 1.1*least + 0.02
@@ -166,7 +153,7 @@ func TestBandwidth(t *testing.T) {
 // itself where there is none; what is written reaches it by the close.
 func TestDisk(t *testing.T) {
 	const n = 4 << 20
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	shm, err := os.MkdirTemp("/dev/shm", "assay-test-")
 	if err != nil {
 		t.Logf("the storage's own limit is not tested: %v", err)
@@ -209,7 +196,7 @@ func TestThroughput(t *testing.T) {
 		best = max(best, n/m.Metrics["stall_time"])
 	}
 	t.Logf("%.0f MB/s", best/1e6)
-	if quiet(t) && best < 200e6 {
+	if testbed.Quiet(t) && best < 200e6 {
 		t.Errorf("%.3g B/s, want 200e6", best)
 	}
 }
@@ -219,7 +206,7 @@ const spin = `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done`
 func TestProcessorShare(t *testing.T) {
 	var warnings []string
 	b := newBench(t, workbench.Options{Warn: func(s string) { warnings = append(warnings, s) }})
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	// A quota holds on a busy machine too; a duty cycle stops the program late.
 	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool { return a.Name == workbench.CPU && strings.Contains(a.How, "quota") })
 	for _, share := range []float64{0.5, 0.25} {
@@ -425,7 +412,7 @@ func TestOverhead(t *testing.T) {
 	}
 	ratio := slices.Min(with) / slices.Min(without)
 	t.Logf("processor time %.3f s with, %.3f s without: %.3f", slices.Min(with), slices.Min(without), ratio)
-	if quiet(t) && ratio > 1.05 {
+	if testbed.Quiet(t) && ratio > 1.05 {
 		t.Errorf("the workbench costs %.1f %%", 100*(ratio-1))
 	}
 }

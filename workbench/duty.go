@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"iter"
 	"os"
 	"strconv"
 	"sync"
@@ -100,20 +101,27 @@ func (d *dutyCycle) signal(sig unix.Signal) int {
 	return n
 }
 
+// processes yields the ids of the processes that /proc shows.
+func processes() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		dir, err := os.Open("/proc")
+		if err != nil {
+			return
+		}
+		defer dir.Close()
+		names, _ := dir.Readdirnames(-1)
+		for _, name := range names {
+			if pid, err := strconv.Atoi(name); err == nil && !yield(pid) {
+				return
+			}
+		}
+	}
+}
+
 // sessionOf returns the live processes of a session.
 func sessionOf(session int) []int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
 	var pids []int
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
+	for pid := range processes() {
 		f := statOf(pid)
 		if len(f) > statSession && f[statSession] == strconv.Itoa(session) && f[statState] != "Z" && f[statState] != "X" {
 			pids = append(pids, pid)

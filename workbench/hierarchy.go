@@ -1,14 +1,14 @@
 package workbench
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/assay-run/assay/internal/mountinfo"
 )
 
 // A hierarchy is a place where groups with one controller can be made.
@@ -30,32 +30,48 @@ func (m machine) read(name string) (string, error) {
 	return string(b), err
 }
 
+// v1Type and v2Type are the types of the file systems of cgroups.
+const v1Type, v2Type = "cgroup", "cgroup2"
+
+// mounts returns where cgroups are mounted.
+func (m machine) mounts() ([]mountinfo.Mount, error) {
+	text, err := m.read("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("workbench: %w", err)
+	}
+	ms, err := mountinfo.Read(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("workbench: /proc/self/mountinfo: %w", err)
+	}
+	return slices.DeleteFunc(ms, func(c mountinfo.Mount) bool { return c.Type != v1Type && c.Type != v2Type }), nil
+}
+
 // hierarchy returns the place for a controller, or why there is none.
 func (m machine) hierarchy(controller string) (hierarchy, error) {
-	mounts, err := m.read("/proc/self/mountinfo")
+	mounts, err := m.mounts()
 	if err != nil {
-		return hierarchy{}, fmt.Errorf("workbench: %w", err)
+		return hierarchy{}, err
 	}
 	own, err := m.read("/proc/self/cgroup")
 	if err != nil {
 		return hierarchy{}, fmt.Errorf("workbench: %w", err)
 	}
 	paths := parseOwn(own)
-	for _, c := range parseMounts(strings.NewReader(mounts)) {
-		h := hierarchy{point: filepath.Join("/", m.root, c.point), v2: c.v2}
+	for _, c := range mounts {
+		h := hierarchy{point: filepath.Join("/", m.root, c.Point), v2: c.Type == v2Type}
 		path, ok := paths[""]
-		if !c.v2 {
-			if !slices.Contains(c.options, controller) {
+		if !h.v2 {
+			if !slices.Contains(c.Options, controller) {
 				continue
 			}
 			path, ok = paths[controller]
 		}
-		rest, below := strings.CutPrefix(path, strings.TrimSuffix(c.root, "/"))
+		dir, below := c.At(path)
 		if !ok || !below {
 			continue
 		}
-		h.dir = filepath.Join(h.point, rest)
-		if !c.v2 {
+		h.dir = filepath.Join("/", m.root, dir)
+		if !h.v2 {
 			return h, nil
 		}
 		if h.dir = h.above(v2Name(controller)); h.dir != "" {
@@ -86,31 +102,6 @@ func (h hierarchy) above(controller string) string {
 		}
 	}
 	return ""
-}
-
-// A cgroupMount is a line of mountinfo.
-type cgroupMount struct {
-	root, point string
-	options     []string // of the file system: the controllers, in v1
-	v2          bool
-}
-
-// parseMounts returns the cgroup mounts of a file in the format of
-// /proc/PID/mountinfo (proc(5)). Lines that it does not understand are skipped.
-func parseMounts(r io.Reader) []cgroupMount {
-	var ms []cgroupMount
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 4096), 1<<20)
-	for in.Scan() {
-		// 33 31 0:30 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu
-		left, right, ok := strings.Cut(in.Text(), " - ")
-		l, r := strings.Fields(left), strings.Fields(right)
-		if !ok || len(l) < 5 || len(r) < 3 || r[0] != "cgroup" && r[0] != "cgroup2" {
-			continue
-		}
-		ms = append(ms, cgroupMount{root: l[3], point: l[4], options: strings.Split(r[2], ","), v2: r[0] == "cgroup2"})
-	}
-	return ms
 }
 
 // parseOwn returns the groups in a file in the format of /proc/PID/cgroup by

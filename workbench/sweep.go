@@ -64,17 +64,17 @@ func Sweep(ctx context.Context) (Swept, error) {
 
 // staleGroups returns the cgroups of owners that are gone, the deepest first.
 func (m machine) staleGroups() []string {
-	mounts, err := m.read("/proc/self/mountinfo")
+	mounts, err := m.mounts()
 	if err != nil {
 		return nil
 	}
 	var dirs []string
-	for _, c := range parseMounts(strings.NewReader(mounts)) {
-		ours := c.v2 || slices.ContainsFunc(controllers, func(name string) bool { return slices.Contains(c.options, name) })
+	for _, c := range mounts {
+		ours := c.Type == v2Type || slices.ContainsFunc(controllers, func(name string) bool { return slices.Contains(c.Options, name) })
 		if !ours {
 			continue
 		}
-		_ = filepath.WalkDir(filepath.Join("/", m.root, c.point), func(path string, e fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join("/", m.root, c.Point), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.IsDir() {
 				return nil
 			}
@@ -103,16 +103,9 @@ func groupIdentity(name string) (identity, bool) {
 // endMarked sends SIGKILL to the processes whose initial environment names a run
 // for which lost is true, and returns them.
 func endMarked(lost func(identity) bool) []int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
 	var pids []int
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() || !markedBy(pid, lost) {
+	for pid := range processes() {
+		if pid == os.Getpid() || !markedBy(pid, lost) {
 			continue
 		}
 		if endIf(pid, lost) {

@@ -6,35 +6,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
-// dataDir returns the folder of evaluation data, or skips the test.
-func dataDir(t testing.TB) string {
+// eachRecorded reads every execution below dir; path is relative to that.
+func eachRecorded(t testing.TB, dir string, f func(path string, w *Workflow)) {
 	t.Helper()
-	dir := os.Getenv("ASSAY_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "data")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "workflows")); err != nil {
-		t.Skipf("SKIPPED, no evaluation data: set ASSAY_DATA (%v)", err)
-	}
-	return filepath.Join(dir, "workflows")
-}
-
-// recordedRuns reads every execution below dir.
-func recordedRuns(t testing.TB, dir string) []Recorded {
-	t.Helper()
-	var runs []Recorded
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".json.gz") {
 			return err
 		}
-		f, err := os.Open(path)
+		in, err := os.Open(path)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		w, err := Read(FillOptions{}, Source{path, f})
+		defer in.Close()
+		w, err := Read(FillOptions{}, Source{path, in})
 		if err != nil {
 			return err
 		}
@@ -42,19 +30,26 @@ func recordedRuns(t testing.TB, dir string) []Recorded {
 		if err != nil {
 			return err
 		}
-		runs = append(runs, Label(w, filepath.ToSlash(rel)))
+		f(filepath.ToSlash(rel), w)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// recordedRuns returns every execution below dir.
+func recordedRuns(t testing.TB, dir string) []Recorded {
+	t.Helper()
+	var runs []Recorded
+	eachRecorded(t, dir, func(path string, w *Workflow) { runs = append(runs, Label(w, path)) })
 	return runs
 }
 
 // TestLeaveOneOut holds the accuracy that docs/results/workflow.md reports, with
 // one execution in ninety to spare.
 func TestLeaveOneOut(t *testing.T) {
-	runs := recordedRuns(t, dataDir(t))
+	runs := recordedRuns(t, testbed.Data(t, "workflows"))
 	for _, tt := range []struct {
 		name         string
 		hold         HoldOut

@@ -243,5 +243,24 @@ func eachLine(name string, r *bufio.Reader, f func(n int32, line string) error) 
 	return nil
 }
 
+// eachRow calls f for each line of r below the first, which holds the titles, but
+// for empty ones. Lines are split at tabs, each into as many cells as titles.
+func (m *merger) eachRow(name string, r *bufio.Reader, f func(n int32, titles, cells []string) error) error {
+	var titles []string
+	return eachLine(name, r, func(n int32, line string) error {
+		cells := strings.Split(strings.TrimRight(line, "\r"), "\t")
+		switch {
+		case n == 1:
+			titles = cells
+			return nil
+		case line == "":
+			return nil
+		case len(cells) != len(titles):
+			return m.b.errorf(Pos{n, 1}, "%d columns under %d titles", len(cells), len(titles))
+		}
+		return f(n, titles, cells)
+	})
+}
+
 // baseName returns the part of a source's name after the last slash.
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

@@ -25,19 +25,7 @@ func isNextflowTrace(head []byte) bool {
 // people's units or raw (milliseconds and bytes). Only tasks that completed, or
 // were cached, count.
 func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
-	var cols []string
-	return eachLine(name, r, func(n int32, line string) error {
-		f := strings.Split(strings.TrimRight(line, "\r"), "\t")
-		if n == 1 {
-			cols = f
-			return nil
-		}
-		if line == "" {
-			return nil
-		}
-		if len(f) != len(cols) {
-			return m.b.errorf(Pos{n, 1}, "%d columns under %d titles", len(f), len(cols))
-		}
+	return m.eachRow(name, r, func(n int32, cols, f []string) error {
 		row := map[string]string{}
 		for i, c := range cols {
 			if f[i] != "-" {

@@ -12,21 +12,9 @@ import (
 // s, h:m:s, max_rss (MB), …, io_in, io_out (MB). Repetitions are several
 // rows; the median counts. Which task it is of the source's name tells.
 func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
-	var cols []string
 	var run []float64
 	t := newTask()
-	err := eachLine(name, r, func(n int32, line string) error {
-		f := strings.Split(strings.TrimRight(line, "\r"), "\t")
-		if n == 1 {
-			cols = f
-			return nil
-		}
-		if line == "" {
-			return nil
-		}
-		if len(f) != len(cols) {
-			return m.b.errorf(Pos{n, 1}, "%d columns under %d titles", len(f), len(cols))
-		}
+	err := m.eachRow(name, r, func(n int32, cols, f []string) error {
 		for i, c := range cols {
 			x, err := strconv.ParseFloat(f[i], 64)
 			if c == "s" && (err != nil || !(x >= 0)) {

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 const wf15 = `{"name":"w","schemaVersion":"1.5","runtimeSystem":{"name":"Pegasus","version":"5.0"},"workflow":{"specification":{
@@ -198,27 +197,13 @@ func TestManyEdges(t *testing.T) {
 // TestReadData reads every execution of the evaluation data, and compares what
 // is read with the table beside it.
 func TestReadData(t *testing.T) {
-	dir := dataDir(t)
 	n := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".json.gz") {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w, err := Read(FillOptions{}, Source{path, f})
-		if err != nil {
-			return err
-		}
+	eachRecorded(t, testbed.Data(t, "workflows"), func(path string, w *Workflow) {
 		if n++; !(w.Makespan > 0) || w.Graph.Edges() == 0 || w.Work() <= 0 {
 			t.Errorf("%s: makespan %v, %d edges, work %v", path, w.Makespan, w.Graph.Edges(), w.Work())
 		}
-		return nil
 	})
-	if err != nil || n == 0 {
-		t.Errorf("%d files, %v", n, err)
+	if n == 0 {
+		t.Error("no file")
 	}
 }

@@ -74,20 +74,34 @@ func (m *merger) readYAML(name string, r *bufio.Reader) error {
 	return flush()
 }
 
+// A yamlQuote is the quote that a scan is inside of, or 0.
+type yamlQuote byte
+
+// holds reports whether c, the next character, belongs to a quoted text, its quotes
+// included.
+func (q *yamlQuote) holds(c byte) bool {
+	switch {
+	case *q != 0:
+		if c == byte(*q) {
+			*q = 0
+		}
+		return true
+	case c == '"' || c == '\'':
+		*q = yamlQuote(c)
+		return true
+	}
+	return false
+}
+
 // yamlText returns a line without comment and surrounding space.
 func (m *merger) yamlText(line string, n int32) (string, error) {
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.TrimSpace(line[:i]) == "" {
 		return "", m.b.errorf(Pos{n, int32(i + 1)}, "a tab in the indentation")
 	}
-	quote := byte(0)
+	var quote yamlQuote
 	for i := range len(line) {
 		switch c := line[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
+		case quote.holds(c):
 		case c == '#' && (i == 0 || line[i-1] == ' '):
 			return strings.TrimSpace(line[:i]), nil
 		}
@@ -158,15 +172,11 @@ func (m *merger) yamlMember(e *tableEntry, s string, pos Pos) error {
 // yamlSplit splits at commas outside of brackets and quotes.
 func yamlSplit(s string) []string {
 	var out []string
-	depth, from, quote := 0, 0, byte(0)
+	var quote yamlQuote
+	depth, from := 0, 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
+		case quote.holds(c):
 		case c == '[':
 			depth++
 		case c == ']':

@@ -32,12 +32,16 @@ and every recorded run becomes a trial that has ended. Other studies of the same
 parameters and objective can then be helped by it (assay tune --prior).`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := recordedProblem(s.err, args[0], "import")
+			if err != nil {
+				return err
+			}
 			h, err := openStore(cmd.Context(), f.store)
 			if err != nil {
 				return err
 			}
 			defer h.close()
-			return importTable(cmd.Context(), s, h, args[0], name)
+			return importTable(cmd.Context(), s, h, p, cmp.Or(name, p.nameOf(args[0])))
 		},
 	}
 	cmd.Flags().StringVar(&name, "study", "", "name of the study (default: the name in the file, or the file's)")
@@ -45,13 +49,8 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 }
 
 // importTable creates a study of all recorded runs of a table.
-func importTable(ctx context.Context, s streams, h *storeHandle, file, name string) error {
-	p, err := recordedProblem(s.err, file, "import")
-	if err != nil {
-		return err
-	}
+func importTable(ctx context.Context, s streams, h *storeHandle, p *problem, name string) error {
 	st := p.study
-	name = cmp.Or(name, p.nameOf(file))
 	st.Search = config.Method{Name: recordedSearch}
 	st.Stop = config.Stop{Rule: "none"}
 	spec, err := encodeSpec(st, name)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 		Example: `  assay learn blast.yaml --budget 30m --error 10%
   assay learn --from nightly --model nightly.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkModelFile(model); err != nil {
+				return err
+			}
 			if from != "" {
 				if len(args) > 0 {
 					return usagef("--from %s runs nothing: leave %s out", from, args[0])
@@ -61,6 +65,21 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	return cmd
+}
+
+// checkModelFile returns an error if no model can be written to file, before
+// anything is run for it. "" is a file in this directory.
+func checkModelFile(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return usagef("--model %s: it is a directory", file)
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return usagef("--model %s: there is no directory %s", file, filepath.Dir(file))
+	}
+	return nil
 }
 
 // learn is the command: the loop of tune with the searcher nimo, then the model.
@@ -96,7 +115,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 		return err
 	}
 	if f.dryRun {
-		return p.describe(s.out)
+		return f.describe(s.out, p)
 	}
 	h, err := openStore(cmd.Context(), f.store)
 	if err != nil {
@@ -148,7 +167,7 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) 
 	defer h.close()
 	st, err := stored(ctx, h, from)
 	if err != nil {
-		return err
+		return noStudy(err, from)
 	}
 	space, err := st.Space()
 	if err != nil {
@@ -270,8 +289,13 @@ func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	}
 	l.add("time", "%s", report.Seconds(o.Spent))
 	addErrorCurve(&l, learner)
-	l.add("ended by", "%s; on record as study %s", o.EndedBy, o.Study)
+	l.add("ended by", "%s; on record as study %s", cmp.Or(learnEndings[o.EndedBy], endings[o.EndedBy], o.EndedBy), o.Study)
 	return l.write(w)
+}
+
+// learnEndings are the endings that say something else of a cost model.
+var learnEndings = map[string]string{
+	"error": "the error, which is small enough", "search": "the search, which has run every assignment that it wants", "record": "what is on record",
 }
 
 // addErrorCurve draws the estimated error against the time that runs took.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -66,22 +67,33 @@ early, and says which configuration is best and by how much.
 	root.SetErr(s.err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	root.AddCommand(
 		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(), learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s),
 		profileCommand(s), doctorCommand(s), versionCommand(s),
 	)
+	root.InitDefaultHelpCmd()
 	usageArgs(root)
 	return root
 }
 
-// usageArgs makes every complaint about positional arguments a usage error.
+// usageArgs makes every complaint about positional arguments a usage error that
+// says what the command takes, and help for what is no command one as well.
 func usageArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+				return wrongArgs(cmd, args)
+			}
+			return nil
+		}
+	}
+	if cmd.Name() == "help" {
+		cmd.Short = "help about any command"
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if on, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
+				return wrongArgs(on, rest)
 			}
 			return nil
 		}
@@ -89,6 +101,25 @@ func usageArgs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		usageArgs(c)
 	}
+}
+
+// wrongArgs returns the error of a command that does not take these arguments.
+func wrongArgs(cmd *cobra.Command, args []string) error {
+	see := "see: " + cmd.CommandPath() + " --help"
+	switch {
+	case len(args) > 0 && cmd.HasAvailableSubCommands():
+		hint := ""
+		if cmd.SuggestionsMinimumDistance <= 0 {
+			cmd.SuggestionsMinimumDistance = 2
+		}
+		if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+			hint = " (did you mean " + strings.Join(like, " or ") + "?)"
+		}
+		return usagef("unknown command %q for %q%s\n%s", args[0], cmd.CommandPath(), hint, see)
+	case len(args) > 0:
+		return usagef("too many arguments: %s\nusage: %s\n%s", strings.Join(args, " "), cmd.UseLine(), see)
+	}
+	return usagef("an argument is missing\nusage: %s\n%s", cmd.UseLine(), see)
 }
 
 // interrupts returns a channel that is closed at the first SIGINT or SIGTERM, a
@@ -133,8 +164,8 @@ func versionCommand(s streams) *cobra.Command {
 		Short: "print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintln(s.out, "assay", version())
-			return nil
+			_, err := fmt.Fprintln(s.out, "assay", version())
+			return err
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -40,6 +41,8 @@ type bestTrial struct {
 	Value   float64            `json:"value"`
 	Metrics map[string]float64 `json:"metrics"`
 	Command []string           `json:"command,omitempty"`
+	Dir     string             `json:"dir,omitempty"` // that the command runs in, if the study says so
+	Env     []string           `json:"env,omitempty"` // "NAME=value" that it needs besides what this process has
 }
 
 type trialCounts struct {
@@ -77,7 +80,7 @@ func newOutcome(p *problem, name string, r study.Result) *outcome {
 		Metrics: metricsOf(r.Best, p.goal),
 	}
 	if p.program != nil {
-		o.Best.Command = p.program.Argv(r.Best.Config)
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.program.Argv(r.Best.Config), p.study.Dir, p.environment(r.Best.Config)
 	}
 	o.Gain = newGain(p.goal, r)
 	return o
@@ -153,7 +156,7 @@ func (o *outcome) writeText(w io.Writer) error {
 		l.add(o.Objective.Metric, "%s (trial %d of %d)", showMetric(o.Best.Value, o.Objective.Unit), o.Best.Trial, o.Trials.Total)
 		o.gainLine(&l)
 		if o.Best.Command != nil {
-			l.add("command", "%s", report.ShellQuote(o.Best.Command))
+			l.add("command", "%s", o.problem.shellLine(o.result.Best.Config))
 		}
 	}
 	l.add("trials", "%s", o.Trials)
@@ -194,20 +197,35 @@ func (o *outcome) gainLine(l *lines) {
 // showChange returns "31 % [28, 35]" for a change in the direction of the
 // verdict, "-2 % [-5, +1]" for none.
 func showChange(g *gain) string {
-	sign, format := 100.0, "%+.2g"
+	sign, show := 100.0, func(x float64) string { return plainNumber(x, 3) }
 	switch g.Verdict {
 	case "less":
-		sign, format = -100, "%.3g"
+		sign = -100
 	case "more":
-		format = "%.3g"
+	default:
+		show = func(x float64) string {
+			if text := plainNumber(x, 2); text[0] == '-' {
+				return text
+			}
+			return "+" + plainNumber(x, 2)
+		}
 	}
-	text := fmt.Sprintf(format+" %%", sign*g.Change)
+	text := show(sign*g.Change) + " %"
 	lo, hi := g.CI95[0], g.CI95[1]
 	if lo == nil || hi == nil {
 		return text
 	}
 	low, high := sign**lo, sign**hi
-	return fmt.Sprintf("%s ["+format+", "+format+"]", text, min(low, high), max(low, high))
+	return fmt.Sprintf("%s [%s, %s]", text, show(min(low, high)), show(max(low, high)))
+}
+
+// plainNumber returns x rounded to n significant digits, without an exponent.
+func plainNumber(x float64, n int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
+	if err != nil {
+		rounded = x
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // String returns "40: 22 done, 15 stopped early, 3 failed".

@@ -56,7 +56,7 @@ func showOutput(ctx context.Context, w io.Writer, h *storeHandle, study, trial s
 	}
 	f, err := os.Open(filepath.Join(outputDir(h.path, study), fmt.Sprintf("%d.%s", id, stream)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it printed nothing
+		return hasTrial(ctx, h, study, id) // it printed nothing
 	}
 	if err != nil {
 		return err
@@ -64,4 +64,14 @@ func showOutput(ctx context.Context, w io.Writer, h *storeHandle, study, trial s
 	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
+}
+
+// hasTrial returns an error if the study has no trial of that number.
+func hasTrial(ctx context.Context, h *storeHandle, study string, id int64) error {
+	for row, err := range h.Trials(ctx, study) {
+		if err != nil || row.Trial.ID == id {
+			return err
+		}
+	}
+	return usagef("study %q has no trial %d (see assay study trials)", study, id)
 }

@@ -164,8 +164,8 @@ func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 	if p.opt.Levelers, err = parseLevelers(f.levels); err != nil {
 		return nil, err
 	}
-	if f.budget < 0 || f.deadline < 0 || f.delay < 0 || f.start < 0 || f.errorPart < 0 || f.errorPart >= 1 || f.samples < 1 || f.clusters < 0 {
-		return nil, usagef("a delay, deadline, budget or number is negative, or --error is not below 1")
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	p.opt.Site = workflow.Site{Level: f.delay.Seconds(), Start: f.start.Seconds()}
 	p.opt.Simulate, p.opt.Deadline, p.opt.Budget = f.simulate, f.deadline.Seconds(), f.budget
@@ -199,6 +199,29 @@ func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 		}
 	}
 	return p, nil
+}
+
+// check returns what is wrong with a number on the command line.
+func (f *planFlags) check() error {
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{{"delay", f.delay}, {"start", f.start}, {"deadline", f.deadline}} {
+		if d.value < 0 {
+			return usagef("--%s %s: it is negative", d.flag, d.value)
+		}
+	}
+	switch {
+	case !(f.budget >= 0):
+		return usagef("--budget %g: not a sum of at least 0", f.budget)
+	case !(f.errorPart >= 0 && f.errorPart < 1):
+		return usagef("--error %g: not a number from 0, below 1", f.errorPart)
+	case f.samples < 1:
+		return usagef("--samples %d: at least 1", f.samples)
+	case f.clusters < 0:
+		return usagef("--clusters %d: at least 1", f.clusters)
+	}
+	return nil
 }
 
 // plan plans one workflow on every venue.

@@ -92,7 +92,7 @@ func filesOf(path string) ([]string, error) {
 func writeFile(name string, f func(io.Writer) error) error {
 	file, err := os.Create(name)
 	if err != nil {
-		return err
+		return mistaken(err)
 	}
 	w := bufio.NewWriter(file)
 	return errors.Join(f(w), w.Flush(), file.Close())

@@ -46,8 +46,8 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 			return usagef("--%s does not go with a file of sites that has slots and links", name)
 		}
 	}
-	if f.errorPart < 0 || f.errorPart >= 1 || f.samples < 1 || f.clusters < 0 {
-		return usagef("--samples or --clusters is negative, or --error is not between 0 and 1")
+	if err := f.check(); err != nil {
+		return err
 	}
 	sites, err := config.LoadSites(f.sites)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/report"
 )
@@ -41,6 +42,9 @@ assignments that the model has not been fitted to.`,
 				return predictAgainst(cmd.Context(), s, m, store, against, asJSON)
 			}
 			if len(at) == 0 {
+				if asJSON {
+					return writeJSON(s.out, newModelJSON(m))
+				}
 				return describeModel(s.out, m)
 			}
 			var ps []predicted
@@ -71,7 +75,7 @@ func readModel(file string) (*costmodel.Model, error) {
 	}
 	m := &costmodel.Model{}
 	if err := json.Unmarshal(b, m); err != nil {
-		return nil, usagef("%s: not a model of assay learn: %v", file, err)
+		return nil, usagef("%s: not a model of assay learn: %s", file, forPeople(err))
 	}
 	return m, nil
 }
@@ -111,7 +115,8 @@ func predictAt(m *costmodel.Model, text string) (predicted, error) {
 	}
 	p, err := m.PredictAt(at)
 	if err != nil {
-		return predicted{}, usagef("--at %s: %v", text, err)
+		known := names(m.Space().Params, func(q assay.Param) string { return q.Name })
+		return predicted{}, usagef("--at %s: %s (the model's attributes are %s)", text, forPeople(err), known)
 	}
 	out := predicted{At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails, parts: partsOf(p)}
 	for _, q := range out.parts {
@@ -144,9 +149,42 @@ func writePredictions(w io.Writer, ps []predicted) error {
 	}
 	t := report.NewTable(palette(w), "at", ">time", ">from", ">to", "limited by", ">fails")
 	for _, p := range ps {
-		t.Add(p.text, report.Seconds(p.Seconds), report.Seconds(p.Low), p.high(), shares(p.parts), fmt.Sprintf("%.0f %%", 100*p.Fails))
+		limited := "–"
+		if len(p.parts) > 0 {
+			limited = shares(p.parts)
+		}
+		t.Add(p.text, report.Seconds(p.Seconds), report.Seconds(p.Low), p.high(), limited, fmt.Sprintf("%.0f %%", 100*p.Fails))
 	}
 	return t.Write(w)
+}
+
+// modelJSON is what assay predict --json prints without an assignment.
+type modelJSON struct {
+	Runs       int             `json:"runs"`
+	Failed     int             `json:"failed"`
+	Error      *float64        `json:"error_percent"` // in leave-one-out cross-validation; null for one run
+	Attributes []attributeJSON `json:"attributes"`
+	Limits     []limiting      `json:"limits,omitempty"`
+}
+
+// attributeJSON is a resource that a model knows: a range of numbers, or values.
+type attributeJSON struct {
+	Name   string   `json:"name"`
+	Min    *float64 `json:"min,omitempty"`
+	Max    *float64 `json:"max,omitempty"`
+	Values []string `json:"values,omitempty"`
+}
+
+func newModelJSON(m *costmodel.Model) modelJSON {
+	j := modelJSON{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Limits: limits(m)}
+	for _, q := range m.Space().Params {
+		a := attributeJSON{Name: q.Name, Values: q.Levels}
+		if q.Numeric() {
+			a = attributeJSON{Name: q.Name, Min: &q.Lo, Max: &q.Hi}
+		}
+		j.Attributes = append(j.Attributes, a)
+	}
+	return j
 }
 
 // describeModel says what a model knows.

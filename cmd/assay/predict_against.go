@@ -42,7 +42,7 @@ func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name
 	defer h.close()
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
-		return err
+		return noStudy(err, name)
 	}
 	var trained []map[string]string
 	for _, run := range m.Runs() {
@@ -64,7 +64,7 @@ func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name
 		}
 		p, err := m.PredictAt(where)
 		if err != nil {
-			return usagef("study %s: %v", name, err)
+			return usagef("study %s: %s", name, forPeople(err))
 		}
 		c := comparedRun{Trial: t.ID, At: where, Measured: t.Measurement.Elapsed.Seconds(), Seconds: p.Seconds, Low: p.Low, High: finite(p.High)}
 		c.text = r.space.text(t.Config)

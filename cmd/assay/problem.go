@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,6 +88,9 @@ func readTable(st *config.Study) (*run.Table, error) {
 	for _, p := range st.Params {
 		given = append(given, p.Param())
 	}
+	if info, err := os.Stat(st.Replay.File); err == nil && info.IsDir() {
+		return nil, usagef("%sit is a directory, not a table: %s", place(st, "replay.file"), st.Replay.File)
+	}
 	t, err := run.OpenTable(run.TableSpec(*st.Replay), given...)
 	if err != nil {
 		return nil, usageError{err}
@@ -153,6 +159,48 @@ func (p *problem) job(c assay.Config) (assay.Job, error) {
 		j.Resources = p.study.Resources(p.space, c)
 	}
 	return j, nil
+}
+
+// environment returns the variables that the command needs for a configuration: those
+// of the study, and the parameters if it is a shell line. A parameter that the line
+// names in one spelling only, $threads or $THREADS, is given in that one.
+func (p *problem) environment(c assay.Config) []string {
+	params := p.program.ParamEnv(c)
+	spelt := func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		line := p.study.Command[0]
+		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name)
+	}
+	return slices.DeleteFunc(p.program.Env(c), func(e string) bool {
+		switch {
+		case !slices.Contains(params, e):
+			return false
+		case !p.study.Shell: // it is for the commands of metrics
+			return true
+		case spelt(e):
+			return false
+		}
+		return slices.ContainsFunc(params, func(other string) bool { return strings.EqualFold(other, e) && spelt(other) })
+	})
+}
+
+// shellLine returns the command for a configuration as a line for a shell in this
+// process's directory.
+func (p *problem) shellLine(c assay.Config) string {
+	argv := p.program.Argv(c)
+	if env := p.environment(c); len(env) > 0 {
+		argv = slices.Concat([]string{"env"}, env, argv)
+	}
+	line := report.ShellQuote(argv)
+	here, err := os.Getwd()
+	if err != nil || p.study.Dir == "" || p.study.Dir == here {
+		return line
+	}
+	dir := p.study.Dir
+	if below, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(below) {
+		dir = below
+	}
+	return report.ShellQuote([]string{"cd", dir}) + " && " + line
 }
 
 // interval is how often a run is observed.
@@ -275,7 +323,7 @@ func (p *problem) describe(w io.Writer) error {
 			label = "first runs"
 		}
 		if p.program != nil {
-			text = report.ShellQuote(p.program.Argv(ps[0].Config))
+			text = p.shellLine(ps[0].Config)
 		}
 		l.add(label, "%s", text)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os/signal"
 	"syscall"
 	"time"
@@ -61,6 +62,11 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 			}
 		}
 	}
+	for _, a := range []struct{ flag, address string }{{"host", f.host}, {"listen", f.listen}} {
+		if _, _, err := net.SplitHostPort(a.address); a.address != "" && err != nil {
+			return usagef("--%s %s: not an address such as 10.0.0.7:7001", a.flag, a.address)
+		}
+	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	switch {
@@ -86,7 +92,7 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 			fmt.Fprintln(s.err, "interrupted")
 			return &exitError{interruptCode(syscall.SIGINT)}
 		}
-		return err
+		return mistaken(err)
 	}
 	if f.json {
 		return writeJSON(s.out, newProfileJSON(p))
@@ -184,7 +190,7 @@ type quantileJSON struct {
 func (f *profileFlags) profileData(ctx context.Context, w io.Writer) error {
 	p, err := workbench.ProfileData(ctx, f.data)
 	if err != nil {
-		return err
+		return mistaken(err)
 	}
 	levels := workbench.QuantileLevels()
 	if f.json {

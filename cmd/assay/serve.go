@@ -85,6 +85,12 @@ func serveControl(s streams, verb, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb, Short: short, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			switch address := cmp.Or(at, os.Getenv("ASSAY_ONLINE")); {
+			case address == "":
+				return usagef("which session? --at ADDRESS, or ASSAY_ONLINE, says where it is")
+			case !strings.HasPrefix(address, "unix:") && !strings.HasPrefix(address, "http://"):
+				return usagef("%s: not the address of a session, such as unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
+			}
 			b, err := rest.Control(rest.ClientOptions{Address: at}, verb)
 			if err != nil {
 				return err
@@ -301,8 +307,10 @@ func (f *serveFlags) result(w io.Writer, p *problem, st study.Status) error {
 		return writeJSON(w, out)
 	}
 	var l lines
-	l.add("best", "%s", p.space.Text(st.Best))
-	if !math.IsInf(st.Value, 0) {
+	if math.IsInf(st.Value, 0) {
+		l.add("best", "none: no iteration was reported")
+	} else {
+		l.add("best", "%s", p.space.Text(st.Best))
 		l.add("iteration", "%s", report.Seconds(st.Value))
 	}
 	l.add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)

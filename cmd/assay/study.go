@@ -87,9 +87,8 @@ func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Co
 		return err
 	}
 	defer h.close()
-	err = do(ctx, h, args)
-	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 {
-		return usagef("no study %q (see assay study ls)", args[0])
+	if err = do(ctx, h, args); len(args) > 0 {
+		return noStudy(err, args[0])
 	}
 	return err
 }
@@ -225,7 +224,10 @@ func listStudies(ctx context.Context, w io.Writer, h *storeHandle, asJSON bool) 
 			v := r.goal.Show(sum.Value)
 			l.Best, best = &v, showMetric(v, r.goal.Unit)
 		}
-		if !sum.Last.IsZero() {
+		switch {
+		case r.study.Replay != nil:
+			last = "simulated"
+		case !sum.Last.IsZero():
 			last = sum.Last.Local().Format("2006-01-02 15:04")
 		}
 		if asJSON {
@@ -422,7 +424,9 @@ func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []str
 				return err
 			}
 		}
-		fmt.Fprintf(w, "removed %s\n", name)
+		if _, err := fmt.Fprintf(w, "removed %s\n", name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -436,14 +440,17 @@ func fsckStore(ctx context.Context, w io.Writer, h *storeHandle, repair bool) er
 	if err != nil {
 		return err
 	}
+	var b strings.Builder
 	for _, p := range r.Problems {
-		fmt.Fprintln(w, p)
+		fmt.Fprintln(&b, p)
 	}
-	fmt.Fprintf(w, "%d studies, %d events, %d trials checked: ", r.Studies, r.Events, r.Trials)
+	found := "ok"
 	if !r.OK() {
-		fmt.Fprintf(w, "%d problems\n", len(r.Problems))
-		return &exitError{codeFailure}
+		found = fmt.Sprintf("%d problems", len(r.Problems))
 	}
-	fmt.Fprintln(w, "ok")
-	return nil
+	fmt.Fprintf(&b, "%d studies, %d events, %d trials checked: %s\n", r.Studies, r.Events, r.Trials, found)
+	if _, err := io.WriteString(w, b.String()); err != nil || r.OK() {
+		return err
+	}
+	return &exitError{codeFailure}
 }

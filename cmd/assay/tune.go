@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,7 +123,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	if f.dryRun {
-		return p.describe(s.out)
+		return f.describe(s.out, p)
 	}
 	h, err := openStore(cmd.Context(), f.store)
 	if err != nil {
@@ -143,6 +144,14 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		}
 	}
 	return f.tune(cmd.Context(), s, p, h, name, resumed, file)
+}
+
+// describe says what would be done.
+func (f *tuneFlags) describe(w io.Writer, p *problem) error {
+	if f.json {
+		return usagef("--dry-run has no result that --json could print")
+	}
+	return p.describe(w)
 }
 
 // load reads the study file, if there is one, with the flags over it. file is
@@ -197,6 +206,8 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		st.Metrics = append(st.Metrics, config.Metric{Name: name, Source: source})
 	}
 	switch {
+	case f.check < 0:
+		return usagef("--check %d: at least 0", f.check)
 	case given("minimize") && given("maximize"):
 		return usagef("--minimize and --maximize exclude each other")
 	case given("minimize"):
@@ -319,7 +330,7 @@ func claim(ctx context.Context, h *storeHandle, st *config.Study, name, file str
 	}
 	base := chosen
 	if base == "" {
-		base = filepath.Base(st.Command[0]) // without a file there is a command
+		base = programName(st)
 	}
 	for n := 1; ; n++ {
 		candidate := base
@@ -350,6 +361,16 @@ func claim(ctx context.Context, h *storeHandle, st *config.Study, name, file str
 				candidate, strings.Join(diff, "\n  "), report.ShellQuote([]string{candidate}))
 		}
 	}
+}
+
+// programName returns the name of the program of a study without a file, which has a
+// command: of a shell line, its first word.
+func programName(st *config.Study) string {
+	program := st.Command[0]
+	if words := strings.Fields(program); st.Shell && len(words) > 0 {
+		program = words[0]
+	}
+	return filepath.Base(program)
 }
 
 // resumeCommand returns the command that goes on with the study.

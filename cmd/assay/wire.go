@@ -353,7 +353,7 @@ func openStore(ctx context.Context, at string) (*storeHandle, error) {
 	}
 	s, err := store.OpenSQLite(ctx, at, store.Options{})
 	if err != nil {
-		return nil, err
+		return nil, unopened(err)
 	}
 	return &storeHandle{s, s, at, s.Close}, nil
 }

@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 const smallLog = `; Version: 2.2
@@ -133,10 +134,7 @@ func TestSlice(t *testing.T) {
 // The logs of the evaluation data have as many jobs, processors and days as their
 // description says, and EASY is better than FCFS on both.
 func TestArchiveLogs(t *testing.T) {
-	dir := os.Getenv("ASSAY_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
+	dir := testbed.Data(t, "swf")
 	for _, tt := range []struct {
 		file        string
 		jobs, procs int
@@ -145,10 +143,7 @@ func TestArchiveLogs(t *testing.T) {
 		{"NASA-iPSC-1993-3.1-cln.swf.gz", 18239, 128, 92},
 		{"HPC2N-excerpt.swf.gz", 3145, 240, 57.3},
 	} {
-		l, err := OpenLog(filepath.Join(dir, "swf", tt.file))
-		if os.IsNotExist(err) {
-			t.Skipf("SKIPPED: no evaluation data: %v (set ASSAY_DATA to its directory)", err)
-		}
+		l, err := OpenLog(filepath.Join(dir, tt.file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// A Run is what one method found on one problem with one seed, at one budget.
+// An outcome is what one method found on one problem with one seed, at one budget.
 type outcome struct {
 	re, logRatio     float64
 	started, ended   int
@@ -94,8 +94,42 @@ type outcome struct {
 // key says which cell of the result an outcome belongs to.
 type key struct{ problem, method, budget int }
 
-// Run runs everything and returns the report. An error of any run ends it.
+// check returns what is wrong with the options, or nil.
+func (o *Options) check() error {
+	switch {
+	case len(o.Problems) == 0:
+		return errors.New("bench: no problem")
+	case len(o.Methods) == 0:
+		return errors.New("bench: no method")
+	case len(o.Budgets) == 0:
+		return errors.New("bench: no budget")
+	case o.Seeds < 1:
+		return fmt.Errorf("bench: %d seeds", o.Seeds)
+	case o.Workers < 0:
+		return fmt.Errorf("bench: %d workers", o.Workers)
+	}
+	for i := range o.Problems {
+		p := &o.Problems[i]
+		if p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
+			return fmt.Errorf("bench: %s: no error is relative to an optimum of %v", p.Name, p.Optimum)
+		}
+		for _, b := range o.Budgets {
+			if b = b.at(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
+				return fmt.Errorf("bench: %s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
+			}
+		}
+	}
+	return nil
+}
+
+// Run runs everything and returns the report. It returns an error if the options
+// lack something that is required, a budget counts neither trials nor time, or
+// both, or an optimum is 0 or not finite. An error of any run ends it; then the
+// error names the method, the problem and the seed.
 func Run(ctx context.Context, o Options) (Report, error) {
+	if err := o.check(); err != nil {
+		return Report{}, err
+	}
 	type task struct {
 		problem, method, seed int
 		trials                bool // the budgets in trials, or those in time
@@ -196,13 +230,13 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 	if err != nil {
 		return nil, err
 	}
-	if len(res.Trials) == 0 {
+	if len(res.Trials) == 0 && res.EndedBy == "search" { // else the budget is too short for a run
 		return nil, errors.New("no trial was run")
 	}
 	out := map[int]outcome{}
 	for i, b := range budgets {
 		r := p.judge(res.Trials, b, start)
-		r.overheadPerTrial = res.Overhead / time.Duration(len(res.Trials))
+		r.overheadPerTrial = res.Overhead / time.Duration(max(1, len(res.Trials)))
 		if o.Curve {
 			for k := 1; k <= 10; k++ {
 				part := b

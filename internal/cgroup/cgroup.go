@@ -11,7 +11,6 @@
 package cgroup
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -24,54 +23,12 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/assay-run/assay/internal/mountinfo"
 )
 
 // ErrNone says that no cgroup v2 hierarchy is mounted.
 var ErrNone = errors.New("cgroup: no cgroup v2 hierarchy is mounted")
-
-// A Mount is a place where the cgroup v2 hierarchy is visible.
-type Mount struct {
-	Root  string // the group that is mounted, "/" for the whole hierarchy
-	Point string // the directory
-}
-
-// Mounts returns the cgroup v2 mounts of a file in the format of
-// /proc/PID/mountinfo (proc(5)), in its order. Lines that it does not
-// understand are skipped.
-func Mounts(mountinfo io.Reader) ([]Mount, error) {
-	var ms []Mount
-	in := bufio.NewScanner(mountinfo)
-	in.Buffer(make([]byte, 0, 4096), 1<<20)
-	for in.Scan() {
-		// 41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw
-		left, right, ok := strings.Cut(in.Text(), " - ")
-		l, r := strings.Fields(left), strings.Fields(right)
-		if !ok || len(l) < 5 || len(r) < 1 || r[0] != "cgroup2" {
-			continue
-		}
-		ms = append(ms, Mount{unescape(l[3]), unescape(l[4])})
-	}
-	return ms, in.Err()
-}
-
-// unescape undoes the octal escapes \040 \011 \012 \134 of mountinfo.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
 
 // Of returns the v2 group of a process as /proc/PID/cgroup names it, also of a
 // process that has ended and was not waited for. It is "" if the process does
@@ -102,7 +59,7 @@ func Self() (dir, path string, err error) {
 		return "", "", fmt.Errorf("cgroup: %w", err)
 	}
 	defer f.Close()
-	ms, err := Mounts(f)
+	ms, err := mountinfo.Read(f)
 	if err != nil {
 		return "", "", fmt.Errorf("cgroup: %w", err)
 	}
@@ -115,20 +72,11 @@ func Self() (dir, path string, err error) {
 		return "", "", ErrNone
 	}
 	for _, m := range ms {
-		if rest, ok := below(path, m.Root); ok {
-			return filepath.Join(m.Point, rest), path, nil
+		if dir, ok := m.At(path); ok && m.Type == "cgroup2" {
+			return dir, path, nil
 		}
 	}
 	return "", "", ErrNone
-}
-
-// below returns what follows root in path.
-func below(path, root string) (rest string, ok bool) {
-	if root == "/" {
-		return path, true
-	}
-	rest, ok = strings.CutPrefix(path, root)
-	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
 // A Parent is a directory that holds groups. It is safe for concurrent use.

@@ -122,46 +122,6 @@ func TestGroupThatCannotBeMade(t *testing.T) {
 	}
 }
 
-func TestMounts(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       []Mount
-	}{
-		{
-			"hybrid", "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n",
-			[]Mount{{"/", "/sys/fs/cgroup/unified"}},
-		},
-		{"optional fields", "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw,nsdelegate\n", []Mount{{"/", "/sys/fs/cgroup"}}},
-		{"part of the tree, odd names", `30 23 0:26 /a\040b /mnt/c\134d rw - cgroup2 none rw` + "\n", []Mount{{"/a b", `/mnt/c\d`}}},
-		{"nonsense", "cgroup2\n - cgroup2\n\n1 2 3 - cgroup2 x\n", nil},
-	}
-	for _, tt := range tests {
-		got, err := Mounts(strings.NewReader(tt.text))
-		if err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("%s: got %v, %v, want %v", tt.name, got, err, tt.want)
-		}
-	}
-}
-
-func TestBelow(t *testing.T) {
-	tests := []struct {
-		path, root, rest string
-		ok               bool
-	}{
-		{"/a/b", "/", "/a/b", true},
-		{"/a/b", "/a", "/b", true},
-		{"/a", "/a", "", true},
-		{"/ab", "/a", "b", false},
-		{"/b", "/a", "/b", false},
-	}
-	for _, tt := range tests {
-		rest, ok := below(tt.path, tt.root)
-		if ok != tt.ok || ok && rest != tt.rest {
-			t.Errorf("below(%q, %q) = %q, %v, want %q, %v", tt.path, tt.root, rest, ok, tt.rest, tt.ok)
-		}
-	}
-}
-
 func TestParseCPU(t *testing.T) {
 	got := parseCPU([]byte("usage_usec 30\nuser_usec 20\nsystem_usec 10\nnice_usec 5\ncore_sched.force_idle_usec 0\n"))
 	if want := (CPU{30 * time.Microsecond, 20 * time.Microsecond, 10 * time.Microsecond}); got != want {
@@ -172,18 +132,14 @@ func TestParseCPU(t *testing.T) {
 	}
 }
 
-func FuzzMounts(f *testing.F) {
-	f.Add("41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n")
-	f.Add(`30 23 0:26 /a\040b\ /mnt\9 rw - cgroup2 none rw`)
+func FuzzFiles(f *testing.F) {
+	f.Add("usage_usec 30\nuser_usec 20\n")
+	f.Add("9:name=systemd:/x\n0::/assay-1/0 (deleted)\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		ms, _ := Mounts(strings.NewReader(s))
-		for _, m := range ms {
-			if m.Root == "" || m.Point == "" {
-				t.Errorf("empty mount %+v", m)
-			}
-		}
 		parseCPU([]byte(s))
-		v2Path([]byte(s))
+		if p := v2Path([]byte(s)); strings.Contains(p, "\n") {
+			t.Errorf("v2Path(%q) = %q", s, p)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ func Load(path string, edit func(*Study) error) (*Study, []string, error) {
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			message = pe.Err.Error()
 		}
-		return nil, nil, &Error{Flaws: []Flaw{{File: path, Message: message}}, cause: err}
+		return nil, nil, &Error{Flaws: []Flaw{{File: cmp.Or(path, `""`), Message: message}}, cause: err}
 	}
 	return Parse(path, data, edit)
 }
@@ -36,7 +37,7 @@ func readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, errors.New("it is a directory, not a study file")
+		return nil, errors.New("it is a directory, not a YAML file")
 	case info.Size() > MaxFile:
 		return nil, fmt.Errorf("%d MiB: a study file has at most 16 MiB", info.Size()>>20)
 	}

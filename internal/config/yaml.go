@@ -40,7 +40,7 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		return nil
 	}
 	if !utf8.Valid(data) {
-		d.whole("not UTF-8 text: this is no study file")
+		d.whole("not UTF-8 text: this is no YAML file")
 		return nil
 	}
 	if items(data) > maxItems {
@@ -57,13 +57,13 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		d.whole("the file is empty")
 		return nil
 	} else if err != nil {
-		d.syntax(err)
+		d.syntax(data, err)
 		return nil
 	}
 	if err := loader.Load(&second); err == nil {
 		d.fail(&second, "a second document: a study file has one")
 	} else if !errors.Is(err, io.EOF) {
-		d.syntax(err)
+		d.syntax(data, err)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
@@ -89,23 +89,23 @@ func items(data []byte) int {
 	return n
 }
 
-// syntax records an error of the YAML library.
-func (d *decoder) syntax(err error) {
+// syntax records an error of the YAML library in data.
+func (d *decoder) syntax(data []byte, err error) {
 	var many *yaml.LoadErrors
 	if errors.As(err, &many) {
 		for _, e := range many.Errors {
-			d.syntaxAt(e)
+			d.syntaxAt(data, e)
 		}
 		return
 	}
 	if e, ok := errors.AsType[*yaml.LoadError](err); ok {
-		d.syntaxAt(e)
+		d.syntaxAt(data, e)
 		return
 	}
 	d.whole("%s", strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
-func (d *decoder) syntaxAt(e *yaml.LoadError) {
+func (d *decoder) syntaxAt(data []byte, e *yaml.LoadError) {
 	mark := e.Mark
 	if mark.Line == 0 {
 		mark = e.ContextMark
@@ -114,7 +114,23 @@ func (d *decoder) syntaxAt(e *yaml.LoadError) {
 	if e.ContextMsg != "" {
 		message = e.ContextMsg + ": " + message
 	}
+	if column := indentingTab(data, mark.Line); column > 0 {
+		mark.Column, message = column, "a tab: YAML is indented with spaces"
+	}
 	d.flaws = append(d.flaws, Flaw{File: d.name, Line: mark.Line, Column: max(mark.Column, 1), Message: message})
+}
+
+// indentingTab returns the column of a tab in the indentation of a line of data,
+// both from 1, or 0 if there is none.
+func indentingTab(data []byte, line int) int {
+	for l := range bytes.Lines(data) {
+		if line--; line > 0 {
+			continue
+		}
+		indent := l[:len(l)-len(bytes.TrimLeft(l, " \t"))]
+		return bytes.IndexByte(indent, '\t') + 1
+	}
+	return 0
 }
 
 // checkAliases reports whether the tree is small enough once every alias is

@@ -67,6 +67,8 @@ func explain(message string) string {
 		return message + " (a switch is written as it is, or with ! when it is off)"
 	case strings.Contains(message, "mismatched types string and"):
 		return message + " (the values of a category are texts, written in quotes)"
+	case strings.HasPrefix(message, "expected bool, but got"):
+		return message + " (a comparison is needed, such as threads <= 4)"
 	}
 	return message
 }

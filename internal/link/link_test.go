@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/testbed"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
@@ -144,22 +145,8 @@ func goodput(t testing.TB, near, far net.Conn, warm, span time.Duration) float64
 	return float64(n) * 8 / took.Seconds()
 }
 
-// quiet reports whether figures are to be asserted: the machine has nothing else
-// to do, or ASSAY_SOAK is set.
-func quiet(t testing.TB) bool {
-	if os.Getenv("ASSAY_SOAK") != "" {
-		return true
-	}
-	text, err := os.ReadFile("/proc/loadavg")
-	ok := err == nil && strings.HasPrefix(string(text), "0.")
-	if !ok {
-		t.Logf("the machine is busy (load %s): the figures are not asserted", strings.TrimSpace(string(text)))
-	}
-	return ok
-}
-
 func TestRoundTripTime(t *testing.T) {
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	for _, asked := range []time.Duration{0, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 18 * time.Millisecond} {
 		a, b, _ := linkPair(t, Options{RTT: asked})
 		near, far := linkConn(t, a, b)
@@ -176,7 +163,7 @@ func TestRoundTripTime(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	for _, tt := range []struct {
 		rate float64
 		rtt  time.Duration
@@ -199,7 +186,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestUnlimited(t *testing.T) {
-	busy := !quiet(t)
+	busy := !testbed.Quiet(t)
 	a, b, _ := linkPair(t, Options{})
 	near, far := linkConn(t, a, b)
 	got := goodput(t, near, far, 200*time.Millisecond, time.Second)
