@@ -39,11 +39,11 @@ const (
 // All of them propose what has the largest expected improvement ([LogEI]) of the
 // log of the objective.
 //
-// Runs that were stopped early enter with what the forest expects of them, given
-// that they are at least so long (Hutter, Hoos and Leyton-Brown 2013); the process
-// learns from the same values. It sees the best and the latest trials, 100
-// together, and its parameters are learned anew each time the trials have become
-// a tenth more. Nothing is proposed twice, and the search ends with ErrDone.
+// Runs that were stopped early enter the forest with what it expects of them, given
+// that they are at least so long (Hutter, Hoos and Leyton-Brown 2013), and the
+// process as what they are, censored ([model.GP]). It sees the best and the latest
+// trials, 100 together, and its parameters are learned anew each time the trials
+// have become a tenth more. Nothing is proposed twice, and the search ends with ErrDone.
 type Auto struct {
 	bayes   *Bayes
 	opts    AutoOptions
