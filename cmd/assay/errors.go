@@ -106,6 +106,8 @@ var packages = regexp.MustCompile(`(^|: )((assay|config|store|run|search|stop|pr
 // calls: "runs.csv: no such file or directory".
 func forPeople(err error) string {
 	text := packages.ReplaceAllString(err.Error(), "$1")
+	failing := strings.TrimPrefix(store.ErrIO.Error(), "store: ") + ": "
+	text = strings.Replace(text, failing+failing, failing, 1)
 	pe, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
 		return text

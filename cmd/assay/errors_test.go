@@ -22,6 +22,7 @@ func TestForPeople(t *testing.T) {
 		{"no package", errors.New("restore: it failed"), "restore: it failed"},
 		{"system call", missing("open", "runs.csv"), "runs.csv: file does not exist"},
 		{"system call within", fmt.Errorf("workbench: data set: %w", missing("lstat", "x")), "data set: x: file does not exist"},
+		{"a disk, said twice", fmt.Errorf("%w: %w: full", store.ErrIO, store.ErrIO), "the disk is full or failing: full"},
 		{"no path", missing("stat", ""), `"": file does not exist`},
 	} {
 		if got := forPeople(c.err); got != c.want {

@@ -39,21 +39,26 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			if err != nil {
 				return err
 			}
-			if slots < 1 || len(l) != 1 {
-				return usagef("want one way to count levels, and at least one slot")
+			if slots < 1 {
+				return usagef("--slots %d: at least 1", slots)
+			}
+			if len(l) != 1 {
+				return usagef("--levels %s: one way to count levels at a time", levels)
 			}
 			w, err := readWorkflow(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
 				return err
 			}
-			if err := showLevels(cmd.OutOrStdout(), w, l[0], slots); err != nil || svg == "" {
-				return err
+			if svg != "" {
+				s, err := workflow.Simulate(w, slots, workflow.SimOptions{})
+				if err != nil {
+					return inputError(err)
+				}
+				if err := writeFile(svg, func(out io.Writer) error { return ganttSVG(out, w, s) }); err != nil {
+					return err
+				}
 			}
-			s, err := workflow.Simulate(w, slots, workflow.SimOptions{})
-			if err != nil {
-				return inputError(err)
-			}
-			return writeFile(svg, func(out io.Writer) error { return ganttSVG(out, w, s) })
+			return showLevels(cmd.OutOrStdout(), w, l[0], slots)
 		},
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the schedule into `FILE`")
