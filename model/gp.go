@@ -149,7 +149,7 @@ func newMarginal(s scaler, data assay.Data) *marginal {
 	for i, x := range data.X {
 		s.scale(m.u[i*d:(i+1)*d], x)
 	}
-	m.mean, m.sd = censoredSpread(data)
+	m.mean, m.sd = meanAndSpread(data.Y)
 	for i, v := range data.Y {
 		m.y[i] = v/m.sd - m.mean/m.sd // no overflow
 	}

@@ -135,34 +135,3 @@ func hazardOf(a float64) float64 {
 	}
 	return hazard(a)
 }
-
-// censoredSpread returns the mean and deviation of the normal distribution that
-// outcomes of which some are censored are likeliest to come from, by expectation
-// and maximization; those of the outcomes as they are if none is censored.
-func censoredSpread(d assay.Data) (mean, sd float64) {
-	mean, sd = meanAndSpread(d.Y)
-	if d.Censored == nil {
-		return mean, sd
-	}
-	y := make([]float64, len(d.Y))
-	for range 30 {
-		var inner float64 // variance of what is not known
-		for i, v := range d.Y {
-			y[i] = v
-			if !d.Censored[i] {
-				continue
-			}
-			y[i] = truncatedMean(mean, sd, v)
-			a := (v - mean) / sd
-			h := hazardOf(a)
-			inner += max(0, 1-h*(h-a)) * sd * sd / float64(len(y))
-		}
-		var s float64
-		mean, s = meanAndSpread(y)
-		if s = math.Hypot(s, math.Sqrt(inner)); math.IsInf(s, 0) || math.IsNaN(s) {
-			return meanAndSpread(d.Y)
-		}
-		sd = s
-	}
-	return mean, sd
-}
