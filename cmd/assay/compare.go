@@ -110,6 +110,9 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel, error) {
 	if f.runs < 1 || f.warmup < 0 {
 		return nil, usagef("--runs is at least 1 and --warmup at least 0")
 	}
+	if err := config.CheckBuiltin(f.metric); err != nil {
+		return nil, usagef("--metric: %v", err)
+	}
 	for _, t := range []struct {
 		flag, text string
 		set        func(time.Duration)

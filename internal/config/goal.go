@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,6 +32,15 @@ func isBuiltin(metric string) bool {
 		}
 	}
 	return false
+}
+
+// CheckBuiltin returns nil if every run of a command has the metric, else an error
+// that says which metrics there are.
+func CheckBuiltin(metric string) error {
+	if isBuiltin(metric) {
+		return nil
+	}
+	return errors.New(unknownMetric(metric, new(Study).metricNames()))
 }
 
 // Grows reports whether a metric of that name can only grow while a run goes
