@@ -39,7 +39,6 @@ type Transfer struct {
 	visited map[string]bool
 	spread  []float64 // portfolio: by source, the loss that its proposals leave
 	made    int       // proposals of ours
-	row     int       // proposals of ours since the last of inner's
 	theirs  int       // proposals of inner's since the last of ours
 	idle    int       // results of ours in a row that were no improvement
 	after   int       // trials before the only proposals of a reuse; 0 if this is none
@@ -73,10 +72,10 @@ var (
 // Later ones are those with the greatest expected improvement by a model of the
 // running study that builds on the eight most similar ones (the type blend of this
 // package). How many they are depends on how well it predicts each trial from the
-// others, by a lower bound of the correlation (Fisher's z, one standard error): two
-// of three from 0.7, every second from 0.4, and below that one of eight. Each three in
-// a row that are no improvement halve their share, to one of 16 at least, so that a
-// study that is like no other loses little.
+// others, by a lower bound of the correlation (Fisher's z, one standard error): every
+// second from 0.4, and below that one of eight. Each three in a row that are no
+// improvement halve their share, to one of 16 at least, so that a study that is like
+// no other loses little.
 //
 // In an [assay.Space.Indexed] space of up to 20,000 all configurations are candidates,
 // elsewhere the best of the earlier studies, the neighbours of the best and random
@@ -132,9 +131,9 @@ func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	t.visited[c.Key()] = true
 	if inner == 0 {
 		t.made++
-		t.row, t.theirs = t.row+1, 0
+		t.theirs = 0
 	} else {
-		t.row, t.theirs = 0, t.theirs+1
+		t.theirs++
 	}
 	return assay.Proposal{ID: t.last, Config: c}
 }
@@ -172,13 +171,10 @@ func (t *Transfer) trust() float64 {
 	return math.Tanh(math.Atanh(t.model.skill) - 1/math.Sqrt(float64(n-3)))
 }
 
-// ours reports whether it is our turn: every period-th proposal, or two of three.
+// ours reports whether it is our turn: every period-th proposal.
 func (t *Transfer) ours() bool {
-	low, period := t.trust(), 8
-	switch {
-	case low >= 0.7 && t.idle < patience:
-		return t.row < 2
-	case low >= 0.4:
+	period := 8
+	if t.trust() >= 0.4 {
 		period = 2
 	}
 	for range t.idle / patience {
