@@ -24,7 +24,7 @@ def compare(assay, store, workload, study, command, check):
     path = os.path.join(os.path.dirname(store), study + ".compare.json")
     if check and not os.path.exists(path):
         result = subprocess.run(
-            [assay, "compare", "-n", "6", "--json", "--", "./submit", "workload.py", workload, "--", *command],
+            [assay, "compare", "-n", "8", "--json", "--", "./submit", "workload.py", workload, "--", *command],
             check=True, stdout=subprocess.PIPE, text=True).stdout
         with open(path + ".part", "w") as f:
             f.write(result)
