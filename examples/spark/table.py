@@ -22,17 +22,21 @@ def compare(assay, store, workload, study, command, check):
     """The comparison of Spark's defaults with the best by runs in turn, A B, B A,
     ..., of which the choice of the best knew nothing; None if there is none."""
     path = os.path.join(os.path.dirname(store), study + ".compare.json")
-    if check and not os.path.exists(path):
+    done = None
+    if os.path.exists(path):
+        with open(path) as f:
+            done = json.load(f)
+    if done is not None and done["b"]["command"] != command:
+        done = None  # of an earlier study of that name
+    if check and done is None:
         result = subprocess.run(
             [assay, "compare", "-n", "8", "--json", "--", "./submit", "workload.py", workload, "--", *command],
             check=True, stdout=subprocess.PIPE, text=True).stdout
         with open(path + ".part", "w") as f:
             f.write(result)
         os.rename(path + ".part", path)
-    if not os.path.exists(path):
-        return None
-    with open(path) as f:
-        return json.load(f)
+        done = json.loads(result)
+    return done
 
 
 def row(args, workload, rule, study):
