@@ -79,6 +79,22 @@ type Data struct {
 	Censored []bool      // nil, or n; true if the outcome is at least Y[i]
 }
 
+// Rows returns the examples of the given indices, in that order. They share the rows
+// of X with d.
+func (d Data) Rows(indices []int) Data {
+	some := Data{X: make([][]float64, len(indices)), Y: make([]float64, len(indices))}
+	if d.Censored != nil {
+		some.Censored = make([]bool, len(indices))
+	}
+	for k, i := range indices {
+		some.X[k], some.Y[k] = d.X[i], d.Y[i]
+		if d.Censored != nil {
+			some.Censored[k] = d.Censored[i]
+		}
+	}
+	return some
+}
+
 // A Prediction is a predictive mean and standard deviation in the unit of
 // Data.Y. Std is NaN if the predictor does not estimate it.
 type Prediction struct{ Mean, Std float64 }

@@ -59,8 +59,11 @@ func truncatedMean(mean, std, least float64) float64 {
 const farTail = 25
 
 // hazard returns φ(a)/Φ(-a), the hazard rate of the standard normal
-// distribution, for a <= farTail.
+// distribution.
 func hazard(a float64) float64 {
+	if a > farTail {
+		return a + tailExcess(a)
+	}
 	return math.Sqrt(2/math.Pi) * math.Exp(-a*a/2) / math.Erfc(a/math.Sqrt2)
 }
 

@@ -28,29 +28,20 @@ func CrossValidate(l assay.Learner, d assay.Data, folds int, seed uint64) ([]ass
 	perm := rand.New(rand.NewPCG(seed, 0)).Perm(n)
 	out := make([]assay.Prediction, n)
 	for f := range folds {
-		var train assay.Data
-		var held []int
+		var train, held []int
 		for k, i := range perm {
 			if k%folds == f {
 				held = append(held, i)
-				continue
-			}
-			train.X = append(train.X, d.X[i])
-			train.Y = append(train.Y, d.Y[i])
-			if d.Censored != nil {
-				train.Censored = append(train.Censored, d.Censored[i])
+			} else {
+				train = append(train, i)
 			}
 		}
-		p, err := l.Fit(train)
+		p, err := l.Fit(d.Rows(train))
 		if err != nil {
 			return nil, fmt.Errorf("fold %d of %d: %w", f+1, folds, err)
 		}
-		rows := make([][]float64, len(held))
-		for k, i := range held {
-			rows[k] = d.X[i]
-		}
 		predictions := make([]assay.Prediction, len(held))
-		assay.PredictAll(p, rows, predictions)
+		assay.PredictAll(p, d.Rows(held).X, predictions)
 		for k, i := range held {
 			out[i] = predictions[k]
 		}

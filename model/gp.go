@@ -63,14 +63,7 @@ func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
 	if n := len(d.Y); n > most {
 		rows := rand.New(rand.NewPCG(g.Seed, 0)).Perm(n)[:most]
 		slices.Sort(rows)
-		var some assay.Data
-		for _, r := range rows {
-			some.X, some.Y = append(some.X, d.X[r]), append(some.Y, d.Y[r])
-			if d.Censored != nil {
-				some.Censored = append(some.Censored, d.Censored[r])
-			}
-		}
-		d = some
+		d = d.Rows(rows)
 	}
 	m := newMarginal(newScaler(d.X), d)
 	return m.posterior(m.learn(m.start(g.Like), max(1, evaluations-gpStarts)))
@@ -141,17 +134,14 @@ type marginal struct {
 
 func newMarginal(s scaler, data assay.Data) *marginal {
 	n, d := len(data.X), len(data.X[0])
+	l := newSquaredLoss(data.Y)
 	m := &marginal{
-		scaler: s, y: make([]float64, n), d: d,
+		scaler: s, mean: l.mean, sd: l.sd, y: l.y, d: d,
 		u: make([]float64, n*d),
 		k: mat.NewSymDense(n, nil), dk: mat.NewSymDense(n, nil), inverse: mat.NewSymDense(n, nil),
 	}
 	for i, x := range data.X {
 		s.scale(m.u[i*d:(i+1)*d], x)
-	}
-	m.mean, m.sd = meanAndSpread(data.Y)
-	for i, v := range data.Y {
-		m.y[i] = v/m.sd - m.mean/m.sd // no overflow
 	}
 	m.censor(data)
 	return m
@@ -217,16 +207,20 @@ func (m *marginal) covariance(theta []float64) {
 			m.k.SetSym(i, j, signal*k)
 			m.dk.SetSym(i, j, signal*dk)
 		}
-		m.k.SetSym(i, i, signal+m.noise(i, theta))
 	}
+	m.diagonal(theta)
 }
 
-// noise returns the variance of the outcome of row i.
-func (m *marginal) noise(i int, theta []float64) float64 {
-	if m.site != nil && m.site[i] > 0 {
-		return m.site[i]
+// diagonal sets the diagonal of m.k: the signal, and the noise or the site's variance.
+func (m *marginal) diagonal(theta []float64) {
+	signal, noise := math.Exp(theta[m.d]), math.Exp(theta[m.d+1])+gpLeastNoise
+	for i := range m.y {
+		if m.site != nil && m.site[i] > 0 {
+			m.k.SetSym(i, i, signal+m.site[i])
+		} else {
+			m.k.SetSym(i, i, signal+noise)
+		}
 	}
-	return math.Exp(theta[m.d+1]) + gpLeastNoise
 }
 
 // inverseSquares returns exp(-2·l) for each l.
@@ -313,7 +307,6 @@ func (m *marginal) loss(theta, grad []float64) float64 {
 func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 	n := len(m.y)
 	m.propagate(theta)
-	m.covariance(theta)
 	var chol mat.Cholesky
 	signal := math.Exp(theta[m.d])
 	for jitter := 1e-9 * signal; !chol.Factorize(m.k); jitter *= 10 {

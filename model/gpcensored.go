@@ -53,20 +53,16 @@ func (m *marginal) learn(theta []float64, evaluations int) []float64 {
 	return theta
 }
 
-// propagate sets the sites of censored rows for the kernel's parameters. Where the
-// covariance is singular they stay.
+// propagate sets the sites of censored rows for the kernel's parameters, and m.k as
+// covariance does with them. Where the covariance is singular they stay.
 func (m *marginal) propagate(theta []float64) {
+	m.covariance(theta)
 	if m.site == nil {
 		return
 	}
 	n := len(m.y)
 	noise := math.Exp(theta[m.d+1]) + gpLeastNoise
-	signal := math.Exp(theta[m.d])
-	m.covariance(theta)
 	for range epRounds {
-		for i := range n {
-			m.k.SetSym(i, i, signal+m.noise(i, theta))
-		}
 		var chol mat.Cholesky
 		var alpha mat.VecDense
 		if !chol.Factorize(m.k) || chol.SolveVecTo(&alpha, mat.NewVecDense(n, m.y)) != nil {
@@ -83,7 +79,7 @@ func (m *marginal) propagate(theta []float64) {
 			mean, variance := m.y[i]-alpha.AtVec(i)/q, max(1/q-v, gpLeastNoise)
 			all := noise + variance
 			z := (mean - m.least[i]) / math.Sqrt(all)
-			r := hazardOf(-z)
+			r := hazard(-z)
 			g, h := r/math.Sqrt(all), r*(z+r)/all
 			var precision, weight float64 // of the site, the latter times its outcome
 			if h > 1/(epVariance+variance) {
@@ -99,6 +95,7 @@ func (m *marginal) propagate(theta []float64) {
 			moved = max(moved, variance*math.Abs(precision-1/v), variance*math.Abs(weight-m.y[i]/v))
 			m.site[i], m.y[i] = 1/precision, weight/precision
 		}
+		m.diagonal(theta)
 		if moved < epChange {
 			return
 		}
@@ -126,12 +123,4 @@ func inverseDiagonal(u *mat.TriDense, n int) []float64 {
 		}
 	}
 	return out
-}
-
-// hazardOf is hazard for any a.
-func hazardOf(a float64) float64 {
-	if a > farTail {
-		return a + tailExcess(a)
-	}
-	return hazard(a)
 }

@@ -69,11 +69,7 @@ func processData(d assay.Data, forest assay.Predictor) assay.Data {
 		}
 	}
 	slices.SortStableFunc(order[:latest], func(i, j int) int { return cmp.Compare(y[i], y[j]) })
-	var few assay.Data
-	for _, i := range append(order[:processExamples/2], order[latest:]...) {
-		few.X, few.Y, few.Censored = append(few.X, d.X[i]), append(few.Y, d.Y[i]), append(few.Censored, d.Censored[i])
-	}
-	return few
+	return d.Rows(append(order[:processExamples/2], order[latest:]...))
 }
 
 // byProcess returns the candidate with the largest expected improvement by the
