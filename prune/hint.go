@@ -7,9 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-const (
-	hintSources = 16 // of the most trials
-)
+const hintSources = 16 // that a hint is made of, those with the most trials
 
 // Hint gives s, if it is an [assay.Hinter], what the studies that serve expect of
 // each configuration together: the mean of their standardized surrogates, moved to
@@ -18,8 +16,8 @@ const (
 // notice where the running study is another.
 //
 // It does nothing if no study serves, or in an [assay.Space.Indexed] space of more
-// than 20,000 configurations, where it would cost more than many a run. Of more than 16 studies it takes those
-// with the most trials.
+// than 20,000 configurations, where it would cost more than many a run. Of more than
+// 16 studies it takes those with the most trials.
 func (k *Knowledge) Hint(s assay.Searcher) {
 	h, ok := s.(assay.Hinter)
 	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {

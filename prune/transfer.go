@@ -361,10 +361,8 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 				return err
 			}
 		} else {
-			if o, ok := t.inner.(assay.Observer); ok {
-				if err := o.Observe(trial); err != nil {
-					return err
-				}
+			if err := t.show(trial); err != nil {
+				return err
 			}
 			if trial.State == assay.Done && (!t.base.found || trial.Value < t.base.best.Value) {
 				t.idle = 0
@@ -387,14 +385,20 @@ func (t *Transfer) Observe(trials ...assay.Trial) error {
 			return fmt.Errorf("prune: an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
 		}
 	}
-	if o, ok := t.inner.(assay.Observer); ok {
-		if err := o.Observe(trials...); err != nil {
-			return err
-		}
+	if err := t.show(trials...); err != nil {
+		return err
 	}
 	for _, trial := range trials {
 		t.visited[trial.Config.Key()] = true
 		t.learn(trial)
+	}
+	return nil
+}
+
+// show gives trials that inner did not ask for to inner, if it is an Observer.
+func (t *Transfer) show(trials ...assay.Trial) error {
+	if o, ok := t.inner.(assay.Observer); ok {
+		return o.Observe(trials...)
 	}
 	return nil
 }
