@@ -200,9 +200,18 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 	return nil
 }
 
-// recordedProblem reads the study of a recorded table; what wants it is named in
-// the error if it runs a command.
+// recordedProblem reads the study of a recorded table, and the table.
 func recordedProblem(warn io.Writer, file, what string) (*problem, error) {
+	st, err := recordedStudy(warn, file, what)
+	if err != nil {
+		return nil, err
+	}
+	return newProblem(st, false)
+}
+
+// recordedStudy reads the study of a recorded table; what wants it is named in the
+// error if it runs a command.
+func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
 	st, warnings, err := config.Load(file, nil)
 	if err != nil {
 		return nil, err
@@ -213,7 +222,7 @@ func recordedProblem(warn io.Writer, file, what string) (*problem, error) {
 	if st.Replay == nil {
 		return nil, usagef("%s: %s needs a recorded table (replay:), not a command", file, what)
 	}
-	return newProblem(st, false)
+	return st, nil
 }
 
 // nameOf returns the name of the study, or that of its file.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/stats"
@@ -37,12 +37,9 @@ type jpDataSet struct {
 // jpRead reads the table of a study, all environments at once. environment are the
 // columns that tell them apart; those of replay.where if there are none.
 func jpRead(file string, environment []string) (*jpDataSet, error) {
-	st, _, err := config.Load(file, nil)
+	st, err := recordedStudy(io.Discard, file, "bench jobpruner")
 	if err != nil {
 		return nil, err
-	}
-	if st.Replay == nil {
-		return nil, usagef("%s: bench jobpruner needs a recorded table (replay:), not a command", file)
 	}
 	if len(st.Where) > 0 {
 		return nil, usagef("%s: bench jobpruner takes whole tables, without where", file)

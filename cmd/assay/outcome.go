@@ -221,11 +221,7 @@ func showChange(g *gain) string {
 
 // plainNumber returns x rounded to n significant digits, without an exponent.
 func plainNumber(x float64, n int) string {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
-	if err != nil {
-		rounded = x
-	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return strconv.FormatFloat(report.Round(x, n), 'f', -1, 64)
 }
 
 // String returns "40: 22 done, 15 stopped early, 3 failed".

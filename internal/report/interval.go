@@ -17,7 +17,7 @@ func Measured(value, low, high float64, unit string) string {
 	if math.IsNaN(low+high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		return SI(value, unit) + " ± ∞"
 	}
-	u := unitFor(roundTo(max(math.Abs(value), math.Abs(low), math.Abs(high)), digits), scalesOf(unit))
+	u := unitFor(Round(max(math.Abs(value), math.Abs(low), math.Abs(high)), digits), scalesOf(unit))
 	below, above := (value-low)/u.size, (high-value)/u.size
 	half := max(math.Abs(below), math.Abs(above))
 	places := placesOf(half)

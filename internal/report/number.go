@@ -47,7 +47,7 @@ func Number(x float64, significant int) string {
 	case x == 0:
 		return "0"
 	}
-	x = roundTo(x, significant)
+	x = Round(x, significant)
 	if a := math.Abs(x); a < 1e-5 || a >= 1e9 {
 		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(a, 'e', significant-1, 64), "e")
 		n, _ := strconv.Atoi(exponent)
@@ -56,8 +56,8 @@ func Number(x float64, significant int) string {
 	return minus(strconv.FormatFloat(x, 'f', -1, 64))
 }
 
-// roundTo rounds x to a number of significant digits.
-func roundTo(x float64, significant int) float64 {
+// Round rounds x to a number of significant digits.
+func Round(x float64, significant int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', significant-1, 64), 64)
 	if err != nil { // rounded up past the greatest float
 		return x
@@ -71,7 +71,7 @@ func Seconds(s float64) string {
 	if s == 0 || math.IsNaN(s) || math.IsInf(s, 0) {
 		return Number(s, digits) + " s"
 	}
-	a := roundTo(math.Abs(s), digits)
+	a := Round(math.Abs(s), digits)
 	if a < 60 {
 		u := unitFor(a, times[:4])
 		return sign(s) + Number(a/u.size, digits) + " " + u.name
@@ -107,7 +107,7 @@ func SI(x float64, unit string) string {
 	case x == 0 || math.IsNaN(x) || math.IsInf(x, 0):
 		return Number(x, digits) + " " + unit
 	}
-	u := unitFor(roundTo(x, digits), scalesOf(unit))
+	u := unitFor(Round(x, digits), scalesOf(unit))
 	return Number(x/u.size, digits) + " " + u.name
 }
 
