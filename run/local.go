@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/cgroup"
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -216,7 +217,7 @@ type process struct {
 	marker string
 	pid    int
 	start  time.Time
-	birth  uint64 // the main process's procStat.start, if there is no cgroup
+	birth  uint64 // when the main process started (proc.Process.Start), if there is no cgroup
 	cpu0   cgroup.CPU
 	direct bool // not started by the launcher
 	meter  *energyMeter
@@ -315,20 +316,20 @@ func (p *process) interrupt(cause error, grace time.Duration) {
 
 // knows reports whether a dead orphan is known to be of this run from the time
 // when it, or a process of its session, was alive.
-func (p *process) knows(s procStat) bool {
+func (p *process) knows(s proc.Process) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.seen[s.pid] == s.start || p.sess[s.session]
+	return p.seen[s.PID] == s.Start || p.sess[s.Session]
 }
 
 // learn remembers a live process of this run.
-func (p *process) learn(s procStat) {
+func (p *process) learn(s proc.Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen == nil {
 		p.seen, p.sess = map[int]uint64{}, map[int]bool{}
 	}
-	p.seen[s.pid], p.sess[s.session] = s.start, true
+	p.seen[s.PID], p.sess[s.Session] = s.Start, true
 }
 
 func (p *process) addOrphan(u usage) {

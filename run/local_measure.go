@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -130,7 +131,7 @@ func (p *process) soFar() assay.Measurement {
 	live := p.members()
 	peak := 0.0
 	for _, s := range live {
-		peak = max(peak, peakRSS(s.pid))
+		peak = max(peak, proc.PeakRSS(s.PID))
 	}
 	p.mu.Lock()
 	p.peak = max(p.peak, peak)
@@ -144,11 +145,9 @@ func (p *process) soFar() assay.Measurement {
 		}
 	} else {
 		for _, s := range p.scanned() {
-			user += ticks(s.ticks[ownUser] + s.ticks[waitedUser])
-			system += ticks(s.ticks[ownSystem] + s.ticks[waitedSystem])
+			user += s.User + s.WaitedUser
+			system += s.System + s.WaitedSystem
 		}
 	}
 	return p.metrics(time.Since(p.start), user, system, peak, p.meter.read())
 }
-
-func ticks(n int64) time.Duration { return time.Duration(n) * (time.Second / userHZ) }

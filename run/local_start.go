@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -220,8 +221,8 @@ func (p *process) launch(c command) error {
 		return err
 	}
 	if p.slot.group == nil {
-		s, _ := readStat(p.pid)
-		p.birth = s.start
+		s, _ := proc.Of(p.pid)
+		p.birth = s.Start
 	}
 	family.add(p)
 	return nil

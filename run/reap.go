@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/assay-run/assay/internal/cgroup"
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -74,9 +75,9 @@ func childrenOfSelf() []int {
 	b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(self) + "/children")
 	var pids []int
 	if err != nil {
-		for _, s := range scan() {
-			if s.ppid == self {
-				pids = append(pids, s.pid)
+		for _, s := range proc.All() {
+			if s.PPID == self {
+				pids = append(pids, s.PID)
 			}
 		}
 		return pids
@@ -93,8 +94,8 @@ func childrenOfSelf() []int {
 // may be a child that another part of the program has started; p is nil if it
 // is an orphan of a run that has ended, or that cannot be told. It looks at what
 // is cheap first: while a tree that forks fast is being ended, time counts.
-func owner(s procStat, mains []*process, session int) (p *process, orphan bool) {
-	if s.session == session {
+func owner(s proc.Process, mains []*process, session int) (p *process, orphan bool) {
+	if s.Session == session {
 		return nil, false // all processes of a run are in other sessions
 	}
 	var scanned, born []*process // without a cgroup; of these, had begun when s was born
@@ -103,15 +104,15 @@ func owner(s procStat, mains []*process, session int) (p *process, orphan bool) 
 			continue
 		}
 		scanned = append(scanned, p)
-		if s.session == p.pid || s.pgrp == p.pid || p.knows(s) {
+		if s.Session == p.pid || s.Group == p.pid || p.knows(s) {
 			return p, true
 		}
-		if p.birth <= s.start {
+		if p.birth <= s.Start {
 			born = append(born, p)
 		}
 	}
 	if len(scanned) < len(mains) || len(born) == 0 {
-		group := cgroup.Of(s.pid)
+		group := cgroup.Of(s.PID)
 		for _, p := range mains {
 			if p.slot.group != nil && inGroup(group, p.slot.group.Path()) {
 				return p, true
@@ -124,9 +125,9 @@ func owner(s procStat, mains []*process, session int) (p *process, orphan bool) 
 	if len(born) == 1 && len(mains) == 1 {
 		return born[0], true
 	}
-	mark, marked := environ(s.pid, markerName)
+	mark, marked := proc.Environ(s.PID, markerName)
 	for _, p := range scanned {
-		if marked && mark == p.marker || !marked && p.feeds(s.pid) {
+		if marked && mark == p.marker || !marked && p.feeds(s.PID) {
 			return p, true
 		}
 	}
@@ -165,8 +166,8 @@ func (r *registry) adopted(p *process) []int {
 	pids, mains := r.strangers()
 	var mine []int
 	for _, pid := range pids {
-		s, ok := readStat(pid)
-		if !ok || s.dead() {
+		s, ok := proc.Of(pid)
+		if !ok || s.Dead() {
 			continue
 		}
 		if o, orphan := owner(s, mains, ownSession()); orphan && o == p {
@@ -182,7 +183,7 @@ func (r *registry) adopted(p *process) []int {
 func (r *registry) reap(p *process) (n int) {
 	pids, mains := r.strangers()
 	for _, pid := range pids {
-		s, ok := readStat(pid)
+		s, ok := proc.Of(pid)
 		if !ok {
 			continue
 		}
@@ -193,7 +194,7 @@ func (r *registry) reap(p *process) (n int) {
 		if o == p && p != nil {
 			n++
 		}
-		if !s.dead() {
+		if !s.Dead() {
 			continue
 		}
 		var ru syscall.Rusage

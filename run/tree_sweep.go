@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/assay-run/assay/internal/cgroup"
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,32 +29,24 @@ type runnerID struct {
 	owner  string // of LocalOptions, hashed
 	space  uint64 // inode of the PID namespace
 	pid    int
-	start  uint64 // procStat.start
+	start  uint64 // proc.Process.start
 	random string
 }
 
 func newRunnerID(owner string) (runnerID, error) {
-	s, ok := readStat(os.Getpid())
+	s, ok := proc.Of(os.Getpid())
 	if !ok {
 		return runnerID{}, errors.New("run: /proc does not show this process")
 	}
 	var b [4]byte
 	rand.Read(b[:])
-	return runnerID{hashOwner(owner), pidNamespace(), s.pid, s.start, hex.EncodeToString(b[:])}, nil
+	return runnerID{hashOwner(owner), proc.Namespace(), s.PID, s.Start, hex.EncodeToString(b[:])}, nil
 }
 
 func hashOwner(owner string) string {
 	h := fnv.New64a()
 	h.Write([]byte(owner))
 	return strconv.FormatUint(h.Sum64(), 16)
-}
-
-func pidNamespace() uint64 {
-	var st syscall.Stat_t
-	if err := syscall.Stat("/proc/self/ns/pid", &st); err != nil {
-		return 0
-	}
-	return st.Ino
 }
 
 func (id runnerID) String() string {
@@ -86,8 +78,8 @@ func parseRunnerID(s string) (id runnerID, ok bool) {
 
 // alive reports whether the process of the runner exists.
 func (id runnerID) alive() bool {
-	s, ok := readStat(id.pid)
-	return ok && s.start == id.start && !s.dead()
+	s, ok := proc.Of(id.pid)
+	return ok && s.Start == id.start && !s.Dead()
 }
 
 // ownMarker reports whether a marker is of a runner of this process.
@@ -125,7 +117,7 @@ type Swept struct {
 // It returns when those processes are gone or ctx is done.
 func Sweep(ctx context.Context, owner string) (Swept, error) {
 	var total Swept
-	hash, space := hashOwner(owner), pidNamespace()
+	hash, space := hashOwner(owner), proc.Namespace()
 	lost := func(mark string) bool {
 		id, ok := parseRunnerID(mark)
 		return ok && id.owner == hash && id.space == space && !id.alive()
@@ -135,15 +127,15 @@ func Sweep(ctx context.Context, owner string) (Swept, error) {
 	if err != nil {
 		return total, err
 	}
-	counted := map[procStat]bool{}
+	counted := map[proc.Process]bool{}
 	for wait := firstWait; ; backoff(&wait) {
 		left := 0
-		for _, s := range scan() {
-			if s.dead() || !sweepProcess(s, lost) {
+		for _, s := range proc.All() {
+			if s.Dead() || !sweepProcess(s, lost) {
 				continue
 			}
 			left++
-			if k := (procStat{pid: s.pid, start: s.start}); !counted[k] {
+			if k := (proc.Process{PID: s.PID, Start: s.Start}); !counted[k] {
 				counted[k] = true
 				total.Processes++
 			}
@@ -158,20 +150,20 @@ func Sweep(ctx context.Context, owner string) (Swept, error) {
 }
 
 // sweepProcess ends the process if it is lost, and reports whether it was.
-func sweepProcess(s procStat, lost func(string) bool) bool {
-	if mark, ok := environ(s.pid, markerName); !ok || !lost(mark) {
+func sweepProcess(s proc.Process, lost func(string) bool) bool {
+	if mark, ok := proc.Environ(s.PID, markerName); !ok || !lost(mark) {
 		return false
 	}
-	fd, err := unix.PidfdOpen(s.pid, 0)
+	fd, err := unix.PidfdOpen(s.PID, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
 	// Once more, now that the handle holds the process: if it is another by now,
 	// then this is what is seen here; if it ends after this, the signal fails.
-	now, ok := readStat(s.pid)
-	mark, marked := environ(s.pid, markerName)
-	if !ok || now.start != s.start || !marked || !lost(mark) {
+	now, ok := proc.Of(s.PID)
+	mark, marked := proc.Environ(s.PID, markerName)
+	if !ok || now.Start != s.Start || !marked || !lost(mark) {
 		return false
 	}
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil

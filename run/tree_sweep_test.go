@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/proc"
 	"pgregory.net/rapid"
 )
 
@@ -74,7 +75,7 @@ func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
 				t.Errorf("%d processes are left, want %d; %+v", len(left), want, s)
 			}
 			for _, pid := range left { // those that no sweep can know
-				if st, ok := readStat(pid); ok {
+				if st, ok := proc.Of(pid); ok {
 					signalProcess(st, syscall.SIGKILL)
 				}
 			}
@@ -83,7 +84,7 @@ func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
 			for wait := firstWait; len(withArg(token)) > 0; backoff(&wait) {
 			}
 			for _, z := range zombieChildren() {
-				wait4(z.pid, 0, nil)
+				wait4(z.PID, 0, nil)
 			}
 		})
 	}
@@ -144,31 +145,6 @@ func TestRunnerIDRoundTrip(t *testing.T) {
 	})
 }
 
-func TestParseStat(t *testing.T) {
-	f := "12 (a) b (c\n) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20 21\n"
-	s, ok := parseStat([]byte(f))
-	want := procStat{12, 1, 2, 3, 'R', 4242, [4]int64{11, 12, 13, 14}}
-	if !ok || s != want {
-		t.Errorf("got %+v, %v, want %+v", s, ok, want)
-	}
-	if s, ok := readStat(os.Getpid()); !ok || s.ppid != os.Getppid() || s.session != ownSession() {
-		t.Errorf("of this process: %+v, %v", s, ok)
-	}
-}
-
-func FuzzParseStat(f *testing.F) {
-	self, _ := os.ReadFile("/proc/self/stat")
-	f.Add(self)
-	f.Add([]byte("1 ("))
-	f.Add([]byte(") 1 ("))
-	f.Add([]byte("1 () R 1 1 1"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, ok := parseStat(b); ok && s.state == 0 {
-			t.Errorf("%q is read as %+v", b, s)
-		}
-	})
-}
-
 func FuzzParseRunnerID(f *testing.F) {
 	f.Add("cbf29ce484222325.4026531836.18555.267281.b959833f-1")
 	f.Add("....-")
@@ -180,18 +156,18 @@ func FuzzParseRunnerID(f *testing.F) {
 }
 
 func TestDescendants(t *testing.T) {
-	all := []procStat{
-		{pid: 9, ppid: 8, pgrp: 9, session: 9},
-		{pid: 8, ppid: 2, pgrp: 8, session: 8}, // listed before their parents
-		{pid: 1, ppid: 0, pgrp: 1, session: 1},
-		{pid: 2, ppid: 1, pgrp: 2, session: 2},
-		{pid: 3, ppid: 1, pgrp: 2, session: 2},
-		{pid: 4, ppid: 1, pgrp: 4, session: 4},
-		{pid: 5, ppid: 3, pgrp: 4, session: 4},
+	all := []proc.Process{
+		{PID: 9, PPID: 8, Group: 9, Session: 9},
+		{PID: 8, PPID: 2, Group: 8, Session: 8}, // listed before their parents
+		{PID: 1, PPID: 0, Group: 1, Session: 1},
+		{PID: 2, PPID: 1, Group: 2, Session: 2},
+		{PID: 3, PPID: 1, Group: 2, Session: 2},
+		{PID: 4, PPID: 1, Group: 4, Session: 4},
+		{PID: 5, PPID: 3, Group: 4, Session: 4},
 	}
 	got := map[int]bool{}
 	for _, s := range descendants(all, []int{2}) {
-		got[s.pid] = true
+		got[s.PID] = true
 	}
 	if want := map[int]bool{2: true, 3: true, 5: true, 8: true, 9: true}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

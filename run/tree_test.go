@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // hostile is a script that becomes a tree of hostileSize processes, which ignore
@@ -48,7 +49,7 @@ func withArg(token string) []int {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if s, ok := readStat(pid); ok && !s.dead() {
+		if s, ok := proc.Of(pid); ok && !s.Dead() {
 			pids = append(pids, pid)
 		}
 	}
@@ -57,9 +58,9 @@ func withArg(token string) []int {
 
 // zombieChildren returns the children of this process in other sessions that have
 // ended and that nobody has waited for.
-func zombieChildren() (z []procStat) {
-	for _, s := range scan() {
-		if s.ppid == os.Getpid() && s.dead() && s.session != ownSession() {
+func zombieChildren() (z []proc.Process) {
+	for _, s := range proc.All() {
+		if s.PPID == os.Getpid() && s.Dead() && s.Session != ownSession() {
 			z = append(z, s)
 		}
 	}

@@ -1,12 +1,11 @@
 package workbench
 
 import (
-	"iter"
-	"os"
-	"strconv"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -93,39 +92,15 @@ func (d *dutyCycle) pause(t time.Duration) bool {
 // there are.
 func (d *dutyCycle) signal(sig unix.Signal) int {
 	n := 0
-	for _, pid := range sessionOf(d.session) {
-		if unix.Kill(pid, sig) == nil {
+	for _, p := range sessionOf(d.session) {
+		if unix.Kill(p.PID, sig) == nil {
 			n++
 		}
 	}
 	return n
 }
 
-// processes yields the ids of the processes that /proc shows.
-func processes() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		dir, err := os.Open("/proc")
-		if err != nil {
-			return
-		}
-		defer dir.Close()
-		names, _ := dir.Readdirnames(-1)
-		for _, name := range names {
-			if pid, err := strconv.Atoi(name); err == nil && !yield(pid) {
-				return
-			}
-		}
-	}
-}
-
 // sessionOf returns the live processes of a session.
-func sessionOf(session int) []int {
-	var pids []int
-	for pid := range processes() {
-		f := statOf(pid)
-		if len(f) > statSession && f[statSession] == strconv.Itoa(session) && f[statState] != "Z" && f[statState] != "X" {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func sessionOf(session int) []proc.Process {
+	return slices.DeleteFunc(proc.All(), func(p proc.Process) bool { return p.Session != session || p.Dead() })
 }

@@ -3,25 +3,18 @@ package workbench
 import (
 	"os/exec"
 	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// cpuOf returns the processor time that the processes of a session have used, in
-// ticks of a hundredth of a second (proc(5)).
+// cpuOf returns the processor time that the processes of a session have used.
 func cpuOf(session int) time.Duration {
-	var ticks int
-	for _, pid := range sessionOf(session) {
-		if f := statOf(pid); len(f) > 12 {
-			for _, used := range f[11:13] { // of the program, of the system
-				n, _ := strconv.Atoi(used)
-				ticks += n
-			}
-		}
+	var used time.Duration
+	for _, p := range sessionOf(session) {
+		used += p.User + p.System
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	return used
 }
 
 // startOnOne starts a command on one processor, as the bench does for shares of one.
@@ -71,9 +64,9 @@ func dutyShare(t *testing.T, share float64) float64 {
 	used, took := cpuOf(cmd.Process.Pid)-before, time.Since(began)
 	d.stop()
 	d.stop() // harmless
-	for _, pid := range sessionOf(cmd.Process.Pid) {
-		if f := statOf(pid); len(f) > 0 && f[statState] == "T" {
-			t.Errorf("process %d is left stopped", pid)
+	for _, p := range sessionOf(cmd.Process.Pid) {
+		if p.State == 'T' {
+			t.Errorf("process %d is left stopped", p.PID)
 		}
 	}
 	got := used.Seconds() / took.Seconds()

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -189,21 +190,18 @@ func lookProgram(name string) (string, error) {
 	return name, unix.Access(name, unix.X_OK)
 }
 
-// A startTick is the resolution of the kernel's record of when a process was made.
-const startTick = 10 * time.Millisecond
-
 // processMade returns when this process was made, of the clock that counts from
 // boot: within a tick of the kernel's record, and as near as that allows to now,
 // less what it takes to get here.
 func processMade() time.Duration {
 	const toHere = 3 * time.Millisecond
 	now := sinceBoot() - toHere
-	tick, ok := startTime(os.Getpid())
+	self, ok := proc.Of(os.Getpid())
 	if !ok {
 		return now
 	}
-	from := time.Duration(tick) * startTick
-	return min(max(now, from), from+startTick)
+	from := time.Duration(self.Start) * proc.Tick
+	return min(max(now, from), from+proc.Tick)
 }
 
 // spent returns what this process, made at that time, has used so far.

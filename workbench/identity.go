@@ -8,7 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // An identity names one run of a Bench for ever: the PID namespace, pid and start
@@ -21,13 +22,13 @@ type identity struct {
 }
 
 func newIdentity() (identity, error) {
-	start, ok := startTime(os.Getpid())
+	self, ok := proc.Of(os.Getpid())
 	if !ok {
 		return identity{}, errors.New("workbench: /proc does not show this process")
 	}
 	var b [6]byte
 	rand.Read(b[:])
-	return identity{pidNamespace(), os.Getpid(), start, hex.EncodeToString(b[:])}, nil
+	return identity{proc.Namespace(), self.PID, self.Start, hex.EncodeToString(b[:])}, nil
 }
 
 func (id identity) String() string {
@@ -51,46 +52,9 @@ func parseIdentity(s string) (id identity, ok bool) {
 // stale reports whether the owner is known to be gone: it was in our PID
 // namespace, and is not there any more.
 func (id identity) stale() bool {
-	if id.space != pidNamespace() {
+	if id.space != proc.Namespace() {
 		return false
 	}
-	start, ok := startTime(id.pid)
-	return !ok || start != id.start
-}
-
-// startTime returns when a process started, in ticks since the boot, and false if
-// there is none or it has ended and was not waited for.
-func startTime(pid int) (uint64, bool) {
-	f := statOf(pid)
-	if len(f) <= statStart || f[statState] == "Z" || f[statState] == "X" {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(f[statStart], 10, 64)
-	return n, err == nil
-}
-
-// Indexes in what statOf returns.
-const (
-	statState   = 0
-	statSession = 3
-	statStart   = 19
-)
-
-// statOf returns the fields of /proc/PID/stat from the third on, the state
-// (proc(5)): the name before it may have spaces and brackets. It is empty if there
-// is no such process.
-func statOf(pid int) []string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(b)[strings.LastIndexByte(string(b), ')')+1:])
-}
-
-func pidNamespace() uint64 {
-	var st syscall.Stat_t
-	if err := syscall.Stat("/proc/self/ns/pid", &st); err != nil {
-		return 0
-	}
-	return st.Ino
+	owner, ok := proc.Of(id.pid)
+	return !ok || owner.Dead() || owner.Start != id.start
 }

@@ -1,17 +1,16 @@
 package workbench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -104,12 +103,9 @@ func groupIdentity(name string) (identity, bool) {
 // for which lost is true, and returns them.
 func endMarked(lost func(identity) bool) []int {
 	var pids []int
-	for pid := range processes() {
-		if pid == os.Getpid() || !markedBy(pid, lost) {
-			continue
-		}
-		if endIf(pid, lost) {
-			pids = append(pids, pid)
+	for _, p := range proc.All() {
+		if p.PID != os.Getpid() && markedBy(p.PID, lost) && endIf(p.PID, lost) {
+			pids = append(pids, p.PID)
 		}
 	}
 	return pids
@@ -117,20 +113,12 @@ func endMarked(lost func(identity) bool) []int {
 
 // markedBy reports whether a live process is of a run for which lost is true.
 func markedBy(pid int, lost func(identity) bool) bool {
-	if _, alive := startTime(pid); !alive {
+	if p, ok := proc.Of(pid); !ok || p.Dead() {
 		return false
 	}
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return false
-	}
-	for v := range bytes.SplitSeq(b, []byte{0}) {
-		if mark, ok := bytes.CutPrefix(v, []byte(stageMarker+"=")); ok {
-			id, ok := parseIdentity(string(mark))
-			return ok && lost(id)
-		}
-	}
-	return false
+	mark, _ := proc.Environ(pid, stageMarker)
+	id, ok := parseIdentity(mark)
+	return ok && lost(id)
 }
 
 // endIf ends a process by a handle that was taken before it was looked at once

@@ -37,6 +37,7 @@ var beside = map[string][]string{
 	"/internal/explain":   {"", "/model", "/internal/report"},
 	"/internal/link":      {}, // an emulated network link
 	"/internal/mountinfo": {},
+	"/internal/proc":      {},
 	"/internal/rfs":       {}, // a remote file system that counts and times
 	testOnly:              {},
 }
