@@ -31,18 +31,35 @@ type link struct {
 // maxAnswer is the largest body of an answer, in bytes.
 const maxAnswer = 1 << 20
 
-// newLink returns a link to address: "unix:PATH" or "http://HOST:PORT". It does
-// not connect.
-func newLink(address, token string, timeout time.Duration) (*link, error) {
+// splitAddress returns the network and the address to dial of "unix:PATH" or
+// "http://HOST:PORT".
+func splitAddress(address string) (network, dial string, err error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok && path != "" {
-		return &link{network: "unix", address: path, token: token, timeout: timeout}, nil
+		return "unix", path, nil
 	}
 	if host, ok := strings.CutPrefix(address, "http://"); ok {
 		if _, _, err := net.SplitHostPort(host); err == nil {
-			return &link{network: "tcp", address: host, token: token, timeout: timeout}, nil
+			return "tcp", host, nil
 		}
 	}
-	return nil, fmt.Errorf("rest: address %q is neither unix:PATH nor http://HOST:PORT", address)
+	return "", "", fmt.Errorf("rest: address %q is neither unix:PATH nor http://HOST:PORT", address)
+}
+
+// CheckAddress says what is wrong with the address of a session; it does not
+// connect.
+func CheckAddress(address string) error {
+	_, _, err := splitAddress(address)
+	return err
+}
+
+// newLink returns a link to an address that CheckAddress accepts. It does not
+// connect.
+func newLink(address, token string, timeout time.Duration) (*link, error) {
+	network, dial, err := splitAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	return &link{network: network, address: dial, token: token, timeout: timeout}, nil
 }
 
 // post sends a request and returns the body of the answer, which is good until

@@ -88,7 +88,7 @@ func serveControl(s streams, verb, short string) *cobra.Command {
 			switch address := cmp.Or(at, os.Getenv("ASSAY_ONLINE")); {
 			case address == "":
 				return usagef("which session? --at ADDRESS, or ASSAY_ONLINE, says where it is")
-			case !strings.HasPrefix(address, "unix:") && !strings.HasPrefix(address, "http://"):
+			case rest.CheckAddress(address) != nil:
 				return usagef("%s: not the address of a session, such as unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
 			}
 			b, err := rest.Control(rest.ClientOptions{Address: at}, verb)
