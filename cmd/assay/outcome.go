@@ -156,7 +156,11 @@ func (o *outcome) writeText(w io.Writer) error {
 		l.add(o.Objective.Metric, "%s (trial %d of %d)", showMetric(o.Best.Value, o.Objective.Unit), o.Best.Trial, o.Trials.Total)
 		o.gainLine(&l)
 		if o.Best.Command != nil {
-			l.add("command", "%s", o.problem.shellLine(o.result.Best.Config))
+			label, config := "command", o.result.Best.Config
+			if o.worse() {
+				label, config = "keep", o.result.First.Config
+			}
+			l.add(label, "%s", o.problem.shellLine(config))
 		}
 	}
 	l.add("trials", "%s", o.Trials)
@@ -177,6 +181,16 @@ var endings = map[string]string{
 	"search": "the search, which has nothing more to try", "interrupt": "an interrupt", "error": "an error",
 }
 
+// worse reports whether the runs at the end show that the best was lucky: the first
+// configuration is better.
+func (o *outcome) worse() bool {
+	bad := stats.More
+	if o.problem.goal.Maximize {
+		bad = stats.Less
+	}
+	return o.Gain != nil && o.Gain.Verdict == bad.String()
+}
+
 func (o *outcome) gainLine(l *lines) {
 	first := "the first configuration"
 	if len(o.problem.first) > 0 {
@@ -185,6 +199,8 @@ func (o *outcome) gainLine(l *lines) {
 	switch g := o.Gain; {
 	case g != nil && g.Verdict == "~":
 		l.add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first, showChange(g), g.Runs, g.Runs)
+	case o.worse():
+		l.add("gain", "none: run again, the best has %s %s than %s (%d + %d more runs)", showChange(g), g.Verdict, first, g.Runs, g.Runs)
 	case g != nil:
 		l.add("gain", "%s %s than %s (%d + %d more runs)", showChange(g), g.Verdict, first, g.Runs, g.Runs)
 	case o.result.First.ID == o.result.Best.ID:
