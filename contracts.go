@@ -3,6 +3,7 @@ package assay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -28,6 +29,25 @@ type Searcher interface {
 	// tell a trial that was not asked, or to tell one twice. The Searcher may
 	// keep the trials but must not change them.
 	Tell(trials ...Trial) error
+}
+
+// CheckTold returns the error of a [Searcher]'s Tell for trials of which one has not
+// ended, was not asked or was told before; nil if there is none. Proposals have the
+// IDs 1 to last, and pending reports which of them are outstanding.
+func CheckTold(trials []Trial, last int64, pending func(id int64) bool) error {
+	seen := make(map[int64]bool, len(trials))
+	for _, t := range trials {
+		switch {
+		case t.ID < 1 || t.ID > last:
+			return fmt.Errorf("assay: trial %d was not asked", t.ID)
+		case !pending(t.ID) || seen[t.ID]:
+			return fmt.Errorf("assay: trial %d was told before", t.ID)
+		case !t.State.Final():
+			return fmt.Errorf("assay: trial %d is %v", t.ID, t.State)
+		}
+		seen[t.ID] = true
+	}
+	return nil
 }
 
 // An Observer is a Searcher that can also learn from trials it did not ask

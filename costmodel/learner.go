@@ -168,18 +168,8 @@ func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 
 // Tell implements [assay.Searcher].
 func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
-	seen := make(map[int64]bool, len(trials))
-	for _, t := range trials {
-		if _, ok := l.pending[t.ID]; !ok || seen[t.ID] {
-			if t.ID >= 1 && t.ID <= l.last {
-				return fmt.Errorf("costmodel: trial %d was told before", t.ID)
-			}
-			return fmt.Errorf("costmodel: trial %d was not asked", t.ID)
-		}
-		if !t.State.Final() {
-			return fmt.Errorf("costmodel: trial %d is %v", t.ID, t.State)
-		}
-		seen[t.ID] = true
+	if err := assay.CheckTold(trials, l.last, func(id int64) bool { _, ok := l.pending[id]; return ok }); err != nil {
+		return err
 	}
 	for _, t := range trials {
 		p := l.pending[t.ID]

@@ -338,18 +338,8 @@ func (t *Transfer) sample() []assay.Config {
 
 // Tell implements [assay.Searcher].
 func (t *Transfer) Tell(trials ...assay.Trial) error {
-	seen := map[int64]bool{}
-	for _, trial := range trials {
-		if _, ok := t.pending[trial.ID]; !ok || seen[trial.ID] {
-			if trial.ID < 1 || trial.ID > t.last {
-				return fmt.Errorf("prune: trial %d was not asked", trial.ID)
-			}
-			return fmt.Errorf("prune: trial %d was told before", trial.ID)
-		}
-		if !trial.State.Final() {
-			return fmt.Errorf("prune: trial %d is %v", trial.ID, trial.State)
-		}
-		seen[trial.ID] = true
+	if err := assay.CheckTold(trials, t.last, func(id int64) bool { _, ok := t.pending[id]; return ok }); err != nil {
+		return err
 	}
 	for _, trial := range trials {
 		a := t.pending[trial.ID]

@@ -45,18 +45,8 @@ func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal,
 // settle takes the trials off the pending ones. It returns an error and changes
 // nothing if one of them was not asked, was told before or is still running.
 func (l *ledger) settle(trials []assay.Trial) error {
-	seen := make(map[int64]bool, len(trials))
-	for _, t := range trials {
-		if t.ID < 1 || t.ID > l.last {
-			return fmt.Errorf("search: trial %d was not asked", t.ID)
-		}
-		if _, ok := l.pending[t.ID]; !ok || seen[t.ID] {
-			return fmt.Errorf("search: trial %d was told before", t.ID)
-		}
-		if err := final(t); err != nil {
-			return err
-		}
-		seen[t.ID] = true
+	if err := assay.CheckTold(trials, l.last, func(id int64) bool { _, ok := l.pending[id]; return ok }); err != nil {
+		return err
 	}
 	for _, t := range trials {
 		delete(l.pending, t.ID)
