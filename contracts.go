@@ -33,14 +33,15 @@ type Searcher interface {
 
 // CheckTold returns the error of a [Searcher]'s Tell for trials of which one has not
 // ended, was not asked or was told before; nil if there is none. Proposals have the
-// IDs 1 to last, and pending reports which of them are outstanding.
-func CheckTold(trials []Trial, last int64, pending func(id int64) bool) error {
+// IDs 1 to last; those outstanding are the keys of pending.
+func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
 	seen := make(map[int64]bool, len(trials))
 	for _, t := range trials {
+		_, open := pending[t.ID]
 		switch {
 		case t.ID < 1 || t.ID > last:
 			return fmt.Errorf("assay: trial %d was not asked", t.ID)
-		case !pending(t.ID) || seen[t.ID]:
+		case !open || seen[t.ID]:
 			return fmt.Errorf("assay: trial %d was told before", t.ID)
 		case !t.State.Final():
 			return fmt.Errorf("assay: trial %d is %v", t.ID, t.State)

@@ -168,7 +168,7 @@ func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 
 // Tell implements [assay.Searcher].
 func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, l.last, func(id int64) bool { _, ok := l.pending[id]; return ok }); err != nil {
+	if err := assay.CheckTold(trials, l.last, l.pending); err != nil {
 		return err
 	}
 	for _, t := range trials {

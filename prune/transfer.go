@@ -338,7 +338,7 @@ func (t *Transfer) sample() []assay.Config {
 
 // Tell implements [assay.Searcher].
 func (t *Transfer) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, t.last, func(id int64) bool { _, ok := t.pending[id]; return ok }); err != nil {
+	if err := assay.CheckTold(trials, t.last, t.pending); err != nil {
 		return err
 	}
 	for _, trial := range trials {

@@ -29,7 +29,7 @@ type runnerID struct {
 	owner  string // of LocalOptions, hashed
 	space  uint64 // inode of the PID namespace
 	pid    int
-	start  uint64 // proc.Process.start
+	start  uint64 // proc.Process.Start
 	random string
 }
 
@@ -77,10 +77,7 @@ func parseRunnerID(s string) (id runnerID, ok bool) {
 }
 
 // alive reports whether the process of the runner exists.
-func (id runnerID) alive() bool {
-	s, ok := proc.Of(id.pid)
-	return ok && s.Start == id.start && !s.Dead()
-}
+func (id runnerID) alive() bool { return proc.Alive(id.pid, id.start) }
 
 // ownMarker reports whether a marker is of a runner of this process.
 func ownMarker(mark string) bool {

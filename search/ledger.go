@@ -45,7 +45,7 @@ func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal,
 // settle takes the trials off the pending ones. It returns an error and changes
 // nothing if one of them was not asked, was told before or is still running.
 func (l *ledger) settle(trials []assay.Trial) error {
-	if err := assay.CheckTold(trials, l.last, func(id int64) bool { _, ok := l.pending[id]; return ok }); err != nil {
+	if err := assay.CheckTold(trials, l.last, l.pending); err != nil {
 		return err
 	}
 	for _, t := range trials {

@@ -52,9 +52,5 @@ func parseIdentity(s string) (id identity, ok bool) {
 // stale reports whether the owner is known to be gone: it was in our PID
 // namespace, and is not there any more.
 func (id identity) stale() bool {
-	if id.space != proc.Namespace() {
-		return false
-	}
-	owner, ok := proc.Of(id.pid)
-	return !ok || owner.Dead() || owner.Start != id.start
+	return id.space == proc.Namespace() && !proc.Alive(id.pid, id.start)
 }

@@ -104,18 +104,16 @@ func groupIdentity(name string) (identity, bool) {
 func endMarked(lost func(identity) bool) []int {
 	var pids []int
 	for _, p := range proc.All() {
-		if p.PID != os.Getpid() && markedBy(p.PID, lost) && endIf(p.PID, lost) {
+		if p.PID != os.Getpid() && !p.Dead() && markedBy(p.PID, lost) && endIf(p.PID, lost) {
 			pids = append(pids, p.PID)
 		}
 	}
 	return pids
 }
 
-// markedBy reports whether a live process is of a run for which lost is true.
+// markedBy reports whether a process is of a run for which lost is true. One that has
+// ended shows no environment.
 func markedBy(pid int, lost func(identity) bool) bool {
-	if p, ok := proc.Of(pid); !ok || p.Dead() {
-		return false
-	}
 	mark, _ := proc.Environ(pid, stageMarker)
 	id, ok := parseIdentity(mark)
 	return ok && lost(id)

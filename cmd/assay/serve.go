@@ -85,13 +85,14 @@ func serveControl(s streams, verb, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: verb, Short: short, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			switch address := cmp.Or(at, os.Getenv("ASSAY_ONLINE")); {
+			address := cmp.Or(at, os.Getenv("ASSAY_ONLINE"))
+			switch {
 			case address == "":
 				return usagef("which session? --at ADDRESS, or ASSAY_ONLINE, says where it is")
 			case rest.CheckAddress(address) != nil:
 				return usagef("%s: not the address of a session, such as unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
 			}
-			b, err := rest.Control(rest.ClientOptions{Address: at}, verb)
+			b, err := rest.Control(rest.ClientOptions{Address: address}, verb)
 			if err != nil {
 				return err
 			}

@@ -32,6 +32,13 @@ func Of(pid int) (p Process, ok bool) {
 	return Parse(buf[:read(pid, "stat", buf[:])])
 }
 
+// Alive reports whether the process of that number that was made then, in Ticks after
+// boot, is there and has not ended.
+func Alive(pid int, start uint64) bool {
+	p, ok := Of(pid)
+	return ok && p.Start == start && !p.Dead()
+}
+
 func path(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
 
 // read reads the start of a file of a process into buf and returns how much. It does

@@ -29,6 +29,9 @@ func TestOf(t *testing.T) {
 	if !ok || self.PPID != os.Getppid() || self.Group != syscall.Getpgrp() || self.Dead() || self.Start == 0 {
 		t.Errorf("of this process: %+v, %v", self, ok)
 	}
+	if !proc.Alive(self.PID, self.Start) || proc.Alive(self.PID, self.Start+1) || proc.Alive(0, 0) {
+		t.Error("who is alive is not told apart")
+	}
 	if p, ok := proc.Of(0); ok {
 		t.Errorf("of no process: %+v", p)
 	}
