@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDone is returned by Ask when the search has ended by its own criterion.
-var ErrDone = errors.New("assay: search is done")
+var ErrDone = errors.New("search is done")
 
 // A Searcher is an ask-and-tell search algorithm.
 //
@@ -40,11 +40,11 @@ func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
 		_, open := pending[t.ID]
 		switch {
 		case t.ID < 1 || t.ID > last:
-			return fmt.Errorf("assay: trial %d was not asked", t.ID)
+			return fmt.Errorf("trial %d was not asked", t.ID)
 		case !open || seen[t.ID]:
-			return fmt.Errorf("assay: trial %d was told before", t.ID)
+			return fmt.Errorf("trial %d was told before", t.ID)
 		case !t.State.Final():
-			return fmt.Errorf("assay: trial %d is %v", t.ID, t.State)
+			return fmt.Errorf("trial %d is %v", t.ID, t.State)
 		}
 		seen[t.ID] = true
 	}
@@ -122,9 +122,9 @@ type Prediction struct{ Mean, Std float64 }
 
 // Errors that a Learner returns for data it cannot fit.
 var (
-	ErrCensored = errors.New("assay: learner cannot use censored examples")
-	ErrTooFew   = errors.New("assay: too few examples")
-	ErrBadData  = errors.New("assay: a feature or outcome is not finite")
+	ErrCensored = errors.New("learner cannot use censored examples")
+	ErrTooFew   = errors.New("too few examples")
+	ErrBadData  = errors.New("a feature or outcome is not finite")
 )
 
 // A Learner fits a regression function to data.
@@ -202,7 +202,7 @@ type Runner interface {
 
 // ErrSetup says that what a run needs could not be set up, so that no
 // configuration can be run: an error of a Runner that matches it ends the study.
-var ErrSetup = errors.New("assay: a run could not be set up")
+var ErrSetup = errors.New("a run could not be set up")
 
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
@@ -260,4 +260,4 @@ type Locker interface {
 }
 
 // ErrLocked says that a study is being run by somebody else.
-var ErrLocked = errors.New("assay: study is in use")
+var ErrLocked = Errorf(ClassLocked, "study is in use")

@@ -64,7 +64,7 @@ func (s State) Final() bool { return s != Running }
 // MarshalText implements [encoding.TextMarshaler].
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(stateNames) {
-		return nil, fmt.Errorf("assay: unknown state %d", uint8(s))
+		return nil, fmt.Errorf("unknown state %d", uint8(s))
 	}
 	return []byte(s.String()), nil
 }
@@ -77,7 +77,7 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("assay: unknown state %q", text)
+	return fmt.Errorf("unknown state %q", text)
 }
 
 // A Proposal is a configuration that a Searcher wants to see run.
@@ -191,4 +191,4 @@ func Best(trials []Trial) (best Trial, ok bool) {
 
 // ErrLimit is the cause of a run that was ended by its own time limit
 // ([Job.Limit]).
-var ErrLimit = errors.New("assay: time limit reached")
+var ErrLimit = errors.New("time limit reached")

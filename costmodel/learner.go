@@ -186,10 +186,10 @@ func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
 func (l *ActiveLearner) Observe(trials ...assay.Trial) error {
 	for _, t := range trials {
 		if !t.State.Final() {
-			return fmt.Errorf("costmodel: trial %d is %v", t.ID, t.State)
+			return fmt.Errorf("trial %d is %v", t.ID, t.State)
 		}
 		if len(t.Config) != l.space.Dim() {
-			return fmt.Errorf("costmodel: an observed trial has %d coordinates for %d parameters", len(t.Config), l.space.Dim())
+			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), l.space.Dim())
 		}
 	}
 	for _, t := range trials {
@@ -280,7 +280,7 @@ func (l *ActiveLearner) Converged() bool {
 func (l *ActiveLearner) Model() (*Model, error) {
 	if l.model == nil {
 		if len(l.runs) == 0 {
-			return nil, fmt.Errorf("costmodel: no run: %w", assay.ErrTooFew)
+			return nil, fmt.Errorf("no run: %w", assay.ErrTooFew)
 		}
 		m, err := l.plan.fit(l)
 		if err != nil {

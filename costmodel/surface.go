@@ -55,7 +55,7 @@ func (s Surface) fit(d assay.Data) (*surface, error) {
 	p := newSurface(s, d)
 	p.choose()
 	if !p.factorize() {
-		return nil, fmt.Errorf("costmodel: covariance of %d examples is singular: %w", len(d.Y), assay.ErrBadData)
+		return nil, fmt.Errorf("covariance of %d examples is singular: %w", len(d.Y), assay.ErrBadData)
 	}
 	return p, nil
 }
@@ -71,18 +71,18 @@ func checkData(d assay.Data) error {
 		}
 		for j, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("costmodel: example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
+				return fmt.Errorf("example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
 			}
 		}
 		if y := d.Y[i]; math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("costmodel: outcome %d is %v: %w", i, y, assay.ErrBadData)
+			return fmt.Errorf("outcome %d is %v: %w", i, y, assay.ErrBadData)
 		}
 		if d.Censored != nil && d.Censored[i] {
-			return fmt.Errorf("costmodel: outcome %d: %w", i, assay.ErrCensored)
+			return fmt.Errorf("outcome %d: %w", i, assay.ErrCensored)
 		}
 	}
 	if len(d.Y) == 0 {
-		return fmt.Errorf("costmodel: 0 of 1 examples: %w", assay.ErrTooFew)
+		return fmt.Errorf("0 of 1 examples: %w", assay.ErrTooFew)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type MetricError struct {
 
 // Error implements error.
 func (e *MetricError) Error() string {
-	return fmt.Sprintf("run: metric %q was not measured: %s: %v", e.Metric, e.Source, e.Err)
+	return fmt.Sprintf("metric %q was not measured: %s: %v", e.Metric, e.Source, e.Err)
 }
 
 // Unwrap returns Err.

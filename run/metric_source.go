@@ -71,7 +71,7 @@ func (s MetricSource) String() string {
 func ParseMetricSource(name, text string) (MetricSource, error) {
 	s := MetricSource{Name: name}
 	fail := func(format string, args ...any) (MetricSource, error) {
-		return MetricSource{}, fmt.Errorf("run: metric %q: %w", name, fmt.Errorf(format, args...))
+		return MetricSource{}, fmt.Errorf("metric %q: %w", name, fmt.Errorf(format, args...))
 	}
 	if strings.TrimSpace(name) == "" {
 		return fail("the name is empty")

@@ -60,7 +60,7 @@ func TestParseMetricSource(t *testing.T) {
 	}
 	for _, tt := range bad {
 		_, err := ParseMetricSource("m", tt.text)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), `run: metric "m": `) {
+		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), `metric "m": `) {
 			t.Errorf("%q: got %v, want it to say %q", tt.text, err, tt.says)
 		}
 	}

@@ -70,7 +70,7 @@ func jpRead(file string, environment []string) (*jpDataSet, error) {
 	}
 	t, err := table.Open(spec, given...)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	d := &jpDataSet{name: st.Name}
 	if d.name == "" {

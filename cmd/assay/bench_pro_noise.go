@@ -84,7 +84,7 @@ func (n *seriesNoise) draw(p int, _ assay.Config, f float64) float64 {
 func readMultiples(file string) ([]float64, error) {
 	r, err := os.Open(file)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	defer r.Close()
 	x, err := readColumn(r)

@@ -13,7 +13,7 @@ import (
 func (p *problem) withMetrics(inner assay.Runner) (assay.Runner, error) {
 	for _, m := range p.study.Metrics {
 		if _, err := run.ParseMetricSource(m.Name, m.Source); err != nil {
-			return nil, usageError{err}
+			return nil, usageError(err)
 		}
 	}
 	return &metered{inner: inner, p: p, parsed: map[string]run.MetricSource{}}, nil
