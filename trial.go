@@ -11,6 +11,9 @@ import (
 // A Measurement is what passive instrumentation saw of one run, so far.
 // All metrics are in base units: seconds, bytes, joules, watts.
 type Measurement struct {
+	// Began is when the run left the queue, from where its limit counts; zero if
+	// it did not wait in one.
+	Began    time.Time          `json:"began,omitzero"`
 	Elapsed  time.Duration      `json:"elapsed_ns"`
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
