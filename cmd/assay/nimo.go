@@ -104,7 +104,7 @@ func learnedFrom(ctx context.Context, h *storeHandle, name string, st *config.St
 	if err != nil {
 		return nil, err
 	}
-	for e, err := range h.Events(ctx, name) {
+	for e, err := range h.Events(ctx, name, 0) {
 		switch {
 		case err != nil:
 			return nil, err
