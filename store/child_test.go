@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
 		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold, "migrate": childMigrate,
+		"upgrade": childUpgrade,
 	}
 }
 
@@ -176,6 +177,26 @@ func childMigrate(args []string) error {
 	if err != nil {
 		return err
 	}
+	return s.Close()
+}
+
+// childUpgrade opens a store of an earlier format and kills itself after that
+// many statements of the migration. It says how many there were if it lives.
+func childUpgrade(args []string) error {
+	last, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	s, err := OpenSQLite(context.Background(), args[0], Options{migrated: func(done int) {
+		if n = done; done == last {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	fmt.Println(n)
 	return s.Close()
 }
 

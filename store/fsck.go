@@ -143,7 +143,7 @@ func (f *checker) schema(ctx context.Context) error {
 		return err
 	}
 	defer fresh.Close()
-	if err := migrate(ctx, fresh, f.s.opts.migrations); err != nil {
+	if err := migrate(ctx, fresh, f.s.opts.migrations, nil); err != nil {
 		return err
 	}
 	want, err := schemaText(ctx, fresh)

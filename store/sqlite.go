@@ -25,8 +25,9 @@ type Options struct {
 	// It is the caller's promise that one machine at a time uses the file.
 	AnyFileSystem bool
 
-	synchronous string   // FULL unless a test needs a control that must fail
-	migrations  []string // those of the package unless a test has its own
+	synchronous string         // FULL unless a test needs a control that must fail
+	migrations  []string       // those of the package unless a test has its own
+	migrated    func(done int) // for tests, see migrate
 }
 
 // SQLite keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
@@ -157,7 +158,7 @@ func (s *SQLite) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.conn, s.opts.migrations); err != nil {
+	if err := migrate(ctx, s.conn, s.opts.migrations, s.opts.migrated); err != nil {
 		return err
 	}
 	if err := s.checkWAL(ctx); err != nil {
@@ -201,7 +202,7 @@ func (s *SQLite) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(ctx, conn, s.opts.migrations)
+	err = migrate(ctx, conn, s.opts.migrations, s.opts.migrated)
 	if err = errors.Join(err, conn.Close(), db.Close()); err != nil {
 		return classify(err)
 	}
