@@ -193,7 +193,7 @@ func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event,
 	if at == end {
 		return s.insertEvents(id, hash, sum, events, payloads)
 	}
-	if at < 0 || at+assay.Position(len(events)) > end {
+	if at < 0 || at > end-assay.Position(len(events)) {
 		return conflict(study, at, end)
 	}
 	rows, err := s.stmts.payloads.Query(id, int64(at), len(payloads))
