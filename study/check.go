@@ -49,7 +49,7 @@ func (l *loop) check(ctx context.Context) error {
 		o.trial.ID = next.ID
 		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 		l.checks = append(l.checks, o.trial)
-		if err := l.append(context.WithoutCancel(ctx), assay.Event{Checked: &o.trial}); err != nil {
+		if err := l.keep(ctx, assay.Event{Checked: &o.trial}); err != nil {
 			return err
 		}
 		l.notify(false)

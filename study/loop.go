@@ -33,6 +33,9 @@ type loop struct {
 	checks  []assay.Trial
 	cuts    int            // on record
 	at      assay.Position // in the record: read and written up to here
+	// unrecorded is why the record has ended for this session, whose further
+	// results are in its Result alone.
+	unrecorded error
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -81,9 +84,12 @@ func (l *loop) notify(replay bool) {
 	}
 }
 
-// search keeps trials in flight until something ends it, and sets endedBy.
+// search keeps trials in flight until something ends it, and sets endedBy. A
+// session that has lost its study to another ends its runs.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	for {
 		for fail == nil && l.endedBy == "" && len(l.running) < max(1, l.Parallel) {
 			p, ok, err := l.next(ctx)
@@ -94,6 +100,9 @@ func (l *loop) search(ctx context.Context) error {
 				break
 			}
 			l.launch(ctx, p)
+		}
+		if errors.Is(fail, assay.ErrConflict) {
+			cancel(fail)
 		}
 		if len(l.running) == 0 {
 			if fail == nil && l.endedBy == "" {
@@ -106,7 +115,7 @@ func (l *loop) search(ctx context.Context) error {
 			l.endedBy = "interrupt"
 			continue
 		}
-		if err := l.settle(ctx, o); err != nil {
+		if err := l.settle(ctx, o); err != nil && !errors.Is(fail, err) {
 			fail = errors.Join(fail, err)
 		}
 	}
@@ -234,7 +243,8 @@ func (l *loop) wait() (o outcome, drained bool) {
 	}
 }
 
-// settle records the outcome of a trial and tells the searcher.
+// settle records the outcome of a trial and tells the searcher. What cannot be
+// recorded is in the Result all the same.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
@@ -244,12 +254,12 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
 	l.keepOutput(&o.trial)
-	// A result is recorded even if the context ended just now.
-	if err := l.append(context.WithoutCancel(ctx), assay.Event{Told: &o.trial}); err != nil {
-		return err
-	}
+	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
 	l.notify(false)
+	if err != nil {
+		return err
+	}
 	return l.Searcher.Tell(o.trial)
 }
 
