@@ -27,6 +27,8 @@ type lease struct {
 // newLease returns a lease over a lock that the caller has.
 func newLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) *lease {
 	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
+	l.mu.Lock() // expire may come before the timer has its place
+	defer l.mu.Unlock()
 	l.timer = time.AfterFunc(ttl, l.expire)
 	return l
 }
