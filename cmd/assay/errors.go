@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 	"github.com/spf13/pflag"
 )
 
@@ -70,8 +71,12 @@ func mistaken(err error) error {
 }
 
 // unopened returns the error of opening a store: one that is where this user may
-// not write is no failing disk, and another place can be named.
+// not write is no failing disk, and another place can be named; of one that is damaged
+// much can be saved.
 func unopened(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return assay.WithHint(err, "assay study fsck --repair saves what is whole into a copy")
+	}
 	pe, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
