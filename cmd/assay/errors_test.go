@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 	"github.com/spf13/pflag"
 )
 
@@ -62,7 +62,7 @@ func TestFlagMistake(t *testing.T) {
 // full or fails is not.
 func TestUnopened(t *testing.T) {
 	within := func(err error) error {
-		return fmt.Errorf("%w: %w", store.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: err})
+		return fmt.Errorf("%w: %w", sqlite.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: err})
 	}
 	for _, c := range []struct {
 		err  error

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 func fsckCommand(s streams, f *studyFlags) *cobra.Command {
@@ -61,11 +62,11 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 
 // fsckStore says what is wrong with a store, and whether it is whole now.
 func fsckStore(ctx context.Context, w io.Writer, h *storeHandle, repair bool) (ok bool, err error) {
-	s, is := h.Store.(*store.SQLite)
+	s, is := h.Store.(*sqlite.Store)
 	if !is {
 		return false, usagef("this store has nothing to check")
 	}
-	r, err := s.Fsck(ctx, store.FsckOptions{Repair: repair})
+	r, err := s.Fsck(ctx, sqlite.FsckOptions{Repair: repair})
 	if err != nil {
 		return false, err
 	}
@@ -99,7 +100,7 @@ func salvage(ctx context.Context, w io.Writer, at string) error {
 		}
 		dst = fmt.Sprintf("%s.salvaged-%d", at, n)
 	}
-	saved, err := store.Salvage(ctx, at, dst, store.Options{})
+	saved, err := sqlite.Salvage(ctx, at, dst, sqlite.Options{})
 	if err != nil {
 		return err
 	}

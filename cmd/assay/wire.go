@@ -18,6 +18,7 @@ import (
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/stop"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 // This file names every searcher, learner, stopper, estimator and method of the
@@ -351,7 +352,7 @@ func openStore(ctx context.Context, at string) (*storeHandle, error) {
 		}
 		at = path
 	}
-	s, err := store.OpenSQLite(ctx, at, store.Options{})
+	s, err := sqlite.Open(ctx, at, sqlite.Options{})
 	if err != nil {
 		return nil, unopened(err)
 	}

@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"/stats", "/doe", "/model"}, // mathematics
 	{"/search", "/stop", "/prune", "/costmodel", "/workflow"}, // decisions
 	{"/run", "/table", "/workbench", "/store"},                // the outside world
-	{"/study", "/online"},                                     // the loop; on-line tuning
+	{"/study", "/online", "/store/sqlite"},                    // the loop; on-line tuning; a database
 	{"/rest"},                                                 // on-line tuning at a distance
 	{"/cmd/assay"},
 }
@@ -53,7 +53,7 @@ var owner = map[string]string{
 	"github.com/spf13/pflag":          "/cmd/assay",
 	"go.yaml.in/yaml":                 "/internal/config",
 	"github.com/expr-lang/expr":       "/internal/expr",
-	"modernc.org/sqlite":              "/store",
+	"modernc.org/sqlite":              "/store/sqlite",
 	"golang.org/x/term":               "/internal/term",
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
@@ -62,6 +62,13 @@ var owner = map[string]string{
 	"github.com/rogpeppe/go-internal": "tests",
 	"go.uber.org/goleak":              "tests",
 }
+
+// databases are packages that only the assembly of a study may know: all others
+// take an assay.Store.
+var databases = []string{"/store/sqlite"}
+
+// assembly is what may import them.
+var assembly = []string{"/cmd/assay", "/setup"}
 
 // impure are packages that layers 0 to 2 must not import.
 var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic", "math/rand"}
@@ -98,6 +105,8 @@ func TestImports(t *testing.T) {
 			}
 			_, depAside := beside[dep]
 			switch {
+			case slices.Contains(databases, dep) && !slices.Contains(assembly, rel):
+				t.Errorf("%s imports %s, which is for %v", f[0], imp, assembly)
 			case dep == testOnly:
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
 			case aside && !slices.Contains(allowed, dep):

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Options are the options of [OpenSQLite]. The zero value is the default.
+// Options are the options of [Open]. The zero value is the default.
 type Options struct {
 	// Wait is how long a call waits for other processes that write to the same
 	// file; 0 means one minute. Writes take turns of about a millisecond.
@@ -30,7 +30,7 @@ type Options struct {
 	migrated    func(done int) // for tests, see migrate
 }
 
-// SQLite keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
+// A Store keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
 // is safe for concurrent use, by several processes of one machine too.
 //
 // Append costs one synchronous write, whatever the number of events, and some
@@ -39,7 +39,7 @@ type Options struct {
 // claim success when it is asked again. The next call opens the file again, which
 // writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
 // fails too. What was opened before, a lock included, stays.
-type SQLite struct {
+type Store struct {
 	path string
 	opts Options
 
@@ -54,22 +54,22 @@ type SQLite struct {
 }
 
 var (
-	_ assay.Store     = (*SQLite)(nil)
-	_ assay.Remover   = (*SQLite)(nil)
-	_ assay.Locker    = (*SQLite)(nil)
-	_ assay.Leaser    = (*SQLite)(nil)
-	_ assay.Watcher   = (*SQLite)(nil)
-	_ assay.Projector = (*SQLite)(nil)
+	_ assay.Store     = (*Store)(nil)
+	_ assay.Remover   = (*Store)(nil)
+	_ assay.Locker    = (*Store)(nil)
+	_ assay.Leaser    = (*Store)(nil)
+	_ assay.Watcher   = (*Store)(nil)
+	_ assay.Projector = (*Store)(nil)
 )
 
-// OpenSQLite opens the store at path and creates it if there is none, with its
+// Open opens the store at path and creates it if there is none, with its
 // directory. New directories have mode 0700 and files 0600.
 //
 // It returns an error that matches [ErrFileSystem] on a file system that two
 // machines may share, [ErrNewer] for a file of a newer version, [ErrForeign]
 // for any other SQLite file, and [ErrDamaged] for a file that lost data; see
 // [Salvage]. The store must be closed.
-func OpenSQLite(ctx context.Context, path string, opts Options) (*SQLite, error) {
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Wait == 0 {
 		opts.Wait = time.Minute
 	}
@@ -83,7 +83,7 @@ func OpenSQLite(ctx context.Context, path string, opts Options) (*SQLite, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &SQLite{path: path, opts: opts, turn: make(chan struct{}, 1)}
+	s := &Store{path: path, opts: opts, turn: make(chan struct{}, 1)}
 	s.close = sync.OnceValue(s.shut)
 	if err := s.open(ctx, s.create); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -122,7 +122,7 @@ func prepareDir(path string, opts Options) (string, error) {
 // open opens the connections. One process at a time does that: SQLite changes
 // the journal mode, recovers and migrates without waiting for its locks. If there
 // is no file, missing makes it.
-func (s *SQLite) open(ctx context.Context, missing func(context.Context) error) (err error) {
+func (s *Store) open(ctx context.Context, missing func(context.Context) error) (err error) {
 	release, err := waitFlock(ctx, s.lockPath("open"), s.opts.Wait)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *SQLite) open(ctx context.Context, missing func(context.Context) error) 
 }
 
 // disconnect closes the connections that there are.
-func (s *SQLite) disconnect() (err error) {
+func (s *Store) disconnect() (err error) {
 	if reads := s.reads.Load(); reads != nil {
 		err = reads.Close()
 	}
@@ -169,7 +169,7 @@ func (s *SQLite) disconnect() (err error) {
 }
 
 // heal opens the file again after a write that failed. The caller has the turn.
-func (s *SQLite) heal(ctx context.Context) error {
+func (s *Store) heal(ctx context.Context) error {
 	failure := s.broken.Load()
 	switch {
 	case failure == nil:
@@ -190,7 +190,7 @@ func (s *SQLite) heal(ctx context.Context) error {
 }
 
 // ready brings an opened file to the state in which it can be used.
-func (s *SQLite) ready(ctx context.Context) error {
+func (s *Store) ready(ctx context.Context) error {
 	version, err := fileVersion(ctx, s.conn, len(s.opts.migrations))
 	if err == nil && version == 0 {
 		err = fmt.Errorf("%w: it is an empty database", ErrForeign) // ours are never
@@ -219,7 +219,7 @@ func (s *SQLite) ready(ctx context.Context) error {
 
 // create makes the file under another name, so that a crash leaves none or a
 // whole one: a file that is too short is always damage.
-func (s *SQLite) create(ctx context.Context) error {
+func (s *Store) create(ctx context.Context) error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		// Left by a file that was removed; SQLite would take them for ours.
 		if info, err := os.Stat(s.path + suffix); err == nil && info.Size() > 0 && suffix == "-wal" {
@@ -307,13 +307,13 @@ func syncDir(dir string) error {
 }
 
 // Path returns the path of the file.
-func (s *SQLite) Path() string { return s.path }
+func (s *Store) Path() string { return s.path }
 
 // Close closes the store; later calls match fs.ErrClosed. The last process to
 // close the file folds its log into it.
-func (s *SQLite) Close() error { return s.close() }
+func (s *Store) Close() error { return s.close() }
 
-func (s *SQLite) shut() error {
+func (s *Store) shut() error {
 	s.turn <- struct{}{} // when a running write has ended
 	defer func() { <-s.turn }()
 	closed := fs.ErrClosed
@@ -323,7 +323,7 @@ func (s *SQLite) shut() error {
 
 // usable returns nil if the store can be used, if need be by opening the file
 // again, and else why it cannot.
-func (s *SQLite) usable(ctx context.Context) error {
+func (s *Store) usable(ctx context.Context) error {
 	if s.broken.Load() == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // lockDir is the directory of the lock files, beside the store.
@@ -44,8 +45,8 @@ func (h holder) String() string {
 
 // Lock implements [assay.Locker]. The study need not exist yet, so that a name
 // can be reserved. It does not wait. Reading needs no lock.
-func (s *SQLite) Lock(ctx context.Context, study string) (release func() error, err error) {
-	if err := cmp.Or(ctx.Err(), s.usable(ctx), checkName(study)); err != nil {
+func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx), store.CheckName(study)); err != nil {
 		return nil, err
 	}
 	f, err := s.lockStudy(study, "")
@@ -55,7 +56,7 @@ func (s *SQLite) Lock(ctx context.Context, study string) (release func() error, 
 	return f.release, nil
 }
 
-func (s *SQLite) lockStudy(study, by string) (*fileLock, error) {
+func (s *Store) lockStudy(study, by string) (*fileLock, error) {
 	f, err := tryFlock(s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study)))), holder{Study: study, By: by})
 	if err != nil {
 		return nil, fmt.Errorf("study %q: %w", study, err)
@@ -66,8 +67,8 @@ func (s *SQLite) lockStudy(study, by string) (*fileLock, error) {
 // Lease implements [assay.Leaser] over the lock of the study. The kernel keeps
 // others out until this process has closed Lost or ended, however late its clock
 // is: a process that is stopped loses nothing. Fences count for the whole file.
-func (s *SQLite) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
-	if err := checkLease(ctx, study, ttl); err != nil {
+func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
+	if err := store.CheckLease(ctx, study, ttl); err != nil {
 		return nil, err
 	}
 	f, err := s.lockStudy(study, holder)
@@ -82,11 +83,11 @@ func (s *SQLite) Lease(ctx context.Context, study, holder string, ttl time.Durat
 	if err != nil {
 		return nil, errors.Join(err, f.release())
 	}
-	return newLease(study, fence, ttl, func() bool { return isAt(f.file, f.path) }, f.release), nil
+	return store.NewLease(study, fence, ttl, func() bool { return isAt(f.file, f.path) }, f.release), nil
 }
 
 // lockPath returns the path of one of the store's lock files.
-func (s *SQLite) lockPath(name string) string {
+func (s *Store) lockPath(name string) string {
 	return filepath.Join(filepath.Dir(s.path), lockDir, filepath.Base(s.path)+"."+name)
 }
 

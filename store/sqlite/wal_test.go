@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -61,7 +61,7 @@ func TestDamagedLog(t *testing.T) {
 			damaged := bytes.Clone(wal)
 			damaged[at] ^= 0x10
 			path := writeLogged(t, file, damaged)
-			s, err := OpenSQLite(t.Context(), path, Options{})
+			s, err := Open(t.Context(), path, Options{})
 			if commits-seen >= 3 {
 				if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "log") {
 					t.Errorf("damage in frame %d, %d commits before the end: got %v, want ErrDamaged", i+1, commits-seen, err)
@@ -119,7 +119,7 @@ func TestUnfinishedLog(t *testing.T) {
 			"old":    func(b []byte) []byte { b[scan.frames[missing].offset-frameHeader+8]++; return b },
 		} {
 			path := writeLogged(t, file, edit(bytes.Clone(wal)))
-			s, err := OpenSQLite(t.Context(), path, Options{})
+			s, err := Open(t.Context(), path, Options{})
 			if err != nil {
 				t.Errorf("frame %d of %d %s: %v", missing+1, len(scan.frames), name, err)
 				continue
@@ -141,7 +141,7 @@ func TestLogWithoutFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenSQLite(t.Context(), path, Options{}); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v, want ErrDamaged", err)
 	}
 	if got, err := os.ReadFile(path + "-wal"); err != nil || !bytes.Equal(got, wal) {

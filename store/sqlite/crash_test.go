@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"fmt"
@@ -79,7 +79,7 @@ func TestKill(t *testing.T) {
 }
 
 // checkFsck fails unless the file is as it was written.
-func checkFsck(t testing.TB, s *SQLite) Report {
+func checkFsck(t testing.TB, s *Store) Report {
 	t.Helper()
 	r, err := s.Fsck(t.Context(), FsckOptions{})
 	if err != nil {

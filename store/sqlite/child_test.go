@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bufio"
@@ -56,7 +56,7 @@ func childAppend(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := OpenSQLite(ctx, path, Options{synchronous: synchronous})
+	s, err := Open(ctx, path, Options{synchronous: synchronous})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func childShare(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := OpenSQLite(ctx, path, Options{})
+	s, err := Open(ctx, path, Options{})
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func childStarve(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := OpenSQLite(ctx, args[0], Options{})
+	s, err := Open(ctx, args[0], Options{})
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func childStarve(args []string) error {
 
 // childHold locks a study until it is killed.
 func childHold(args []string) error {
-	s, err := OpenSQLite(context.Background(), args[0], Options{})
+	s, err := Open(context.Background(), args[0], Options{})
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func childHold(args []string) error {
 
 // childLease leases a study until it is killed.
 func childLease(args []string) error {
-	s, err := OpenSQLite(context.Background(), args[0], Options{})
+	s, err := Open(context.Background(), args[0], Options{})
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func childLease(args []string) error {
 
 // childMigrate goes to a version whose migration takes a while.
 func childMigrate(args []string) error {
-	s, err := OpenSQLite(context.Background(), args[0], Options{migrations: slowMigrations()})
+	s, err := Open(context.Background(), args[0], Options{migrations: slowMigrations()})
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func childUpgrade(args []string) error {
 		return err
 	}
 	n := 0
-	s, err := OpenSQLite(context.Background(), args[0], Options{migrated: func(done int) {
+	s, err := Open(context.Background(), args[0], Options{migrated: func(done int) {
 		if n = done; done == last {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"compress/gzip"
@@ -85,7 +85,7 @@ func oldHeads(t *testing.T, path string) (sums map[string]assay.Summary, rows ma
 }
 
 // checkMigrated fails unless the store has what the file of format 1 had.
-func checkMigrated(t *testing.T, s *SQLite, sums map[string]assay.Summary, rows map[string][]string) {
+func checkMigrated(t *testing.T, s *Store, sums map[string]assay.Summary, rows map[string][]string) {
 	t.Helper()
 	n := 0
 	for got, err := range s.Summaries(t.Context(), "", 0) {

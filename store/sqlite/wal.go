@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"modernc.org/sqlite"
+	driver "modernc.org/sqlite"
 )
 
 // The write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log):
@@ -44,7 +44,7 @@ type walScan struct {
 
 // checkWAL returns an error that matches [ErrDamaged] if SQLite passes over
 // commits in the log.
-func (s *SQLite) checkWAL(ctx context.Context) error {
+func (s *Store) checkWAL(ctx context.Context) error {
 	f, err := os.Open(s.path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -65,7 +65,7 @@ func (s *SQLite) checkWAL(ctx context.Context) error {
 	if scan.lost > 0 {
 		// SQLite would remove the log as it closes the file, and Salvage needs it.
 		err := s.conn.Raw(func(c any) error {
-			_, err := c.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+			_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
 			return err
 		})
 		if err != nil {

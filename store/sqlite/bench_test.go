@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // pair returns what a study appends for one trial, of an ordinary size.
@@ -57,7 +58,7 @@ func grow(t testing.TB, s assay.Store, study string, from, n int64) {
 // has n trials already. The time must not depend on n.
 func BenchmarkAppend(b *testing.B) {
 	for name, open := range map[string]func(b *testing.B) assay.Store{
-		"Mem":    func(*testing.B) assay.Store { return NewMem() },
+		"Mem":    func(*testing.B) assay.Store { return store.NewMem() },
 		"SQLite": func(b *testing.B) assay.Store { return openTest(b, filepath.Join(b.TempDir(), "a.db")) },
 	} {
 		for _, n := range []int64{0, 1000, 10000} {

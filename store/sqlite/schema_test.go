@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"errors"
@@ -74,7 +74,7 @@ func TestMigrationFails(t *testing.T) {
 	statements := strings.SplitAfter(slowMigrations()[2], ";\n")
 	for k := range statements {
 		broken := strings.Join(statements[:k], "") + "\nSELECT no_such_column;\n" + strings.Join(statements[k:], "")
-		_, err := OpenSQLite(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
+		_, err := Open(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
 		if err == nil || !strings.Contains(err.Error(), "from format 2 to 3") {
 			t.Fatalf("a fault at statement %d: got %v, want an error", k, err)
 		}
@@ -111,7 +111,7 @@ func TestMigrationKilled(t *testing.T) {
 		}
 		time.AfterFunc(time.Duration(rng.Int64N(int64(whole))), func() { r.cmd.Process.Kill() })
 		<-r.done
-		old, err := OpenSQLite(t.Context(), s.Path(), Options{})
+		old, err := Open(t.Context(), s.Path(), Options{})
 		switch {
 		case err == nil:
 			before++
@@ -138,7 +138,7 @@ func TestOpenAtOnce(t *testing.T) {
 	errs := make(chan error)
 	for range 8 {
 		go func() {
-			s, err := OpenSQLite(t.Context(), path, Options{})
+			s, err := Open(t.Context(), path, Options{})
 			if err == nil {
 				err = s.Close()
 			}

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
-// FsckOptions are the options of [SQLite.Fsck].
+// FsckOptions are the options of [Store.Fsck].
 type FsckOptions struct {
 	// Repair writes what can be derived from the events again: the names and
 	// specifications, the states of the trials, the summaries and the indices.
@@ -42,7 +43,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// A Report is what [SQLite.Fsck] found.
+// A Report is what [Store.Fsck] found.
 type Report struct {
 	Studies, Events, Trials int64 // that were checked
 	Problems                []Problem
@@ -63,7 +64,7 @@ func (r *Report) add(study, place, format string, args ...any) {
 // error means that the check itself could not be done. It sees one moment of
 // the file, and keeps other processes from writing only to repair. It holds the
 // trials of one study in memory.
-func (s *SQLite) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
+func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
 	f := &checker{s: s, report: &r, repair: opts.Repair}
 	if opts.Repair {
 		err = s.write(ctx, func() error {
@@ -87,7 +88,7 @@ func (s *SQLite) Fsck(ctx context.Context, opts FsckOptions) (r Report, err erro
 }
 
 type checker struct {
-	s      *SQLite
+	s      *Store
 	c      *sql.Conn
 	report *Report
 	repair bool
@@ -228,7 +229,7 @@ func (f *checker) studies(ctx context.Context) error {
 
 // A replayed is what the events of one study say.
 type replayed struct {
-	creation creation
+	creation store.Creation
 	hash     []byte // of the last record
 	sum      assay.Summary
 	trials   map[int64]trialColumns
@@ -263,17 +264,17 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 
 // replay verifies the records of a study and makes its projection.
 func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
-	v, first := newVerifier(0), false
-	p := replayed{sum: newSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{}}
+	v, first := store.NewVerifier(0), false
+	p := replayed{sum: store.NewSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{}}
 	err := f.rows(ctx, st.name, "events", func(rows *sql.Rows) error {
-		r := record{study: st.id}
+		r := store.Record{Study: st.id}
 		var at string
-		if err := rows.Scan(&r.seq, &at, &r.payload, &r.crc, &r.hash); err != nil {
+		if err := rows.Scan(&r.Seq, &at, &r.Payload, &r.CRC, &r.Hash); err != nil {
 			return err
 		}
-		first = first || r.seq == 0
-		place := fmt.Sprint("events ", r.seq)
-		if err := v.check(r); err != nil {
+		first = first || r.Seq == 0
+		place := fmt.Sprint("events ", r.Seq)
+		if err := v.Check(r); err != nil {
 			return f.fault(st.name, place, err)
 		}
 		if err := p.apply(r, at); err != nil {
@@ -286,14 +287,14 @@ func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	}
 	f.report.Events += p.sum.Events
 	f.report.Trials += int64(len(p.trials))
-	p.hash = v.hash
+	p.hash = v.Hash
 	return p, err
 }
 
 // apply goes on by the verified record r.
-func (p *replayed) apply(r record, at string) (err error) {
-	if r.seq == 0 {
-		if p.creation, err = decodeCreation(r.payload); err != nil {
+func (p *replayed) apply(r store.Record, at string) (err error) {
+	if r.Seq == 0 {
+		if p.creation, err = store.DecodeCreation(r.Payload); err != nil {
 			return err
 		}
 		p.sum.Study, p.sum.Created = p.creation.Study, p.creation.Created
@@ -302,14 +303,14 @@ func (p *replayed) apply(r record, at string) (err error) {
 		}
 		return err
 	}
-	e, err := DecodeEvent(r.payload)
+	e, err := store.DecodeEvent(r.Payload)
 	if err != nil {
 		return err
 	}
-	id, _ := eventTrial(e)
+	id, _ := store.TrialOf(e)
 	old, known := p.states[id]
-	p.sum.Events = r.seq - 1 // also behind a record that was left out
-	if row, changed := project(&p.sum, e, old, known); changed {
+	p.sum.Events = r.Seq - 1 // also behind a record that was left out
+	if row, changed := store.Project(&p.sum, e, old, known); changed {
 		p.states[id] = assay.Trial{Proposal: row.Trial.Proposal, State: row.Trial.State, Started: row.Trial.Started}
 		if p.trials[id], err = newTrialColumns(row); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"errors"
@@ -13,24 +13,14 @@ import (
 )
 
 func TestLeaser(t *testing.T) {
-	t.Run("Mem", func(t *testing.T) {
-		assaytest.TestLeaser(t, func(*testing.T) assaytest.LeasedStore { return NewMem() }, assaytest.LeaserOptions{Bubble: true})
-	})
-	t.Run("SQLite", func(t *testing.T) {
-		assaytest.TestLeaser(t, func(t *testing.T) assaytest.LeasedStore {
-			return openTest(t, filepath.Join(fastDir(t), "a.db"))
-		}, assaytest.LeaserOptions{})
-	})
+	assaytest.TestLeaser(t, func(t *testing.T) assaytest.LeasedStore {
+		return openTest(t, filepath.Join(fastDir(t), "a.db"))
+	}, assaytest.LeaserOptions{})
 }
 
 func TestWatcher(t *testing.T) {
-	t.Run("Mem", func(t *testing.T) {
-		assaytest.TestWatcher(t, func(*testing.T) assaytest.WatchedStore { return NewMem() })
-	})
-	t.Run("SQLite", func(t *testing.T) {
-		assaytest.TestWatcher(t, func(t *testing.T) assaytest.WatchedStore {
-			return openTest(t, filepath.Join(fastDir(t), "a.db"))
-		})
+	assaytest.TestWatcher(t, func(t *testing.T) assaytest.WatchedStore {
+		return openTest(t, filepath.Join(fastDir(t), "a.db"))
 	})
 }
 

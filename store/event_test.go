@@ -1,9 +1,7 @@
 package store
 
 import (
-	"context"
 	"math"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -73,31 +71,35 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, b)
 		}
-		if !sameEvent(got, e) {
+		if !assaytest.SameEvent(got, e) {
 			t.Errorf("got %+v, want %+v: %s", got, e, b)
 		}
 	})
 }
 
-// The projection that SQLite keeps is the one that is made from all events, and
-// fsck finds the same.
-func TestProjector(t *testing.T) {
-	t.Run("Mem", func(t *testing.T) {
-		assaytest.TestProjector(t, func(*testing.T) assaytest.ProjectingStore { return NewMem() })
-	})
-	t.Run("SQLite", func(t *testing.T) {
-		assaytest.TestProjector(t, func(t *testing.T) assaytest.ProjectingStore {
-			s := openTest(t, filepath.Join(fastDir(t), "a.db"))
-			t.Cleanup(func() { fsckAtEnd(t, s) })
-			return s
-		})
-	})
-}
-
-// fsckAtEnd is checkFsck for a Cleanup, when the context of the test is done.
-func fsckAtEnd(t *testing.T, s *SQLite) {
-	r, err := s.Fsck(context.Background(), FsckOptions{})
-	if err != nil || !r.OK() {
-		t.Errorf("fsck: %v, %v", r.Problems, err)
+// What can be decoded is encoded to the same event again.
+func FuzzDecodeEvent(f *testing.F) {
+	for seed := range 20 {
+		b, err := EncodeEvent(rapid.Custom(drawEvent).Example(seed))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
 	}
+	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"told":{"id":1,"config":[1],"state":"failed","measurement":{"elapsed_ns":1,"exit_code":1},"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"},"nonfinite":{"value":"NaN","metrics/a":"-Inf"}}`))
+	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"ended":{"by":"budget"}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := DecodeEvent(b)
+		if err != nil {
+			return
+		}
+		again, err := EncodeEvent(e)
+		if err != nil {
+			t.Fatalf("cannot be encoded again: %v: %s", err, b)
+		}
+		e2, err := DecodeEvent(again)
+		if err != nil || !assaytest.SameEvent(e, e2) {
+			t.Errorf("got %+v, %v, want %+v", e2, err, e)
+		}
+	})
 }

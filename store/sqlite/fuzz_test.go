@@ -1,39 +1,10 @@
-package store
+package sqlite
 
 import (
 	"bytes"
 	"os"
 	"testing"
 )
-
-// What can be decoded is encoded to the same event again.
-func FuzzDecodeEvent(f *testing.F) {
-	for id := range int64(3) {
-		for _, e := range pair(id) {
-			b, err := EncodeEvent(e)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(b)
-		}
-	}
-	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"told":{"id":1,"config":[1],"state":"failed","measurement":{"elapsed_ns":1,"exit_code":1},"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"},"nonfinite":{"value":"NaN","metrics/a":"-Inf"}}`))
-	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"ended":{"by":"budget"}}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := DecodeEvent(b)
-		if err != nil {
-			return
-		}
-		again, err := EncodeEvent(e)
-		if err != nil {
-			t.Fatalf("cannot be encoded again: %v: %s", err, b)
-		}
-		e2, err := DecodeEvent(again)
-		if err != nil || !sameEvent(e, e2) {
-			t.Errorf("got %+v, %v, want %+v", e2, err, e)
-		}
-	})
-}
 
 // No page makes salvage panic, hang or accept a record without its checksum.
 func FuzzPage(f *testing.F) {

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // A list is read in pages, each in its own short transaction: a caller that
@@ -19,7 +20,7 @@ import (
 const pageRows = 256
 
 // read runs f in a transaction of one connection.
-func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
+func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return err
 	}
@@ -54,15 +55,15 @@ func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string,
 }
 
 // Spec implements [assay.Store].
-func (s *SQLite) Spec(ctx context.Context, study string) (spec []byte, err error) {
+func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		var r record
+		var r store.Record
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT s.id, s.name, s.spec, e.payload, e.crc, e.hash FROM studies s
 			LEFT JOIN events e ON e.study = s.id AND e.seq = 0 WHERE s.name = ?`, study).
-			Scan(&r.study, &name, &spec, &r.payload, &r.crc, &r.hash)
+			Scan(&r.Study, &name, &spec, &r.Payload, &r.CRC, &r.Hash)
 		if errors.Is(err, sql.ErrNoRows) {
-			return notExist("read", study)
+			return store.NotExist("read", study)
 		}
 		if err != nil {
 			return scanError(err)
@@ -77,11 +78,11 @@ func (s *SQLite) Spec(ctx context.Context, study string) (spec []byte, err error
 
 // checkCreation returns an error that matches [ErrDamaged] unless r is the
 // creation of that study.
-func checkCreation(r record, name string, spec []byte) error {
-	if err := newVerifier(0).check(r); err != nil {
+func checkCreation(r store.Record, name string, spec []byte) error {
+	if err := store.NewVerifier(0).Check(r); err != nil {
 		return fmt.Errorf("study %q: %w", name, err)
 	}
-	c, err := decodeCreation(r.payload)
+	c, err := store.DecodeCreation(r.Payload)
 	if err != nil || c.Study != name || !bytes.Equal(c.Spec, spec) {
 		return fmt.Errorf("%w: study %q: name or specification differs from its creation", ErrDamaged, name)
 	}
@@ -89,7 +90,7 @@ func checkCreation(r record, name string, spec []byte) error {
 }
 
 // Studies implements [assay.Store].
-func (s *SQLite) Studies(ctx context.Context) iter.Seq2[string, error] {
+func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
 	return paged("", 0, func(after string, most int) (page []string, err error) {
 		err = s.read(ctx, func(tx *sql.Tx) error {
 			return each(ctx, tx, func(rows *sql.Rows) error {
@@ -140,15 +141,15 @@ func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 type place struct {
 	study int64
 	after int64 // number of the event behind which the list begins
-	*verifier
+	*store.Verifier
 }
 
 // Events implements [assay.Store]. It yields at least the events that there
 // are when the iteration begins, and verifies each. If the study is removed
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
-func (s *SQLite) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
+func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
-		at := place{verifier: newVerifier(int64(after)), after: max(int64(after), 0)}
+		at := place{Verifier: store.NewVerifier(int64(after)), after: max(int64(after), 0)}
 		for more := true; more; {
 			var page []assay.Event
 			err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -176,7 +177,7 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	err = tx.QueryRowContext(ctx, `SELECT s.id, h.seq, h.hash FROM studies s LEFT JOIN heads h ON h.study = s.id
 		WHERE s.name = ?`, study).Scan(&id, &last, &head)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && at.study != 0 && at.study != id {
-		return nil, false, notExist("read", study)
+		return nil, false, store.NotExist("read", study)
 	}
 	if err != nil {
 		return nil, false, scanError(err)
@@ -187,31 +188,31 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	var n int
 	err = each(ctx, tx, func(rows *sql.Rows) error {
 		n++
-		r := record{study: id}
-		if err := rows.Scan(&r.seq, &r.payload, &r.crc, &r.hash); err != nil {
+		r := store.Record{Study: id}
+		if err := rows.Scan(&r.Seq, &r.Payload, &r.CRC, &r.Hash); err != nil {
 			return err
 		}
-		if err := at.check(r); err != nil {
+		if err := at.Check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.seq <= at.after {
+		if r.Seq <= at.after {
 			return nil // the creation, or the event before, whose hash is the next one's
 		}
-		e, err := DecodeEvent(r.payload)
+		e, err := store.DecodeEvent(r.Payload)
 		if err != nil {
-			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.seq, err)
+			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err)
 		}
 		page = append(page, e)
 		return nil
-	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`, id, at.next, pageRows)
-	if err == nil && n < pageRows && (at.next != last+1 || !bytes.Equal(at.hash, head)) {
-		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.next-1)
+	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`, id, at.Next, pageRows)
+	if err == nil && n < pageRows && (at.Next != last+1 || !bytes.Equal(at.Hash, head)) {
+		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.Next-1)
 	}
 	return page, n == pageRows, err
 }
 
 // Trials implements [assay.Projector].
-func (s *SQLite) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
+func (s *Store) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
 	return func(yield func(assay.TrialRow, error) bool) {
 		var id int64 // of the study, once it is known
 		paged(after, n, func(after int64, most int) (page []assay.TrialRow, err error) {
@@ -230,17 +231,17 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after i
 	var now int64
 	err = tx.QueryRowContext(ctx, `SELECT id FROM studies WHERE name = ?`, study).Scan(&now)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && *id != 0 && *id != now {
-		return nil, notExist("read", study)
+		return nil, store.NotExist("read", study)
 	}
 	*id = now
 	if err != nil {
 		return nil, err
 	}
 	err = each(ctx, tx, func(rows *sql.Rows) error {
-		r := record{study: now}
+		r := store.Record{Study: now}
 		var trial int64
 		var state, config, started string
-		if err := rows.Scan(&trial, &state, &config, &started, &r.seq, &r.payload, &r.crc); err != nil {
+		if err := rows.Scan(&trial, &state, &config, &started, &r.Seq, &r.Payload, &r.CRC); err != nil {
 			return err
 		}
 		row, err := decodeRow(r, func() (assay.Trial, error) { return askedBefore(trial, assay.Running, config, started) })
@@ -248,7 +249,7 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after i
 			err = fmt.Errorf("it is not the event of a trial that is %s", state)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: study %q: trial %d: event %d: %w", ErrDamaged, study, trial, r.seq, err)
+			return fmt.Errorf("%w: study %q: trial %d: event %d: %w", ErrDamaged, study, trial, r.Seq, err)
 		}
 		page = append(page, row)
 		return nil
@@ -260,31 +261,31 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after i
 
 // decodeRow returns the row that the record gives a trial. A withdrawal does not
 // say what was withdrawn: asked does, from columns without a checksum.
-func decodeRow(r record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
-	if r.crc != checksum(r.study, r.seq, r.payload) {
+func decodeRow(r store.Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
+	if r.CRC != store.Checksum(r.Study, r.Seq, r.Payload) {
 		return assay.TrialRow{}, errors.New("wrong checksum")
 	}
-	e, err := DecodeEvent(r.payload)
+	e, err := store.DecodeEvent(r.Payload)
 	if err != nil {
 		return assay.TrialRow{}, err
 	}
-	sum := newSummary("", time.Time{})
-	sum.Events = r.seq - 1
+	sum := store.NewSummary("", time.Time{})
+	sum.Events = r.Seq - 1
 	var old assay.Trial
 	if e.Withdrawn != nil {
 		if old, err = asked(); err != nil {
 			return assay.TrialRow{}, err
 		}
 	}
-	row, _ := project(&sum, e, old, e.Withdrawn != nil)
+	row, _ := store.Project(&sum, e, old, e.Withdrawn != nil)
 	return row, nil
 }
 
 // Summary implements [assay.Projector]. It costs the same for any number of trials.
-func (s *SQLite) Summary(ctx context.Context, study string) (assay.Summary, error) {
+func (s *Store) Summary(ctx context.Context, study string) (assay.Summary, error) {
 	sums, err := s.summaries(ctx, `s.name = ?`, study, 1)
 	if err == nil && len(sums) == 0 {
-		err = notExist("read", study)
+		err = store.NotExist("read", study)
 	}
 	if err != nil {
 		return assay.Summary{}, err
@@ -293,14 +294,14 @@ func (s *SQLite) Summary(ctx context.Context, study string) (assay.Summary, erro
 }
 
 // Summaries implements [assay.Projector]. It costs the same for any number of trials.
-func (s *SQLite) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
+func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
 	return paged(after, n, func(after string, most int) ([]assay.Summary, error) {
 		return s.summaries(ctx, `s.name > ?`, after, most)
 	}, func(sum assay.Summary) string { return sum.Study })
 }
 
 // summaries returns the first summaries of the studies that match.
-func (s *SQLite) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
+func (s *Store) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			_, _, _, sum, err := scanHead(rows)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package store
+package sqlite
 
 // checkFileSystem accepts every file system: only Linux tells which is which.
 func checkFileSystem(string) error { return nil }

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // turnLength is how long SQLite itself waits for another process before we
@@ -60,7 +61,7 @@ func (st *statements) close() (err error) {
 // write runs f in a transaction that no other process can write beside. It
 // returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
 // An error of class [ErrIO], and any error of the commit, breaks the store.
-func (s *SQLite) write(ctx context.Context, f func() error) error {
+func (s *Store) write(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -89,7 +90,7 @@ func (s *SQLite) write(ctx context.Context, f func() error) error {
 }
 
 // begin takes the write lock of the file.
-func (s *SQLite) begin(ctx context.Context) error {
+func (s *Store) begin(ctx context.Context) error {
 	for end := time.Now().Add(s.opts.Wait); ; {
 		err := s.exec("BEGIN IMMEDIATE")
 		if !isBusy(err) {
@@ -106,13 +107,13 @@ func (s *SQLite) begin(ctx context.Context) error {
 
 // exec runs a statement to its end, whatever happens to the caller's context:
 // an interrupted commit has no known outcome.
-func (s *SQLite) exec(text string) error {
+func (s *Store) exec(text string) error {
 	_, err := s.conn.ExecContext(context.Background(), text)
 	return err
 }
 
 // failed returns err in its class, and breaks the store if that is [ErrIO].
-func (s *SQLite) failed(err error) error {
+func (s *Store) failed(err error) error {
 	err = classify(err)
 	if errors.Is(err, ErrIO) {
 		s.broken.CompareAndSwap(nil, &err)
@@ -121,31 +122,31 @@ func (s *SQLite) failed(err error) error {
 }
 
 // broke returns err in its class, and breaks the store.
-func (s *SQLite) broke(err error) error {
+func (s *Store) broke(err error) error {
 	err = classify(err)
 	s.broken.CompareAndSwap(nil, &err)
 	return err
 }
 
 // Create implements [assay.Store]. A name has 1 to 1024 bytes of UTF-8.
-func (s *SQLite) Create(ctx context.Context, study string, spec []byte) error {
-	if err := checkName(study); err != nil {
+func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
+	if err := store.CheckName(study); err != nil {
 		return err
 	}
 	created := time.Now().UTC()
-	payload, err := creation{study, spec, created}.encode()
+	payload, err := store.Creation{Study: study, Spec: spec, Created: created}.Encode()
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, func() error { return s.insertStudy(study, spec, created, payload) })
 }
 
-func (s *SQLite) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
+func (s *Store) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
 	bg := context.Background()
 	var one int
 	switch err := s.conn.QueryRowContext(bg, `SELECT 1 FROM studies WHERE name = ?`, study).Scan(&one); {
 	case err == nil:
-		return exists(study)
+		return store.Exists(study)
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
@@ -158,18 +159,18 @@ func (s *SQLite) insertStudy(study string, spec []byte, created time.Time, paylo
 	if err != nil {
 		return err
 	}
-	rec := newRecord(genesis(), id, 0, payload)
+	rec := store.NewRecord(store.Genesis(), id, 0, payload)
 	if err := s.insertRecord(rec, created); err != nil {
 		return err
 	}
-	return s.advance(id, rec.hash, newSummary(study, created))
+	return s.advance(id, rec.Hash, store.NewSummary(study, created))
 }
 
 // Append implements [assay.Store].
-func (s *SQLite) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (end assay.Position, err error) {
+func (s *Store) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (end assay.Position, err error) {
 	payloads := make([][]byte, len(events))
 	for i, e := range events {
-		p, err := EncodeEvent(e)
+		p, err := store.EncodeEvent(e)
 		if err != nil {
 			return 0, err
 		}
@@ -183,7 +184,7 @@ func (s *SQLite) Append(ctx context.Context, study string, at assay.Position, ev
 }
 
 // insertAt adds the events if at is the end of the record, or finds them there.
-func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
+func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
 	id, hash, sum, err := s.head(study)
 	if err != nil {
 		return err
@@ -193,7 +194,7 @@ func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event,
 		return s.insertEvents(id, hash, sum, events, payloads)
 	}
 	if at < 0 || at > end-assay.Position(len(events)) {
-		return conflict(study, at, end)
+		return store.Conflict(study, at, end)
 	}
 	rows, err := s.stmts.payloads.Query(id, int64(at), len(payloads))
 	if err != nil {
@@ -206,33 +207,33 @@ func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event,
 			return err
 		}
 		if !bytes.Equal(p, payloads[i]) {
-			return conflict(study, at, end)
+			return store.Conflict(study, at, end)
 		}
 	}
 	return rows.Err()
 }
 
 // insertEvents adds events behind the head of a study.
-func (s *SQLite) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
+func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
 	if len(events) == 0 {
 		return nil
 	}
 	rows := make(map[int64]assay.TrialRow, len(events)) // that this call changes
 	for i, e := range events {
-		r := newRecord(hash, id, sum.Events+1, payloads[i])
+		r := store.NewRecord(hash, id, sum.Events+1, payloads[i])
 		if err := s.insertRecord(r, e.At); err != nil {
 			return err
 		}
-		hash = r.hash
+		hash = r.Hash
 		var old assay.Trial
 		var known bool
 		var err error
-		if trial, ok := eventTrial(e); ok {
+		if trial, ok := store.TrialOf(e); ok {
 			if old, known, err = s.trialBefore(id, trial, rows, e.Withdrawn != nil); err != nil {
 				return err
 			}
 		}
-		if row, changed := project(&sum, e, old, known); changed {
+		if row, changed := store.Project(&sum, e, old, known); changed {
 			rows[row.Trial.ID] = row
 		}
 	}
@@ -249,12 +250,12 @@ func (s *SQLite) insertEvents(id int64, hash []byte, sum assay.Summary, events [
 }
 
 // head returns the study's number, the hash of its last record and its summary.
-func (s *SQLite) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
+func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
 	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		err = notExist("append to", study)
+		err = store.NotExist("append to", study)
 	case err == nil && !bytes.Equal(hash, last):
 		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, sum.Events)
 	}
@@ -263,7 +264,7 @@ func (s *SQLite) head(study string) (id int64, hash []byte, sum assay.Summary, e
 
 // trialBefore returns what project needs of a trial before the next event: its
 // state, and if whole its proposal and its start.
-func (s *SQLite) trialBefore(study, trial int64, changed map[int64]assay.TrialRow, whole bool) (old assay.Trial, known bool, err error) {
+func (s *Store) trialBefore(study, trial int64, changed map[int64]assay.TrialRow, whole bool) (old assay.Trial, known bool, err error) {
 	if row, ok := changed[trial]; ok {
 		return row.Trial, true, nil
 	}
@@ -283,21 +284,21 @@ func (s *SQLite) trialBefore(study, trial int64, changed map[int64]assay.TrialRo
 	return old, true, nil
 }
 
-func (s *SQLite) insertRecord(r record, at time.Time) error {
-	_, err := s.stmts.event.Exec(r.study, r.seq, timeText(at), string(r.payload), int64(r.crc), r.hash)
+func (s *Store) insertRecord(r store.Record, at time.Time) error {
+	_, err := s.stmts.event.Exec(r.Study, r.Seq, timeText(at), string(r.Payload), int64(r.CRC), r.Hash)
 	return err
 }
 
-func (s *SQLite) advance(id int64, hash []byte, sum assay.Summary) error {
+func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
 	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
 	return err
 }
 
 // Remove implements [assay.Remover]. It returns an error that matches
 // [assay.ErrLocked] while the study is locked, by this process too.
-func (s *SQLite) Remove(ctx context.Context, study string) error {
-	if err := checkName(study); err != nil {
-		return notExist("remove", study)
+func (s *Store) Remove(ctx context.Context, study string) error {
+	if err := store.CheckName(study); err != nil {
+		return store.NotExist("remove", study)
 	}
 	release, err := s.Lock(ctx, study)
 	if err != nil {
@@ -306,12 +307,12 @@ func (s *SQLite) Remove(ctx context.Context, study string) error {
 	return errors.Join(s.write(ctx, func() error { return s.deleteStudy(study) }), release())
 }
 
-func (s *SQLite) deleteStudy(study string) error {
+func (s *Store) deleteStudy(study string) error {
 	bg := context.Background()
 	var id int64
 	err := s.conn.QueryRowContext(bg, `SELECT id FROM studies WHERE name = ?`, study).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return notExist("remove", study)
+		return store.NotExist("remove", study)
 	}
 	for _, text := range []string{
 		`DELETE FROM trials WHERE study = ?`,

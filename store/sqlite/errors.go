@@ -1,14 +1,12 @@
-package store
+package sqlite
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/assay-run/assay"
-	"modernc.org/sqlite"
+	"github.com/assay-run/assay/store"
+	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -23,7 +21,7 @@ var (
 	// errors. Every call tries again.
 	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed, and the store cannot be opened again")
 	// ErrDamaged says that the file does not hold what was written.
-	ErrDamaged = errors.New("file is damaged")
+	ErrDamaged = store.ErrDamaged
 	// ErrNewer says that the file was written by a newer version.
 	ErrNewer = assay.Errorf(assay.ClassUsage, "file was written by a newer version")
 	// ErrForeign says that the file is not a store.
@@ -33,41 +31,14 @@ var (
 	// ErrBusy says that other processes kept the file for longer than
 	// [Options.Wait].
 	ErrBusy = assay.Errorf(assay.ClassUnavailable, "file is in use by other processes")
-	// ErrName says that a study cannot have that name.
-	ErrName = assay.Errorf(assay.ClassUsage, "invalid study name")
 )
-
-// maxName is the length of the longest study name in bytes.
-const maxName = 1024
-
-// checkName returns an error that matches [ErrName] unless name is 1 to 1024
-// bytes of valid UTF-8 without NUL.
-func checkName(name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("%w: it is empty", ErrName)
-	case len(name) > maxName:
-		return fmt.Errorf("%w: %d bytes, at most %d", ErrName, len(name), maxName)
-	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
-		return fmt.Errorf("%w: %q is not text", ErrName, name)
-	}
-	return nil
-}
-
-func notExist(op, study string) error {
-	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
-}
-
-func exists(study string) error {
-	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
-}
 
 // classify wraps an error of the driver in the sentinel of its class.
 func classify(err error) error {
 	if errors.Is(err, ErrIO) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy) {
 		return err // it has been classified
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 			return fmt.Errorf("%w: %w", ErrIO, err)
@@ -82,6 +53,6 @@ func classify(err error) error {
 
 // isBusy reports whether err says that another connection holds a lock.
 func isBusy(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
+	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -15,23 +15,24 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/store"
 )
 
 func TestSQLite(t *testing.T) {
 	assaytest.TestStore(t, func(t *testing.T) assay.Store {
 		return openTest(t, filepath.Join(fastDir(t), "a.db"))
 	}, assaytest.StoreOptions{Reopen: func(t *testing.T, s assay.Store) assay.Store {
-		if err := s.(*SQLite).Close(); err != nil {
+		if err := s.(*Store).Close(); err != nil {
 			t.Fatal(err)
 		}
-		return openTest(t, s.(*SQLite).Path())
+		return openTest(t, s.(*Store).Path())
 	}})
 }
 
 // openTest opens the store at path until the end of the test.
-func openTest(t testing.TB, path string) *SQLite {
+func openTest(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := OpenSQLite(t.Context(), path, Options{})
+	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func openTest(t testing.TB, path string) *SQLite {
 }
 
 // newTest returns a store with an empty study "a".
-func newTest(t testing.TB) *SQLite {
+func newTest(t testing.TB) *Store {
 	t.Helper()
 	s := openTest(t, filepath.Join(fastDir(t), "a.db"))
 	if err := s.Create(t.Context(), "a", []byte("spec")); err != nil {
@@ -154,15 +155,15 @@ func TestRefused(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenSQLite(t.Context(), path, Options{})
+		_, err := Open(t.Context(), path, Options{})
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: got %v, want %v with the path and %q", c.name, err, c.want, c.text)
 		}
 	}
-	if _, err := OpenSQLite(t.Context(), dir, Options{}); !errors.Is(err, ErrForeign) {
+	if _, err := Open(t.Context(), dir, Options{}); !errors.Is(err, ErrForeign) {
 		t.Errorf("a directory: got %v, want ErrForeign", err)
 	}
-	if _, err := OpenSQLite(t.Context(), "/proc/assay/a.db", Options{}); err == nil {
+	if _, err := Open(t.Context(), "/proc/assay/a.db", Options{}); err == nil {
 		t.Error("a place that cannot be made: got no error")
 	}
 }
@@ -265,7 +266,7 @@ func TestClosed(t *testing.T) {
 // A writer waits for another process, as long as its context and Wait allow.
 func TestBusy(t *testing.T) {
 	s := newTest(t)
-	other, err := OpenSQLite(t.Context(), s.Path(), Options{Wait: 300 * time.Millisecond})
+	other, err := Open(t.Context(), s.Path(), Options{Wait: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,13 +359,13 @@ func TestDefaultPath(t *testing.T) {
 		"/s":       "/s/assay/assay.db",
 	} {
 		t.Setenv("XDG_STATE_HOME", state)
-		if got, err := DefaultPath(); err != nil || got != want {
+		if got, err := store.DefaultPath(); err != nil || got != want {
 			t.Errorf("XDG_STATE_HOME=%q: got %q, %v, want %q", state, got, err, want)
 		}
 	}
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
-	if got, err := DefaultPath(); err == nil {
+	if got, err := store.DefaultPath(); err == nil {
 		t.Errorf("without HOME: got %q, want an error", got)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"modernc.org/sqlite"
+	"github.com/assay-run/assay/store"
+	driver "modernc.org/sqlite"
 )
 
 // trialColumns are the columns of a row of trials after the study's number.
@@ -33,8 +34,8 @@ func newTrialColumns(r assay.TrialRow) (trialColumns, error) {
 	}
 	metrics := make(map[string]any, len(t.Measurement.Metrics))
 	for name, x := range t.Measurement.Metrics {
-		if metrics[name] = any(x); numberText(x) != "" {
-			metrics[name] = numberText(x)
+		if metrics[name] = any(x); store.NumberText(x) != "" {
+			metrics[name] = store.NumberText(x)
 		}
 	}
 	m, err := json.Marshal(metrics)
@@ -132,7 +133,7 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 	if err != nil {
 		return 0, nil, nil, assay.Summary{}, scanError(err)
 	}
-	sum = newSummary(name, time.Time{})
+	sum = store.NewSummary(name, time.Time{})
 	if sum.Counts, err = parseCounts(c.counts); err != nil {
 		return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
 	}
@@ -158,7 +159,7 @@ func scanError(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if _, ok := errors.AsType[*sqlite.Error](err); ok || errors.Is(err, ErrDamaged) {
+	if _, ok := errors.AsType[*driver.Error](err); ok || errors.Is(err, ErrDamaged) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // A key names an event of the sample by study and number.
@@ -80,7 +81,7 @@ func pagesOf(t testing.TB, data []byte) map[key][]uint32 {
 							uint32(data[(next-1)*pageSize+2])<<8 | uint32(data[(next-1)*pageSize+3])
 					}
 					where[[2]int64{id, seq}] = at
-					if created, err := decodeCreation(payload); seq == 0 && err == nil {
+					if created, err := store.DecodeCreation(payload); seq == 0 && err == nil {
 						names[id] = created.Study
 					}
 				}
@@ -123,7 +124,7 @@ func tryDamaged(t testing.TB, dir string, data []byte) (o outcome, detail string
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := OpenSQLite(t.Context(), path, Options{})
+	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		return refused, err.Error()
 	}

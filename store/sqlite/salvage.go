@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // A Salvaged is what [Salvage] copied of one study.
@@ -39,7 +40,7 @@ func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, e
 	if err := found.read(path); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
-	s, err := OpenSQLite(ctx, dst, opts)
+	s, err := Open(ctx, dst, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (found finds) take(rowid int64, v []value) {
 	switch {
 	case rowid == 0 && len(v) == 6 && v[0].isInt && v[1].isInt && v[3].isText && v[4].isInt && v[5].isBlob:
 		study, seq, payload := v[0].n, v[1].n, v[3].b
-		if study > 0 && seq >= 0 && v[4].n == int64(checksum(study, seq, payload)) {
+		if study > 0 && seq >= 0 && v[4].n == int64(store.Checksum(study, seq, payload)) {
 			found.at(study).records[seq] = payload
 		}
 	case rowid > 0 && len(v) == 4 && v[0].null && v[1].isText && v[2].isBlob && v[3].isText:
@@ -158,13 +159,13 @@ func (found finds) take(rowid int64, v []value) {
 }
 
 // copy makes the study in s, with a name that is not in names yet.
-func (f *find) copy(ctx context.Context, s *SQLite, id int64, names map[string]bool) (Salvaged, error) {
-	c, err := decodeCreation(f.records[0])
+func (f *find) copy(ctx context.Context, s *Store, id int64, names map[string]bool) (Salvaged, error) {
+	c, err := store.DecodeCreation(f.records[0])
 	r := Salvaged{Guessed: f.records[0] == nil || err != nil}
 	if r.Guessed {
-		c = creation{f.name, f.spec, f.created}
+		c = store.Creation{Study: f.name, Spec: f.spec, Created: f.created}
 	}
-	if checkName(c.Study) != nil {
+	if store.CheckName(c.Study) != nil {
 		c.Study = fmt.Sprintf("salvaged-%d", id)
 	}
 	for n, name := 2, c.Study; names[c.Study]; n++ {
@@ -172,7 +173,7 @@ func (f *find) copy(ctx context.Context, s *SQLite, id int64, names map[string]b
 	}
 	names[c.Study] = true
 	r.Study = c.Study
-	payload, err := c.encode()
+	payload, err := c.Encode()
 	if err != nil {
 		return r, err
 	}
@@ -181,7 +182,7 @@ func (f *find) copy(ctx context.Context, s *SQLite, id int64, names map[string]b
 	var payloads [][]byte
 	next := int64(1)
 	for _, seq := range slices.Sorted(maps.Keys(f.records)) {
-		e, err := DecodeEvent(f.records[seq])
+		e, err := store.DecodeEvent(f.records[seq])
 		if err != nil {
 			continue // written by something else: it counts as lost
 		}
