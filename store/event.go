@@ -80,7 +80,8 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
-		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil, e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
+		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
+		e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
 	} {
 		if set {
 			kinds++

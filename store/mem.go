@@ -110,7 +110,9 @@ func (m *Mem) names() []string {
 }
 
 // Append implements [assay.Store].
-func (m *Mem) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (m *Mem) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (assay.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -20,5 +20,6 @@ func TestMemWatcher(t *testing.T) {
 }
 
 func TestMemLeaser(t *testing.T) {
-	assaytest.TestLeaser(t, func(*testing.T) assaytest.LeasedStore { return NewMem() }, assaytest.LeaserOptions{Bubble: true})
+	newStore := func(*testing.T) assaytest.LeasedStore { return NewMem() }
+	assaytest.TestLeaser(t, newStore, assaytest.LeaserOptions{Bubble: true})
 }

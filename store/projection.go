@@ -12,11 +12,14 @@ func NewSummary(study string, created time.Time) assay.Summary {
 	return assay.Summary{Study: study, Created: created, Counts: map[assay.State]int64{}, Value: math.Inf(1)}
 }
 
-// Project counts event e, the next of the study, in sum and returns the row
-// that it gives its trial, which is old if it is known already. Of old it needs
-// the state, and to withdraw the trial the proposal and its start. changed is false if the event leaves the row as it is: a trial asked again,
-// one told or withdrawn after its final state, and an event that is not about the state of a
-// trial. This is the only place that knows what events mean to the projection.
+// Project counts event e, the next of the study, in sum and returns the row that
+// it gives its trial, which is old if it is known already. Of old it needs the
+// state, and to withdraw the trial the proposal and its start too.
+//
+// changed is false if the event leaves the row as it is: a trial asked again, one
+// told or withdrawn after its final state, and an event that is not about the
+// state of a trial. This is the only place that knows what events mean to the
+// projection.
 func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (row assay.TrialRow, changed bool) {
 	sum.Events++
 	if sum.Events == 1 {

@@ -78,7 +78,8 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	var fence int64
 	err = s.write(ctx, func() error {
 		return s.conn.QueryRowContext(context.WithoutCancel(ctx),
-			`INSERT INTO fence (id, last) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET last = last + 1 RETURNING last`).Scan(&fence)
+			`INSERT INTO fence (id, last) VALUES (1, 1)
+			ON CONFLICT (id) DO UPDATE SET last = last + 1 RETURNING last`).Scan(&fence)
 	})
 	if err != nil {
 		return nil, errors.Join(err, f.release())

@@ -227,7 +227,9 @@ func (s *Store) Trials(ctx context.Context, study string, after int64, n int) it
 
 // trialPage returns the trials after that ID, read from the events they come
 // from: those are exact and have a checksum.
-func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int) (page []assay.TrialRow, err error) {
+func trialPage(
+	ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int,
+) (page []assay.TrialRow, err error) {
 	var now int64
 	err = tx.QueryRowContext(ctx, `SELECT id FROM studies WHERE name = ?`, study).Scan(&now)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && *id != 0 && *id != now {
@@ -244,7 +246,9 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after i
 		if err := rows.Scan(&trial, &state, &config, &started, &r.Seq, &r.Payload, &r.CRC); err != nil {
 			return err
 		}
-		row, err := decodeRow(r, func() (assay.Trial, error) { return askedBefore(trial, assay.Running, config, started) })
+		row, err := decodeRow(r, func() (assay.Trial, error) {
+			return askedBefore(trial, assay.Running, config, started)
+		})
 		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
 			err = fmt.Errorf("it is not the event of a trial that is %s", state)
 		}

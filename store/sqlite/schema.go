@@ -130,7 +130,10 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done i
 	for _, step := range steps[version:] {
 		todo = append(todo, statementsOf(step)...)
 	}
-	todo = append(todo, fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", len(steps)), "COMMIT")
+	todo = append(todo,
+		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+		fmt.Sprintf("PRAGMA user_version = %d", len(steps)),
+		"COMMIT")
 	for i, text := range todo {
 		if _, err := c.ExecContext(ctx, text); err != nil {
 			if i > 0 {

@@ -211,6 +211,9 @@ func TestFull(t *testing.T) {
 	if err := put(t.Context(), s, "a", id-1); err != nil {
 		t.Fatal(err)
 	}
+	if s.broken.Load() != nil {
+		t.Error("the store would open its file again at every call")
+	}
 	if n := checkPairs(t, s, "a"); n != id-1 {
 		t.Errorf("got %d trials, want %d", n, id-1)
 	}

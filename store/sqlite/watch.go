@@ -53,7 +53,8 @@ func (s *Store) Watch(ctx context.Context, study string, after assay.Position) i
 // endOf returns the number of a study and the end of its record.
 func (s *Store) endOf(ctx context.Context, study string) (id int64, end assay.Position, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `SELECT s.id, h.seq FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE s.name = ?`, study).Scan(&id, &end)
+		err := tx.QueryRowContext(ctx, `SELECT s.id, h.seq FROM studies s LEFT JOIN heads h ON h.study = s.id
+			WHERE s.name = ?`, study).Scan(&id, &end)
 		if errors.Is(err, sql.ErrNoRows) {
 			return store.NotExist("watch", study)
 		}

@@ -167,7 +167,9 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 }
 
 // Append implements [assay.Store].
-func (s *Store) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (end assay.Position, err error) {
+func (s *Store) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (end assay.Position, err error) {
 	payloads := make([][]byte, len(events))
 	for i, e := range events {
 		p, err := store.EncodeEvent(e)
@@ -264,7 +266,9 @@ func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, er
 
 // trialBefore returns what project needs of a trial before the next event: its
 // state, and if whole its proposal and its start.
-func (s *Store) trialBefore(study, trial int64, changed map[int64]assay.TrialRow, whole bool) (old assay.Trial, known bool, err error) {
+func (s *Store) trialBefore(
+	study, trial int64, changed map[int64]assay.TrialRow, whole bool,
+) (old assay.Trial, known bool, err error) {
 	if row, ok := changed[trial]; ok {
 		return row.Trial, true, nil
 	}
