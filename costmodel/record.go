@@ -88,6 +88,8 @@ func (a observingAround) Observe(trials ...assay.Trial) error {
 // [Options.Published] the steps of Algorithm 1 are taken again, with the runs on record
 // for the answers, as far as these go; they say which attributes each function has,
 // and which runs are test samples. Runs that the algorithm does not ask for train.
+// All runs of an assignment on record answer at once: where some of them were made after
+// the study had gone on, the attributes may be others than those of its own learner.
 //
 // first are configurations that the study began with, which the learner did not choose.
 // Trials of no member of the space are ignored. It returns an error for a trial that has
