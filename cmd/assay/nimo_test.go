@@ -13,16 +13,16 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
 )
 
 // A bench program takes 12 s/cpu and 4000 round trips, in simulated time. Runs of one
 // assignment differ by the noise, in turn.
 type benchProgram struct {
 	space *assay.Space
-	clock *run.SimClock
+	clock *table.SimClock
 	noise float64
 	runs  map[string]int
 }
@@ -79,7 +79,7 @@ func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costm
 	if err := mem.Create(ctx, "bench", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	b = &benchProgram{space: space, clock: &run.SimClock{}, noise: noise, runs: map[string]int{}}
+	b = &benchProgram{space: space, clock: &table.SimClock{}, noise: noise, runs: map[string]int{}}
 	sd := &study.Study{
 		Name: "bench", Space: space, Goal: assay.Goal{Metric: "elapsed", Grows: true}, Searcher: s, Runner: b, Store: mem, Clock: b.clock,
 		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
