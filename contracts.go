@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 )
 
@@ -287,57 +286,3 @@ var ErrSetup = errors.New("a run could not be set up")
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
 type Clock interface{ Now() time.Time }
-
-// An Event is one step of a study. Exactly one of its pointers is set.
-type Event struct {
-	At    time.Time     `json:"at"`
-	Spent time.Duration `json:"spent_ns"` // of the study's time budget, when the event was made
-	Asked *Proposal     `json:"asked,omitempty"`
-	Told  *Trial        `json:"told,omitempty"`
-	// Checked is a run outside the search, which repeats a configuration to
-	// measure it better. Its ID is that of the trial it repeats.
-	Checked *Trial `json:"checked,omitempty"`
-	Cut     *Cut   `json:"cut,omitempty"`
-	Ended   *End   `json:"ended,omitempty"`
-}
-
-// An End is why a session of a study ended; a later session may go on.
-type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
-}
-
-// A Store keeps studies as append-only sequences of events. It is safe for
-// concurrent use, by several processes too.
-//
-// A study that does not exist is an error that matches fs.ErrNotExist.
-type Store interface {
-	// Create makes a study with no events. It returns an error that matches
-	// fs.ErrExist if there is one of that name.
-	Create(ctx context.Context, study string, spec []byte) error
-	// Spec returns what Create was given.
-	Spec(ctx context.Context, study string) ([]byte, error)
-	// Studies yields the names in lexical order.
-	Studies(ctx context.Context) iter.Seq2[string, error]
-	// Append adds events, all or none. When it returns nil they survive the
-	// end of the process and, in a durable store, of the machine. An error
-	// means that the outcome is unknown: read the events back.
-	Append(ctx context.Context, study string, events ...Event) error
-	// Events yields the events in the order of their Append.
-	Events(ctx context.Context, study string) iter.Seq2[Event, error]
-}
-
-// A Remover is a Store that can forget a study and its events.
-type Remover interface {
-	Remove(ctx context.Context, study string) error
-}
-
-// A Locker is a Store that can make one process the exclusive owner of a study,
-// so that no two searchers write to one sequence of events.
-type Locker interface {
-	// Lock returns ErrLocked, wrapped with who holds it, if another process or
-	// an earlier Lock does. The lock ends with release, or with the process.
-	Lock(ctx context.Context, study string) (release func() error, err error)
-}
-
-// ErrLocked says that a study is being run by somebody else.
-var ErrLocked = Errorf(ClassLocked, "study is in use")
