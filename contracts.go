@@ -50,19 +50,42 @@ func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
 	return nil
 }
 
-// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability that it
-// can keep of what it wraps: [As] finds it.
+// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability of what it
+// wraps, unless it is a [Lacker]: [As] finds it.
+//
+// A wrapper has the methods of an ability itself
+//   - if it must take part in it: a wrapper that keeps results has to see what is
+//     observed. It then hands the call on to what it wraps, as far as [As] finds the
+//     ability there.
+//   - if it has the ability whatever it wraps.
+//
+// It leaves any other ability to what it wraps.
 type Unwrapper interface {
 	// Unwrap returns the Searcher that is wrapped.
 	Unwrap() Searcher
 }
 
-// As returns the outermost Searcher of a chain of wrappers that has the ability
-// A, such as [Observer], [Hinter], [Narrower] or [Resumer]; ok is false if none
-// has. A wrapper that must take part in an ability has it itself, so that As
-// stops there; any other leaves it to what it wraps.
+// A Lacker is a wrapper that lacks an ability though it has its methods, because what
+// it wraps lacks it, or that ends an ability of what it wraps.
+type Lacker interface {
+	Unwrapper
+	// Lacks reports whether the wrapper lacks an ability. A nil pointer to the
+	// interface names it, such as (*Narrower)(nil).
+	Lacks(ability any) bool
+}
+
+// As returns the ability A of a Searcher, such as [Observer], [Hinter], [Narrower]
+// or [Resumer]; ok is false if s lacks it. It belongs to the outermost of the
+// wrappers and what they wrap that has its methods, and ends at a [Lacker] that
+// lacks it.
+//
+// Call only the methods of the ability on what As returns: it may be inside of s, and
+// Ask and Tell are for s.
 func As[A any](s Searcher) (ability A, ok bool) {
 	for s != nil {
+		if l, is := s.(Lacker); is && l.Lacks((*A)(nil)) {
+			return ability, false
+		}
 		if a, is := s.(A); is {
 			return a, true
 		}
@@ -73,6 +96,16 @@ func As[A any](s Searcher) (ability A, ok bool) {
 		s = u.Unwrap()
 	}
 	return ability, false
+}
+
+// LacksWith reports whether ability names A, and s lacks A: what a [Lacker] answers
+// that has the methods of A, and has A if and only if s does, which it wraps.
+func LacksWith[A any](ability any, s Searcher) bool {
+	if _, is := ability.(*A); !is {
+		return false
+	}
+	_, ok := As[A](s)
+	return !ok
 }
 
 // A Resumer is a Searcher whose proposals are costly to compute, and which can
@@ -100,7 +133,6 @@ type Observer interface {
 
 // A Hinter is a Searcher whose model takes a hint.
 type Hinter interface {
-	Searcher
 	// Hint says what to expect of each configuration from elsewhere, such as
 	// earlier studies: about 0 for what seems best and 1 for the worst. The
 	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
@@ -110,7 +142,6 @@ type Hinter interface {
 
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
-	Searcher
 	// Narrow limits further proposals to the admissible configurations for
 	// which keep holds; nil lifts the limit. It takes the place of an earlier
 	// limit. What was proposed and learned before stays as it is, inside the
