@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/study"
 )
 
 // openRecorded serves a session that is recorded in SQLite.
@@ -27,7 +27,7 @@ func openRecorded(b *testing.B, searcher func(*assay.Space) assay.Searcher) (add
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { st.Close() })
-	_, address = serve(b, st, func(o *study.Online) {
+	_, address = serve(b, st, func(o *online.Options) {
 		o.Searcher = func(int) (assay.Searcher, error) { return searcher(o.Space), nil }
 	})
 	return address

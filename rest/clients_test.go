@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/study"
 )
 
 // cProgram takes part as rank 1 for argv[1] iterations.
@@ -151,7 +151,7 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 }
 
 // withMode adds a parameter with one level that JSON has to escape.
-func withMode(o *study.Online) {
+func withMode(o *online.Options) {
 	params := append(o.Space.Params[:2:2], assay.Param{Name: "mode", Kind: assay.Categorical, Levels: []string{`a "b"<c>`}})
 	space, err := assay.NewSpace(params)
 	if err != nil {

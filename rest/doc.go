@@ -1,5 +1,5 @@
 // Package rest is the loop at a distance. Its first part is on-line tuning:
-// a running program's ranks talk to a [study.Session] by JSON over HTTP/1.1.
+// a running program's ranks talk to a [online.Session] by JSON over HTTP/1.1.
 //
 //	server   NewOnline(session, space, token).Serve(listener)
 //	socket   ListenUnix: a directory of mode 0700, the peer's user ID checked

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/online"
 )
 
 // Version is the version of the messages.
@@ -69,7 +69,7 @@ type (
 	}
 )
 
-func newStatusAnswer(st study.Status, best json.RawMessage) statusAnswer {
+func newStatusAnswer(st online.Status, best json.RawMessage) statusAnswer {
 	a := statusAnswer{
 		Version: Version, Study: st.Study, Mode: st.Mode.String(), State: st.State, Best: best, Trials: st.Trials, Running: st.Running,
 		Ranks: st.Ranks, Turns: st.Turns, Steps: st.Steps, TotalSeconds: st.Total, Restarts: st.Epoch,
@@ -99,12 +99,12 @@ var refusals = []struct {
 	status int
 	code   string
 }{
-	{study.ErrNotJoined, http.StatusNotFound, "not-joined"},
-	{study.ErrRankTaken, http.StatusConflict, "rank-taken"},
-	{study.ErrNotFetched, http.StatusConflict, "not-fetched"},
-	{study.ErrReported, http.StatusConflict, "reported"},
-	{study.ErrBadReport, http.StatusUnprocessableEntity, "bad-report"},
-	{study.ErrOnlineOver, http.StatusGone, "ended"},
+	{online.ErrNotJoined, http.StatusNotFound, "not-joined"},
+	{online.ErrRankTaken, http.StatusConflict, "rank-taken"},
+	{online.ErrNotFetched, http.StatusConflict, "not-fetched"},
+	{online.ErrReported, http.StatusConflict, "reported"},
+	{online.ErrBadReport, http.StatusUnprocessableEntity, "bad-report"},
+	{online.ErrOver, http.StatusGone, "ended"},
 }
 
 func refuse(status int, code, detail string) *refusal { return &refusal{status, code, detail} }
@@ -137,7 +137,7 @@ func decode(body []byte, v any) error {
 }
 
 // appendTurn appends the answer to fetch.
-func appendTurn(b []byte, t study.Turn, config []byte) []byte {
+func appendTurn(b []byte, t online.Turn, config []byte) []byte {
 	b = append(b, `{"turn":`...)
 	b = strconv.AppendInt(b, t.ID, 10)
 	b = append(b, `,"trial":`...)

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/online"
 )
 
 // An Online serves one session of on-line tuning. It is safe for concurrent use.
 type Online struct {
-	session *study.Session
+	session *online.Session
 	space   *assay.Space
 	guard   *guard
 	posts   map[string]route // by the last element of their path
@@ -40,7 +40,7 @@ const maxTexts = 1024
 
 // NewOnline returns the server of a session on space. If token is not "", every
 // request must carry it.
-func NewOnline(session *study.Session, space *assay.Space, token string) *Online {
+func NewOnline(session *online.Session, space *assay.Space, token string) *Online {
 	o := &Online{session: session, space: space, guard: &guard{token: token}, texts: map[*float64][]byte{}, open: map[io.Closer]bool{}}
 	o.server = &http.Server{
 		Handler:           o.routes(),

@@ -16,17 +16,17 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/study"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve serves a session on a Unix socket of a new directory.
-func serve(t testing.TB, st assay.Store, change func(*study.Online)) (session *study.Session, address string) {
+func serve(t testing.TB, st assay.Store, change func(*online.Options)) (session *online.Session, address string) {
 	t.Helper()
 	dir := socketDir(t)
 	session, stop := serveAt(t, st, filepath.Join(dir, "s"), "", change)
@@ -58,9 +58,9 @@ func testSpace(t testing.TB) *assay.Space {
 
 // serveAt serves a session at a socket, or at a loopback port if path is "".
 // stop ends the server and its session, not the store.
-func serveAt(t testing.TB, st assay.Store, path, token string, change func(*study.Online)) (session *study.Session, stop func()) {
+func serveAt(t testing.TB, st assay.Store, path, token string, change func(*online.Options)) (session *online.Session, stop func()) {
 	t.Helper()
-	o := study.Online{Name: "o", Space: testSpace(t), Store: st, Default: assay.Config{0, 0}}
+	o := online.Options{Name: "o", Space: testSpace(t), Store: st, Default: assay.Config{0, 0}}
 	o.Searcher = func(int) (assay.Searcher, error) { return search.NewRandom(o.Space, 7), nil }
 	if change != nil {
 		change(&o)
@@ -70,7 +70,7 @@ func serveAt(t testing.TB, st assay.Store, path, token string, change func(*stud
 			t.Fatal(err)
 		}
 	}
-	session, err := study.OpenOnline(t.Context(), o)
+	session, err := online.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 // waitQuiet waits until the search has nothing to do.
-func waitQuiet(s *study.Session) {
+func waitQuiet(s *online.Session) {
 	for was := ""; ; {
 		time.Sleep(5 * time.Millisecond)
 		now := fmt.Sprint(s.Status())
@@ -534,12 +534,12 @@ func FuzzServer(f *testing.F) {
 		f.Add("report", s)
 		f.Add("fetch", s)
 	}
-	o := study.Online{Name: "o", Space: testSpace(f), Store: store.NewMem(), Default: assay.Config{0, 0}}
+	o := online.Options{Name: "o", Space: testSpace(f), Store: store.NewMem(), Default: assay.Config{0, 0}}
 	o.Searcher = func(int) (assay.Searcher, error) { return search.NewRandom(o.Space, 7), nil }
 	if err := o.Store.Create(f.Context(), "o", nil); err != nil {
 		f.Fatal(err)
 	}
-	session, err := study.OpenOnline(f.Context(), o)
+	session, err := online.Open(f.Context(), o)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
 )
 
 // wide is a space that is never exhausted.
@@ -140,7 +141,7 @@ func BenchmarkReplayed(b *testing.B) {
 	if err := st.Create(b.Context(), "s", nil); err != nil {
 		b.Fatal(err)
 	}
-	clock := &run.SimClock{}
+	clock := &table.SimClock{}
 	s := &study.Study{
 		Name: "s", Space: sp, Goal: elapsed, Store: st, Searcher: search.NewRandom(sp, 1), Clock: clock,
 		Runner: simulated{clock}, Budget: study.Budget{Trials: b.N}, Parallel: 2,
@@ -154,7 +155,7 @@ func BenchmarkReplayed(b *testing.B) {
 }
 
 // simulated runs every configuration for a second of simulated time.
-type simulated struct{ clock *run.SimClock }
+type simulated struct{ clock *table.SimClock }
 
 func (r simulated) Run(ctx context.Context, _ assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
 	err := r.clock.Sleep(ctx, time.Second)

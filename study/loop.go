@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/table"
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
@@ -212,7 +212,7 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 		limit = l.left()
 	}
 	l.notify(false)
-	ctx = run.WithOrder(ctx, p.ID)
+	ctx = table.WithOrder(ctx, p.ID)
 	if l.Parallel <= 1 { // nothing else to do meanwhile, and handing over costs time
 		o := l.trial(ctx, p, limit, l.Stopper)
 		l.alone = &o

@@ -14,10 +14,10 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/replay"
 )
 
 // Errors that end a run of a study.
@@ -94,7 +94,7 @@ type Result struct {
 
 // actors is implemented by simulated clocks, which advance when no actor runs:
 // the loop is one, each trial in flight is one. A trial that ends hands its
-// token to the loop with its outcome. See run.SimClock.
+// token to the loop with its outcome. See table.SimClock.
 type actors interface {
 	Enter()
 	Leave()
@@ -142,25 +142,4 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 
 // A ReplayError says where a searcher departs from the proposals on record,
 // because its algorithm, its options or its seed changed.
-type ReplayError struct {
-	Study     string
-	Stored    assay.Proposal
-	Got       assay.Proposal // meaningful if Err is nil
-	Err       error          // what Ask or Tell returned instead, or nil
-	StoredAs  string         // the stored configuration for people
-	GotAs     string
-	Proposals int // proposals that were repeated before
-}
-
-// Error implements error.
-func (e *ReplayError) Error() string {
-	got := e.GotAs
-	if e.Err != nil {
-		got = e.Err.Error()
-	}
-	return fmt.Sprintf("study %q cannot be resumed: its search departs from the record at proposal %d: stored %s, now %s (%d proposals before it agree)",
-		e.Study, e.Stored.ID, e.StoredAs, got, e.Proposals)
-}
-
-// Unwrap returns the searcher's error, if it is that which departs.
-func (e *ReplayError) Unwrap() error { return e.Err }
+type ReplayError = replay.Error

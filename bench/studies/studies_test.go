@@ -14,11 +14,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/table"
 )
 
 // load reads a study and its table, or skips the test if the data is not here.
-func load(t *testing.T, file string) (*config.Study, *run.Table) {
+func load(t *testing.T, file string) (*config.Study, *table.Table) {
 	t.Helper()
 	s, warnings, err := config.Load(file, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func load(t *testing.T, file string) (*config.Study, *run.Table) {
 	if _, err := os.Stat(s.Replay.File); err != nil {
 		t.Skipf("SKIPPED: no evaluation data: %v (set ASSAY_DATA to its directory)", err)
 	}
-	table, err := run.OpenTable(run.TableSpec(*s.Replay))
+	table, err := table.Open(table.Spec(*s.Replay))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +124,16 @@ func specSize(s *config.Study) int {
 
 // replayAll runs every configuration as often as it was recorded, and compares
 // the clock with the sum of the run times and the best mean with the optimum.
-func replayAll(t *testing.T, s *config.Study, table *run.Table, space *assay.Space, goal assay.Goal, want run.Optimum) {
+func replayAll(t *testing.T, s *config.Study, recorded *table.Table, space *assay.Space, goal assay.Goal, want table.Optimum) {
 	t.Helper()
-	runner := run.NewReplay(table, nil, config.Grows)
+	runner := table.NewReplay(recorded, nil, config.Grows)
 	clock := runner.Clock()
 	begin := clock.Now()
 	var total time.Duration
 	best := math.Inf(1)
 	for c := range space.All() {
 		sum, feasible := 0.0, true
-		for range table.Runs(c) {
+		for range recorded.Runs(c) {
 			m, err := runner.Run(t.Context(), assay.Job{Config: c, Interval: 10 * time.Second}, func(m assay.Measurement) {
 				if _, err := goal.Value(m); err != nil {
 					t.Fatalf("during the run: %v", err)
@@ -149,7 +149,7 @@ func replayAll(t *testing.T, s *config.Study, table *run.Table, space *assay.Spa
 			}
 			broken, err := goal.Broken(m)
 			feasible = feasible && err == nil && broken == ""
-			sum += v / float64(table.Runs(c))
+			sum += v / float64(recorded.Runs(c))
 		}
 		if feasible && sum < best {
 			best = sum

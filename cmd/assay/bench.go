@@ -18,7 +18,7 @@ import (
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/table"
 )
 
 type benchFlags struct {
@@ -235,8 +235,8 @@ func benchProblem(p *problem, name string) *bench.Problem {
 		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
 		True: p.recorded,
 		Replay: func(uint64) (assay.Runner, assay.Clock) {
-			clock := &run.SimClock{}
-			return run.NewReplay(p.table, clock, config.Grows), clock
+			clock := &table.SimClock{}
+			return table.NewReplay(p.table, clock, config.Grows), clock
 		},
 	}
 }

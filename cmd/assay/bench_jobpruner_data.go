@@ -10,8 +10,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/prune"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/table"
 )
 
 // A jpSubject is one environment of a data set: a surface that is searched while
@@ -48,7 +48,7 @@ func jpRead(file string, environment []string) (*jpDataSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := run.TableSpec(*st.Replay)
+	spec := table.Spec(*st.Replay)
 	if len(environment) == 0 {
 		environment = slices.Sorted(maps.Keys(spec.Where))
 	}
@@ -68,7 +68,7 @@ func jpRead(file string, environment []string) (*jpDataSet, error) {
 	for _, p := range st.Params {
 		given = append(given, p.Param())
 	}
-	t, err := run.OpenTable(spec, given...)
+	t, err := table.Open(spec, given...)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -80,7 +80,7 @@ func jpRead(file string, environment []string) (*jpDataSet, error) {
 }
 
 // fill makes the subjects of a table whose first n parameters are the study's.
-func (d *jpDataSet) fill(t *run.Table, n int, goal assay.Goal) error {
+func (d *jpDataSet) fill(t *table.Table, n int, goal assay.Goal) error {
 	params, columns := t.Params[:n], t.Params[n:]
 	index := map[string]*jpSubject{}
 	configs := map[string][]assay.Config{}
@@ -118,7 +118,7 @@ func (d *jpDataSet) fill(t *run.Table, n int, goal assay.Goal) error {
 
 // add records the mean of the runs of a configuration, c in the subject and row in
 // the table.
-func (s *jpSubject) add(c assay.Config, t *run.Table, row assay.Config) {
+func (s *jpSubject) add(c assay.Config, t *table.Table, row assay.Config) {
 	trial := assay.Trial{Proposal: assay.Proposal{ID: int64(len(s.trials) + 1), Config: c}, State: assay.Failed, Value: math.Inf(1), Attempts: 1}
 	if m, ok := t.Mean(row); ok {
 		if v, err := s.goal.Value(m); err == nil {

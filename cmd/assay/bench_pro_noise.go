@@ -9,8 +9,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/table"
 )
 
 // A noiseSource makes the run time of a processor from the noise-free one.
@@ -116,7 +116,7 @@ const noiseOfTable = "table"
 // tableRuns returns the recorded objective values of each configuration of the
 // table, by Key, in their order. Runs without one are left out.
 func tableRuns(ctx context.Context, p *problem) (map[string][]float64, error) {
-	runner := run.NewReplay(p.table, nil, config.Grows)
+	runner := table.NewReplay(p.table, nil, config.Grows)
 	all := map[string][]float64{}
 	most := 0
 	for _, c := range p.table.Configs {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
 )
 
 // recordedSearch is the search of an imported study: there was none.
@@ -89,7 +89,7 @@ func sayImported(w io.Writer, name string, c trialCounts) error {
 // table once, one after the other.
 func (p *problem) recordedEvents(ctx context.Context) ([]assay.Event, trialCounts, error) {
 	var counts trialCounts
-	clock := &run.SimClock{}
+	clock := &table.SimClock{}
 	mem := store.NewMem()
 	const name = "import"
 	if err := mem.Create(ctx, name, nil); err != nil {
@@ -97,7 +97,7 @@ func (p *problem) recordedEvents(ctx context.Context) ([]assay.Event, trialCount
 	}
 	sd := &study.Study{
 		Name: name, Space: p.space, Goal: p.goal, Store: mem, Clock: clock, Searcher: newRows(p),
-		Runner: run.NewReplay(p.table, clock, config.Grows),
+		Runner: table.NewReplay(p.table, clock, config.Grows),
 		Command: func(c assay.Config) (assay.Job, error) {
 			return assay.Job{Config: c}, nil
 		},

@@ -18,6 +18,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/table"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -37,7 +38,7 @@ type problem struct {
 	goal    assay.Goal
 	first   []assay.Config  // the user's defaults, if given
 	program *config.Program // nil if a table is replayed
-	table   *run.Table      // nil if a command is run
+	table   *table.Table    // nil if a command is run
 	pin     bool
 	known   *knowledgeBase // nil until earlier studies were looked for
 }
@@ -83,7 +84,7 @@ func newProblem(st *config.Study, pin bool) (*problem, error) {
 }
 
 // readTable reads the recorded table of a study and resolves the study with it.
-func readTable(st *config.Study) (*run.Table, error) {
+func readTable(st *config.Study) (*table.Table, error) {
 	var given []assay.Param
 	for _, p := range st.Params {
 		given = append(given, p.Param())
@@ -91,7 +92,7 @@ func readTable(st *config.Study) (*run.Table, error) {
 	if info, err := os.Stat(st.Replay.File); err == nil && info.IsDir() {
 		return nil, usagef("%sit is a directory, not a table: %s", place(st, "replay.file"), st.Replay.File)
 	}
-	t, err := run.OpenTable(run.TableSpec(*st.Replay), given...)
+	t, err := table.Open(table.Spec(*st.Replay), given...)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -218,8 +219,8 @@ func (p *problem) interval() time.Duration {
 // machine's.
 func (p *problem) runner(ctx context.Context, warn io.Writer, owner string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
 	if p.table != nil {
-		c := &run.SimClock{}
-		return run.NewReplay(p.table, c, config.Grows), c, func() error { return nil }, nil
+		c := &table.SimClock{}
+		return table.NewReplay(p.table, c, config.Grows), c, func() error { return nil }, nil
 	}
 	if _, err := run.Sweep(ctx, owner); err != nil {
 		return nil, nil, nil, err

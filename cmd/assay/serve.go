@@ -21,9 +21,9 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/run"
-	"github.com/assay-run/assay/study"
 )
 
 // serveFlags are the flags of serve.
@@ -145,8 +145,8 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 const onlineCommand = "on-line"
 
 // describe reads the study file and returns the session and its problem.
-func (f *serveFlags) describe() (study.Online, *problem, error) {
-	var o study.Online
+func (f *serveFlags) describe() (online.Options, *problem, error) {
+	var o online.Options
 	st, _, err := config.Load(f.online, func(st *config.Study) error {
 		st.Command, st.Shell, st.Env, st.Prepare, st.Cleanup, st.Metrics = []string{onlineCommand}, false, nil, config.Hook{}, config.Hook{}, nil
 		for _, p := range st.Params {
@@ -179,7 +179,7 @@ func (f *serveFlags) describe() (study.Online, *problem, error) {
 	if p.space.Size().N == 1 {
 		return o, nil, usagef("%s: nothing to tune: the space has one configuration", f.online)
 	}
-	o = study.Online{Space: p.space, Default: c, Samples: st.Repeat.Runs}
+	o = online.Options{Space: p.space, Default: c, Samples: st.Repeat.Runs}
 	if e := st.Repeat.Estimator; e != "" {
 		o.Estimator = estimators()[e]
 	}
@@ -192,7 +192,7 @@ func (f *serveFlags) describe() (study.Online, *problem, error) {
 	if _, err := o.Searcher(0); err != nil {
 		return o, nil, err
 	}
-	if o.Mode, err = study.ParseMode(f.mode); err != nil {
+	if o.Mode, err = online.ParseMode(f.mode); err != nil {
 		return o, nil, usageError{err}
 	}
 	if f.deadline != "" {
@@ -215,12 +215,12 @@ func onlineSearcher() string {
 
 // serve opens the session and answers until the program, a signal or a request
 // ends it.
-func (f *serveFlags) serve(ctx context.Context, s streams, o study.Online, p *problem, h *storeHandle, program []string) error {
+func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *problem, h *storeHandle, program []string) error {
 	token, err := f.token()
 	if err != nil {
 		return err
 	}
-	session, err := study.OpenOnline(ctx, o)
+	session, err := online.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (f *serveFlags) program(ctx context.Context, s streams, drain <-chan struct
 }
 
 // result says what the session came to.
-func (f *serveFlags) result(w io.Writer, p *problem, st study.Status) error {
+func (f *serveFlags) result(w io.Writer, p *problem, st online.Status) error {
 	if f.json {
 		out := map[string]any{
 			"study": st.Study, "best": p.space.Values(st.Best), "trials": st.Trials, "turns": st.Turns, "steps": st.Steps,
@@ -315,7 +315,7 @@ func (f *serveFlags) result(w io.Writer, p *problem, st study.Status) error {
 		l.add("iteration", "%s", report.Seconds(st.Value))
 	}
 	l.add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)
-	if st.Mode != study.Free {
+	if st.Mode != online.Free {
 		l.add("steps", "%d in %s: the sum of the slowest rank's times", st.Steps, report.Seconds(st.Total))
 	}
 	l.add("on record", "as study %s", st.Study)

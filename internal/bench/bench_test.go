@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/table"
 	"pgregory.net/rapid"
 )
 
@@ -61,7 +61,7 @@ func (c course) seconds(x int) time.Duration {
 // A courseRunner runs a course in simulated time.
 type courseRunner struct {
 	course
-	clock run.SimClock
+	clock table.SimClock
 	rng   *rand.Rand
 }
 

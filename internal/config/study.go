@@ -113,7 +113,7 @@ type Budget struct {
 }
 
 // A Replay is a recorded table in place of a command. The fields are those of
-// run.TableSpec, so that one converts to the other.
+// table.Spec, so that one converts to the other.
 type Replay struct {
 	File       string              `json:"file"`            // path, .csv or .csv.gz
 	Where      map[string]string   `json:"where,omitempty"` // column: value of the rows that count

@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (r *Replay) Skip(c assay.Config, n int) error {
 func (r *Replay) find(c assay.Config) (int, error) {
 	i, ok := r.table.index[c.Key()]
 	if !ok {
-		return 0, fmt.Errorf("run: no recorded run of configuration %v", c)
+		return 0, fmt.Errorf("no recorded run of configuration %v", c)
 	}
 	return i, nil
 }

@@ -1,4 +1,4 @@
-package study_test
+package online_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
@@ -33,28 +34,28 @@ func tileTime(c assay.Config) float64 {
 }
 
 // online returns a session description on a new study of st.
-func online(t testing.TB, st assay.Store) study.Online {
+func options(t testing.TB, st assay.Store) online.Options {
 	t.Helper()
 	space := onlineSpace(t)
 	if err := st.Create(t.Context(), "o", []byte("spec")); err != nil {
 		t.Fatal(err)
 	}
-	return study.Online{
+	return online.Options{
 		Name: "o", Space: space, Store: st, Default: assay.Config{0, 0},
 		Searcher: func(epoch int) (assay.Searcher, error) { return search.NewRandom(space, uint64(epoch)), nil },
 	}
 }
 
-func open(t testing.TB, o study.Online) *study.Session {
+func open(t testing.TB, o online.Options) *online.Session {
 	t.Helper()
-	s, err := study.OpenOnline(t.Context(), o)
+	s, err := online.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func join(t testing.TB, s *study.Session, ranks ...int) {
+func join(t testing.TB, s *online.Session, ranks ...int) {
 	t.Helper()
 	for _, r := range ranks {
 		if err := s.Join(r, fmt.Sprint("p", r)); err != nil {
@@ -63,7 +64,7 @@ func join(t testing.TB, s *study.Session, ranks ...int) {
 	}
 }
 
-func fetch(t testing.TB, s *study.Session, rank int) study.Turn {
+func fetch(t testing.TB, s *online.Session, rank int) online.Turn {
 	t.Helper()
 	turn, err := s.Fetch(fmt.Sprint("p", rank))
 	if err != nil {
@@ -72,7 +73,7 @@ func fetch(t testing.TB, s *study.Session, rank int) study.Turn {
 	return turn
 }
 
-func report(t testing.TB, s *study.Session, rank int, turn study.Turn, seconds float64) bool {
+func report(t testing.TB, s *online.Session, rank int, turn online.Turn, seconds float64) bool {
 	t.Helper()
 	used, err := s.Report(fmt.Sprint("p", rank), turn.ID, seconds, "")
 	if err != nil {
@@ -81,7 +82,7 @@ func report(t testing.TB, s *study.Session, rank int, turn study.Turn, seconds f
 	return used
 }
 
-func shut(t testing.TB, s *study.Session) {
+func shut(t testing.TB, s *online.Session) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -102,11 +103,11 @@ func eventsOf(t testing.TB, st assay.Store) (events []assay.Event) {
 // Sixteen ranks find the best of 64 configurations in four iterations and then
 // run it.
 func TestOnlineRanksShareTheSearch(t *testing.T) {
-	for _, mode := range []study.Mode{study.Free, study.Steps} {
+	for _, mode := range []online.Mode{online.Free, online.Steps} {
 		t.Run(mode.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				st := store.NewMem()
-				o := online(t, st)
+				o := options(t, st)
 				o.Mode = mode
 				s := open(t, o)
 				const ranks = 16
@@ -117,7 +118,7 @@ func TestOnlineRanksShareTheSearch(t *testing.T) {
 				seen := map[string]int{}
 				want := 0.0
 				for k := range 6 {
-					turns := make([]study.Turn, ranks)
+					turns := make([]online.Turn, ranks)
 					slowest := 0.0
 					for r := range ranks {
 						turns[r] = fetch(t, s, r)
@@ -143,7 +144,7 @@ func TestOnlineRanksShareTheSearch(t *testing.T) {
 				if got.Trials != 64 || got.State != "done" || !got.Best.Equal(assay.Config{5, 2}) {
 					t.Errorf("status %+v", got)
 				}
-				if mode == study.Steps && (got.Steps != 6 || math.Abs(got.Total-want) > 1e-9) {
+				if mode == online.Steps && (got.Steps != 6 || math.Abs(got.Total-want) > 1e-9) {
 					t.Errorf("%d steps of %v s in all, want 6 of %v: the sum of the maxima over ranks", got.Steps, got.Total, want)
 				}
 				shut(t, s)
@@ -158,8 +159,8 @@ func TestOnlineRanksShareTheSearch(t *testing.T) {
 func TestOnlineParallelSampling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
-		o := online(t, st)
-		o.Mode = study.Steps
+		o := options(t, st)
+		o.Mode = online.Steps
 		list, err := assay.NewList(o.Space.Params, []assay.Config{{1, 1}, {2, 2}, {3, 3}})
 		if err != nil {
 			t.Fatal(err)
@@ -217,13 +218,13 @@ func TestOnlineParallelSampling(t *testing.T) {
 func TestOnlineSameModeTakesTheMaximum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
-		o := online(t, st)
-		o.Mode = study.Same
+		o := options(t, st)
+		o.Mode = online.Same
 		s := open(t, o)
 		join(t, s, 0, 1, 2)
 		synctest.Wait()
 		for range 5 {
-			turns := [3]study.Turn{}
+			turns := [3]online.Turn{}
 			for r := range 3 {
 				turns[r] = fetch(t, s, r)
 				if !turns[r].Config.Equal(turns[0].Config) {
@@ -267,7 +268,7 @@ func (b blocked) Ask(n int) ([]assay.Proposal, error) {
 
 func TestOnlineFetchNeverWaitsForTheSearch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := online(t, store.NewMem())
+		o := options(t, store.NewMem())
 		gate := make(chan struct{})
 		o.Searcher = func(int) (assay.Searcher, error) {
 			return blocked{search.NewRandom(o.Space, 1), gate}, nil
@@ -307,7 +308,7 @@ func TestOnlineStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		full := errors.New("disk is full")
-		o := online(t, store.NewMem())
+		o := options(t, store.NewMem())
 		o.Store = badStore{o.Store, gate, full}
 		s := open(t, o)
 		join(t, s, 0)
@@ -335,10 +336,10 @@ func TestOnlineStoreFails(t *testing.T) {
 // A rank that dies holds nobody up: its point is taken by another after the
 // deadline, in every mode.
 func TestOnlineDeadRank(t *testing.T) {
-	for _, mode := range []study.Mode{study.Free, study.Steps, study.Same} {
+	for _, mode := range []online.Mode{online.Free, online.Steps, online.Same} {
 		t.Run(mode.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := online(t, store.NewMem())
+				o := options(t, store.NewMem())
 				o.Mode, o.Deadline = mode, 10*time.Second
 				s := open(t, o)
 				join(t, s, 0, 1)
@@ -374,7 +375,7 @@ func TestOnlineDeadRank(t *testing.T) {
 func TestOnlineRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
-		o := online(t, st)
+		o := options(t, st)
 		o.Deadline = time.Second
 		s := open(t, o)
 		join(t, s, 0)
@@ -394,30 +395,30 @@ func TestOnlineRefusals(t *testing.T) {
 			_, err := s.Report(who, id, x, "")
 			return err
 		}
-		refused("another turn", try("p0", turn.ID+1, 1), study.ErrNotFetched)
-		refused("turn 0", try("p0", 0, 1), study.ErrNotFetched)
-		refused("another process's", try("p9", turn.ID, 1), study.ErrNotJoined)
+		refused("another turn", try("p0", turn.ID+1, 1), online.ErrNotFetched)
+		refused("turn 0", try("p0", 0, 1), online.ErrNotFetched)
+		refused("another process's", try("p9", turn.ID, 1), online.ErrNotJoined)
 		for _, x := range []float64{math.NaN(), -1, math.Inf(1), math.Inf(-1)} {
-			refused(fmt.Sprint(x), try("p0", turn.ID, x), study.ErrBadReport)
+			refused(fmt.Sprint(x), try("p0", turn.ID, x), online.ErrBadReport)
 		}
-		refused("a rank in use", s.Join(0, "other"), study.ErrRankTaken)
-		refused("another rank of one process", s.Join(1, "p0"), study.ErrRankTaken)
-		refused("rank -1", s.Join(-1, "other"), study.ErrBadReport)
-		refused("no instance", s.Join(1, ""), study.ErrBadReport)
-		if _, err := s.Fetch("p9"); !errors.Is(err, study.ErrNotJoined) {
+		refused("a rank in use", s.Join(0, "other"), online.ErrRankTaken)
+		refused("another rank of one process", s.Join(1, "p0"), online.ErrRankTaken)
+		refused("rank -1", s.Join(-1, "other"), online.ErrBadReport)
+		refused("no instance", s.Join(1, ""), online.ErrBadReport)
+		if _, err := s.Fetch("p9"); !errors.Is(err, online.ErrNotJoined) {
 			t.Errorf("a fetch without join: %v", err)
 		}
 		report(t, s, 0, turn, 1)
 		synctest.Wait()
 		before = s.Status()
-		refused("twice", try("p0", turn.ID, 1), study.ErrReported)
+		refused("twice", try("p0", turn.ID, 1), online.ErrReported)
 		if err := s.End(); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		before = s.Status()
-		refused("after the end", try("p0", turn.ID, 1), study.ErrOnlineOver)
-		refused("restart after the end", s.Restart(), study.ErrOnlineOver)
+		refused("after the end", try("p0", turn.ID, 1), online.ErrOver)
+		refused("restart after the end", s.Restart(), online.ErrOver)
 		shut(t, s)
 
 		one, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 3, Hi: 3}})
@@ -425,7 +426,7 @@ func TestOnlineRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Space, o.Default = one, assay.Config{3}
-		if _, err := study.OpenOnline(t.Context(), o); !errors.Is(err, study.ErrOnePoint) {
+		if _, err := online.Open(t.Context(), o); !errors.Is(err, online.ErrOnePoint) {
 			t.Errorf("a space of one point: %v", err)
 		}
 	})
@@ -435,14 +436,14 @@ func TestOnlineRefusals(t *testing.T) {
 // silent, after the deadline.
 func TestOnlineRankChangesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := online(t, store.NewMem())
+		o := options(t, store.NewMem())
 		o.Deadline = 2 * time.Second
 		s := open(t, o)
 		join(t, s, 0, 1)
 		synctest.Wait()
 		turn := fetch(t, s, 0)
 		s.Lost("p0")
-		if err := s.Join(0, "new"); !errors.Is(err, study.ErrRankTaken) {
+		if err := s.Join(0, "new"); !errors.Is(err, online.ErrRankTaken) {
 			t.Errorf("a rank without a connection is taken at once: %v", err)
 		}
 		time.Sleep(time.Second)
@@ -453,7 +454,7 @@ func TestOnlineRankChangesHands(t *testing.T) {
 		if err != nil || again.Trial != turn.Trial {
 			t.Errorf("the new process runs trial %d (%v), want %d of the lost one", again.Trial, err, turn.Trial)
 		}
-		if _, err := s.Fetch("p0"); !errors.Is(err, study.ErrNotJoined) {
+		if _, err := s.Fetch("p0"); !errors.Is(err, online.ErrNotJoined) {
 			t.Errorf("the old process: %v", err)
 		}
 		time.Sleep(2 * time.Second)
@@ -473,7 +474,7 @@ func TestOnlineRankChangesHands(t *testing.T) {
 func TestOnlinePauseResumeRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
-		o := online(t, st)
+		o := options(t, st)
 		s := open(t, o)
 		join(t, s, 0)
 		synctest.Wait()
@@ -523,13 +524,13 @@ func TestOnlinePauseResumeRestart(t *testing.T) {
 // A searcher that no longer repeats its proposals is found out.
 func TestOnlineReplayError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := online(t, store.NewMem())
+		o := options(t, store.NewMem())
 		s := open(t, o)
 		join(t, s, 0)
 		synctest.Wait()
 		shut(t, s)
 		o.Searcher = func(int) (assay.Searcher, error) { return search.NewRandom(o.Space, 99), nil }
-		_, err := study.OpenOnline(t.Context(), o)
+		_, err := online.Open(t.Context(), o)
 		if _, ok := errors.AsType[*study.ReplayError](err); !ok {
 			t.Errorf("got %v, want a ReplayError", err)
 		}
@@ -539,7 +540,7 @@ func TestOnlineReplayError(t *testing.T) {
 func TestOnlineFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
-		o := online(t, st)
+		o := options(t, st)
 		s := open(t, o)
 		join(t, s, 0)
 		synctest.Wait()
@@ -566,12 +567,12 @@ func TestOnlineAnyHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
 			st := store.NewMem()
-			o := online(t, st)
-			o.Mode = rapid.SampledFrom([]study.Mode{study.Free, study.Steps, study.Same}).Draw(rt, "mode")
+			o := options(t, st)
+			o.Mode = rapid.SampledFrom([]online.Mode{online.Free, online.Steps, online.Same}).Draw(rt, "mode")
 			o.Samples = rapid.IntRange(1, 3).Draw(rt, "samples")
 			o.Deadline = 5 * time.Second
 			s := open(t, o)
-			turns := map[int]study.Turn{}
+			turns := map[int]online.Turn{}
 			for range rapid.IntRange(1, 120).Draw(rt, "length") {
 				r := rapid.IntRange(0, 4).Draw(rt, "rank")
 				who := fmt.Sprint("p", r)
@@ -597,7 +598,7 @@ func TestOnlineAnyHistory(t *testing.T) {
 					}
 					was := s.Status()
 					var err error
-					if s, err = study.OpenOnline(t.Context(), o); err != nil {
+					if s, err = online.Open(t.Context(), o); err != nil {
 						rt.Fatal(err)
 					}
 					if now := s.Status(); now.Value != was.Value || was.Value < math.Inf(1) && !now.Best.Equal(was.Best) || now.Epoch != was.Epoch {

@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"container/heap"
@@ -60,7 +60,7 @@ func (c *SimClock) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running == 0 {
-		panic("run: Leave of a clock without a running actor")
+		panic("Leave of a clock without a running actor")
 	}
 	c.running--
 	c.advance()

@@ -1,4 +1,4 @@
-package study
+package online
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/replay"
 )
 
 // Endings of a session on record; see assay.End.
@@ -128,7 +129,7 @@ func (s *Session) room() int {
 // begin makes the searcher of an epoch.
 func (s *Session) begin(epoch int) (err error) {
 	if s.searcher, err = s.o.Searcher(epoch); err != nil {
-		return fmt.Errorf("study: on-line search: %w", err)
+		return fmt.Errorf("on-line search: %w", err)
 	}
 	s.at, s.offset = epoch, s.lastID
 	return nil
@@ -137,7 +138,7 @@ func (s *Session) begin(epoch int) (err error) {
 func (s *Session) tell(t assay.Trial) error {
 	t.ID -= s.offset
 	if err := s.searcher.Tell(t); err != nil {
-		return fmt.Errorf("study: on-line search: %w", err)
+		return fmt.Errorf("on-line search: %w", err)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (s *Session) ask(n, epoch int) (int, error) {
 			break
 		}
 		if err != nil {
-			return 0, fmt.Errorf("study: on-line search: %w", err)
+			return 0, fmt.Errorf("on-line search: %w", err)
 		}
 		if len(p) == 0 {
 			break
@@ -251,7 +252,7 @@ func (s *Session) replay(ctx context.Context) error {
 	if err := s.begin(0); err != nil {
 		return err
 	}
-	l := &loop{Study: &Study{Name: s.o.Name, Space: s.o.Space}}
+	player := replay.Player{Study: s.o.Name, Space: s.o.Space}
 	open := map[int64]assay.Proposal{}
 	for e, err := range s.o.Store.Events(ctx, s.o.Name) {
 		if err != nil {
@@ -262,15 +263,18 @@ func (s *Session) replay(ctx context.Context) error {
 		case e.Asked != nil:
 			own := *e.Asked
 			own.ID -= s.offset
-			l.Searcher = s.searcher
-			if err := l.repeat(own); err != nil {
+			player.Searcher = s.searcher
+			if err := player.Asked(own); err != nil {
 				return err
 			}
 			open[e.Asked.ID] = *e.Asked
 			s.lastID = e.Asked.ID
 		case e.Told != nil:
-			if err := s.tell(*e.Told); err != nil {
-				return l.departs(e.Told.Proposal, assay.Proposal{}, err)
+			own := *e.Told
+			own.ID -= s.offset
+			player.Searcher = s.searcher
+			if err := player.Told(own); err != nil {
+				return err
 			}
 			delete(open, e.Told.ID)
 			s.count(*e.Told)

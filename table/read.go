@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"bufio"
@@ -30,8 +30,8 @@ const (
 	maxTableElapsed = 1e9 // s; about 32 years
 )
 
-// A TableError is a flaw of a recorded table.
-type TableError struct {
+// A Error is a flaw of a recorded table.
+type Error struct {
 	File    string
 	Line    int    // from 1, of the flaw's row; 0 for the file as a whole
 	Column  string // name of the column at fault, or ""
@@ -40,7 +40,7 @@ type TableError struct {
 }
 
 // Error returns "FILE:LINE: column NAME: MESSAGE".
-func (e *TableError) Error() string {
+func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
 	if e.Line > 0 {
@@ -55,24 +55,24 @@ func (e *TableError) Error() string {
 }
 
 // Unwrap returns the error of the operating system, if that is the cause.
-func (e *TableError) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error { return e.cause }
 
-// OpenTable reads the file of spec; see [ReadTable]. It is an error if the file
+// Open reads the file of spec; see [Read]. It is an error if the file
 // is not the one of spec.Digest.
-func OpenTable(spec TableSpec, given ...assay.Param) (*Table, error) {
+func Open(spec Spec, given ...assay.Param) (*Table, error) {
 	f, err := os.Open(spec.File)
 	if err != nil {
 		message := err.Error()
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			message = pe.Err.Error()
 		}
-		return nil, &TableError{File: spec.File, Message: message, cause: err}
+		return nil, &Error{File: spec.File, Message: message, cause: err}
 	}
 	defer f.Close()
-	return ReadTable(f, spec, given...)
+	return Read(f, spec, given...)
 }
 
-// ReadTable reads a table from r, which holds gzip if spec.File ends in .gz.
+// Read reads a table from r, which holds gzip if spec.File ends in .gz.
 //
 // Every column of spec.Parameters is a parameter. If it is not among the given
 // ones, its values tell its type: a switch if they are 0 and 1, or false and
@@ -89,22 +89,22 @@ func OpenTable(spec TableSpec, given ...assay.Param) (*Table, error) {
 // recorded. A row is a failed run if spec.OKColumn says so, or if no metric is
 // recorded, or elapsed is among the metrics and has no value.
 //
-// The error is a [*TableError]. Cost: memory for the rows that count only.
-func ReadTable(r io.Reader, spec TableSpec, given ...assay.Param) (*Table, error) {
+// The error is a [*Error]. Cost: memory for the rows that count only.
+func Read(r io.Reader, spec Spec, given ...assay.Param) (*Table, error) {
 	tr := &tableReader{spec: spec, hash: sha256.New()}
 	t, err := tr.read(r, given)
-	if e, ok := errors.AsType[*TableError](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.File = spec.File
 		return nil, e
 	}
 	if err != nil {
-		return nil, &TableError{File: spec.File, Line: tr.line, Message: err.Error(), cause: err}
+		return nil, &Error{File: spec.File, Line: tr.line, Message: err.Error(), cause: err}
 	}
 	return t, nil
 }
 
 type tableReader struct {
-	spec    TableSpec
+	spec    Spec
 	hash    interface{ io.Writer }
 	line    int
 	params  []int // columns
@@ -134,7 +134,7 @@ type tableRow struct {
 }
 
 func (tr *tableReader) flaw(column, format string, args ...any) error {
-	return &TableError{Line: tr.line, Column: column, Message: fmt.Sprintf(format, args...)}
+	return &Error{Line: tr.line, Column: column, Message: fmt.Sprintf(format, args...)}
 }
 
 func (tr *tableReader) read(r io.Reader, given []assay.Param) (*Table, error) {

@@ -1,4 +1,4 @@
-package study
+package online
 
 import (
 	"context"
@@ -12,16 +12,20 @@ import (
 	"github.com/assay-run/assay"
 )
 
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
 // Errors of a session of on-line tuning. Each says that a request was refused
 // and that nothing changed.
 var (
-	ErrNotJoined  = errors.New("study: not joined")            // the session does not know this process
-	ErrRankTaken  = errors.New("study: rank is in use")        // by another process, which is alive
-	ErrNotFetched = errors.New("study: turn was not fetched")  // by this process, or is no longer its latest
-	ErrReported   = errors.New("study: turn was reported")     // before
-	ErrBadReport  = errors.New("study: bad report")            // NaN, infinite or negative
-	ErrOnlineOver = errors.New("study: the session has ended") // by End
-	ErrOnePoint   = errors.New("study: nothing to tune: the space has one configuration")
+	ErrNotJoined  = errors.New("not joined")            // the session does not know this process
+	ErrRankTaken  = errors.New("rank is in use")        // by another process, which is alive
+	ErrNotFetched = errors.New("turn was not fetched")  // by this process, or is no longer its latest
+	ErrReported   = errors.New("turn was reported")     // before
+	ErrBadReport  = errors.New("bad report")            // NaN, infinite or negative
+	ErrOver       = errors.New("the session has ended") // by End
+	ErrOnePoint   = errors.New("nothing to tune: the space has one configuration")
 )
 
 // A Mode says how the ranks of a program depend on each other.
@@ -52,12 +56,12 @@ func ParseMode(text string) (Mode, error) {
 	if i := slices.Index(modeNames[:], text); i >= 0 {
 		return Mode(i), nil
 	}
-	return 0, fmt.Errorf("study: no mode %q (there are free, steps, same)", text)
+	return 0, fmt.Errorf("no mode %q (there are free, steps, same)", text)
 }
 
-// Online says what to tune while it runs. The zero value of an optional field
+// Options says what to tune while it runs. The zero value of an optional field
 // means its documented default.
-type Online struct {
+type Options struct {
 	Name  string
 	Space *assay.Space // of two configurations or more
 	// Searcher returns a new searcher for the given epoch, which counts the
@@ -97,13 +101,13 @@ type Turn struct {
 // configuration so far. Ranks join late, leave and die as they like. It is safe
 // for concurrent use.
 //
-// Events reach the store in their order but late, by at most [Online.Flush] and
+// Events reach the store in their order but late, by at most [Options.Flush] and
 // one append: a server that is killed forgets the last samples, which are taken
 // again, and never contradicts itself. [Session.Close] loses nothing. Where the
 // store fails, the program goes on with the best configuration so far, and
 // Close and Status say why.
 type Session struct {
-	o      Online
+	o      Options
 	began  time.Time
 	before time.Duration // spent by earlier sessions
 	wake   chan struct{} // to the goroutine of think; capacity 1
@@ -155,15 +159,15 @@ type point struct {
 	failed  string // why a rank could not run it
 }
 
-// OpenOnline resumes the session from the events of the study, or begins it.
-// It returns ErrOnePoint for a space without a choice, and a *[ReplayError] if
+// Open resumes the session from the events of the study, or begins it.
+// It returns ErrOnePoint for a space without a choice, and a *[replay.Error] if
 // the searcher does not repeat its proposals.
-func OpenOnline(ctx context.Context, o Online) (*Session, error) {
+func Open(ctx context.Context, o Options) (*Session, error) {
 	if o.Space.Size().N == 1 {
 		return nil, ErrOnePoint
 	}
 	if err := o.Space.Check(o.Default); err != nil {
-		return nil, fmt.Errorf("study: the default configuration: %w", err)
+		return nil, fmt.Errorf("the default configuration: %w", err)
 	}
 	if o.Clock == nil {
 		o.Clock = realClock{}
@@ -203,7 +207,7 @@ func (s *Session) poke() {
 }
 
 // Close ends this server's part: what was measured is recorded, and a later
-// OpenOnline goes on. Requests after it get ErrOnlineOver. It returns why the
+// Open goes on. Requests after it get ErrOver. It returns why the
 // session could not be recorded in full, if so.
 func (s *Session) Close() error {
 	s.mu.Lock()
@@ -246,7 +250,7 @@ func (s *Session) dropPoints() {
 	clear(s.open)
 }
 
-// End ends the session: ranks that ask again get ErrOnlineOver and keep the
+// End ends the session: ranks that ask again get ErrOver and keep the
 // configuration they have.
 func (s *Session) End() error { return s.control(func() { s.over, s.asked = true, true }) }
 
@@ -254,7 +258,7 @@ func (s *Session) control(change func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return ErrOnlineOver
+		return ErrOver
 	}
 	change()
 	s.poke()

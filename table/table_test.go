@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ azure,1M,0,slow,2,killed,500,,1,
 azure,1M,0,fast,2,ok,,,,
 `
 
-var tableSpec = TableSpec{
+var tableSpec = Spec{
 	File:       "t.csv",
 	Where:      map[string]string{"machine": "azure"},
 	Parameters: []string{"size", "opt", "mode", "n"},
@@ -38,9 +38,9 @@ var tableSpec = TableSpec{
 	OKColumn:   "status", OKEquals: "ok",
 }
 
-func readTable(t *testing.T, text string, spec TableSpec, given ...assay.Param) *Table {
+func readTable(t *testing.T, text string, spec Spec, given ...assay.Param) *Table {
 	t.Helper()
-	table, err := ReadTable(strings.NewReader(text), spec, given...)
+	table, err := Read(strings.NewReader(text), spec, given...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,28 +137,28 @@ func TestGivenParams(t *testing.T) {
 	if d := cmp.Diff(assay.Config{8, 2, 0}, table.Configs[0]); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	_, err := ReadTable(strings.NewReader(tableText), spec, assay.Param{Name: "n", Kind: assay.Integer, Lo: 2, Hi: 8})
+	_, err := Read(strings.NewReader(tableText), spec, assay.Param{Name: "n", Kind: assay.Integer, Lo: 2, Hi: 8})
 	if want := `t.csv:3: column n: "16" is not a value of the parameter: parameter "n": 16 is not in 2..8`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
 func TestReadTableErrors(t *testing.T) {
-	with := func(change func(*TableSpec)) TableSpec {
+	with := func(change func(*Spec)) Spec {
 		s := tableSpec
 		change(&s)
 		return s
 	}
-	minimal := TableSpec{File: "t.csv", Parameters: []string{"a"}, Metrics: map[string][]string{"elapsed": {"t"}}}
+	minimal := Spec{File: "t.csv", Parameters: []string{"a"}, Metrics: map[string][]string{"elapsed": {"t"}}}
 	tests := []struct {
 		name, text string
-		spec       TableSpec
+		spec       Spec
 		want       string
 	}{
-		{"no column", tableText, with(func(s *TableSpec) { s.Parameters = []string{"sise"} }), `t.csv:1: no column "sise" for a parameter (it has machine, size,`},
-		{"no metric column", tableText, with(func(s *TableSpec) { s.Metrics = map[string][]string{"elapsed": {"t"}} }), `t.csv:1: no column "t" for metric elapsed`},
-		{"no rows match", tableText, with(func(s *TableSpec) { s.Where = map[string]string{"machine": "x", "n": "8"} }), `t.csv: no row has machine = x and n = 8`},
-		{"not a number", tableText, with(func(s *TableSpec) { s.Where = nil }), `t.csv:6: column t1_ms: "x" is not a number`},
+		{"no column", tableText, with(func(s *Spec) { s.Parameters = []string{"sise"} }), `t.csv:1: no column "sise" for a parameter (it has machine, size,`},
+		{"no metric column", tableText, with(func(s *Spec) { s.Metrics = map[string][]string{"elapsed": {"t"}} }), `t.csv:1: no column "t" for metric elapsed`},
+		{"no rows match", tableText, with(func(s *Spec) { s.Where = map[string]string{"machine": "x", "n": "8"} }), `t.csv: no row has machine = x and n = 8`},
+		{"not a number", tableText, with(func(s *Spec) { s.Where = nil }), `t.csv:6: column t1_ms: "x" is not a number`},
 		{"column twice", "a,a,t\n1,2,3\n", minimal, `t.csv:1: column a: it is there twice`},
 		{"short row", "a,t\n1,2\n3\n", minimal, `t.csv:3: 1 cells, the header has 2`},
 		{"bare quote", "a,t\n1,2\"\n", minimal, `t.csv:2: bare "`},
@@ -168,20 +168,20 @@ func TestReadTableErrors(t *testing.T) {
 		{"negative", "a,t\n1,-3\n", minimal, `t.csv:2: column t: -3 is no elapsed time`},
 		{"header only", "a,t\n", minimal, `t.csv: the table has no rows`},
 		{"empty", "", minimal, `t.csv: the table has no rows`},
-		{"not gzip", "a,t\n", TableSpec{File: "t.csv.gz"}, `t.csv.gz:`},
+		{"not gzip", "a,t\n", Spec{File: "t.csv.gz"}, `t.csv.gz:`},
 		{"nul", "a,t\n\x00,3\n", minimal, `t.csv:2: column a: a NUL byte`},
-		{"changed", "a,t\n1,3\n", TableSpec{File: "t.csv", Parameters: minimal.Parameters, Metrics: minimal.Metrics, Digest: "00"}, `t.csv: the file has changed since the study began`},
+		{"changed", "a,t\n1,3\n", Spec{File: "t.csv", Parameters: minimal.Parameters, Metrics: minimal.Metrics, Digest: "00"}, `t.csv: the file has changed since the study began`},
 		{"long row", "a,t\n" + strings.Repeat("1", 2<<20), minimal, `a row of more than 1 MiB`},
 		{"long quote", "a,t\n\"" + strings.Repeat("1\n", 1<<20), minimal, `a row of more than 1 MiB`},
 		{"columns", strings.Repeat("x,", 20_000) + "x\n", minimal, `more than 10,000 columns`},
 	}
 	for _, tt := range tests {
-		_, err := ReadTable(strings.NewReader(tt.text), tt.spec)
-		if _, ok := errors.AsType[*TableError](err); !ok || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want a *TableError that contains %s", tt.name, err, tt.want)
+		_, err := Read(strings.NewReader(tt.text), tt.spec)
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want a *Error that contains %s", tt.name, err, tt.want)
 		}
 	}
-	if _, err := OpenTable(TableSpec{File: "/nonexistent/x.csv"}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(Spec{File: "/nonexistent/x.csv"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -206,12 +206,12 @@ func TestReadTableGzip(t *testing.T) {
 	if err := os.WriteFile(spec.File, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := OpenTable(spec)
+	table, err := Open(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.Digest = table.Digest
-	if _, err := OpenTable(spec); err != nil {
+	if _, err := Open(spec); err != nil {
 		t.Errorf("the same file: %v", err)
 	}
 	if len(table.Digest) != 64 || len(table.Configs) != 5 {
@@ -221,7 +221,7 @@ func TestReadTableGzip(t *testing.T) {
 	row := gzipped(t, []byte("other,1M,1,slow,9,ok,1,2,3,"+strings.Repeat("x", 1<<16)+"\n"))
 	bomb := append(gzipped(t, []byte(tableText)), bytes.Repeat(row, 320)...)
 	start := time.Now()
-	_, err = ReadTable(bytes.NewReader(bomb), spec)
+	_, err = Read(bytes.NewReader(bomb), spec)
 	if err == nil || !strings.Contains(err.Error(), "expands to more than 200 times its size") {
 		t.Errorf("got %v", err)
 	}
@@ -230,7 +230,7 @@ func TestReadTableGzip(t *testing.T) {
 
 // A table without elapsed times has runs of one second.
 func TestTableWithoutElapsed(t *testing.T) {
-	spec := TableSpec{File: "t.csv", Parameters: []string{"a"}, Metrics: map[string][]string{"score": {"s"}}}
+	spec := Spec{File: "t.csv", Parameters: []string{"a"}, Metrics: map[string][]string{"score": {"s"}}}
 	table := readTable(t, "a,s\n1,10\n2,20\n3,\n", spec)
 	if got := table.MedianElapsed(); got != time.Second {
 		t.Errorf("median %v, want 1 s", got)
@@ -254,9 +254,9 @@ func FuzzReadTable(f *testing.F) {
 	f.Add(tableText)
 	f.Add("\ufeffmachine,size,opt,mode,n,status,t1_ms,t2_ms,energy\nazure,,,,,,,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		table, err := ReadTable(strings.NewReader(text), tableSpec)
+		table, err := Read(strings.NewReader(text), tableSpec)
 		if err != nil {
-			if _, ok := errors.AsType[*TableError](err); !ok {
+			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Errorf("error %T: %v", err, err)
 			}
 			return
@@ -285,10 +285,10 @@ func BenchmarkReadTable(b *testing.B) {
 	for i := range 10_000 {
 		fmt.Fprintf(&text, "%d,%d,x%d,%d.5\n", i%10, i/10, i%3, i)
 	}
-	spec := TableSpec{Parameters: []string{"a", "b", "c"}, Metrics: map[string][]string{"elapsed": {"t"}}}
+	spec := Spec{Parameters: []string{"a", "b", "c"}, Metrics: map[string][]string{"elapsed": {"t"}}}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if _, err := ReadTable(strings.NewReader(text.String()), spec); err != nil {
+		if _, err := Read(strings.NewReader(text.String()), spec); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A TableSpec says which rows and columns of a CSV file with a header line are
+// A Spec says which rows and columns of a CSV file with a header line are
 // recorded runs.
-type TableSpec struct {
+type Spec struct {
 	File       string              // path; gzip if it ends in .gz
 	Where      map[string]string   // column: value of the rows that count; 10 and 10.0 are equal
 	Parameters []string            // columns that make a configuration
@@ -26,7 +26,7 @@ type TableSpec struct {
 // A Table is a set of recorded runs: for every configuration at least one. It
 // is immutable and safe for concurrent use.
 type Table struct {
-	Params  []assay.Param  // in the order of TableSpec.Parameters
+	Params  []assay.Param  // in the order of Spec.Parameters
 	Configs []assay.Config // each once, in order of appearance
 	Metrics []string       // names, ascending
 	Digest  string         // SHA-256 of the file as it is, in hexadecimal
@@ -149,7 +149,7 @@ func (t *Table) Optimum(goal assay.Goal, space *assay.Space) (Optimum, error) {
 		}
 	}
 	if best.Config == nil {
-		return Optimum{}, fmt.Errorf("run: no recorded run has metric %q within the limits", goal.Metric)
+		return Optimum{}, fmt.Errorf("no recorded run has metric %q within the limits", goal.Metric)
 	}
 	return best, nil
 }

@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 func grows(metric string) bool { return metric == "energy" }
 
-var replaySpec = TableSpec{
+var replaySpec = Spec{
 	File: "r.csv", Parameters: []string{"a"}, OKColumn: "ok", OKEquals: "1",
 	Metrics: map[string][]string{"elapsed": {"t1", "t2", "t3"}, "energy": {"e"}, "max_rss": {"m"}},
 }
@@ -194,7 +194,7 @@ func TestReplayGrows(t *testing.T) {
 }
 
 func BenchmarkReplay(b *testing.B) {
-	table, err := ReadTable(strings.NewReader(replayText), replaySpec)
+	table, err := Read(strings.NewReader(replayText), replaySpec)
 	if err != nil {
 		b.Fatal(err)
 	}

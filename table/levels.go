@@ -1,4 +1,4 @@
-package run
+package table
 
 import (
 	"cmp"
@@ -78,7 +78,7 @@ func (tr *tableReader) values(k int) []string {
 }
 
 // levelsOf returns the kind of parameter that values suggest, and its levels; see
-// [ReadTable].
+// [Read].
 func levelsOf(values []string) (assay.Kind, []string) {
 	if len(values) == 2 {
 		for _, pair := range [][2]string{{"0", "1"}, {"false", "true"}, {"off", "on"}, {"no", "yes"}} {

@@ -1,4 +1,4 @@
-package study
+package online
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ func (s *Session) Join(rank int, instance string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return ErrOnlineOver
+		return ErrOver
 	}
 	now := s.o.Clock.Now()
 	s.bury(now, true)
@@ -179,13 +179,13 @@ func (s *Session) live() int {
 }
 
 // Fetch returns the turn of a member for its next iteration. A turn that it has
-// not reported is given up. It returns ErrNotJoined or ErrOnlineOver.
+// not reported is given up. It returns ErrNotJoined or ErrOver.
 // Cost: constant, apart from the look for the dead.
 func (s *Session) Fetch(instance string) (Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return Turn{}, ErrOnlineOver
+		return Turn{}, ErrOver
 	}
 	m := s.members[instance]
 	if m == nil {
@@ -285,7 +285,7 @@ func (s *Session) finish(st *step) {
 // is never proposed as the best, and seconds means nothing.
 //
 // It returns ErrNotJoined, ErrNotFetched, ErrReported, ErrBadReport or
-// ErrOnlineOver, and then nothing has changed.
+// ErrOver, and then nothing has changed.
 func (s *Session) Report(instance string, id int64, seconds float64, failure string) (used bool, err error) {
 	if failure == "" && !(seconds >= 0 && seconds <= math.MaxFloat64) {
 		return false, fmt.Errorf("%w: an iteration of %v seconds", ErrBadReport, seconds)
@@ -293,7 +293,7 @@ func (s *Session) Report(instance string, id int64, seconds float64, failure str
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return false, ErrOnlineOver
+		return false, ErrOver
 	}
 	m := s.members[instance]
 	if m == nil {
