@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
 )
 
 // A Cell is one searcher on one program: what every experiment is made of. All but
@@ -42,17 +42,17 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 
 // Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed
 // of what measure returns, on the clock, and is not observed before its end. Runs that
-// begin at one moment are measured in their order (run.WithOrder), one at a time, so
+// begin at one moment are measured in their order (table.WithOrder), one at a time, so
 // measure may draw from a random source. Nothing of a job matters but Config and Limit.
 //
 // A run that reaches its limit has measured its time alone, and ends with
 // assay.ErrLimit.
-func Simulate(clock *run.SimClock, measure func(assay.Config) assay.Measurement) assay.Runner {
+func Simulate(clock *table.SimClock, measure func(assay.Config) assay.Measurement) assay.Runner {
 	return &simulated{clock, measure}
 }
 
 type simulated struct {
-	clock   *run.SimClock
+	clock   *table.SimClock
 	measure func(assay.Config) assay.Measurement
 }
 
