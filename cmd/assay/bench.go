@@ -172,6 +172,16 @@ func benchMethods(text string) ([]bench.Method, error) {
 	return ms, nil
 }
 
+// searcherByName makes the searcher of a name with the options that it has by default.
+func searcherByName(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
+	i := slices.IndexFunc(searchers(), func(e searcherEntry) bool { return e.name == name })
+	if i < 0 {
+		known := names(searchers(), func(e searcherEntry) string { return e.name })
+		return nil, usagef("no searcher %q (there are %s)", name, known)
+	}
+	return searchers()[i].make(space, seed, &options{st: &config.Study{}, at: "search"})
+}
+
 // addProblems adds the study of a file, once for each percentile of each limit.
 func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) error {
 	p, err := recordedProblem(warn, file, "bench")
@@ -314,6 +324,24 @@ func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(io.
 		return writeJSON(w, result)
 	}
 	return text(w, result)
+}
+
+// writeTables prints a table for each block of rows that stand together and have the
+// same name, with an empty line between them.
+func writeTables[T any](w io.Writer, rows []T, name func(T) string, table func(rows []T) *report.Table) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && name(rows[n]) == name(rows[0]) {
+			n++
+		}
+		if err := table(rows[:n]).Write(w); err != nil {
+			return err
+		}
+		if rows = rows[n:]; len(rows) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	return nil
 }
 
 // writeJSON writes v as one line of JSON.

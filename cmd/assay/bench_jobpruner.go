@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/lab/jobpruner"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/stats"
@@ -52,7 +50,8 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), s, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.environment, "environment", "", "columns that tell the environments apart (default those of replay.where)")
+	fl.StringVar(&f.environment, "environment", "",
+		"columns that tell the environments apart (default those of replay.where)")
 	fl.StringVar(&f.alpha, "alpha", "0,0.6,0.9,0.99,auto", "aggressiveness of the pruning; 0 for none")
 	fl.StringVar(&f.kb, "kb", "0,5,10,15,all", "sizes of the knowledge base, drawn at random")
 	fl.StringVar(&f.reuse, "use", "first,prior", "other uses of the knowledge base: first, prior, transfer; or none")
@@ -71,7 +70,8 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string) error {
 	if f.Repetitions < 2 || f.Pool.Workers < 1 || f.Subjects < 1 || f.MaxTrials < 1 ||
 		!(f.Threshold >= 0 && f.Threshold < 1) {
-		return usagef("--repetitions is at least 2, --jobs, --subjects and --max-trials at least 1, --threshold in [0, 1)")
+		return usagef("--repetitions is at least 2, --jobs, --subjects and --max-trials at least 1, " +
+			"--threshold in [0, 1)")
 	}
 	if err := f.read(); err != nil {
 		return err
@@ -109,18 +109,7 @@ func (f *benchJobprunerFlags) read() (err error) {
 	if len(c.Methods) == 0 {
 		return usagef("no method is given: --methods pso,sa")
 	}
-	maker := func(name string) int {
-		return slices.IndexFunc(searchers(), func(e searcherEntry) bool { return e.name == name })
-	}
-	for _, m := range c.Methods {
-		if maker(m) < 0 {
-			known := names(searchers(), func(e searcherEntry) string { return e.name })
-			return usagef("no searcher %q (there are %s)", m, known)
-		}
-	}
-	f.Searcher = func(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
-		return searchers()[maker(name)].make(space, seed, &options{st: &config.Study{}, at: "search"})
-	}
+	f.Searcher = searcherByName
 	if f.Variants, err = c.Variants(); err != nil {
 		return usagef("--%w", err)
 	}
@@ -166,25 +155,27 @@ func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 
 // writeJobpruner prints the tables.
 func writeJobpruner(w io.Writer, r jobpruner.Report) error {
-	t := report.NewTable(palette(w), "data set", ">environments", ">mean best NCC", ">mean best rank correlation", ">least")
+	t := report.NewTable(palette(w), "data set", ">environments", ">mean best NCC", ">mean best rank correlation",
+		">least")
 	for _, s := range r.DataSets {
-		t.Add(s.Name, fmt.Sprint(len(s.Environments)), fmt.Sprintf("%.4f", stats.Mean(s.NCC)), fmt.Sprintf("%.2f", stats.Mean(s.Rank)),
-			fmt.Sprintf("%.2f", slices.Min(s.Rank)))
+		t.Add(s.Name, fmt.Sprint(len(s.Environments)), fmt.Sprintf("%.4f", stats.Mean(s.NCC)),
+			fmt.Sprintf("%.2f", stats.Mean(s.Rank)), fmt.Sprintf("%.2f", slices.Min(s.Rank)))
 	}
 	if err := t.Write(w); err != nil {
 		return err
 	}
 	hundredths := func(x float64) string { return fmt.Sprintf("%.2f", 100*x) } // of a per cent
 	for _, part := range r.Parts() {
-		t := report.NewTable(palette(w), "data set", "method", "use", "alpha", "kb", ">budget %", ">trials", ">error %", "95 %",
-			">to none", "95 %", ">similar", ">pruned %")
+		t := report.NewTable(palette(w), "data set", "method", "use", "alpha", "kb", ">budget %", ">trials",
+			">error %", "95 %", ">to none", "95 %", ">similar", ">pruned %")
 		for _, row := range part.Rows {
 			similar := "–"
 			if row.SimRatio > 0 || row.Similar > 0 {
 				similar = fmt.Sprintf("%.2f", row.SimRatio)
 			}
-			t.Add(row.DataSet, row.Method, row.Use, row.Alpha, row.KB, fmt.Sprintf("%g", row.Budget), fmt.Sprintf("%.0f", row.Trials),
-				hundredths(row.Error), hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
+			t.Add(row.DataSet, row.Method, row.Use, row.Alpha, row.KB, fmt.Sprintf("%g", row.Budget),
+				fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
+				hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
 				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned))
 		}
 		fmt.Fprintf(w, "\n%s\n", part.Title)

@@ -49,7 +49,8 @@ auto against random sampling with the same regression at equal time spent.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.experiment, "experiment", "reference,predictors,attributes,samples,error,regression,table2", "which")
+	const all = "reference,predictors,attributes,samples,error,regression,table2"
+	fl.StringVar(&f.experiment, "experiment", all, "which")
 	fl.StringVar(&f.data, "data", "", "recorded tables in `DIR`, in place of the simulated workbench")
 	fl.StringVar(&f.tables, "tables", "c3o,scout-aws,lotaru,perfevo-brotli", "which of the recorded tables")
 	fl.IntVar(&f.Seeds, "seeds", 10, "repetitions, each with noise and a test set of its own")
@@ -94,33 +95,26 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 
 // writeNimo prints a table for each experiment.
 func writeNimo(w io.Writer, cells []lab.Cell) error {
-	for len(cells) > 0 {
-		n := 1
-		for n < len(cells) && cells[n].Experiment == cells[0].Experiment {
-			n++
-		}
+	return writeTables(w, cells, func(c lab.Cell) string { return c.Experiment }, func(cells []lab.Cell) *report.Table {
 		titles := []string{"program", cells[0].Experiment}
 		for _, m := range cells[0].Minutes {
 			titles = append(titles, ">"+fmt.Sprint(m))
 		}
 		titles = append(titles, ">min to 10 %", ">runs", ">of training", ">final", ">min", ">runs")
 		t := report.NewTable(palette(w), titles...)
-		for _, c := range cells[:n] {
+		for _, c := range cells {
 			row := []string{c.Program, c.Method}
 			for _, e := range c.Errors {
 				row = append(row, cellText(e, "%.1f"))
 			}
-			t.Add(append(row, cellText(c.To10, "%.0f"), cellText(c.Runs10, "%.0f"), cellText(c.WithoutScreening, "%.0f"),
-				fmt.Sprintf("%.1f", c.Final), fmt.Sprintf("%.0f", c.FinalMinutes), fmt.Sprintf("%.0f", c.FinalRuns))...)
+			for _, x := range []*float64{c.To10, c.Runs10, c.WithoutScreening} {
+				row = append(row, cellText(x, "%.0f"))
+			}
+			t.Add(append(row, fmt.Sprintf("%.1f", c.Final), fmt.Sprintf("%.0f", c.FinalMinutes),
+				fmt.Sprintf("%.0f", c.FinalRuns))...)
 		}
-		if err := t.Write(w); err != nil {
-			return err
-		}
-		if cells = cells[n:]; len(cells) > 0 {
-			fmt.Fprintln(w)
-		}
-	}
-	return nil
+		return t
+	})
 }
 
 func cellText(x *float64, format string) string {
@@ -131,13 +125,13 @@ func cellText(x *float64, format string) string {
 }
 
 func writeNimoData(w io.Writer, cells []lab.DataCell) error {
-	t := report.NewTable(palette(w), "data", ">programs", ">time", ">auto", ">random", ">random, linear", ">ratio", "95 %",
-		">auto runs", ">random runs", ">all at once")
+	t := report.NewTable(palette(w), "data", ">programs", ">time", ">auto", ">random", ">random, linear", ">ratio",
+		"95 %", ">auto runs", ">random runs", ">all at once")
 	text := func(x float64) string { return fmt.Sprintf("%.1f", x) }
 	for _, c := range cells {
-		t.Add(c.Set, fmt.Sprint(c.Programs), fmt.Sprintf("%.0f %%", 100*c.Share), text(c.Auto), text(c.Random), text(c.Linear),
-			fmt.Sprintf("%.2f", c.Ratio), fmt.Sprintf("%.2f – %.2f", c.CI95[0], c.CI95[1]), text(c.AutoRuns), text(c.RandRuns),
-			text(c.All))
+		t.Add(c.Set, fmt.Sprint(c.Programs), fmt.Sprintf("%.0f %%", 100*c.Share), text(c.Auto), text(c.Random),
+			text(c.Linear), fmt.Sprintf("%.2f", c.Ratio), fmt.Sprintf("%.2f – %.2f", c.CI95[0], c.CI95[1]),
+			text(c.AutoRuns), text(c.RandRuns), text(c.All))
 	}
 	return t.Write(w)
 }

@@ -64,7 +64,8 @@ steps at the optimum without noise. "auto" takes as many runs as the order needs
 	fl.StringVar(&f.repeat, "repeat", "1,2,3,4,5,auto", "runs of each point, K")
 	fl.Float64Var(&f.Size, "size", 0.2, "size r of the initial simplex in the experiment repeat")
 	fl.StringArrayVar(&f.noise, "noise", nil,
-		"`FILE` of recorded run times of one configuration, a number a line, or table, in place of Pareto noise; may be repeated")
+		"`FILE` of recorded run times of one configuration, a number a line, or table, "+
+			"in place of Pareto noise; may be repeated")
 	fl.Float64Var(&f.Correlated, "correlated", 0,
 		"correlation of the processors' Pareto noise in one time step (of the normal scores)")
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of the simulations")
@@ -103,7 +104,7 @@ func (f *benchProFlags) read() (err error) {
 			"--correlated in [0, 1]")
 	}
 	f.Experiments = slices.Collect(items(f.experiment))
-	f.Loads, err = numbers("rho", f.rho, "a load from 0 to below 1", func(rho float64) bool { return rho >= 0 && rho < 1 })
+	f.Loads, err = numbers("rho", f.rho, "a load from 0 to below 1", func(x float64) bool { return x >= 0 && x < 1 })
 	if err != nil {
 		return err
 	}
@@ -134,35 +135,24 @@ func (f *benchProFlags) read() (err error) {
 
 // writePro prints the cells as tables, one for each experiment.
 func writePro(w io.Writer, cells []pro.Cell) error {
-	for len(cells) > 0 {
-		c := cells[0]
-		n := 1
-		for n < len(cells) && cells[n].Experiment == c.Experiment {
-			n++
-		}
+	return writeTables(w, cells, func(c pro.Cell) string { return c.Experiment }, func(cells []pro.Cell) *report.Table {
 		t := report.NewTable(palette(w), "simplex", ">size r", ">NTT", "95 %")
-		if c.Experiment == "repeat" {
+		if cells[0].Experiment == "repeat" {
 			t = report.NewTable(palette(w), "noise", ">ρ", ">K", ">NTT", "95 %", ">median", "")
 		}
-		for i, c := range cells[:n] {
+		for i, c := range cells {
 			ci := fmt.Sprintf("%.3f – %.3f", c.CI95[0], c.CI95[1])
 			if c.Experiment == "simplex" {
 				t.Add(c.Simplex, fmt.Sprint(c.Size), fmt.Sprintf("%.3f", c.NTT), ci)
 				continue
 			}
 			mark := ""
-			if pro.Least(cells[:n], i) {
+			if pro.Least(cells, i) {
 				mark = "least"
 			}
 			t.Add(c.Noise, fmt.Sprintf("%.3g", c.Rho), c.Repeat, fmt.Sprintf("%.3f", c.NTT), ci,
 				fmt.Sprintf("%.3f", c.Median), mark)
 		}
-		if err := t.Write(w); err != nil {
-			return err
-		}
-		if cells = cells[n:]; len(cells) > 0 {
-			fmt.Fprintln(w)
-		}
-	}
-	return nil
+		return t
+	})
 }

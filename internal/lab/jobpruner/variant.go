@@ -92,8 +92,11 @@ func (v Variant) known(all *prune.Knowledge, seed uint64) *prune.Knowledge {
 	return all.Among(names[:min(v.kb, len(names))]...)
 }
 
-// build makes the searcher of a variant, and the pruner in it, nil if it prunes nothing. The error is that of Options.Searcher, or wraps [ErrFixed].
-func (o *Options) build(v Variant, space *assay.Space, all *prune.Knowledge, seed uint64) (assay.Searcher, *prune.Pruner, error) {
+// build makes the searcher of a variant, and the pruner in it, nil if it prunes
+// nothing. The error is that of Options.Searcher, or wraps [ErrFixed].
+func (o *Options) build(
+	v Variant, space *assay.Space, all *prune.Knowledge, seed uint64,
+) (assay.Searcher, *prune.Pruner, error) {
 	var pruner *prune.Pruner
 	inner, err := o.Searcher(v.Method, space, seed)
 	if err != nil {

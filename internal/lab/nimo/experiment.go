@@ -79,7 +79,8 @@ func experiment(name string) ([]Entry, error) {
 	var es []Entry
 	add := func(method string, p costmodel.Published) {
 		p.KnownDataFlow = true // §4.1
-		es = append(es, Entry{Experiment: name, program: blast, Method: method, options: costmodel.Options{Published: &p}})
+		o := costmodel.Options{Published: &p}
+		es = append(es, Entry{Experiment: name, program: blast, Method: method, options: o})
 	}
 	static := []costmodel.Part{costmodel.Disk, costmodel.Compute, costmodel.Network}
 	switch name {
@@ -105,7 +106,8 @@ func experiment(name string) ([]Entry, error) {
 		add("Lmax-Imax", costmodel.Published{Design: costmodel.LMaxIMax})
 		add("Lmax-I2 (ours)", costmodel.Published{Design: costmodel.LMaxI2})
 	case "error":
-		for _, e := range []costmodel.ErrorEstimate{costmodel.CrossValidation, costmodel.RandomSet, costmodel.DesignedSet} {
+		ways := []costmodel.ErrorEstimate{costmodel.CrossValidation, costmodel.RandomSet, costmodel.DesignedSet}
+		for _, e := range ways {
 			add(e.String(), costmodel.Published{Error: e, Traversal: costmodel.Dynamic})
 		}
 	case "table2":
@@ -123,8 +125,8 @@ func experiment(name string) ([]Entry, error) {
 			es = append(es, Entry{Experiment: name, program: blast, Method: "auto, " + r.String(), options: o})
 		}
 	default:
-		return nil, fmt.Errorf("no experiment %q (there are reference, predictors, attributes, samples, error, regression, table2)",
-			name)
+		return nil, fmt.Errorf("no experiment %q (there are reference, predictors, attributes, samples, error, "+
+			"regression, table2)", name)
 	}
 	return es, nil
 }

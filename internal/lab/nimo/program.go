@@ -34,23 +34,30 @@ type program struct {
 func programs() []program {
 	return []program{
 		{
-			name: "BLAST", attributes: 3, units: 1e5, work: 8.1, trips: 2, ahead: 0.6, random: 0.4, disk: 0.002, working: 2048,
-			missed: 0.1, again: 0.1, slower: 0.15,
+			name: "BLAST", attributes: 3, units: 1e5, work: 8.1, trips: 2, ahead: 0.6, random: 0.4, disk: 0.002,
+			working: 2048, missed: 0.1, again: 0.1, slower: 0.15,
 		},
 		{
-			name: "fMRI", attributes: 3, units: 1.5e5, work: 2, trips: 1.2, ahead: 1, random: 0.5, disk: 0.005, working: 1500,
-			missed: 0.1, again: 0.2, slower: 0.05,
+			name: "fMRI", attributes: 3, units: 1.5e5, work: 2, trips: 1.2, ahead: 1, random: 0.5, disk: 0.005,
+			working: 1500, missed: 0.1, again: 0.2, slower: 0.05,
 		},
-		{name: "NAMD", attributes: 2, units: 2e4, work: 70, trips: 2, ahead: 0.2, random: 0.2, disk: 0.002, working: 64},
-		{name: "CardioWave", attributes: 2, units: 4e4, work: 30, trips: 2, ahead: 0.3, random: 0.4, disk: 0.003, working: 64},
+		{
+			name: "NAMD", attributes: 2, units: 2e4, work: 70, trips: 2, ahead: 0.2, random: 0.2, disk: 0.002,
+			working: 64,
+		},
+		{
+			name: "CardioWave", attributes: 2, units: 4e4, work: 30, trips: 2, ahead: 0.3, random: 0.4, disk: 0.003,
+			working: 64,
+		},
 	}
 }
 
 // space returns the assignments of §4.1: 5 speeds, 5 memory sizes, 6 latencies.
 func (p program) space() *assay.Space {
+	latencies := []string{"0", "0.0036", "0.0072", "0.0108", "0.0144", "0.018"}
 	params := []assay.Param{
 		{Name: "cpu", Kind: assay.Ordinal, Levels: []string{"451", "797", "930", "996", "1396"}, Unit: "MHz"},
-		{Name: "rtt", Kind: assay.Ordinal, Levels: []string{"0", "0.0036", "0.0072", "0.0108", "0.0144", "0.018"}, Unit: "s"},
+		{Name: "rtt", Kind: assay.Ordinal, Levels: latencies, Unit: "s"},
 		{Name: "memory", Kind: assay.Ordinal, Levels: []string{"64M", "256M", "512M", "1024M", "2048M"}, Unit: "B"},
 	}
 	s, err := assay.NewSpace(params[:p.attributes])

@@ -14,7 +14,10 @@ import (
 // every third point is missing.
 func bowlLandscape(t *testing.T) *landscape {
 	t.Helper()
-	space, err := assay.NewSpace([]assay.Param{{Name: "x", Kind: assay.Integer, Hi: 20}, {Name: "y", Kind: assay.Integer, Hi: 20}})
+	space, err := assay.NewSpace([]assay.Param{
+		{Name: "x", Kind: assay.Integer, Hi: 20},
+		{Name: "y", Kind: assay.Integer, Hi: 20},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,10 @@ func TestSimulationWithoutNoise(t *testing.T) {
 			t.Errorf("K = %d: the last step takes %v, want the optimum 1", k, times[99])
 		}
 		for i := range k { // everybody waits for the slowest of the initial simplex
-			want := max(l.at(assay.Config{12, 10}), l.at(assay.Config{8, 10}), l.at(assay.Config{10, 12}), l.at(assay.Config{10, 8}))
+			want := max(
+				l.at(assay.Config{12, 10}), l.at(assay.Config{8, 10}),
+				l.at(assay.Config{10, 12}), l.at(assay.Config{10, 8}),
+			)
 			if times[i] != want {
 				t.Errorf("K = %d: step %d takes %v, want %v", k, i+1, times[i], want)
 			}
@@ -170,7 +176,8 @@ func TestCorrelatedNoise(t *testing.T) {
 			t.Errorf("correlation %v: P[noise > its 0.8 quantile] = %v", r, got)
 		}
 		joint := float64(both) / float64(above) // of the other processor, given that one is late
-		if lo, hi := map[float64]float64{0: 0.17, 0.5: 0.4, 1: 1}[r], map[float64]float64{0: 0.23, 0.5: 0.6, 1: 1}[r]; joint < lo || joint > hi {
+		between := map[float64][2]float64{0: {0.17, 0.23}, 0.5: {0.4, 0.6}, 1: {1, 1}}
+		if lo, hi := between[r][0], between[r][1]; joint < lo || joint > hi {
 			t.Errorf("correlation %v: the other is late as well with %v, want %v to %v", r, joint, lo, hi)
 		}
 	}
