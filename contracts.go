@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDone is returned by Ask when the search has ended by its own criterion.
-var ErrDone = errors.New("assay: search is done")
+var ErrDone = errors.New("search is done")
 
 // A Searcher is an ask-and-tell search algorithm.
 //
@@ -40,15 +40,56 @@ func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
 		_, open := pending[t.ID]
 		switch {
 		case t.ID < 1 || t.ID > last:
-			return fmt.Errorf("assay: trial %d was not asked", t.ID)
+			return fmt.Errorf("trial %d was not asked", t.ID)
 		case !open || seen[t.ID]:
-			return fmt.Errorf("assay: trial %d was told before", t.ID)
+			return fmt.Errorf("trial %d was told before", t.ID)
 		case !t.State.Final():
-			return fmt.Errorf("assay: trial %d is %v", t.ID, t.State)
+			return fmt.Errorf("trial %d is %v", t.ID, t.State)
 		}
 		seen[t.ID] = true
 	}
 	return nil
+}
+
+// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability that it
+// can keep of what it wraps: [As] finds it.
+type Unwrapper interface {
+	// Unwrap returns the Searcher that is wrapped.
+	Unwrap() Searcher
+}
+
+// As returns the outermost Searcher of a chain of wrappers that has the ability
+// A, such as [Observer], [Hinter], [Narrower] or [Resumer]; ok is false if none
+// has. A wrapper that must take part in an ability has it itself, so that As
+// stops there; any other leaves it to what it wraps.
+func As[A any](s Searcher) (ability A, ok bool) {
+	for s != nil {
+		if a, is := s.(A); is {
+			return a, true
+		}
+		u, is := s.(Unwrapper)
+		if !is {
+			break
+		}
+		s = u.Unwrap()
+	}
+	return ability, false
+}
+
+// A Resumer is a Searcher whose proposals are costly to compute, and which can
+// be brought back to where it was without computing them again. The loop keeps
+// its memos with the record and, to resume, calls Recall on a new Searcher, then
+// repeats the calls of Ask and Tell: the calls of Ask that memos stand for
+// return what they returned then, at next to no cost.
+type Resumer interface {
+	Searcher
+	// Memo returns what the calls of Ask since the last Memo returned, and the
+	// state that they left; nil if there were none. A memo is at most some
+	// hundred bytes a proposal.
+	Memo() []byte
+	// Recall takes all memos of a record, in order, before any other call. It
+	// returns an error if they are not those of such a Searcher.
+	Recall(memos [][]byte) error
 }
 
 // An Observer is a Searcher that can also learn from trials it did not ask
@@ -122,9 +163,9 @@ type Prediction struct{ Mean, Std float64 }
 
 // Errors that a Learner returns for data it cannot fit.
 var (
-	ErrCensored = errors.New("assay: learner cannot use censored examples")
-	ErrTooFew   = errors.New("assay: too few examples")
-	ErrBadData  = errors.New("assay: a feature or outcome is not finite")
+	ErrCensored = errors.New("learner cannot use censored examples")
+	ErrTooFew   = errors.New("too few examples")
+	ErrBadData  = errors.New("a feature or outcome is not finite")
 )
 
 // A Learner fits a regression function to data.
@@ -174,8 +215,21 @@ type Stopper interface {
 	Decide(history []Trial, running Trial) Decision
 }
 
-// A Job is one run of one configuration.
+// A RunID names one attempt at one run of a study. The same ID is the same run,
+// however often it is sent.
+type RunID struct {
+	Study string `json:"study"`
+	Trial int64  `json:"trial"`
+	// Repeat is the number of runs of the same configuration that the study
+	// began before this one, further attempts at one run aside.
+	Repeat  int `json:"repeat,omitempty"`
+	Attempt int `json:"attempt"` // from 1
+}
+
+// A Job is one run of one configuration. It is data: it can be written as JSON,
+// sent, and run by another process with the same outcome.
 type Job struct {
+	ID        RunID              // see [RunID]; zero for a run that is no part of a study
 	Config    Config             // what is being run; carriers that run a command may ignore it
 	Argv      []string           // the program and its arguments, never a shell line
 	Env       []string           // "NAME=value", added to the runner's own environment
@@ -184,10 +238,36 @@ type Job struct {
 	Interval  time.Duration      // how often to observe; 0 means never
 	Limit     time.Duration      // longest run; 0 means no limit
 	Grace     time.Duration      // from SIGTERM to SIGKILL when ended; 0 means SIGKILL at once
+
+	Prepare  []string       // command before the run, not measured; nil for none
+	Cleanup  []string       // command after the run, not measured, whatever ended it; nil for none
+	Warmup   int            // runs before the one that is measured
+	Metrics  []MetricSource // what the program itself reports, see [MetricSource]
+	Priority int            // of two jobs that wait, the one of greater Priority begins first
+}
+
+// Errors of a Runner whose runs may outlive their caller.
+var (
+	// ErrDetached is the cause of a context whose end leaves the run alone: a
+	// Runner that can lets it go on, and Run of the same ID finds it again.
+	ErrDetached = errors.New("detached")
+	// ErrLost says that the outcome of this attempt will never be known.
+	ErrLost = Errorf(ClassLost, "the run was lost")
+)
+
+// A Capacitor is a Runner that knows how many jobs it can run at once.
+type Capacitor interface {
+	// Capacity returns that number now, at least 0. It may change while a study
+	// runs.
+	Capacity() int
 }
 
 // A Runner runs jobs and measures them without their cooperation.
 // It is safe for concurrent use.
+//
+// A Runner may outlive its callers. Then Run of an ID that is running attaches
+// to that run, Run of one that has ended returns its measurement, and a context
+// whose cause is [ErrDetached] leaves the run alone.
 type Runner interface {
 	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
 	// observe (which may be nil) every job.Interval with the measurement so far.
@@ -202,7 +282,7 @@ type Runner interface {
 
 // ErrSetup says that what a run needs could not be set up, so that no
 // configuration can be run: an error of a Runner that matches it ends the study.
-var ErrSetup = errors.New("assay: a run could not be set up")
+var ErrSetup = errors.New("a run could not be set up")
 
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
@@ -260,4 +340,4 @@ type Locker interface {
 }
 
 // ErrLocked says that a study is being run by somebody else.
-var ErrLocked = errors.New("assay: study is in use")
+var ErrLocked = Errorf(ClassLocked, "study is in use")

@@ -33,14 +33,14 @@ type Limit struct {
 func (g Goal) Value(m Measurement) (float64, error) {
 	x, ok := m.Metric(g.Metric)
 	if !ok {
-		err := fmt.Errorf("assay: metric %q was not measured", g.Metric)
+		err := fmt.Errorf("metric %q was not measured", g.Metric)
 		if why := m.Missing[g.Metric]; why != "" {
 			err = fmt.Errorf("%w: %s", err, why)
 		}
 		return math.Inf(1), err
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return math.Inf(1), fmt.Errorf("assay: metric %q is %v", g.Metric, x)
+		return math.Inf(1), fmt.Errorf("metric %q is %v", g.Metric, x)
 	}
 	return g.sign() * x, nil
 }

@@ -45,10 +45,10 @@ type Param struct {
 // validate reports the first flaw of the parameter's definition.
 func (p Param) validate() error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("assay: parameter %q: %s", p.Name, fmt.Sprintf(format, args...))
+		return fmt.Errorf("parameter %q: %s", p.Name, fmt.Sprintf(format, args...))
 	}
 	if p.Name == "" {
-		return fmt.Errorf("assay: a parameter has no name")
+		return fmt.Errorf("a parameter has no name")
 	}
 	switch p.Kind {
 	case Real, Integer:
@@ -329,14 +329,14 @@ func (p Param) Parse(text string) (float64, error) {
 				}
 			}
 		}
-		return 0, fmt.Errorf("assay: parameter %q has no value %q (it has %s)", p.Name, text, abbreviate(p.Levels))
+		return 0, fmt.Errorf("parameter %q has no value %q (it has %s)", p.Name, text, abbreviate(p.Levels))
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return 0, fmt.Errorf("assay: parameter %q: %q is not a number", p.Name, text)
+		return 0, fmt.Errorf("parameter %q: %q is not a number", p.Name, text)
 	}
 	if !p.Contains(x) {
-		return 0, fmt.Errorf("assay: parameter %q: %s is not in %v..%v%s", p.Name, text, FormatNumber(p.Lo), FormatNumber(p.Hi), stepText(p))
+		return 0, fmt.Errorf("parameter %q: %s is not in %v..%v%s", p.Name, text, FormatNumber(p.Lo), FormatNumber(p.Hi), stepText(p))
 	}
 	return p.Snap(x), nil
 }

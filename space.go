@@ -21,7 +21,7 @@ type Relation struct {
 }
 
 // ErrEmpty is returned when no configuration is admissible.
-var ErrEmpty = errors.New("assay: no configuration is admissible")
+var ErrEmpty = Errorf(ClassUsage, "no configuration is admissible")
 
 // A Space is an ordered list of parameters, the relations between them, or in
 // place of both an explicit list of the admissible configurations. It is
@@ -89,7 +89,7 @@ func NewList(params []Param, configs []Config, relations ...Relation) (*Space, e
 
 func (s *Space) checkParams() error {
 	if len(s.Params) == 0 {
-		return errors.New("assay: a space needs at least one parameter")
+		return errors.New("a space needs at least one parameter")
 	}
 	seen := map[string]bool{}
 	for _, p := range s.Params {
@@ -97,14 +97,14 @@ func (s *Space) checkParams() error {
 			return err
 		}
 		if seen[p.Name] {
-			return fmt.Errorf("assay: parameter %q is declared twice", p.Name)
+			return fmt.Errorf("parameter %q is declared twice", p.Name)
 		}
 		seen[p.Name] = true
 	}
 	for _, r := range s.Relations {
 		for _, i := range r.Params {
 			if i < 0 || i >= len(s.Params) {
-				return fmt.Errorf("assay: relation %q depends on parameter %d of %d", r.Text, i, len(s.Params))
+				return fmt.Errorf("relation %q depends on parameter %d of %d", r.Text, i, len(s.Params))
 			}
 		}
 	}
@@ -171,11 +171,11 @@ func (s *Space) Check(c Config) error {
 		return err
 	}
 	if i := s.broken(c); i >= 0 {
-		return fmt.Errorf("assay: %s does not satisfy %q", s.Text(c), s.Relations[i].Text)
+		return fmt.Errorf("%s does not satisfy %q", s.Text(c), s.Relations[i].Text)
 	}
 	if s.list != nil {
 		if _, ok := s.member[c.Key()]; !ok {
-			return fmt.Errorf("assay: %s is not one of the %d listed configurations", s.Text(c), len(s.list))
+			return fmt.Errorf("%s is not one of the %d listed configurations", s.Text(c), len(s.list))
 		}
 	}
 	return nil
@@ -192,11 +192,11 @@ func (s *Space) Contains(c Config) bool {
 
 func (s *Space) checkCoords(c Config) error {
 	if len(c) != len(s.Params) {
-		return fmt.Errorf("assay: a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
+		return fmt.Errorf("a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
 	}
 	for i, p := range s.Params {
 		if !p.Contains(c[i]) {
-			return fmt.Errorf("assay: parameter %q has no value at coordinate %v", p.Name, c[i])
+			return fmt.Errorf("parameter %q has no value at coordinate %v", p.Name, c[i])
 		}
 	}
 	return nil
@@ -253,14 +253,14 @@ func (s *Space) Values(c Config) map[string]any {
 func (s *Space) Parse(texts map[string]string) (Config, error) {
 	for name := range texts {
 		if s.Index(name) < 0 {
-			return nil, fmt.Errorf("assay: no parameter %q", name)
+			return nil, fmt.Errorf("no parameter %q", name)
 		}
 	}
 	c := make(Config, len(s.Params))
 	for i, p := range s.Params {
 		t, ok := texts[p.Name]
 		if !ok {
-			return nil, fmt.Errorf("assay: no value for parameter %q", p.Name)
+			return nil, fmt.Errorf("no value for parameter %q", p.Name)
 		}
 		x, err := p.Parse(t)
 		if err != nil {

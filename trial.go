@@ -11,6 +11,9 @@ import (
 // A Measurement is what passive instrumentation saw of one run, so far.
 // All metrics are in base units: seconds, bytes, joules, watts.
 type Measurement struct {
+	// Began is when the run left the queue, from where its limit counts; zero if
+	// it did not wait in one.
+	Began    time.Time          `json:"began,omitzero"`
 	Elapsed  time.Duration      `json:"elapsed_ns"`
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
@@ -64,7 +67,7 @@ func (s State) Final() bool { return s != Running }
 // MarshalText implements [encoding.TextMarshaler].
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(stateNames) {
-		return nil, fmt.Errorf("assay: unknown state %d", uint8(s))
+		return nil, fmt.Errorf("unknown state %d", uint8(s))
 	}
 	return []byte(s.String()), nil
 }
@@ -77,7 +80,7 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("assay: unknown state %q", text)
+	return fmt.Errorf("unknown state %q", text)
 }
 
 // A Proposal is a configuration that a Searcher wants to see run.
@@ -191,4 +194,4 @@ func Best(trials []Trial) (best Trial, ok bool) {
 
 // ErrLimit is the cause of a run that was ended by its own time limit
 // ([Job.Limit]).
-var ErrLimit = errors.New("assay: time limit reached")
+var ErrLimit = errors.New("time limit reached")

@@ -92,32 +92,32 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 func (m *Model) UnmarshalJSON(b []byte) error {
 	var j modelJSON
 	if err := json.Unmarshal(b, &j); err != nil {
-		return fmt.Errorf("costmodel: not a cost model: %w", err)
+		return fmt.Errorf("not a cost model: %w", err)
 	}
 	if j.Version != version {
-		return fmt.Errorf("costmodel: cost model of version %d, this program reads version %d", j.Version, version)
+		return fmt.Errorf("cost model of version %d, this program reads version %d", j.Version, version)
 	}
 	space, err := j.space()
 	if err != nil {
-		return fmt.Errorf("costmodel: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	var runs []Run
 	for i, r := range j.Runs {
 		run := Run{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk}
 		for _, x := range [...]float64{r.Compute, r.Network, r.Disk} {
 			if !(x >= 0) {
-				return fmt.Errorf("costmodel: run %d has an occupancy of %v", i+1, x)
+				return fmt.Errorf("run %d has an occupancy of %v", i+1, x)
 			}
 		}
 		if !(r.Seconds > 0) || !(r.DataFlow > 0) || r.Split > SplitFull {
-			return fmt.Errorf("costmodel: run %d of %v s, data flow %v, split %d", i+1, r.Seconds, r.DataFlow, r.Split)
+			return fmt.Errorf("run %d of %v s, data flow %v, split %d", i+1, r.Seconds, r.DataFlow, r.Split)
 		}
 		runs = append(runs, run)
 	}
 	var failed []assay.Config
 	for _, c := range j.Failed {
 		if err := space.Check(c); err != nil {
-			return fmt.Errorf("costmodel: %w", err)
+			return fmt.Errorf("%w", err)
 		}
 		failed = append(failed, c)
 	}
@@ -169,29 +169,29 @@ func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 		}
 		f := form{part: part, regression: regression, attributes: g.Attributes, runs: g.Runs, base: g.Base}
 		if regression == Best || has[part] {
-			return nil, fmt.Errorf("costmodel: predictor of %v by %v", part, regression)
+			return nil, fmt.Errorf("predictor of %v by %v", part, regression)
 		}
 		has[part] = true
 		for _, name := range g.Transforms {
 			t := Identity
 			for t.String() != name {
 				if t++; t > Logarithm {
-					return nil, fmt.Errorf("costmodel: no transformation %q", name)
+					return nil, fmt.Errorf("no transformation %q", name)
 				}
 			}
 			f.transforms = append(f.transforms, t)
 		}
 		if regression == Linear && len(f.transforms) != len(f.attributes) {
-			return nil, fmt.Errorf("costmodel: %d transformations of %d attributes", len(f.transforms), len(f.attributes))
+			return nil, fmt.Errorf("%d transformations of %d attributes", len(f.transforms), len(f.attributes))
 		}
 		for _, i := range f.attributes {
 			if i < 0 || i >= space.Dim() {
-				return nil, fmt.Errorf("costmodel: attribute %d of %d", i, space.Dim())
+				return nil, fmt.Errorf("attribute %d of %d", i, space.Dim())
 			}
 		}
 		for _, i := range append([]int{f.base}, f.runs...) {
 			if i < 0 || i >= runs {
-				return nil, fmt.Errorf("costmodel: run %d of %d", i, runs)
+				return nil, fmt.Errorf("run %d of %d", i, runs)
 			}
 		}
 		forms = append(forms, f)
@@ -205,7 +205,7 @@ func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 		apart = apart || all
 	}
 	if !has[DataFlow] || !has[Time] && !apart {
-		return nil, fmt.Errorf("costmodel: a cost model needs predictors of the data flow, and of the time or of its parts")
+		return nil, fmt.Errorf("a cost model needs predictors of the data flow, and of the time or of its parts")
 	}
 	return forms, nil
 }

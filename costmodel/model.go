@@ -111,7 +111,7 @@ func constantFlow(runs []Run) bool {
 // split or both.
 func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []form) (*Model, error) {
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("costmodel: no run: %w", assay.ErrTooFew)
+		return nil, fmt.Errorf("no run: %w", assay.ErrTooFew)
 	}
 	for _, r := range runs {
 		if err := space.Check(r.Config); err != nil {

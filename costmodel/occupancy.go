@@ -40,7 +40,7 @@ func ParsePart(name string) (Part, error) {
 			return Part(i), nil
 		}
 	}
-	return 0, fmt.Errorf("costmodel: no part %q", name)
+	return 0, fmt.Errorf("no part %q", name)
 }
 
 // A Split says how far the time of a run could be taken apart.
@@ -109,11 +109,11 @@ func (r Run) Of(p Part) float64 {
 func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 	t := m.Elapsed.Seconds()
 	if t <= 0 {
-		return Run{}, fmt.Errorf("costmodel: a run of %v s", t)
+		return Run{}, fmt.Errorf("a run of %v s", t)
 	}
 	for _, name := range [...]string{"cpu", "user", "system", "data_flow", "network_time", "disk_time", "cores"} {
 		if x, ok := m.Metrics[name]; ok && (!(x >= 0) || math.IsInf(x, 1)) {
-			return Run{}, fmt.Errorf("costmodel: metric %q is %v", name, x)
+			return Run{}, fmt.Errorf("metric %q is %v", name, x)
 		}
 	}
 	r := Run{Config: c, Seconds: t, DataFlow: 1}

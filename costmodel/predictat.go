@@ -15,7 +15,7 @@ import (
 func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 	for name := range at {
 		if m.space.Index(name) < 0 {
-			return Prediction{}, fmt.Errorf("costmodel: no attribute %q", name)
+			return Prediction{}, fmt.Errorf("no attribute %q", name)
 		}
 	}
 	params := slices.Clone(m.space.Params)
@@ -24,7 +24,7 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 	for i, p := range params {
 		text, ok := at[p.Name]
 		if !ok {
-			return Prediction{}, fmt.Errorf("costmodel: no value for attribute %q", p.Name)
+			return Prediction{}, fmt.Errorf("no value for attribute %q", p.Name)
 		}
 		x, err := p.Parse(text)
 		if err == nil {

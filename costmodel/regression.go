@@ -47,7 +47,7 @@ func ParseRegression(name string) (Regression, error) {
 			return Regression(i), nil
 		}
 	}
-	return 0, fmt.Errorf("costmodel: no regression %q", name)
+	return 0, fmt.Errorf("no regression %q", name)
 }
 
 // A form says how one predictor function is fitted; form and runs determine it.
@@ -142,7 +142,7 @@ func fit(attrs []attribute, runs []Run, fm form, without func(int) bool) (*funct
 		take(i)
 	}
 	if len(d.Y) == 0 {
-		return nil, fmt.Errorf("costmodel: no run to fit %v to: %w", fm.part, assay.ErrTooFew)
+		return nil, fmt.Errorf("no run to fit %v to: %w", fm.part, assay.ErrTooFew)
 	}
 	f.log = positive && fm.regression != Linear && fm.regression != Pairs
 	if f.log {

@@ -66,14 +66,14 @@ func checkAFT(d assay.Data) ([]float64, error) {
 	exact := 0
 	for i, y := range d.Y {
 		if y <= 0 {
-			return nil, fmt.Errorf("model: outcome %d is %v, and a time is greater than 0: %w", i, y, assay.ErrBadData)
+			return nil, fmt.Errorf("outcome %d is %v, and a time is greater than 0: %w", i, y, assay.ErrBadData)
 		}
 		if d.Censored == nil || !d.Censored[i] {
 			exact++
 		}
 	}
 	if exact == 0 {
-		return nil, fmt.Errorf("model: all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
+		return nil, fmt.Errorf("all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
 	}
 	return logs(d.Y), nil
 }

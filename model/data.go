@@ -24,15 +24,15 @@ func check(d assay.Data, least int) error {
 	for i, x := range d.X {
 		for j, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("model: example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
+				return fmt.Errorf("example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
 			}
 		}
 		if y := d.Y[i]; math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("model: outcome %d is %v: %w", i, y, assay.ErrBadData)
+			return fmt.Errorf("outcome %d is %v: %w", i, y, assay.ErrBadData)
 		}
 	}
 	if len(d.Y) < least {
-		return fmt.Errorf("model: %d of %d examples: %w", len(d.Y), least, assay.ErrTooFew)
+		return fmt.Errorf("%d of %d examples: %w", len(d.Y), least, assay.ErrTooFew)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func checkExact(d assay.Data, least int) error {
 	}
 	for i, c := range d.Censored {
 		if c {
-			return fmt.Errorf("model: outcome %d: %w", i, assay.ErrCensored)
+			return fmt.Errorf("outcome %d: %w", i, assay.ErrCensored)
 		}
 	}
 	return nil

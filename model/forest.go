@@ -59,7 +59,7 @@ func (f Forest) Fit(d assay.Data) (assay.Predictor, error) {
 		panic("model: negative option of a forest")
 	}
 	if n := len(d.X[0]); n > maxForestCols {
-		return nil, fmt.Errorf("model: %d features for a forest, at most %d", n, maxForestCols)
+		return nil, fmt.Errorf("%d features for a forest, at most %d", n, maxForestCols)
 	}
 	X, Y := d.X, d.Y
 	if n := len(Y); n > maxForestRows {

@@ -75,7 +75,7 @@ func checkProcess(d assay.Data) error {
 		return err
 	}
 	if d.Censored != nil && !slices.Contains(d.Censored, false) {
-		return fmt.Errorf("model: all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
+		return fmt.Errorf("all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ const (
 )
 
 // errSingular is returned for a matrix that stays singular with any jitter.
-var errSingular = errors.New("model: the covariance matrix is not positive definite")
+var errSingular = errors.New("the covariance matrix is not positive definite")
 
 // A marginal is the negative logarithm of the marginal likelihood times the
 // prior, as a function of the kernel's parameters.
@@ -321,7 +321,7 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 	// The condition number is an error of its own; the solution stands.
 	var condition mat.Condition
 	if err := chol.SolveVecTo(&alpha, mat.NewVecDense(n, m.y)); err != nil && !errors.As(err, &condition) {
-		return nil, fmt.Errorf("model: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	p := &gpPosterior{
 		scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,

@@ -127,7 +127,7 @@ func (p *linear) solve(x *mat.Dense, u []float64, penalty float64) (used float64
 	n, d := x.Dims()
 	var svd mat.SVD
 	if !svd.Factorize(x, mat.SVDThin) {
-		return 0, fmt.Errorf("model: no singular values of %d x %d features: %w", n, d, assay.ErrBadData)
+		return 0, fmt.Errorf("no singular values of %d x %d features: %w", n, d, assay.ErrBadData)
 	}
 	var left, right mat.Dense
 	svd.UTo(&left)

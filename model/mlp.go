@@ -69,7 +69,7 @@ func (m MLP) Fit(d assay.Data) (assay.Predictor, error) {
 		return nil, err
 	}
 	if d.Censored != nil && !slices.Contains(d.Censored, false) {
-		return nil, fmt.Errorf("model: all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
+		return nil, fmt.Errorf("all %d examples are censored: %w", len(d.Y), assay.ErrTooFew)
 	}
 	p := &mlp{scaler: newScaler(d.X)}
 	l := newSquaredLoss(d.Y)

@@ -1,7 +1,6 @@
 package prune
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/assay-run/assay"
@@ -18,7 +17,7 @@ const FingerprintPoints = 64
 func Fingerprint(s Study) ([]float64, error) {
 	space, err := assay.NewSpace(s.Params)
 	if err != nil {
-		return nil, fmt.Errorf("prune: study %q: %w", s.Name, err)
+		return nil, err
 	}
 	src, err := newSource(space, s.Goal, s)
 	if err != nil {

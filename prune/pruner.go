@@ -95,11 +95,11 @@ func New(inner assay.Narrower, k *Knowledge, opts Options) (*Pruner, error) {
 	for _, v := range opts.Keep {
 		i := space.Index(v.Param)
 		if i < 0 {
-			return nil, fmt.Errorf("prune: no parameter %q to keep a value of", v.Param)
+			return nil, fmt.Errorf("no parameter %q to keep a value of", v.Param)
 		}
 		x, err := space.Params[i].Parse(v.Value)
 		if err != nil {
-			return nil, fmt.Errorf("prune: value to keep: %w", err)
+			return nil, fmt.Errorf("value to keep: %w", err)
 		}
 		p.kept[i][p.limit.cells[i].of(x)] = true
 	}
@@ -152,10 +152,10 @@ func (p *Pruner) Tell(trials ...assay.Trial) error {
 func (p *Pruner) Observe(trials ...assay.Trial) error {
 	for _, t := range trials {
 		if !t.State.Final() {
-			return fmt.Errorf("prune: an observed trial is %v", t.State)
+			return fmt.Errorf("an observed trial is %v", t.State)
 		}
 		if len(t.Config) != p.base.space.Dim() {
-			return fmt.Errorf("prune: an observed trial has %d coordinates for %d parameters", len(t.Config), p.base.space.Dim())
+			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), p.base.space.Dim())
 		}
 	}
 	if o, ok := p.inner.(assay.Observer); ok {

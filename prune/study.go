@@ -70,7 +70,7 @@ func (k *Knowledge) Studies() []string {
 func (k *Knowledge) Notes() []string {
 	var notes []string
 	for _, r := range k.refused {
-		notes = append(notes, r.Err.Error())
+		notes = append(notes, fmt.Sprintf("study %q: %v", r.Study, r.Err))
 	}
 	return notes
 }
@@ -107,7 +107,7 @@ type source struct {
 // newSource translates the study. Cost: its trials times the parameters.
 func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	bad := func(format string, args ...any) (*source, error) {
-		return nil, fmt.Errorf("prune: study %q: %s", s.Name, fmt.Sprintf(format, args...))
+		return nil, fmt.Errorf(format, args...)
 	}
 	switch {
 	case s.Goal.Metric != goal.Metric:
@@ -121,7 +121,7 @@ func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	}
 	t, err := newTranslation(space.Params, s.Params)
 	if err != nil {
-		return bad("%v", err)
+		return nil, err
 	}
 	src := &source{name: s.Name, space: space, params: space.Params}
 	finished := 0

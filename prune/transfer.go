@@ -369,10 +369,10 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 func (t *Transfer) Observe(trials ...assay.Trial) error {
 	for _, trial := range trials {
 		if !trial.State.Final() {
-			return fmt.Errorf("prune: an observed trial is %v", trial.State)
+			return fmt.Errorf("an observed trial is %v", trial.State)
 		}
 		if len(trial.Config) != t.base.space.Dim() {
-			return fmt.Errorf("prune: an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
+			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
 		}
 	}
 	if err := t.show(trials...); err != nil {

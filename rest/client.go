@@ -184,12 +184,12 @@ func (c *Client) take(b []byte) error {
 	if turn, config, ok := quickTurn(b); ok {
 		a.Turn, a.Config = turn, config
 	} else if err := json.Unmarshal(b, &a); err != nil {
-		return fmt.Errorf("rest: fetch: %w", err)
+		return fmt.Errorf("fetch: %w", err)
 	}
 	if !bytes.Equal(a.Config, c.text) {
 		var v Values
 		if err := json.Unmarshal(a.Config, &v); err != nil {
-			return fmt.Errorf("rest: fetch: %w", err)
+			return fmt.Errorf("fetch: %w", err)
 		}
 		c.last, c.text = v, bytes.Clone(a.Config)
 	}
@@ -240,7 +240,7 @@ func (c *Client) Report(elapsed time.Duration) error { return c.ReportSeconds(el
 // ReportSeconds is Report for a measure that need not be a time.
 func (c *Client) ReportSeconds(seconds float64) error {
 	if !(seconds >= 0) || math.IsInf(seconds, 0) {
-		return fmt.Errorf("rest: an iteration of %v seconds", seconds)
+		return fmt.Errorf("an iteration of %v seconds", seconds)
 	}
 	c.report(func(b []byte) []byte {
 		return strconv.AppendFloat(append(b, `,"seconds":`...), seconds, 'g', -1, 64)
@@ -295,7 +295,7 @@ func Control(o ClientOptions, verb string) ([]byte, error) {
 	o.Log = cmp.Or(o.Log, io.Discard)
 	c := Open(o)
 	if c.link == nil {
-		return nil, errors.New("rest: no address, or no token (ASSAY_ONLINE, ASSAY_TOKEN_FILE)")
+		return nil, errors.New("no address, or no token (ASSAY_ONLINE, ASSAY_TOKEN_FILE)")
 	}
 	defer c.link.close()
 	method := "POST"

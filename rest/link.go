@@ -42,7 +42,7 @@ func splitAddress(address string) (network, dial string, err error) {
 			return "tcp", host, nil
 		}
 	}
-	return "", "", fmt.Errorf("rest: address %q is neither unix:PATH nor http://HOST:PORT", address)
+	return "", "", fmt.Errorf("address %q is neither unix:PATH nor http://HOST:PORT", address)
 }
 
 // CheckAddress says what is wrong with the address of a session; it does not
@@ -116,7 +116,7 @@ func (l *link) exchange(method, name string, body []byte) (answer []byte, status
 	return l.read()
 }
 
-var errAnswer = errors.New("rest: not an answer of HTTP/1.1 with a length")
+var errAnswer = errors.New("not an answer of HTTP/1.1 with a length")
 
 // read reads one answer.
 func (l *link) read() (body []byte, status int, err error) {
@@ -170,18 +170,18 @@ func (l *link) read() (body []byte, status int, err error) {
 func ReadToken(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("rest: token: %w", err)
+		return "", fmt.Errorf("token: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("rest: token: others can read %s (chmod 600)", filepath.Clean(path))
+		return "", fmt.Errorf("token: others can read %s (chmod 600)", filepath.Clean(path))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("rest: token: %w", err)
+		return "", fmt.Errorf("token: %w", err)
 	}
 	token := strings.TrimSpace(string(b))
 	if len(token) < 16 || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("rest: token: %s does not hold 16 printable characters or more", filepath.Clean(path))
+		return "", fmt.Errorf("token: %s does not hold 16 printable characters or more", filepath.Clean(path))
 	}
 	return token, nil
 }

@@ -24,37 +24,37 @@ const maxSocket = 107
 // that matches fs.ErrExist.
 func ListenUnix(path string) (net.Listener, error) {
 	if len(path) > maxSocket {
-		return nil, fmt.Errorf("rest: the path of a socket has at most %d bytes, not %d: %s", maxSocket, len(path), path)
+		return nil, fmt.Errorf("the path of a socket has at most %d bytes, not %d: %s", maxSocket, len(path), path)
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("rest: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, fmt.Errorf("rest: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); info.Mode().Perm()&0o077 != 0 || ok && int(st.Uid) != os.Getuid() {
-		return nil, fmt.Errorf("rest: the directory of a socket must be yours and closed to others (chmod 700): %s", dir)
+		return nil, fmt.Errorf("the directory of a socket must be yours and closed to others (chmod 700): %s", dir)
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
-			return nil, fmt.Errorf("rest: %s is no socket: %w", path, fs.ErrExist)
+			return nil, fmt.Errorf("%s is no socket: %w", path, fs.ErrExist)
 		}
 		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 			c.Close()
-			return nil, fmt.Errorf("rest: another server answers at %s: %w", path, fs.ErrExist)
+			return nil, fmt.Errorf("another server answers at %s: %w", path, fs.ErrExist)
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("rest: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		}
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("rest: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, fmt.Errorf("rest: %w", errors.Join(err, l.Close()))
+		return nil, fmt.Errorf("%w", errors.Join(err, l.Close()))
 	}
 	return &ownListener{l.(*net.UnixListener), os.Getuid()}, nil
 }
@@ -101,15 +101,15 @@ func peer(c *net.UnixConn) (uid int, err error) {
 func ListenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("rest: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("rest: %s is not a loopback address (127.0.0.1:PORT or [::1]:PORT)", address)
+		return nil, fmt.Errorf("%s is not a loopback address (127.0.0.1:PORT or [::1]:PORT)", address)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("rest: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	return l, nil
 }

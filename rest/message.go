@@ -90,7 +90,7 @@ type refusal struct {
 	detail string
 }
 
-func (r *refusal) Error() string { return "rest: " + r.detail }
+func (r *refusal) Error() string { return r.detail }
 
 // refusals are the answers to the errors of a session. Each says that nothing
 // has changed.
@@ -116,7 +116,7 @@ func asRefusal(err error) *refusal {
 	}
 	for _, r := range refusals {
 		if errors.Is(err, r.err) {
-			return refuse(r.status, r.code, strings.TrimPrefix(err.Error(), "study: "))
+			return refuse(r.status, r.code, err.Error())
 		}
 	}
 	return refuse(http.StatusInternalServerError, "internal", err.Error())

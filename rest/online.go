@@ -69,7 +69,7 @@ func (o *Online) Serve(l net.Listener) error {
 		c, err := l.Accept()
 		if err != nil {
 			if o.drop(l) {
-				return fmt.Errorf("rest: %w", err)
+				return fmt.Errorf("%w", err)
 			}
 			return nil
 		}

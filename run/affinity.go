@@ -32,7 +32,7 @@ type cpuSet struct {
 func newCPUSet(pin bool) (*cpuSet, error) {
 	var mask unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &mask); err != nil {
-		return nil, fmt.Errorf("run: processors: %w", err)
+		return nil, fmt.Errorf("processors: %w", err)
 	}
 	c := newCPUs(cpusOf(&mask), pin)
 	if c.tool != nil {
@@ -78,7 +78,7 @@ func setThreads(cpus []int) error {
 		found = false
 		entries, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			return fmt.Errorf("run: threads: %w", err)
+			return fmt.Errorf("threads: %w", err)
 		}
 		for _, e := range entries {
 			if done[e.Name()] {
@@ -87,7 +87,7 @@ func setThreads(cpus []int) error {
 			found, done[e.Name()] = true, true
 			tid, _ := strconv.Atoi(e.Name())
 			if err := unix.SchedSetaffinity(tid, mask); err != nil && err != unix.ESRCH {
-				return fmt.Errorf("run: affinity of thread %d: %w", tid, err)
+				return fmt.Errorf("affinity of thread %d: %w", tid, err)
 			}
 		}
 	}
@@ -119,10 +119,10 @@ func (c *cpuSet) take(n float64) ([]int, error) {
 		return nil, nil
 	}
 	if n < 0 || n != math.Trunc(n) || math.IsNaN(n) {
-		return nil, fmt.Errorf("run: %v is not a number of processors", n)
+		return nil, fmt.Errorf("%v is not a number of processors", n)
 	}
 	if n > float64(len(c.runs)) {
-		return nil, fmt.Errorf("run: %v processors are asked for, there are %d", n, len(c.runs))
+		return nil, fmt.Errorf("%v processors are asked for, there are %d", n, len(c.runs))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -93,7 +93,7 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, fmt.Errorf("run: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	cpus, err := newCPUSet(opts.Pin)
 	if err != nil {
@@ -173,7 +173,7 @@ func (l *Local) acquire() (*slot, error) {
 	if l.parent != nil {
 		g, err := l.parent.Group(fmt.Sprint(l.slots))
 		if err != nil {
-			return nil, fmt.Errorf("run: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		}
 		s.group = g
 	}
@@ -294,7 +294,7 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 func (l *Local) reserve(job assay.Job) ([]int, error) {
 	for _, name := range slices.Sorted(maps.Keys(job.Resources)) {
 		if name != "cpus" {
-			return nil, fmt.Errorf("run: no resource %q on this runner", name)
+			return nil, fmt.Errorf("no resource %q on this runner", name)
 		}
 	}
 	return l.cpus.take(job.Resources["cpus"])

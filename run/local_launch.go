@@ -99,7 +99,7 @@ func (s *starter) give(p [2]int) {
 }
 
 // errLauncher says that the launcher itself did not run.
-var errLauncher = errors.New("run: the launcher does not run")
+var errLauncher = errors.New("the launcher does not run")
 
 // start starts a command and returns its process and the time it began.
 func (s *starter) start(c command) (pid int, start time.Time, err error) {

@@ -22,20 +22,20 @@ import (
 // [fs.ErrNotExist] or [fs.ErrPermission].
 func LookPath(argv0, dir string) (string, error) {
 	if argv0 == "" {
-		return "", fmt.Errorf("run: the name of the program is empty: %w", fs.ErrNotExist)
+		return "", fmt.Errorf("the name of the program is empty: %w", fs.ErrNotExist)
 	}
 	if strings.IndexByte(argv0, 0) >= 0 {
-		return "", fmt.Errorf("run: program %q has a NUL byte in its name: %w", argv0, fs.ErrNotExist)
+		return "", fmt.Errorf("program %q has a NUL byte in its name: %w", argv0, fs.ErrNotExist)
 	}
 	if !strings.Contains(argv0, "/") {
 		path, err := exec.LookPath(argv0)
 		switch {
 		case errors.Is(err, exec.ErrDot):
-			return "", fmt.Errorf("run: program %q is only in the current directory: write ./%s: %w", argv0, argv0, fs.ErrPermission)
+			return "", fmt.Errorf("program %q is only in the current directory: write ./%s: %w", argv0, argv0, fs.ErrPermission)
 		case errors.Is(err, fs.ErrPermission):
-			return "", fmt.Errorf("run: program %q in PATH is not executable: %w", argv0, fs.ErrPermission)
+			return "", fmt.Errorf("program %q in PATH is not executable: %w", argv0, fs.ErrPermission)
 		case err != nil:
-			return "", fmt.Errorf("run: program %q is not in PATH: %w", argv0, fs.ErrNotExist)
+			return "", fmt.Errorf("program %q is not in PATH: %w", argv0, fs.ErrNotExist)
 		}
 		return path, nil
 	}
@@ -54,13 +54,13 @@ func checkProgram(argv0, path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("run: program %q does not exist: %w", argv0, fs.ErrNotExist)
+		return fmt.Errorf("program %q does not exist: %w", argv0, fs.ErrNotExist)
 	case err != nil:
-		return fmt.Errorf("run: program %q: %w", argv0, err)
+		return fmt.Errorf("program %q: %w", argv0, err)
 	case info.IsDir():
-		return fmt.Errorf("run: program %q is a directory: %w", argv0, fs.ErrPermission)
+		return fmt.Errorf("program %q is a directory: %w", argv0, fs.ErrPermission)
 	case unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil:
-		return fmt.Errorf("run: program %q is not executable (mode %v): %w", argv0, info.Mode().Perm(), fs.ErrPermission)
+		return fmt.Errorf("program %q is not executable (mode %v): %w", argv0, info.Mode().Perm(), fs.ErrPermission)
 	}
 	return nil
 }
@@ -70,13 +70,13 @@ func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("run: directory %q does not exist: %w", dir, fs.ErrNotExist)
+		return fmt.Errorf("directory %q does not exist: %w", dir, fs.ErrNotExist)
 	case err != nil:
-		return fmt.Errorf("run: directory %q: %w", dir, err)
+		return fmt.Errorf("directory %q: %w", dir, err)
 	case !info.IsDir():
-		return fmt.Errorf("run: directory %q is not a directory: %w", dir, syscall.ENOTDIR)
+		return fmt.Errorf("directory %q is not a directory: %w", dir, syscall.ENOTDIR)
 	case unix.Faccessat(unix.AT_FDCWD, dir, unix.X_OK, unix.AT_EACCESS) != nil:
-		return fmt.Errorf("run: directory %q may not be entered: %w", dir, fs.ErrPermission)
+		return fmt.Errorf("directory %q may not be entered: %w", dir, fs.ErrPermission)
 	}
 	return nil
 }
@@ -94,35 +94,35 @@ func startError(job assay.Job, path string, err error) error {
 	}
 	switch err {
 	case syscall.ENOENT:
-		return fmt.Errorf("run: program %q: the interpreter that it names does not exist: %w", name, err)
+		return fmt.Errorf("program %q: the interpreter that it names does not exist: %w", name, err)
 	case syscall.ENOEXEC:
-		return fmt.Errorf("run: program %q is neither a binary of this machine nor a script with a #! line: %w", name, err)
+		return fmt.Errorf("program %q is neither a binary of this machine nor a script with a #! line: %w", name, err)
 	case syscall.E2BIG:
-		return fmt.Errorf("run: program %q: the arguments and the environment are too long: %w", name, err)
+		return fmt.Errorf("program %q: the arguments and the environment are too long: %w", name, err)
 	}
-	return fmt.Errorf("run: program %q does not start: %w", name, err)
+	return fmt.Errorf("program %q does not start: %w", name, err)
 }
 
 // checkJob refuses what no program can be given.
 func checkJob(job assay.Job) error {
 	if len(job.Argv) == 0 {
-		return errors.New("run: no command")
+		return errors.New("no command")
 	}
 	for i, a := range job.Argv {
 		if strings.IndexByte(a, 0) >= 0 {
-			return fmt.Errorf("run: argument %d has a NUL byte: %q", i, a)
+			return fmt.Errorf("argument %d has a NUL byte: %q", i, a)
 		}
 	}
 	for _, v := range job.Env {
 		if strings.IndexByte(v, 0) >= 0 {
-			return fmt.Errorf("run: an environment variable has a NUL byte: %q", v)
+			return fmt.Errorf("an environment variable has a NUL byte: %q", v)
 		}
 		if strings.IndexByte(v, '=') <= 0 {
-			return fmt.Errorf("run: environment variable %q is not of the form NAME=value", v)
+			return fmt.Errorf("environment variable %q is not of the form NAME=value", v)
 		}
 	}
 	if strings.IndexByte(job.Dir, 0) >= 0 {
-		return fmt.Errorf("run: directory %q has a NUL byte", job.Dir)
+		return fmt.Errorf("directory %q has a NUL byte", job.Dir)
 	}
 	return nil
 }

@@ -19,13 +19,13 @@ import (
 // A MetricError says why a metric of a run was not measured.
 type MetricError struct {
 	Metric string
-	Source string // as [MetricSource.String] has it
+	Source string // as [assay.MetricSource.String] has it
 	Err    error
 }
 
 // Error implements error.
 func (e *MetricError) Error() string {
-	return fmt.Sprintf("run: metric %q was not measured: %s: %v", e.Metric, e.Source, e.Err)
+	return fmt.Sprintf("metric %q was not measured: %s: %v", e.Metric, e.Source, e.Err)
 }
 
 // Unwrap returns Err.
@@ -35,7 +35,7 @@ func (e *MetricError) Unwrap() error { return e.Err }
 // [Metrics].
 type Metered struct {
 	inner   assay.Runner
-	sources []MetricSource
+	sources []assay.MetricSource
 	// Missed, if it is not nil, is called for each metric that was not measured
 	// in a run. It must be set before the first run, and be safe for concurrent
 	// use.
@@ -58,7 +58,7 @@ var _ assay.Runner = (*Metered)(nil)
 // run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the job;
 // so what surrounds each run of a job, such as [WithHooks], belongs around the
 // Metered and not inside.
-func Metrics(inner assay.Runner, sources []MetricSource) *Metered {
+func Metrics(inner assay.Runner, sources []assay.MetricSource) *Metered {
 	return &Metered{inner: inner, sources: sources, last: map[string]*MetricError{}}
 }
 
@@ -80,7 +80,7 @@ func (r *Metered) Errors() []*MetricError {
 func (r *Metered) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	before := make([]stamp, len(r.sources))
 	for i, s := range r.sources {
-		if s.Kind == FromJSON || s.Kind == FromSize {
+		if s.Kind == assay.FromJSON || s.Kind == assay.FromSize {
 			before[i] = stampOf(inDir(job.Dir, s.File))
 		}
 	}
@@ -116,13 +116,13 @@ func (r *Metered) miss(job assay.Job, e *MetricError) {
 }
 
 // measure returns the value of one metric after a run.
-func (r *Metered) measure(ctx context.Context, s MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
+func (r *Metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
 	switch s.Kind {
-	case FromStdout:
-		return s.match(m.Stdout)
-	case FromStderr:
-		return s.match(m.Stderr)
-	case FromCommand:
+	case assay.FromStdout:
+		return match(s, m.Stdout)
+	case assay.FromStderr:
+		return match(s, m.Stderr)
+	case assay.FromCommand:
 		return r.command(ctx, s.Command, job)
 	}
 	path := inDir(job.Dir, s.File)
@@ -132,15 +132,15 @@ func (r *Metered) measure(ctx context.Context, s MetricSource, job assay.Job, m 
 		return 0, now.err
 	case now == before:
 		return 0, fmt.Errorf("%s was not written by the run", path)
-	case s.Kind == FromSize:
+	case s.Kind == assay.FromSize:
 		return float64(now.size), nil
 	}
-	return s.readJSON(path)
+	return readJSON(s, path)
 }
 
 // match returns the number in the last match of the expression, or why there is
 // none.
-func (s MetricSource) match(output []byte) (float64, error) {
+func match(s assay.MetricSource, output []byte) (float64, error) {
 	all := s.Pattern.FindAllSubmatchIndex(output, -1)
 	if len(all) == 0 {
 		return 0, errors.New("the expression matches nothing in the output")

@@ -17,26 +17,26 @@ import (
 func TestParseMetricSource(t *testing.T) {
 	good := []struct {
 		text          string
-		kind          SourceKind
+		kind          assay.SourceKind
 		file, pointer string
 	}{
-		{"stdout:/took ([0-9.]+) s/", FromStdout, "", ""},
-		{"stderr:/a/b (.*)/", FromStderr, "", ""},
-		{"json:out.json#/a/0/b~1c~0", FromJSON, "out.json", "/a/0/b~1c~0"},
-		{"json:out.json", FromJSON, "out.json", ""},
-		{"json:out.json#", FromJSON, "out.json", ""},
-		{"json:a#b.json#/x", FromJSON, "a#b.json", "/x"},
-		{"json:{name}.json#/x", FromJSON, "{name}.json", "/x"},
-		{"size:out.mkv", FromSize, "out.mkv", ""},
-		{"cmd:wc -c <out: x", FromCommand, "", ""},
+		{"stdout:/took ([0-9.]+) s/", assay.FromStdout, "", ""},
+		{"stderr:/a/b (.*)/", assay.FromStderr, "", ""},
+		{"json:out.json#/a/0/b~1c~0", assay.FromJSON, "out.json", "/a/0/b~1c~0"},
+		{"json:out.json", assay.FromJSON, "out.json", ""},
+		{"json:out.json#", assay.FromJSON, "out.json", ""},
+		{"json:a#b.json#/x", assay.FromJSON, "a#b.json", "/x"},
+		{"json:{name}.json#/x", assay.FromJSON, "{name}.json", "/x"},
+		{"size:out.mkv", assay.FromSize, "out.mkv", ""},
+		{"cmd:wc -c <out: x", assay.FromCommand, "", ""},
 	}
 	for _, tt := range good {
-		s, err := ParseMetricSource("m", tt.text)
+		s, err := assay.ParseMetricSource("m", tt.text)
 		if err != nil || s.Name != "m" || s.Kind != tt.kind || s.File != tt.file || s.Pointer != tt.pointer {
 			t.Errorf("%q is read as %+v, %v", tt.text, s, err)
 			continue
 		}
-		if again, err := ParseMetricSource("m", s.String()); err != nil || again.String() != s.String() {
+		if again, err := assay.ParseMetricSource("m", s.String()); err != nil || again.String() != s.String() {
 			t.Errorf("%q is written as %q, which is read as %q, %v", tt.text, s, again, err)
 		}
 	}
@@ -59,12 +59,12 @@ func TestParseMetricSource(t *testing.T) {
 		{"size:a\x00b", "NUL"},
 	}
 	for _, tt := range bad {
-		_, err := ParseMetricSource("m", tt.text)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), `run: metric "m": `) {
+		_, err := assay.ParseMetricSource("m", tt.text)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), `metric "m": `) {
 			t.Errorf("%q: got %v, want it to say %q", tt.text, err, tt.says)
 		}
 	}
-	if _, err := ParseMetricSource(" ", "size:x"); err == nil {
+	if _, err := assay.ParseMetricSource(" ", "size:x"); err == nil {
 		t.Error("a metric without a name")
 	}
 }
@@ -74,11 +74,11 @@ func FuzzParseMetricSource(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseMetricSource("m", text)
+		s, err := assay.ParseMetricSource("m", text)
 		if err != nil {
 			return
 		}
-		again, err := ParseMetricSource("m", s.String())
+		again, err := assay.ParseMetricSource("m", s.String())
 		if err != nil || again.String() != s.String() {
 			t.Errorf("%q is written as %q: %v", text, s, err)
 		}
@@ -105,7 +105,7 @@ func TestLookupJSON(t *testing.T) {
 	const doc = `{"a": {"b": [10, {"c/d": 1.5, "e~f": -2}], "": 3}, "s": "1.5", "n": null, "t": true, "x": 1e999, "o": {}}`
 	good := map[string]float64{"/a/b/0": 10, "/a/b/1/c~1d": 1.5, "/a/b/1/e~0f": -2, "/a/": 3}
 	for p, want := range good {
-		tokens, err := parsePointer(p)
+		tokens, err := assay.ParsePointer(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestLookupJSON(t *testing.T) {
 		"/s": "not a number", "/n": "null", "/t": "not a number", "/x": "range", "/o": "object", "": "object",
 	}
 	for p, says := range bad {
-		tokens, _ := parsePointer(p)
+		tokens, _ := assay.ParsePointer(p)
 		if got, err := lookup(strings.NewReader(doc), tokens); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q is %v, %v, want an error that says %q", p, got, err, says)
 		}
@@ -137,7 +137,7 @@ func FuzzLookupJSON(f *testing.F) {
 	f.Add(`{"a":[1,{"b":2}]}`, "/a/1/b")
 	f.Add(`[[[`, "/0/0")
 	f.Fuzz(func(t *testing.T, doc, pointer string) {
-		tokens, err := parsePointer(pointer)
+		tokens, err := assay.ParsePointer(pointer)
 		if err != nil {
 			return
 		}
@@ -148,11 +148,11 @@ func FuzzLookupJSON(f *testing.F) {
 }
 
 // sources parses "name=source" pairs.
-func sources(t *testing.T, texts ...string) (all []MetricSource) {
+func sources(t *testing.T, texts ...string) (all []assay.MetricSource) {
 	t.Helper()
 	for _, text := range texts {
 		name, source, _ := strings.Cut(text, "=")
-		s, err := ParseMetricSource(name, source)
+		s, err := assay.ParseMetricSource(name, source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,14 +24,14 @@ var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 func (c *capture) open(head, tail int) (w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return -1, fmt.Errorf("run: %w", err)
+		return -1, fmt.Errorf("%w", err)
 	}
 	// Only our end: the program must not see a descriptor that does not block.
 	var st unix.Stat_t
 	if err := unix.SetNonblock(fds[0], true); err != nil {
 		unix.Close(fds[0])
 		unix.Close(fds[1])
-		return -1, fmt.Errorf("run: %w", err)
+		return -1, fmt.Errorf("%w", err)
 	}
 	if unix.Fstat(fds[0], &st) == nil {
 		c.inode = st.Ino

@@ -39,7 +39,7 @@ func TestFailedHookEndsTheStudy(t *testing.T) {
 	inner := &script{}
 	r := WithHooks(inner, Hooks{Prepare: hook("bad")})
 	_, err := r.Run(t.Context(), assay.Job{Argv: []string{"job"}}, nil)
-	if want := "assay: a run could not be set up: prepare exited with code 3: no space"; !errors.Is(err, assay.ErrSetup) || err.Error() != want {
+	if want := "a run could not be set up: prepare exited with code 3: no space"; !errors.Is(err, assay.ErrSetup) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if !slices.Equal(inner.ran, []string{"bad"}) {

@@ -36,7 +36,7 @@ type runnerID struct {
 func newRunnerID(owner string) (runnerID, error) {
 	s, ok := proc.Of(os.Getpid())
 	if !ok {
-		return runnerID{}, errors.New("run: /proc does not show this process")
+		return runnerID{}, errors.New("/proc does not show this process")
 	}
 	var b [4]byte
 	rand.Read(b[:])
@@ -196,7 +196,7 @@ func sweepGroups(ctx context.Context, lost func(string) bool) (n int, err error)
 			}
 		}
 		if err := cgroup.RemoveTree(path); err != nil {
-			return n, fmt.Errorf("run: %w", err)
+			return n, fmt.Errorf("%w", err)
 		}
 		n++
 	}

@@ -57,7 +57,7 @@ func (l *ledger) settle(trials []assay.Trial) error {
 // final returns an error unless t has ended.
 func final(t assay.Trial) error {
 	if !t.State.Final() {
-		return fmt.Errorf("search: trial %d is %v", t.ID, t.State)
+		return fmt.Errorf("trial %d is %v", t.ID, t.State)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func observed(space *assay.Space, trials []assay.Trial) ([]assay.Config, error) 
 			return nil, err
 		}
 		if len(t.Config) != space.Dim() {
-			return nil, fmt.Errorf("search: an observed trial has %d coordinates for %d parameters", len(t.Config), space.Dim())
+			return nil, fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), space.Dim())
 		}
 		if c, ok := member(space, t.Config); ok {
 			cs = append(cs, c)

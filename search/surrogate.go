@@ -18,7 +18,7 @@ func (b *Bayes) fit() error {
 	data := b.examples()
 	p, err := b.learner.Fit(data)
 	if err != nil {
-		return fmt.Errorf("search: surrogate: %w", err)
+		return fmt.Errorf("surrogate: %w", err)
 	}
 	b.surrogate = p
 	return nil

@@ -110,7 +110,7 @@ func change(a, b float64) float64 {
 }
 
 func (c *Comparison) warn(format string, args ...any) {
-	c.Warnings = append(c.Warnings, fmt.Errorf("stats: "+format, args...))
+	c.Warnings = append(c.Warnings, fmt.Errorf(""+format, args...))
 }
 
 func (c *Comparison) checkChange() {

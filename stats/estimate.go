@@ -26,7 +26,7 @@ func (e Estimate) Contains(x float64) bool { return e.Low <= x && x <= e.High }
 
 // warn adds a warning.
 func (e *Estimate) warn(format string, args ...any) {
-	e.Warnings = append(e.Warnings, fmt.Errorf("stats: "+format, args...))
+	e.Warnings = append(e.Warnings, fmt.Errorf(""+format, args...))
 }
 
 // unbounded returns the estimate of value with nothing known about it.

@@ -13,7 +13,7 @@ func ExampleMedianInterval() {
 	fmt.Println(stats.MedianInterval(runs[:4], 0.95).Warnings[0])
 	// Output:
 	// 1.22 s [1.19, 1.90] of 7 runs
-	// stats: need >= 6 runs for a 95 % interval of the median, have 4
+	// need >= 6 runs for a 95 % interval of the median, have 4
 }
 
 func ExampleCompare() {

@@ -52,16 +52,16 @@ func NewVariogram(z []float64, distance func(i, j int) float64, opts VariogramOp
 		panic(fmt.Sprintf("stats: variogram of %d lags up to %v", opts.Lags, opts.MaxDistance))
 	}
 	if len(z) < 3 {
-		return Variogram{}, fmt.Errorf("stats: variogram of %d values", len(z))
+		return Variogram{}, fmt.Errorf("variogram of %d values", len(z))
 	}
 	for i, v := range z {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Variogram{}, fmt.Errorf("stats: variogram of a value %v at point %d", v, i)
+			return Variogram{}, fmt.Errorf("variogram of a value %v at point %d", v, i)
 		}
 	}
 	v := Variogram{Lags: experimentalLags(z, distance, cmp.Or(opts.Lags, 15), opts.MaxDistance)}
 	if len(v.Lags) == 0 || v.Lags[len(v.Lags)-1].Distance == 0 {
-		return Variogram{}, errors.New("stats: variogram of points that are all in one place")
+		return Variogram{}, errors.New("variogram of points that are all in one place")
 	}
 	v.fit()
 	return v, nil

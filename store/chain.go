@@ -30,7 +30,7 @@ func (c creation) encode() ([]byte, error) { return json.Marshal(c) }
 
 func decodeCreation(b []byte) (c creation, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
-		return creation{}, fmt.Errorf("store: creation: %w", err)
+		return creation{}, fmt.Errorf("creation: %w", err)
 	}
 	return c, checkName(c.Study)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/assay-run/assay"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -16,24 +17,24 @@ import (
 var (
 	// ErrIO says that the disk is full or failing. The outcome of the call is
 	// unknown: open the store again and read the events back.
-	ErrIO = errors.New("store: the disk is full or failing")
+	ErrIO = assay.Errorf(assay.ClassIO, "the disk is full or failing")
 	// ErrBroken says that an earlier write failed, so that this handle cannot
 	// know what is on the disk. It comes with the error of that write, and
 	// ends with opening the store again.
-	ErrBroken = errors.New("store: an earlier write failed; open the store again")
+	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed; open the store again")
 	// ErrDamaged says that the file does not hold what was written.
-	ErrDamaged = errors.New("store: file is damaged")
+	ErrDamaged = errors.New("file is damaged")
 	// ErrNewer says that the file was written by a newer version.
-	ErrNewer = errors.New("store: file was written by a newer version")
+	ErrNewer = assay.Errorf(assay.ClassUsage, "file was written by a newer version")
 	// ErrForeign says that the file is not a store.
-	ErrForeign = errors.New("store: file is not a store")
+	ErrForeign = assay.Errorf(assay.ClassUsage, "file is not a store")
 	// ErrFileSystem says that the file system cannot hold a store safely.
-	ErrFileSystem = errors.New("store: unsafe file system")
+	ErrFileSystem = assay.Errorf(assay.ClassUsage, "unsafe file system")
 	// ErrBusy says that other processes kept the file for longer than
 	// [Options.Wait].
-	ErrBusy = errors.New("store: file is in use by other processes")
+	ErrBusy = assay.Errorf(assay.ClassUnavailable, "file is in use by other processes")
 	// ErrName says that a study cannot have that name.
-	ErrName = errors.New("store: invalid study name")
+	ErrName = assay.Errorf(assay.ClassUsage, "invalid study name")
 )
 
 // maxName is the length of the longest study name in bytes.
@@ -63,6 +64,9 @@ func exists(study string) error {
 
 // classify wraps an error of the driver in the sentinel of its class.
 func classify(err error) error {
+	if errors.Is(err, ErrIO) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy) {
+		return err // it has been classified
+	}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:

@@ -47,7 +47,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 	}
 	for i, x := range eventConfig(e) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("store: coordinate %d of the configuration is %v", i+1, x)
+			return nil, fmt.Errorf("coordinate %d of the configuration is %v", i+1, x)
 		}
 	}
 	p := payload{At: e.At, Spent: e.Spent, Asked: e.Asked, Told: e.Told, Checked: e.Checked, Cut: e.Cut, Ended: e.Ended}
@@ -59,7 +59,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
-		return nil, fmt.Errorf("store: event: %w", err)
+		return nil, fmt.Errorf("event: %w", err)
 	}
 	return b, nil
 }
@@ -68,7 +68,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 func DecodeEvent(b []byte) (assay.Event, error) {
 	var p payload
 	if err := json.Unmarshal(b, &p); err != nil {
-		return assay.Event{}, fmt.Errorf("store: event: %w", err)
+		return assay.Event{}, fmt.Errorf("event: %w", err)
 	}
 	e := assay.Event{At: p.At, Spent: p.Spent, Asked: p.Asked, Told: p.Told, Checked: p.Checked, Cut: p.Cut, Ended: p.Ended}
 	if err := checkEvent(e); err != nil {
@@ -91,7 +91,7 @@ func checkEvent(e assay.Event) error {
 		}
 	}
 	if kinds != 1 {
-		return fmt.Errorf("store: event is of %d known kinds, not one", kinds)
+		return fmt.Errorf("event is of %d known kinds, not one", kinds)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 func setNonfinite(t *assay.Trial, key, text string) error {
 	x, ok := map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[text]
 	if t == nil || !ok {
-		return fmt.Errorf("store: event: nonfinite %q is %q", key, text)
+		return fmt.Errorf("event: nonfinite %q is %q", key, text)
 	}
 	name, isMetric := strings.CutPrefix(key, keyMetric)
 	switch {
@@ -155,7 +155,7 @@ func setNonfinite(t *assay.Trial, key, text string) error {
 	case key == keyPredicted && t.Decision != nil:
 		t.Decision.Predicted = x
 	default:
-		return fmt.Errorf("store: event: nonfinite %q has no place", key)
+		return fmt.Errorf("event: nonfinite %q has no place", key)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (m *Mem) Append(ctx context.Context, study string, events ...assay.Event) e
 			return err
 		}
 		if t := cmp.Or(e.Told, e.Checked); t != nil && int(t.State) >= len(Summary{}.Counts) {
-			return fmt.Errorf("store: trial %d has the unknown state %v", t.ID, t.State)
+			return fmt.Errorf("trial %d has the unknown state %v", t.ID, t.State)
 		}
 		kept[i] = cloneEvent(e)
 	}

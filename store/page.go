@@ -108,7 +108,7 @@ func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) 
 }
 
 // errShort says that a record is not whole.
-var errShort = errors.New("store: record is cut off")
+var errShort = errors.New("record is cut off")
 
 // record returns the whole record of a cell in a new slice.
 func (p *pages) record(c cell) ([]byte, error) {

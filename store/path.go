@@ -13,7 +13,7 @@ func DefaultPath() (string, error) {
 	if !filepath.IsAbs(state) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", errors.New("store: neither XDG_STATE_HOME nor HOME is set")
+			return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
 		}
 		state = filepath.Join(home, ".local", "state")
 	}

@@ -37,7 +37,7 @@ func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, e
 	}
 	found := finds{}
 	if err := found.read(path); err != nil {
-		return nil, fmt.Errorf("store: salvage: %w", err)
+		return nil, fmt.Errorf("salvage: %w", err)
 	}
 	s, err := OpenSQLite(ctx, dst, opts)
 	if err != nil {

@@ -112,7 +112,7 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
 	}
 	if err != nil {
 		_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		return fmt.Errorf("store: migration from format %d to %d: %w", version, len(steps), classify(err))
+		return fmt.Errorf("migration from format %d to %d: %w", version, len(steps), classify(err))
 	}
 	return nil
 }

@@ -288,7 +288,7 @@ func (s *SQLite) usable() error {
 		return nil
 	}
 	if *p == fs.ErrClosed {
-		return fmt.Errorf("store: %w", fs.ErrClosed)
+		return fmt.Errorf("%w", fs.ErrClosed)
 	}
 	return fmt.Errorf("%w: %w", ErrBroken, *p)
 }

@@ -108,7 +108,7 @@ func (l *loop) search(ctx context.Context) error {
 		}
 		if len(l.running) == 0 {
 			if fail == nil && l.endedBy == "" {
-				fail = errors.New("study: the searcher proposes nothing though no trial is running")
+				fail = errors.New("the searcher proposes nothing though no trial is running")
 			}
 			return fail
 		}
@@ -368,7 +368,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	switch {
 	case errors.As(err, &stop):
 		if verr != nil { // growing metrics are measured while the run goes on
-			return outcome{trial: failed(t, words(verr))}
+			return outcome{trial: failed(t, verr.Error())}
 		}
 		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
 	case errors.Is(err, assay.ErrLimit):
@@ -389,17 +389,17 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
-		t = failed(t, words(err))
+		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
 	case m.ExitCode != 0:
 		t = failed(t, exitReason(m))
 	case verr != nil:
-		t = failed(t, words(verr))
+		t = failed(t, verr.Error())
 	default:
 		t.State, t.Value = assay.Done, value
 		if broken, err := l.Goal.Broken(m); err != nil {
-			t = failed(t, words(err))
+			t = failed(t, err.Error())
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+broken
 		}

@@ -29,15 +29,6 @@ func exitReason(m assay.Measurement) string {
 	return r
 }
 
-// words returns an error's text without the package that it comes from.
-func words(err error) string {
-	s := err.Error()
-	if first, rest, ok := strings.Cut(s, ": "); ok && !strings.ContainsRune(first, ' ') {
-		return rest
-	}
-	return s
-}
-
 // lastLine returns the last line of b that is not blank, without control
 // characters, shortened.
 func lastLine(b []byte) string {

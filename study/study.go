@@ -23,9 +23,9 @@ import (
 // Errors that end a run of a study.
 var (
 	// ErrStopped is the cancellation cause of a run ended by the Stopper.
-	ErrStopped = errors.New("study: stopped early")
+	ErrStopped = errors.New("stopped early")
 	// ErrInterrupted is returned when Drain or the context ended the study.
-	ErrInterrupted = errors.New("study: interrupted")
+	ErrInterrupted = errors.New("interrupted")
 )
 
 // Budget says when a study ends. A zero field sets no limit.

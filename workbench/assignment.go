@@ -71,7 +71,7 @@ func split(resources map[string]float64) (a assignment, rest map[string]float64,
 // inRange returns x if it is in [lo, hi].
 func inRange(name string, x, lo, hi float64, unit string) (float64, error) {
 	if !(x >= lo && x <= hi) {
-		return 0, fmt.Errorf("workbench: %s = %g %s is not between %g and %g", name, x, unit, lo, hi)
+		return 0, fmt.Errorf("%s = %g %s is not between %g and %g", name, x, unit, lo, hi)
 	}
 	return x, nil
 }

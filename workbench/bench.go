@@ -85,19 +85,19 @@ func New(opts Options) (*Bench, error) {
 		}
 		path, err := filepath.Abs(*d)
 		if err != nil {
-			return nil, fmt.Errorf("workbench: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		}
 		if info, err := os.Stat(path); err != nil {
-			return nil, fmt.Errorf("workbench: %w", err)
+			return nil, fmt.Errorf("%w", err)
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("workbench: %s is not a directory", path)
+			return nil, fmt.Errorf("%s is not a directory", path)
 		}
 		*d = path
 	}
 	if opts.Mount == "" {
 		opts.Mount = opts.Data
 	} else if opts.Data == "" {
-		return nil, fmt.Errorf("workbench: nothing to mount on %s", opts.Mount)
+		return nil, fmt.Errorf("nothing to mount on %s", opts.Mount)
 	}
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
@@ -139,11 +139,11 @@ func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 // checkJob refuses what cannot be handed on to a program.
 func checkJob(job assay.Job) error {
 	if len(job.Argv) == 0 {
-		return errors.New("workbench: no command")
+		return errors.New("no command")
 	}
 	for _, a := range slices.Concat(job.Argv, job.Env, []string{job.Dir}) {
 		if strings.IndexByte(a, 0) >= 0 {
-			return fmt.Errorf("workbench: NUL byte in %q", a)
+			return fmt.Errorf("NUL byte in %q", a)
 		}
 	}
 	return nil
@@ -179,12 +179,12 @@ func (r *benchRun) setUp(ctx context.Context) error {
 	opts := r.bench.opts
 	if opts.Data == "" {
 		if r.want.rtt != 0 || r.want.bandwidth != 0 || r.want.disk != 0 {
-			return fmt.Errorf("workbench: rtt, bandwidth and disk are of the way to a data set, and there is none: %w", assay.ErrSetup)
+			return fmt.Errorf("rtt, bandwidth and disk are of the way to a data set, and there is none: %w", assay.ErrSetup)
 		}
 		return nil
 	}
 	if opts.Direct && (r.want.rtt != 0 || r.want.bandwidth != 0) {
-		return fmt.Errorf("workbench: rtt and bandwidth need a network device: %w", assay.ErrSetup)
+		return fmt.Errorf("rtt and bandwidth need a network device: %w", assay.ErrSetup)
 	}
 	spec := stageSpec{
 		Data: opts.Data, Mount: opts.Mount, Keep: opts.Keep,
@@ -290,7 +290,7 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 	}
 	pr, pw, err := os.Pipe()
 	if err != nil {
-		return m, fmt.Errorf("workbench: %w", err)
+		return m, fmt.Errorf("%w", err)
 	}
 	defer pr.Close()
 	runCtx, cancel := context.WithCancelCause(ctx)
@@ -352,7 +352,7 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 	}
 	if !r.correct(&m) {
 		if err == nil {
-			err = fmt.Errorf("workbench: the program did not start: exit code %d, %s: %w", m.ExitCode, lastLine(m.Stderr), assay.ErrSetup)
+			err = fmt.Errorf("the program did not start: exit code %d, %s: %w", m.ExitCode, lastLine(m.Stderr), assay.ErrSetup)
 		}
 		return m, err
 	}

@@ -15,7 +15,7 @@ import (
 func (m machine) device(dir string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(dir, &st); err != nil {
-		return "", fmt.Errorf("workbench: %s: %w", dir, err)
+		return "", fmt.Errorf("%s: %w", dir, err)
 	}
 	return m.disk(unix.Major(st.Dev), unix.Minor(st.Dev))
 }
@@ -24,14 +24,14 @@ func (m machine) disk(major, minor uint32) (string, error) {
 	number := fmt.Sprintf("%d:%d", major, minor)
 	sys, err := filepath.EvalSymlinks(filepath.Join("/", m.root, "/sys/dev/block", number))
 	if err != nil {
-		return "", fmt.Errorf("workbench: the data is on no disk whose rate the kernel could limit (device %s)", number)
+		return "", fmt.Errorf("the data is on no disk whose rate the kernel could limit (device %s)", number)
 	}
 	if _, err := os.Stat(filepath.Join(sys, "partition")); err != nil {
 		return number, nil
 	}
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(sys), "dev"))
 	if err != nil {
-		return "", fmt.Errorf("workbench: the disk of the partition %s: %w", number, err)
+		return "", fmt.Errorf("the disk of the partition %s: %w", number, err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -70,7 +70,7 @@ func enterMain(args []string) int {
 		err = &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, args[1:], os.Environ())}
 	}
 	_ = enc.Encode(entered{
-		Error:   fmt.Sprintf("workbench: program %q: %v", args[1], err),
+		Error:   fmt.Sprintf("program %q: %v", args[1], err),
 		Missing: errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound),
 		Denied:  errors.Is(err, os.ErrPermission),
 	})

@@ -88,7 +88,7 @@ func (m machine) apply(g *groups, name string, s setting) error {
 	dir := filepath.Join(h.dir, name)
 	if !slices.Contains(g.dirs, dir) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			return fmt.Errorf("workbench: a cgroup for %s: %w", s.controller, err)
+			return fmt.Errorf("a cgroup for %s: %w", s.controller, err)
 		}
 		g.dirs = append(g.dirs, dir)
 	}
@@ -103,7 +103,7 @@ func (m machine) apply(g *groups, name string, s setting) error {
 	for _, v := range values {
 		err := writeFile(filepath.Join(dir, v[0]), v[1])
 		if err != nil && !(slices.Contains(s.optional, v[0]) && (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
-			return fmt.Errorf("workbench: setting %s to %q: %w", v[0], v[1], err)
+			return fmt.Errorf("setting %s to %q: %w", v[0], v[1], err)
 		}
 	}
 	return nil
@@ -196,7 +196,7 @@ func (g *groups) remove(wait time.Duration) error {
 				continue
 			}
 			if err != nil && err != syscall.ENOENT {
-				errs = append(errs, fmt.Errorf("workbench: removing the cgroup %s: %w", d, err))
+				errs = append(errs, fmt.Errorf("removing the cgroup %s: %w", d, err))
 			}
 			break
 		}

@@ -37,11 +37,11 @@ const v1Type, v2Type = "cgroup", "cgroup2"
 func (m machine) mounts() ([]mountinfo.Mount, error) {
 	text, err := m.read("/proc/self/mountinfo")
 	if err != nil {
-		return nil, fmt.Errorf("workbench: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	ms, err := mountinfo.Read(strings.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("workbench: /proc/self/mountinfo: %w", err)
+		return nil, fmt.Errorf("/proc/self/mountinfo: %w", err)
 	}
 	return slices.DeleteFunc(ms, func(c mountinfo.Mount) bool { return c.Type != v1Type && c.Type != v2Type }), nil
 }
@@ -54,7 +54,7 @@ func (m machine) hierarchy(controller string) (hierarchy, error) {
 	}
 	own, err := m.read("/proc/self/cgroup")
 	if err != nil {
-		return hierarchy{}, fmt.Errorf("workbench: %w", err)
+		return hierarchy{}, fmt.Errorf("%w", err)
 	}
 	paths := parseOwn(own)
 	for _, c := range mounts {
@@ -78,7 +78,7 @@ func (m machine) hierarchy(controller string) (hierarchy, error) {
 			return h, nil
 		}
 	}
-	return hierarchy{}, fmt.Errorf("workbench: no cgroup hierarchy with the controller %q is open to us", controller)
+	return hierarchy{}, fmt.Errorf("no cgroup hierarchy with the controller %q is open to us", controller)
 }
 
 func v2Name(controller string) string {

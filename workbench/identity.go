@@ -24,7 +24,7 @@ type identity struct {
 func newIdentity() (identity, error) {
 	self, ok := proc.Of(os.Getpid())
 	if !ok {
-		return identity{}, errors.New("workbench: /proc does not show this process")
+		return identity{}, errors.New("/proc does not show this process")
 	}
 	var b [6]byte
 	rand.Read(b[:])

@@ -35,7 +35,7 @@ func Main() {
 func self() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("workbench: %w", err)
+		return "", fmt.Errorf("%w", err)
 	}
 	if _, err := exec.LookPath(path); err != nil { // replaced or removed meanwhile
 		return fmt.Sprintf("/proc/%d/exe", os.Getpid()), nil

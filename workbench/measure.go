@@ -80,7 +80,7 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 		}
 		setStats(m, s)
 		if s.Full > 0 {
-			warn(fmt.Sprintf("workbench: the storage is full: %d requests of the program failed", s.Full))
+			warn(fmt.Sprintf("the storage is full: %d requests of the program failed", s.Full))
 		}
 	}
 	if r.want.memory > 0 {
@@ -91,7 +91,7 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 		}
 	}
 	if (r.quota || r.duty > 0) && !ended && m.Elapsed < 10*Period {
-		warn(fmt.Sprintf("workbench: a run of %v is too short for a processor share, which is kept over periods of %v", m.Elapsed.Round(time.Millisecond), Period))
+		warn(fmt.Sprintf("a run of %v is too short for a processor share, which is kept over periods of %v", m.Elapsed.Round(time.Millisecond), Period))
 	}
 	return nil
 }

@@ -45,13 +45,13 @@ func canStage() error {
 	cmd.SysProcAttr = stageAttr(true)
 	if err := cmd.Run(); err != nil {
 		if unprivileged() {
-			return fmt.Errorf("workbench: a user namespace: %w", err)
+			return fmt.Errorf("a user namespace: %w", err)
 		}
-		return fmt.Errorf("workbench: namespaces: %w", err)
+		return fmt.Errorf("namespaces: %w", err)
 	}
 	if unprivileged() {
 		if _, err := exec.LookPath("nsenter"); err != nil {
-			return fmt.Errorf("workbench: %w", err)
+			return fmt.Errorf("%w", err)
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func canStage() error {
 func canOpen(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("workbench: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	return f.Close()
 }

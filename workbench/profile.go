@@ -81,7 +81,7 @@ const leastRuns = 9
 func MeasureProfile(ctx context.Context, o ProfileOptions) (Profile, error) {
 	o = o.resolve()
 	if o.Set < 1<<20 || o.Set&(o.Set-1) != 0 {
-		return Profile{}, fmt.Errorf("workbench: a working set of %d bytes is not a power of two from 1 MiB", o.Set)
+		return Profile{}, fmt.Errorf("a working set of %d bytes is not a power of two from 1 MiB", o.Set)
 	}
 	began := time.Now()
 	m := &meter{ctx: ctx, opts: o}
@@ -166,7 +166,7 @@ func (m *meter) warn(format string, args ...any) {
 
 // errWrongResult is returned by a kernel whose result is not what it must be:
 // then its time means nothing, and the machine is not to be trusted.
-var errWrongResult = errors.New("workbench: a kernel computed a wrong result on this machine")
+var errWrongResult = errors.New("a kernel computed a wrong result on this machine")
 
 // onCPU is how much processor time the calling thread has used, to the
 // nanosecond: its usage is counted in ticks on some kernels.

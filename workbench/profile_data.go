@@ -43,7 +43,7 @@ func ProfileData(ctx context.Context, path string) (DataProfile, error) {
 	var p DataProfile
 	root, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return p, fmt.Errorf("workbench: data set: %w", err)
+		return p, fmt.Errorf("data set: %w", err)
 	}
 	var sizes []float64
 	err = filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
@@ -75,7 +75,7 @@ func ProfileData(ctx context.Context, path string) (DataProfile, error) {
 		return nil
 	})
 	if err != nil {
-		return p, fmt.Errorf("workbench: data set: %w", err)
+		return p, fmt.Errorf("data set: %w", err)
 	}
 	for _, level := range QuantileLevels() {
 		if len(sizes) > 0 {

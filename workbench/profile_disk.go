@@ -33,18 +33,18 @@ type diskFile struct {
 func newDiskFile(dir string, size int64) (*diskFile, error) {
 	size -= size % diskBlock
 	if size < diskBlock {
-		return nil, fmt.Errorf("workbench: a file of %d bytes measures nothing: %d at least", size, diskBlock)
+		return nil, fmt.Errorf("a file of %d bytes measures nothing: %d at least", size, diskBlock)
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return nil, fmt.Errorf("workbench: cannot measure storage in %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot measure storage in %s: %w", dir, err)
 	}
 	if free := int64(st.Bavail) * st.Bsize; free < 2*size {
-		return nil, fmt.Errorf("workbench: %s has %d bytes left: measuring storage takes %d, and as much is left alone", dir, free, size)
+		return nil, fmt.Errorf("%s has %d bytes left: measuring storage takes %d, and as much is left alone", dir, free, size)
 	}
 	f, err := os.CreateTemp(dir, ".assay-profile-*")
 	if err != nil {
-		return nil, fmt.Errorf("workbench: cannot measure storage in %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot measure storage in %s: %w", dir, err)
 	}
 	d := &diskFile{f: f, dir: dir, size: size, rng: rand.New(rand.NewPCG(1, 2)), direct: true}
 	if err := os.Remove(f.Name()); err != nil {
@@ -81,7 +81,7 @@ func (m *meter) storage(d *diskFile) error {
 		m.warn("the file system of %s has no direct access: what is read may come from memory", d.dir)
 	}
 	if err := d.fit(); err != nil {
-		return fmt.Errorf("workbench: storage in %s: %w", d.dir, err)
+		return fmt.Errorf("storage in %s: %w", d.dir, err)
 	}
 	mib := d.size >> 20
 	for _, r := range []struct {
@@ -98,7 +98,7 @@ func (m *meter) storage(d *diskFile) error {
 			continue
 		}
 		if m.ctx.Err() == nil && !errors.Is(err, errWrongResult) {
-			err = fmt.Errorf("workbench: storage in %s: %w", d.dir, err)
+			err = fmt.Errorf("storage in %s: %w", d.dir, err)
 		}
 		return err
 	}

@@ -47,7 +47,7 @@ func ListenProfile(ctx context.Context, addr string) (*NetResponder, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("workbench: cannot listen: %w", err)
+		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	r := &NetResponder{l: l, open: map[net.Conn]struct{}{}}
 	r.wg.Go(r.serve)
@@ -192,7 +192,7 @@ func dialProfile(ctx context.Context, host string) (*netPeer, error) {
 	c, err := d.DialContext(ctx, "tcp", p.host)
 	if err != nil {
 		p.close()
-		return nil, fmt.Errorf("workbench: cannot reach %s (run assay profile --listen ADDRESS there): %w", p.host, err)
+		return nil, fmt.Errorf("cannot reach %s (run assay profile --listen ADDRESS there): %w", p.host, err)
 	}
 	p.c = idleConn{c}
 	p.stop = context.AfterFunc(ctx, func() { c.Close() })
@@ -206,7 +206,7 @@ func dialProfile(ctx context.Context, host string) (*netPeer, error) {
 	}
 	if err != nil {
 		p.close()
-		return nil, fmt.Errorf("workbench: %s is no assay profile --listen: %w", p.host, err)
+		return nil, fmt.Errorf("%s is no assay profile --listen: %w", p.host, err)
 	}
 	return p, nil
 }
@@ -256,7 +256,7 @@ func (p *netPeer) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("workbench: the connection to %s: %w", p.host, err)
+	return fmt.Errorf("the connection to %s: %w", p.host, err)
 }
 
 func (p *netPeer) request(what byte, n int64, more ...byte) error {

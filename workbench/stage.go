@@ -64,15 +64,15 @@ func launchStage(ctx context.Context, id identity, spec stageSpec) (*stage, erro
 	s.cmd.Stderr = &s.stderr
 	s.cmd.SysProcAttr = stageAttr(spec.Network)
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("workbench: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("workbench: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	s.dec = json.NewDecoder(out)
 	if err := s.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("workbench: starting the stage: %w", err)
+		return nil, fmt.Errorf("starting the stage: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { s.cmd.Process.Kill() })
 	defer stop()
@@ -88,14 +88,14 @@ func launchStage(ctx context.Context, id identity, spec stageSpec) (*stage, erro
 func (s *stage) openNamespaces() (err error) {
 	dir := "/proc/" + strconv.Itoa(s.cmd.Process.Pid) + "/ns/"
 	if s.mnt, err = os.Open(dir + "mnt"); err != nil {
-		return fmt.Errorf("workbench: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	if s.net, err = os.Open(dir + "net"); err != nil {
-		return fmt.Errorf("workbench: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	if unprivileged() {
 		if s.user, err = os.Open(dir + "user"); err != nil {
-			return fmt.Errorf("workbench: %w", err)
+			return fmt.Errorf("%w", err)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (s *stage) ask(message any, wait time.Duration) (rfs.Stats, error) {
 
 // lost returns the error of a stage that is gone.
 func (s *stage) lost(err error) error {
-	return fmt.Errorf("workbench: the stage has ended: %w", err)
+	return fmt.Errorf("the stage has ended: %w", err)
 }
 
 // abort makes requests that wait fail, so that the program can be ended.
@@ -147,7 +147,7 @@ func (s *stage) end() error {
 	late := time.AfterFunc(stageTime, func() { s.cmd.Process.Kill() })
 	defer late.Stop()
 	if err := s.cmd.Wait(); err != nil {
-		return fmt.Errorf("workbench: the stage: %w: %s", err, strings.TrimSpace(s.stderr.String()))
+		return fmt.Errorf("the stage: %w: %s", err, strings.TrimSpace(s.stderr.String()))
 	}
 	return nil
 }

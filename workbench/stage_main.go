@@ -67,7 +67,7 @@ func stageMain(in io.Reader, out io.Writer) error {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	var spec stageSpec
 	if err := dec.Decode(&spec); err != nil {
-		return fmt.Errorf("workbench: the specification of a stage: %w", err)
+		return fmt.Errorf("the specification of a stage: %w", err)
 	}
 	var s stageServer
 	if err := s.open(spec); err != nil {
@@ -134,7 +134,7 @@ func leave(procs []string) error {
 func (s *stageServer) open(spec stageSpec) error {
 	for _, p := range spec.Join {
 		if err := writeFile(p, "0"); err != nil {
-			return fmt.Errorf("workbench: joining the group of the storage: %w", err)
+			return fmt.Errorf("joining the group of the storage: %w", err)
 		}
 	}
 	if !spec.Keep {
@@ -190,7 +190,7 @@ func (s *stageServer) connect(spec stageSpec) (near, far net.Conn, err error) {
 		ln, err = net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.AddrPortFrom(link.AddrB, storagePort)))
 		return err
 	}); err != nil {
-		return nil, nil, fmt.Errorf("workbench: the storage: %w", err)
+		return nil, nil, fmt.Errorf("the storage: %w", err)
 	}
 	defer ln.Close()
 	type accepted struct {
@@ -207,7 +207,7 @@ func (s *stageServer) connect(spec stageSpec) (near, far net.Conn, err error) {
 	var d net.Dialer
 	near, err = d.DialContext(ctx, "tcp4", netip.AddrPortFrom(link.AddrB, storagePort).String())
 	if err != nil {
-		return nil, nil, fmt.Errorf("workbench: connecting to the storage: %w", err)
+		return nil, nil, fmt.Errorf("connecting to the storage: %w", err)
 	}
 	acc := <-ch
 	return near, acc.conn, acc.err
@@ -220,7 +220,7 @@ const storagePort = 9988
 func socketPair() (net.Conn, net.Conn, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("workbench: %w", err)
+		return nil, nil, fmt.Errorf("%w", err)
 	}
 	var ends [2]net.Conn
 	for i, fd := range fds {
@@ -228,7 +228,7 @@ func socketPair() (net.Conn, net.Conn, error) {
 		ends[i], err = net.FileConn(f)
 		f.Close()
 		if err != nil {
-			return nil, nil, fmt.Errorf("workbench: %w", err)
+			return nil, nil, fmt.Errorf("%w", err)
 		}
 	}
 	return ends[0], ends[1], nil

@@ -17,7 +17,7 @@ type InputError struct {
 }
 
 func (e *InputError) Error() string {
-	s := "workflow: "
+	s := ""
 	if e.File != "" {
 		s += e.File + ":"
 	}
@@ -27,11 +27,8 @@ func (e *InputError) Error() string {
 			s += fmt.Sprintf("%d:", e.Column)
 		}
 	}
-	if s[len(s)-1] == ':' {
+	if s != "" {
 		s += " "
-	}
-	if s == "workflow: : " {
-		s = "workflow: "
 	}
 	return s + e.Msg
 }

@@ -57,8 +57,8 @@ type Coefficient struct {
 
 // Errors of [Calibrate].
 var (
-	ErrNoMakespan = errors.New("workflow: an execution has no recorded makespan")
-	ErrNoRuns     = errors.New("workflow: no executions to calibrate from")
+	ErrNoMakespan = errors.New("an execution has no recorded makespan")
+	ErrNoRuns     = errors.New("no executions to calibrate from")
 )
 
 // calibrationOptions are the constants of the fit. They were chosen on the open
@@ -321,7 +321,7 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 		return Prediction{}, err
 	}
 	if slots < 0 {
-		return Prediction{}, fmt.Errorf("workflow: %d slots", slots)
+		return Prediction{}, fmt.Errorf("%d slots", slots)
 	}
 	if slots == 0 || slots == w.Cores() && w.Makespan > 0 {
 		return c.interval(predictModels(c.Models, levelFeatures(w, leveler, w.Cores(), 0), nil)), nil

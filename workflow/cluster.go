@@ -34,7 +34,7 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 			continue
 		}
 		if _, err := b.Task(task, Pos{}); err != nil {
-			return nil, fmt.Errorf("workflow: clustering: %w", err)
+			return nil, fmt.Errorf("clustering: %w", err)
 		}
 	}
 	clusterFiles(&b, w, job)

@@ -108,7 +108,7 @@ func (m *LevelModel) Levels(slots int) []Level {
 // Makespan implements [Estimator]. With a [FixedLeveler] it costs O(levels).
 func (m *LevelModel) Makespan(slots int) (Seconds, error) {
 	if slots < 1 {
-		return 0, fmt.Errorf("workflow: %d slots", slots)
+		return 0, fmt.Errorf("%d slots", slots)
 	}
 	return m.site.Makespan(m.Levels(slots), slots), nil
 }

@@ -64,7 +64,7 @@ type Choice struct {
 // estimates; see [NewLevelModel] and [Simulate].
 func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 	if len(opt.Slots) == 0 {
-		return nil, errors.New("workflow: no number of slots to plan for")
+		return nil, errors.New("no number of slots to plan for")
 	}
 	if opt.Levelers == nil {
 		opt.Levelers = Levelers()[:2]
@@ -128,7 +128,7 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 		for i, n := range opt.Slots {
 			var err error
 			if n < 1 {
-				return nil, fmt.Errorf("workflow: %d slots", n)
+				return nil, fmt.Errorf("%d slots", n)
 			}
 			if out[i], err = opt.Calibration.Predict(w, l.Leveler, n); err != nil {
 				return nil, err

@@ -56,7 +56,7 @@ func FitKinds(runs ...*Workflow) (*KindModel, error) {
 		}
 	}
 	if len(byKind) == 0 {
-		return nil, errors.New("workflow: no task with a kind and a run time")
+		return nil, errors.New("no task with a kind and a run time")
 	}
 	m := &KindModel{kinds: make(map[string]kindLine, len(byKind))}
 	for kind, tasks := range byKind {

@@ -320,7 +320,7 @@ func (p *siteProblem) times() error {
 					return err
 				}
 				if d := x.Compute + x.Stall; !(d >= 0) || math.IsInf(d, 1) || !(x.Compute >= 0) || !(x.Stall >= 0) {
-					return fmt.Errorf("workflow: task %q at %s with its data at %s takes %v s", task.ID, at.Name, store.Name, d)
+					return fmt.Errorf("task %q at %s with its data at %s takes %v s", task.ID, at.Name, store.Name, d)
 				}
 			}
 		}

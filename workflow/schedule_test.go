@@ -291,7 +291,7 @@ func TestScheduleInfeasible(t *testing.T) {
 		{"no room for the output", "no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B has no storage", two(Place{Name: "B", Slots: 1}, l), scheduleTask(t, 1, 20e9, 20e9), nil},
 	} {
 		_, err := ScheduleSites(tt.w, tt.u, ScheduleOptions{Data: tt.data})
-		if err == nil || err.Error() != "workflow: "+tt.want {
+		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
@@ -302,12 +302,12 @@ func TestScheduleInfeasible(t *testing.T) {
 		places      []Place
 		links       []Link
 	}{
-		{"workflow: a utility without sites", -1, -1, nil, nil},
-		{"workflow: the utility is disconnected: C has no link to A, directly or over others", 2, -1, places, []Link{{0, 1, 1, 0}}},
-		{"workflow: a link from site B to itself", -1, 0, places, []Link{{1, 1, 1, 0}}},
-		{"workflow: no site has a slot to run a task in", 0, -1, []Place{{Name: "A"}}, nil},
-		{"workflow: the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, places, []Link{{0, 1, 0, 0}}},
-		{"workflow: a link to a site that does not exist", -1, 0, places, []Link{{0, 3, 1, 0}}},
+		{"a utility without sites", -1, -1, nil, nil},
+		{"the utility is disconnected: C has no link to A, directly or over others", 2, -1, places, []Link{{0, 1, 1, 0}}},
+		{"a link from site B to itself", -1, 0, places, []Link{{1, 1, 1, 0}}},
+		{"no site has a slot to run a task in", 0, -1, []Place{{Name: "A"}}, nil},
+		{"the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, places, []Link{{0, 1, 0, 0}}},
+		{"a link to a site that does not exist", -1, 0, places, []Link{{0, 3, 1, 0}}},
 	} {
 		_, err := NewUtility(tt.places, tt.links)
 		if e, ok := errors.AsType[*UtilityError](err); !ok || e.Error() != tt.want || e.Place != tt.place || e.Link != tt.link {

@@ -59,7 +59,7 @@ type Schedule struct {
 // It returns an [*InfeasibleError] if a task fits no machine.
 func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 	if slots < 1 && opt.Machines == nil {
-		return nil, fmt.Errorf("workflow: %d slots", slots)
+		return nil, fmt.Errorf("%d slots", slots)
 	}
 	s := opt.Site
 	if opt.Machines == nil && opt.Policy == FirstReady && s.Level == 0 && s.Dispatch == 0 && s.Byte == 0 {

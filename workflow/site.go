@@ -56,7 +56,7 @@ type UtilityError struct {
 	Reason      string
 }
 
-func (e *UtilityError) Error() string { return "workflow: " + e.Reason }
+func (e *UtilityError) Error() string { return e.Reason }
 
 // routeBytes is the transfer for which routes are the fastest: what is staged
 // is large more often than it is small.

@@ -88,9 +88,6 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 			status.Set(fmt.Sprintf("%s: %d of %d environments", d.Name, done, total))
 		}
 		rows, err := d.Run(ctx, f.Options)
-		if errors.Is(err, jobpruner.ErrFixed) {
-			return inputError(err)
-		}
 		if err != nil {
 			return err
 		}
@@ -145,7 +142,7 @@ func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 	}
 	d, err := jobpruner.Open(src)
 	if _, ok := errors.AsType[*table.Error](err); ok { // it names its file
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	if err != nil {
 		return nil, usagef("%s: %w", file, err)

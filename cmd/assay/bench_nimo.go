@@ -69,7 +69,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 	if f.data != "" {
 		tables, err := lab.Open(f.data, slices.Collect(items(f.tables)))
 		if err != nil {
-			return usageError{err}
+			return usageError(err)
 		}
 		f.Pool.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d searches", done, total)) }
 		cells, err := lab.Compare(ctx, tables, f.Options)
@@ -78,7 +78,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 	}
 	entries, err := lab.Experiments(slices.Collect(items(f.experiment)))
 	if err != nil {
-		return usageError{err}
+		return usageError(err)
 	}
 	var cells []lab.Cell
 	for _, e := range entries {

@@ -87,7 +87,7 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 	}
 	e, err := pro.New(p.table, p.goal, f.Options)
 	if err != nil {
-		return inputError(fmt.Errorf("%s: %w", file, err))
+		return usageError(fmt.Errorf("%s: %w", file, err))
 	}
 	status := newStatus(s.err)
 	defer status.Close()
@@ -120,7 +120,7 @@ func (f *benchProFlags) read() (err error) {
 		if name != "table" {
 			r, err := os.Open(name)
 			if err != nil {
-				return usageError{err}
+				return usageError(err)
 			}
 			n.Times, err = readColumn(r)
 			r.Close()

@@ -146,7 +146,7 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel, error) {
 		if f.shell {
 			d.argv[k] = []string{"/bin/sh", "-c", strings.Join(argv, " ")}
 		} else if _, err := run.LookPath(argv[0], ""); err != nil {
-			return nil, usageError{err}
+			return nil, usageError(err)
 		}
 	}
 	d.unit = (&config.Study{}).Unit(f.metric)
@@ -221,7 +221,7 @@ func (d *duel) once(ctx context.Context, r assay.Runner, k int) (float64, error)
 	}
 	x, err := assay.Goal{Metric: d.flags.metric}.Value(m)
 	if err != nil {
-		return 0, usageError{err}
+		return 0, usageError(err)
 	}
 	return x, nil
 }

@@ -39,7 +39,7 @@ func doctorCommand(s streams) *cobra.Command {
 func workbenchFacts() []run.Fact {
 	var facts []run.Fact
 	for _, a := range workbench.Attributes() {
-		f := run.Fact{Name: "workbench: " + a.Name, Available: a.Available, Detail: a.How, Hint: packages.ReplaceAllString(a.Why, "$1")}
+		f := run.Fact{Name: "workbench: " + a.Name, Available: a.Available, Detail: a.How, Hint: a.Why}
 		if !a.Available {
 			f.Detail, f.Hint = f.Hint, ""
 		}

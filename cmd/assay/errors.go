@@ -1,18 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/store"
+	"github.com/spf13/pflag"
 )
 
 // Exit codes. 130 and 143 say that SIGINT or SIGTERM ended a study whose state
@@ -24,13 +23,12 @@ const (
 	codeIO       = 74 // EX_IOERR: the disk of the store is full or failing
 )
 
-// usageError is a mistake on the command line or in a file: nothing was started
-// or written.
-type usageError struct{ error }
+// usagef returns an error of the class of mistakes on the command line or in a
+// file: nothing was started or written.
+func usagef(format string, args ...any) error { return assay.Errorf(assay.ClassUsage, format, args...) }
 
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// usageError returns err as a mistake of the user.
+func usageError(err error) error { return assay.WithClass(assay.ClassUsage, err) }
 
 // exitError ends the program with a code; its text has been printed.
 type exitError struct{ code int }
@@ -42,19 +40,11 @@ func exitCode(err error) int {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
-	if _, ok := errors.AsType[usageError](err); ok {
+	switch assay.ClassOf(err) {
+	case assay.ClassUsage:
 		return codeUsage
-	}
-	if _, ok := errors.AsType[*config.Error](err); ok {
-		return codeUsage
-	}
-	switch {
-	case errors.Is(err, assay.ErrEmpty), errors.Is(err, store.ErrName), errors.Is(err, store.ErrFileSystem), errors.Is(err, store.ErrForeign), errors.Is(err, store.ErrNewer):
-		return codeUsage
-	case errors.Is(err, store.ErrIO), errors.Is(err, store.ErrBroken):
+	case assay.ClassIO:
 		return codeIO
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"):
-		return codeUsage
 	}
 	return codeFailure
 }
@@ -86,7 +76,7 @@ func unopened(err error) error {
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
-	return usagef("the store cannot be opened: %s: %w (--store PATH puts it elsewhere)", pe.Path, pe.Err)
+	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err), "--store PATH puts it elsewhere")
 }
 
 // noStudy returns the error of a command that looks at a study: what to say where
@@ -98,49 +88,43 @@ func noStudy(err error, name string) error {
 	return err
 }
 
-// packages matches the names of packages that begin an error's text or a part of
-// it: people know nothing of packages.
-var packages = regexp.MustCompile(`(^|: )((assay|config|store|run|search|stop|prune|costmodel|expr|study|bench|workflow|model|stats|doe|rest|workbench|link|rfs): )+`)
-
-// forPeople returns an error's text without the names of packages and of system
-// calls: "runs.csv: no such file or directory".
+// forPeople returns an error's text without the names of system calls,
+// "runs.csv: no such file or directory", and with its hint.
 func forPeople(err error) string {
-	text := packages.ReplaceAllString(err.Error(), "$1")
-	failing := strings.TrimPrefix(store.ErrIO.Error(), "store: ") + ": "
-	text = strings.Replace(text, failing+failing, failing, 1)
-	pe, ok := errors.AsType[*fs.PathError](err)
-	if !ok {
-		return text
+	text := err.Error()
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		text = strings.Replace(text, pe.Error(), cmp.Or(pe.Path, `""`)+": "+pe.Err.Error(), 1)
 	}
-	path := pe.Path
-	if path == "" {
-		path = `""`
+	if hint := assay.HintOf(err); hint != "" {
+		text += " (" + hint + ")"
 	}
-	return strings.Replace(text, pe.Error(), path+": "+pe.Err.Error(), 1)
+	return text
 }
-
-// badValue matches what the flag package says of a value that it cannot read.
-var badValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-\w, )?(--[\w-]+)" flag: (?s:(.*))$`)
 
 // flagMistake returns what is wrong with a flag: the flag, its value, and what it
 // has to be.
 func flagMistake(err error) string {
-	m := badValue.FindStringSubmatch(err.Error())
-	if m == nil {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
 		return err.Error()
 	}
-	for _, kind := range []struct{ says, want string }{
-		{"time: ", "not a duration such as 90s, 10m or 2h"},
-		{"strconv.ParseInt: ", "not a whole number"},
-		{"strconv.ParseUint: ", "not a whole number from 0"},
-		{"strconv.ParseFloat: ", "not a number"},
-		{"strconv.ParseBool: ", "neither true nor false"},
-	} {
-		if strings.HasPrefix(m[3], kind.says) {
-			return fmt.Sprintf("%s %s: %s", m[2], m[1], kind.want)
-		}
+	f := bad.GetFlag()
+	want := ""
+	switch f.Value.Type() {
+	case "duration":
+		want = "not a duration such as 90s, 10m or 2h"
+	case "int":
+		want = "not a whole number"
+	case "uint64":
+		want = "not a whole number from 0"
+	case "float64":
+		want = "not a number"
+	case "bool":
+		want = "neither true nor false"
+	default:
+		want = bad.Unwrap().Error()
 	}
-	return fmt.Sprintf("%s %s: %s", m[2], m[1], m[3])
+	return fmt.Sprintf("--%s %s: %s", f.Name, bad.GetValue(), want)
 }
 
 // interrupted says how to go on with a study, and returns the error of the signal.

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
 	"testing"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/store"
+	"github.com/spf13/pflag"
 )
 
 func TestForPeople(t *testing.T) {
@@ -17,12 +20,10 @@ func TestForPeople(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"packages", errors.New("costmodel: store: no attribute \"m\""), `no attribute "m"`},
-		{"a package within", errors.New("--at m=3: costmodel: no attribute"), "--at m=3: no attribute"},
-		{"no package", errors.New("restore: it failed"), "restore: it failed"},
+		{"words with a colon", errors.New("restore: it failed"), "restore: it failed"},
+		{"a hint", fmt.Errorf("x: %w", assay.WithHint(errors.New("no"), "wait")), "x: no (wait)"},
 		{"system call", missing("open", "runs.csv"), "runs.csv: file does not exist"},
-		{"system call within", fmt.Errorf("workbench: data set: %w", missing("lstat", "x")), "data set: x: file does not exist"},
-		{"a disk, said twice", fmt.Errorf("%w: %w: full", store.ErrIO, store.ErrIO), "the disk is full or failing: full"},
+		{"system call within", fmt.Errorf("data set: %w", missing("lstat", "x")), "data set: x: file does not exist"},
 		{"no path", missing("stat", ""), `"": file does not exist`},
 	} {
 		if got := forPeople(c.err); got != c.want {
@@ -32,18 +33,27 @@ func TestForPeople(t *testing.T) {
 }
 
 func TestFlagMistake(t *testing.T) {
-	for _, c := range [][2]string{
-		{`invalid argument "x" for "--trials" flag: strconv.ParseInt: parsing "x": invalid syntax`, "--trials x: not a whole number"},
-		{`invalid argument "x" for "-j, --jobs" flag: strconv.ParseInt: parsing "x": invalid syntax`, "--jobs x: not a whole number"},
-		{`invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`, "--seed -1: not a whole number from 0"},
-		{`invalid argument "a\"b" for "--budget" flag: strconv.ParseFloat: parsing "a\"b": invalid syntax`, `--budget a\"b: not a number`},
-		{`invalid argument "x" for "--json" flag: strconv.ParseBool: parsing "x": invalid syntax`, "--json x: neither true nor false"},
-		{`invalid argument "x" for "--delay" flag: time: invalid duration "x"`, "--delay x: not a duration such as 90s, 10m or 2h"},
-		{`invalid argument "x" for "--new" flag: some other words`, "--new x: some other words"},
-		{`unknown flag: --wrong`, "unknown flag: --wrong"},
+	for _, c := range [][3]string{
+		{"--trials", "x", "--trials x: not a whole number"},
+		{"-j", "x", "--jobs x: not a whole number"},
+		{"--seed", "-1", "--seed -1: not a whole number from 0"},
+		{"--target", `a"b`, `--target a"b: not a number`},
+		{"--json=x", "", "--json x: neither true nor false"},
+		{"--delay", "x", "--delay x: not a duration such as 90s, 10m or 2h"},
+		{"--mode", "x", "--mode x: some other words"},
+		{"--wrong", "", "unknown flag: --wrong"},
 	} {
-		if got := flagMistake(errors.New(c[0])); got != c[1] {
-			t.Errorf("got %q, want %q", got, c[1])
+		fl := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		fl.Int("trials", 0, "")
+		fl.IntP("jobs", "j", 0, "")
+		fl.Uint64("seed", 0, "")
+		fl.Float64("target", 0, "")
+		fl.Bool("json", false, "")
+		fl.Duration("delay", 0, "")
+		fl.Func("mode", "", func(string) error { return errors.New("some other words") })
+		err := fl.Parse(slices.DeleteFunc(c[:2:2], func(s string) bool { return s == "" }))
+		if got := flagMistake(err); got != c[2] {
+			t.Errorf("got %q, want %q", got, c[2])
 		}
 	}
 }

@@ -12,11 +12,11 @@ import (
 // may depend on the configuration.
 func (p *problem) withMetrics(inner assay.Runner) (assay.Runner, error) {
 	for _, m := range p.study.Metrics {
-		if _, err := run.ParseMetricSource(m.Name, m.Source); err != nil {
-			return nil, usageError{err}
+		if _, err := assay.ParseMetricSource(m.Name, m.Source); err != nil {
+			return nil, usageError(err)
 		}
 	}
-	return &metered{inner: inner, p: p, parsed: map[string]run.MetricSource{}}, nil
+	return &metered{inner: inner, p: p, parsed: map[string]assay.MetricSource{}}, nil
 }
 
 // metered measures with the sources of each job's own configuration.
@@ -25,7 +25,7 @@ type metered struct {
 	p     *problem
 
 	mu     sync.Mutex
-	parsed map[string]run.MetricSource // by name and text
+	parsed map[string]assay.MetricSource // by name and text
 }
 
 // Run implements [assay.Runner].
@@ -44,16 +44,16 @@ func (m *metered) Run(ctx context.Context, job assay.Job, observe func(assay.Mea
 	return got, err
 }
 
-func (m *metered) sources(c assay.Config) ([]run.MetricSource, error) {
+func (m *metered) sources(c assay.Config) ([]assay.MetricSource, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var sources []run.MetricSource
+	var sources []assay.MetricSource
 	for _, of := range m.p.program.Metrics(c) {
 		key := of.Name + "=" + of.Source
 		s, ok := m.parsed[key]
 		if !ok {
 			var err error
-			if s, err = run.ParseMetricSource(of.Name, of.Source); err != nil {
+			if s, err = assay.ParseMetricSource(of.Name, of.Source); err != nil {
 				return nil, err
 			}
 			m.parsed[key] = s

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -97,10 +96,7 @@ func planCommand() *cobra.Command {
 
 // inputError is bad input of a command: exit code 2.
 func inputError(err error) error {
-	if _, ok := errors.AsType[usageError](err); ok {
-		return err
-	}
-	return usageError{err}
+	return usageError(err)
 }
 
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {

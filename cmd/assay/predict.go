@@ -71,7 +71,7 @@ assignments that the model has not been fitted to.`,
 func readModel(file string) (*costmodel.Model, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	m := &costmodel.Model{}
 	if err := json.Unmarshal(b, m); err != nil {

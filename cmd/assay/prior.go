@@ -46,7 +46,7 @@ func resolvePriors(ctx context.Context, h *storeHandle, p *problem) (notes []str
 			return nil, usagef("%s--prior %s: no such study (see assay study ls)", place(p.study, "prior"), name)
 		}
 		if why := kb.known[name].Flaw; why != "" {
-			refused = append(refused, fmt.Sprintf("study %q: %s", name, strings.TrimPrefix(why, fmt.Sprintf("prune: study %q: ", name))))
+			refused = append(refused, fmt.Sprintf("study %q: %s", name, why))
 			continue
 		}
 		s, digest, err := kb.study(ctx, name, -1)
@@ -54,7 +54,7 @@ func resolvePriors(ctx context.Context, h *storeHandle, p *problem) (notes []str
 			return nil, err
 		}
 		if err := prune.Match(p.space, p.goal, s); err != nil {
-			refused = append(refused, forPeople(err))
+			refused = append(refused, fmt.Sprintf("study %q: %s", name, forPeople(err)))
 			continue
 		}
 		prior.Resolved = append(prior.Resolved, config.PriorStudy{Name: name, Trials: len(s.Trials), Digest: digest})
@@ -78,7 +78,7 @@ func sayPriors(prior *config.Prior, refused []string) (notes []string) {
 		refused = refused[:min(len(refused), 3)]
 	}
 	for _, why := range refused {
-		notes = append(notes, "not used: "+strings.TrimPrefix(why, "prune: "))
+		notes = append(notes, "not used: "+why)
 	}
 	switch n := len(prior.Resolved); n {
 	case 0:
@@ -264,7 +264,7 @@ func priorSearcher(ctx context.Context, warn io.Writer, h *storeHandle, p *probl
 			}
 			pruner, err := prune.New(n, k, opts)
 			if err != nil {
-				return nil, usageError{err}
+				return nil, usageError(err)
 			}
 			inner, cuts = pruner, pruner.Cuts
 		} else {

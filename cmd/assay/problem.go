@@ -61,7 +61,7 @@ func newProblem(st *config.Study, pin bool) (*problem, error) {
 	}
 	c, ok, err := st.Default(p.space)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	if ok {
 		p.first = []assay.Config{c}
@@ -78,7 +78,7 @@ func newProblem(st *config.Study, pin bool) (*problem, error) {
 		return p, nil
 	}
 	if p.program, err = st.Program(); err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	return p, p.checkProgram()
 }
@@ -94,7 +94,7 @@ func readTable(st *config.Study) (*table.Table, error) {
 	}
 	t, err := table.Open(table.Spec(*st.Replay), given...)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usageError(err)
 	}
 	return t, st.Resolve(t.Params, t.Configs, t.Digest)
 }
@@ -113,7 +113,7 @@ func (p *problem) checkProgram() error {
 		}
 		seen[argv[0]] = true
 		if _, err := run.LookPath(argv[0], p.study.Dir); err != nil {
-			return usageError{fmt.Errorf("%s%w", place(p.study, "command"), err)}
+			return usageError(fmt.Errorf("%s%w", place(p.study, "command"), err))
 		}
 		return nil
 	}

@@ -119,7 +119,7 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	}
 	if len(args) > 0 {
 		if _, err := run.LookPath(args[0], ""); err != nil {
-			return usageError{err}
+			return usageError(err)
 		}
 	}
 	h, err := openStore(cmd.Context(), f.store)
@@ -170,7 +170,7 @@ func (f *serveFlags) describe() (online.Options, *problem, error) {
 	}
 	c, ok, err := st.Default(p.space)
 	if err != nil {
-		return o, nil, usageError{err}
+		return o, nil, usageError(err)
 	}
 	if !ok {
 		c, _ = p.space.Draw(newRand(0))
@@ -193,7 +193,7 @@ func (f *serveFlags) describe() (online.Options, *problem, error) {
 		return o, nil, err
 	}
 	if o.Mode, err = online.ParseMode(f.mode); err != nil {
-		return o, nil, usageError{err}
+		return o, nil, usageError(err)
 	}
 	if f.deadline != "" {
 		if o.Deadline, err = config.ParseDuration(f.deadline); err != nil || o.Deadline <= 0 {
@@ -343,7 +343,7 @@ func (f *serveFlags) bind(ctx context.Context, name, storePath string) (net.List
 	if f.listen != "" {
 		l, err := rest.ListenLoopback(ctx, f.listen)
 		if err != nil {
-			return nil, "", usageError{err}
+			return nil, "", usageError(err)
 		}
 		return l, "http://" + l.Addr().String(), nil
 	}

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -100,7 +99,7 @@ func (kb *knowledgeBase) similar(ctx context.Context, name string) ([]similarStu
 		return nil, fmt.Errorf("study %q: %w", name, fs.ErrNotExist)
 	}
 	if self.Flaw != "" {
-		return nil, usagef("%s cannot be compared: %s", name, afterStudy(self.Flaw))
+		return nil, usagef("%s cannot be compared: %s", name, self.Flaw)
 	}
 	trials, _, err := kb.trials(ctx, name, -1)
 	if err != nil {
@@ -117,7 +116,7 @@ func (kb *knowledgeBase) similar(ctx context.Context, name string) ([]similarStu
 		switch {
 		case other == name:
 		case k.Flaw != "":
-			far = append(far, similarStudy{Study: other, Trials: k.Told, Reason: afterStudy(k.Flaw)})
+			far = append(far, similarStudy{Study: other, Trials: k.Told, Reason: k.Flaw})
 		default:
 			order = append(order, k)
 		}
@@ -154,7 +153,7 @@ func (kb *knowledgeBase) similar(ctx context.Context, name string) ([]similarStu
 		s := similarStudy{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
 		switch {
 		case r.Err != nil:
-			s.Trials, s.Reason = kb.known[r.Study].Told, afterStudy(forPeople(r.Err))
+			s.Trials, s.Reason = kb.known[r.Study].Told, forPeople(r.Err)
 		case s.Correlation == nil && r.Points < 3:
 			s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
 		case s.Correlation == nil:
@@ -179,17 +178,6 @@ func finiteOrNil(x float64) *float64 {
 		return nil
 	}
 	return &x
-}
-
-// afterStudy drops the name of the study from what is wrong with it.
-func afterStudy(why string) string {
-	why = strings.TrimPrefix(why, "prune: ")
-	if rest, ok := strings.CutPrefix(why, `study "`); ok {
-		if _, after, ok := strings.Cut(rest, `": `); ok {
-			return after
-		}
-	}
-	return why
 }
 
 // spreadOf returns n trials in even steps, or all if there are no more.

@@ -54,6 +54,7 @@ const testOnly = "/internal/testbed"
 // be imported by any.
 var owner = map[string]string{
 	"github.com/spf13/cobra":          "/cmd/assay",
+	"github.com/spf13/pflag":          "/cmd/assay",
 	"go.yaml.in/yaml":                 "/internal/config",
 	"github.com/expr-lang/expr":       "/internal/expr",
 	"modernc.org/sqlite":              "/store",

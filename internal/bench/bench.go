@@ -89,24 +89,24 @@ type key struct{ problem, method, budget int }
 func (o *Options) check() error {
 	switch {
 	case len(o.Problems) == 0:
-		return errors.New("bench: no problem")
+		return errors.New("no problem")
 	case len(o.Methods) == 0:
-		return errors.New("bench: no method")
+		return errors.New("no method")
 	case len(o.Budgets) == 0:
-		return errors.New("bench: no budget")
+		return errors.New("no budget")
 	case o.Seeds < 1:
-		return fmt.Errorf("bench: %d seeds", o.Seeds)
+		return fmt.Errorf("%d seeds", o.Seeds)
 	case o.Workers < 0:
-		return fmt.Errorf("bench: %d workers", o.Workers)
+		return fmt.Errorf("%d workers", o.Workers)
 	}
 	for i := range o.Problems {
 		p := &o.Problems[i]
 		if p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
-			return fmt.Errorf("bench: %s: no error is relative to an optimum of %v", p.Name, p.Optimum)
+			return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
 		}
 		for _, b := range o.Budgets {
 			if b = b.at(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
-				return fmt.Errorf("bench: %s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
+				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		t := tasks[i]
 		p, m := &o.Problems[t.problem], &o.Methods[t.method]
 		if outs[i], err = o.one(ctx, p, m, uint64(t.seed+1), t.trials); err != nil {
-			return fmt.Errorf("bench: %s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err)
+			return fmt.Errorf("%s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err)
 		}
 		return nil
 	})

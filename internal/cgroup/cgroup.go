@@ -28,7 +28,7 @@ import (
 )
 
 // ErrNone says that no cgroup v2 hierarchy is mounted.
-var ErrNone = errors.New("cgroup: no cgroup v2 hierarchy is mounted")
+var ErrNone = errors.New("no cgroup v2 hierarchy is mounted")
 
 // Of returns the v2 group of a process as /proc/PID/cgroup names it, also of a
 // process that has ended and was not waited for. It is "" if the process does
@@ -56,16 +56,16 @@ func v2Path(b []byte) string {
 func Self() (dir, path string, err error) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
-		return "", "", fmt.Errorf("cgroup: %w", err)
+		return "", "", fmt.Errorf("%w", err)
 	}
 	defer f.Close()
 	ms, err := mountinfo.Read(f)
 	if err != nil {
-		return "", "", fmt.Errorf("cgroup: %w", err)
+		return "", "", fmt.Errorf("%w", err)
 	}
 	b, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return "", "", fmt.Errorf("cgroup: %w", err)
+		return "", "", fmt.Errorf("%w", err)
 	}
 	path = v2Path(b)
 	if path == "" {
@@ -95,7 +95,7 @@ func New(name string) (*Parent, error) {
 	}
 	p := &Parent{filepath.Join(dir, name), strings.TrimSuffix(path, "/") + "/" + name}
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("cgroup: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	g, err := p.Group("try")
 	if err == nil {
@@ -115,13 +115,13 @@ func (p *Parent) Dir() string { return p.dir }
 func (p *Parent) Group(name string) (*Group, error) {
 	g := &Group{dir: filepath.Join(p.dir, name), path: p.path + "/" + name}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("cgroup: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	var err error
 	open := func(name string, flags int) *os.File {
 		f, e := os.OpenFile(filepath.Join(g.dir, name), flags, 0)
 		if e != nil && err == nil {
-			err = fmt.Errorf("cgroup: %w", e)
+			err = fmt.Errorf("%w", e)
 		}
 		return f
 	}
@@ -155,7 +155,7 @@ func RemoveTree(dir string) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("cgroup: %w", err)
+	return fmt.Errorf("%w", err)
 }
 
 // A Group is a leaf that processes start in. Its methods are safe for
@@ -190,7 +190,7 @@ func (g *Group) Populated() (bool, error) {
 func (g *Group) Kill() error {
 	g.spent.Store(true)
 	if _, err := g.kill.WriteAt([]byte("1"), 0); err != nil {
-		return fmt.Errorf("cgroup: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (g *Group) Procs() ([]int, error) {
 		return skipGone(err)
 	})
 	if err != nil {
-		return pids, fmt.Errorf("cgroup: %w", err)
+		return pids, fmt.Errorf("%w", err)
 	}
 	return pids, nil
 }
@@ -286,7 +286,7 @@ func (g *Group) Remove() error {
 func pread(f *os.File, buf []byte) (int, error) {
 	n, err := f.ReadAt(buf, 0)
 	if err != nil && err != io.EOF {
-		return n, fmt.Errorf("cgroup: %w", err)
+		return n, fmt.Errorf("%w", err)
 	}
 	return n, nil
 }

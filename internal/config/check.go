@@ -120,14 +120,14 @@ func (c *checker) relations() {
 	space, err := s.Space()
 	switch {
 	case errors.Is(err, assay.ErrEmpty) && len(s.Where) > 0:
-		c.add("where[0]", "", "where", 0, "no configuration is admissible: %s", strings.TrimPrefix(err.Error(), assay.ErrEmpty.Error()+": "))
+		c.add("where[0]", "", "where", 0, "%s", err)
 		return
 	case err != nil:
-		c.add("", "", "", 0, "%s", strings.TrimPrefix(err.Error(), "assay: "))
+		c.add("", "", "", 0, "%s", err)
 		return
 	}
 	if _, _, err := s.Default(space); err != nil {
-		c.add("", "", "default", 0, "%s", strings.TrimPrefix(err.Error(), "config: "))
+		c.add("", "", "default", 0, "%s", err)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/assay-run/assay"
 )
 
 // maxFlaws is how many flaws are reported at once.
@@ -89,6 +91,9 @@ func (e *Error) Error() string {
 
 // Unwrap returns the error of the operating system, if that is the cause.
 func (e *Error) Unwrap() error { return e.cause }
+
+// Class returns [assay.ClassUsage]: the user can mend every flaw.
+func (e *Error) Class() assay.Class { return assay.ClassUsage }
 
 // newError returns the error of the flaws, or nil if there are none.
 func newError(flaws []Flaw) error {

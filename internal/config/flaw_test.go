@@ -54,7 +54,7 @@ func TestFlaws(t *testing.T) {
 		{"short form", "command: [p, '{a}']\nparameters:\n  a: 1..x\n", []string{`3:9: parameter a: "x" is not a number`}},
 		{"bad name", "command: [p]\nparameters:\n  'a{b': 1..2\n", []string{`3:3: parameter "a{b": a name has none of { } ? =`}},
 		{"bad default", "command: [p, '{a}']\nparameters:\n  a: {values: [x, y], default: z}\n", []string{`3:32: parameter a: default z is not one of its values`}},
-		{"inadmissible default", "command: [p, '{a}']\nparameters:\n  a: {min: 1, max: 9, default: 7}\nwhere: a < 5\n", []string{`default: the default configuration is not admissible: assay: a=7 does not satisfy "a < 5"`}},
+		{"inadmissible default", "command: [p, '{a}']\nparameters:\n  a: {min: 1, max: 9, default: 7}\nwhere: a < 5\n", []string{`default: the default configuration is not admissible: a=7 does not satisfy "a < 5"`}},
 
 		{"unknown placeholder", "command: [p, x, '--lvl={lvel}']\nparameters: {level: 1..3}\n", []string{`1:24: argument 3: no parameter "lvel" (did you mean {level}?)`}},
 		{"awk", "command: [awk, '{print $1}', '{a}']\nparameters: {a: 1..3}\n", []string{`1:17: argument 2: no parameter "print $1" (write {{ and }} for braces)`}},

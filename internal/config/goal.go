@@ -98,7 +98,7 @@ func (s *Study) Unit(metric string) string {
 // have been checked, and resolved if it is a replay.
 func (s *Study) Space() (*assay.Space, error) {
 	if !s.resolved() {
-		return nil, fmt.Errorf("config: the table of the study has not been read")
+		return nil, fmt.Errorf("the table of the study has not been read")
 	}
 	params := s.params()
 	var relations []assay.Relation
@@ -146,7 +146,7 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 		switch q := space.Params[i]; {
 		case p.Default != nil:
 			if c[i], err = q.Parse(*p.Default); err != nil {
-				return nil, false, fmt.Errorf("config: default of %w", err)
+				return nil, false, fmt.Errorf("default of %w", err)
 			}
 			given[i], ok = true, true
 		case q.Numeric():
@@ -162,7 +162,7 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 	near := space.Nearest(c)
 	for i := range c {
 		if given[i] && near[i] != c[i] {
-			return nil, false, fmt.Errorf("config: the default configuration is not admissible: %w", space.Check(c))
+			return nil, false, fmt.Errorf("the default configuration is not admissible: %w", space.Check(c))
 		}
 	}
 	return near, true, nil

@@ -115,7 +115,7 @@ func (c *checker) prior() {
 				continue // reported elsewhere
 			}
 			if _, err := c.study.Params[i].Param().Parse(value); err != nil {
-				c.add("", "", "prior: keep", 0, "%s", strings.TrimPrefix(err.Error(), "assay: "))
+				c.add("", "", "prior: keep", 0, "%s", err)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ type variable struct {
 // an error if a template is malformed, and one if the study has no command.
 func (s *Study) Program() (*Program, error) {
 	if len(s.Command) == 0 {
-		return nil, fmt.Errorf("config: the study has no command")
+		return nil, fmt.Errorf("the study has no command")
 	}
 	params := s.params()
 	names := make([]string, len(params))

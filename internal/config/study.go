@@ -133,14 +133,14 @@ func Decode(spec []byte) (*Study, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(spec, &head); err != nil {
-		return nil, fmt.Errorf("config: a stored study cannot be read: %w", err)
+		return nil, fmt.Errorf("a stored study cannot be read: %w", err)
 	}
 	if head.Version != Version {
-		return nil, fmt.Errorf("config: a stored study has version %d, this program reads version %d", head.Version, Version)
+		return nil, fmt.Errorf("a stored study has version %d, this program reads version %d", head.Version, Version)
 	}
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
-		return nil, fmt.Errorf("config: a stored study cannot be read: %w", err)
+		return nil, fmt.Errorf("a stored study cannot be read: %w", err)
 	}
 	return &s, nil
 }

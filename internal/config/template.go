@@ -41,7 +41,7 @@ type TemplateError struct {
 
 // Error returns the message with the column.
 func (e *TemplateError) Error() string {
-	return fmt.Sprintf("config: %s at column %d of %q", e.Message, e.Column, clip(e.Text))
+	return fmt.Sprintf("%s at column %d of %q", e.Message, e.Column, clip(e.Text))
 }
 
 // ParseTemplate reads a template over the given parameter names. The error is

@@ -70,12 +70,12 @@ func (c *checker) workbench() {
 		return
 	}
 	if s.Replay != nil {
-		c.add("workbench", "", "workbench", 0, "a recorded table runs on no resources")
+		c.add("workbench", "", "", 0, "a recorded table runs on no resources")
 		return
 	}
 	if w.Passive {
 		if w.Data != "" || w.Mount != "" {
-			c.add("workbench", "", "workbench", 0, "a passive one has no data and no mount: it looks at what runs do anyway")
+			c.add("workbench", "", "", 0, "a passive one has no data and no mount: it looks at what runs do anyway")
 		}
 		return
 	}
@@ -89,7 +89,7 @@ func (c *checker) workbench() {
 			c.add(path, "", where, 0, "a resource of the workbench is a number, or a list of numbers such as %s", resourceExample(p.Name))
 			continue
 		case w.Data == "" && p.Name != "cpu" && p.Name != "memory":
-			c.add("workbench", "", "workbench", 0, "%s needs data: the directory that the program reads and writes", p.Name)
+			c.add("workbench", "", "", 0, "%s needs data: the directory that the program reads and writes", p.Name)
 		}
 		for _, v := range p.Values {
 			if _, ok := assay.Number(v); !ok {
@@ -98,7 +98,7 @@ func (c *checker) workbench() {
 		}
 	}
 	if w.Mount != "" && w.Data == "" {
-		c.add("workbench", "", "workbench", 0, "mount needs data: the directory that is mounted there")
+		c.add("workbench", "", "", 0, "mount needs data: the directory that is mounted there")
 	}
 }
 

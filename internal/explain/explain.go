@@ -57,12 +57,12 @@ func Explain(params []assay.Param, goal assay.Goal, trials []assay.Trial, seed u
 	}
 	best, ok := assay.Best(trials)
 	if !ok {
-		return nil, fmt.Errorf("explain: no trial ran to its end within the limits: %w", assay.ErrTooFew)
+		return nil, fmt.Errorf("no trial ran to its end within the limits: %w", assay.ErrTooFew)
 	}
 	e := &Explanation{Best: best}
 	d := e.examples(space, goal, trials)
 	if e.Exact < least {
-		return nil, fmt.Errorf("explain: %d trials ran to their end, at least %d are needed: %w", e.Exact, least, assay.ErrTooFew)
+		return nil, fmt.Errorf("%d trials ran to their end, at least %d are needed: %w", e.Exact, least, assay.ErrTooFew)
 	}
 	learner := model.Impute(model.Forest{Trees: trees, Seed: seed}, 0)
 	if e.Explained, err = explained(learner, d, seed); err != nil {

@@ -20,9 +20,9 @@ type Error struct {
 // Error returns the message and the expression on one line.
 func (e *Error) Error() string {
 	if e.Column == 0 {
-		return fmt.Sprintf("expr: %s in %q", e.Message, shorten(e.Text))
+		return fmt.Sprintf("%s in %q", e.Message, shorten(e.Text))
 	}
-	return fmt.Sprintf("expr: %s at column %d of %q", e.Message, e.Column, shorten(e.Text))
+	return fmt.Sprintf("%s at column %d of %q", e.Message, e.Column, shorten(e.Text))
 }
 
 // shorten cuts a text to what fits in a message.

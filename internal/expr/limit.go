@@ -60,17 +60,17 @@ func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 		for i, n := range used {
 			x, ok := metric(n)
 			if !ok {
-				return false, fmt.Errorf("expr: metric %q of the limit %q was not measured", n, text)
+				return false, fmt.Errorf("metric %q of the limit %q was not measured", n, text)
 			}
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return false, fmt.Errorf("expr: metric %q of the limit %q is %v", n, text, x)
+				return false, fmt.Errorf("metric %q of the limit %q is %v", n, text, x)
 			}
 			e.env[slots[i]] = x
 		}
 		e.machine.MemoryBudget = maxMemory
 		out, err := e.machine.Run(program, e.env)
 		if err != nil {
-			return false, fmt.Errorf("expr: the limit %q cannot be evaluated: %s", text, wrap(text, err).Message)
+			return false, fmt.Errorf("the limit %q cannot be evaluated: %s", text, wrap(text, err).Message)
 		}
 		ok, _ := out.(bool)
 		return ok, nil

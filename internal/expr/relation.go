@@ -41,7 +41,7 @@ func Relation(text string, params []assay.Param) (assay.Relation, error) {
 	for i, p := range params {
 		names[i] = p.Name
 		if !p.Numeric() && len(p.Levels) == 0 {
-			return assay.Relation{}, fmt.Errorf("expr: parameter %q has no values", p.Name)
+			return assay.Relation{}, fmt.Errorf("parameter %q has no values", p.Name)
 		}
 		v := newVariable(i, p)
 		env[slot(p.Name)] = v.at(0) // for its type

@@ -13,7 +13,7 @@ import (
 func openTUN(name string) (int, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return -1, fmt.Errorf("link: /dev/net/tun: %w", err)
+		return -1, fmt.Errorf("/dev/net/tun: %w", err)
 	}
 	ifr, err := unix.NewIfreq(name)
 	if err == nil {
@@ -22,7 +22,7 @@ func openTUN(name string) (int, error) {
 	}
 	if err != nil {
 		unix.Close(fd)
-		return -1, fmt.Errorf("link: device %s: %w", name, err)
+		return -1, fmt.Errorf("device %s: %w", name, err)
 	}
 	return fd, nil
 }
@@ -31,7 +31,7 @@ func openTUN(name string) (int, error) {
 func withSocket(f func(fd int) error) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("link: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	defer unix.Close(fd)
 	return f(fd)
@@ -47,7 +47,7 @@ func set(fd int, name string, request uint, value func(*unix.Ifreq) error) error
 		err = unix.IoctlIfreq(fd, request, ifr)
 	}
 	if err != nil {
-		return fmt.Errorf("link: setting up %s: %w", name, err)
+		return fmt.Errorf("setting up %s: %w", name, err)
 	}
 	return nil
 }

@@ -48,11 +48,11 @@ type Options struct {
 func (o Options) Check() error {
 	switch {
 	case o.RTT < 0 || o.RTT > MaxRTT:
-		return fmt.Errorf("link: a round-trip time of %v is not between 0 and %v", o.RTT, MaxRTT)
+		return fmt.Errorf("a round-trip time of %v is not between 0 and %v", o.RTT, MaxRTT)
 	case o.Rate != 0 && !(o.Rate >= MinRate && o.Rate <= MaxRate):
-		return fmt.Errorf("link: a rate of %g bit/s is not between %g and %g", o.Rate, float64(MinRate), float64(MaxRate))
+		return fmt.Errorf("a rate of %g bit/s is not between %g and %g", o.Rate, float64(MinRate), float64(MaxRate))
 	case o.Queue < 0:
-		return fmt.Errorf("link: a queue of %d bytes", o.Queue)
+		return fmt.Errorf("a queue of %d bytes", o.Queue)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func Open(a, b *Namespace, opts Options) (*Link, error) {
 		}
 	}
 	if err := unix.Pipe2(l.stop[:], unix.O_CLOEXEC); err != nil {
-		return nil, errors.Join(fmt.Errorf("link: %w", err), l.free())
+		return nil, errors.Join(fmt.Errorf("%w", err), l.free())
 	}
 	for i := range l.pumps {
 		p := newPump(l.tuns[i], l.tuns[1-i], l.stop[0], opts)

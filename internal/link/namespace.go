@@ -35,7 +35,7 @@ func NewNamespace() (*Namespace, error) {
 	var ns *Namespace
 	err := onThread(func() (err error) {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("link: a network namespace: %w", err)
+			return fmt.Errorf("a network namespace: %w", err)
 		}
 		ns, err = Current()
 		if err != nil {
@@ -57,7 +57,7 @@ func NewNamespace() (*Namespace, error) {
 func Current() (*Namespace, error) {
 	f, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
-		return nil, fmt.Errorf("link: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	return &Namespace{f}, nil
 }
@@ -71,7 +71,7 @@ func (n *Namespace) File() *os.File { return n.file }
 func (n *Namespace) Do(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(int(n.file.Fd()), unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("link: entering a network namespace: %w", err)
+			return fmt.Errorf("entering a network namespace: %w", err)
 		}
 		return f()
 	})

@@ -46,7 +46,7 @@ func NewMount(dir string, c *Client, opts MountOptions) (*Mount, error) {
 	root := &node{client: c}
 	a, errno := c.stat("")
 	if errno != 0 {
-		return nil, fmt.Errorf("rfs: the root of the server: %w", errno)
+		return nil, fmt.Errorf("the root of the server: %w", errno)
 	}
 	caps := uint64(fuse.CAP_WRITEBACK_CACHE)
 	if opts.Through {
@@ -73,7 +73,7 @@ func NewMount(dir string, c *Client, opts MountOptions) (*Mount, error) {
 	}
 	server, err := fuse.NewServer(fs.NewNodeFS(root, options), dir, &options.MountOptions)
 	if err != nil {
-		return nil, fmt.Errorf("rfs: mounting on %s: %w", dir, err)
+		return nil, fmt.Errorf("mounting on %s: %w", dir, err)
 	}
 	// Not fs.Mount, which opens a file of the mount: a process that is killed while
 	// it waits for itself never ends.
@@ -92,7 +92,7 @@ func (m *Mount) Unmount() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("rfs: unmounting %s: %w", m.dir, err)
+		return fmt.Errorf("unmounting %s: %w", m.dir, err)
 	}
 	return nil
 }

@@ -57,16 +57,16 @@ func NewServer(dir string, opts ServerOptions) (*Server, error) {
 		opts.Workers = 16
 	}
 	if opts.Rate < 0 || opts.Workers < 0 {
-		return nil, fmt.Errorf("rfs: a rate of %g B/s and %d workers", opts.Rate, opts.Workers)
+		return nil, fmt.Errorf("a rate of %g B/s and %d workers", opts.Rate, opts.Workers)
 	}
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("rfs: exporting %s: %w", dir, err)
+		return nil, fmt.Errorf("exporting %s: %w", dir, err)
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		unix.Close(fd)
-		return nil, fmt.Errorf("rfs: exporting %s: %w", dir, err)
+		return nil, fmt.Errorf("exporting %s: %w", dir, err)
 	}
 	s := &Server{opts: opts, root: fd, dev: st.Dev, files: map[int64]*file{}, slots: make(chan struct{}, opts.Workers)}
 	if opts.Rate > 0 {
@@ -201,11 +201,11 @@ func errnoOf(err error) syscall.Errno {
 func DropCache(dir string) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("rfs: %s: %w", dir, err)
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if err := unix.Syncfs(fd); err != nil {
 		unix.Close(fd)
-		return fmt.Errorf("rfs: %s: %w", dir, err)
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	unix.Close(fd)
 	return walkFiles(dir, func(path string) {
@@ -220,7 +220,7 @@ func DropCache(dir string) error {
 func walkFiles(dir string, f func(path string)) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("rfs: %w", err)
+		return fmt.Errorf("%w", err)
 	}
 	for _, e := range entries {
 		path := dir + "/" + e.Name()

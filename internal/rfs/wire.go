@@ -87,7 +87,7 @@ const (
 	setMtime
 )
 
-var errFrame = errors.New("rfs: malformed frame")
+var errFrame = errors.New("malformed frame")
 
 // texts and fields list what a request has on the wire.
 func (q *request) texts() [2]*string { return [2]*string{&q.path, &q.other} }
@@ -121,7 +121,7 @@ func parseRequest(b []byte) (request, error) {
 	}
 	q.tag, q.op = binary.LittleEndian.Uint32(b), op(b[4])
 	if q.op == 0 || q.op >= opEnd {
-		return q, fmt.Errorf("rfs: unknown op %d", q.op)
+		return q, fmt.Errorf("unknown op %d", q.op)
 	}
 	b = b[requestHeader-4:]
 	for _, n := range q.fields() {
@@ -150,7 +150,7 @@ func readFrame(r io.Reader, buf []byte, limit uint32) ([]byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head[:])
 	if n > limit {
-		return nil, fmt.Errorf("rfs: a frame of %d bytes is longer than %d", n, limit)
+		return nil, fmt.Errorf("a frame of %d bytes is longer than %d", n, limit)
 	}
 	if uint32(cap(buf)) < n {
 		buf = make([]byte, n)
@@ -183,7 +183,7 @@ func (h replyHead) put(b []byte) {
 func parseReplyHead(b []byte) (replyHead, error) {
 	n := binary.LittleEndian.Uint32(b)
 	if n < replyHeader-4 || n > maxReply {
-		return replyHead{}, fmt.Errorf("rfs: a reply of %d bytes", n)
+		return replyHead{}, fmt.Errorf("a reply of %d bytes", n)
 	}
 	h := replyHead{
 		tag:     binary.LittleEndian.Uint32(b[4:]),

@@ -1,7 +1,6 @@
 package jobpruner
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 
 // ErrFixed is returned for a searcher that cannot be narrowed, so that nothing can be
 // pruned for it.
-var ErrFixed = errors.New("cannot be narrowed")
+var ErrFixed = assay.Errorf(assay.ClassUsage, "cannot be narrowed")
 
 // A Variant is one way to use the knowledge base.
 type Variant struct {

@@ -1,14 +1,11 @@
-package run
+package assay
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"regexp/syntax"
-	"strconv"
 	"strings"
 )
 
@@ -34,8 +31,9 @@ func (k SourceKind) String() string {
 	return fmt.Sprintf("SourceKind(%d)", uint8(k))
 }
 
-// A MetricSource says how a metric is found after a run. A caller that knows
-// the parameters may replace placeholders in File and Command.
+// A MetricSource says how a metric is found after a run. It is data: its JSON
+// is {"name":…,"source":…} with the source in its textual form. A caller that
+// knows the parameters may replace placeholders in File and Command.
 type MetricSource struct {
 	Name    string
 	Kind    SourceKind
@@ -71,7 +69,7 @@ func (s MetricSource) String() string {
 func ParseMetricSource(name, text string) (MetricSource, error) {
 	s := MetricSource{Name: name}
 	fail := func(format string, args ...any) (MetricSource, error) {
-		return MetricSource{}, fmt.Errorf("run: metric %q: %w", name, fmt.Errorf(format, args...))
+		return MetricSource{}, fmt.Errorf("metric %q: %w", name, fmt.Errorf(format, args...))
 	}
 	if strings.TrimSpace(name) == "" {
 		return fail("the name is empty")
@@ -99,7 +97,7 @@ func ParseMetricSource(name, text string) (MetricSource, error) {
 		if at := strings.Index(rest, "#/"); at >= 0 { // FILE may have a # in it
 			s.File, s.Pointer = rest[:at], rest[at+1:]
 		}
-		if _, err := parsePointer(s.Pointer); err != nil {
+		if _, err := ParsePointer(s.Pointer); err != nil {
 			return fail("%w", err)
 		}
 	case "size":
@@ -137,8 +135,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// parsePointer splits an RFC 6901 pointer into its tokens.
-func parsePointer(p string) ([]string, error) {
+// ParsePointer splits an RFC 6901 pointer into its tokens.
+func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil
 	}
@@ -157,131 +155,24 @@ func parsePointer(p string) ([]string, error) {
 	return tokens, nil
 }
 
-// readJSON returns the number that the pointer names.
-func (s MetricSource) readJSON(path string) (float64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	tokens, err := parsePointer(s.Pointer)
-	if err != nil {
-		return 0, err
-	}
-	x, err := lookup(f, tokens)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return x, nil
+// sourceJSON is the JSON of a MetricSource.
+type sourceJSON struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
 }
 
-// lookup reads JSON up to the value that the tokens lead to, in constant memory,
-// and returns it if it is a number. Of equal names in an object the first counts.
-func lookup(r io.Reader, tokens []string) (float64, error) {
-	d := json.NewDecoder(r)
-	d.UseNumber()
-	for i, t := range tokens {
-		tok, err := d.Token()
-		if err != nil {
-			return 0, syntaxError(err)
-		}
-		here := "/" + strings.Join(tokens[:i+1], "/")
-		switch tok {
-		case json.Delim('{'):
-			err = enterObject(d, t)
-		case json.Delim('['):
-			err = enterArray(d, t)
-		default:
-			err = errAbsent
-		}
-		if err == errAbsent {
-			return 0, fmt.Errorf("there is no %s", here)
-		}
-		if err != nil {
-			return 0, syntaxError(err)
-		}
-	}
-	tok, err := d.Token()
-	if err != nil {
-		return 0, syntaxError(err)
-	}
-	switch v := tok.(type) {
-	case json.Number:
-		return number(v.String())
-	case json.Delim:
-		return 0, errors.New("the value is an object or an array, not a number")
-	case nil:
-		return 0, errors.New("the value is null")
-	}
-	return 0, fmt.Errorf("the value %.40q is not a number", fmt.Sprint(tok))
+// MarshalJSON implements [json.Marshaler].
+func (s MetricSource) MarshalJSON() ([]byte, error) {
+	return json.Marshal(sourceJSON{s.Name, s.String()})
 }
 
-var errAbsent = errors.New("absent")
-
-func syntaxError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON ends early")
-	}
-	return err
-}
-
-// enterObject reads an object up to the value of a name.
-func enterObject(d *json.Decoder, name string) error {
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if key == name {
-			return nil
-		}
-		if err := skip(d); err != nil {
-			return err
-		}
-	}
-	return absent(d)
-}
-
-// enterArray reads an array up to the value of an index.
-func enterArray(d *json.Decoder, index string) error {
-	n, err := strconv.Atoi(index)
-	if err != nil || n < 0 || strconv.Itoa(n) != index {
-		return errAbsent
-	}
-	for ; d.More(); n-- {
-		if n == 0 {
-			return nil
-		}
-		if err := skip(d); err != nil {
-			return err
-		}
-	}
-	return absent(d)
-}
-
-// absent reads the end of an object or array in which something was not found.
-func absent(d *json.Decoder) error {
-	if _, err := d.Token(); err != nil {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *MetricSource) UnmarshalJSON(b []byte) error {
+	var j sourceJSON
+	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	return errAbsent
-}
-
-// skip reads one value of any kind.
-func skip(d *json.Decoder) error {
-	for depth := 0; ; {
-		tok, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch tok {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
+	var err error
+	*s, err = ParseMetricSource(j.Name, j.Source)
+	return err
 }
