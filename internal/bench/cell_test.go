@@ -65,7 +65,8 @@ func TestCell(t *testing.T) {
 		for _, trial := range res.Trials {
 			seconds = append(seconds, int(trial.Measurement.Elapsed/time.Second))
 			if !trial.Started.Equal(now) {
-				t.Errorf("%s: trial %d began after %v, want %v", tt.name, trial.ID, trial.Started.Sub(begin), now.Sub(begin))
+				t.Errorf("%s: trial %d began after %v, want %v", tt.name, trial.ID, trial.Started.Sub(begin),
+					now.Sub(begin))
 			}
 			now = trial.Ended
 			if failed := trial.Config[0] == 3; failed != (trial.State == assay.Failed) {
@@ -115,12 +116,14 @@ func TestSimulateIsDeterministic(t *testing.T) {
 		clock := &table.SimClock{}
 		n := 0
 		s := &study.Study{
-			Name: "s", Space: space, Goal: assay.Goal{Metric: "cost"}, Searcher: search.NewRandom(space, 3), Parallel: 4,
-			Clock: clock, Store: newStore(t, "s"), Budget: study.Budget{Trials: 30},
+			Name: "s", Space: space, Goal: assay.Goal{Metric: "cost"}, Searcher: search.NewRandom(space, 3),
+			Parallel: 4, Clock: clock, Store: newStore(t, "s"), Budget: study.Budget{Trials: 30},
 			Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
 			Runner: Simulate(clock, func(assay.Config) assay.Measurement {
 				n++
-				return assay.Measurement{Elapsed: time.Duration(n%3) * time.Second, Metrics: map[string]float64{"cost": float64(n)}}
+				return assay.Measurement{
+					Elapsed: time.Duration(n%3) * time.Second, Metrics: map[string]float64{"cost": float64(n)},
+				}
 			}),
 		}
 		res, err := s.Run(t.Context())

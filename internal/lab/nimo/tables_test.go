@@ -105,14 +105,14 @@ func TestOpenRows(t *testing.T) {
 			fmt.Fprintf(&b, "1.10,%d,%d,%d\n", x, y, 20+x)
 		}
 	}
-	b.WriteString("1.1,2.0,3,99\n" + "1.1,,3,98\n" + "1.1,big,3,98\n" + "1.1,Inf,3,98\n" + "1.1,50,3,\n" + "1.1,51,3,0\n")
+	b.WriteString("1.1,2.0,3,99\n1.1,,3,98\n1.1,big,3,98\n1.1,Inf,3,98\n1.1,50,3,\n1.1,51,3,0\n")
 	tables, err := Open(write(t, sourceOf(t, "perfevo-brotli"), b.String()), []string{"perfevo-brotli"})
 	if err != nil || len(tables) != 2 || tables[0].Name != "data 1.1" || tables[1].Name != "data 1.10" {
 		t.Fatalf("%+v, %v", tables, err)
 	}
 	tab := tables[0]
 	if len(tab.configs) != 42 || len(tab.params[0].Levels) != 7 {
-		t.Errorf("%d assignments, levels %v; want those of the rows that say something", len(tab.configs), tab.params[0].Levels)
+		t.Errorf("%d assignments, levels %v; want 42 and 7", len(tab.configs), tab.params[0].Levels)
 	}
 	if got := tab.times[assay.Config{2, 3}.Key()]; !slices.Equal(got, []float64{12, 99}) {
 		t.Errorf("repetitions %v, want 12 and 99 in their order", got)
@@ -136,7 +136,8 @@ func TestOpenMissingColumn(t *testing.T) {
 			dir := write(t, src, strings.Join(rest, ",")+"\n"+row+"\n")
 			_, err := src.open(dir)
 			e, ok := errors.AsType[*table.Error](err)
-			if !ok || !strings.Contains(e.Message, fmt.Sprintf("no column %q", missing)) || !strings.HasSuffix(e.File, src.file) {
+			want := fmt.Sprintf("no column %q", missing)
+			if !ok || !strings.Contains(e.Message, want) || !strings.HasSuffix(e.File, src.file) {
 				t.Errorf("%s without %s: %v", src.file, missing, err)
 			}
 		}
@@ -144,14 +145,15 @@ func TestOpenMissingColumn(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	if _, err := Open(t.TempDir(), []string{"none"}); err == nil || !strings.Contains(err.Error(), `no recorded tables "none"`) {
+	_, err := Open(t.TempDir(), []string{"none"})
+	if err == nil || !strings.Contains(err.Error(), `no recorded tables "none"`) {
 		t.Errorf("a set that there is not: %v", err)
 	}
 	if _, err := Open(t.TempDir(), []string{"lotaru"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that there is not: %v", err)
 	}
 	src := sourceOf(t, "scout-aws")
-	_, err := src.open(write(t, src, scoutHeader+"a,b,c,1,1,1,ok,fast\n"))
+	_, err = src.open(write(t, src, scoutHeader+"a,b,c,1,1,1,ok,fast\n"))
 	if err == nil || !strings.Contains(err.Error(), `data.csv:2: column elapsed_s: "fast" is not a number`) {
 		t.Errorf("a time that is no number: %v", err)
 	}
