@@ -34,7 +34,7 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 			continue
 		}
 		if _, err := b.Task(task, Pos{}); err != nil {
-			return nil, fmt.Errorf("workflow: clustering: %w", err)
+			return nil, fmt.Errorf("clustering: %w", err)
 		}
 	}
 	clusterFiles(&b, w, job)
@@ -127,8 +127,7 @@ func deal(w *Workflow, m []int32, k int, first []int32) {
 // clusterFiles gives the jobs the files of their tasks.
 func clusterFiles(b *Builder, w *Workflow, job []int32) {
 	for _, f := range w.Files {
-		b.fileNumber([]byte(f.ID))
-		b.SetFile(f.ID, f.Size)
+		b.SetFile(f.ID, f.Size) // all, in w's order, so that their numbers stay
 	}
 	for t := range w.Tasks {
 		j := int(job[t])

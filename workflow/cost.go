@@ -87,9 +87,9 @@ func (p Spot) Makespan(makespan Seconds) Seconds {
 func ParsePrice(s string) (Price, error) {
 	head, rest, _ := strings.Cut(strings.TrimSpace(s), ",")
 	amount, unit, _ := strings.Cut(head, "/")
-	money, err := positive(amount)
+	money, err := ParseNumber(amount)
 	if err != nil {
-		return nil, fmt.Errorf("workflow: price %q: %w", s, err)
+		return nil, fmt.Errorf("price %q: %w", s, err)
 	}
 	opt := map[string]float64{}
 	for field := range strings.SplitSeq(rest, ",") {
@@ -98,10 +98,10 @@ func ParsePrice(s string) (Price, error) {
 		}
 		k, v, ok := strings.Cut(field, "=")
 		if !ok || !slices.Contains([]string{"slots", "start", "unit", "min", "spot", "save"}, k) {
-			return nil, fmt.Errorf("workflow: price %q: %q is not slots=, start=, unit=, min=, spot= or save=", s, field)
+			return nil, fmt.Errorf("price %q: %q is not slots=, start=, unit=, min=, spot= or save=", s, field)
 		}
-		if opt[k], err = positive(v); err != nil {
-			return nil, fmt.Errorf("workflow: price %q: %s: %w", s, k, err)
+		if opt[k], err = ParseNumber(v); err != nil {
+			return nil, fmt.Errorf("price %q: %s: %w", s, k, err)
 		}
 	}
 	var p Price
@@ -113,7 +113,7 @@ func ParsePrice(s string) (Price, error) {
 	case "node-hour":
 		p = PerNodeHour{Price: money, Slots: int(opt["slots"]), Unit: opt["unit"], Minimum: opt["min"], StartUp: opt["start"]}
 	default:
-		return nil, fmt.Errorf("workflow: price %q: unit %q is not s, h or node-hour", s, unit)
+		return nil, fmt.Errorf("price %q: unit %q is not s, h or node-hour", s, unit)
 	}
 	if opt["spot"] > 0 {
 		p = Spot{Price: p, LossesPerHour: opt["spot"], Save: opt["save"]}
@@ -121,8 +121,9 @@ func ParsePrice(s string) (Price, error) {
 	return p, nil
 }
 
-// positive reads a finite number that is not negative.
-func positive(s string) (float64, error) {
+// ParseNumber reads a finite number that is not negative: what prices, sizes and
+// run times are.
+func ParseNumber(s string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(x >= 0) || math.IsInf(x, 1) {
 		return 0, fmt.Errorf("%q is not a number of at least 0", s)
@@ -133,4 +134,4 @@ func positive(s string) (float64, error) {
 // An InfeasibleError says why a workflow cannot run on what was given.
 type InfeasibleError struct{ Why string }
 
-func (e *InfeasibleError) Error() string { return fmt.Sprintf("workflow: %s", e.Why) }
+func (e *InfeasibleError) Error() string { return e.Why }

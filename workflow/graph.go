@@ -119,7 +119,7 @@ func NewGraph(n int, from, to []int32) (*Graph, error) {
 		panic("workflow: slice length mismatch")
 	}
 	if len(from) > MaxEdges {
-		return nil, errors.New("workflow: " + tooManyEdges(len(from)))
+		return nil, errors.New("" + tooManyEdges(len(from)))
 	}
 	succs := newCSR(n, from, to).compact(n)
 	g := &Graph{succs: succs, preds: succs.transpose(), order: make([]int32, 0, n), depth: make([]int32, n)}

@@ -23,7 +23,7 @@ func Levelers() []NamedLeveler {
 type PlanOptions struct {
 	Slots    []int          // numbers of slots to consider, ascending
 	Levelers []NamedLeveler // nil means tda and bua
-	Site     Site           // delays, if there is no Calibration
+	Overhead Overhead       // delays, if there is no Calibration
 	// Calibration, if not nil, predicts in place of Site, and gives intervals.
 	Calibration *Calibration
 	Simulate    bool        // estimate by simulation too, on Site or the calibration's best model
@@ -64,7 +64,7 @@ type Choice struct {
 // estimates; see [NewLevelModel] and [Simulate].
 func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 	if len(opt.Slots) == 0 {
-		return nil, errors.New("workflow: no number of slots to plan for")
+		return nil, errors.New("no number of slots to plan for")
 	}
 	if opt.Levelers == nil {
 		opt.Levelers = Levelers()[:2]
@@ -88,14 +88,14 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 			e.Cost, e.Efficiency = opt.Price.Cost(n, e.Makespan), Efficiency(work, n, e.Makespan)
 			p.Estimates, byLevels = append(p.Estimates, e), append(byLevels, e)
 		}
-		site := opt.Site
+		overhead := opt.Overhead
 		if opt.Calibration != nil {
-			site = opt.Calibration.BestSite(n)
+			overhead = opt.Calibration.BestOverhead(n)
 		}
-		p.Bounds = append(p.Bounds, Bounds(w, opt.Site, n))
+		p.Bounds = append(p.Bounds, Bounds(w, opt.Overhead, n))
 		if opt.Simulate {
 			sim := opt.Sim
-			sim.Site = site
+			sim.Overhead = overhead
 			s, err := Simulate(w, n, sim)
 			if err != nil {
 				return nil, err
@@ -113,7 +113,7 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
-		m, err := NewLevelModel(w, l.Leveler, opt.Site)
+		m, err := NewLevelModel(w, l.Leveler, opt.Overhead)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 		for i, n := range opt.Slots {
 			var err error
 			if n < 1 {
-				return nil, fmt.Errorf("workflow: %d slots", n)
+				return nil, fmt.Errorf("%d slots", n)
 			}
 			if out[i], err = opt.Calibration.Predict(w, l.Leveler, n); err != nil {
 				return nil, err
@@ -138,11 +138,11 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 	if opt.Vary.Error == 0 {
 		return out, nil
 	}
-	site := opt.Site
+	overhead := opt.Overhead
 	if opt.Calibration != nil {
-		site = opt.Calibration.BestSite(opt.Slots[0])
+		overhead = opt.Calibration.BestOverhead(opt.Slots[0])
 	}
-	spread, err := Vary(w, l.Leveler, site, opt.Slots, opt.Vary)
+	spread, err := Vary(w, l.Leveler, overhead, opt.Slots, opt.Vary)
 	if err != nil {
 		return nil, err
 	}

@@ -10,16 +10,16 @@ import (
 // of run times (heap), of transfers (moving), of waits (due) and of machines'
 // start-up (also in heap, with task -1).
 type simulation struct {
-	w     *Workflow
-	site  Site
-	sched *Schedule
-	host  []host
-	cls   []class
-	of    []int32 // class of each task
-	rank  []Seconds
-	wait  []int32
-	seq   []int32 // order in which tasks became ready
-	next  int32
+	w        *Workflow
+	overhead Overhead
+	sched    *Schedule
+	host     []host
+	cls      []class
+	of       []int32 // class of each task
+	rank     []Seconds
+	wait     []int32
+	seq      []int32 // order in which tasks became ready
+	next     int32
 
 	now      Seconds
 	heap     []running
@@ -50,12 +50,12 @@ const noSlot = -1
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
-	s := &simulation{w: w, site: opt.Site, wait: make([]int32, n), seq: make([]int32, n), of: make([]int32, n), writing: make([]bool, n)}
-	if opt.Site.Byte > 0 {
-		s.link.rate = 1 / opt.Site.Byte
+	s := &simulation{w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n), of: make([]int32, n), writing: make([]bool, n)}
+	if opt.Overhead.Byte > 0 {
+		s.link.rate = 1 / opt.Overhead.Byte
 	}
 	if opt.Machines == nil {
-		for range min(opt.Site.Slots(slots), n) {
+		for range min(opt.Overhead.Slots(slots), n) {
 			s.host = append(s.host, host{cores: 1, memory: math.Inf(1), speed: 1})
 		}
 	}
@@ -76,7 +76,7 @@ func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) 
 	}
 	s.sched = newSchedule(n, len(s.host))
 	if opt.Policy == LongestPath {
-		s.rank = bottomLevels(w, opt.Site)
+		s.rank = bottomLevels(w, opt.Overhead)
 	}
 	return s, nil
 }
@@ -125,7 +125,7 @@ func (s *simulation) fits(cores float64, memory Bytes) bool {
 
 func (s *simulation) run() *Schedule {
 	g := s.w.Graph
-	s.now = s.site.Start
+	s.now = s.overhead.Start
 	s.idle = s.now
 	for i := range s.host {
 		if up := s.host[i].up; up > s.now {
@@ -152,10 +152,10 @@ func (s *simulation) run() *Schedule {
 
 // release makes a task ready, after the site's delay.
 func (s *simulation) release(t int32) {
-	if s.site.Level > 0 {
+	if s.overhead.Level > 0 {
 		// Releases happen in order of time and the delay is the same for
 		// all, so due stays sorted.
-		s.due = append(s.due, running{end: s.now + s.site.Level, task: t})
+		s.due = append(s.due, running{end: s.now + s.overhead.Level, task: t})
 		return
 	}
 	s.ready(t)
@@ -243,7 +243,7 @@ func (s *simulation) start(t, on int32) {
 	c, h := &s.cls[s.of[t]], &s.host[on]
 	h.cores -= c.cores
 	h.memory -= c.memory
-	s.idle = s.now + s.site.Dispatch
+	s.idle = s.now + s.overhead.Dispatch
 	s.sched.Start[t], s.sched.Slot[t] = s.now, on
 	if in := s.w.Tasks[t].In; s.link.rate > 0 && in > 0 {
 		s.link.add(in, t)
@@ -254,7 +254,7 @@ func (s *simulation) start(t, on int32) {
 
 func (s *simulation) compute(t int32) {
 	on := s.sched.Slot[t]
-	end := s.now + (s.site.scale()*s.w.Tasks[t].Run+s.site.Task)/s.host[on].speed
+	end := s.now + (s.overhead.scale()*s.w.Tasks[t].Run+s.overhead.Task)/s.host[on].speed
 	s.heap = pushRunning(s.heap, running{end: end, task: t, slot: on})
 }
 

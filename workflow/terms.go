@@ -40,7 +40,7 @@ func (t Term) String() string {
 // MarshalText implements [encoding.TextMarshaler].
 func (t Term) MarshalText() ([]byte, error) {
 	if t >= numTerms {
-		return nil, fmt.Errorf("workflow: unknown term %d", uint8(t))
+		return nil, fmt.Errorf("unknown term %d", uint8(t))
 	}
 	return []byte(t.String()), nil
 }
@@ -49,7 +49,7 @@ func (t Term) MarshalText() ([]byte, error) {
 func (t *Term) UnmarshalText(text []byte) error {
 	i := slices.Index(termNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("workflow: unknown term %q", text)
+		return fmt.Errorf("unknown term %q", text)
 	}
 	*t = Term(i)
 	return nil

@@ -100,7 +100,7 @@ func (w *Workflow) WithRuns(run []Seconds) *Workflow {
 func (w *Workflow) Check() error {
 	for i := range w.Tasks {
 		if r := w.Tasks[i].Run; !(r >= 0) || math.IsInf(r, 1) {
-			return fmt.Errorf("workflow: task %q has run time %v s", w.Tasks[i].ID, r)
+			return fmt.Errorf("task %q has run time %v s", w.Tasks[i].ID, r)
 		}
 	}
 	return nil

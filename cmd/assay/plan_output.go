@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -12,7 +15,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// The JSON of a plan; see docs/cli.md.
+// The JSON of a plan.
 type (
 	planJSON struct {
 		Workflow       string           `json:"workflow"`
@@ -94,10 +97,10 @@ func planRows(all []workflow.Estimate) []planRow {
 }
 
 func (r *planReport) json() planJSON {
-	best := r.plans[r.best]
+	best := r.Plans[r.Best]
 	j := planJSON{
 		Workflow: r.w.Name, Tasks: len(r.w.Tasks), Format: r.w.Format, System: r.w.System, Work: r.w.Work(),
-		Site: r.venues[r.best].Name, Estimates: planRows(best.Estimates), Pareto: planRows(best.Pareto),
+		Site: r.offers[r.Best].Name, Estimates: planRows(best.Estimates), Pareto: planRows(best.Pareto),
 		Recommendation: choiceJSON(best.Choice), Notes: r.notes,
 	}
 	for _, l := range r.opt.Levelers {
@@ -120,9 +123,9 @@ func (r *planReport) json() planJSON {
 			j.Recorded.Makespan, j.Recorded.Error = &m, &e
 		}
 	}
-	if len(r.venues) > 1 {
-		for i, v := range r.venues {
-			p := r.plans[i]
+	if len(r.offers) > 1 {
+		for i, v := range r.offers {
+			p := r.Plans[i]
 			j.Sites = append(j.Sites, planSite{v.Name, planRows(p.Estimates), planRows(p.Pareto), choiceJSON(p.Choice)})
 		}
 	}
@@ -162,7 +165,7 @@ func writePlanText(w io.Writer, reports []*planReport) error {
 		b.WriteString("\nCompared\n")
 		t := report.NewTable(report.Palette{}, "workflow", ">tasks", ">slots", ">makespan", ">cost", ">efficiency")
 		for _, r := range reports {
-			c := r.plans[r.best].Choice
+			c := r.Plans[r.Best].Choice
 			t.Add(r.w.Name, fmt.Sprint(len(r.w.Tasks)), fmt.Sprint(c.Slots), clock(c.Makespan), report.Number(c.Cost, 4), percentText(c.Efficiency))
 		}
 		if err := t.Write(&b); err != nil {
@@ -176,17 +179,17 @@ func writePlanText(w io.Writer, reports []*planReport) error {
 func (r *planReport) text(b *strings.Builder) error {
 	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.w.Name, len(r.w.Tasks), r.w.Graph.Depth(), clock(r.w.Work()), r.w.Format)
 	r.calibrationText(b)
-	for i, v := range r.venues {
+	for i, v := range r.offers {
 		if v.Name != "" {
 			fmt.Fprintf(b, "\n%s, %s\n", v.Name, v.Price)
 		}
-		if err := r.table(b, r.plans[i]); err != nil {
+		if err := r.table(b, r.Plans[i]); err != nil {
 			return err
 		}
 	}
-	c := r.plans[r.best].Choice
+	c := r.Plans[r.Best].Choice
 	where := ""
-	if name := r.venues[r.best].Name; name != "" {
+	if name := r.offers[r.Best].Name; name != "" {
 		where = " of " + name
 	}
 	verb := "Take"
@@ -265,9 +268,9 @@ func planSVG(w io.Writer, reports []*planReport) error {
 	for _, r := range reports {
 		by := map[string]*report.Series{}
 		var order []string
-		for i, p := range r.plans {
+		for i, p := range r.Plans {
 			for _, e := range p.Estimates {
-				name := strings.TrimSpace(r.venues[i].Name + " " + e.Method)
+				name := strings.TrimSpace(r.offers[i].Name + " " + e.Method)
 				if len(reports) > 1 {
 					name = r.w.Name + " " + name
 				}
@@ -289,4 +292,14 @@ func planSVG(w io.Writer, reports []*planReport) error {
 		}
 	}
 	return c.WriteSVG(w)
+}
+
+// writeFile writes a file with f.
+func writeFile(name string, f func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return mistaken(err)
+	}
+	w := bufio.NewWriter(file)
+	return errors.Join(f(w), w.Flush(), file.Close())
 }

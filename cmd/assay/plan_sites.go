@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,21 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/sitemodel"
+	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/site"
 )
-
-// assumedSiteError is the error of run times that intervals assume without
-// --error: the largest of Table I (Pietri et al., WORKS 2014).
-const assumedSiteError = 0.15
 
 // otherFlags are the flags of assay plan that do not go with a file of sites.
 var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price", "prices", "deadline", "budget", "svg", "machines", "longest-path"}
 
-// isUtility reports whether a file of --sites describes a utility rather than a
-// JSON list of sites to compare.
-func isUtility(name string) bool {
+// isNetwork reports whether a file of --sites describes sites with their links
+// rather than a JSON list of sites to compare.
+func isNetwork(name string) bool {
 	if name == "" {
 		return false
 	}
@@ -53,19 +52,17 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	utility, err := newUtility(sites)
+	network, err := sites.Network()
 	if err != nil {
 		return err
 	}
-	var times *workflow.KindModel
-	if len(f.times) > 0 {
-		if times, err = fitTimes(f.times); err != nil {
-			return err
-		}
+	times, err := f.kindTimes()
+	if err != nil {
+		return inputError(err)
 	}
 	var reports []*sitesReport
 	for _, arg := range args {
-		r := &sitesReport{sites: sites, utility: utility}
+		r := &sitesReport{sites: sites, network: network}
 		if err := r.plan(cmd, arg, f, times); err != nil {
 			return err
 		}
@@ -87,110 +84,77 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	return err
 }
 
-// newUtility returns the utility that a file describes.
-func newUtility(s *config.Sites) (*workflow.Utility, error) {
-	var places []workflow.Place
-	var links []workflow.Link
-	for _, x := range s.Sites {
-		places = append(places, workflow.Place{Name: x.Name, Slots: x.Slots, Speed: x.Speed, Memory: x.Memory, Storage: x.Storage, Disk: x.Disk, Delay: x.Delay.Seconds()})
-	}
-	for _, l := range s.Links {
-		links = append(links, workflow.Link{A: l.A, B: l.B, Bandwidth: l.Bandwidth, Latency: l.Latency.Seconds()})
-	}
-	u, err := workflow.NewUtility(places, links)
-	return u, siteFlaw(s, err)
-}
-
-// siteFlaw gives an error of planning its place in the file of sites.
-func siteFlaw(s *config.Sites, err error) error {
-	if e, ok := errors.AsType[*workflow.UtilityError](err); ok {
-		switch {
-		case e.Place >= 0:
-			return s.SiteError(e.Place, e.Reason)
-		case e.Link >= 0:
-			return s.LinkError(e.Link, e.Reason)
-		}
-		return usagef("%s: %s", s.File, e.Reason)
-	}
-	if e, ok := errors.AsType[*workflow.InfeasibleError](err); ok {
-		return usagef("%s: %s", s.File, e.Why)
-	}
-	return err
-}
-
 // sitesReport is the plan of one workflow over sites.
 type sitesReport struct {
+	*site.Plans
 	w       *workflow.Workflow
 	sites   *config.Sites
-	utility *workflow.Utility
-	result  *workflow.SiteSchedule
+	network *site.Network
 	notes   []string
 }
 
+func (r *sitesReport) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
 func (r *sitesReport) plan(cmd *cobra.Command, arg string, f *planFlags, times *workflow.KindModel) error {
-	w, err := readWorkflow(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
+	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
 	if err != nil {
-		return err
-	}
-	r.notes = append(r.notes, w.Warnings...)
-	if times != nil {
-		var n int
-		if w, n = workflow.Predicted(w, times, nil); n < len(w.Tasks) {
-			r.notes = append(r.notes, fmt.Sprintf("%d of %d tasks are of a kind that --times-from does not know", len(w.Tasks)-n, len(w.Tasks)))
-		}
-	}
-	if err := w.Check(); err != nil {
 		return inputError(err)
 	}
-	if f.clusters > 0 {
-		if w, err = workflow.Cluster(w, workflow.TopDown{}, f.clusters); err != nil {
-			return err
-		}
+	if r.w, r.notes, err = f.refine(w, times); err != nil {
+		return err
 	}
-	opt := workflow.ScheduleOptions{Error: f.errorPart, Samples: f.samples, Seed: f.seed}
+	opt := site.Options{Error: f.errorPart, Samples: f.samples, Seed: f.seed, Data: r.sites.Holds}
 	if len(f.models) > 0 {
-		l, err := newLearnedTasks(f.models)
+		l, err := learnedTasks(f.models)
 		if err != nil {
 			return err
 		}
 		opt.Model = l
-		r.notes = append(r.notes, l.unknown(w)...)
+		if n := l.Unknown(r.w); n > 0 {
+			r.note("%d of %d tasks are of a kind without --model: their times are the recorded ones by the speed of a site", n, len(r.w.Tasks))
+		}
 	}
 	if !cmd.Flags().Changed("error") {
-		opt.Error = assumedSiteError
-		r.notes = append(r.notes, fmt.Sprintf("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)", 100*assumedSiteError))
+		opt.Error = site.AssumedError
+		r.note("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)", 100*opt.Error)
 	}
-	bytes := 0.0
-	for i := range w.Tasks {
-		bytes += w.Tasks[i].In + w.Tasks[i].Out
+	if !site.TellsData(r.w) {
+		r.note("the workflow says nothing about the size of data: they are planned as if they were none")
 	}
-	if bytes == 0 {
-		r.notes = append(r.notes, "the workflow says nothing about the size of data: they are planned as if they were none")
-	}
-	missing := ""
-	opt.Data = func(name string) int {
-		i := r.sites.Holds(name)
-		if i < 0 && missing == "" {
-			missing = name
+	r.Plans, err = site.MakePlans(r.w, r.network, opt)
+	return r.sites.Located(err)
+}
+
+// learnedTasks reads the models of --model KIND=FILE.
+func learnedTasks(texts []string) (*sitemodel.Tasks, error) {
+	models := map[string]*costmodel.Model{}
+	for _, text := range texts {
+		kind, file, ok := strings.Cut(text, "=")
+		if !ok || kind == "" || file == "" {
+			return nil, usagef("--model %s: a model is given as KIND=FILE", text)
 		}
-		return i
+		m, err := readModel(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := sitemodel.Check(m); err != nil {
+			return nil, usagef("--model %s: %v", text, err)
+		}
+		models[kind] = m
 	}
-	r.w = w
-	r.result, err = workflow.ScheduleSites(w, r.utility, opt)
-	if missing != "" && err != nil {
-		return r.sites.DataError(fmt.Sprintf("no site has the input %q: no pattern matches it", missing))
-	}
-	return siteFlaw(r.sites, err)
+	return sitemodel.New(models), nil
 }
 
 // maxSiteRows is how many plans are shown beside the best.
 const maxSiteRows = 8
 
 func (r *sitesReport) text(b *strings.Builder) error {
-	s, best := r.result, r.result.Best
+	s, best := r.Plans, r.Best
 	fmt.Fprintf(b, "%s: %d tasks, %s of work (%s), over %d sites\n", cmp.Or(r.w.Name, "workflow"), len(r.w.Tasks), clock(r.w.Work()), r.w.Format, len(r.sites.Sites))
 	t := report.NewTable(report.Palette{}, "plan", ">time", "interval", ">staged", ">remote", "why")
-	row := func(p *workflow.SitePlan, why string) {
+	row := func(p *site.Plan, why string) {
 		interval := ""
 		if p.Low < p.High {
 			interval = clock(p.Low) + " to " + clock(p.High)
@@ -236,8 +200,8 @@ func (r *sitesReport) text(b *strings.Builder) error {
 }
 
 // loses says by how much a plan is behind the best, and why.
-func (r *sitesReport) loses(p *workflow.SitePlan) string {
-	gap := p.Makespan - r.result.Best.Makespan
+func (r *sitesReport) loses(p *site.Plan) string {
+	gap := p.Makespan - r.Best.Makespan
 	if gap <= 0 {
 		return p.Why
 	}
@@ -246,26 +210,15 @@ func (r *sitesReport) loses(p *workflow.SitePlan) string {
 
 // siteTable says what the best plan does at each site.
 func (r *sitesReport) siteTable(b *strings.Builder) error {
-	best := r.result.Best
+	best := r.Best
 	t := report.NewTable(report.Palette{}, "site", ">tasks", ">busy", ">staged in", ">stored")
-	for i, c := range r.sites.Sites {
-		tasks, busy, staged := 0, 0.0, 0.0
-		for _, d := range best.Decisions {
-			if d.Compute == i {
-				tasks++
-				busy += d.End - d.Start
-			}
-		}
-		for _, x := range best.Stagings {
-			if x.To == i {
-				staged += x.Bytes
-			}
-		}
+	for i, u := range best.Usage() {
+		c := &r.sites.Sites[i]
 		share := ""
 		if c.Slots > 0 && best.Makespan > 0 {
-			share = percentText(busy / best.Makespan / float64(c.Slots))
+			share = percentText(u.Load(c, best.Makespan))
 		}
-		t.Add(c.Name, fmt.Sprint(tasks), share, amountText(staged), amountText(best.Stored[i]))
+		t.Add(c.Name, fmt.Sprint(u.Tasks), share, amountText(u.StagedIn), amountText(u.Stored))
 	}
 	return t.Write(b)
 }
@@ -275,7 +228,7 @@ const maxSiteSteps = 12
 
 // steps lists what the best plan does, if it is short.
 func (r *sitesReport) steps(b *strings.Builder) {
-	best := r.result.Best
+	best := r.Best
 	if len(best.Decisions) > maxSiteSteps {
 		fmt.Fprintf(b, "%d tasks and %d staging tasks between them: see --json\n", len(best.Decisions), len(best.Stagings))
 		return
@@ -363,7 +316,7 @@ type (
 	}
 )
 
-func sitesRow(p *workflow.SitePlan) sitesRowJSON {
+func sitesRow(p *site.Plan) sitesRowJSON {
 	return sitesRowJSON{
 		p.Name, p.Makespan, p.Low, p.High, p.Staged, p.Remote, p.Dominated,
 		sitesPathJSON{p.Path.Compute, p.Path.Local, p.Path.Remote, p.Path.Staging, p.Path.Waiting},
@@ -372,7 +325,7 @@ func sitesRow(p *workflow.SitePlan) sitesRowJSON {
 }
 
 func (r *sitesReport) json() sitesJSON {
-	s := r.result
+	s := r.Plans
 	name := func(i int) string { return r.sites.Sites[i].Name }
 	j := sitesJSON{
 		Workflow: r.w.Name, Tasks: len(r.w.Tasks), Best: sitesPlanJSON{sitesRowJSON: sitesRow(s.Best), Tasks: []sitesTaskJSON{}, Stagings: []sitesStageJSON{}},

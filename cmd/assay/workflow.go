@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -45,16 +48,16 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			if len(l) != 1 {
 				return usagef("--levels %s: one way to count levels at a time", levels)
 			}
-			w, err := readWorkflow(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
+			w, err := traces.Read(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
-				return err
+				return inputError(err)
 			}
 			if svg != "" {
 				s, err := workflow.Simulate(w, slots, workflow.SimOptions{})
 				if err != nil {
 					return inputError(err)
 				}
-				if err := writeFile(svg, func(out io.Writer) error { return ganttSVG(out, w, s) }); err != nil {
+				if err := writeFile(svg, gantt(w, s).WriteSVG); err != nil {
 					return err
 				}
 			}
@@ -66,6 +69,20 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 	cmd.Flags().IntVar(&slots, "slots", 4, "slots of the schedule")
 	cmd.Flags().BoolVar(&fill, "fill", false, "fill missing run times from the median of their kind")
 	return cmd
+}
+
+// gantt returns the drawing of a schedule.
+func gantt(w *workflow.Workflow, s *workflow.Schedule) *report.Gantt {
+	g := &report.Gantt{
+		Title: fmt.Sprintf("%s on %d slots: %s", w.Name, s.Slots, clock(s.Makespan)),
+		Row:   "slot", Rows: s.Slots, Span: s.Makespan, Time: clock,
+	}
+	for t := range w.Tasks {
+		g.Bars = append(g.Bars, report.GanttBar{
+			Row: int(s.Slot[t]), From: s.Start[t], To: s.End[t], Name: w.Tasks[t].ID, Kind: w.Tasks[t].Kind,
+		})
+	}
+	return g
 }
 
 // showLevels writes one line a level.
@@ -96,7 +113,7 @@ func showLevels(out io.Writer, w *workflow.Workflow, l workflow.NamedLeveler, sl
 	if err := t.Write(&b); err != nil {
 		return err
 	}
-	bound := workflow.Bounds(w, workflow.Site{}, slots)
+	bound := workflow.Bounds(w, workflow.Overhead{}, slots)
 	fmt.Fprintf(&b, "critical path %s; on %d slots at least %s\n", clock(bound.Path), slots, clock(bound.Makespan()))
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -108,7 +125,7 @@ func kindList(n map[string]int) string {
 	for k := range n {
 		names = append(names, k)
 	}
-	sortBy(names, func(a, b string) bool { return n[a] > n[b] || n[a] == n[b] && a < b })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	var out []string
 	for i, k := range names {
 		if i == 4 {
@@ -131,9 +148,9 @@ func workflowCalibrateCommand() *cobra.Command {
 		Example: "  assay workflow calibrate runs/ -o site.json\n  assay plan new.json --calibrate site.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readCalibration(args)
+			c, err := traces.Calibration(args)
 			if err != nil {
-				return err
+				return inputError(err)
 			}
 			if out == "" {
 				return c.Write(cmd.OutOrStdout())

@@ -1,4 +1,7 @@
-package main
+// Package sitemodel gives plans over sites the times of tasks that assay learn has
+// made cost models of. It stands between costmodel and workflow/site, which do
+// not know each other.
+package sitemodel
 
 import (
 	"cmp"
@@ -13,80 +16,77 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/site"
 )
 
-// learnedTasks is the cost model of the tasks whose kinds have one of assay learn;
-// others have that of the workflow's record.
-type learnedTasks struct {
+// Tasks is the cost model of the tasks whose kinds have a learned one; others have
+// that of the workflow's record, [site.ScaledModel]. It is safe for concurrent
+// use.
+type Tasks struct {
 	models map[string]*costmodel.Model // by kind
-	others workflow.TaskModel
+	others site.TaskModel
 
 	mu   sync.Mutex
-	seen map[string]workflow.TaskTime // by kind and assignment
+	seen map[string]site.TaskTime // by kind and assignment
 }
 
-var _ workflow.TaskModel = (*learnedTasks)(nil)
+var _ site.TaskModel = (*Tasks)(nil)
 
-// newLearnedTasks reads the models of --model KIND=FILE.
-func newLearnedTasks(texts []string) (*learnedTasks, error) {
-	l := &learnedTasks{models: map[string]*costmodel.Model{}, others: workflow.ScaledModel{}, seen: map[string]workflow.TaskTime{}}
-	for _, text := range texts {
-		kind, file, ok := strings.Cut(text, "=")
-		if !ok || kind == "" || file == "" {
-			return nil, usagef("--model %s: a model is given as KIND=FILE", text)
-		}
-		m, err := readModel(file)
-		if err != nil {
-			return nil, err
-		}
-		l.models[kind] = m
-		for _, p := range m.Space().Params {
-			if _, ok := siteAttributes[p.Name]; !ok {
-				return nil, usagef("--model %s: the model needs %s, which sites and tasks do not tell (they tell %s)", text, p.Name,
-					strings.Join(slices.Sorted(maps.Keys(siteAttributes)), ", "))
-			}
+// New returns the model of tasks by kind. Each of the models must have passed
+// [Check]. It retains the map.
+func New(models map[string]*costmodel.Model) *Tasks {
+	return &Tasks{models: models, others: site.ScaledModel{}, seen: map[string]site.TaskTime{}}
+}
+
+// Check returns an error if m needs an attribute that sites and tasks do not tell.
+func Check(m *costmodel.Model) error {
+	for _, p := range m.Space().Params {
+		if _, ok := attributes[p.Name]; !ok {
+			return fmt.Errorf("the model needs %s, which sites and tasks do not tell (they tell %s)", p.Name,
+				strings.Join(slices.Sorted(maps.Keys(attributes)), ", "))
 		}
 	}
-	return l, nil
+	return nil
 }
 
-// siteAttributes are what the attributes of a model are on a resource. ok is false
+// attributes are what the attributes of a model are on a resource. ok is false
 // where nothing limits: then it is the best of the model.
-var siteAttributes = map[string]func(t *workflow.Task, r workflow.Resource) (x float64, ok bool){
-	"cpu": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
+var attributes = map[string]func(t *workflow.Task, r site.Resource) (x float64, ok bool){
+	"cpu": func(_ *workflow.Task, r site.Resource) (float64, bool) {
 		if r.Compute.Speed == 0 {
 			return 1, true
 		}
 		return r.Compute.Speed, true
 	},
-	"memory": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
+	"memory": func(_ *workflow.Task, r site.Resource) (float64, bool) {
 		return r.Compute.Memory, r.Compute.Memory > 0
 	},
-	"rtt": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
-		if r.Network == nil {
+	"rtt": func(_ *workflow.Task, r site.Resource) (float64, bool) {
+		if r.Route == nil {
 			return 0, true
 		}
-		return r.Network.Latency, true
+		return r.Route.Latency, true
 	},
-	"bandwidth": func(_ *workflow.Task, r workflow.Resource) (float64, bool) {
-		if r.Network == nil || math.IsInf(r.Network.Bandwidth, 1) {
+	"bandwidth": func(_ *workflow.Task, r site.Resource) (float64, bool) {
+		if r.Route == nil || math.IsInf(r.Route.Bandwidth, 1) {
 			return 0, false
 		}
-		return 8 * r.Network.Bandwidth, true // bit/s
+		return 8 * r.Route.Bandwidth, true // bit/s
 	},
-	"disk":     func(_ *workflow.Task, r workflow.Resource) (float64, bool) { return r.Storage.Disk, r.Storage.Disk > 0 },
-	"in_bytes": func(t *workflow.Task, _ workflow.Resource) (float64, bool) { return t.In, true },
+	"disk":     func(_ *workflow.Task, r site.Resource) (float64, bool) { return r.Storage.Disk, r.Storage.Disk > 0 },
+	"in_bytes": func(t *workflow.Task, _ site.Resource) (float64, bool) { return t.In, true },
 }
 
-// Time implements [workflow.TaskModel].
-func (l *learnedTasks) Time(t *workflow.Task, r workflow.Resource) (workflow.TaskTime, error) {
+// Time implements [site.TaskModel]. Equal kinds with equal attributes are predicted
+// once: a plan asks for every task at every pair of sites.
+func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	m, ok := l.models[t.Kind]
 	if !ok {
 		return l.others.Time(t, r)
 	}
 	at, key := map[string]string{}, t.Kind
 	for _, p := range m.Space().Params {
-		x, limited := siteAttributes[p.Name](t, r)
+		x, limited := attributes[p.Name](t, r)
 		text := strconv.FormatFloat(x, 'g', -1, 64)
 		if !limited {
 			text = largest(p)
@@ -101,9 +101,9 @@ func (l *learnedTasks) Time(t *workflow.Task, r workflow.Resource) (workflow.Tas
 	}
 	p, err := m.PredictAt(at)
 	if err != nil {
-		return workflow.TaskTime{}, fmt.Errorf("the model of %s: %w", t.Kind, err)
+		return site.TaskTime{}, fmt.Errorf("the model of %s: %w", t.Kind, err)
 	}
-	x := workflow.TaskTime{Compute: p.Compute, Stall: p.Network + p.Disk}
+	x := site.TaskTime{Compute: p.Compute, Stall: p.Network + p.Disk}
 	if !math.IsNaN(p.Deviation) && !math.IsInf(p.Deviation, 0) {
 		x.Error = p.Deviation
 	}
@@ -111,18 +111,15 @@ func (l *learnedTasks) Time(t *workflow.Task, r workflow.Resource) (workflow.Tas
 	return x, nil
 }
 
-// unknown says how many tasks no model is for.
-func (l *learnedTasks) unknown(w *workflow.Workflow) []string {
+// Unknown returns how many tasks of w are of a kind that no model is for.
+func (l *Tasks) Unknown(w *workflow.Workflow) int {
 	n := 0
 	for i := range w.Tasks {
 		if _, ok := l.models[w.Tasks[i].Kind]; !ok {
 			n++
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d tasks are of a kind without --model: their times are the recorded ones by the speed of a site", n, len(w.Tasks))}
+	return n
 }
 
 // largest returns the text of the largest value of an attribute.

@@ -1,19 +1,21 @@
-package workflow
+package site
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // beam decides on the tasks in an order and keeps, after each, the few partial
 // plans that promise most: those with the least bound and, of equals, the least
 // sum over the tasks of end + tail, then the least data moved. It returns nil
 // if none gets to the end.
-func (p *siteProblem) beam(order []int32) *siteState {
+func (p *problem) beam(order []int32) *state {
 	width := p.width()
-	level := []*siteState{p.first}
-	var options []siteOption
+	level := []*state{p.first}
+	var options []option
 	for _, t := range order {
 		options = options[:0]
 		for _, s := range level {
@@ -38,7 +40,7 @@ func (p *siteProblem) beam(order []int32) *siteState {
 
 // leastOptions returns the first n of all in order, those with the outcome of an
 // earlier one left out. It reorders all.
-func leastOptions(all []siteOption, n int) []siteOption {
+func leastOptions(all []option, n int) []option {
 	// Invariant: all[:k], k <= n, are the first of those seen so far, in order.
 	k := 0
 	for _, o := range all {
@@ -58,16 +60,16 @@ func leastOptions(all []siteOption, n int) []siteOption {
 
 // forget drops what only children need: of the ancestors of a plan nothing but
 // their decisions are read.
-func (s *siteState) forget() { s.end, s.copies, s.slots, s.links, s.used = nil, nil, nil, nil, nil }
+func (s *state) forget() { s.end, s.copies, s.slots, s.links, s.used = nil, nil, nil, nil, nil }
 
-func compareOptions(a, b siteOption) int {
+func compareOptions(a, b option) int {
 	return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.sum, b.sum), cmp.Compare(a.moved, b.moved),
 		cmp.Compare(a.parent.gen, b.parent.gen), cmp.Compare(a.compute, b.compute), cmp.Compare(a.storage, b.storage))
 }
 
 // sameOutcome reports whether b is no other plan than a by all that is compared.
-// Two places of a kind make as many equal plans as there are tasks.
-func sameOutcome(a, b *siteOption) bool {
+// Two sites of a kind make as many equal plans as there are tasks.
+func sameOutcome(a, b *option) bool {
 	return a.bound == b.bound && a.sum == b.sum && a.moved == b.moved && a.makespan == b.makespan
 }
 
@@ -75,7 +77,7 @@ func sameOutcome(a, b *siteOption) bool {
 const beamWork = 2e6
 
 // width returns the beam's width.
-func (p *siteProblem) width() int {
+func (p *problem) width() int {
 	if p.opt.Beam > 0 {
 		return p.opt.Beam
 	}
@@ -83,14 +85,14 @@ func (p *siteProblem) width() int {
 	return int(min(8, max(1, beamWork/perState)))
 }
 
-// pure returns the plans that keep to one place each: all tasks compute at c and
+// pure returns the plans that keep to one site each: all tasks compute at c and
 // have their data at d. Those that are not possible are noted in s.
-func (p *siteProblem) pure(s *SiteSchedule) []*siteState {
+func (p *problem) pure(s *Plans) []*state {
 	order := p.orders()[0]
-	var out []*siteState
+	var out []*state
 	for c := range p.np {
 		for d := range p.np {
-			// At a larger utility, third places for data are left to the searches.
+			// At a larger utility, third sites for data are left to the searches.
 			if p.np > 6 && c != d && p.first.used[d] == 0 {
 				continue
 			}
@@ -107,23 +109,23 @@ func (p *siteProblem) pure(s *SiteSchedule) []*siteState {
 
 // follow returns the state in which all tasks are at c with their data at d, or why
 // that is not possible.
-func (p *siteProblem) follow(order []int32, c, d int) (*siteState, string) {
+func (p *problem) follow(order []int32, c, d int) (*state, string) {
 	s := p.child(p.first)
-	var chain *siteState
+	var chain *state
 	for _, t := range order {
 		if why := p.unfit(s, int(t), c, d); why != "" {
 			return nil, why
 		}
 		p.advance(s, int(t), c, d, p.duration(int(t), c, d), nil)
-		chain = &siteState{parent: chain, task: t, compute: int16(c), storage: int16(d)}
+		chain = &state{parent: chain, task: t, compute: int16(c), storage: int16(d)}
 	}
 	s.parent = chain.parent
 	return s, ""
 }
 
 // unfit says why task t cannot be at c with its data at d after s; "" if it can.
-func (p *siteProblem) unfit(s *siteState, t, c, d int) string {
-	at, store, task := &p.u.places[c], &p.u.places[d], &p.w.Tasks[t]
+func (p *problem) unfit(s *state, t, c, d int) string {
+	at, store, task := &p.net.sites[c], &p.net.sites[d], &p.w.Tasks[t]
 	switch {
 	case at.Slots == 0:
 		return at.Name + " has no slots"
@@ -144,8 +146,8 @@ func (p *siteProblem) unfit(s *siteState, t, c, d int) string {
 	return ""
 }
 
-// explainInfeasible says which task no place can run.
-func (p *siteProblem) explainInfeasible() error {
+// explainInfeasible says which task no site can run.
+func (p *problem) explainInfeasible() error {
 	s := p.first
 	for _, t := range p.orders()[0] {
 		opts := p.options(s, int(t), nil)
@@ -158,9 +160,9 @@ func (p *siteProblem) explainInfeasible() error {
 					}
 				}
 			}
-			return &InfeasibleError{"no site can run task " + p.w.Tasks[t].ID + ": " + joinSome(why, 4)}
+			return &workflow.InfeasibleError{Why: "no site can run task " + p.w.Tasks[t].ID + ": " + joinSome(why, 4)}
 		}
 		s = p.apply(slices.MinFunc(opts, compareOptions))
 	}
-	return &InfeasibleError{"no plan keeps within the storage of the sites"}
+	return &workflow.InfeasibleError{Why: "no plan keeps within the storage of the sites"}
 }

@@ -1,28 +1,30 @@
-package workflow
+package site
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // bounds fills tail, head and bound.
 //
-// The path bound follows the graph with each task at its fastest place, where
+// The path bound follows the graph with each task at its fastest site, where
 // input that no task writes is staged over idle links. The area bound is, for
-// any weights y of the places,
+// any weights y of the sites,
 //
 //	Σ_t min_c y_c·d(t, c) <= makespan · Σ_c y_c·slots_c
 //
 // which is taken for y = 1 and y = speed.
-func (p *siteProblem) bounds() {
-	least := make([]Seconds, p.n) // of each task, anywhere
-	p.head, p.tail = make([]Seconds, p.n), make([]Seconds, p.n)
+func (p *problem) bounds() {
+	least := make([]workflow.Seconds, p.n) // of each task, anywhere
+	p.head, p.tail = make([]workflow.Seconds, p.n), make([]workflow.Seconds, p.n)
 	external := make([]bool, len(p.size))
 	for f := range p.size {
 		external[f] = p.first.copies.at(int32(f)) >= 0
 	}
-	ee := make([]Seconds, p.n) // earliest end
+	ee := make([]workflow.Seconds, p.n) // earliest end
 	for _, t32 := range p.w.Graph.Order() {
 		t := int(t32)
 		for _, q := range p.w.Graph.Preds(t) {
@@ -35,8 +37,8 @@ func (p *siteProblem) bounds() {
 				if !external[f] {
 					continue
 				}
-				if c, ok := p.source(p.first, f, d); ok && int(c.place) != d {
-					at = max(at, p.transfer(int(c.place), d, p.size[f]))
+				if c, ok := p.source(p.first, f, d); ok && int(c.site) != d {
+					at = max(at, p.transfer(int(c.site), d, p.size[f]))
 				}
 			}
 			for c := range p.np {
@@ -55,7 +57,7 @@ func (p *siteProblem) bounds() {
 		}
 		p.bound = max(p.bound, ee[t]+p.tail[t])
 	}
-	p.bound = max(p.bound, p.area(func(Place) float64 { return 1 }), p.area(func(c Place) float64 {
+	p.bound = max(p.bound, p.area(func(Site) float64 { return 1 }), p.area(func(c Site) float64 {
 		if c.Speed == 0 {
 			return 1
 		}
@@ -64,9 +66,9 @@ func (p *siteProblem) bounds() {
 }
 
 // area returns the area bound for weights y.
-func (p *siteProblem) area(y func(Place) float64) Seconds {
+func (p *problem) area(y func(Site) float64) workflow.Seconds {
 	sum, slots := 0.0, 0.0
-	for _, c := range p.u.places {
+	for _, c := range p.net.sites {
 		slots += y(c) * float64(c.Slots)
 	}
 	for t := range p.n {
@@ -74,7 +76,7 @@ func (p *siteProblem) area(y func(Place) float64) Seconds {
 		for c := range p.np {
 			for d := range p.np {
 				if x := p.duration(t, c, d); !math.IsNaN(x) {
-					least = min(least, x*y(p.u.places[c]))
+					least = min(least, x*y(p.net.sites[c]))
 				}
 			}
 		}
@@ -87,7 +89,7 @@ func (p *siteProblem) area(y func(Place) float64) Seconds {
 // could start (first come, first served), and by how long a chain of tasks hangs
 // on it (the upward rank of HEFT, Topcuoglu et al. 2002, Eq. 8). In both each task
 // comes after those it waits for.
-func (p *siteProblem) orders() [][]int32 {
+func (p *problem) orders() [][]int32 {
 	pos := make([]int, p.n)
 	for i, t := range p.w.Graph.Order() {
 		pos[t] = i
@@ -107,9 +109,9 @@ func (p *siteProblem) orders() [][]int32 {
 }
 
 // meanRank returns the length of the longest chain from each task's start, with
-// the mean of its times over the places.
-func (p *siteProblem) meanRank() []Seconds {
-	rank := make([]Seconds, p.n)
+// the mean of its times over the sites.
+func (p *problem) meanRank() []workflow.Seconds {
+	rank := make([]workflow.Seconds, p.n)
 	order := p.w.Graph.Order()
 	for i := len(order) - 1; i >= 0; i-- {
 		t := int(order[i])

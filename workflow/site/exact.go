@@ -1,9 +1,11 @@
-package workflow
+package site
 
 import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // Sizes up to which the exact search is tried.
@@ -12,7 +14,7 @@ const (
 	exactPlaces = 8
 )
 
-func (p *siteProblem) exactSize() bool {
+func (p *problem) exactSize() bool {
 	return p.n <= exactTasks && p.np <= exactPlaces && p.opt.Nodes > 0
 }
 
@@ -25,17 +27,17 @@ func (p *siteProblem) exactSize() bool {
 // Everything that follows is made of maxima and sums of these, so that each
 // completion of the dominated one has one of the other that is as fast.
 type exactSearch struct {
-	*siteProblem
-	best  *siteState
-	out   *SiteSchedule
+	*problem
+	best  *state
+	out   *Plans
 	seen  map[string][][]float64
 	key   []byte
 	undue bool // the limit of nodes was reached
 }
 
 // exact returns the fastest plan, which is best if none is faster.
-func (p *siteProblem) exact(best *siteState, out *SiteSchedule) *siteState {
-	e := &exactSearch{siteProblem: p, best: best, out: out, seen: map[string][][]float64{}}
+func (p *problem) exact(best *state, out *Plans) *state {
+	e := &exactSearch{problem: p, best: best, out: out, seen: map[string][][]float64{}}
 	if best == nil || best.makespan > p.bound {
 		e.visit(p.first)
 	}
@@ -45,11 +47,11 @@ func (p *siteProblem) exact(best *siteState, out *SiteSchedule) *siteState {
 
 // hopeless reports whether no completion is faster than the best plan, by more
 // than what rounding does.
-func (e *exactSearch) hopeless(bound Seconds) bool {
+func (e *exactSearch) hopeless(bound workflow.Seconds) bool {
 	return e.best != nil && bound >= e.best.makespan*(1-1e-12)
 }
 
-func (e *exactSearch) visit(s *siteState) {
+func (e *exactSearch) visit(s *state) {
 	if e.out.Nodes++; e.out.Nodes > e.opt.Nodes {
 		e.undue = true
 		return
@@ -60,7 +62,7 @@ func (e *exactSearch) visit(s *siteState) {
 		}
 		return
 	}
-	var all []siteOption
+	var all []option
 	for t := range e.n {
 		if e.waiting(s, t) {
 			all = e.options(s, t, all)
@@ -85,7 +87,7 @@ func (e *exactSearch) visit(s *siteState) {
 }
 
 // waiting reports whether task t can be decided on next.
-func (e *exactSearch) waiting(s *siteState, t int) bool {
+func (e *exactSearch) waiting(s *state, t int) bool {
 	if !math.IsNaN(s.end.at(int32(t))) {
 		return false
 	}
@@ -98,7 +100,7 @@ func (e *exactSearch) waiting(s *siteState, t int) bool {
 }
 
 // dominated reports whether a state seen before dominates s, and notes s if not.
-func (e *exactSearch) dominated(s *siteState) bool {
+func (e *exactSearch) dominated(s *state) bool {
 	key, v := e.key[:0], []float64{s.makespan}
 	live := make([]bool, len(e.size))
 	for t := range e.n {
@@ -122,11 +124,11 @@ func (e *exactSearch) dominated(s *siteState) bool {
 		if !l {
 			continue
 		}
-		var at [exactPlaces]Seconds
+		var at [exactPlaces]workflow.Seconds
 		mask := uint16(0)
 		for k := s.copies.at(int32(f)); k >= 0; k = e.copies[k].next {
-			mask |= 1 << e.copies[k].place
-			at[e.copies[k].place] = e.copies[k].at
+			mask |= 1 << e.copies[k].site
+			at[e.copies[k].site] = e.copies[k].at
 		}
 		key = binary.LittleEndian.AppendUint16(key, mask)
 		for i := range at {

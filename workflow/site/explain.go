@@ -1,4 +1,4 @@
-package workflow
+package site
 
 import (
 	"cmp"
@@ -7,15 +7,17 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // maxOthers is how many plans are kept beside the best.
 const maxOthers = 20
 
 // finish fills s with the plans that the states are the ends of.
-func (p *siteProblem) finish(s *SiteSchedule, best *siteState, plans []*siteState) {
+func (p *problem) finish(s *Plans, best *state, plans []*state) {
 	seen := map[string]bool{}
-	add := func(st *siteState) *SitePlan {
+	add := func(st *state) *Plan {
 		steps := p.steps(st)
 		key := fmt.Sprint(steps)
 		if seen[key] {
@@ -32,10 +34,10 @@ func (p *siteProblem) finish(s *SiteSchedule, best *siteState, plans []*siteStat
 			s.Others = append(s.Others, x)
 		}
 	}
-	slices.SortStableFunc(s.Others, func(a, b *SitePlan) int {
+	slices.SortStableFunc(s.Others, func(a, b *Plan) int {
 		return cmp.Or(cmp.Compare(a.Makespan, b.Makespan), cmp.Compare(a.Staged+a.Remote, b.Staged+b.Remote))
 	})
-	all := append([]*SitePlan{s.Best}, s.Others...)
+	all := append([]*Plan{s.Best}, s.Others...)
 	for _, x := range all {
 		for _, y := range all {
 			nx, ny := x.Staged+x.Remote, y.Staged+y.Remote
@@ -43,7 +45,7 @@ func (p *siteProblem) finish(s *SiteSchedule, best *siteState, plans []*siteStat
 		}
 	}
 	s.Others = s.Others[:min(len(s.Others), maxOthers)]
-	p.intervals(append([]*SitePlan{s.Best}, s.Others...))
+	p.intervals(append([]*Plan{s.Best}, s.Others...))
 	s.Best.Why = p.whyBest(s)
 	for _, x := range s.Others {
 		x.Why = whyLoses(x, s.Best)
@@ -57,7 +59,7 @@ type step struct {
 }
 
 // steps returns the decisions that led to a state.
-func (p *siteProblem) steps(s *siteState) []step {
+func (p *problem) steps(s *state) []step {
 	out := make([]step, 0, p.n)
 	for ; s != nil && s.task >= 0; s = s.parent {
 		out = append(out, step{s.task, s.compute, s.storage})
@@ -67,20 +69,20 @@ func (p *siteProblem) steps(s *siteState) []step {
 }
 
 // replay makes the plan of a sequence of decisions.
-func (p *siteProblem) replay(steps []step) *SitePlan {
-	plan := &SitePlan{}
+func (p *problem) replay(steps []step) *Plan {
+	plan := &Plan{}
 	s := p.child(p.first)
 	for _, x := range steps {
 		p.advance(s, int(x.task), int(x.compute), int(x.storage), p.duration(int(x.task), int(x.compute), int(x.storage)), plan)
 	}
-	plan.Prediction = Prediction{s.makespan, s.makespan, s.makespan}
+	plan.Prediction = workflow.Prediction{Makespan: s.makespan, Low: s.makespan, High: s.makespan}
 	plan.Stored = s.used
 	plan.Path = p.breakdown(plan)
 	return plan
 }
 
 // breakdown walks from the last end back to the start.
-func (p *siteProblem) breakdown(plan *SitePlan) (b Breakdown) {
+func (p *problem) breakdown(plan *Plan) (b Breakdown) {
 	of := make([]int32, p.n) // decision of each task
 	last := 0
 	for i, d := range plan.Decisions {
@@ -94,7 +96,7 @@ func (p *siteProblem) breakdown(plan *SitePlan) (b Breakdown) {
 	for at := last; at >= 0; {
 		d := &plan.Decisions[at]
 		x := p.time[(d.Task*p.np+d.Compute)*p.np+d.Storage]
-		delay := p.u.places[d.Compute].Delay
+		delay := p.net.sites[d.Compute].Delay
 		b.Compute += x.Compute
 		if d.Compute == d.Storage {
 			b.Local += x.Stall
@@ -114,13 +116,13 @@ func (p *siteProblem) breakdown(plan *SitePlan) (b Breakdown) {
 }
 
 // name says what kind of plan it is.
-func (p *siteProblem) name(plan *SitePlan) string {
+func (p *problem) name(plan *Plan) string {
 	var sites []string
 	c, d := plan.Decisions[0].Compute, plan.Decisions[0].Storage
 	same := true
 	for _, x := range plan.Decisions {
 		same = same && x.Compute == c && x.Storage == d
-		if n := p.u.places[x.Compute].Name; !slices.Contains(sites, n) {
+		if n := p.net.sites[x.Compute].Name; !slices.Contains(sites, n) {
 			sites = append(sites, n)
 		}
 	}
@@ -132,12 +134,12 @@ func (p *siteProblem) name(plan *SitePlan) string {
 }
 
 // pureName names the plan with all tasks at c and their data at d.
-func (p *siteProblem) pureName(c, d int) string {
+func (p *problem) pureName(c, d int) string {
 	staged := false
 	for i, n := range p.first.used {
 		staged = staged || i != d && n > 0
 	}
-	at, store := p.u.places[c].Name, p.u.places[d].Name
+	at, store := p.net.sites[c].Name, p.net.sites[d].Name
 	switch {
 	case c == d && staged:
 		return "at " + at + ", data staged"
@@ -150,7 +152,7 @@ func (p *siteProblem) pureName(c, d int) string {
 }
 
 // whyBest says how sure it is.
-func (p *siteProblem) whyBest(s *SiteSchedule) string {
+func (p *problem) whyBest(s *Plans) string {
 	switch gap := s.Best.Makespan/s.Bound - 1; {
 	case s.Exact:
 		return "no assignment is faster"
@@ -161,7 +163,7 @@ func (p *siteProblem) whyBest(s *SiteSchedule) string {
 }
 
 // whyLoses names the parts of the makespan in which a plan is behind the best.
-func whyLoses(x, best *SitePlan) string {
+func whyLoses(x, best *Plan) string {
 	gap := x.Makespan - best.Makespan
 	if gap <= 1e-9*best.Makespan {
 		if more := x.Staged + x.Remote - best.Staged - best.Remote; more > 0 {
@@ -171,7 +173,7 @@ func whyLoses(x, best *SitePlan) string {
 	}
 	type part struct {
 		name string
-		more Seconds
+		more workflow.Seconds
 	}
 	parts := []part{
 		{"computing", x.Path.Compute - best.Path.Compute},
@@ -192,9 +194,9 @@ func whyLoses(x, best *SitePlan) string {
 
 // intervals sets Low and High of the plans to the 5 % and 95 % quantiles of
 // their makespans with random errors: each kind of task has one error at each
-// place, since what is wrong with a cost model is wrong with all tasks of a
+// site, since what is wrong with a cost model is wrong with all tasks of a
 // kind. Assignments and order stay as planned. Every plan sees the same errors.
-func (p *siteProblem) intervals(plans []*SitePlan) {
+func (p *problem) intervals(plans []*Plan) {
 	uncertain := p.opt.Error > 0
 	for i := range p.time {
 		uncertain = uncertain || p.time[i].Error > 0
@@ -213,7 +215,7 @@ const intervalWork = 2e5
 
 // interval sets the intervals of plans, with at least a number of samples; where
 // 20 are too many, which is the least that quantiles of 5 and 95 % take, it sets none.
-func (p *siteProblem) interval(plans []*SitePlan, least int) {
+func (p *problem) interval(plans []*Plan, least int) {
 	if len(plans) == 0 {
 		return
 	}
@@ -221,7 +223,7 @@ func (p *siteProblem) interval(plans []*SitePlan, least int) {
 	if samples < min(20, p.opt.Samples) {
 		return
 	}
-	ends := make([][]Seconds, len(plans))
+	ends := make([][]workflow.Seconds, len(plans))
 	for k := range samples {
 		rng := rand.New(rand.NewPCG(p.opt.Seed, uint64(k)))
 		noise := p.noise(rng)
@@ -230,13 +232,13 @@ func (p *siteProblem) interval(plans []*SitePlan, least int) {
 		}
 	}
 	for i, plan := range plans {
-		plan.Low = min(plan.Makespan, Quantile(ends[i], 0.05))
-		plan.High = max(plan.Makespan, Quantile(ends[i], 0.95))
+		plan.Low = min(plan.Makespan, workflow.Quantile(ends[i], 0.05))
+		plan.High = max(plan.Makespan, workflow.Quantile(ends[i], 0.95))
 	}
 }
 
-// noise returns a factor for each task and place to compute.
-func (p *siteProblem) noise(rng *rand.Rand) []float64 {
+// noise returns a factor for each task and site to compute.
+func (p *problem) noise(rng *rand.Rand) []float64 {
 	type draw struct{ uniform, normal float64 }
 	kinds := map[string][]draw{}
 	out := make([]float64, p.n*p.np)
@@ -261,11 +263,11 @@ func (p *siteProblem) noise(rng *rand.Rand) []float64 {
 }
 
 // makespan returns a plan's makespan when times are multiplied by noise.
-func (p *siteProblem) makespan(plan *SitePlan, noise []float64) Seconds {
+func (p *problem) makespan(plan *Plan, noise []float64) workflow.Seconds {
 	kept := len(p.copies)
 	s := p.child(p.first)
 	for _, d := range plan.Decisions {
-		delay := p.u.places[d.Compute].Delay
+		delay := p.net.sites[d.Compute].Delay
 		length := (p.duration(d.Task, d.Compute, d.Storage)-delay)*noise[d.Task*p.np+d.Compute] + delay
 		p.advance(s, d.Task, d.Compute, d.Storage, length, nil)
 	}

@@ -1,4 +1,4 @@
-package workflow
+package site
 
 import (
 	"errors"
@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/assay-run/assay/workflow"
 )
 
-// scheduleUtility is that of Example 1: the user is at A; B has the fastest
+// exampleNetwork is that of Example 1: the user is at A; B has the fastest
 // processors and too little storage for the data, C has faster ones than A and
 // enough storage.
-func scheduleUtility(t testing.TB) *Utility {
+func exampleNetwork(t testing.TB) *Network {
 	t.Helper()
-	u, err := NewUtility([]Place{
+	net, err := NewNetwork([]Site{
 		{Name: "A", Slots: 1, Speed: 1, Storage: math.Inf(1)},
 		{Name: "B", Slots: 1, Speed: 4, Storage: 1e9},
 		{Name: "C", Slots: 1, Speed: 2, Storage: 100e9},
@@ -27,16 +29,16 @@ func scheduleUtility(t testing.TB) *Utility {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return net
 }
 
-func scheduleTask(t testing.TB, run Seconds, in, out Bytes) *Workflow {
+func oneTask(t testing.TB, run workflow.Seconds, in, out workflow.Bytes) *workflow.Workflow {
 	t.Helper()
-	b := Builder{Name: "G"}
-	if _, err := b.Task(Task{ID: "G", Run: run, In: in, Out: out, Machine: -1}, Pos{}); err != nil {
+	b := workflow.Builder{Name: "G"}
+	if _, err := b.Task(workflow.Task{ID: "G", Run: run, In: in, Out: out, Machine: -1}, workflow.Pos{}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := b.Build(FillOptions{})
+	w, err := b.Build(workflow.FillOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +48,14 @@ func scheduleTask(t testing.TB, run Seconds, in, out Bytes) *Workflow {
 // TestExample1 checks the three plans of Example 1: which of them is best depends
 // on how much G computes and how much it reads.
 func TestExample1(t *testing.T) {
-	u := scheduleUtility(t)
+	net := exampleNetwork(t)
 	for _, tt := range []struct {
 		name     string
-		run      Seconds
-		in       Bytes
+		run      workflow.Seconds
+		in       workflow.Bytes
 		compute  int
 		storage  int
-		makespan Seconds
+		makespan workflow.Seconds
 		stagings int
 	}{
 		// 20 GB over 100 MB/s are 200 s, and 19,074 blocks of 1 MiB wait 20 ms each for remote I/O.
@@ -62,7 +64,7 @@ func TestExample1(t *testing.T) {
 		{"P3: both", 1000, 20e9, 2, 2, 200.01 + 500, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := ScheduleSites(scheduleTask(t, tt.run, tt.in, 0), u, ScheduleOptions{})
+			s, err := MakePlans(oneTask(t, tt.run, tt.in, 0), net, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,12 +88,12 @@ func TestExample1(t *testing.T) {
 	// Reference: section 1, Example 1; section 2.1
 }
 
-// scheduleRandom draws a workflow of at most n tasks with files.
-func scheduleRandom(rng *rand.Rand, n int) (*Workflow, error) {
-	b := Builder{Name: "random"}
+// randomWorkflow draws a workflow of at most n tasks with files.
+func randomWorkflow(rng *rand.Rand, n int) (*workflow.Workflow, error) {
+	b := workflow.Builder{Name: "random"}
 	n = 1 + rng.IntN(n)
 	for i := range n {
-		if _, err := b.Task(Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3), Run: float64(1 + rng.IntN(50)), Machine: -1}, Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3), Run: float64(1 + rng.IntN(50)), Machine: -1}, workflow.Pos{}); err != nil {
 			return nil, err
 		}
 		b.SetFile(fmt.Sprint("f", i), float64(rng.IntN(30)))
@@ -103,45 +105,45 @@ func scheduleRandom(rng *rand.Rand, n int) (*Workflow, error) {
 		}
 		for j := range i {
 			if rng.IntN(3) == 0 {
-				b.Edge(fmt.Sprint("t", j), fmt.Sprint("t", i), Pos{})
+				b.Edge(fmt.Sprint("t", j), fmt.Sprint("t", i), workflow.Pos{})
 				b.Input(i, fmt.Sprint("f", j))
 			}
 		}
 	}
-	return b.Build(FillOptions{})
+	return b.Build(workflow.FillOptions{})
 }
 
-func scheduleRandomUtility(rng *rand.Rand, n int) (*Utility, error) {
+func randomNetwork(rng *rand.Rand, n int) (*Network, error) {
 	n = 1 + rng.IntN(n)
-	var places []Place
+	var sites []Site
 	var links []Link
 	for i := range n {
-		p := Place{Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)), Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20}
+		p := Site{Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)), Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20}
 		if i > 0 && rng.IntN(3) == 0 {
 			p.Storage = float64(rng.IntN(80))
 		}
-		places = append(places, p)
+		sites = append(sites, p)
 		if i > 0 {
 			links = append(links, Link{rng.IntN(i), i, float64(1 + rng.IntN(10)), float64(rng.IntN(3))})
 		}
 	}
-	return NewUtility(places, links)
+	return NewNetwork(sites, links)
 }
 
-// scheduleBrute is the least makespan over every order and assignment, without
+// brute is the least makespan over every order and assignment, without
 // bounds or dominance.
-func scheduleBrute(p *siteProblem, s *siteState, depth int) Seconds {
+func brute(p *problem, s *state, depth int) workflow.Seconds {
 	if depth == p.n {
 		return s.makespan
 	}
 	best := math.Inf(1)
-	e := exactSearch{siteProblem: p}
+	e := exactSearch{problem: p}
 	for t := range p.n {
 		if !e.waiting(s, t) {
 			continue
 		}
 		for _, o := range p.options(s, t, nil) {
-			best = min(best, scheduleBrute(p, p.apply(o), depth+1))
+			best = min(best, brute(p, p.apply(o), depth+1))
 		}
 	}
 	return best
@@ -152,22 +154,22 @@ func TestScheduleIsBruteForce(t *testing.T) {
 	found := 0
 	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		w, err := scheduleRandom(rng, 4)
+		w, err := randomWorkflow(rng, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := scheduleRandomUtility(rng, 3)
+		net, err := randomNetwork(rng, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := newSiteProblem(w, u, ScheduleOptions{Model: ScaledModel{Block: 10}})
+		p, err := newProblem(w, net, Options{Model: ScaledModel{Block: 10}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := scheduleBrute(p, p.first, 0)
-		s, err := ScheduleSites(w, u, ScheduleOptions{Model: ScaledModel{Block: 10}, Nodes: 1 << 20})
+		want := brute(p, p.first, 0)
+		s, err := MakePlans(w, net, Options{Model: ScaledModel{Block: 10}, Nodes: 1 << 20})
 		if math.IsInf(want, 1) {
-			if _, ok := errors.AsType[*InfeasibleError](err); !ok {
+			if _, ok := errors.AsType[*workflow.InfeasibleError](err); !ok {
 				t.Fatalf("seed %d: got %v, want an InfeasibleError", seed, err)
 			}
 			continue
@@ -177,7 +179,7 @@ func TestScheduleIsBruteForce(t *testing.T) {
 		}
 		found++
 		if math.Abs(s.Best.Makespan-want) > 1e-9*want || !s.Exact {
-			t.Errorf("seed %d: %d tasks, %d sites: makespan %v (exact %v), by brute force %v", seed, len(w.Tasks), len(u.places), s.Best.Makespan, s.Exact, want)
+			t.Errorf("seed %d: %d tasks, %d sites: makespan %v (exact %v), by brute force %v", seed, len(w.Tasks), len(net.sites), s.Best.Makespan, s.Exact, want)
 		}
 	}
 	if found < 50 {
@@ -190,23 +192,23 @@ func TestScheduleIsBruteForce(t *testing.T) {
 func TestSchedulePlansHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		w, err := scheduleRandom(rng, rapid.SampledFrom([]int{6, 25}).Draw(t, "tasks"))
+		w, err := randomWorkflow(rng, rapid.SampledFrom([]int{6, 25}).Draw(t, "tasks"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := scheduleRandomUtility(rng, 4)
+		net, err := randomNetwork(rng, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ScheduleSites(w, u, ScheduleOptions{Nodes: 200, Error: 0.2, Samples: 20})
-		if _, ok := errors.AsType[*InfeasibleError](err); ok {
+		s, err := MakePlans(w, net, Options{Nodes: 200, Error: 0.2, Samples: 20})
+		if _, ok := errors.AsType[*workflow.InfeasibleError](err); ok {
 			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, plan := range append([]*SitePlan{s.Best}, s.Others...) {
-			scheduleCheck(t, w, u, plan)
+		for _, plan := range append([]*Plan{s.Best}, s.Others...) {
+			checkPlan(t, w, net, plan)
 			if plan.Makespan < s.Best.Makespan || plan.Makespan < s.Bound*(1-1e-9) {
 				t.Fatalf("%s takes %v, the best %v, the bound is %v", plan.Name, plan.Makespan, s.Best.Makespan, s.Bound)
 			}
@@ -217,10 +219,10 @@ func TestSchedulePlansHold(t *testing.T) {
 	})
 }
 
-func scheduleCheck(t *rapid.T, w *Workflow, u *Utility, plan *SitePlan) {
-	end := make([]Seconds, len(w.Tasks))
-	type busy struct{ from, to Seconds }
-	atLink := make([][]busy, len(u.links))
+func checkPlan(t *rapid.T, w *workflow.Workflow, net *Network, plan *Plan) {
+	end := make([]workflow.Seconds, len(w.Tasks))
+	type busy struct{ from, to workflow.Seconds }
+	atLink := make([][]busy, len(net.links))
 	for _, d := range plan.Decisions {
 		for _, q := range w.Graph.Preds(d.Task) {
 			if d.Start < end[q] {
@@ -237,15 +239,15 @@ func scheduleCheck(t *rapid.T, w *Workflow, u *Utility, plan *SitePlan) {
 				at++
 			}
 		}
-		if at > u.places[d.Compute].Slots {
-			t.Fatalf("%d tasks in %d slots", at, u.places[d.Compute].Slots)
+		if at > net.sites[d.Compute].Slots {
+			t.Fatalf("%d tasks in %d slots", at, net.sites[d.Compute].Slots)
 		}
 	}
 	for _, x := range plan.Stagings {
 		if x.Start == x.End { // nothing to copy
 			continue
 		}
-		for _, l := range u.Route(x.From, x.To).Links {
+		for _, l := range net.Route(x.From, x.To).Links {
 			atLink[l] = append(atLink[l], busy{x.Start, x.End})
 		}
 	}
@@ -258,8 +260,8 @@ func scheduleCheck(t *rapid.T, w *Workflow, u *Utility, plan *SitePlan) {
 		}
 	}
 	for i, n := range plan.Stored {
-		if n > u.places[i].Storage {
-			t.Fatalf("%v B in a storage of %v", n, u.places[i].Storage)
+		if n > net.sites[i].Storage {
+			t.Fatalf("%v B in a storage of %v", n, net.sites[i].Storage)
 		}
 	}
 	b := plan.Path
@@ -272,62 +274,62 @@ func scheduleCheck(t *rapid.T, w *Workflow, u *Utility, plan *SitePlan) {
 }
 
 func TestScheduleInfeasible(t *testing.T) {
-	two := func(c Place, l ...Link) *Utility {
-		u, err := NewUtility([]Place{{Name: "A", Slots: 1, Storage: 30e9}, c}, l)
+	two := func(c Site, l ...Link) *Network {
+		net, err := NewNetwork([]Site{{Name: "A", Slots: 1, Storage: 30e9}, c}, l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return u
+		return net
 	}
 	l := Link{0, 1, 1e6, 0}
 	for _, tt := range []struct {
 		name, want string
-		u          *Utility
-		w          *Workflow
+		u          *Network
+		w          *workflow.Workflow
 		data       func(string) int
 	}{
-		{"no data", `input "G" of task "G" is at no site`, two(Place{Name: "B", Slots: 1}, l), scheduleTask(t, 1, 1, 1), func(string) int { return -1 }},
-		{"source too small", "site A holds 40 GB of input, but its storage is 30 GB", two(Place{Name: "B", Slots: 1}, l), scheduleTask(t, 1, 40e9, 1), nil},
-		{"no room for the output", "no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B has no storage", two(Place{Name: "B", Slots: 1}, l), scheduleTask(t, 1, 20e9, 20e9), nil},
+		{"no data", `input "G" of task "G" is at no site`, two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 1, 1), func(string) int { return -1 }},
+		{"source too small", "site A holds 40 GB of input, but its storage is 30 GB", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 40e9, 1), nil},
+		{"no room for the output", "no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B has no storage", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 20e9, 20e9), nil},
 	} {
-		_, err := ScheduleSites(tt.w, tt.u, ScheduleOptions{Data: tt.data})
-		if err == nil || err.Error() != "workflow: "+tt.want {
+		_, err := MakePlans(tt.w, tt.u, Options{Data: tt.data})
+		if err == nil || err.Error() != ""+tt.want {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
-	places := []Place{{Name: "A", Slots: 1}, {Name: "B", Slots: 1}, {Name: "C", Slots: 1}}
+	sites := []Site{{Name: "A", Slots: 1}, {Name: "B", Slots: 1}, {Name: "C", Slots: 1}}
 	for _, tt := range []struct {
-		want        string
-		place, link int
-		places      []Place
-		links       []Link
+		want       string
+		site, link int
+		sites      []Site
+		links      []Link
 	}{
-		{"workflow: a utility without sites", -1, -1, nil, nil},
-		{"workflow: the utility is disconnected: C has no link to A, directly or over others", 2, -1, places, []Link{{0, 1, 1, 0}}},
-		{"workflow: a link from site B to itself", -1, 0, places, []Link{{1, 1, 1, 0}}},
-		{"workflow: no site has a slot to run a task in", 0, -1, []Place{{Name: "A"}}, nil},
-		{"workflow: the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, places, []Link{{0, 1, 0, 0}}},
-		{"workflow: a link to a site that does not exist", -1, 0, places, []Link{{0, 3, 1, 0}}},
+		{"a utility without sites", -1, -1, nil, nil},
+		{"the utility is disconnected: C has no link to A, directly or over others", 2, -1, sites, []Link{{0, 1, 1, 0}}},
+		{"a link from site B to itself", -1, 0, sites, []Link{{1, 1, 1, 0}}},
+		{"no site has a slot to run a task in", 0, -1, []Site{{Name: "A"}}, nil},
+		{"the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, sites, []Link{{0, 1, 0, 0}}},
+		{"a link to a site that does not exist", -1, 0, sites, []Link{{0, 3, 1, 0}}},
 	} {
-		_, err := NewUtility(tt.places, tt.links)
-		if e, ok := errors.AsType[*UtilityError](err); !ok || e.Error() != tt.want || e.Place != tt.place || e.Link != tt.link {
+		_, err := NewNetwork(tt.sites, tt.links)
+		if e, ok := errors.AsType[*NetworkError](err); !ok || e.Error() != tt.want || e.Site != tt.site || e.Link != tt.link {
 			t.Errorf("got %+v, want %s", err, tt.want)
 		}
 	}
 }
 
-// Routes take the fastest way, over other places too.
+// Routes take the fastest way, over other sites too.
 func TestRoutes(t *testing.T) {
-	u, err := NewUtility([]Place{{Name: "A", Slots: 1}, {Name: "B"}, {Name: "C"}}, []Link{{0, 2, 1e6, 0.5}, {0, 1, 1e9, 0.125}, {2, 1, 1e8, 0.25}})
+	net, err := NewNetwork([]Site{{Name: "A", Slots: 1}, {Name: "B"}, {Name: "C"}}, []Link{{0, 2, 1e6, 0.5}, {0, 1, 1e9, 0.125}, {2, 1, 1e8, 0.25}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := u.Route(2, 0)
+	r := net.Route(2, 0)
 	if !slices.Equal(r.Links, []int32{2, 1}) || r.Bandwidth != 1e8 || r.Latency != 0.375 || r.Transfer(1e8) != 1.375 {
 		t.Errorf("route from C to A: %+v", r)
 	}
-	if x := u.Route(1, 1).Transfer(1e9); x != 0 {
-		t.Errorf("transfer within a place: %v", x)
+	if x := net.Route(1, 1).Transfer(1e9); x != 0 {
+		t.Errorf("transfer within a site: %v", x)
 	}
 }
 
@@ -350,14 +352,14 @@ func TestLinkGaps(t *testing.T) {
 	}
 }
 
-// scheduleLayers is a workflow of n tasks in levels of width, each of which reads
+// layers is a workflow of n tasks in levels of width, each of which reads
 // two files of the level before.
-func scheduleLayers(tb testing.TB, n, width int) *Workflow {
+func layers(tb testing.TB, n, width int) *workflow.Workflow {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(7, 7))
-	b := Builder{Name: "layers"}
+	b := workflow.Builder{Name: "layers"}
 	for i := range n {
-		if _, err := b.Task(Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width), Run: 10 + 90*rng.Float64(), Machine: -1}, Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width), Run: 10 + 90*rng.Float64(), Machine: -1}, workflow.Pos{}); err != nil {
 			tb.Fatal(err)
 		}
 		b.SetFile(fmt.Sprint("f", i), 1e8*rng.Float64())
@@ -369,45 +371,45 @@ func scheduleLayers(tb testing.TB, n, width int) *Workflow {
 		}
 		for range 2 {
 			j := (i/width-1)*width + rng.IntN(width)
-			b.Edge(fmt.Sprint("t", j), fmt.Sprint("t", i), Pos{})
+			b.Edge(fmt.Sprint("t", j), fmt.Sprint("t", i), workflow.Pos{})
 			b.Input(i, fmt.Sprint("f", j))
 		}
 	}
-	w, err := b.Build(FillOptions{})
+	w, err := b.Build(workflow.FillOptions{})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return w
 }
 
-func scheduleTenSites(tb testing.TB) *Utility {
+func tenSites(tb testing.TB) *Network {
 	tb.Helper()
-	var places []Place
+	var sites []Site
 	var links []Link
 	for i := range 10 {
-		places = append(places, Place{Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i), Storage: math.Inf(1)})
+		sites = append(sites, Site{Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i), Storage: math.Inf(1)})
 		for j := range i {
 			links = append(links, Link{j, i, 1e8 * float64(1+(i+j)%4), 0.005})
 		}
 	}
-	u, err := NewUtility(places, links)
+	net, err := NewNetwork(sites, links)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return u
+	return net
 }
 
 // TestScheduleLarge plans 2,000 tasks over 10 sites, and with ASSAY_SOAK=1 10,000.
 // How long that takes depends on who else uses the machine: see
-// BenchmarkScheduleSites.
+// BenchmarkMakePlans.
 func TestScheduleLarge(t *testing.T) {
 	n := 2000
 	if os.Getenv("ASSAY_SOAK") != "" {
 		n = 10_000
 	}
-	w, u := scheduleLayers(t, n, n/20), scheduleTenSites(t)
+	w, net := layers(t, n, n/20), tenSites(t)
 	start := time.Now()
-	s, err := ScheduleSites(w, u, ScheduleOptions{Error: 0.15})
+	s, err := MakePlans(w, net, Options{Error: 0.15})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,10 +424,10 @@ func TestScheduleLarge(t *testing.T) {
 	}
 }
 
-func BenchmarkScheduleSites(b *testing.B) {
-	w, u := scheduleLayers(b, 10_000, 500), scheduleTenSites(b)
+func BenchmarkMakePlans(b *testing.B) {
+	w, net := layers(b, 10_000, 500), tenSites(b)
 	for b.Loop() {
-		if _, err := ScheduleSites(w, u, ScheduleOptions{Error: 0.15}); err != nil {
+		if _, err := MakePlans(w, net, Options{Error: 0.15}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -436,19 +438,19 @@ func TestBeamIsClose(t *testing.T) {
 	var ratio []float64
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		w, err := scheduleRandom(rng, 7)
+		w, err := randomWorkflow(rng, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := scheduleRandomUtility(rng, 3)
+		net, err := randomNetwork(rng, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		beam, err := ScheduleSites(w, u, ScheduleOptions{Nodes: -1})
+		beam, err := MakePlans(w, net, Options{Nodes: -1})
 		if err != nil {
 			continue
 		}
-		exact, err := ScheduleSites(w, u, ScheduleOptions{Nodes: 5000})
+		exact, err := MakePlans(w, net, Options{Nodes: 5000})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,10 @@
-package workflow
+package site
 
 import (
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // pageSize is how many values of a paged array are copied when one is written.
@@ -39,11 +41,11 @@ func (a paged[T]) set(i int32, gen uint32, x T) {
 	p.v[i%pageSize] = x
 }
 
-// slotTimes is when the slots of a place are free, ascending. A nil one of a
-// place with more slots than tasks is always free.
+// slotTimes is when the slots of a site are free, ascending. A nil one of a
+// site with more slots than tasks is always free.
 type slotTimes struct {
 	gen  uint32
-	free []Seconds
+	free []workflow.Seconds
 }
 
 // maxGaps is how many idle spans of a link are remembered, the latest ones.
@@ -51,14 +53,14 @@ const maxGaps = 16
 
 // linkTime is when a link carries nothing: from free on, and in gaps before.
 type linkTime struct {
-	free Seconds
-	gaps []idle // never changed in place: states share them
+	free workflow.Seconds
+	gaps []idle // never changed in@site: states share them
 }
 
-type idle struct{ from, to Seconds }
+type idle struct{ from, to workflow.Seconds }
 
 // fit returns when a transfer of that length can begin, not before from.
-func (l *linkTime) fit(from, length Seconds) Seconds {
+func (l *linkTime) fit(from, length workflow.Seconds) workflow.Seconds {
 	for _, g := range l.gaps {
 		if at := max(g.from, from); at+length <= g.to {
 			return at
@@ -69,7 +71,7 @@ func (l *linkTime) fit(from, length Seconds) Seconds {
 
 // take reserves the link from at, which fit returned, for length. With keep the
 // gaps are up to date after that.
-func (l *linkTime) take(at, length Seconds, keep bool) {
+func (l *linkTime) take(at, length workflow.Seconds, keep bool) {
 	if length == 0 {
 		return
 	}
@@ -100,41 +102,41 @@ func (l *linkTime) take(at, length Seconds, keep bool) {
 	l.gaps = gaps
 }
 
-// A siteState is a partial plan: some tasks are decided on. It is not changed
+// A state is a partial plan: some tasks are decided on. It is not changed
 // once it has children.
-type siteState struct {
+type state struct {
 	gen      uint32
-	parent   *siteState
+	parent   *state
 	task     int32 // decided on last; -1 in the first state
 	compute  int16
 	storage  int16
 	depth    int32
-	makespan Seconds // so far
-	bound    Seconds // no completion is faster
-	sum      Seconds // of end + tail of the decided tasks
-	moved    Bytes   // staged, and over links
-	end      paged[Seconds]
+	makespan workflow.Seconds // so far
+	bound    workflow.Seconds // no completion is faster
+	sum      workflow.Seconds // of end + tail of the decided tasks
+	moved    workflow.Bytes   // staged, and over links
+	end      paged[workflow.Seconds]
 	copies   paged[int32] // list of copies of each file
-	slots    []slotTimes  // of each place
+	slots    []slotTimes  // of each site
 	links    []linkTime
-	used     []Bytes // storage of each place
+	used     []workflow.Bytes // storage of each site
 }
 
-func (p *siteProblem) newGen() uint32 { p.gen++; return p.gen }
+func (p *problem) newGen() uint32 { p.gen++; return p.gen }
 
-func (p *siteProblem) emptyState() *siteState {
+func (p *problem) emptyState() *state {
 	g := p.newGen()
-	s := &siteState{gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)), slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.u.links)), used: make([]Bytes, p.np)}
-	for i, c := range p.u.places {
+	s := &state{gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)), slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.net.links)), used: make([]workflow.Bytes, p.np)}
+	for i, c := range p.net.sites {
 		if c.Slots < p.n {
-			s.slots[i].free = make([]Seconds, c.Slots)
+			s.slots[i].free = make([]workflow.Seconds, c.Slots)
 		}
 	}
 	return s
 }
 
 // child returns a copy of s that may be changed, as long as s is not.
-func (p *siteProblem) child(s *siteState) *siteState {
+func (p *problem) child(s *state) *state {
 	c := *s
 	c.gen = p.newGen()
 	c.end, c.copies = slices.Clone(s.end), slices.Clone(s.copies)
@@ -142,70 +144,70 @@ func (p *siteProblem) child(s *siteState) *siteState {
 	return &c
 }
 
-func (p *siteProblem) addCopy(s *siteState, file, place int32, at Seconds) {
-	p.copies = append(p.copies, copyOf{at, place, s.copies.at(file)})
+func (p *problem) addCopy(s *state, file, site int32, at workflow.Seconds) {
+	p.copies = append(p.copies, copyOf{at, site, s.copies.at(file)})
 	s.copies.set(file, s.gen, int32(len(p.copies))-1)
 }
 
-// source returns the copy of a file from which it is staged to place to: the one
+// source returns the copy of a file from which it is staged to site to: the one
 // there, or the one from which it is there soonest when links are idle, whatever
 // their load: a rule that depended on it would make a plan slower for being
 // ahead. ok is false if nothing has written the file, which happens where
 // a record has files without the dependency.
-func (p *siteProblem) source(s *siteState, file int32, to int) (from copyOf, ok bool) {
+func (p *problem) source(s *state, file int32, to int) (from copyOf, ok bool) {
 	least := math.Inf(1)
 	for k := s.copies.at(file); k >= 0; k = p.copies[k].next {
 		c := p.copies[k]
-		if int(c.place) == to {
+		if int(c.site) == to {
 			return c, true
 		}
-		if d := p.transfer(int(c.place), to, p.size[file]); d < least || d == least && c.place < from.place {
+		if d := p.transfer(int(c.site), to, p.size[file]); d < least || d == least && c.site < from.site {
 			least, from, ok = d, c, true
 		}
 	}
 	return from, ok
 }
 
-// transfer returns how long n bytes take from place to place.
-func (p *siteProblem) transfer(from, to int, n Bytes) Seconds {
+// transfer returns how long n bytes take from site to site.
+func (p *problem) transfer(from, to int, n workflow.Bytes) workflow.Seconds {
 	if from == to {
 		return 0
 	}
-	r := p.u.Route(from, to)
+	r := p.net.Route(from, to)
 	rate := r.Bandwidth
 	for _, at := range [...]int{from, to} {
-		if d := p.u.places[at].Disk; d > 0 {
+		if d := p.net.sites[at].Disk; d > 0 {
 			rate = min(rate, d)
 		}
 	}
 	return r.Latency + n/rate
 }
 
-// siteScratch is memory that trying an option needs.
-type siteScratch struct {
+// scratch is memory that trying an option needs.
+type scratch struct {
 	links []linkTime
-	from  []haul // by place
+	from  []haul // by site
 }
 
 type haul struct {
 	any   bool
-	bytes Bytes
-	at    Seconds
+	bytes workflow.Bytes
+	at    workflow.Seconds
 }
 
-// A stageOption is what it takes to have the input of a task at a place.
+// A stageOption is what it takes to have the input of a task at a site.
 type stageOption struct {
 	ok      bool // there is room
-	arrived Seconds
-	bytes   Bytes // staged
+	arrived workflow.Seconds
+	bytes   workflow.Bytes // staged
 }
 
-func newSiteScratch(p *siteProblem) siteScratch {
-	return siteScratch{make([]linkTime, len(p.u.links)), make([]haul, p.np)}
+func newScratch(p *problem) scratch {
+	return scratch{make([]linkTime, len(p.net.links)), make([]haul, p.np)}
 }
 
 // ready returns when the tasks that t waits for have ended.
-func (p *siteProblem) ready(s *siteState, t int) Seconds {
+func (p *problem) ready(s *state, t int) workflow.Seconds {
 	at := 0.0
 	for _, q := range p.w.Graph.Preds(t) {
 		at = max(at, s.end.at(q))
@@ -213,11 +215,11 @@ func (p *siteProblem) ready(s *siteState, t int) Seconds {
 	return at
 }
 
-// stage returns what staging the input of t to place to takes after s, and leaves
+// stage returns what staging the input of t to site to takes after s, and leaves
 // the loads of the links from then on in p.work.links, with the gaps up to date
 // only if keep is set. each is told of every staging task, if it is not nil. One
-// staging task copies all that comes from one place.
-func (p *siteProblem) stage(s *siteState, t, to int, keep bool, each func(Staging)) stageOption {
+// staging task copies all that comes from one site.
+func (p *problem) stage(s *state, t, to int, keep bool, each func(Staging)) stageOption {
 	o := stageOption{arrived: p.ready(s, t)}
 	from := p.work.from
 	clear(from)
@@ -226,11 +228,11 @@ func (p *siteProblem) stage(s *siteState, t, to int, keep bool, each func(Stagin
 		if !ok {
 			continue
 		}
-		if int(c.place) == to {
+		if int(c.site) == to {
 			o.arrived = max(o.arrived, c.at)
 			continue
 		}
-		h := &from[c.place]
+		h := &from[c.site]
 		h.any, h.bytes, h.at = true, h.bytes+p.size[f], max(h.at, c.at)
 		o.bytes += p.size[f]
 	}
@@ -238,7 +240,7 @@ func (p *siteProblem) stage(s *siteState, t, to int, keep bool, each func(Stagin
 	for _, f := range p.made[t] {
 		need += p.size[f]
 	}
-	o.ok = need == 0 || s.used[to]+need <= p.u.places[to].Storage
+	o.ok = need == 0 || s.used[to]+need <= p.net.sites[to].Storage
 	copy(p.work.links, s.links)
 	if !o.ok {
 		return o
@@ -250,7 +252,7 @@ func (p *siteProblem) stage(s *siteState, t, to int, keep bool, each func(Stagin
 		start, length := h.at, p.transfer(at, to, h.bytes)
 		// The links of a route are taken for the same span. Invariant: start is
 		// no earlier than any link before i allows.
-		links := p.u.Route(at, to).Links
+		links := p.net.Route(at, to).Links
 		for i := 0; i < len(links); {
 			if later := p.work.links[links[i]].fit(start, length); later > start {
 				start, i = later, 0
@@ -272,12 +274,12 @@ func (p *siteProblem) stage(s *siteState, t, to int, keep bool, each func(Stagin
 // gapped says whether transfers may go before others that were decided on first.
 // The exact search tries every order instead, and its dominance rule needs that
 // being ahead never costs time.
-func (p *siteProblem) gapped() bool { return !p.exactSize() }
+func (p *problem) gapped() bool { return !p.exactSize() }
 
-// runAt returns when task t starts and ends at place c with its data at place d, which
+// runAt returns when task t starts and ends at site c with its data at site d, which
 // arrive at a time. If it is remote the links are those of p.work.links, which
 // are reserved for it with take.
-func (p *siteProblem) runAt(s *siteState, t, c, d int, arrived, length Seconds, take bool) (start, end Seconds) {
+func (p *problem) runAt(s *state, t, c, d int, arrived, length workflow.Seconds, take bool) (start, end workflow.Seconds) {
 	start = arrived
 	if free := s.slots[c].free; len(free) > 0 {
 		start = max(start, free[0])
@@ -286,9 +288,9 @@ func (p *siteProblem) runAt(s *siteState, t, c, d int, arrived, length Seconds, 
 	if c == d {
 		return start, end
 	}
-	n := p.w.Tasks[t].flow()
-	for _, l := range p.u.Route(d, c).Links {
-		span := n / p.u.links[l].Bandwidth
+	n := flow(&p.w.Tasks[t])
+	for _, l := range p.net.Route(d, c).Links {
+		span := n / p.net.links[l].Bandwidth
 		at := p.work.links[l].fit(start, span)
 		if take {
 			p.work.links[l].take(at, span, p.gapped())
@@ -298,19 +300,19 @@ func (p *siteProblem) runAt(s *siteState, t, c, d int, arrived, length Seconds, 
 	return start, end
 }
 
-// A siteOption is a way to decide on a task.
-type siteOption struct {
-	parent           *siteState
+// A option is a way to decide on a task.
+type option struct {
+	parent           *state
 	task             int32
 	compute, storage int16
-	end              Seconds
-	makespan, bound  Seconds
-	sum              Seconds
-	moved            Bytes
+	end              workflow.Seconds
+	makespan, bound  workflow.Seconds
+	sum              workflow.Seconds
+	moved            workflow.Bytes
 }
 
 // options appends what can be done with task t after s.
-func (p *siteProblem) options(s *siteState, t int, out []siteOption) []siteOption {
+func (p *problem) options(s *state, t int, out []option) []option {
 	tail := p.tail[t]
 	for d := range p.np {
 		o := p.stage(s, t, d, false, nil)
@@ -325,31 +327,31 @@ func (p *siteProblem) options(s *siteState, t int, out []siteOption) []siteOptio
 			_, end := p.runAt(s, t, c, d, o.arrived, length, false)
 			moved := s.moved + o.bytes
 			if c != d {
-				moved += p.w.Tasks[t].flow()
+				moved += flow(&p.w.Tasks[t])
 			}
-			out = append(out, siteOption{s, int32(t), int16(c), int16(d), end, max(s.makespan, end), max(s.bound, end+tail), s.sum + end + tail, moved})
+			out = append(out, option{s, int32(t), int16(c), int16(d), end, max(s.makespan, end), max(s.bound, end+tail), s.sum + end + tail, moved})
 		}
 	}
 	return out
 }
 
 // apply returns the state after an option.
-func (p *siteProblem) apply(o siteOption) *siteState {
+func (p *problem) apply(o option) *state {
 	return p.decide(o.parent, int(o.task), int(o.compute), int(o.storage), p.duration(int(o.task), int(o.compute), int(o.storage)))
 }
 
-// decide returns the state after s in which task t takes length at place c with
+// decide returns the state after s in which task t takes length at site c with
 // its data at d.
-func (p *siteProblem) decide(s *siteState, t, c, d int, length Seconds) *siteState {
+func (p *problem) decide(s *state, t, c, d int, length workflow.Seconds) *state {
 	n := p.child(s)
 	n.parent, n.depth = s, s.depth+1
 	p.advance(n, t, c, d, length, nil)
 	return n
 }
 
-// advance is decide in place, for a state that nothing else shares. record, if
+// advance is decide in@site, for a state that nothing else shares. record, if
 // not nil, is told of everything.
-func (p *siteProblem) advance(n *siteState, t, c, d int, length Seconds, record *SitePlan) {
+func (p *problem) advance(n *state, t, c, d int, length workflow.Seconds, record *Plan) {
 	var each func(Staging)
 	if record != nil {
 		each = func(x Staging) { record.Stagings = append(record.Stagings, x) }
@@ -357,7 +359,7 @@ func (p *siteProblem) advance(n *siteState, t, c, d int, length Seconds, record 
 	st := p.stage(n, t, d, p.gapped(), each)
 	n.task, n.compute, n.storage = int32(t), int16(c), int16(d)
 	for _, f := range p.inputs[t] {
-		if from, ok := p.source(n, f, d); ok && int(from.place) != d {
+		if from, ok := p.source(n, f, d); ok && int(from.site) != d {
 			// A copy exists once all of its task's input has arrived.
 			p.addCopy(n, f, int32(d), st.arrived)
 		}
@@ -366,10 +368,10 @@ func (p *siteProblem) advance(n *siteState, t, c, d int, length Seconds, record 
 	copy(n.links, p.work.links)
 	remote := 0.0
 	if c != d {
-		remote = p.w.Tasks[t].flow()
+		remote = flow(&p.w.Tasks[t])
 	}
 	if record != nil {
-		record.Decisions = append(record.Decisions, SiteDecision{t, c, d, p.ready(n, t), st.arrived, start, end})
+		record.Decisions = append(record.Decisions, Decision{t, c, d, p.ready(n, t), st.arrived, start, end})
 		record.Staged += st.bytes
 		record.Remote += remote
 	}
@@ -384,8 +386,8 @@ func (p *siteProblem) advance(n *siteState, t, c, d int, length Seconds, record 
 	n.occupy(c, end)
 }
 
-// occupy takes the first free slot of place c until end.
-func (s *siteState) occupy(c int, end Seconds) {
+// occupy takes the first free slot of site c until end.
+func (s *state) occupy(c int, end workflow.Seconds) {
 	x := &s.slots[c]
 	if len(x.free) == 0 {
 		return

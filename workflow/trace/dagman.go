@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // This file reads what Pegasus and HTCondor DAGMan leave behind: the .dag file,
@@ -29,16 +31,16 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 		if len(f) == 0 || f[0][0] == '#' {
 			return nil
 		}
-		pos := Pos{n, 1}
+		pos := lineCol(n, 1)
 		switch strings.ToUpper(f[0]) {
 		case "JOB", "FINAL", "PROVISIONER", "SERVICE":
 			if len(f) < 3 {
-				return m.b.errorf(pos, "%s without a name and a file", f[0])
+				return m.b.Errorf(pos, "%s without a name and a file", f[0])
 			}
 			return m.dagTask(f[1], pos)
 		case "SUBDAG":
 			if len(f) < 4 {
-				return m.b.errorf(pos, "SUBDAG without EXTERNAL, a name and a file")
+				return m.b.Errorf(pos, "SUBDAG without EXTERNAL, a name and a file")
 			}
 			return m.dagTask(f[2], pos)
 		case "PARENT":
@@ -48,7 +50,7 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 	})
 }
 
-func (m *merger) dagTask(id string, pos Pos) error {
+func (m *merger) dagTask(id string, pos workflow.Pos) error {
 	t := newTask()
 	t.ID, t.Kind = id, kindOfName(id)
 	for _, prefix := range []string{"stage_in", "stage_out", "stage_inter", "create_dir", "cleanup", "clean_up", "register", "chmod", "cleaup"} {
@@ -61,7 +63,7 @@ func (m *merger) dagTask(id string, pos Pos) error {
 }
 
 // dagEdges reads "a b CHILD c d".
-func (m *merger) dagEdges(f []string, pos Pos) error {
+func (m *merger) dagEdges(f []string, pos workflow.Pos) error {
 	at := -1
 	for i, s := range f {
 		if strings.EqualFold(s, "CHILD") {
@@ -69,7 +71,7 @@ func (m *merger) dagEdges(f []string, pos Pos) error {
 		}
 	}
 	if at < 1 || at == len(f)-1 {
-		return m.b.errorf(pos, "PARENT without parents, CHILD and children")
+		return m.b.Errorf(pos, "PARENT without parents, CHILD and children")
 	}
 	for _, p := range f[:at] {
 		for _, c := range f[at+1:] {
@@ -88,7 +90,7 @@ var dagEvent = regexp.MustCompile(`(?m)^(\d\d/\d\d(?:/\d\d)? \d\d:\d\d:\d\d)(?:\
 
 // readDagmanOut takes run times from the events EXECUTE and JOB_TERMINATED.
 func (m *merger) readDagmanOut(name string, r *bufio.Reader) error {
-	began := map[string]Seconds{}
+	began := map[string]workflow.Seconds{}
 	return eachLine(name, r, func(n int32, line string) error {
 		e := dagEvent.FindStringSubmatch(line)
 		if e == nil {
@@ -104,21 +106,21 @@ func (m *merger) readDagmanOut(name string, r *bufio.Reader) error {
 		}
 		t, err := time.Parse(layout, when)
 		if err != nil {
-			return m.b.errorf(Pos{n, 1}, "%q is not a time", when)
+			return m.b.Errorf(lineCol(n, 1), "%q is not a time", when)
 		}
-		at := Seconds(t.Unix())
+		at := workflow.Seconds(t.Unix())
 		switch e[2] {
 		case "ULOG_EXECUTE":
 			began[e[3]] = at
 		case "ULOG_JOB_TERMINATED", "ULOG_POST_SCRIPT_TERMINATED":
-			m.ran(name, e[3], began, at, Pos{n, 1})
+			m.ran(name, e[3], began, at, lineCol(n, 1))
 		}
 		return nil
 	})
 }
 
 // ran adds a record of a task from when it began until at.
-func (m *merger) ran(file, task string, began map[string]Seconds, at Seconds, pos Pos) {
+func (m *merger) ran(file, task string, began map[string]workflow.Seconds, at workflow.Seconds, pos workflow.Pos) {
 	from, ok := began[task]
 	if !ok || at < from {
 		return
@@ -138,7 +140,7 @@ func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 	if m.b.System == "" || m.b.System == "DAGMan" {
 		m.b.System = "Pegasus"
 	}
-	began := map[string]Seconds{}
+	began := map[string]workflow.Seconds{}
 	return eachLine(name, r, func(n int32, line string) error {
 		e := jobstateLine.FindStringSubmatch(line + " ")
 		if e == nil {
@@ -146,13 +148,13 @@ func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 		}
 		at, err := strconv.ParseFloat(e[1], 64)
 		if err != nil {
-			return m.b.errorf(Pos{n, 1}, "%q is not a time", e[1])
+			return m.b.Errorf(lineCol(n, 1), "%q is not a time", e[1])
 		}
 		switch e[3] {
 		case "EXECUTE":
 			began[e[2]] = at
 		case "JOB_TERMINATED", "JOB_SUCCESS":
-			m.ran(name, e[2], began, at, Pos{n, 1})
+			m.ran(name, e[2], began, at, lineCol(n, 1))
 		}
 		return nil
 	})
@@ -206,7 +208,7 @@ func (m *merger) readKickstart(name string, r *bufio.Reader) error {
 		return err
 	}
 	if tag != "" {
-		return m.b.errorf(Pos{at, 1}, "the invocation is cut short")
+		return m.b.Errorf(lineCol(at, 1), "the invocation is cut short")
 	}
 	return m.invocation(name, job, attributes, at)
 }
@@ -217,7 +219,7 @@ func (m *merger) invocation(file, job string, a map[string]string, line int32) e
 	}
 	d, err := strconv.ParseFloat(a["duration"], 64)
 	if err != nil || !(d >= 0) || math.IsInf(d, 1) {
-		return m.b.errorf(Pos{line, 1}, "kickstart record with duration %q", a["duration"])
+		return m.b.Errorf(lineCol(line, 1), "kickstart record with duration %q", a["duration"])
 	}
 	for i := range m.records {
 		if r := &m.records[i]; r.key == job && r.file == file {
@@ -237,9 +239,9 @@ func (m *merger) invocation(file, job string, a map[string]string, line int32) e
 	}
 	end := math.NaN()
 	if s, err := time.Parse(time.RFC3339, a["start"]); err == nil {
-		t.Start = Seconds(s.UnixNano()) / 1e9
+		t.Start = workflow.Seconds(s.UnixNano()) / 1e9
 		end = t.Start + d
 	}
-	m.records = append(m.records, record{key: job, task: t, end: end, file: file, pos: Pos{line, 1}})
+	m.records = append(m.records, record{key: job, task: t, end: end, file: file, pos: lineCol(line, 1)})
 	return nil
 }

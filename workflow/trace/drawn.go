@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // drawnGraph is a graph as workflow systems draw it: nodes with labels.
@@ -14,15 +16,15 @@ type drawnGraph struct {
 	nodes []drawnNode
 	index map[string]int
 	edges [][2]int
-	at    []Pos // of edges
+	at    []workflow.Pos // of edges
 }
 
 type drawnNode struct {
 	id, label string
-	pos       Pos
+	pos       workflow.Pos
 }
 
-func (g *drawnGraph) node(id string, pos Pos) int {
+func (g *drawnGraph) node(id string, pos workflow.Pos) int {
 	if i, ok := g.index[id]; ok {
 		return i
 	}
@@ -61,7 +63,7 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 			if slices.Contains([]string{"graph", "node", "edge"}, d[1]) {
 				return nil
 			}
-			i := g.node(d[1], Pos{n, 1})
+			i := g.node(d[1], lineCol(n, 1))
 			if l := dotLabel.FindStringSubmatch(d[2]); l != nil {
 				g.nodes[i].label = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`, `\l`, "\n").Replace(l[1])
 			}
@@ -71,14 +73,14 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 		return nil
 	})
 	if err == nil && open {
-		return m.b.errorf(Pos{}, "the graph has no closing brace: it is cut short")
+		return m.b.Errorf(workflow.Pos{}, "the graph has no closing brace: it is cut short")
 	}
 	return err
 }
 
 func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 	if m.graph != nil {
-		return nil, m.b.errorf(Pos{}, "a second graph; the first is %s", m.drawn)
+		return nil, m.b.Errorf(workflow.Pos{}, "a second graph; the first is %s", m.drawn)
 	}
 	m.graph, m.drawn = &drawnGraph{}, name
 	return m.graph, nil
@@ -86,8 +88,8 @@ func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 
 func (g *drawnGraph) addEdges(found [][]string, line int32) {
 	for _, e := range found {
-		g.edges = append(g.edges, [2]int{g.node(e[1], Pos{line, 1}), g.node(e[2], Pos{line, 1})})
-		g.at = append(g.at, Pos{line, 1})
+		g.edges = append(g.edges, [2]int{g.node(e[1], lineCol(line, 1)), g.node(e[2], lineCol(line, 1))})
+		g.at = append(g.at, lineCol(line, 1))
 	}
 }
 
@@ -111,7 +113,7 @@ func (m *merger) readMermaid(name string, r *bufio.Reader) error {
 			return nil
 		}
 		if d := mermaidNode.FindStringSubmatch(line); d != nil && d[1] != "subgraph" {
-			g.nodes[g.node(d[1], Pos{n, 1})].label = strings.TrimSpace(d[2])
+			g.nodes[g.node(d[1], lineCol(n, 1))].label = strings.TrimSpace(d[2])
 		}
 		return nil
 	})

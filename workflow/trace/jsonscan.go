@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // A jsonScanner reads one JSON text as a stream, value by value, in the order in
@@ -46,7 +48,7 @@ func newJSONScanner(r io.Reader, file string) *jsonScanner {
 
 // place returns the line and column of the next byte. Calls cost as much as
 // the input between them is long.
-func (s *jsonScanner) place() Pos {
+func (s *jsonScanner) place() workflow.Pos {
 	for {
 		i := bytes.IndexByte(s.buf[s.counted:s.pos], '\n')
 		if i < 0 {
@@ -57,11 +59,11 @@ func (s *jsonScanner) place() Pos {
 		s.lineFrom = s.counted
 	}
 	s.counted = s.pos
-	return Pos{Line: s.lines + 1, Column: int32(s.pos - s.lineFrom + 1)}
+	return workflow.Pos{Line: s.lines + 1, Column: int32(s.pos - s.lineFrom + 1)}
 }
 
 func (s *jsonScanner) errorf(format string, args ...any) error {
-	return &InputError{File: s.file, Pos: s.place(), Msg: fmt.Sprintf(format, args...)}
+	return &workflow.InputError{File: s.file, Pos: s.place(), Msg: fmt.Sprintf(format, args...)}
 }
 
 // fill reads more input behind buf[from:end], which is kept and moves to the

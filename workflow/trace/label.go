@@ -1,9 +1,20 @@
-package workflow
+package trace
 
 import (
 	"path"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
+
+// A Recorded is an execution with what it is compared by.
+type Recorded struct {
+	workflow.Execution
+	Name string
+	App  string // executions of one App have the same kinds of tasks
+	Site string // executions at one Site share the machines and the workflow system
+	Grid bool   // at a site where waiting in queues is most of the makespan
+}
 
 // Label names the application, site and configuration of a recorded execution
 // by what its file's path and its machines say.
@@ -14,10 +25,10 @@ import (
 // most machines' names share ("compute-3" and "compute-7" are of one site); where
 // no stem covers half of more than eight machines it is a grid. The
 // configuration is the file's name without a repetition's number.
-func Label(w *Workflow, file string) Recorded {
+func Label(w *workflow.Workflow, file string) Recorded {
 	dir, base := path.Split(file)
 	base, _, _ = strings.Cut(base, ".json")
-	r := Recorded{Execution: Execution{Workflow: w}, Name: file}
+	r := Recorded{Execution: workflow.Execution{Workflow: w}, Name: file}
 	r.Config = dir + stripRepetition(base)
 	r.App = path.Base(path.Clean(dir))
 	if r.App == "." || r.App == "/" || isDigits(r.App[len(r.App)-1:]) {
@@ -40,7 +51,7 @@ func stripRepetition(s string) string {
 }
 
 // siteOf returns the name of the site that w's machines are of.
-func siteOf(w *Workflow) (site string, grid bool) {
+func siteOf(w *workflow.Workflow) (site string, grid bool) {
 	system, _, _ := strings.Cut(w.System, " ")
 	count := map[string]int{}
 	best := ""

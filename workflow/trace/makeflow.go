@@ -1,10 +1,12 @@
-package workflow
+package trace
 
 import (
 	"bufio"
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // isMakeflowLog recognises the transaction log of Makeflow.
@@ -17,10 +19,10 @@ func isMakeflowLog(head []byte) bool {
 // and 2 for complete (Makeflow manual, "transaction log format").
 func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 	m.b.Format, m.b.System = "makeflowlog", "Makeflow"
-	began := map[string]Seconds{}
+	began := map[string]workflow.Seconds{}
 	return eachLine(name, r, func(n int32, line string) error {
 		f := strings.Fields(line)
-		pos := Pos{n, 1}
+		pos := lineCol(n, 1)
 		if len(f) >= 3 && f[0] == "#" {
 			return m.makeflowComment(f[1:], pos)
 		}
@@ -29,7 +31,7 @@ func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 		}
 		us, err := strconv.ParseFloat(f[0], 64)
 		if err != nil {
-			return m.b.errorf(pos, "%q is not a time in microseconds", f[0])
+			return m.b.Errorf(pos, "%q is not a time in microseconds", f[0])
 		}
 		switch f[2] {
 		case "1":
@@ -41,7 +43,7 @@ func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 	})
 }
 
-func (m *merger) makeflowComment(f []string, pos Pos) error {
+func (m *merger) makeflowComment(f []string, pos workflow.Pos) error {
 	switch f[0] {
 	case "NODE":
 		t := newTask()

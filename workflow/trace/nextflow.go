@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 func isNextflowTrace(head []byte) bool {
@@ -35,11 +37,11 @@ func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
 		if s := row["status"]; s != "" && s != "COMPLETED" && s != "CACHED" {
 			return nil
 		}
-		return m.nextflowTask(name, row, Pos{n, 1})
+		return m.nextflowTask(name, row, lineCol(n, 1))
 	})
 }
 
-func (m *merger) nextflowTask(file string, row map[string]string, pos Pos) error {
+func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.Pos) error {
 	t := newTask()
 	t.Kind = row["process"]
 	tag := row["tag"]
@@ -61,7 +63,7 @@ func (m *merger) nextflowTask(file string, row map[string]string, pos Pos) error
 	for _, c := range []string{"realtime", "duration"} {
 		if row[c] != "" && math.IsNaN(t.Run) {
 			if t.Run, err = nextflowDuration(row[c]); err != nil {
-				return m.b.errorf(pos, "%s of %q: %v", c, key, err)
+				return m.b.Errorf(pos, "%s of %q: %v", c, key, err)
 			}
 		}
 	}
@@ -88,7 +90,7 @@ func (m *merger) nextflowTask(file string, row map[string]string, pos Pos) error
 var durationPart = regexp.MustCompile(`(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)`)
 
 // nextflowDuration reads "1h 2m 3.4s", "120ms", or raw milliseconds.
-func nextflowDuration(s string) (Seconds, error) {
+func nextflowDuration(s string) (workflow.Seconds, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x >= 0 && !math.IsInf(x, 0) {
 		return x / 1000, nil
 	}
@@ -110,7 +112,7 @@ func nextflowDuration(s string) (Seconds, error) {
 
 // nextflowTime reads "2023-03-21 15:54:38.123" or raw milliseconds since 1970;
 // NaN if s is neither.
-func nextflowTime(s string) Seconds {
+func nextflowTime(s string) workflow.Seconds {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x > 1e11 && x < 1e14 {
 		return x / 1000
 	}
@@ -118,12 +120,12 @@ func nextflowTime(s string) Seconds {
 	if err != nil {
 		return math.NaN()
 	}
-	return Seconds(t.UnixMilli()) / 1000
+	return workflow.Seconds(t.UnixMilli()) / 1000
 }
 
 // nextflowBytes reads "1.2 GB", which Nextflow means as 2^30, or raw bytes; 0 if
 // s is neither.
-func nextflowBytes(s string) Bytes {
+func nextflowBytes(s string) workflow.Bytes {
 	number, unit, _ := strings.Cut(s, " ")
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
@@ -181,7 +183,7 @@ func (m *merger) finishNextflow() error {
 }
 
 // nextflowEdges lets each record of to wait for those of from.
-func (m *merger) nextflowEdges(from, to []int, pos Pos) {
+func (m *merger) nextflowEdges(from, to []int, pos workflow.Pos) {
 	byTag := map[string][]int{}
 	for _, k := range from {
 		byTag[m.records[k].tag] = append(byTag[m.records[k].tag], k)

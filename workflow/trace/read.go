@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // A Source is one input of a workflow. Name is for messages, and for records that
@@ -30,11 +32,11 @@ type Source struct {
 //	Makeflow              .makeflowlog
 //
 // What does not fit is an [*InputError] with the source's name and a place.
-func Read(opt FillOptions, sources ...Source) (*Workflow, error) {
+func Read(opt workflow.FillOptions, sources ...Source) (*workflow.Workflow, error) {
 	if len(sources) == 0 {
 		panic("workflow: no sources")
 	}
-	m := &merger{b: &Builder{}}
+	m := &merger{b: &workflow.Builder{}}
 	for _, src := range sources {
 		r, err := unpack(src)
 		if err != nil {
@@ -62,14 +64,14 @@ func unpack(src Source) (*bufio.Reader, error) {
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, &InputError{File: src.Name, Msg: fmt.Sprintf("gzip: %v", err)}
+		return nil, &workflow.InputError{File: src.Name, Msg: fmt.Sprintf("gzip: %v", err)}
 	}
 	return bufio.NewReaderSize(z, 1<<16), nil
 }
 
 // merger brings together the sources of one workflow.
 type merger struct {
-	b       *Builder
+	b       *workflow.Builder
 	graph   *drawnGraph // a DAG of tasks or processes, drawn by Snakemake or Nextflow
 	drawn   string      // its source
 	records []record
@@ -79,10 +81,10 @@ type merger struct {
 type record struct {
 	key  string // the task's name, or the source's for a benchmark
 	tag  string
-	task Task // Kind is the process or transformation
-	end  Seconds
+	task workflow.Task // Kind is the process or transformation
+	end  workflow.Seconds
 	file string
-	pos  Pos
+	pos  workflow.Pos
 	bench,
 	nextflow bool
 }
@@ -118,16 +120,16 @@ func (m *merger) read(name string, r *bufio.Reader) error {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 {
 		if err != nil && !errors.Is(err, io.EOF) {
-			return &InputError{File: name, Msg: fmt.Sprintf("reading: %v", err)}
+			return &workflow.InputError{File: name, Msg: fmt.Sprintf("reading: %v", err)}
 		}
-		return &InputError{File: name, Msg: "the input is empty: no tasks"}
+		return &workflow.InputError{File: name, Msg: "the input is empty: no tasks"}
 	}
 	for _, f := range formats() {
 		if f.is(head) {
 			return f.read(m, name, r)
 		}
 	}
-	return &InputError{File: name, Pos: Pos{1, 1}, Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, Nextflow, Snakemake, Makeflow"}
+	return &workflow.InputError{File: name, Pos: lineCol(1, 1), Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, Nextflow, Snakemake, Makeflow"}
 }
 
 // readJSON reads WfFormat, or a plain table as JSON.
@@ -183,7 +185,7 @@ func (m *merger) finishRecords() error {
 
 // complete sets what run knows in t. The last run of a task counts: earlier ones
 // failed.
-func complete(t, run *Task) {
+func complete(t, run *workflow.Task) {
 	if !math.IsNaN(run.Run) {
 		t.Run = run.Run
 	}
@@ -219,7 +221,7 @@ func (m *merger) makespanOfRecords() {
 }
 
 // newTask returns a task of which nothing is known.
-func newTask() Task { return Task{Run: math.NaN(), Start: math.NaN(), Machine: -1} }
+func newTask() workflow.Task { return workflow.Task{Run: math.NaN(), Start: math.NaN(), Machine: -1} }
 
 // eachLine calls f for each line of r, without its end and numbered from 1. A
 // line of more than 16 MiB is an error.
@@ -238,7 +240,7 @@ func eachLine(name string, r *bufio.Reader, f func(n int32, line string) error) 
 		}
 	}
 	if err := s.Err(); err != nil {
-		return &InputError{File: name, Pos: Pos{Line: n + 1}, Msg: fmt.Sprintf("reading: %v", err)}
+		return &workflow.InputError{File: name, Pos: workflow.Pos{Line: n + 1}, Msg: fmt.Sprintf("reading: %v", err)}
 	}
 	return nil
 }
@@ -256,7 +258,7 @@ func (m *merger) eachRow(name string, r *bufio.Reader, f func(n int32, titles, c
 		case line == "":
 			return nil
 		case len(cells) != len(titles):
-			return m.b.errorf(Pos{n, 1}, "%d columns under %d titles", len(cells), len(titles))
+			return m.b.Errorf(lineCol(n, 1), "%d columns under %d titles", len(cells), len(titles))
 		}
 		return f(n, titles, cells)
 	})
@@ -264,3 +266,6 @@ func (m *merger) eachRow(name string, r *bufio.Reader, f func(n int32, titles, c
 
 // baseName returns the part of a source's name after the last slash.
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+
+// lineCol returns the place of a line and a column, both from 1.
+func lineCol(line, column int32) workflow.Pos { return workflow.Pos{Line: line, Column: column} }

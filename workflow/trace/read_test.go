@@ -1,16 +1,21 @@
-package workflow
+package trace
 
 import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/assay-run/assay/internal/testbed"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 const wf15 = `{"name":"w","schemaVersion":"1.5","runtimeSystem":{"name":"Pegasus","version":"5.0"},"workflow":{"specification":{
@@ -33,7 +38,7 @@ const wf01 = `{"name":"w","schemaVersion":"0.1","workflow":{"makespan":9.5,"jobs
 "machines":[{"nodeName":"m1","memory":1000,"cpu":{"count":8}}]}}`
 
 // read reads sources given as name, content, name, content.
-func read(t testing.TB, opt FillOptions, parts ...string) (*Workflow, error) {
+func read(t testing.TB, opt workflow.FillOptions, parts ...string) (*workflow.Workflow, error) {
 	t.Helper()
 	var src []Source
 	for i := 0; i < len(parts); i += 2 {
@@ -48,7 +53,7 @@ func TestReadWfFormat(t *testing.T) {
 		{"1.4", wf14, "wfformat-1.4", "Pegasus 4.9"},
 		{"0.1", wf01, "wfformat-0.1", ""},
 	} {
-		w, err := read(t, FillOptions{}, "w.json", tt.text)
+		w, err := read(t, workflow.FillOptions{}, "w.json", tt.text)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -79,7 +84,7 @@ func TestReadStream(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want, err := read(t, FillOptions{}, "w", wf15)
+	want, err := read(t, workflow.FillOptions{}, "w", wf15)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +92,7 @@ func TestReadStream(t *testing.T) {
 		"gzip":     {"w", &z},
 		"bytewise": {"w", iotest.OneByteReader(strings.NewReader(wf15))},
 	} {
-		got, err := Read(FillOptions{}, src)
+		got, err := Read(workflow.FillOptions{}, src)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -138,36 +143,24 @@ func TestBadInput(t *testing.T) {
 		{"bench", "s\th:m:s\tmax_rss\n-1\t0\t0\n", `f:2:1: run time is "-1"`},
 		{"kickstart", "<invocation duration=\"x\">", `f:1:1: kickstart record with duration "x"`},
 	} {
-		_, err := read(t, FillOptions{}, "f", tt.text)
-		var in *InputError
+		_, err := read(t, workflow.FillOptions{}, "f", tt.text)
+		var in *workflow.InputError
 		if !errors.As(err, &in) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v\nwant %s", tt.name, err, tt.want)
 		}
 	}
 }
 
-// TestShortestCycle checks that of several cycles a shortest is named.
-func TestShortestCycle(t *testing.T) {
-	// A ring of six with a chord that closes a ring of three, and a tail.
-	from := []int32{0, 1, 2, 3, 4, 5, 4, 6}
-	to := []int32{1, 2, 3, 4, 5, 0, 2, 0}
-	_, err := NewGraph(7, from, to)
-	var c *CycleError
-	if !errors.As(err, &c) || !slices.Equal(c.Tasks, []int{2, 3, 4}) {
-		t.Errorf("got %v, want the cycle 2 3 4", err)
-	}
-}
-
 func TestFill(t *testing.T) {
 	text := "id,kind,run_s\na1,a,1\na2,a,3\na3,a,\nb1,b,10\nc1,c,\n"
-	w, err := read(t, FillOptions{Fill: true}, "f", text)
+	w, err := read(t, workflow.FillOptions{Fill: true}, "f", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w.Filled != 2 || w.Tasks[2].Run != 2 || w.Tasks[4].Run != 3 {
 		t.Errorf("filled %d: %v", w.Filled, w.Runs())
 	}
-	w, err = read(t, FillOptions{Allow: true}, "f", text)
+	w, err = read(t, workflow.FillOptions{Allow: true}, "f", text)
 	if err != nil || !math.IsNaN(w.Tasks[2].Run) {
 		t.Errorf("allowed: %v, %v", w, err)
 	}
@@ -176,34 +169,44 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestManyEdges reads ten million dependencies between two levels.
-func TestManyEdges(t *testing.T) {
-	n := 3163
-	if testing.Short() {
-		n = 300
-	}
-	from, to := make([]int32, 0, n*n), make([]int32, 0, n*n)
-	for i := range n {
-		for j := range n {
-			from, to = append(from, int32(i)), append(to, int32(n+j))
-		}
-	}
-	g, err := NewGraph(2*n, from, to)
-	if err != nil || g.Edges() != n*n || g.Depth() != 2 {
-		t.Fatalf("%v, %v", g, err)
-	}
-}
-
 // TestReadData reads every execution of the evaluation data, and compares what
 // is read with the table beside it.
 func TestReadData(t *testing.T) {
 	n := 0
-	eachRecorded(t, testbed.Data(t, "workflows"), func(path string, w *Workflow) {
+	eachRecorded(t, testbed.Data(t, "workflows"), func(path string, w *workflow.Workflow) {
 		if n++; !(w.Makespan > 0) || w.Graph.Edges() == 0 || w.Work() <= 0 {
 			t.Errorf("%s: makespan %v, %d edges, work %v", path, w.Makespan, w.Graph.Edges(), w.Work())
 		}
 	})
 	if n == 0 {
 		t.Error("no file")
+	}
+}
+
+// eachRecorded reads every execution below dir; path is relative to that.
+func eachRecorded(t testing.TB, dir string, f func(path string, w *workflow.Workflow)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".json.gz") {
+			return err
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		w, err := Read(workflow.FillOptions{}, Source{path, in})
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		f(filepath.ToSlash(rel), w)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

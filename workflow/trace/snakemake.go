@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/assay-run/assay/stats"
 )
 
 // readSnakemakeBenchmark reads what a rule's benchmark: directive wrote: columns
@@ -18,7 +20,7 @@ func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
 		for i, c := range cols {
 			x, err := strconv.ParseFloat(f[i], 64)
 			if c == "s" && (err != nil || !(x >= 0)) {
-				return m.b.errorf(Pos{n, 1}, "run time is %q", f[i])
+				return m.b.Errorf(lineCol(n, 1), "run time is %q", f[i])
 			}
 			if err != nil || !(x >= 0) {
 				continue // "-" and "NA" where psutil saw nothing
@@ -40,10 +42,10 @@ func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
 		return err
 	}
 	if len(run) == 0 {
-		return m.b.errorf(Pos{1, 1}, "a benchmark without a run")
+		return m.b.Errorf(lineCol(1, 1), "a benchmark without a run")
 	}
-	t.Run = medianOf(run)
-	m.records = append(m.records, record{key: name, task: t, file: name, pos: Pos{2, 1}, bench: true})
+	t.Run = stats.Median(run)
+	m.records = append(m.records, record{key: name, task: t, file: name, pos: lineCol(2, 1), bench: true})
 	return nil
 }
 

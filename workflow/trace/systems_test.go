@@ -1,14 +1,16 @@
-package workflow
+package trace
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // waits returns "task<pred,pred" for each task that waits, sorted.
-func waits(w *Workflow) []string {
+func waits(w *workflow.Workflow) []string {
 	var out []string
 	for t := range w.Tasks {
 		var p []string
@@ -24,14 +26,14 @@ func waits(w *Workflow) []string {
 	return out
 }
 
-func wantWaits(t *testing.T, w *Workflow, want ...string) {
+func wantWaits(t *testing.T, w *workflow.Workflow, want ...string) {
 	t.Helper()
 	if got := waits(w); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func wantRun(t *testing.T, w *Workflow, id string, want Seconds) {
+func wantRun(t *testing.T, w *workflow.Workflow, id string, want workflow.Seconds) {
 	t.Helper()
 	for i := range w.Tasks {
 		if w.Tasks[i].ID == id {
@@ -66,7 +68,7 @@ func TestReadDagman(t *testing.T) {
 04/26/12 17:58:30 Event: ULOG_EXECUTE for Condor Node reduce (4.0)
 04/26/12 17:58:35 Event: ULOG_JOB_TERMINATED for Condor Node reduce (4.0)
 `
-	w, err := read(t, FillOptions{}, "w.dagman.out", out, "w.dag", dagFile)
+	w, err := read(t, workflow.FillOptions{}, "w.dagman.out", out, "w.dag", dagFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestReadJobstateAndKickstart(t *testing.T) {
   mainjob:
     duration: 3.4
 `
-	w, err := read(t, FillOptions{}, "w.dag", dagFile, "jobstate.log", log, "run/map_2.out.000", xml, "run/reduce.out.001", yaml)
+	w, err := read(t, workflow.FillOptions{}, "w.dag", dagFile, "jobstate.log", log, "run/map_2.out.000", xml, "run/reduce.out.001", yaml)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ v4 -> v5;
     v4 --> v5
 `
 	for name, dag := range map[string]string{"dot": dot, "mermaid": mermaid} {
-		w, err := read(t, FillOptions{}, "dag", dag, "trace.txt", trace)
+		w, err := read(t, workflow.FillOptions{}, "dag", dag, "trace.txt", trace)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -168,7 +170,7 @@ v4 -> v5;
 			t.Errorf("%s: makespan %v, %+v, %v", name, w.Makespan, w.Tasks[1], w.Warnings)
 		}
 	}
-	w, err := read(t, FillOptions{}, "trace.txt", trace)
+	w, err := read(t, workflow.FillOptions{}, "trace.txt", trace)
 	if err != nil || len(w.Tasks) != 6 || len(w.Warnings) != 1 {
 		t.Errorf("trace alone: %v, %v", w, err)
 	}
@@ -182,7 +184,7 @@ func TestReadSnakemake(t *testing.T) {
 		"\t3[label = \"map\\nsample: B\", color = \"0.1\"];\n" +
 		"\t1 -> 0\n\t2 -> 1\n\t3 -> 1\n}\n"
 	head := "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
-	w, err := read(t, FillOptions{}, "dag.dot", dag,
+	w, err := read(t, workflow.FillOptions{}, "dag.dot", dag,
 		"bench/map.A.tsv", head+"1.5\t0:00:01\t10.0\t20\t5\t6\t1.0\t2.0\t0\t0\n",
 		"bench/map.B.tsv", head+"2.0\t0:00:02\t-\t-\t-\t-\t-\t-\t0\t0\n4.0\t0:00:04\t-\t-\t-\t-\t-\t-\t0\t0\n",
 		"bench/join.tsv", head+"0.5\t0:00:00\t-\t-\t-\t-\t-\t-\t0\t0\n")
@@ -196,7 +198,7 @@ func TestReadSnakemake(t *testing.T) {
 	if w.Format != "snakemake" || w.Tasks[2].Kind != "map" || w.Tasks[2].Memory != 10<<20 {
 		t.Errorf("%s, %+v", w.Format, w.Tasks[2])
 	}
-	if _, err := read(t, FillOptions{}, "dag.dot", dag[:len(dag)-2], "x.tsv", head+"1\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := read(t, workflow.FillOptions{}, "dag.dot", dag[:len(dag)-2], "x.tsv", head+"1\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("a graph cut short: %v", err)
 	}
 }
@@ -204,7 +206,7 @@ func TestReadSnakemake(t *testing.T) {
 func TestReadMakeflow(t *testing.T) {
 	log := "# STARTED\t1400000000000000\n# NODE\t0\tbwa index ref\n# CATEGORY\t0\tdefault\n# NODE\t1\tbwa mem a\n# CATEGORY\t1\tmem\n# PARENTS\t1\t0\n" +
 		"1400000001000000 0 1 77 1 1 0 0 2\n1400000003500000 0 2 77 1 0 1 0 2\n1400000004000000 1 1 78 0 1 1 0 2\n1400000009000000 1 2 78 0 0 2 0 2\n# COMPLETED\t1400000009100000\n"
-	w, err := read(t, FillOptions{}, "x.makeflowlog", log)
+	w, err := read(t, workflow.FillOptions{}, "x.makeflowlog", log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +225,7 @@ func TestReadPlain(t *testing.T) {
 		{"id":"c 3","kind":"y","run_s":3,"parents":["a","b"],"auxiliary":false}]}`
 	yaml := "name: p # comment\nmakespan_s: 7\ncores: 2\ntasks:\n  - id: a\n    kind: x\n    run_s: 1.5\n  - {id: b, kind: y, run_s: 2, parents: [a], in_B: 30}\n  - id: \"c 3\"\n    kind: 'y'\n    run_s: 3\n    parents: [a, \"b\"]\n"
 	for name, text := range map[string]string{"csv": csv, "json": json, "yaml": yaml, "tsv": strings.ReplaceAll(csv, ",", "\t")} {
-		w, err := read(t, FillOptions{}, "p", text)
+		w, err := read(t, workflow.FillOptions{}, "p", text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

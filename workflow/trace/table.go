@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // The plain tables of docs/format/workflow.md: a task has an id, run_s and
@@ -44,7 +46,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	c.Comment = '#'
 	head, err := r.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return m.b.errorf(Pos{}, "reading: %v", err)
+		return m.b.Errorf(workflow.Pos{}, "reading: %v", err)
 	}
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	for _, comma := range "\t;" {
@@ -58,7 +60,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	}
 	for i, col := range cols {
 		if col = strings.TrimSpace(strings.TrimPrefix(col, "\ufeff")); !slices.Contains(tableColumns, col) {
-			return m.b.errorf(Pos{skipped + 1, 1}, "unknown column %q; there are %s", col, strings.Join(tableColumns, ", "))
+			return m.b.Errorf(lineCol(skipped+1, 1), "unknown column %q; there are %s", col, strings.Join(tableColumns, ", "))
 		}
 		cols[i] = col
 	}
@@ -71,7 +73,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 			return m.csvError(err, skipped)
 		}
 		line, _ := c.FieldPos(0)
-		e := tableEntry{task: newTask(), pos: Pos{skipped + int32(line), 1}}
+		e := tableEntry{task: newTask(), pos: lineCol(skipped+int32(line), 1)}
 		for i, col := range cols {
 			if err := m.setColumn(&e, col, strings.TrimSpace(row[i])); err != nil {
 				return err
@@ -85,12 +87,12 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 
 func (m *merger) csvError(err error, skipped int32) error {
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
-		return m.b.errorf(Pos{skipped + int32(p.Line), int32(p.Column)}, "%v", p.Err)
+		return m.b.Errorf(lineCol(skipped+int32(p.Line), int32(p.Column)), "%v", p.Err)
 	}
 	if errors.Is(err, io.EOF) {
-		return m.b.errorf(Pos{}, "no tasks")
+		return m.b.Errorf(workflow.Pos{}, "no tasks")
 	}
-	return m.b.errorf(Pos{}, "reading: %v", err)
+	return m.b.Errorf(workflow.Pos{}, "reading: %v", err)
 }
 
 // tableHead reads the lines before the header and returns how many.
@@ -103,11 +105,11 @@ func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 		}
 		line, err := r.ReadString('\n')
 		if err != nil {
-			return n, m.b.errorf(Pos{n + 1, 1}, "no tasks")
+			return n, m.b.Errorf(lineCol(n+1, 1), "no tasks")
 		}
 		n++
 		if k, v, ok := strings.Cut(strings.TrimSpace(strings.TrimLeft(line, "# ")), ":"); ok {
-			if err := m.setWorkflow(k, strings.TrimSpace(v), Pos{n, 1}); err != nil {
+			if err := m.setWorkflow(k, strings.TrimSpace(v), lineCol(n, 1)); err != nil {
 				return n, err
 			}
 		}
@@ -116,22 +118,22 @@ func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 
 // setWorkflow sets what a table says of the workflow. Unknown names are
 // comments.
-func (m *merger) setWorkflow(key, value string, pos Pos) error {
+func (m *merger) setWorkflow(key, value string, pos workflow.Pos) error {
 	switch key {
 	case "name":
 		m.b.Name = value
 	case "system":
 		m.b.System = value
 	case "makespan_s":
-		x, err := positive(value)
+		x, err := workflow.ParseNumber(value)
 		if err != nil {
-			return m.b.errorf(pos, "makespan_s: %v", err)
+			return m.b.Errorf(pos, "makespan_s: %v", err)
 		}
 		m.b.Makespan = x
 	case "cores":
-		x, err := positive(value)
+		x, err := workflow.ParseNumber(value)
 		if err != nil || x != math.Trunc(x) || x > 1e7 {
-			return m.b.errorf(pos, "cores: %q is not a whole number", value)
+			return m.b.Errorf(pos, "cores: %q is not a whole number", value)
 		}
 		m.b.Machines[m.b.Machine("machine")].Cores = int(x)
 	}
@@ -140,9 +142,9 @@ func (m *merger) setWorkflow(key, value string, pos Pos) error {
 
 // tableEntry is a task of a table and those it waits for.
 type tableEntry struct {
-	task    Task
+	task    workflow.Task
 	parents []string
-	pos     Pos
+	pos     workflow.Pos
 }
 
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
@@ -151,9 +153,9 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 		if value == "" {
 			return nil
 		}
-		v, err := positive(value)
+		v, err := workflow.ParseNumber(value)
 		if err != nil {
-			return m.b.errorf(e.pos, "%s of task %q: %v", col, t.ID, err)
+			return m.b.Errorf(e.pos, "%s of task %q: %v", col, t.ID, err)
 		}
 		*x = v
 		return nil
@@ -162,7 +164,7 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	case "id":
 		t.ID = value
 	case "kind":
-		t.Kind = m.b.intern([]byte(value))
+		t.Kind = m.b.Intern([]byte(value))
 	case "run_s":
 		return number(&t.Run)
 	case "start_s":
@@ -184,18 +186,18 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	case "auxiliary":
 		b, err := strconv.ParseBool(value)
 		if err != nil && value != "" {
-			return m.b.errorf(e.pos, "auxiliary of task %q: %q is neither true nor false", t.ID, value)
+			return m.b.Errorf(e.pos, "auxiliary of task %q: %q is neither true nor false", t.ID, value)
 		}
 		t.Auxiliary = b
 	default:
-		return m.b.errorf(e.pos, "unknown member %q of a task; there are %s", col, strings.Join(tableColumns, ", "))
+		return m.b.Errorf(e.pos, "unknown member %q of a task; there are %s", col, strings.Join(tableColumns, ", "))
 	}
 	return nil
 }
 
 func (m *merger) addEntry(e *tableEntry) error {
 	if e.task.Kind == "" {
-		e.task.Kind = m.b.intern([]byte(kindOfName(e.task.ID)))
+		e.task.Kind = m.b.Intern([]byte(kindOfName(e.task.ID)))
 	}
 	if _, err := m.b.Task(e.task, e.pos); err != nil {
 		return err

@@ -1,8 +1,10 @@
-package workflow
+package trace
 
 import (
 	"bytes"
 	"math"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // This file reads what WfFormat says of an execution: how tasks ran, and on which
@@ -10,13 +12,13 @@ import (
 
 // runMember reads a member that says how a task ran, and reports whether it
 // was one.
-func (r *wfReader) runMember(key []byte, t *Task, n *taskNames) (known bool, err error) {
+func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known bool, err error) {
 	switch string(key) {
 	case "runtimeInSeconds", "runtime":
 		r.s.peek()
 		pos := r.s.place()
 		if t.Run, err = r.s.number(); err == nil && (t.Run < 0 || math.IsInf(t.Run, 0)) {
-			err = r.b.errorf(pos, "run time is %v s", t.Run)
+			err = r.b.Errorf(pos, "run time is %v s", t.Run)
 		}
 	case "command":
 		err = r.s.object(func(key []byte) error {
@@ -69,7 +71,7 @@ func (r *wfReader) program(p []byte) string {
 	if i := bytes.LastIndexByte(p, '/'); i >= 0 {
 		p = p[i+1:]
 	}
-	return r.b.intern(p)
+	return r.b.Intern(p)
 }
 
 // execTask reads a task of workflow.execution.
@@ -94,24 +96,24 @@ func (r *wfReader) execTask() error {
 		return err
 	}
 	if n.id < 0 {
-		return r.b.errorf(pos, "a task of the execution has no id")
+		return r.b.Errorf(pos, "a task of the execution has no id")
 	}
 	t.Kind = n.program
-	if i := r.b.task[n.id]; i >= 0 {
+	if i := r.b.Defined(n.id); i >= 0 {
 		return r.merge(int(i), t, pos)
 	}
 	if r.spec {
-		return r.b.errorf(pos, "task %q of the execution is not in the specification", r.b.names.said[n.id])
+		return r.b.Errorf(pos, "task %q of the execution is not in the specification", r.b.Said(n.id))
 	}
-	r.early = append(r.early, earlyRun{r.b.names.said[n.id], t, pos})
+	r.early = append(r.early, earlyRun{r.b.Said(n.id), t, pos})
 	return nil
 }
 
 // merge completes task i with what the execution says of it.
-func (r *wfReader) merge(i int, run Task, pos Pos) error {
+func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
 	t := r.b.At(i)
 	if !math.IsNaN(t.Run) {
-		return r.b.errorf(pos, "duplicate task id %q in the execution", t.ID)
+		return r.b.Errorf(pos, "duplicate task id %q in the execution", t.ID)
 	}
 	t.Run, t.Cores, t.Memory, t.Machine = run.Run, run.Cores, run.Memory, run.Machine
 	t.Read, t.Written = run.Read, run.Written
@@ -122,7 +124,7 @@ func (r *wfReader) merge(i int, run Task, pos Pos) error {
 }
 
 func (r *wfReader) machine() error {
-	var m Machine
+	var m workflow.Machine
 	err := r.s.object(func(key []byte) (err error) {
 		switch string(key) {
 		case "nodeName":
@@ -150,7 +152,7 @@ func (r *wfReader) machine() error {
 	return nil
 }
 
-func (r *wfReader) cpu(key []byte, m *Machine) error {
+func (r *wfReader) cpu(key []byte, m *workflow.Machine) error {
 	switch string(key) {
 	case "coreCount", "count":
 		cores := 0.0

@@ -1,10 +1,12 @@
-package workflow
+package trace
 
 import (
 	"bytes"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
@@ -14,7 +16,7 @@ import (
 //
 // Dependencies are those of parents and children together; where a file has
 // neither, those that its files imply.
-func readWfFormat(s *jsonScanner, b *Builder) error {
+func readWfFormat(s *jsonScanner, b *workflow.Builder) error {
 	r := wfReader{s: s, b: b, version: "unknown"}
 	if err := s.object(r.top); err != nil {
 		return err
@@ -34,18 +36,19 @@ func readWfFormat(s *jsonScanner, b *Builder) error {
 
 type wfReader struct {
 	s       *jsonScanner
-	b       *Builder
+	b       *workflow.Builder
 	version string
 	split   bool // has workflow.specification or workflow.execution
 	flat    bool // has workflow.tasks or workflow.jobs
-	flatPos Pos
+	flatPos workflow.Pos
 	spec    bool // has workflow.specification
 	plain   bool // has tasks: a plain table
 
 	names taskNames // of the task being read
 
 	// Where the next name of each sort is looked for first; see nameNear.
-	nearID, nearParent, nearChild, nearFile int32
+	nearID, nearParent, nearChild workflow.TaskRef
+	nearFile                      workflow.FileRef
 
 	early []earlyRun // execution tasks that came before the specification
 }
@@ -53,8 +56,8 @@ type wfReader struct {
 // earlyRun is what an execution says of a task that is not defined yet.
 type earlyRun struct {
 	id   string
-	task Task
-	pos  Pos
+	task workflow.Task
+	pos  workflow.Pos
 }
 
 func (r *wfReader) top(key []byte) (err error) {
@@ -131,7 +134,7 @@ func (r *wfReader) makespan() error {
 		return err
 	}
 	if x < 0 {
-		return r.b.errorf(pos, "makespan is %v s", x)
+		return r.b.Errorf(pos, "makespan is %v s", x)
 	}
 	r.b.Makespan = x
 	return nil
@@ -142,7 +145,7 @@ func (r *wfReader) specification(key []byte) error {
 	case "tasks":
 		return r.s.array(r.specTask)
 	case "files":
-		return r.s.array(r.fileSize)
+		return r.s.array(r.listedFile)
 	}
 	return r.s.skip()
 }
@@ -159,14 +162,15 @@ func (r *wfReader) execution(key []byte) error {
 	return r.s.skip()
 }
 
-// fileSize reads {"id": …, "sizeInBytes": …}.
-func (r *wfReader) fileSize() error {
-	f, size := int32(-1), math.NaN()
+// sizedFile reads {"id": …, "sizeInBytes": …} and returns the file's number, -1 if it
+// has no name.
+func (r *wfReader) sizedFile() (workflow.FileRef, error) {
+	f, size := workflow.FileRef(-1), math.NaN()
 	err := r.s.object(func(key []byte) error {
 		switch string(key) {
 		case "id", "name":
 			id, err := r.s.str()
-			f = r.b.fileNear(&r.nearFile, id)
+			f = r.b.FileRefNear(&r.nearFile, id)
 			return err
 		case "sizeInBytes", "size":
 			return r.amount(&size, "size")
@@ -174,8 +178,14 @@ func (r *wfReader) fileSize() error {
 		return r.s.skip()
 	})
 	if f >= 0 && size > 0 {
-		r.b.file[f].Size = size
+		r.b.SetSize(f, size)
 	}
+	return f, err
+}
+
+// listedFile is sizedFile in the list of a workflow's files.
+func (r *wfReader) listedFile() error {
+	_, err := r.sizedFile()
 	return err
 }
 
@@ -188,7 +198,7 @@ func (r *wfReader) amount(x *float64, what string) error {
 		return err
 	}
 	if v < 0 {
-		return r.b.errorf(pos, "%s is %v", what, v)
+		return r.b.Errorf(pos, "%s is %v", what, v)
 	}
 	if !math.IsNaN(v) {
 		*x = v
@@ -199,9 +209,9 @@ func (r *wfReader) amount(x *float64, what string) error {
 // taskNames are the members of a task that name other things. They are kept
 // by number until its id is known.
 type taskNames struct {
-	name, id         int32
-	parents, childs  []int32
-	inputs, outputs  []int32
+	name, id         workflow.TaskRef
+	parents, childs  []workflow.TaskRef
+	inputs, outputs  []workflow.FileRef
 	program          string
 	category, taskTy string
 }
@@ -212,7 +222,7 @@ func (n *taskNames) reset() *taskNames {
 	return n
 }
 
-func (r *wfReader) refs(into []int32, near *int32) ([]int32, error) {
+func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]workflow.TaskRef, error) {
 	err := r.s.array(func() error {
 		r.s.peek()
 		pos := r.s.place()
@@ -220,29 +230,26 @@ func (r *wfReader) refs(into []int32, near *int32) ([]int32, error) {
 		if err != nil {
 			return err
 		}
-		into = append(into, r.b.nameNear(near, id, pos))
+		into = append(into, r.b.RefNear(near, id, pos))
 		return nil
 	})
 	return into, err
 }
 
-func (r *wfReader) fileRefs(into []int32) ([]int32, error) {
+func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error) {
 	err := r.s.array(func() error {
 		if r.s.peek() == '{' { // {"id": …, "sizeInBytes": …}, seen in the wild
-			n := len(r.b.file)
-			if err := r.fileSize(); err != nil {
-				return err
+			f, err := r.sizedFile()
+			if f >= 0 {
+				into = append(into, f)
 			}
-			if len(r.b.file) > n {
-				into = append(into, int32(n))
-			}
-			return nil
+			return err
 		}
 		id, err := r.s.str()
 		if err != nil {
 			return err
 		}
-		into = append(into, r.b.fileNumber(id))
+		into = append(into, r.b.FileRef(id))
 		return nil
 	})
 	return into, err
@@ -280,7 +287,7 @@ func (r *wfReader) flatTask() error {
 	return r.addTask(t, n, pos)
 }
 
-func (r *wfReader) taskMember(key []byte, t *Task, n *taskNames) (err error) {
+func (r *wfReader) taskMember(key []byte, t *workflow.Task, n *taskNames) (err error) {
 	switch string(key) {
 	case "name":
 		n.name, err = r.ref()
@@ -308,14 +315,14 @@ func (r *wfReader) taskMember(key []byte, t *Task, n *taskNames) (err error) {
 }
 
 // ref reads a string and returns its number as a task name.
-func (r *wfReader) ref() (int32, error) {
+func (r *wfReader) ref() (workflow.TaskRef, error) {
 	r.s.peek()
 	pos := r.s.place()
 	id, err := r.s.str()
 	if err != nil {
 		return -1, err
 	}
-	return r.b.nameNear(&r.nearID, id, pos), nil
+	return r.b.RefNear(&r.nearID, id, pos), nil
 }
 
 func (r *wfReader) interned() (string, error) {
@@ -323,12 +330,12 @@ func (r *wfReader) interned() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.b.intern(t), nil
+	return r.b.Intern(t), nil
 }
 
 // linkedFile reads {"link": "input", "name": …, "sizeInBytes": …}.
 func (r *wfReader) linkedFile(n *taskNames) error {
-	f, size, path, input := int32(-1), math.NaN(), "", false
+	f, size, path, input := workflow.FileRef(-1), math.NaN(), "", false
 	err := r.s.object(func(key []byte) error {
 		switch string(key) {
 		case "name", "id":
@@ -336,7 +343,7 @@ func (r *wfReader) linkedFile(n *taskNames) error {
 			if path != "" {
 				id = append([]byte(path), id...)
 			}
-			f = r.b.fileNumber(id)
+			f = r.b.FileRef(id)
 			return err
 		case "path":
 			p, err := r.s.str()
@@ -355,7 +362,7 @@ func (r *wfReader) linkedFile(n *taskNames) error {
 		return err
 	}
 	if size > 0 {
-		r.b.file[f].Size = size
+		r.b.SetSize(f, size)
 	}
 	if input {
 		n.inputs = append(n.inputs, f)
@@ -366,18 +373,18 @@ func (r *wfReader) linkedFile(n *taskNames) error {
 }
 
 // addTask adds a task that has been read, and what it names.
-func (r *wfReader) addTask(t Task, n *taskNames, pos Pos) error {
+func (r *wfReader) addTask(t workflow.Task, n *taskNames, pos workflow.Pos) error {
 	id := n.id
 	if id < 0 {
 		id = n.name
 	}
 	if id < 0 {
-		return r.b.errorf(pos, "a task has neither id nor name")
+		return r.b.Errorf(pos, "a task has neither id nor name")
 	}
-	t.ID = r.b.names.said[id]
+	t.ID = r.b.Said(id)
 	name := t.ID
 	if n.name >= 0 {
-		name = r.b.names.said[n.name]
+		name = r.b.Said(n.name)
 	}
 	t.Kind = r.kind(n, name)
 	i, err := r.b.Task(t, pos)
@@ -385,19 +392,19 @@ func (r *wfReader) addTask(t Task, n *taskNames, pos Pos) error {
 		return err
 	}
 	if n.name >= 0 && n.name != id {
-		r.b.aliasFor([]byte(name), i, pos)
+		r.b.Alias(n.name, i)
 	}
 	for _, p := range n.parents {
-		r.b.from, r.b.to = append(r.b.from, p), append(r.b.to, id)
+		r.b.EdgeRef(p, id)
 	}
 	for _, c := range n.childs {
-		r.b.from, r.b.to = append(r.b.from, id), append(r.b.to, c)
+		r.b.EdgeRef(id, c)
 	}
 	for _, f := range n.inputs {
-		r.b.inTask, r.b.inFile = append(r.b.inTask, int32(i)), append(r.b.inFile, f)
+		r.b.InputRef(i, f)
 	}
 	for _, f := range n.outputs {
-		r.b.outTask, r.b.outFile = append(r.b.outTask, int32(i)), append(r.b.outFile, f)
+		r.b.OutputRef(i, f)
 	}
 	return nil
 }
@@ -412,7 +419,7 @@ func (r *wfReader) kind(n *taskNames, name string) string {
 	if k == "" {
 		k = kindOfName(name)
 	}
-	return r.b.intern([]byte(k))
+	return r.b.Intern([]byte(k))
 }
 
 // kindOfName takes a numbering off a task's name: "mProject_ID0000012" and
@@ -443,25 +450,25 @@ func isDigits(s string) bool {
 // check reports what can be seen at the end only.
 func (r *wfReader) check() error {
 	if r.plain && (r.split || r.flat) {
-		return r.b.errorf(Pos{1, 1}, "both tasks and a workflow: is this WfFormat or a plain table?")
+		return r.b.Errorf(lineCol(1, 1), "both tasks and a workflow: is this WfFormat or a plain table?")
 	}
 	if !r.plain && !r.split && !r.flat {
-		return r.b.errorf(Pos{1, 1}, "neither a workflow nor tasks: no tasks")
+		return r.b.Errorf(lineCol(1, 1), "neither a workflow nor tasks: no tasks")
 	}
 	if r.split && r.flat {
-		return r.b.errorf(r.flatPos, "schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
+		return r.b.Errorf(r.flatPos, "schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
 	}
 	newer := r.version >= "1.5" && len(r.version) >= 3
 	if r.split && !newer && r.version != "unknown" || r.flat && newer {
-		return r.b.errorf(Pos{1, 1}, "schema version is %s, but the workflow is written as in %s", r.version, map[bool]string{true: "1.5", false: "1.4"}[r.split])
+		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version, map[bool]string{true: "1.5", false: "1.4"}[r.split])
 	}
 	for _, e := range r.early {
 		i := r.b.Find(e.id)
 		if i < 0 {
 			if r.spec {
-				return r.b.errorf(e.pos, "task %q of the execution is not in the specification", e.id)
+				return r.b.Errorf(e.pos, "task %q of the execution is not in the specification", e.id)
 			}
-			return r.b.errorf(e.pos, "workflow.execution without workflow.specification")
+			return r.b.Errorf(e.pos, "workflow.execution without workflow.specification")
 		}
 		if err := r.merge(i, e.task, e.pos); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package workflow
+package trace
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/assay-run/assay/workflow"
 )
 
 // isYAML recognises the YAML form of the plain table by its list of tasks.
@@ -38,7 +40,7 @@ func (m *merger) readYAML(name string, r *bufio.Reader) error {
 			return err
 		}
 		depth := len(line) - len(strings.TrimLeft(line, " "))
-		pos := Pos{n, int32(depth + 1)}
+		pos := lineCol(n, int32(depth+1))
 		if item, ok := strings.CutPrefix(text, "- "); ok && inTasks {
 			if err := flush(); err != nil {
 				return err
@@ -53,18 +55,18 @@ func (m *merger) readYAML(name string, r *bufio.Reader) error {
 			}
 			key, value, ok := yamlPair(text)
 			if inTasks = key == "tasks"; inTasks && value != "" || !ok {
-				return m.b.errorf(pos, "want a name and a value, or tasks and a list below")
+				return m.b.Errorf(pos, "want a name and a value, or tasks and a list below")
 			}
 			if inTasks {
 				return nil
 			}
 			if !slices.Contains([]string{"name", "system", "makespan_s", "cores"}, key) {
-				return m.b.errorf(pos, "unknown member %q of a workflow", key)
+				return m.b.Errorf(pos, "unknown member %q of a workflow", key)
 			}
 			return m.setWorkflow(key, value, pos)
 		}
 		if e == nil || depth != indent {
-			return m.b.errorf(pos, "indented by %d, which fits nothing above", depth)
+			return m.b.Errorf(pos, "indented by %d, which fits nothing above", depth)
 		}
 		return m.yamlMember(e, text, pos)
 	})
@@ -96,7 +98,7 @@ func (q *yamlQuote) holds(c byte) bool {
 // yamlText returns a line without comment and surrounding space.
 func (m *merger) yamlText(line string, n int32) (string, error) {
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.TrimSpace(line[:i]) == "" {
-		return "", m.b.errorf(Pos{n, int32(i + 1)}, "a tab in the indentation")
+		return "", m.b.Errorf(lineCol(n, int32(i+1)), "a tab in the indentation")
 	}
 	var quote yamlQuote
 	for i := range len(line) {
@@ -107,7 +109,7 @@ func (m *merger) yamlText(line string, n int32) (string, error) {
 		}
 	}
 	if quote != 0 {
-		return "", m.b.errorf(Pos{n, 1}, "a quote is not closed")
+		return "", m.b.Errorf(lineCol(n, 1), "a quote is not closed")
 	}
 	return strings.TrimSpace(line), nil
 }
@@ -137,7 +139,7 @@ func (m *merger) yamlItem(e *tableEntry, s string, n int32) error {
 	}
 	inner, ok = strings.CutSuffix(inner, "}")
 	if !ok {
-		return m.b.errorf(e.pos, "{ without } on the same line")
+		return m.b.Errorf(e.pos, "{ without } on the same line")
 	}
 	for _, part := range yamlSplit(inner) {
 		if err := m.yamlMember(e, part, e.pos); err != nil {
@@ -147,21 +149,21 @@ func (m *merger) yamlItem(e *tableEntry, s string, n int32) error {
 	return nil
 }
 
-func (m *merger) yamlMember(e *tableEntry, s string, pos Pos) error {
+func (m *merger) yamlMember(e *tableEntry, s string, pos workflow.Pos) error {
 	key, value, ok := yamlPair(s)
 	if !ok {
-		return m.b.errorf(pos, "%q is not a name, a colon and a value", s)
+		return m.b.Errorf(pos, "%q is not a name, a colon and a value", s)
 	}
 	if key != "parents" {
 		if value != "" && strings.ContainsRune("[{&*!|>", rune(value[0])) {
-			return m.b.errorf(pos, "%s: %q is no plain value", key, value)
+			return m.b.Errorf(pos, "%s: %q is no plain value", key, value)
 		}
 		return m.setColumn(e, key, value)
 	}
 	list, ok := strings.CutPrefix(value, "[")
 	list, closed := strings.CutSuffix(list, "]")
 	if !ok || !closed {
-		return m.b.errorf(pos, "parents: want a list in brackets on one line")
+		return m.b.Errorf(pos, "parents: want a list in brackets on one line")
 	}
 	for _, p := range yamlSplit(list) {
 		e.parents = append(e.parents, yamlScalar(p))

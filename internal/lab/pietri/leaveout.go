@@ -1,18 +1,9 @@
-package workflow
+package pietri
 
 import (
-	"math"
-	"slices"
+	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/trace"
 )
-
-// A Recorded is an execution with what it is compared by.
-type Recorded struct {
-	Execution
-	Name string
-	App  string // executions of one App have the same kinds of tasks
-	Site string // executions at one Site share the machines and the workflow system
-	Grid bool   // at a site where waiting in queues is most of the makespan
-}
 
 // A HoldOut says what a prediction may not have seen.
 type HoldOut uint8
@@ -24,10 +15,10 @@ const (
 
 // An Outcome is one prediction of a leave-one-out evaluation.
 type Outcome struct {
-	*Recorded
-	Prediction
-	Error    float64 // Eq. 6
-	Paper    Seconds // Algorithm 1 top down, all listed cores as slots, 25 s a level
+	*trace.Recorded
+	workflow.Prediction
+	Error    float64          // Eq. 6
+	Paper    workflow.Seconds // Algorithm 1 top down, all listed cores as slots, 25 s a level
 	PaperErr float64
 	From     string // what it was calibrated from: "app and site", "app or site", "default"
 	Trained  int    // executions
@@ -39,41 +30,40 @@ type Outcome struct {
 // a tenth of one for all the rest; and if there are none of these either, by
 // Algorithm 1 with the delay that the paper found. It panics if an execution has
 // no makespan.
-func LeaveOneOut(runs []Recorded, hold HoldOut) ([]Outcome, error) {
+func LeaveOneOut(runs []trace.Recorded, hold HoldOut) ([]Outcome, error) {
 	out := make([]Outcome, len(runs))
 	for i := range runs {
 		r := &runs[i]
 		if !(r.Workflow.Makespan > 0) {
-			panic("workflow: execution without makespan")
+			panic("pietri: execution without makespan")
 		}
 		o := Outcome{Recorded: r}
-		levels := Profile(r.Workflow, nil, TopDown{}.Level(r.Workflow.Graph, nil, 1))
-		o.Paper = Site{Level: PaperDelay}.Makespan(levels, max(r.Workflow.Cores(), 1))
-		o.PaperErr = RelError(r.Workflow.Makespan, o.Paper)
+		levels := workflow.Profile(r.Workflow, nil, workflow.TopDown{}.Level(r.Workflow.Graph, nil, 1))
+		o.Paper = workflow.Overhead{Level: workflow.PaperDelay}.Makespan(levels, max(r.Workflow.Cores(), 1))
+		o.PaperErr = workflow.RelError(r.Workflow.Makespan, o.Paper)
 		train, from := trainingFor(runs, i, hold)
 		o.From, o.Trained = from, len(train)
 		if len(train) == 0 {
-			c := Calibration{Sigma: unknownSigma}
-			o.Prediction = c.interval(o.Paper)
+			o.Prediction = workflow.Uncalibrated(o.Paper)
 		} else {
-			c, err := Calibrate(train)
+			c, err := workflow.Calibrate(train)
 			if err != nil {
 				return nil, err
 			}
-			if o.Prediction, err = c.Predict(r.Workflow, TopDown{}, 0); err != nil {
+			if o.Prediction, err = c.Predict(r.Workflow, workflow.TopDown{}, 0); err != nil {
 				return nil, err
 			}
 		}
-		o.Error = RelError(r.Workflow.Makespan, o.Makespan)
+		o.Error = workflow.RelError(r.Workflow.Makespan, o.Makespan)
 		out[i] = o
 	}
 	return out, nil
 }
 
 // trainingFor returns the executions from which runs[i] is predicted.
-func trainingFor(runs []Recorded, i int, hold HoldOut) (train []Execution, from string) {
+func trainingFor(runs []trace.Recorded, i int, hold HoldOut) (train []workflow.Execution, from string) {
 	r := &runs[i]
-	var near [4][]Execution // app and site, app, site, neither
+	var near [4][]workflow.Execution // app and site, app, site, neither
 	for j := range runs {
 		o := &runs[j]
 		if j == i || hold == HoldConfig && o.Config == r.Config && o.App == r.App && o.Site == r.Site || o.Grid != r.Grid {
@@ -103,19 +93,4 @@ func trainingFor(runs []Recorded, i int, hold HoldOut) (train []Execution, from 
 		}
 	}
 	return train, "app or site"
-}
-
-// Quantile returns the q-quantile of x, which it sorts; NaN if x is empty.
-// It interpolates linearly (Hyndman and Fan's type 7).
-func Quantile(x []float64, q float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(x)
-	at := q * float64(len(x)-1)
-	i := int(at)
-	if i+1 >= len(x) {
-		return x[len(x)-1]
-	}
-	return x[i] + (at-float64(i))*(x[i+1]-x[i])
 }

@@ -1,55 +1,20 @@
-package workflow
+package pietri
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/workflow"
 )
-
-// eachRecorded reads every execution below dir; path is relative to that.
-func eachRecorded(t testing.TB, dir string, f func(path string, w *Workflow)) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".json.gz") {
-			return err
-		}
-		in, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		w, err := Read(FillOptions{}, Source{path, in})
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		f(filepath.ToSlash(rel), w)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// recordedRuns returns every execution below dir.
-func recordedRuns(t testing.TB, dir string) []Recorded {
-	t.Helper()
-	var runs []Recorded
-	eachRecorded(t, dir, func(path string, w *Workflow) { runs = append(runs, Label(w, path)) })
-	return runs
-}
 
 // TestLeaveOneOut holds the accuracy that docs/results/workflow.md reports, with
 // one execution in ninety to spare.
 func TestLeaveOneOut(t *testing.T) {
-	runs := recordedRuns(t, testbed.Data(t, "workflows"))
+	runs, skipped, err := traces.Recorded([]string{testbed.Data(t, "workflows")})
+	if err != nil || skipped > 0 {
+		t.Fatalf("%v, %d executions without a makespan", err, skipped)
+	}
 	for _, tt := range []struct {
 		name         string
 		hold         HoldOut
@@ -77,8 +42,8 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 		}
 		n := float64(len(errs))
-		median := Quantile(errs, 0.5)
-		t.Logf("%s left out: %v executions, median %.3f, within 20 %% %.3f, in the interval %.3f; Alg. 1 with all cores %.3f", tt.name, n, median, in20/n, covered/n, Quantile(paper, 0.5))
+		median := workflow.Quantile(errs, 0.5)
+		t.Logf("%s left out: %v executions, median %.3f, within 20 %% %.3f, in the interval %.3f; Alg. 1 with all cores %.3f", tt.name, n, median, in20/n, covered/n, workflow.Quantile(paper, 0.5))
 		if median > tt.median || in20/n < tt.in20 {
 			t.Errorf("%s left out: median %.3f, want at most %v; within 20 %% %.3f, want at least %v", tt.name, median, tt.median, in20/n, tt.in20)
 		}
