@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
@@ -116,7 +118,7 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	var reports []*planReport
+	var reports []*planreport.Plan
 	for _, arg := range args {
 		r, err := p.plan(arg)
 		if err != nil {
@@ -125,14 +127,14 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 		reports = append(reports, r)
 	}
 	if f.svg != "" {
-		if err := writeFile(f.svg, func(w io.Writer) error { return planSVG(w, reports) }); err != nil {
+		if err := writeFile(f.svg, func(w io.Writer) error { return planreport.WriteSVG(w, reports) }); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return writeOneOrMany(cmd.OutOrStdout(), reports, (*planReport).json)
+		return planreport.WriteJSON(cmd.OutOrStdout(), reports)
 	}
-	return writePlanText(cmd.OutOrStdout(), reports)
+	return planreport.WriteText(cmd.OutOrStdout(), reports)
 }
 
 // planner holds what all workflows of one command line share.
@@ -143,17 +145,6 @@ type planner struct {
 	offers []workflow.Offer
 	times  *workflow.KindModel
 	slots  []int
-}
-
-// planReport is the plan of one workflow.
-type planReport struct {
-	*workflow.Comparison
-	w      *workflow.Workflow
-	opt    workflow.PlanOptions
-	offers []workflow.Offer
-	priced bool
-	notes  []string
-	self   *workflow.Prediction // of the recorded execution, with a calibration
 }
 
 func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
@@ -283,48 +274,60 @@ func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *
 }
 
 // plan plans one workflow under every offer.
-func (p *planner) plan(arg string) (*planReport, error) {
+func (p *planner) plan(arg string) (*planreport.Plan, error) {
 	w, err := traces.Read(arg, p.in, workflow.FillOptions{Fill: p.flags.fill, Allow: p.times != nil})
 	if err != nil {
 		return nil, inputError(err)
 	}
-	r := &planReport{opt: p.opt, offers: p.offers, priced: p.flags.price != "" || p.flags.prices != "" || p.flags.sites != ""}
+	r := &planreport.Plan{
+		Options: p.opt, Offers: p.offers, Priced: p.flags.price != "" || p.flags.prices != "" || p.flags.sites != "",
+	}
 	if w.Filled > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("%d of %d run times were missing and are their kind's median", w.Filled, len(w.Tasks)))
+		r.Note("%d of %d run times were missing and are their kind's median", w.Filled, len(w.Tasks))
 	}
 	w, notes, err := p.flags.refine(w, p.times)
 	if err != nil {
 		return nil, err
 	}
-	r.w, r.notes = w, append(r.notes, notes...)
-	if r.opt.Slots = p.slots; r.opt.Slots == nil {
-		r.opt.Slots = workflow.DefaultSlots(w)
+	r.Workflow, r.Notes = w, append(r.Notes, notes...)
+	if r.Options.Slots = p.slots; r.Options.Slots == nil {
+		r.Options.Slots = workflow.DefaultSlots(w)
 	}
-	if err := r.calibrated(); err != nil {
+	if err := calibrated(r); err != nil {
 		return nil, err
 	}
-	if r.Comparison, err = workflow.Compare(w, r.offers, r.opt); err != nil {
+	if r.Comparison, err = workflow.Compare(w, r.Offers, r.Options); err != nil {
 		return nil, inputError(err)
 	}
 	return r, nil
 }
 
 // calibrated predicts the recorded execution, and says what is assumed.
-func (r *planReport) calibrated() error {
-	c := r.opt.Calibration
+func calibrated(r *planreport.Plan) error {
+	c := r.Options.Calibration
 	if c == nil {
-		if r.opt.Overhead == (workflow.Overhead{}) {
-			r.notes = append(r.notes, "no overhead is assumed: the site's delays are not known (--calibrate, --delay)")
+		if r.Options.Overhead == (workflow.Overhead{}) {
+			r.Note("no overhead is assumed: the site's delays are not known (--calibrate, --delay)")
 		}
 		return nil
 	}
-	s, err := c.Predict(r.w, workflow.TopDown{}, 0)
+	s, err := c.Predict(r.Workflow, workflow.TopDown{}, 0)
 	if err != nil {
 		return err
 	}
-	r.self = &s
+	r.Recorded = &s
 	if c.Configs == 1 {
-		r.notes = append(r.notes, "calibrated from one configuration only: intervals are a guess")
+		r.Note("calibrated from one configuration only: intervals are a guess")
 	}
 	return nil
+}
+
+// writeFile writes a file with f.
+func writeFile(name string, f func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return mistaken(err)
+	}
+	w := bufio.NewWriter(file)
+	return errors.Join(f(w), w.Flush(), file.Close())
 }

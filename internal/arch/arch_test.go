@@ -47,8 +47,9 @@ var beside = map[string][]string{
 	"/internal/term":       {},
 	"/internal/bench":      {"", "/stats", "/run", "/store", "/study"},
 	"/internal/explain":    {"", "/model", "/internal/report"},
-	"/internal/link":       {},                               // an emulated network link
-	"/internal/lab/pietri": {"/workflow", "/workflow/trace"}, // the experiments of the paper on levels
+	"/internal/link":       {},                                                  // an emulated network link
+	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments of the paper on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown
 	"/internal/mountinfo":  {},
 	"/internal/proc":       {},
 	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"}, // learned models in plans over sites
