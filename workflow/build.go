@@ -290,7 +290,8 @@ func (b *Builder) missing(w *Workflow, opt FillOptions) error {
 		return b.Errorf(Pos{}, "no run times: the input describes a workflow but no execution of it")
 	}
 	if !opt.Fill {
-		return b.Errorf(b.where[first], "task %q has no run time (%d of %d tasks have none; they can be filled from their kind's median)",
+		return b.Errorf(b.where[first],
+			"task %q has no run time (%d of %d tasks have none; they can be filled from their kind's median)",
 			w.Tasks[first].ID, n, len(w.Tasks))
 	}
 	w.Filled = fillMissing(w)

@@ -17,7 +17,8 @@ func drawWorkflow(t *rapid.T, max int) *Workflow {
 	b := Builder{Name: "drawn"}
 	for i := range n {
 		run := float64(rapid.IntRange(0, 20).Draw(t, "run"))
-		if _, err := b.Task(Task{ID: fmt.Sprint(i), Kind: fmt.Sprint(i % 3), Run: run, Machine: -1, In: float64(i)}, Pos{}); err != nil {
+		if _, err := b.Task(Task{ID: fmt.Sprint(i), Kind: fmt.Sprint(i % 3), Run: run, Machine: -1, In: float64(i)},
+			Pos{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,18 +62,21 @@ func TestLevelers(t *testing.T) {
 		early, late := TopDown{}.Level(g, nil, 1), BottomUp{}.Level(g, nil, 1)
 		for task := range g.Len() {
 			if int(early[task]) != slowDepth(g, task) || g.Depth()-1-int(late[task]) != slowHeight(g, task) {
-				t.Fatalf("task %d: levels %d and %d, want %d and %d from the end", task, early[task], late[task], slowDepth(g, task), slowHeight(g, task))
+				t.Fatalf("task %d: levels %d and %d, want %d and %d from the end", task, early[task], late[task],
+					slowDepth(g, task), slowHeight(g, task))
 			}
 		}
 		for _, l := range Levelers() {
 			level := l.Level(g, w.Runs(), slots)
 			for task := range g.Len() {
 				if level[task] < early[task] || level[task] > late[task] {
-					t.Fatalf("%s: task %d on level %d, outside %d to %d", l.Name, task, level[task], early[task], late[task])
+					t.Fatalf("%s: task %d on level %d, outside %d to %d", l.Name, task, level[task], early[task],
+						late[task])
 				}
 				for _, p := range g.Preds(task) {
 					if level[p] >= level[task] {
-						t.Fatalf("%s: task %d on level %d waits for task %d on level %d", l.Name, task, level[task], p, level[p])
+						t.Fatalf("%s: task %d on level %d waits for task %d on level %d", l.Name, task, level[task],
+							p, level[p])
 					}
 				}
 			}
@@ -167,7 +171,8 @@ func TestSiteSlots(t *testing.T) {
 		overhead Overhead
 		given    int
 		want     int
-	}{{Overhead{}, 8, 8}, {Overhead{Share: 0.5}, 8, 4}, {Overhead{Share: 0.01}, 8, 1}, {Overhead{SlotCap: 3}, 8, 3}, {Overhead{Share: 0.5, SlotCap: 3}, 4, 2}} {
+	}{{Overhead{}, 8, 8}, {Overhead{Share: 0.5}, 8, 4}, {Overhead{Share: 0.01}, 8, 1}, {Overhead{SlotCap: 3}, 8,
+		3}, {Overhead{Share: 0.5, SlotCap: 3}, 4, 2}} {
 		if got := tt.overhead.Slots(tt.given); got != tt.want {
 			t.Errorf("%+v: %d of %d slots, want %d", tt.overhead, got, tt.given, tt.want)
 		}

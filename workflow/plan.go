@@ -101,7 +101,8 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 				return nil, err
 			}
 			m := s.Makespan
-			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m), Efficiency(work, n, m)})
+			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m),
+				Efficiency(work, n, m)})
 		}
 	}
 	p.Pareto = pareto(byLevels)
@@ -219,9 +220,11 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 	case len(slots) == 1:
 		c.Why = fmt.Sprintf("the only number of slots asked for: %.4g s", c.Makespan)
 	case i == len(slots)-1:
-		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last, c.Makespan, span[0], slots[0])
+		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last,
+			c.Makespan, span[0], slots[0])
 	default:
-		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last, 100*(1-least/c.Makespan), c.Makespan)
+		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last,
+			100*(1-least/c.Makespan), c.Makespan)
 	}
 	return c
 }
@@ -230,7 +233,8 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 func nearest(front []Estimate, opt *PlanOptions) Choice {
 	c := Choice{Estimate: front[0]} // the fastest
 	if opt.Deadline > 0 && c.Makespan > opt.Deadline {
-		c.Why = fmt.Sprintf("nothing keeps the deadline of %.4g s; this is the fastest, %.4g s", opt.Deadline, c.Makespan)
+		c.Why = fmt.Sprintf("nothing keeps the deadline of %.4g s; this is the fastest, %.4g s", opt.Deadline,
+			c.Makespan)
 		return c
 	}
 	cheap := front[len(front)-1]

@@ -55,7 +55,8 @@ func TestPlanFigure1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Pareto) != 1 || plan.Pareto[0].Slots != 2 || plan.Pareto[0].Makespan != 58 || plan.Pareto[0].Cost != 116 {
+	if len(plan.Pareto) != 1 || plan.Pareto[0].Slots != 2 || plan.Pareto[0].Makespan != 58 ||
+		plan.Pareto[0].Cost != 116 {
 		t.Errorf("front %+v", plan.Pareto)
 	}
 	if c := plan.Choice; c.Slots != 2 || c.Method != "bua" || !c.Feasible {
@@ -75,7 +76,8 @@ func TestPlanFigure1(t *testing.T) {
 		{70, 90, 2, false, "nothing keeps the deadline of 70 s and the budget of 90"},
 		{90, 200, 1, true, "the cheapest"},
 	} {
-		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget, Simulate: true})
+		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
+			Simulate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +254,8 @@ func siteRun(t *testing.T, n, cores int, overhead Overhead, rng *rand.Rand, nois
 		w.Tasks[i].Machine = 0
 	}
 	w.Machines = []Machine{{Name: "m", Cores: cores}}
-	w.Makespan = overhead.Makespan(Profile(w, nil, TopDown{}.Level(w.Graph, nil, 1)), cores) * (1 + noise*(2*rng.Float64()-1))
+	w.Makespan = overhead.Makespan(Profile(w, nil, TopDown{}.Level(w.Graph, nil, 1)),
+		cores) * (1 + noise*(2*rng.Float64()-1))
 	return Execution{Workflow: w}
 }
 
@@ -279,7 +282,8 @@ func TestCalibrateRecovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if RelError(e.Workflow.Makespan, p.Makespan) > 0.1 || p.Low > e.Workflow.Makespan || p.High < e.Workflow.Makespan {
+		if RelError(e.Workflow.Makespan, p.Makespan) > 0.1 || p.Low > e.Workflow.Makespan ||
+			p.High < e.Workflow.Makespan {
 			t.Errorf("%d tasks: predicted %+v, real %v", n, p, e.Workflow.Makespan)
 		}
 	}
@@ -300,7 +304,8 @@ func TestCalibrateRecovers(t *testing.T) {
 	if err1 != nil || err2 != nil || p != q {
 		t.Errorf("read back: %v, %v instead of %v, %v", q, err2, p, err1)
 	}
-	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`, strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
+	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`,
+		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
 		var in *InputError
 		if _, err := ReadCalibration("c", strings.NewReader(bad)); !errors.As(err, &in) {
 			t.Errorf("%.20q: %v", bad, err)

@@ -50,7 +50,8 @@ const noSlot = -1
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
-	s := &simulation{w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n), of: make([]int32, n), writing: make([]bool, n)}
+	s := &simulation{w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n),
+		of: make([]int32, n), writing: make([]bool, n)}
 	if opt.Overhead.Byte > 0 {
 		s.link.rate = 1 / opt.Overhead.Byte
 	}
@@ -97,7 +98,8 @@ func (s *simulation) classify(needs bool) error {
 				k.memory = math.Exp2(math.Ceil(math.Log2(task.Memory)*64) / 64)
 			}
 			if !s.fits(k.cores, task.Memory) {
-				return &InfeasibleError{fmt.Sprintf("task %q needs %g cores and %.3g B of memory, which no machine has", task.ID, k.cores, task.Memory)}
+				return &InfeasibleError{fmt.Sprintf("task %q needs %g cores and %.3g B of memory, which no "+
+					"machine has", task.ID, k.cores, task.Memory)}
 			}
 			if !s.fits(k.cores, k.memory) {
 				k.memory = task.Memory

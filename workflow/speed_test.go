@@ -13,7 +13,8 @@ func layered(t testing.TB, n, width int) *Workflow {
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := Builder{Name: "layered"}
 	for i := range n {
-		if _, err := b.Task(Task{ID: fmt.Sprintf("t%07d", i), Kind: "k", Run: 1 + 10*rng.Float64(), Machine: -1}, Pos{}); err != nil {
+		if _, err := b.Task(Task{ID: fmt.Sprintf("t%07d", i), Kind: "k", Run: 1 + 10*rng.Float64(), Machine: -1},
+			Pos{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,10 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
-	return vary(w, leveler, slots, opt, func(levels []Level, n int) Seconds { return overhead.Makespan(levels, n) }), nil
+	return vary(w, leveler, slots, opt, func(levels []Level,
+		n int) Seconds {
+		return overhead.Makespan(levels, n)
+	}), nil
 }
 
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
@@ -176,7 +179,8 @@ func (c *Calibration) Vary(w *Workflow, leveler Leveler, opt VaryOptions) Spread
 		for i := range run {
 			run[i] *= 1 + opt.Error*(2*rng.Float64()-1)
 		}
-		s.Predictions = append(s.Predictions, predictModels(c.Models, levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil))
+		s.Predictions = append(s.Predictions, predictModels(c.Models,
+			levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil))
 	}
 	s.summarise()
 	return s

@@ -73,25 +73,32 @@ func planCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd, args, &f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.slots, "slots", "", "numbers of slots, `2,4,8` or 4..256 for every doubling; default 1 to the workflow's width")
+	fl.StringVar(&f.slots, "slots", "",
+		"numbers of slots, `2,4,8` or 4..256 for every doubling; default 1 to the workflow's width")
 	fl.StringVar(&f.levels, "levels", "tda,bua", "how to count levels: `tda,bua,slack`")
 	fl.BoolVar(&f.simulate, "simulate", false, "simulate a list scheduler too")
 	fl.DurationVar(&f.delay, "delay", 0, "delay of each level, 25s in the paper")
 	fl.DurationVar(&f.start, "start", 0, "delay of the whole workflow")
-	fl.StringSliceVar(&f.calibrate, "calibrate", nil, "`RUN`: recorded executions to learn the site's delays from, files, folders, or a saved calibration; repeatable")
+	fl.StringSliceVar(&f.calibrate, "calibrate", nil,
+		"`RUN`: recorded executions to learn the site's delays from, files, folders, or a saved calibration; "+
+			"repeatable")
 	fl.StringVar(&f.save, "save-calibration", "", "write the calibration to `FILE`")
 	fl.StringVar(&f.price, "price", "", "`PRICE` of the slots; default one unit of money per slot-second")
 	fl.StringVar(&f.prices, "prices", "", "`FILE` with a name and a price on each line, to compare")
 	fl.DurationVar(&f.deadline, "deadline", 0, "longest makespan allowed")
 	fl.Float64Var(&f.budget, "budget", 0, "most `MONEY` to spend")
-	fl.StringVar(&f.sites, "sites", "", "`FILE` of sites to plan over, YAML: slots, storage, links (docs/format/sites.md); or to compare, JSON: name, price, delays, speed, machines")
+	fl.StringVar(&f.sites, "sites", "",
+		"`FILE` of sites to plan over, YAML: slots, storage, links (docs/format/sites.md); or to compare, "+
+			"JSON: name, price, delays, speed, machines")
 	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output")
 	fl.StringVar(&f.svg, "svg", "", "draw makespan against slots into `FILE`")
 	fl.Float64Var(&f.errorPart, "error", 0, "relative error of the run times, for intervals: 0.1 is ±10 %")
 	fl.IntVar(&f.samples, "samples", 100, "random sets of run times for --error")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random run times")
-	fl.StringSliceVar(&f.models, "model", nil, "`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
-	fl.StringSliceVar(&f.times, "times-from", nil, "`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
+	fl.StringSliceVar(&f.models, "model", nil,
+		"`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
+	fl.StringSliceVar(&f.times, "times-from", nil,
+		"`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
 	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
 	fl.StringArrayVar(&f.machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
@@ -256,12 +263,14 @@ func (f *planFlags) check() error {
 
 // refine makes a workflow that was read what is planned, with the run times of
 // --times-from and the jobs of --clusters. The notes say what is odd about it.
-func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string, err error) {
+func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string,
+	err error) {
 	notes = append(notes, w.Warnings...)
 	if times != nil {
 		var n int
 		if w, n = workflow.Predicted(w, times, nil); n < len(w.Tasks) {
-			notes = append(notes, fmt.Sprintf("%d of %d tasks are of a kind that --times-from does not know", len(w.Tasks)-n, len(w.Tasks)))
+			notes = append(notes, fmt.Sprintf("%d of %d tasks are of a kind that --times-from does not know",
+				len(w.Tasks)-n, len(w.Tasks)))
 		}
 	}
 	if err := w.Check(); err != nil {

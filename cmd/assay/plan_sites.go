@@ -18,7 +18,8 @@ import (
 )
 
 // otherFlags are the flags of assay plan that do not go with a file of sites.
-var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price", "prices", "deadline", "budget", "svg", "machines", "longest-path"}
+var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price",
+	"prices", "deadline", "budget", "svg", "machines", "longest-path"}
 
 // isNetwork reports whether a file of --sites describes sites with their links
 // rather than a JSON list of sites to compare.
@@ -73,7 +74,8 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 }
 
 // planOverSites plans the workflow that arg names.
-func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network, times *workflow.KindModel) (*planreport.Sites, error) {
+func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
+	times *workflow.KindModel) (*planreport.Sites, error) {
 	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
 	if err != nil {
 		return nil, inputError(err)
@@ -90,12 +92,14 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.S
 		}
 		opt.Model = l
 		if n := l.Unknown(r.Workflow); n > 0 {
-			r.Note("%d of %d tasks are of a kind without --model: their times are the recorded ones by the speed of a site", n, len(r.Workflow.Tasks))
+			r.Note("%d of %d tasks are of a kind without --model: their times are the recorded ones by the "+
+				"speed of a site", n, len(r.Workflow.Tasks))
 		}
 	}
 	if !cmd.Flags().Changed("error") {
 		opt.Error = site.AssumedError
-		r.Note("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)", 100*opt.Error)
+		r.Note("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)",
+			100*opt.Error)
 	}
 	if !site.TellsData(r.Workflow) {
 		r.Note("the workflow says nothing about the size of data: they are planned as if they were none")

@@ -37,25 +37,27 @@ var apart = map[string][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":           {""},
-	"/bench/studies":       {}, // data, and tests of it
-	"/internal/arch":       {},
-	"/internal/cgroup":     {"/internal/mountinfo"},
-	"/internal/config":     {"", "/internal/expr", "/run", "/workflow", "/workflow/site"},
-	"/internal/expr":       {""},
-	"/internal/report":     {},
-	"/internal/term":       {},
-	"/internal/bench":      {"", "/stats", "/run", "/store", "/study"},
-	"/internal/explain":    {"", "/model", "/internal/report"},
-	"/internal/link":       {},                                                  // an emulated network link
-	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments of the paper on levels
+	"/assaytest":          {""},
+	"/bench/studies":      {}, // data, and tests of it
+	"/internal/arch":      {},
+	"/internal/cgroup":    {"/internal/mountinfo"},
+	"/internal/config":    {"", "/internal/expr", "/run", "/workflow", "/workflow/site"},
+	"/internal/expr":      {""},
+	"/internal/report":    {},
+	"/internal/term":      {},
+	"/internal/bench":     {"", "/stats", "/run", "/store", "/study"},
+	"/internal/explain":   {"", "/model", "/internal/report"},
+	"/internal/link":      {}, // an emulated network link
+	"/internal/mountinfo": {},
+	"/internal/proc":      {},
+	"/internal/rfs":       {}, // a remote file system that counts and times
+	testOnly:              {},
+
+	// Between the library of workflows and the command.
+	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments on levels
 	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown
-	"/internal/mountinfo":  {},
-	"/internal/proc":       {},
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"}, // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                  // workflows on the file system
-	"/internal/rfs":        {},                                                // a remote file system that counts and times
-	testOnly:               {},
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},   // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                    // workflows on the file system
 }
 
 // testOnly is what nothing but tests may import.
@@ -78,7 +80,8 @@ var owner = map[string]string{
 }
 
 // impure are packages that layers 0 to 2 must not import.
-var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic", "math/rand"}
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
+	"math/rand"}
 
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")

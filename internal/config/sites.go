@@ -158,7 +158,8 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 func (d *decoder) site(key, n *yaml.Node) site.Site {
 	s := site.Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1)}
 	what := "site " + clip(key.Value)
-	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value, func(r rune) bool { return r < ' ' }) {
+	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value,
+		func(r rune) bool { return r < ' ' }) {
 		d.fail(key, "%s: a name has 1 to 100 characters", what)
 	}
 	d.mapping(n, what, []field{

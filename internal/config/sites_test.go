@@ -57,7 +57,8 @@ func TestSitesLocated(t *testing.T) {
 		{&site.NetworkError{Site: 1, Link: -1, Reason: "x"}, "s.yaml:4:3: x"},
 		{&site.NetworkError{Site: -1, Link: 1, Reason: "x"}, "s.yaml:8:5: x"},
 		{&site.NetworkError{Site: -1, Link: -1, Reason: "x"}, "s.yaml: x"},
-		{&site.MissingInputError{Input: "f", Task: "t"}, `s.yaml:1:7: no site has the input "f": no pattern matches it`},
+		{&site.MissingInputError{Input: "f", Task: "t"},
+			`s.yaml:1:7: no site has the input "f": no pattern matches it`},
 		{&workflow.InfeasibleError{Why: "x"}, "s.yaml: x"},
 		{other, "other"},
 	} {
@@ -72,7 +73,8 @@ func TestSitesLocated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cut.Network(); err == nil || !strings.HasPrefix(err.Error(), "s.yaml:1:16: the utility is disconnected: B") {
+	if _, err := cut.Network(); err == nil || !strings.HasPrefix(err.Error(),
+		"s.yaml:1:16: the utility is disconnected: B") {
 		t.Errorf("two sites without a link: %v", err)
 	}
 }
@@ -96,13 +98,20 @@ func TestSitesFlaws(t *testing.T) {
 		{"no sites", "data: A\n", "1:1: sites (name: what it has) is needed"},
 		{"empty sites", "sites: {}\ndata: A\n", "1:8: sites: none is given"},
 		{"unknown key", "sites: {A: {slot: 1}}\ndata: A\n", `1:13: unknown key "slot" in site A (did you mean slots?)`},
-		{"unknown end", "sites: {A: {}}\ndata: A\nlinks: [{between: [A, Q], bandwidth: 1MB/s}]\n", `3:23: no site "Q" in sites`},
-		{"to itself", "sites: {A: {}}\ndata: A\nlinks: [{between: [A, A], bandwidth: 1MB/s}]\n", "3:9: link: from site A to itself"},
-		{"one end", "sites: {A: {}}\ndata: A\nlinks: [{between: [A], bandwidth: 1MB/s}]\n", "3:19: between: two sites are needed, not 1"},
-		{"no bandwidth", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B]}]\n", "3:9: link: bandwidth is needed"},
-		{"zero bandwidth", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B], bandwidth: 0}]\n", "3:38: bandwidth: more than 0 is needed"},
-		{"rate without time", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B], bandwidth: 1MB}]\n", `3:38: bandwidth: "1MB" is not an amount such as 20GB/s`},
-		{"bare storage", "sites: {A: {storage: 100}}\ndata: A\n", `1:22: site A: storage: "100" is not an amount such as 20GB`},
+		{"unknown end", "sites: {A: {}}\ndata: A\nlinks: [{between: [A, Q], bandwidth: 1MB/s}]\n",
+			`3:23: no site "Q" in sites`},
+		{"to itself", "sites: {A: {}}\ndata: A\nlinks: [{between: [A, A], bandwidth: 1MB/s}]\n",
+			"3:9: link: from site A to itself"},
+		{"one end", "sites: {A: {}}\ndata: A\nlinks: [{between: [A], bandwidth: 1MB/s}]\n",
+			"3:19: between: two sites are needed, not 1"},
+		{"no bandwidth", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B]}]\n",
+			"3:9: link: bandwidth is needed"},
+		{"zero bandwidth", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B], bandwidth: 0}]\n",
+			"3:38: bandwidth: more than 0 is needed"},
+		{"rate without time", "sites: {A: {}, B: {}}\ndata: A\nlinks: [{between: [A, B], bandwidth: 1MB}]\n",
+			`3:38: bandwidth: "1MB" is not an amount such as 20GB/s`},
+		{"bare storage", "sites: {A: {storage: 100}}\ndata: A\n",
+			`1:22: site A: storage: "100" is not an amount such as 20GB`},
 		{"speed", "sites: {A: {speed: 0}}\ndata: A\n", "1:20: site A: speed: a number > 0 is needed, not 0"},
 		{"slots", "sites: {A: {slots: -1}}\ndata: A\n", "1:20: site A: slots: a whole number >= 0 is needed, not -1"},
 		{"pattern", "sites: {A: {}}\ndata: {A: '[x'}\n", `2:11: data of A: "[x" is not a pattern`},

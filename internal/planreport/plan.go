@@ -43,7 +43,8 @@ func WriteText(w io.Writer, reports []*Plan) error {
 		t := report.NewTable(report.Palette{}, "workflow", ">tasks", ">slots", ">makespan", ">cost", ">efficiency")
 		for _, r := range reports {
 			c := r.Plans[r.Best].Choice
-			t.Add(r.Workflow.Name, fmt.Sprint(len(r.Workflow.Tasks)), fmt.Sprint(c.Slots), clock(c.Makespan), report.Number(c.Cost, 4), percentText(c.Efficiency))
+			t.Add(r.Workflow.Name, fmt.Sprint(len(r.Workflow.Tasks)), fmt.Sprint(c.Slots), clock(c.Makespan),
+				report.Number(c.Cost, 4), percentText(c.Efficiency))
 		}
 		if err := t.Write(&b); err != nil {
 			return err
@@ -54,7 +55,8 @@ func WriteText(w io.Writer, reports []*Plan) error {
 }
 
 func (r *Plan) text(b *strings.Builder) error {
-	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.Workflow.Name, len(r.Workflow.Tasks), r.Workflow.Graph.Depth(), clock(r.Workflow.Work()), r.Workflow.Format)
+	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.Workflow.Name, len(r.Workflow.Tasks),
+		r.Workflow.Graph.Depth(), clock(r.Workflow.Work()), r.Workflow.Format)
 	r.calibrationText(b)
 	for i, v := range r.Offers {
 		if v.Name != "" {
@@ -85,7 +87,8 @@ func (r *Plan) calibrationText(b *strings.Builder) {
 	if c == nil {
 		return
 	}
-	fmt.Fprintf(b, "calibrated from %d executions of %d configurations: median error %s when left out\n", c.Executions, c.Configs, percentText(c.CVError))
+	fmt.Fprintf(b, "calibrated from %d executions of %d configurations: median error %s when left out\n",
+		c.Executions, c.Configs, percentText(c.CVError))
 	var terms []string
 	for _, t := range c.Mean() {
 		terms = append(terms, fmt.Sprintf("%s %s", t.Term, report.Number(t.Value, 3)))
@@ -93,7 +96,8 @@ func (r *Plan) calibrationText(b *strings.Builder) {
 	fmt.Fprintf(b, "what it adds, on average over %d models: %s\n", len(c.Models), strings.Join(terms, ", "))
 	if m := r.Workflow.Makespan; m > 0 {
 		fmt.Fprintf(b, "recorded on %d cores: %s; predicted %s (%s to %s), error %s\n", r.Workflow.Cores(), clock(m),
-			clock(r.Recorded.Makespan), clock(r.Recorded.Low), clock(r.Recorded.High), percentText(workflow.RelError(m, r.Recorded.Makespan)))
+			clock(r.Recorded.Makespan), clock(r.Recorded.Low), clock(r.Recorded.High),
+			percentText(workflow.RelError(m, r.Recorded.Makespan)))
 	}
 }
 
@@ -103,7 +107,8 @@ func (r *Plan) table(b *strings.Builder, p *workflow.Plan) error {
 	if !r.Priced {
 		cost = ">slot-seconds"
 	}
-	t := report.NewTable(report.Palette{}, ">slots", "method", ">makespan", "interval", cost, ">efficiency", ">bound", "")
+	t := report.NewTable(report.Palette{}, ">slots", "method", ">makespan", "interval", cost, ">efficiency",
+		">bound", "")
 	for _, e := range p.Estimates {
 		interval := ""
 		if e.Low < e.High {
@@ -124,7 +129,8 @@ func (r *Plan) table(b *strings.Builder, p *workflow.Plan) error {
 		if e == p.Choice.Estimate {
 			mark = strings.TrimSpace(mark + " <- choice")
 		}
-		t.Add(fmt.Sprint(e.Slots), e.Method, clock(e.Makespan), interval, report.Number(e.Cost, 4), percentText(e.Efficiency), bound, mark)
+		t.Add(fmt.Sprint(e.Slots), e.Method, clock(e.Makespan), interval, report.Number(e.Cost, 4),
+			percentText(e.Efficiency), bound, mark)
 	}
 	return t.Write(b)
 }
@@ -155,7 +161,8 @@ func WriteSVG(w io.Writer, reports []*Plan) error {
 			c.Series = append(c.Series, *by[name])
 		}
 		if m := r.Workflow.Makespan; m > 0 && !math.IsNaN(m) && r.Workflow.Cores() > 0 {
-			c.Series = append(c.Series, report.Series{Name: "recorded", X: []float64{float64(r.Workflow.Cores())}, Y: []float64{m}, Dots: true})
+			c.Series = append(c.Series, report.Series{Name: "recorded", X: []float64{float64(r.Workflow.Cores())},
+				Y: []float64{m}, Dots: true})
 		}
 	}
 	return c.WriteSVG(w)

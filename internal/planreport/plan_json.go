@@ -109,13 +109,15 @@ func planRows(all []workflow.Estimate) []planRow {
 func (r *Plan) json() planJSON {
 	best := r.Plans[r.Best]
 	j := planJSON{
-		Workflow: r.Workflow.Name, Tasks: len(r.Workflow.Tasks), Format: r.Workflow.Format, System: r.Workflow.System, Work: r.Workflow.Work(),
+		Workflow: r.Workflow.Name, Tasks: len(r.Workflow.Tasks), Work: r.Workflow.Work(),
+		Format: r.Workflow.Format, System: r.Workflow.System,
 		Site: r.Offers[r.Best].Name, Estimates: planRows(best.Estimates), Pareto: planRows(best.Pareto),
 		Recommendation: choiceJSON(best.Choice), Notes: r.Notes,
 	}
 	for _, l := range r.Options.Levelers {
 		pl := planLevels{Method: l.Name}
-		for _, x := range workflow.Profile(r.Workflow, nil, l.Level(r.Workflow.Graph, r.Workflow.Runs(), best.Choice.Slots)) {
+		for _, x := range workflow.Profile(r.Workflow, nil, l.Level(r.Workflow.Graph, r.Workflow.Runs(),
+			best.Choice.Slots)) {
 			pl.Levels = append(pl.Levels, planLevel{x.Tasks, x.Sum, x.Max})
 		}
 		j.Levels = append(j.Levels, pl)
@@ -127,7 +129,8 @@ func (r *Plan) json() planJSON {
 		j.Calibration = &planCalibration{c.Executions, c.Configs, c.CVError, c.Sigma, c.Mean()}
 	}
 	if r.Recorded != nil {
-		j.Recorded = &planRecorded{Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low, High: r.Recorded.High}
+		j.Recorded = &planRecorded{Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
+			High: r.Recorded.High}
 		if m := r.Workflow.Makespan; m > 0 {
 			e := workflow.RelError(m, r.Recorded.Makespan)
 			j.Recorded.Makespan, j.Recorded.Error = &m, &e

@@ -52,9 +52,11 @@ func WriteLevels(out io.Writer, w *workflow.Workflow, l workflow.NamedLeveler, s
 		widest = max(widest, x.Tasks)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d tasks, %d dependencies, %d levels, %s of work (%s)\n", w.Name, len(w.Tasks), w.Graph.Edges(), len(levels), clock(w.Work()), w.Format)
+	fmt.Fprintf(&b, "%s: %d tasks, %d dependencies, %d levels, %s of work (%s)\n", w.Name, len(w.Tasks),
+		w.Graph.Edges(), len(levels), clock(w.Work()), w.Format)
 	if w.Makespan > 0 {
-		fmt.Fprintf(&b, "recorded: %s on %d cores of %d machines (%s)\n", clock(w.Makespan), w.Cores(), len(w.Machines), w.System)
+		fmt.Fprintf(&b, "recorded: %s on %d cores of %d machines (%s)\n", clock(w.Makespan), w.Cores(),
+			len(w.Machines), w.System)
 	}
 	t := report.NewTable(report.Palette{}, ">level", ">tasks", "", ">work", ">longest", "kinds")
 	for i, x := range levels {

@@ -44,7 +44,8 @@ const maxSiteRows = 8
 
 func (r *Sites) text(b *strings.Builder) error {
 	s, best := r.Plans, r.Best
-	fmt.Fprintf(b, "%s: %d tasks, %s of work (%s), over %d sites\n", cmp.Or(r.Workflow.Name, "workflow"), len(r.Workflow.Tasks), clock(r.Workflow.Work()), r.Workflow.Format, len(r.Network.Sites()))
+	fmt.Fprintf(b, "%s: %d tasks, %s of work (%s), over %d sites\n", cmp.Or(r.Workflow.Name, "workflow"),
+		len(r.Workflow.Tasks), clock(r.Workflow.Work()), r.Workflow.Format, len(r.Network.Sites()))
 	t := report.NewTable(report.Palette{}, "plan", ">time", "interval", ">staged", ">remote", "why")
 	row := func(p *site.Plan, why string) {
 		interval := ""
@@ -83,8 +84,10 @@ func (r *Sites) text(b *strings.Builder) error {
 	}
 	r.steps(b)
 	p := best.Path
-	fmt.Fprintf(b, "Take it: %s, of which %s computing, %s local I/O, %s remote I/O, %s staging, %s waiting for slots; at least %s in any plan.\n",
-		clock(best.Makespan), clock(p.Compute), clock(p.Local), clock(p.Remote), clock(p.Staging), clock(p.Waiting), clock(s.Bound))
+	fmt.Fprintf(b, "Take it: %s, of which %s computing, %s local I/O, %s remote I/O, %s staging, %s waiting "+
+		"for slots; at least %s in any plan.\n",
+		clock(best.Makespan), clock(p.Compute), clock(p.Local), clock(p.Remote),
+		clock(p.Staging), clock(p.Waiting), clock(s.Bound))
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "Note: %s.\n", n)
 	}
@@ -122,21 +125,24 @@ const maxSiteSteps = 12
 func (r *Sites) steps(b *strings.Builder) {
 	best := r.Best
 	if len(best.Decisions) > maxSiteSteps {
-		fmt.Fprintf(b, "%d tasks and %d staging tasks between them: see --json\n", len(best.Decisions), len(best.Stagings))
+		fmt.Fprintf(b, "%d tasks and %d staging tasks between them: see --json\n", len(best.Decisions),
+			len(best.Stagings))
 		return
 	}
 	name := func(i int) string { return r.Network.Sites()[i].Name }
 	for _, d := range best.Decisions {
 		for _, x := range best.Stagings {
 			if x.For == d.Task {
-				fmt.Fprintf(b, "%s to %s: stage %s for %s from %s to %s\n", clock(x.Start), clock(x.End), amountText(x.Bytes), r.Workflow.Tasks[x.For].ID, name(x.From), name(x.To))
+				fmt.Fprintf(b, "%s to %s: stage %s for %s from %s to %s\n", clock(x.Start), clock(x.End),
+					amountText(x.Bytes), r.Workflow.Tasks[x.For].ID, name(x.From), name(x.To))
 			}
 		}
 		data := ""
 		if d.Storage != d.Compute {
 			data = ", data at " + name(d.Storage)
 		}
-		fmt.Fprintf(b, "%s to %s: run %s at %s%s\n", clock(d.Start), clock(d.End), r.Workflow.Tasks[d.Task].ID, name(d.Compute), data)
+		fmt.Fprintf(b, "%s to %s: run %s at %s%s\n", clock(d.Start), clock(d.End), r.Workflow.Tasks[d.Task].ID,
+			name(d.Compute), data)
 	}
 }
 

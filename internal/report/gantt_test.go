@@ -63,7 +63,8 @@ func TestGanttLimits(t *testing.T) {
 	if n := strings.Count(got, "<title>b"); n != maxBars {
 		t.Errorf("%d bars, want %d", n, maxBars)
 	}
-	if short := (len(g.Bars) + 6) / 7; strings.Count(got, "<title>b0 ") != short-10 || !strings.Contains(got, "<title>b1 ") {
+	if short := (len(g.Bars) + 6) / 7; strings.Count(got, "<title>b0 ") != short-10 ||
+		!strings.Contains(got, "<title>b1 ") {
 		t.Errorf("%d of the %d shortest bars are drawn, want all but ten", strings.Count(got, "<title>b0 "), short)
 	}
 	if !strings.Contains(got, `height="820"`) { // 720 for the rows

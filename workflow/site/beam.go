@@ -130,7 +130,8 @@ func (p *problem) unfit(s *state, t, c, d int) string {
 	case at.Slots == 0:
 		return at.Name + " has no slots"
 	case at.Memory > 0 && task.Memory > at.Memory:
-		return "task " + task.ID + " needs " + bytesText(task.Memory) + " of memory, " + at.Name + " has " + bytesText(at.Memory)
+		return "task " + task.ID + " needs " + bytesText(task.Memory) + " of memory, " +
+			at.Name + " has " + bytesText(at.Memory)
 	case store.Storage == 0 && p.keeps(t):
 		return store.Name + " has no storage"
 	case math.IsNaN(p.duration(t, c, d)):
@@ -141,7 +142,8 @@ func (p *problem) unfit(s *state, t, c, d int) string {
 		for _, f := range p.made[t] {
 			need += p.size[f]
 		}
-		return "task " + task.ID + " needs " + bytesText(need) + " more storage at " + store.Name + ", which has " + bytesText(store.Storage-s.used[d]) + " of " + bytesText(store.Storage) + " left"
+		return "task " + task.ID + " needs " + bytesText(need) + " more storage at " +
+			store.Name + ", which has " + bytesText(store.Storage-s.used[d]) + " of " + bytesText(store.Storage) + " left"
 	}
 	return ""
 }

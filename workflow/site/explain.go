@@ -73,7 +73,8 @@ func (p *problem) replay(steps []step) *Plan {
 	plan := &Plan{}
 	s := p.child(p.first)
 	for _, x := range steps {
-		p.advance(s, int(x.task), int(x.compute), int(x.storage), p.duration(int(x.task), int(x.compute), int(x.storage)), plan)
+		p.advance(s, int(x.task), int(x.compute), int(x.storage),
+			p.duration(int(x.task), int(x.compute), int(x.storage)), plan)
 	}
 	plan.Prediction = workflow.Prediction{Makespan: s.makespan, Low: s.makespan, High: s.makespan}
 	plan.Stored = s.used

@@ -11,12 +11,14 @@ import (
 // A Site is one site of a [Network]: what it can compute and what it can keep.
 type Site struct {
 	Name    string
-	Slots   int              // tasks that run there at once; 0 means that none do: it only keeps data
-	Speed   float64          // relative to the machine of the recorded run times; 0 counts as 1
-	Memory  workflow.Bytes   // for each task; 0 means no limit
-	Storage workflow.Bytes   // capacity of its storage; +Inf means no limit, 0 that it keeps nothing
-	Disk    float64          // bytes per second between a task and local storage; 0 means that I/O takes no time of its own
-	Delay   workflow.Seconds // from a task's turn to its start: queue and submission
+	Slots   int            // tasks that run there at once; 0 means that none do: it only keeps data
+	Speed   float64        // relative to the machine of the recorded run times; 0 counts as 1
+	Memory  workflow.Bytes // for each task; 0 means no limit
+	Storage workflow.Bytes // capacity of its storage; +Inf means no limit, 0 that it keeps nothing
+	// Disk is bytes per second between a task and local storage; 0 means that I/O
+	// takes no time of its own.
+	Disk  float64
+	Delay workflow.Seconds // from a task's turn to its start: queue and submission
 }
 
 // A Link connects two sites, both ways, with one capacity for both.
@@ -91,7 +93,8 @@ func (net *Network) check() error {
 		for _, v := range []struct {
 			name string
 			x    float64
-		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"memory", p.Memory}, {"storage", p.Storage}, {"disk", p.Disk}, {"delay", p.Delay}} {
+		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"memory", p.Memory}, {"storage", p.Storage}, {"disk",
+			p.Disk}, {"delay", p.Delay}} {
 			if !(v.x >= 0) || v.name != "storage" && math.IsInf(v.x, 1) {
 				return &NetworkError{i, -1, fmt.Sprintf("site %s: %s is %v", p.Name, v.name, v.x)}
 			}
@@ -108,7 +111,8 @@ func (net *Network) check() error {
 		case l.A == l.B:
 			return &NetworkError{-1, i, fmt.Sprintf("a link from site %s to itself", net.sites[l.A].Name)}
 		case !(l.Bandwidth > 0) || math.IsInf(l.Bandwidth, 1) || !(l.Latency >= 0) || math.IsInf(l.Latency, 1):
-			return &NetworkError{-1, i, fmt.Sprintf("the link of %s and %s: bandwidth %v B/s, latency %v s", net.sites[l.A].Name, net.sites[l.B].Name, l.Bandwidth, l.Latency)}
+			return &NetworkError{-1, i, fmt.Sprintf("the link of %s and %s: bandwidth %v B/s, latency %v s",
+				net.sites[l.A].Name, net.sites[l.B].Name, l.Bandwidth, l.Latency)}
 		}
 	}
 	return nil
@@ -184,7 +188,9 @@ func (net *Network) connected() error {
 	if len(cut) > 1 {
 		verb = "have"
 	}
-	return &NetworkError{first, -1, fmt.Sprintf("the utility is disconnected: %s %s no link to %s, directly or over others", strings.Join(cut, ", "), verb, net.sites[from].Name)}
+	return &NetworkError{first, -1,
+		fmt.Sprintf("the utility is disconnected: %s %s no link to %s, directly or over others",
+			strings.Join(cut, ", "), verb, net.sites[from].Name)}
 }
 
 // Places returns the sites. The slice must not be changed.

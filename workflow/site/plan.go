@@ -294,7 +294,8 @@ func (p *problem) placeInputs(names []string) error {
 	}
 	for i, x := range p.first.used {
 		if c := p.net.sites[i]; x > c.Storage {
-			return &NetworkError{i, -1, fmt.Sprintf("site %s holds %s of input, but its storage is %s", c.Name, bytesText(x), bytesText(c.Storage))}
+			return &NetworkError{i, -1, fmt.Sprintf("site %s holds %s of input, but its storage is %s", c.Name,
+				bytesText(x), bytesText(c.Storage))}
 		}
 	}
 	return nil

@@ -70,7 +70,8 @@ func TestExample1(t *testing.T) {
 			}
 			d := s.Best.Decisions[0]
 			if d.Compute != tt.compute || d.Storage != tt.storage || math.Abs(s.Best.Makespan-tt.makespan) > 1e-6 {
-				t.Errorf("computes at %d with data at %d in %v s, want %d, %d, %v", d.Compute, d.Storage, s.Best.Makespan, tt.compute, tt.storage, tt.makespan)
+				t.Errorf("computes at %d with data at %d in %v s, want %d, %d, %v", d.Compute, d.Storage,
+					s.Best.Makespan, tt.compute, tt.storage, tt.makespan)
 			}
 			if len(s.Best.Stagings) != tt.stagings {
 				t.Errorf("stagings %v, want %d", s.Best.Stagings, tt.stagings)
@@ -93,7 +94,8 @@ func randomWorkflow(rng *rand.Rand, n int) (*workflow.Workflow, error) {
 	b := workflow.Builder{Name: "random"}
 	n = 1 + rng.IntN(n)
 	for i := range n {
-		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3), Run: float64(1 + rng.IntN(50)), Machine: -1}, workflow.Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3),
+			Run: float64(1 + rng.IntN(50)), Machine: -1}, workflow.Pos{}); err != nil {
 			return nil, err
 		}
 		b.SetFile(fmt.Sprint("f", i), float64(rng.IntN(30)))
@@ -118,7 +120,8 @@ func randomNetwork(rng *rand.Rand, n int) (*Network, error) {
 	var sites []Site
 	var links []Link
 	for i := range n {
-		p := Site{Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)), Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20}
+		p := Site{Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)),
+			Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20}
 		if i > 0 && rng.IntN(3) == 0 {
 			p.Storage = float64(rng.IntN(80))
 		}
@@ -179,7 +182,8 @@ func TestScheduleIsBruteForce(t *testing.T) {
 		}
 		found++
 		if math.Abs(s.Best.Makespan-want) > 1e-9*want || !s.Exact {
-			t.Errorf("seed %d: %d tasks, %d sites: makespan %v (exact %v), by brute force %v", seed, len(w.Tasks), len(net.sites), s.Best.Makespan, s.Exact, want)
+			t.Errorf("seed %d: %d tasks, %d sites: makespan %v (exact %v), by brute force %v", seed, len(w.Tasks),
+				len(net.sites), s.Best.Makespan, s.Exact, want)
 		}
 	}
 	if found < 50 {
@@ -210,7 +214,8 @@ func TestSchedulePlansHold(t *testing.T) {
 		for _, plan := range append([]*Plan{s.Best}, s.Others...) {
 			checkPlan(t, w, net, plan)
 			if plan.Makespan < s.Best.Makespan || plan.Makespan < s.Bound*(1-1e-9) {
-				t.Fatalf("%s takes %v, the best %v, the bound is %v", plan.Name, plan.Makespan, s.Best.Makespan, s.Bound)
+				t.Fatalf("%s takes %v, the best %v, the bound is %v", plan.Name, plan.Makespan, s.Best.Makespan,
+					s.Bound)
 			}
 		}
 		if s.Best.Dominated || s.Best.Why == "" {
@@ -288,9 +293,13 @@ func TestScheduleInfeasible(t *testing.T) {
 		w          *workflow.Workflow
 		data       func(string) int
 	}{
-		{"no data", `input "G" of task "G" is at no site`, two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 1, 1), func(string) int { return -1 }},
-		{"source too small", "site A holds 40 GB of input, but its storage is 30 GB", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 40e9, 1), nil},
-		{"no room for the output", "no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B has no storage", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 20e9, 20e9), nil},
+		{"no data", `input "G" of task "G" is at no site`, two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 1, 1),
+			func(string) int { return -1 }},
+		{"source too small", "site A holds 40 GB of input, but its storage is 30 GB",
+			two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 40e9, 1), nil},
+		{"no room for the output",
+			"no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B " +
+				"has no storage", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 20e9, 20e9), nil},
 	} {
 		_, err := MakePlans(tt.w, tt.u, Options{Data: tt.data})
 		if err == nil || err.Error() != ""+tt.want {
@@ -305,14 +314,16 @@ func TestScheduleInfeasible(t *testing.T) {
 		links      []Link
 	}{
 		{"a utility without sites", -1, -1, nil, nil},
-		{"the utility is disconnected: C has no link to A, directly or over others", 2, -1, sites, []Link{{0, 1, 1, 0}}},
+		{"the utility is disconnected: C has no link to A, directly or over others", 2, -1, sites,
+			[]Link{{0, 1, 1, 0}}},
 		{"a link from site B to itself", -1, 0, sites, []Link{{1, 1, 1, 0}}},
 		{"no site has a slot to run a task in", 0, -1, []Site{{Name: "A"}}, nil},
 		{"the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, sites, []Link{{0, 1, 0, 0}}},
 		{"a link to a site that does not exist", -1, 0, sites, []Link{{0, 3, 1, 0}}},
 	} {
 		_, err := NewNetwork(tt.sites, tt.links)
-		if e, ok := errors.AsType[*NetworkError](err); !ok || e.Error() != tt.want || e.Site != tt.site || e.Link != tt.link {
+		if e, ok := errors.AsType[*NetworkError](err); !ok || e.Error() != tt.want || e.Site != tt.site ||
+			e.Link != tt.link {
 			t.Errorf("got %+v, want %s", err, tt.want)
 		}
 	}
@@ -320,7 +331,8 @@ func TestScheduleInfeasible(t *testing.T) {
 
 // Routes take the fastest way, over other sites too.
 func TestRoutes(t *testing.T) {
-	net, err := NewNetwork([]Site{{Name: "A", Slots: 1}, {Name: "B"}, {Name: "C"}}, []Link{{0, 2, 1e6, 0.5}, {0, 1, 1e9, 0.125}, {2, 1, 1e8, 0.25}})
+	net, err := NewNetwork([]Site{{Name: "A", Slots: 1}, {Name: "B"}, {Name: "C"}},
+		[]Link{{0, 2, 1e6, 0.5}, {0, 1, 1e9, 0.125}, {2, 1, 1e8, 0.25}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +371,8 @@ func layers(tb testing.TB, n, width int) *workflow.Workflow {
 	rng := rand.New(rand.NewPCG(7, 7))
 	b := workflow.Builder{Name: "layers"}
 	for i := range n {
-		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width), Run: 10 + 90*rng.Float64(), Machine: -1}, workflow.Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width),
+			Run: 10 + 90*rng.Float64(), Machine: -1}, workflow.Pos{}); err != nil {
 			tb.Fatal(err)
 		}
 		b.SetFile(fmt.Sprint("f", i), 1e8*rng.Float64())
@@ -387,7 +400,8 @@ func tenSites(tb testing.TB) *Network {
 	var sites []Site
 	var links []Link
 	for i := range 10 {
-		sites = append(sites, Site{Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i), Storage: math.Inf(1)})
+		sites = append(sites, Site{Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i),
+			Storage: math.Inf(1)})
 		for j := range i {
 			links = append(links, Link{j, i, 1e8 * float64(1+(i+j)%4), 0.005})
 		}
@@ -413,7 +427,8 @@ func TestScheduleLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%v: makespan %.1f s, bound %.1f s, best other %s %.1f s", time.Since(start), s.Best.Makespan, s.Bound, s.Others[0].Name, s.Others[0].Makespan)
+	t.Logf("%v: makespan %.1f s, bound %.1f s, best other %s %.1f s", time.Since(start), s.Best.Makespan, s.Bound,
+		s.Others[0].Name, s.Others[0].Makespan)
 	if gap := s.Best.Makespan / s.Bound; gap > 1.5 {
 		t.Errorf("makespan %v is %.2f of the bound %v", s.Best.Makespan, gap, s.Bound)
 	}

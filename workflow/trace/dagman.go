@@ -53,7 +53,8 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 func (m *merger) dagTask(id string, pos workflow.Pos) error {
 	t := newTask()
 	t.ID, t.Kind = id, kindOfName(id)
-	for _, prefix := range []string{"stage_in", "stage_out", "stage_inter", "create_dir", "cleanup", "clean_up", "register", "chmod", "cleaup"} {
+	for _, prefix := range []string{"stage_in", "stage_out", "stage_inter", "create_dir", "cleanup", "clean_up",
+		"register", "chmod", "cleaup"} {
 		if strings.HasPrefix(id, prefix) {
 			t.Auxiliary, t.Kind = true, prefix
 		}
@@ -82,11 +83,13 @@ func (m *merger) dagEdges(f []string, pos workflow.Pos) error {
 }
 
 func isDagmanOut(head []byte) bool {
-	return bytes.Contains(head, []byte("condor_scheduniv_exec")) || bytes.Contains(head, []byte("CONDOR_DAGMAN")) || dagEvent.Match(head)
+	return bytes.Contains(head, []byte("condor_scheduniv_exec")) || bytes.Contains(head, []byte("CONDOR_DAGMAN")) ||
+		dagEvent.Match(head)
 }
 
 // "04/26/12 17:57:31 Event: ULOG_EXECUTE for Condor Node map_1 (12.0.0) {04/26/12 17:57:20}"
-var dagEvent = regexp.MustCompile(`(?m)^(\d\d/\d\d(?:/\d\d)? \d\d:\d\d:\d\d)(?:\.\d+)? .*Event: (ULOG_\w+) for \w+ Node (\S+)(?: \([\d.]+\))?(?:.*\{(\d\d/\d\d/\d\d \d\d:\d\d:\d\d)\})?`)
+var dagEvent = regexp.MustCompile(`(?m)^(\d\d/\d\d(?:/\d\d)? \d\d:\d\d:\d\d)(?:\.\d+)? ` +
+	`.*Event: (ULOG_\w+) for \w+ Node (\S+)(?: \([\d.]+\))?(?:.*\{(\d\d/\d\d/\d\d \d\d:\d\d:\d\d)\})?`)
 
 // readDagmanOut takes run times from the events EXECUTE and JOB_TERMINATED.
 func (m *merger) readDagmanOut(name string, r *bufio.Reader) error {
@@ -132,7 +135,8 @@ func (m *merger) ran(file, task string, began map[string]workflow.Seconds, at wo
 }
 
 // "1335477451 create_dir_x EXECUTE 3.0 local - 1"
-var jobstateLine = regexp.MustCompile(`(?m)^(\d{9,11}(?:\.\d+)?) (\S+) (EXECUTE|SUBMIT|JOB_TERMINATED|JOB_SUCCESS|JOB_FAILURE|\*\*\*) `)
+var jobstateLine = regexp.MustCompile(`(?m)^(\d{9,11}(?:\.\d+)?) (\S+) ` +
+	`(EXECUTE|SUBMIT|JOB_TERMINATED|JOB_SUCCESS|JOB_FAILURE|\*\*\*) `)
 
 func isJobstate(head []byte) bool { return jobstateLine.Match(head) }
 

@@ -18,7 +18,8 @@ func FuzzRead(f *testing.F) {
 		"digraph snakemake_dag {\n 0[label = \"a\\nx: 1\"];\n 1 -> 0\n}\n", "flowchart TB\n a([P]) \n a --> b\n",
 		"# NODE\t0\tbwa index\n# PARENTS\t1\t0\n1400000001000000 0 1 77\n", "1335477450 a EXECUTE 1.0 local - 1\n",
 		"<invocation duration=\"1\" hostname=\"h\">", "- invocation: True\n  duration: 3.5\n",
-		"04/26/12 17:57:40 Event: ULOG_EXECUTE for Condor Node a (1.0)\n04/26/12 17:57:42 Event: ULOG_JOB_TERMINATED for Condor Node a (1.0)\n",
+		"04/26/12 17:57:40 Event: ULOG_EXECUTE for Condor Node a (1.0)\n04/26/12 17:57:42 Event: " +
+			"ULOG_JOB_TERMINATED for Condor Node a (1.0)\n",
 		"{\"tasks\":[{\"id\":\"a\",\"run_s\":1}]}", "\x1f\x8b",
 	} {
 		f.Add(s, "")

@@ -11,7 +11,8 @@ import (
 
 // isMakeflowLog recognises the transaction log of Makeflow.
 func isMakeflowLog(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("# NODE")) || bytes.HasPrefix(head, []byte("# STARTED")) || bytes.Contains(head, []byte("\n# NODE\t"))
+	return bytes.HasPrefix(head, []byte("# NODE")) || bytes.HasPrefix(head, []byte("# STARTED")) ||
+		bytes.Contains(head, []byte("\n# NODE\t"))
 }
 
 // readMakeflowLog reads NODE, PARENTS and CATEGORY comments and the lines

@@ -78,7 +78,8 @@ func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.P
 		end = s
 	}
 	t.Cores, _ = strconv.ParseFloat(row["cpus"], 64)
-	t.Memory, t.Read, t.Written = nextflowBytes(row["peak_rss"]), nextflowBytes(row["rchar"]), nextflowBytes(row["wchar"])
+	t.Memory = nextflowBytes(row["peak_rss"])
+	t.Read, t.Written = nextflowBytes(row["rchar"]), nextflowBytes(row["wchar"])
 	if h := row["hostname"]; h != "" {
 		t.Machine = int32(m.b.Machine(h))
 	}
@@ -150,7 +151,8 @@ func (m *merger) finishNextflow() error {
 	known := map[string]bool{}
 	for i, n := range g.nodes {
 		for p := range tasks {
-			if n.label == p || strings.HasSuffix(p, ":"+n.label) && n.label != "" && (proc[i] == "" || len(p) < len(proc[i])) {
+			if n.label == p || strings.HasSuffix(p, ":"+n.label) && n.label != "" &&
+				(proc[i] == "" || len(p) < len(proc[i])) {
 				proc[i] = p
 			}
 		}

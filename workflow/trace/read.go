@@ -129,7 +129,9 @@ func (m *merger) read(name string, r *bufio.Reader) error {
 			return f.read(m, name, r)
 		}
 	}
-	return &workflow.InputError{File: name, Pos: lineCol(1, 1), Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, Nextflow, Snakemake, Makeflow"}
+	return &workflow.InputError{File: name, Pos: lineCol(1, 1),
+		Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, " +
+			"Nextflow, Snakemake, Makeflow"}
 }
 
 // readJSON reads WfFormat, or a plain table as JSON.

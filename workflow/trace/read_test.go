@@ -61,7 +61,8 @@ func TestReadWfFormat(t *testing.T) {
 			t.Errorf("%s: %q by %q, makespan %v, %d tasks", tt.name, w.Format, w.System, w.Makespan, len(w.Tasks))
 		}
 		a, b := w.Tasks[0], w.Tasks[1]
-		if a.Run != 1.5 || a.Cores != 2 || a.In != 10 || a.Out != 32 || w.Machines[a.Machine].Cores != 8 || a.Kind != "a" || a.Auxiliary != (tt.name == "0.1") {
+		if a.Run != 1.5 || a.Cores != 2 || a.In != 10 || a.Out != 32 || w.Machines[a.Machine].Cores != 8 ||
+			a.Kind != "a" || a.Auxiliary != (tt.name == "0.1") {
 			t.Errorf("%s: first task %+v", tt.name, a)
 		}
 		if b.Run != 4 || b.In != 32 || b.Kind != "b" || !slices.Equal(w.Graph.Preds(1), []int32{0}) {
@@ -111,9 +112,11 @@ func TestBadInput(t *testing.T) {
 		return "{\"schemaVersion\":\"1.4\",\"workflow\":{\"tasks\":[\n" + strings.Join(tasks, ",\n") + "\n]}}"
 	}
 	for _, tt := range []struct{ name, text, want string }{
-		{"cycle", flat(task("a", `,"children":["b"]`), task("b", `,"children":["c","a"]`), task("c", `,"children":["a"]`)), `f:2:1: tasks wait for each other: "a" -> "b" -> "a"`},
+		{"cycle", flat(task("a", `,"children":["b"]`), task("b", `,"children":["c","a"]`),
+			task("c", `,"children":["a"]`)), `f:2:1: tasks wait for each other: "a" -> "b" -> "a"`},
 		{"self", flat(task("a", `,"children":["a"]`)), `f:2:1: tasks wait for each other: "a" -> "a"`},
-		{"dangling", flat(task("a", `,"children":["zz"]`)), `f:2:68: a dependency names task "zz", which is not defined`},
+		{"dangling", flat(task("a", `,"children":["zz"]`)),
+			`f:2:68: a dependency names task "zz", which is not defined`},
 		{"duplicate", flat(task("a", ""), task("a", "")), `f:3:1: duplicate task id "a", first on line 2`},
 		{"negative", flat(`{"id":"a","runtimeInSeconds":-1}`), `f:2:30: run time is -1 s`},
 		{"NaN", flat(`{"id":"a","runtimeInSeconds":NaN}`), `f:2:30: a number is NaN`},
@@ -123,10 +126,13 @@ func TestBadInput(t *testing.T) {
 		{"empty", "", `f: the input is empty: no tasks`},
 		{"truncated", wf15[:300], `f:3:78: the input ends where the end of a string belongs: it is cut short`},
 		{"truncated object", `{"workflow":{"tasks":[`, `f:1:23: the input ends where`},
-		{"mixed", `{"schemaVersion":"1.5","workflow":{"tasks":[],"specification":{"tasks":[]}}}`, `f:1:44: schema version 1.5 mixes`},
-		{"wrong version", `{"schemaVersion":"1.5","workflow":{"tasks":[]}}`, `f:1:1: schema version is 1.5, but the workflow is written as in 1.4`},
+		{"mixed", `{"schemaVersion":"1.5","workflow":{"tasks":[],"specification":{"tasks":[]}}}`,
+			`f:1:44: schema version 1.5 mixes`},
+		{"wrong version", `{"schemaVersion":"1.5","workflow":{"tasks":[]}}`,
+			`f:1:1: schema version is 1.5, but the workflow is written as in 1.4`},
 		{"no execution", `{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[{"id":"a","name":"a","parents":[],"children":[]}]}}}`, `f: no run times`},
-		{"stray execution", strings.Replace(wf15, `"id":"b_2","run`, `"id":"b_3","run`, 1), `f:6:1: task "b_3" of the execution is not in the specification`},
+		{"stray execution", strings.Replace(wf15, `"id":"b_2","run`, `"id":"b_3","run`, 1),
+			`f:6:1: task "b_3" of the execution is not in the specification`},
 		{"no id", flat(`{"runtimeInSeconds":1}`), `f:2:1: a task has neither id nor name`},
 		{"garbage behind", flat(task("a", "")) + "x", `f:3:4: found 'x' after the end`},
 		{"unknown", "hello world", `f:1:1: the format is none that is known`},

@@ -22,7 +22,8 @@ func writeWfFormat(out io.Writer, n, width int) error {
 	w := bufio.NewWriterSize(out, 1<<20)
 	rng := rand.New(rand.NewPCG(3, 4))
 	id := func(i int) string { return fmt.Sprintf("process_block_ID%07d", i) }
-	fmt.Fprint(w, "{\n    \"name\": \"big\",\n    \"schemaVersion\": \"1.5\",\n    \"workflow\": {\n        \"specification\": {\n            \"tasks\": [\n")
+	fmt.Fprint(w, "{\n    \"name\": \"big\",\n    \"schemaVersion\": \"1.5\",\n    \"workflow\": {\n        "+
+		"\"specification\": {\n            \"tasks\": [\n")
 	const pad = "                "
 	for i := range n {
 		var parents, children []string
@@ -38,7 +39,9 @@ func writeWfFormat(out io.Writer, n, width int) error {
 			}
 			return "[" + strings.Join(s, ",") + "]"
 		}
-		fmt.Fprintf(w, "%s{\n%s    \"name\": \"%s\",\n%s    \"id\": \"%s\",\n%s    \"children\": %s,\n%s    \"inputFiles\": [\"f%07d.dat\", \"common.cfg\"],\n%s    \"outputFiles\": [\"f%07d.out\"],\n%s    \"parents\": %s\n%s}",
+		fmt.Fprintf(w, "%s{\n%s    \"name\": \"%s\",\n%s    \"id\": \"%s\",\n%s    \"children\": %s,\n%s    "+
+			"\"inputFiles\": [\"f%07d.dat\", \"common.cfg\"],\n%s    \"outputFiles\": [\"f%07d.out\"],\n%s    "+
+			"\"parents\": %s\n%s}",
 			pad, pad, id(i), pad, id(i), pad, quote(children), pad, i, pad, i, pad, quote(parents), pad)
 		if i < n-1 {
 			fmt.Fprint(w, ",\n")
@@ -46,11 +49,16 @@ func writeWfFormat(out io.Writer, n, width int) error {
 	}
 	fmt.Fprint(w, "],\n            \"files\": [{\"id\": \"common.cfg\", \"sizeInBytes\": 100}")
 	for i := range n {
-		fmt.Fprintf(w, ",\n%s{\"id\": \"f%07d.dat\", \"sizeInBytes\": %d},\n%s{\"id\": \"f%07d.out\", \"sizeInBytes\": %d}", pad, i, 1000+i, pad, i, 2000+i)
+		fmt.Fprintf(w, ",\n%s{\"id\": \"f%07d.dat\", \"sizeInBytes\": %d},\n%s{\"id\": \"f%07d.out\", "+
+			"\"sizeInBytes\": %d}", pad, i, 1000+i, pad, i, 2000+i)
 	}
-	fmt.Fprint(w, "]},\n        \"execution\": {\"makespanInSeconds\": 12345.5, \"executedAt\": \"2020-01-01\",\n            \"tasks\": [\n")
+	fmt.Fprint(w, "]},\n        \"execution\": {\"makespanInSeconds\": 12345.5, \"executedAt\": "+
+		"\"2020-01-01\",\n            \"tasks\": [\n")
 	for i := range n {
-		fmt.Fprintf(w, "%s{\n%s    \"id\": \"%s\",\n%s    \"runtimeInSeconds\": %.3f,\n%s    \"command\": {\"program\": \"process_block\", \"arguments\": [\"-i\", \"f%07d.dat\", \"-o\", \"f%07d.out\"]},\n%s    \"coreCount\": 1,\n%s    \"avgCPU\": 97.5,\n%s    \"readBytes\": 123456,\n%s    \"machines\": [\"worker-%d\"]\n%s}",
+		fmt.Fprintf(w, "%s{\n%s    \"id\": \"%s\",\n%s    \"runtimeInSeconds\": %.3f,\n%s    \"command\": "+
+			"{\"program\": \"process_block\", \"arguments\": [\"-i\", \"f%07d.dat\", \"-o\", \"f%07d.out\"]},\n"+
+			"%s    \"coreCount\": 1,\n%s    \"avgCPU\": 97.5,\n%s    \"readBytes\": 123456,\n%s    "+
+			"\"machines\": [\"worker-%d\"]\n%s}",
 			pad, pad, id(i), pad, 10*rng.Float64(), pad, i, i, pad, pad, pad, pad, i%8, pad)
 		if i < n-1 {
 			fmt.Fprint(w, ",\n")
@@ -90,8 +98,11 @@ func TestReadGigabyte(t *testing.T) {
 	took := time.Since(begin)
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	t.Logf("%d tasks, %d edges, %.0f MB in %v (%.0f MB/s, with generating); %.2f GiB from the system", len(w.Tasks), w.Graph.Edges(), float64(c.n)/1e6, took.Round(time.Millisecond), float64(c.n)/1e6/took.Seconds(), float64(mem.Sys)/(1<<30))
-	if len(w.Tasks) != n || w.Makespan != 12345.5 || w.Tasks[n-1].Machine < 0 || w.Tasks[0].In != 1100 || w.Tasks[0].Kind != "process_block" {
+	t.Logf("%d tasks, %d edges, %.0f MB in %v (%.0f MB/s, with generating); %.2f GiB from the system", len(w.Tasks),
+		w.Graph.Edges(), float64(c.n)/1e6, took.Round(time.Millisecond),
+		float64(c.n)/1e6/took.Seconds(), float64(mem.Sys)/(1<<30))
+	if len(w.Tasks) != n || w.Makespan != 12345.5 || w.Tasks[n-1].Machine < 0 || w.Tasks[0].In != 1100 ||
+		w.Tasks[0].Kind != "process_block" {
 		t.Errorf("read wrongly: %d tasks, makespan %v, %+v", len(w.Tasks), w.Makespan, w.Tasks[0])
 	}
 	if n == million && (took > 30*time.Second || mem.Sys > 4<<30) {

@@ -107,7 +107,8 @@ func TestReadJobstateAndKickstart(t *testing.T) {
   mainjob:
     duration: 3.4
 `
-	w, err := read(t, workflow.FillOptions{}, "w.dag", dagFile, "jobstate.log", log, "run/map_2.out.000", xml, "run/reduce.out.001", yaml)
+	w, err := read(t, workflow.FillOptions{}, "w.dag", dagFile, "jobstate.log", log, "run/map_2.out.000", xml,
+		"run/reduce.out.001", yaml)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +122,12 @@ func TestReadJobstateAndKickstart(t *testing.T) {
 
 const trace = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\trchar\twchar\tcomplete\n" +
 	"1\ta\t1\tPREP\tCOMPLETED\t0\t2023-03-21 15:54:00.000\t2s\t1s\t90%\t1.5 MB\t2 KB\t1 KB\t2023-03-21 15:54:02.000\n" +
-	"2\tb\t2\tNF:ALIGN (s1)\tCOMPLETED\t0\t2023-03-21 15:54:02.000\t1m 5s\t1m 2.5s\t90%\t1 GB\t-\t-\t2023-03-21 15:55:07.000\n" +
+	"2\tb\t2\tNF:ALIGN (s1)\tCOMPLETED\t0\t2023-03-21 15:54:02.000\t1m 5s\t1m 2.5s\t90%\t1 " +
+	"GB\t-\t-\t2023-03-21 15:55:07.000\n" +
 	"3\tc\t3\tNF:ALIGN (s2)\tFAILED\t1\t2023-03-21 15:54:02.000\t5s\t4s\t90%\t-\t-\t-\t-\n" +
 	"4\td\t4\tNF:ALIGN (s2)\tCOMPLETED\t0\t2023-03-21 15:54:08.000\t30s\t29s\t90%\t-\t-\t-\t2023-03-21 15:54:38.000\n" +
-	"5\te\t5\tNF:COUNT (s1)\tCACHED\t0\t2023-03-21 15:55:07.000\t900ms\t850ms\t90%\t-\t-\t-\t2023-03-21 15:55:08.000\n" +
+	"5\te\t5\tNF:COUNT (s1)\tCACHED\t0\t2023-03-21 15:55:07.000\t900ms\t850ms\t90%\t-\t-\t-\t2023-03-21 " +
+	"15:55:08.000\n" +
 	"6\tf\t6\tNF:COUNT (s2)\tCOMPLETED\t0\t2023-03-21 15:54:38.000\t2s\t1s\t90%\t-\t-\t-\t2023-03-21 15:54:40.000\n" +
 	"7\tg\t7\tNF:REPORT\tCOMPLETED\t0\t2023-03-21 15:55:08.000\t4s\t3s\t90%\t-\t-\t-\t2023-03-21 15:55:12.000\n"
 
@@ -163,7 +166,8 @@ v4 -> v5;
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		wantWaits(t, w, "NF:ALIGN (s1) #2<PREP #1", "NF:ALIGN (s2) #4<PREP #1", "NF:COUNT (s1) #5<NF:ALIGN (s1) #2", "NF:COUNT (s2) #6<NF:ALIGN (s2) #4", "NF:REPORT #7<NF:COUNT (s1) #5,NF:COUNT (s2) #6")
+		wantWaits(t, w, "NF:ALIGN (s1) #2<PREP #1", "NF:ALIGN (s2) #4<PREP #1", "NF:COUNT (s1) #5<NF:ALIGN (s1) #2",
+			"NF:COUNT (s2) #6<NF:ALIGN (s2) #4", "NF:REPORT #7<NF:COUNT (s1) #5,NF:COUNT (s2) #6")
 		wantRun(t, w, "NF:ALIGN (s1) #2", 62.5)
 		wantRun(t, w, "NF:COUNT (s1) #5", 0.85)
 		if w.Makespan != 72 || w.Tasks[1].Memory != 1<<30 || len(w.Warnings) != 0 {
@@ -198,14 +202,17 @@ func TestReadSnakemake(t *testing.T) {
 	if w.Format != "snakemake" || w.Tasks[2].Kind != "map" || w.Tasks[2].Memory != 10<<20 {
 		t.Errorf("%s, %+v", w.Format, w.Tasks[2])
 	}
-	if _, err := read(t, workflow.FillOptions{}, "dag.dot", dag[:len(dag)-2], "x.tsv", head+"1\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := read(t, workflow.FillOptions{}, "dag.dot", dag[:len(dag)-2], "x.tsv",
+		head+"1\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("a graph cut short: %v", err)
 	}
 }
 
 func TestReadMakeflow(t *testing.T) {
-	log := "# STARTED\t1400000000000000\n# NODE\t0\tbwa index ref\n# CATEGORY\t0\tdefault\n# NODE\t1\tbwa mem a\n# CATEGORY\t1\tmem\n# PARENTS\t1\t0\n" +
-		"1400000001000000 0 1 77 1 1 0 0 2\n1400000003500000 0 2 77 1 0 1 0 2\n1400000004000000 1 1 78 0 1 1 0 2\n1400000009000000 1 2 78 0 0 2 0 2\n# COMPLETED\t1400000009100000\n"
+	log := "# STARTED\t1400000000000000\n# NODE\t0\tbwa index ref\n# CATEGORY\t0\tdefault\n# NODE\t1\tbwa mem " +
+		"a\n# CATEGORY\t1\tmem\n# PARENTS\t1\t0\n" +
+		"1400000001000000 0 1 77 1 1 0 0 2\n1400000003500000 0 2 77 1 0 1 0 2\n1400000004000000 1 1 78 0 1 1 0 " +
+		"2\n1400000009000000 1 2 78 0 0 2 0 2\n# COMPLETED\t1400000009100000\n"
 	w, err := read(t, workflow.FillOptions{}, "x.makeflowlog", log)
 	if err != nil {
 		t.Fatal(err)
@@ -223,8 +230,11 @@ func TestReadPlain(t *testing.T) {
 	csv := "# name: p\n# makespan_s: 7\n# cores: 2\nid,kind,run_s,parents,in_B\na,x,1.5,,\nb,y,2,a,30\nc 3,y,3,a b,\n"
 	json := `{"name":"p","makespan_s":7,"cores":2,"tasks":[{"id":"a","kind":"x","run_s":1.5},{"id":"b","kind":"y","run_s":2,"parents":["a"],"in_B":30},
 		{"id":"c 3","kind":"y","run_s":3,"parents":["a","b"],"auxiliary":false}]}`
-	yaml := "name: p # comment\nmakespan_s: 7\ncores: 2\ntasks:\n  - id: a\n    kind: x\n    run_s: 1.5\n  - {id: b, kind: y, run_s: 2, parents: [a], in_B: 30}\n  - id: \"c 3\"\n    kind: 'y'\n    run_s: 3\n    parents: [a, \"b\"]\n"
-	for name, text := range map[string]string{"csv": csv, "json": json, "yaml": yaml, "tsv": strings.ReplaceAll(csv, ",", "\t")} {
+	yaml := "name: p # comment\nmakespan_s: 7\ncores: 2\ntasks:\n  - id: a\n    kind: x\n    run_s: 1.5\n  - " +
+		"{id: b, kind: y, run_s: 2, parents: [a], in_B: 30}\n  - id: \"c 3\"\n    kind: 'y'\n    run_s: 3\n    " +
+		"parents: [a, \"b\"]\n"
+	for name, text := range map[string]string{"csv": csv, "json": json, "yaml": yaml,
+		"tsv": strings.ReplaceAll(csv, ",", "\t")} {
 		w, err := read(t, workflow.FillOptions{}, "p", text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -19,7 +19,8 @@ import (
 // auxiliary; the workflow may have name, makespan_s, cores and system.
 
 // tableColumns are the columns of a task.
-var tableColumns = []string{"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s", "machine", "auxiliary"}
+var tableColumns = []string{"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
+	"machine", "auxiliary"}
 
 func isTable(head []byte) bool {
 	for line := range bytes.Lines(head) {
@@ -60,7 +61,8 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	}
 	for i, col := range cols {
 		if col = strings.TrimSpace(strings.TrimPrefix(col, "\ufeff")); !slices.Contains(tableColumns, col) {
-			return m.b.Errorf(lineCol(skipped+1, 1), "unknown column %q; there are %s", col, strings.Join(tableColumns, ", "))
+			return m.b.Errorf(lineCol(skipped+1, 1), "unknown column %q; there are %s", col,
+				strings.Join(tableColumns, ", "))
 		}
 		cols[i] = col
 	}

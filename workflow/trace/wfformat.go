@@ -218,7 +218,8 @@ type taskNames struct {
 
 // reset empties n for the next task, keeping its slices.
 func (n *taskNames) reset() *taskNames {
-	*n = taskNames{name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0], outputs: n.outputs[:0]}
+	*n = taskNames{name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0],
+		outputs: n.outputs[:0]}
 	return n
 }
 
@@ -456,11 +457,13 @@ func (r *wfReader) check() error {
 		return r.b.Errorf(lineCol(1, 1), "neither a workflow nor tasks: no tasks")
 	}
 	if r.split && r.flat {
-		return r.b.Errorf(r.flatPos, "schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
+		return r.b.Errorf(r.flatPos,
+			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
 	}
 	newer := r.version >= "1.5" && len(r.version) >= 3
 	if r.split && !newer && r.version != "unknown" || r.flat && newer {
-		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version, map[bool]string{true: "1.5", false: "1.4"}[r.split])
+		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,
+			map[bool]string{true: "1.5", false: "1.4"}[r.split])
 	}
 	for _, e := range r.early {
 		i := r.b.Find(e.id)

@@ -14,7 +14,8 @@ import (
 var yamlTasks = regexp.MustCompile(`(?m)^tasks:\s*(#.*)?$`)
 
 func isYAML(head []byte) bool {
-	return yamlTasks.Match(head) || bytes.HasPrefix(head, []byte("name:")) || bytes.HasPrefix(head, []byte("makespan_s:"))
+	return yamlTasks.Match(head) || bytes.HasPrefix(head, []byte("name:")) ||
+		bytes.HasPrefix(head, []byte("makespan_s:"))
 }
 
 // readYAML reads the YAML form of the plain table. It takes the part of YAML

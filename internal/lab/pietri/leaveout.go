@@ -66,7 +66,8 @@ func trainingFor(runs []trace.Recorded, i int, hold HoldOut) (train []workflow.E
 	var near [4][]workflow.Execution // app and site, app, site, neither
 	for j := range runs {
 		o := &runs[j]
-		if j == i || hold == HoldConfig && o.Config == r.Config && o.App == r.App && o.Site == r.Site || o.Grid != r.Grid {
+		if j == i || hold == HoldConfig && o.Config == r.Config && o.App == r.App && o.Site == r.Site ||
+			o.Grid != r.Grid {
 			continue
 		}
 		k := 3

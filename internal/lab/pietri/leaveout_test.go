@@ -43,9 +43,11 @@ func TestLeaveOneOut(t *testing.T) {
 		}
 		n := float64(len(errs))
 		median := workflow.Quantile(errs, 0.5)
-		t.Logf("%s left out: %v executions, median %.3f, within 20 %% %.3f, in the interval %.3f; Alg. 1 with all cores %.3f", tt.name, n, median, in20/n, covered/n, workflow.Quantile(paper, 0.5))
+		t.Logf("%s left out: %v executions, median %.3f, within 20 %% %.3f, in the interval %.3f; Alg. 1 with "+
+			"all cores %.3f", tt.name, n, median, in20/n, covered/n, workflow.Quantile(paper, 0.5))
 		if median > tt.median || in20/n < tt.in20 {
-			t.Errorf("%s left out: median %.3f, want at most %v; within 20 %% %.3f, want at least %v", tt.name, median, tt.median, in20/n, tt.in20)
+			t.Errorf("%s left out: median %.3f, want at most %v; within 20 %% %.3f, want at least %v", tt.name,
+				median, tt.median, in20/n, tt.in20)
 		}
 	}
 }

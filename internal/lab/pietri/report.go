@@ -58,7 +58,8 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	var local, grid []Outcome
 	byApp := map[string][]Outcome{}
 	for _, o := range out {
-		r.Runs = append(r.Runs, Run{o.Name, o.App, o.Site, o.Grid, o.Workflow.Makespan, o.Makespan, o.Low, o.High, o.Error, o.Paper, o.From, o.Trained})
+		r.Runs = append(r.Runs, Run{o.Name, o.App, o.Site, o.Grid, o.Workflow.Makespan, o.Makespan, o.Low, o.High,
+			o.Error, o.Paper, o.From, o.Trained})
 		if o.Grid {
 			grid = append(grid, o)
 			continue
@@ -100,7 +101,8 @@ func summariseErrors(app string, out []Outcome) Row {
 		return float64(n) / float64(len(x))
 	}
 	row.Covered /= float64(len(out))
-	row.Median, row.P75, row.P90 = workflow.Quantile(errs, 0.5), workflow.Quantile(errs, 0.75), workflow.Quantile(errs, 0.9)
+	row.Median, row.P75, row.P90 = workflow.Quantile(errs, 0.5), workflow.Quantile(errs,
+		0.75), workflow.Quantile(errs, 0.9)
 	row.Max = slices.Max(errs)
 	row.Within10, row.Within20 = within(errs, 0.1), within(errs, 0.2)
 	row.PaperMed, row.PaperIn20 = workflow.Quantile(paper, 0.5), within(paper, 0.2)
