@@ -171,7 +171,7 @@ func TestRunErrors(t *testing.T) {
 		return fixed{search.NewRandom(space, seed)}, nil
 	}
 	_, err := d.Run(t.Context(), o)
-	if !errors.Is(err, ErrFixed) || err.Error() != "searcher random cannot be narrowed" {
+	if assay.ClassOf(err) != assay.ClassUsage || err.Error() != "searcher random cannot be narrowed" {
 		t.Errorf("got %v", err)
 	}
 }
