@@ -11,10 +11,6 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// ErrFixed is returned for a searcher that cannot be narrowed, so that nothing can be
-// pruned for it.
-var ErrFixed = assay.Errorf(assay.ClassUsage, "cannot be narrowed")
-
 // A Variant is one way to use the knowledge base.
 type Variant struct {
 	Method string  `json:"method"` // name of the searcher
@@ -93,7 +89,8 @@ func (v Variant) known(all *prune.Knowledge, seed uint64) *prune.Knowledge {
 }
 
 // build makes the searcher of a variant, and the pruner in it, nil if it prunes
-// nothing. The error is that of Options.Searcher, or wraps [ErrFixed].
+// nothing. The error is that of Options.Searcher, or of
+// the class of usage for a searcher that is no assay.Narrower and shall be pruned.
 func (o *Options) build(
 	v Variant, space *assay.Space, all *prune.Knowledge, seed uint64,
 ) (assay.Searcher, *prune.Pruner, error) {
@@ -109,7 +106,7 @@ func (o *Options) build(
 	if v.Use == "prune" || v.Use == "prior" {
 		pruner, err = prune.New(inner, k, prune.Options{Alpha: v.alpha, Threshold: o.Threshold})
 		if errors.Is(err, prune.ErrNotNarrower) {
-			return nil, nil, fmt.Errorf("searcher %s %w", v.Method, ErrFixed)
+			return nil, nil, assay.Errorf(assay.ClassUsage, "searcher %s cannot be narrowed", v.Method)
 		}
 		if err != nil {
 			return nil, nil, err

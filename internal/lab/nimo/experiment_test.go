@@ -147,7 +147,9 @@ func TestAtAndReaches(t *testing.T) {
 	curve := []point{
 		{minutes: 10, error: none}, {minutes: 20, error: 30}, {minutes: 40, error: 9}, {minutes: 50, error: 12},
 	}
-	for _, tt := range []struct{ minutes, want float64 }{{5, none}, {10, none}, {20, 30}, {39, 30}, {40, 9}, {1000, 12}} {
+	for _, tt := range []struct{ minutes, want float64 }{
+		{5, none}, {10, none}, {20, 30}, {39, 30}, {40, 9}, {1000, 12},
+	} {
 		if got := at(curve, tt.minutes); got != tt.want && !(math.IsNaN(got) && math.IsNaN(tt.want)) {
 			t.Errorf("after %v minutes %v, want %v", tt.minutes, got, tt.want)
 		}
