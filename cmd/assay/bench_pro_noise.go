@@ -121,8 +121,8 @@ func tableRuns(ctx context.Context, p *problem) (map[string][]float64, error) {
 	most := 0
 	for _, c := range p.table.Configs {
 		var values []float64
-		for range p.table.Runs(c) {
-			m, err := runner.Run(ctx, assay.Job{Config: c}, nil)
+		for k := range p.table.Runs(c) {
+			m, err := runner.Run(ctx, assay.Job{ID: assay.RunID{Repeat: k}, Config: c}, nil)
 			if err != nil {
 				return nil, err
 			}
