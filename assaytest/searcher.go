@@ -25,7 +25,7 @@ type SearcherOptions struct {
 }
 
 // TestSearcher checks every rule of the contract of [assay.Searcher], and of
-// [assay.Observer] if the searcher is one. newSearcher returns a new searcher
+// [assay.Observer] and [assay.Resumer] if the searcher is one. newSearcher returns a new searcher
 // on the space it is given; two on the same space must behave alike. The spaces
 // are those of the suite: one point, categories, reals, all kinds mixed,
 // relations, a list, and one too large to enumerate.
@@ -85,6 +85,8 @@ var searcherCases = []searcherCase{
 	{"Repeats", "no configuration twice, if that is promised", searcherRepeats},
 	{"Exhaustion", "every configuration of a finite space and then ErrDone, if that is promised", searcherExhaustion},
 	{"Observe", "an Observer takes trials it did not ask for, whose IDs mean nothing", searcherObserve},
+	{"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been interrupted", searcherResume},
+	{"Recall", "a Resumer has one memo of each Ask, and refuses what is none", searcherRecall},
 }
 
 type searcherSpace struct {
