@@ -33,7 +33,7 @@ type accelerated struct {
 // next implements plan.
 func (a *accelerated) next(l *ActiveLearner) (pick, bool) {
 	c, ok := a.choose(l)
-	return pick{config: c, roles: [3]bool{forTraining: true}}, ok
+	return pick{config: c, roles: roles{forTraining: true}}, ok
 }
 
 func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
@@ -242,6 +242,9 @@ func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
 
 // told implements plan.
 func (a *accelerated) told(*ActiveLearner, pick) {}
+
+// observed implements plan.
+func (a *accelerated) observed(assay.Config) roles { return roles{forTraining: true} }
 
 // fit implements plan.
 func (a *accelerated) fit(l *ActiveLearner) (*Model, error) {

@@ -31,7 +31,8 @@ type loop struct {
 	ended   chan outcome
 	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
-	cuts    int // on record
+	cuts    int            // on record
+	at      assay.Position // in the record: read and written up to here
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -72,18 +73,6 @@ func (l *loop) leave() {
 }
 
 func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
-
-func (l *loop) append(ctx context.Context, e assay.Event) error {
-	e.At, e.Spent = l.clock.Now(), l.spent()
-	if err := l.Store.Append(ctx, l.Name, e); err != nil {
-		return fmt.Errorf("study %q: recording: %w", l.Name, err)
-	}
-	return nil
-}
-
-func (l *loop) end(ctx context.Context) error {
-	return l.append(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
-}
 
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {

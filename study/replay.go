@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -21,10 +22,11 @@ func (l *loop) replay(ctx context.Context) error {
 	told := map[int64]bool{}
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	runs, _ := l.Runner.(repeater)
-	for e, err := range l.Store.Events(ctx, l.Name) {
+	for e, err := range l.Store.Events(ctx, l.Name, 0) {
 		if err != nil {
 			return err
 		}
+		l.at++
 		l.before = max(l.before, e.Spent)
 		switch {
 		case e.Asked != nil:
@@ -42,6 +44,15 @@ func (l *loop) replay(ctx context.Context) error {
 				if err := runs.Skip(e.Told.Config, e.Told.Attempts); err != nil {
 					return err
 				}
+			}
+		case e.Withdrawn != nil:
+			i := slices.IndexFunc(l.open, func(p assay.Proposal) bool { return p.ID == e.Withdrawn.Trial })
+			if i < 0 || told[e.Withdrawn.Trial] {
+				continue
+			}
+			told[e.Withdrawn.Trial] = true
+			if err := player.Told(assay.Trial{Proposal: l.open[i], State: assay.Withdrawn, Value: math.Inf(1)}); err != nil {
+				return err
 			}
 		case e.Checked != nil:
 			l.checks = append(l.checks, *e.Checked)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -324,11 +325,11 @@ func (f *benchJobprunerFlags) searcher(v jpVariant, sub *jpSubject, all *prune.K
 		k.Hint(inner)
 	}
 	if v.Use == "prune" || v.Use == "prior" {
-		n, ok := inner.(assay.Narrower)
-		if !ok {
+		pruner, err = prune.New(inner, k, prune.Options{Alpha: v.alpha, Threshold: f.threshold})
+		if errors.Is(err, prune.ErrNotNarrower) {
 			return nil, nil, usagef("searcher %s cannot be narrowed", v.Method)
 		}
-		if pruner, err = prune.New(n, k, prune.Options{Alpha: v.alpha, Threshold: f.threshold}); err != nil {
+		if err != nil {
 			return nil, nil, err
 		}
 		inner = pruner

@@ -196,6 +196,7 @@ type learned struct {
 	EndedBy     string     `json:"ended_by"`
 	Limits      []limiting `json:"limits,omitempty"`
 	Assignments assay.Size `json:"-"`
+	different   int        // assignments that were run
 }
 
 // limiting says what the program waits for on one of the assignments that were run.
@@ -223,6 +224,11 @@ func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJ
 		return err
 	}
 	o.Model, o.Runs, o.Failed, o.Limits = file, len(m.Runs()), len(m.Failed()), limits(m)
+	different := map[string]bool{}
+	for _, r := range m.Runs() {
+		different[r.Config.Key()] = true
+	}
+	o.different = len(different)
 	if e := m.Error(); !math.IsNaN(e) {
 		o.Error = &e
 	}
@@ -272,7 +278,10 @@ func shares(parts []part) string {
 func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	var l lines
 	l.add("model", "%s", o.Model)
-	runs := fmt.Sprintf("%d of %s assignments", o.Runs, o.Assignments)
+	runs := fmt.Sprintf("%d of %s assignments", o.different, o.Assignments)
+	if o.Runs > o.different {
+		runs += fmt.Sprintf(" in %d runs", o.Runs)
+	}
 	if o.Failed > 0 {
 		runs += fmt.Sprintf(", %d failed", o.Failed)
 	}

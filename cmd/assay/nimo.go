@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,14 +23,14 @@ func nimoKeys() []string {
 // newNIMO returns the active learner of a cost model. Its options are those of
 // costmodel.Options; method published has the alternatives of Table 1.
 func newNIMO(space *assay.Space, seed uint64, o *options) (assay.Searcher, error) {
-	l, err := newActiveLearner(space, seed, o)
+	opts, err := nimoOptions(space, seed, o)
 	if err != nil {
 		return nil, err
 	}
-	return l, nil
+	return costmodel.NewActiveLearner(space, opts), nil
 }
 
-func newActiveLearner(space *assay.Space, seed uint64, o *options) (*costmodel.ActiveLearner, error) {
+func nimoOptions(space *assay.Space, seed uint64, o *options) (costmodel.Options, error) {
 	opts := costmodel.Options{
 		Target: o.number("target", 0, 0.01, 1000), MinRuns: o.int("runs", 0, 1, 1_000_000), Seed: seed,
 		Regression: choice(o, "regression", costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth, costmodel.Process, costmodel.Trees),
@@ -70,10 +69,7 @@ func newActiveLearner(space *assay.Space, seed uint64, o *options) (*costmodel.A
 	default:
 		o.flaw("method", "%q is neither auto nor published", method)
 	}
-	if o.err != nil {
-		return nil, o.err
-	}
-	return costmodel.NewActiveLearner(space, opts), nil
+	return opts, o.err
 }
 
 // choice reads an option that is the text of one of the values, of which the
@@ -91,37 +87,44 @@ func choice[T fmt.Stringer](o *options, key string, all ...T) T {
 	return all[0]
 }
 
-// learnedFrom returns what nimo has learned from the record of a study: by the
-// same calls as it was run with, if it was nimo that ran it, and else from its
-// trials alone.
+// learnedFrom returns what nimo has learned from the record of a study: each of its runs
+// is a measurement of its configuration. If it was nimo that ran the study, the options
+// are the same, and there is an error curve.
 func learnedFrom(ctx context.Context, h *storeHandle, name string, st *config.Study, space *assay.Space) (*costmodel.ActiveLearner, error) {
-	own := st.Search.Name == nimo
-	var m map[string]any
-	if own {
-		m = st.Search.Options
-	}
-	l, err := newActiveLearner(space, st.Search.Seed, &options{st: st, m: m, at: "search"})
-	if err != nil {
-		return nil, err
-	}
-	for e, err := range h.Events(ctx, name) {
+	var trials []assay.Trial
+	for e, err := range h.Events(ctx, name, 0) {
 		switch {
 		case err != nil:
 			return nil, err
-		case e.Asked != nil && own:
-			if _, err := l.Ask(1); err != nil && !errors.Is(err, assay.ErrDone) {
-				return nil, err
-			}
-		case e.Told != nil && own:
-			err = l.Tell(*e.Told)
 		case e.Told != nil:
-			err = l.Observe(*e.Told)
+			trials = append(trials, *e.Told)
 		case e.Checked != nil:
-			err = l.Observe(*e.Checked)
+			trials = append(trials, *e.Checked)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("study %q: %w", name, err)
+	}
+	own := st.Search.Name == nimo
+	o := &options{st: st, at: "search"}
+	if own {
+		o.m = st.Search.Options
+	}
+	opts, err := nimoOptions(space, st.Search.Seed, o)
+	if err != nil {
+		return nil, err
+	}
+	l := costmodel.NewActiveLearner(space, opts)
+	if own {
+		var first []assay.Config
+		if c, given, err := st.Default(space); err != nil {
+			return nil, err
+		} else if given {
+			first = []assay.Config{c}
 		}
+		l, err = costmodel.Recall(space, opts, first, trials)
+	} else {
+		err = l.Observe(trials...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("study %q: %w", name, err)
 	}
 	return l, nil
 }

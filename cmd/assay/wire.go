@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/search"
@@ -260,6 +261,7 @@ func newSearcherAround(st *config.Study, space *assay.Space, first []assay.Confi
 	if err = cmp.Or(o.err, err); err != nil {
 		return nil, err
 	}
+	learner, learns := s.(*costmodel.ActiveLearner)
 	if wrap != nil {
 		if s, err = wrap(s); err != nil {
 			return nil, err
@@ -268,7 +270,10 @@ func newSearcherAround(st *config.Study, space *assay.Space, first []assay.Confi
 	if len(first) > 0 {
 		s = search.First(s, first...)
 	}
-	return repeated(search.Cache(s), st.Repeat), nil
+	if s = repeated(search.Cache(s), st.Repeat); learns {
+		s = learner.Around(s)
+	}
+	return s, nil
 }
 
 // newStopper returns the stopper of that name; "" means auto. It is nil if no
