@@ -5,9 +5,28 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/assay-run/assay"
 )
+
+// TestResumer checks what an [assay.Resumer], or one that newSearcher wraps, promises
+// beyond [TestSearcher], of which it is a part: a long run with interruptions in the
+// spaces of the suite. It fails for a searcher that is none.
+func TestResumer(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
+	t.Helper()
+	testSearcherCases(t, append([]searcherCase{{"Resumer", "it is an assay.Resumer", func(b searcherBench) error {
+		if _, ok := resumer(b.build(b.space)); !ok {
+			return fmt.Errorf("no searcher in the chain is a Resumer")
+		}
+		return nil
+	}}}, resumerCases...), newSearcher, opts)
+}
+
+var resumerCases = []searcherCase{
+	{"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been interrupted", searcherResume},
+	{"Recall", "a Resumer has one memo of each Ask, and refuses what is none", searcherRecall},
+}
 
 // A searcherCall is one call of Ask or Tell on record: of an Ask what it returned
 // and the memos after it, of a Tell the trials.
@@ -199,15 +218,20 @@ func searcherRecall(b searcherBench) error {
 	if err := re.Recall(nil); err != nil {
 		return fmt.Errorf("no memos to recall: %w", err)
 	}
-	if _, err := one.Ask(1); err != nil {
-		return err
+	var memo []byte
+	for range 8 { // the first proposals may be those of a wrapper
+		if _, err := one.Ask(1); err != nil {
+			return err
+		}
+		if memo = re.Memo(); memo != nil {
+			break
+		}
 	}
-	memo := re.Memo()
 	if memo == nil {
-		return fmt.Errorf("there is no memo after an Ask")
+		return fmt.Errorf("there is no memo after 8 Asks")
 	}
 	if again := re.Memo(); again != nil {
-		return fmt.Errorf("there is a second memo of one Ask")
+		return fmt.Errorf("there is a second memo of the same Asks")
 	}
 	for _, memos := range [][][]byte{
 		{nil}, {{}}, {[]byte("{")}, {[]byte("null")}, {[]byte("garbage")}, {memo[:len(memo)-1]}, {memo, memo},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -31,7 +32,7 @@ type SearcherOptions struct {
 // relations, a list, and one too large to enumerate.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
-	testSearcherCases(t, searcherCases, newSearcher, opts)
+	testSearcherCases(t, slices.Concat(searcherCases, resumerCases), newSearcher, opts)
 }
 
 // testSearcherCases runs the cases in every space of the suite that the searcher
@@ -85,8 +86,6 @@ var searcherCases = []searcherCase{
 	{"Repeats", "no configuration twice, if that is promised", searcherRepeats},
 	{"Exhaustion", "every configuration of a finite space and then ErrDone, if that is promised", searcherExhaustion},
 	{"Observe", "an Observer takes trials it did not ask for, whose IDs mean nothing", searcherObserve},
-	{"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been interrupted", searcherResume},
-	{"Recall", "a Resumer has one memo of each Ask, and refuses what is none", searcherRecall},
 }
 
 type searcherSpace struct {
