@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -223,8 +224,11 @@ func (s *Session) write() {
 		broken := s.fault
 		s.mu.Unlock()
 		if broken == nil && len(batch) > 0 {
-			if err := s.o.Store.Append(context.Background(), s.o.Name, batch...); err != nil {
+			end, err := s.o.Store.Append(context.Background(), s.o.Name, s.end, batch...)
+			if err != nil {
 				s.fail(fmt.Errorf("study %q: recording: %w", s.o.Name, err))
+			} else {
+				s.end = end
 			}
 		}
 		batch = batch[:0]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -15,10 +16,21 @@ func drawEvent(t *rapid.T) assay.Event {
 	at := time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
 	p := assay.Proposal{ID: rapid.Int64Range(1, 8).Draw(t, "id"), Config: assay.Config{rapid.Float64Range(-1e9, 1e9).Draw(t, "x")}}
 	e := assay.Event{At: at, Spent: time.Duration(rapid.Int64().Draw(t, "spent"))}
-	kind := rapid.IntRange(0, 5).Draw(t, "kind")
+	kind := rapid.IntRange(0, 8).Draw(t, "kind")
 	switch kind {
 	case 0, 1:
 		e.Asked = &p
+		e.Batch = rapid.IntRange(-1, 3).Draw(t, "n")
+		e.Memo = rapid.SliceOf(rapid.Byte()).Draw(t, "memo")
+		return e
+	case 6:
+		e.Started = &assay.Start{RunID: assay.RunID{Study: "a", Trial: p.ID, Repeat: kind, Attempt: 1}, Where: rapid.String().Draw(t, "where")}
+		return e
+	case 7:
+		e.Ordered = &assay.Order{Trial: p.ID, Priority: rapid.Int().Draw(t, "priority"), By: "somebody"}
+		return e
+	case 8:
+		e.Withdrawn = &assay.Withdrawal{Trial: p.ID, By: "somebody", Reason: rapid.String().Draw(t, "why")}
 		return e
 	case 2:
 		e.Ended = &assay.End{By: rapid.SampledFrom([]string{"budget", "search", ""}).Draw(t, "by")}
@@ -27,7 +39,7 @@ func drawEvent(t *rapid.T) assay.Event {
 	number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}))
 	e.Told = &assay.Trial{
 		Proposal: p,
-		State:    assay.State(rapid.IntRange(0, 4).Draw(t, "state")),
+		State:    assay.State(rapid.IntRange(0, len(assay.States())-1).Draw(t, "state")),
 		Value:    number.Draw(t, "value"),
 		Measurement: assay.Measurement{
 			Elapsed:  time.Duration(rapid.Int64().Draw(t, "elapsed")),
@@ -84,13 +96,15 @@ func TestProjection(t *testing.T) {
 			}
 		}
 		var all []assay.Trial
+		var at assay.Position
 		for range rapid.IntRange(0, 4).Draw(rt, "appends") {
 			batch := rapid.SliceOfN(rapid.Custom(drawEvent), 1, 8).Draw(rt, "batch")
 			for _, st := range stores {
-				if err := st.Append(t.Context(), study, batch...); err != nil {
-					rt.Fatal(err)
+				if end, err := st.Append(t.Context(), study, at, batch...); err != nil || end != at+assay.Position(len(batch)) {
+					rt.Fatal(end, err)
 				}
 			}
+			at += assay.Position(len(batch))
 		}
 		got, want := rowsOf(rt, t, s, study), rowsOf(rt, t, m, study)
 		if len(got) != len(want) {
@@ -139,7 +153,7 @@ func checkSummary(t *rapid.T, got, want Summary) {
 	for _, s := range []*Summary{&got, &want} {
 		s.First, s.Last, s.Created = time.Time{}, time.Time{}, time.Time{}
 	}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

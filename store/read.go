@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -76,7 +77,7 @@ func (s *SQLite) Spec(ctx context.Context, study string) (spec []byte, err error
 // checkCreation returns an error that matches [ErrDamaged] unless r is the
 // creation of that study.
 func checkCreation(r record, name string, spec []byte) error {
-	if err := newVerifier().check(r); err != nil {
+	if err := newVerifier(0).check(r); err != nil {
 		return fmt.Errorf("study %q: %w", name, err)
 	}
 	c, err := decodeCreation(r.payload)
@@ -127,15 +128,16 @@ func byName[T any](page func(after string) ([]T, error), name func(T) string) it
 // A place is where a list of one study goes on.
 type place struct {
 	study int64
+	after int64 // number of the event behind which the list begins
 	*verifier
 }
 
 // Events implements [assay.Store]. It yields at least the events that there
 // are when the iteration begins, and verifies each. If the study is removed
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
-func (s *SQLite) Events(ctx context.Context, study string) iter.Seq2[assay.Event, error] {
+func (s *SQLite) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
-		at := place{verifier: newVerifier()}
+		at := place{verifier: newVerifier(int64(after)), after: max(int64(after), 0)}
 		for more := true; more; {
 			var page []assay.Event
 			err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -168,7 +170,9 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	if err != nil {
 		return nil, false, scanError(err)
 	}
-	at.study = id
+	if at.study = id; at.after > last {
+		return nil, false, nil
+	}
 	var n int
 	err = each(ctx, tx, func(rows *sql.Rows) error {
 		n++
@@ -179,8 +183,8 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 		if err := at.check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.seq == 0 {
-			return nil
+		if r.seq <= at.after {
+			return nil // the creation, or the event before, whose hash is the next one's
 		}
 		e, err := DecodeEvent(r.payload)
 		if err != nil {
@@ -238,11 +242,11 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after a
 	err = each(ctx, tx, func(rows *sql.Rows) error {
 		r := record{study: now}
 		var trial int64
-		var state string
-		if err := rows.Scan(&trial, &state, &r.seq, &r.payload, &r.crc); err != nil {
+		var state, config, started string
+		if err := rows.Scan(&trial, &state, &config, &started, &r.seq, &r.payload, &r.crc); err != nil {
 			return err
 		}
-		row, err := decodeRow(r)
+		row, err := decodeRow(r, func() (assay.Trial, error) { return askedBefore(trial, assay.Running, config, started) })
 		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
 			err = fmt.Errorf("it is not the event of a trial that is %s", state)
 		}
@@ -251,14 +255,15 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after a
 		}
 		page = append(page, row)
 		return nil
-	}, `SELECT t.id, t.state, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
+	}, `SELECT t.id, t.state, t.config, t.started, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
 		LEFT JOIN events e ON e.study = t.study AND e.seq = t.seq
 		WHERE t.study = ? AND (? IS NULL OR t.id > ?) ORDER BY t.id LIMIT ?`, now, after, after, pageRows)
 	return page, err
 }
 
-// decodeRow returns the row that the record gives a trial that is not known.
-func decodeRow(r record) (TrialRow, error) {
+// decodeRow returns the row that the record gives a trial. A withdrawal does not
+// say what was withdrawn: asked does, from columns without a checksum.
+func decodeRow(r record, asked func() (assay.Trial, error)) (TrialRow, error) {
 	if r.crc != checksum(r.study, r.seq, r.payload) {
 		return TrialRow{}, errors.New("wrong checksum")
 	}
@@ -266,8 +271,15 @@ func decodeRow(r record) (TrialRow, error) {
 	if err != nil {
 		return TrialRow{}, err
 	}
-	sum := Summary{Events: r.seq - 1}
-	row, _ := project(&sum, e, assay.Running, false)
+	sum := newSummary("", time.Time{})
+	sum.Events = r.seq - 1
+	var old assay.Trial
+	if e.Withdrawn != nil {
+		if old, err = asked(); err != nil {
+			return TrialRow{}, err
+		}
+	}
+	row, _ := project(&sum, e, old, e.Withdrawn != nil)
 	return row, nil
 }
 

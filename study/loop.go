@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/replay"
 	"github.com/assay-run/assay/table"
 )
 
@@ -31,7 +32,8 @@ type loop struct {
 	ended   chan outcome
 	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
-	cuts    int // on record
+	cuts    int            // on record
+	at      assay.Position // in the record: read and written up to here
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -73,18 +75,6 @@ func (l *loop) leave() {
 
 func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
 
-func (l *loop) append(ctx context.Context, e assay.Event) error {
-	e.At, e.Spent = l.clock.Now(), l.spent()
-	if err := l.Store.Append(ctx, l.Name, e); err != nil {
-		return fmt.Errorf("study %q: recording: %w", l.Name, err)
-	}
-	return nil
-}
-
-func (l *loop) end(ctx context.Context) error {
-	return l.append(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
-}
-
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
 		p := Progress{Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks), Replay: replay}
@@ -109,13 +99,13 @@ func (l *loop) search(ctx context.Context) error {
 			}
 			return fail
 		}
-		o, drained := l.wait()
-		if drained {
+		switch o, what := l.wait(); what {
+		case drained:
 			l.endedBy = "interrupt"
-			continue
-		}
-		if err := l.settle(ctx, o); err != nil {
-			fail = errors.Join(fail, err)
+		case ended:
+			if err := l.settle(ctx, o); err != nil {
+				fail = errors.Join(fail, err)
+			}
 		}
 	}
 }
@@ -265,7 +255,8 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	}
 	l.notify(false)
 	ctx = table.WithOrder(ctx, p.ID)
-	if l.Parallel <= 1 { // nothing else to do meanwhile, and handing over costs time
+	_, elastic := l.Runner.(assay.Capacitor)
+	if l.Parallel <= 1 && !elastic { // nothing else to do meanwhile, and handing over costs time
 		o := l.trial(ctx, p, limit, l.Stopper)
 		l.alone = &o
 		return
@@ -277,23 +268,40 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	}()
 }
 
-// wait blocks until a trial ends, or Drain is closed for the first time.
-func (l *loop) wait() (o outcome, drained bool) {
+// What wait has waited for.
+type happening int
+
+const (
+	ended   happening = iota // a trial did, with an outcome
+	drained                  // Drain was closed
+	roomy                    // there may be more room
+)
+
+// wait blocks until a trial ends, Drain is closed for the first time, or it is
+// time to ask the Runner for its capacity again.
+func (l *loop) wait() (outcome, happening) {
 	if l.alone != nil {
-		o, l.alone = *l.alone, nil
-		return o, false
+		o := *l.alone
+		l.alone = nil
+		return o, ended
 	}
 	drain := l.Drain
-	if l.endedBy != "" {
+	var room <-chan time.Time
+	if _, elastic := l.Runner.(assay.Capacitor); l.endedBy != "" {
 		drain = nil
+	} else if elastic {
+		room = time.After(capacityEvery)
 	}
 	l.leave()
 	select {
-	case o = <-l.ended: // and with it the token
-		return o, false
+	case o := <-l.ended: // and with it the token
+		return o, ended
 	case <-drain:
 		l.enter()
-		return o, true
+		return outcome{}, drained
+	case <-room:
+		l.enter()
+		return outcome{}, roomy
 	}
 }
 

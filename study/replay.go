@@ -10,12 +10,12 @@ import (
 )
 
 // replay reads the record, brings the searcher to where it was, and leaves in
-// open the proposals that were never told.
+// open the proposals that neither ended nor were withdrawn.
 func (l *loop) replay(ctx context.Context) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
 	var events []assay.Event
-	told := map[int64]bool{}
+	over := map[int64]bool{}
 	for e, err := range l.Store.Events(ctx, l.Name, 0) {
 		if err != nil {
 			return err
@@ -26,8 +26,10 @@ func (l *loop) replay(ctx context.Context) error {
 		case e.Asked != nil:
 			l.open = append(l.open, *e.Asked)
 		case e.Told != nil:
-			told[e.Told.ID] = true
+			over[e.Told.ID] = true
 			l.remember(*e.Told)
+		case e.Withdrawn != nil:
+			over[e.Withdrawn.Trial] = true
 		case e.Checked != nil:
 			l.checks = append(l.checks, *e.Checked)
 		case e.Cut != nil:
@@ -35,7 +37,7 @@ func (l *loop) replay(ctx context.Context) error {
 		}
 	}
 	l.at = assay.Position(len(events))
-	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return told[p.ID] })
+	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	return player.Play(events)

@@ -92,7 +92,7 @@ func choice[T fmt.Stringer](o *options, key string, all ...T) T {
 // are the same, and there is an error curve.
 func learnedFrom(ctx context.Context, h *storeHandle, name string, st *config.Study, space *assay.Space) (*costmodel.ActiveLearner, error) {
 	var trials []assay.Trial
-	for e, err := range h.Events(ctx, name) {
+	for e, err := range h.Events(ctx, name, 0) {
 		switch {
 		case err != nil:
 			return nil, err

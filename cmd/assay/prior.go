@@ -256,13 +256,13 @@ func priorSearcher(ctx context.Context, warn io.Writer, h *storeHandle, p *probl
 	var cuts func() []assay.Cut
 	s, err := newSearcherAround(p.study, p.space, p.first, func(inner assay.Searcher) (assay.Searcher, error) {
 		k.Hint(inner)
-		if n, ok := inner.(assay.Narrower); ok {
+		if _, ok := assay.As[assay.Narrower](inner); ok {
 			opts := prune.Options{Alpha: prior.Alpha, Threshold: prior.Threshold}
 			for _, text := range prior.Keep {
 				name, value, _ := strings.Cut(text, "=")
 				opts.Keep = append(opts.Keep, prune.Kept{Param: name, Value: value})
 			}
-			pruner, err := prune.New(n, k, opts)
+			pruner, err := prune.New(inner, k, opts)
 			if err != nil {
 				return nil, usageError(err)
 			}

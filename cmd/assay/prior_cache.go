@@ -82,7 +82,7 @@ func openKnowledge(ctx context.Context, h *storeHandle) (*knowledgeBase, error) 
 		}
 		told := 0
 		for s, n := range sum.Counts {
-			if assay.State(s).Final() {
+			if s.Final() && s != assay.Withdrawn {
 				told += int(n)
 			}
 		}
@@ -171,14 +171,14 @@ func programOf(st *config.Study) string {
 	return filepath.Base(st.Command[0])
 }
 
-// told returns the trials of a study in a final state, in the order of their ends.
+// told returns the trials of a study that ended by themselves, in the order of their ends.
 func (kb *knowledgeBase) told(ctx context.Context, name string) ([]assay.Trial, error) {
 	var trials []assay.Trial
-	for e, err := range kb.store.Events(ctx, name) {
+	for e, err := range kb.store.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Told != nil {
+		if e.Told != nil && e.Told.State != assay.Withdrawn {
 			trials = append(trials, assay.Trial{Proposal: e.Told.Proposal, State: e.Told.State, Value: e.Told.Value})
 		}
 	}

@@ -66,7 +66,7 @@ func priorFixture(t testing.TB, n, m int) *storeHandle {
 		}
 		kb.known[k.Name] = k
 		sum := store.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
-		sum.Counts[assay.Done] = int64(m)
+		sum.Counts = map[assay.State]int64{assay.Done: int64(m)}
 		sums.list = append(sums.list, sum)
 	}
 	kb.writeIndex()

@@ -9,6 +9,7 @@ package replay
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/assay-run/assay"
 )
@@ -35,6 +36,8 @@ type Player struct {
 	Searcher assay.Searcher
 	// Offset is the ID on record less the searcher's own.
 	Offset int64
+
+	open map[int64]assay.Proposal // asked and not told, by the searcher's own ID
 }
 
 // Play repeats the calls that the events stand for; events of other kinds are
@@ -54,10 +57,26 @@ func (p *Player) Play(events []assay.Event) error {
 		case e.Told != nil:
 			t := *e.Told
 			t.ID -= p.Offset
-			if err := p.Searcher.Tell(t); err != nil {
-				return p.departs(t.Proposal, assay.Proposal{}, err)
+			if err := p.tell(t); err != nil {
+				return err
+			}
+		case e.Withdrawn != nil:
+			q, open := p.open[e.Withdrawn.Trial-p.Offset]
+			if !open {
+				continue // it had ended before
+			}
+			if err := p.tell(assay.Trial{Proposal: q, State: assay.Withdrawn, Value: math.Inf(1)}); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (p *Player) tell(t assay.Trial) error {
+	delete(p.open, t.ID)
+	if err := p.Searcher.Tell(t); err != nil {
+		return p.departs(t.Proposal, assay.Proposal{}, err)
 	}
 	return nil
 }
@@ -110,6 +129,10 @@ func (p *Player) asked(events []assay.Event) error {
 		case ps[i].ID != stored.ID || !ps[i].Config.Equal(stored.Config):
 			return p.departs(stored, ps[i], nil)
 		}
+		if p.open == nil {
+			p.open = map[int64]assay.Proposal{}
+		}
+		p.open[stored.ID] = stored
 	}
 	if len(ps) > len(events) {
 		more := ps[len(events)]
