@@ -84,13 +84,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
 	rep, err := bench.Run(cmd.Context(), o)
 	status.Close()
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return writeJSON(s.out, rep)
-	}
-	return writeBench(s.out, rep)
+	return printed(err, f.json, s.out, rep, writeBench)
 }
 
 // budgets reads the three budget flags, of which at least one is given.
@@ -103,11 +97,11 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		}
 		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
 	}
-	for text := range items(f.budgetX) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0) || x > 1e9 {
-			return nil, usagef("--budget-x %s: not a positive number", text)
-		}
+	multiples, err := numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool { return x > 0 && x <= 1e9 })
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range multiples {
 		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
 	}
 	for text := range items(f.budget) {
@@ -121,6 +115,19 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		return nil, usagef("a budget is needed: --trials, --budget-x or --budget")
 	}
 	return bs, nil
+}
+
+// numbers returns the numbers of a comma-separated list, each of which is as wanted.
+func numbers(flag, text, want string, is func(float64) bool) ([]float64, error) {
+	var xs []float64
+	for item := range items(text) {
+		x, err := strconv.ParseFloat(item, 64)
+		if err != nil || !is(x) {
+			return nil, usagef("--%s %s: not %s", flag, item, want)
+		}
+		xs = append(xs, x)
+	}
+	return xs, nil
 }
 
 // items yields the items of a comma-separated list.
@@ -163,6 +170,16 @@ func benchMethods(text string) ([]bench.Method, error) {
 		return nil, usagef("no method is given: --methods rs,auto")
 	}
 	return ms, nil
+}
+
+// searcherByName makes the searcher of a name with the options that it has by default.
+func searcherByName(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
+	i := slices.IndexFunc(searchers(), func(e searcherEntry) bool { return e.name == name })
+	if i < 0 {
+		known := names(searchers(), func(e searcherEntry) string { return e.name })
+		return nil, usagef("no searcher %q (there are %s)", name, known)
+	}
+	return searchers()[i].make(space, seed, &options{st: &config.Study{}, at: "search"})
 }
 
 // addProblems adds the study of a file, once for each percentile of each limit.
@@ -233,7 +250,7 @@ func (p *problem) nameOf(file string) string {
 func benchProblem(p *problem, name string) *bench.Problem {
 	return &bench.Problem{
 		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
-		True: p.recorded,
+		True: bench.Truth(p.table, p.goal),
 		Replay: func(uint64) (assay.Runner, assay.Clock) {
 			clock := &table.SimClock{}
 			return table.NewReplay(p.table, clock, config.Grows), clock
@@ -296,6 +313,35 @@ func showBudget(b bench.BudgetAt) string {
 		return fmt.Sprintf("%g × median", b.Value)
 	}
 	return report.Seconds(b.Value)
+}
+
+// printed prints the result of an experiment as JSON or for people, unless it failed.
+func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(io.Writer, T) error) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(w, result)
+	}
+	return text(w, result)
+}
+
+// writeTables prints a table for each block of rows that stand together and have the
+// same name, with an empty line between them.
+func writeTables[T any](w io.Writer, rows []T, name func(T) string, table func(rows []T) *report.Table) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && name(rows[n]) == name(rows[0]) {
+			n++
+		}
+		if err := table(rows[:n]).Write(w); err != nil {
+			return err
+		}
+		if rows = rows[n:]; len(rows) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	return nil
 }
 
 // writeJSON writes v as one line of JSON.

@@ -99,21 +99,6 @@ func readTable(st *config.Study) (*table.Table, error) {
 	return t, st.Resolve(t.Params, t.Configs, t.Digest)
 }
 
-// recorded returns the objective value of a configuration of the table, by the
-// means over its repetitions, and whether it is within the limits.
-func (p *problem) recorded(c assay.Config) (value float64, feasible bool) {
-	m, ok := p.table.Mean(c)
-	if !ok {
-		return 0, false
-	}
-	v, err := p.goal.Value(m)
-	if err != nil {
-		return 0, false
-	}
-	broken, err := p.goal.Broken(m)
-	return v, err == nil && broken == ""
-}
-
 // checkProgram returns an error if the program of some configuration is missing:
 // those whose first argument differs are few.
 func (p *problem) checkProgram() error {

@@ -25,22 +25,26 @@ var layers = [][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":          {""},
-	"/bench/studies":      {}, // data, and tests of it
-	"/internal/arch":      {},
-	"/internal/cgroup":    {"/internal/mountinfo"},
-	"/internal/config":    {"", "/internal/expr"},
-	"/internal/expr":      {""},
-	"/internal/report":    {},
-	"/internal/term":      {},
-	"/internal/bench":     {"", "/stats", "/store", "/study"},
-	"/internal/explain":   {"", "/model", "/internal/report"},
-	"/internal/link":      {}, // an emulated network link
-	"/internal/mountinfo": {},
-	"/internal/proc":      {},
-	"/internal/replay":    {""}, // a record fed to a new searcher
-	"/internal/rfs":       {},   // a remote file system that counts and times
-	testOnly:              {},
+	"/assaytest":        {""},
+	"/bench/studies":    {}, // data, and tests of it
+	"/internal/arch":    {},
+	"/internal/cgroup":  {"/internal/mountinfo"},
+	"/internal/config":  {"", "/internal/expr"},
+	"/internal/expr":    {""},
+	"/internal/report":  {},
+	"/internal/term":    {},
+	"/internal/bench":   {"", "/stats", "/store", "/study", "/table"},
+	"/internal/explain": {"", "/model", "/internal/report"},
+	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
+	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench"},
+	"/internal/lab/nimo":      {"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench"},
+	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench"},
+	"/internal/link":          {}, // an emulated network link
+	"/internal/mountinfo":     {},
+	"/internal/proc":          {},
+	"/internal/replay":        {""}, // a record fed to a new searcher
+	"/internal/rfs":           {},   // a remote file system that counts and times
+	testOnly:                  {},
 }
 
 // testOnly is what nothing but tests may import.

@@ -1,14 +1,13 @@
-package main
+package pro
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
+	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/table"
 )
@@ -22,7 +21,8 @@ type noiseSource interface {
 	draw(p int, c assay.Config, f float64) float64
 }
 
-// paretoNoise is f + n with the Pareto noise of Eq. 17.
+// paretoNoise is f + n, n of a Pareto distribution with the tail index alpha and the
+// mean that the load has by the two-job model (Eq. 6 and 17).
 type paretoNoise struct {
 	rng   *rand.Rand
 	model stats.TwoJob
@@ -80,53 +80,41 @@ func (n *seriesNoise) draw(p int, _ assay.Config, f float64) float64 {
 	return f * n.multiples[n.place[p]]
 }
 
-// readMultiples reads a file of run times as multiples of the least.
-func readMultiples(file string) ([]float64, error) {
-	r, err := os.Open(file)
-	if err != nil {
-		return nil, usageError(err)
+// multiplesOf returns run times as multiples of the least, which is more than 0.
+func multiplesOf(times []float64) ([]float64, error) {
+	if len(times) == 0 {
+		return nil, errors.New("no run times")
 	}
-	defer r.Close()
-	x, err := readColumn(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	least := stats.Min(times)
+	if !(least > 0) {
+		return nil, fmt.Errorf("a run time of %v", least)
 	}
-	least := stats.Min(x)
-	if least <= 0 {
-		return nil, usagef("%s: a run time of %v", file, least)
-	}
+	x := slices.Clone(times)
 	for i := range x {
 		x[i] /= least
 	}
 	return x, nil
 }
 
-// scaleExcess returns 1 + k·(x - 1) for each multiple x.
+// scaleExcess returns 1 + k·(x - 1) for each multiple x, and nil for nil.
 func scaleExcess(x []float64, k float64) []float64 {
-	var y []float64
-	for _, v := range x {
-		y = append(y, 1+k*(v-1))
+	y := slices.Clone(x)
+	for i, v := range y {
+		y[i] = 1 + k*(v-1)
 	}
 	return y
 }
 
-// noiseOfTable is the name of the noise of the table itself.
-const noiseOfTable = "table"
-
-// tableRuns returns the recorded objective values of each configuration of the
-// table, by Key, in their order. Runs without one are left out.
-func tableRuns(ctx context.Context, p *problem) (map[string][]float64, error) {
-	runner := table.NewReplay(p.table, nil, config.Grows)
+// runsOf returns the recorded objective values of each configuration of a table, by
+// Key, in their order. Failed runs and those without a value are left out. A table of
+// which no configuration has two runs is an error: it says nothing about noise.
+func runsOf(t *table.Table, goal assay.Goal) (map[string][]float64, error) {
 	all := map[string][]float64{}
 	most := 0
-	for _, c := range p.table.Configs {
+	for _, c := range t.Configs {
 		var values []float64
-		for range p.table.Runs(c) {
-			m, err := runner.Run(ctx, assay.Job{Config: c}, nil)
-			if err != nil {
-				return nil, err
-			}
-			if v, err := p.goal.Value(m); err == nil && m.ExitCode == 0 {
+		for _, m := range t.Measurements(c) {
+			if v, err := goal.Value(m); err == nil && m.ExitCode == 0 {
 				values = append(values, v)
 			}
 		}
@@ -134,7 +122,7 @@ func tableRuns(ctx context.Context, p *problem) (map[string][]float64, error) {
 		most = max(most, len(values))
 	}
 	if most < 2 {
-		return nil, usagef("--noise table: the table has one run of each configuration")
+		return nil, errors.New("noise table: the table has one run of each configuration")
 	}
 	return all, nil
 }
@@ -142,7 +130,8 @@ func tableRuns(ctx context.Context, p *problem) (map[string][]float64, error) {
 // tableNoise is the recorded noise of each configuration: f times the multiples
 // of the configuration's fastest run. Every processor walks through the runs of a
 // configuration from a place of its own; a configuration that was not recorded
-// has the noise of the nearest one that was.
+// has the noise of the nearest one that was. What newTableNoise returns is shared by
+// all programs; begin makes the noise of one.
 type tableNoise struct {
 	multiples map[string][]float64 // by Key
 	mean      float64              // of all multiples
