@@ -15,10 +15,12 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/prune", "/costmodel", "/workflow"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},                // the outside world
-	{"/study", "/online"},                                     // the loop; on-line tuning
-	{"/rest"},                                                 // on-line tuning at a distance
+	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store"},   // the outside world
+	{"/study", "/online"},                        // the loop; on-line tuning
+	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                   // a definition becomes a study
+	{"/rest"},                                    // on-line tuning at a distance
 	{"/cmd/assay"},
 }
 
@@ -33,7 +35,6 @@ var beside = map[string][]string{
 	"/internal/expr":    {""},
 	"/internal/report":  {},
 	"/internal/term":    {},
-	"/internal/bench":   {"", "/stats", "/store", "/study", "/table"},
 	"/internal/explain": {"", "/model", "/internal/report"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
 	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench"},
@@ -46,6 +47,10 @@ var beside = map[string][]string{
 	"/internal/rfs":           {},   // a remote file system that counts and times
 	testOnly:                  {},
 }
+
+// apart are rooms that stand apart: they are pure, and import nothing of this module
+// but their own sub-packages. Only the command imports them.
+var apart = []string{"/workflow"}
 
 // testOnly is what nothing but tests may import.
 const testOnly = "/internal/testbed"
@@ -85,6 +90,10 @@ func TestImports(t *testing.T) {
 		if strings.HasPrefix(rel, "/examples/") {
 			continue
 		}
+		if room := roomApart(rel); room != "" {
+			checkApart(t, room, f[0], f[1:])
+			continue
+		}
 		me := level(rel)
 		allowed, aside := beside[rel]
 		if me < 0 && !aside {
@@ -108,8 +117,51 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s may not import %s", f[0], imp)
 			case !aside && depAside && me <= 2:
 				t.Errorf("%s must be pure but imports %s", f[0], imp)
+			case !aside && roomApart(dep) != "" && rel != "/cmd/assay":
+				t.Errorf("%s imports %s, which stands apart", f[0], imp)
 			case !aside && !depAside && level(dep) >= me:
 				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
+			}
+		}
+	}
+}
+
+// roomApart returns the room apart that a package belongs to, or "".
+func roomApart(rel string) string {
+	for _, room := range apart {
+		if rel == room || strings.HasPrefix(rel, room+"/") {
+			return room
+		}
+	}
+	return ""
+}
+
+// checkApart checks the imports of a package of a room that stands apart.
+func checkApart(t *testing.T, room, path string, imports []string) {
+	t.Helper()
+	for _, imp := range imports {
+		checkThirdParty(t, strings.TrimPrefix(path, module), imp)
+		if slices.Contains(impure, imp) {
+			t.Errorf("%s must be pure but imports %s", path, imp)
+		}
+		if dep, ours := strings.CutPrefix(imp, module); ours && roomApart(dep) != room {
+			t.Errorf("%s stands apart but imports %s", path, imp)
+		}
+	}
+}
+
+// A definition becomes a study without a command line: a service and a worker use the
+// same door.
+func TestSetupNeedsNoCommandLine(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/setup").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		for _, of := range []string{"github.com/spf13/", "flag", module + "/internal/term", module + "/cmd/"} {
+			if dep == of || strings.HasSuffix(of, "/") && strings.HasPrefix(dep, of) {
+				t.Errorf("setup depends on %s", dep)
 			}
 		}
 	}

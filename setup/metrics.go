@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 // withMetrics returns a Runner that adds the metrics of the study, whose files
 // may depend on the configuration.
-func (p *problem) withMetrics(inner assay.Runner) (assay.Runner, error) {
-	for _, m := range p.study.Metrics {
+func (p *Problem) withMetrics(inner assay.Runner) (assay.Runner, error) {
+	for _, m := range p.Definition.Metrics {
 		if _, err := assay.ParseMetricSource(m.Name, m.Source); err != nil {
 			return nil, usageError(err)
 		}
@@ -22,7 +22,7 @@ func (p *problem) withMetrics(inner assay.Runner) (assay.Runner, error) {
 // metered measures with the sources of each job's own configuration.
 type metered struct {
 	inner assay.Runner
-	p     *problem
+	p     *Problem
 
 	mu     sync.Mutex
 	parsed map[string]assay.MetricSource // by name and text
@@ -48,7 +48,7 @@ func (m *metered) sources(c assay.Config) ([]assay.MetricSource, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var sources []assay.MetricSource
-	for _, of := range m.p.program.Metrics(c) {
+	for _, of := range m.p.Program.Metrics(c) {
 		key := of.Name + "=" + of.Source
 		s, ok := m.parsed[key]
 		if !ok {
@@ -61,4 +61,19 @@ func (m *metered) sources(c assay.Config) ([]assay.MetricSource, error) {
 		sources = append(sources, s)
 	}
 	return sources, nil
+}
+
+// withHooks returns a Runner with what is run before and after each measured run.
+func (p *Problem) withHooks(r assay.Runner) assay.Runner {
+	hooks := run.Hooks{Warmup: p.Definition.Warmup}
+	if len(p.Definition.Prepare.Argv) > 0 {
+		hooks.Prepare = func(j assay.Job) []string { return p.Program.Prepare(j.Config) }
+	}
+	if len(p.Definition.Cleanup.Argv) > 0 {
+		hooks.Cleanup = func(j assay.Job) []string { return p.Program.Cleanup(j.Config) }
+	}
+	if hooks.Prepare != nil || hooks.Cleanup != nil || hooks.Warmup > 0 {
+		r = run.WithHooks(r, hooks)
+	}
+	return r
 }
