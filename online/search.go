@@ -220,8 +220,11 @@ func (s *Session) write() {
 		broken := s.fault
 		s.mu.Unlock()
 		if broken == nil && len(batch) > 0 {
-			if err := s.o.Store.Append(context.Background(), s.o.Name, batch...); err != nil {
+			end, err := s.o.Store.Append(context.Background(), s.o.Name, s.end, batch...)
+			if err != nil {
 				s.fail(fmt.Errorf("study %q: recording: %w", s.o.Name, err))
+			} else {
+				s.end = end
 			}
 		}
 		batch = batch[:0]
@@ -254,10 +257,11 @@ func (s *Session) replay(ctx context.Context) error {
 	}
 	player := replay.Player{Study: s.o.Name, Space: s.o.Space}
 	open := map[int64]assay.Proposal{}
-	for e, err := range s.o.Store.Events(ctx, s.o.Name) {
+	for e, err := range s.o.Store.Events(ctx, s.o.Name, 0) {
 		if err != nil {
 			return err
 		}
+		s.end++
 		s.before = max(s.before, e.Spent)
 		switch {
 		case e.Asked != nil:

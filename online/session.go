@@ -115,6 +115,7 @@ type Session struct {
 	ended  sync.WaitGroup
 	stop   context.CancelFunc
 	quit   context.Context
+	end    assay.Position // of the record; owned by write, once it runs
 
 	searcher assay.Searcher // owned by think, once it runs, as the rest of this block
 	at       int            // its epoch

@@ -15,7 +15,6 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
-	"github.com/assay-run/assay/store"
 )
 
 // An entry is what the knowledge base remembers of a study on record: enough to
@@ -42,8 +41,8 @@ func (k *entry) goal() assay.Goal {
 // A Record is what a knowledge base is made from.
 type Record interface {
 	Spec(ctx context.Context, study string) ([]byte, error)
-	Events(ctx context.Context, study string) iter.Seq2[assay.Event, error]
-	Summaries(ctx context.Context) iter.Seq2[store.Summary, error]
+	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
+	Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error]
 }
 
 // A Base is the studies on record, in a form that is read quickly. It keeps an index
@@ -78,13 +77,13 @@ func Open(ctx context.Context, r Record, dir string) (*Base, error) {
 	kb := &Base{record: r, dir: dir, studies: map[string]*entry{}}
 	old := kb.readIndex()
 	changed := false
-	for sum, err := range r.Summaries(ctx) {
+	for sum, err := range r.Summaries(ctx, "", 0) {
 		if err != nil {
 			return nil, err
 		}
 		told := 0
 		for s, n := range sum.Counts {
-			if assay.State(s).Final() {
+			if s.Final() && s != assay.Withdrawn {
 				told += int(n)
 			}
 		}
@@ -185,14 +184,14 @@ func programOf(st *config.Study) string {
 	return filepath.Base(st.Command[0])
 }
 
-// told returns the trials of a study in a final state, in the order of their ends.
+// told returns the trials of a study that ended by themselves, in the order of their ends.
 func (kb *Base) told(ctx context.Context, name string) ([]assay.Trial, error) {
 	var trials []assay.Trial
-	for e, err := range kb.record.Events(ctx, name) {
+	for e, err := range kb.record.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Told != nil {
+		if e.Told != nil && e.Told.State != assay.Withdrawn {
 			trials = append(trials, assay.Trial{Proposal: e.Told.Proposal, State: e.Told.State, Value: e.Told.Value})
 		}
 	}

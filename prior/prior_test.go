@@ -22,11 +22,11 @@ import (
 // rest is in the knowledge base.
 type priorSummaries struct {
 	assay.Store
-	list []store.Summary
+	list []assay.Summary
 }
 
-func (p priorSummaries) Summaries(context.Context) iter.Seq2[store.Summary, error] {
-	return func(yield func(store.Summary, error) bool) {
+func (p priorSummaries) Summaries(context.Context, string, int) iter.Seq2[assay.Summary, error] {
+	return func(yield func(assay.Summary, error) bool) {
 		for _, s := range p.list {
 			if !yield(s, nil) {
 				return
@@ -64,8 +64,8 @@ func priorFixture(t testing.TB, n, m int) (Record, string) {
 			t.Fatal(err)
 		}
 		kb.studies[k.Name] = k
-		sum := store.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
-		sum.Counts[assay.Done] = int64(m)
+		sum := assay.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
+		sum.Counts = map[assay.State]int64{assay.Done: int64(m)}
 		sums.list = append(sums.list, sum)
 	}
 	kb.writeIndex()

@@ -31,8 +31,8 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 	k := prune.NewKnowledge(p.Space, p.Goal, studies)
 	searcher, err = p.searcher(func(inner assay.Searcher) (assay.Searcher, error) {
 		k.Hint(inner)
-		if n, ok := inner.(assay.Narrower); ok {
-			pruner, err := prune.New(n, k, p.pruning())
+		if _, ok := assay.As[assay.Narrower](inner); ok {
+			pruner, err := prune.New(inner, k, p.pruning())
 			if err != nil {
 				return nil, usageError(err)
 			}

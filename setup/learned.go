@@ -67,7 +67,7 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 
 // A Reader is what [Learned] needs of a store.
 type Reader interface {
-	Events(ctx context.Context, study string) iter.Seq2[assay.Event, error]
+	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
 }
 
 // Learned returns what the searcher nimo has learned from the record of a study: each
@@ -75,7 +75,7 @@ type Reader interface {
 // study, the options are the same, and there is an error curve.
 func Learned(ctx context.Context, r Reader, name string, def *config.Study, space *assay.Space) (*costmodel.ActiveLearner, error) {
 	var trials []assay.Trial
-	for e, err := range r.Events(ctx, name) {
+	for e, err := range r.Events(ctx, name, 0) {
 		switch {
 		case err != nil:
 			return nil, err

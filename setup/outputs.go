@@ -53,7 +53,7 @@ func (s *Store) Output(ctx context.Context, study string, trial int64, stream st
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	for row, err := range s.Trials(ctx, study) {
+	for row, err := range s.Trials(ctx, study, trial-1, 1) {
 		if err != nil {
 			return nil, err
 		}

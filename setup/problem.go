@@ -248,6 +248,8 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
 		j.Resources = p.Definition.Resources(p.Space, c)
+		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
+		j.Metrics = p.Program.Metrics(c)
 	}
 	return j, nil
 }

@@ -77,8 +77,8 @@ func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin})
 }
 
-// openLocal returns a local runner in what the study needs around it: its workbench,
-// metrics and hooks.
+// openLocal returns a local runner in what the jobs of a study may need around it:
+// its workbench, metrics and hooks.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	local, err := Local(ctx, owner, p.opts.Pin)
 	if err != nil {
@@ -90,12 +90,7 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 			return opened{}, errors.Join(err, local.Close())
 		}
 	}
-	if len(p.Definition.Metrics) > 0 {
-		if r, err = p.withMetrics(r); err != nil {
-			return opened{}, errors.Join(err, local.Close())
-		}
-	}
-	return opened{p.withHooks(r), nil, local.Close}, nil
+	return opened{run.WithHooks(run.Metrics(r)), nil, local.Close}, nil
 }
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said

@@ -17,7 +17,7 @@ import (
 // A Store is an open store with all that the commands need of it.
 type Store struct {
 	assay.Store
-	store.Projector
+	assay.Projector
 	Path string // of its file, "" if it has none
 
 	close func() error

@@ -67,7 +67,7 @@ func childAppend(args []string) error {
 		return err
 	}
 	for id := sum.Trials() + 1; n != 0; id++ {
-		if err := s.Append(ctx, study, pair(id)...); err != nil {
+		if err := put(ctx, s, study, id); err != nil {
 			return err
 		}
 		fmt.Println(id)
@@ -96,17 +96,17 @@ func childShare(args []string) error {
 		return err
 	}
 	for id := int64(1); id <= n; id++ {
-		if err := s.Append(ctx, study, pair(id)...); err != nil {
+		if err := put(ctx, s, study, id); err != nil {
 			return err
 		}
 		if id%10 != 0 {
 			continue
 		}
-		for sum, err := range s.Summaries(ctx) {
+		for sum, err := range s.Summaries(ctx, "", 0) {
 			if err != nil {
 				return err
 			}
-			for _, err := range s.Events(ctx, sum.Study) {
+			for _, err := range s.Events(ctx, sum.Study, 0) {
 				if err != nil {
 					return err
 				}
@@ -136,7 +136,7 @@ func childStarve(args []string) error {
 		return err
 	}
 	for id := int64(1); id < 100_000; id++ {
-		err := s.Append(ctx, "a", pair(id)...)
+		err := put(ctx, s, "a", id)
 		if err == nil {
 			fmt.Println(id)
 			continue
@@ -144,7 +144,7 @@ func childStarve(args []string) error {
 		if !errors.Is(err, ErrIO) {
 			return fmt.Errorf("got %w, want ErrIO", err)
 		}
-		if err := s.Append(ctx, "a", pair(id)...); !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
+		if err := put(ctx, s, "a", id); !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
 			return fmt.Errorf("after an error: got %w, want ErrBroken and ErrIO", err)
 		}
 		if _, err := s.Spec(ctx, "a"); !errors.Is(err, ErrBroken) {
@@ -243,7 +243,7 @@ func (r *running) acks(t testing.TB) (ids []int64) {
 func checkPairs(t testing.TB, s assay.Store, study string) int64 {
 	t.Helper()
 	n := int64(0)
-	for e, err := range s.Events(t.Context(), study) {
+	for e, err := range s.Events(t.Context(), study, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -227,9 +227,9 @@ func (f *checker) studies(ctx context.Context) error {
 type replayed struct {
 	creation creation
 	hash     []byte // of the last record
-	sum      Summary
+	sum      assay.Summary
 	trials   map[int64]trialColumns
-	states   map[int64]assay.State
+	states   map[int64]assay.Trial // the same trials, for project
 }
 
 // study checks one study, and repairs it if its events are whole.
@@ -260,8 +260,8 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 
 // replay verifies the records of a study and makes its projection.
 func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
-	v, first := newVerifier(), false
-	p := replayed{sum: newSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.State{}}
+	v, first := newVerifier(0), false
+	p := replayed{sum: newSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{}}
 	err := f.rows(ctx, st.name, "events", func(rows *sql.Rows) error {
 		r := record{study: st.id}
 		var at string
@@ -304,10 +304,10 @@ func (p *replayed) apply(r record, at string) (err error) {
 		return err
 	}
 	id, _ := eventTrial(e)
-	state, known := p.states[id]
+	old, known := p.states[id]
 	p.sum.Events = r.seq - 1 // also behind a record that was left out
-	if row, changed := project(&p.sum, e, state, known); changed {
-		p.states[id] = row.Trial.State
+	if row, changed := project(&p.sum, e, old, known); changed {
+		p.states[id] = assay.Trial{Proposal: row.Trial.Proposal, State: row.Trial.State, Started: row.Trial.Started}
 		if p.trials[id], err = newTrialColumns(row); err != nil {
 			return err
 		}

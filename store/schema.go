@@ -64,6 +64,25 @@ CREATE TABLE trials (
 	attempts INTEGER NOT NULL,
 	PRIMARY KEY (study, id)
 ) WITHOUT ROWID;
+`, `
+ALTER TABLE heads RENAME TO heads_of_1;
+CREATE TABLE heads (
+	study      INTEGER PRIMARY KEY REFERENCES studies(id),
+	seq        INTEGER NOT NULL,
+	hash       BLOB NOT NULL,
+	counts     TEXT NOT NULL,
+	best       INTEGER NOT NULL,
+	best_value REAL,
+	spent_ns   INTEGER NOT NULL,
+	first      TEXT NOT NULL,
+	last       TEXT NOT NULL,
+	checks     INTEGER NOT NULL,
+	ended      TEXT NOT NULL
+);
+INSERT INTO heads SELECT study, seq, hash,
+	json_object('running', running, 'done', done, 'censored', censored, 'failed', failed, 'infeasible', infeasible),
+	best, best_value, spent_ns, first, last, checks, ended FROM heads_of_1;
+DROP TABLE heads_of_1;
 `}
 }
 

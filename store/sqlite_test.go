@@ -94,7 +94,7 @@ func TestPragmas(t *testing.T) {
 	s := newTest(t)
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "application_id": "1634956153",
-		"user_version": "1", "page_size": "4096", "secure_delete": "1",
+		"user_version": "2", "page_size": "4096", "secure_delete": "1",
 	} {
 		var got string
 		if err := s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 		{"other database", edit("!CREATE TABLE t (x)"), ErrForeign, ""},
 		{"database without tables", edit("!PRAGMA page_size = 4096; VACUUM"), ErrForeign, ""},
 		{"other application", edit("PRAGMA application_id = 1"), ErrForeign, "0x1"},
-		{"newer", edit("PRAGMA user_version = 2"), ErrNewer, "format 2"},
+		{"newer", edit("PRAGMA user_version = 3"), ErrNewer, "format 3"},
 		{"no version", edit("PRAGMA user_version = 0"), ErrDamaged, ""},
 	} {
 		path := filepath.Join(dir, "b.db")
@@ -177,16 +177,16 @@ func TestFull(t *testing.T) {
 	var err error
 	id := int64(6)
 	for ; err == nil && id < 1000; id++ {
-		err = s.Append(t.Context(), "a", pair(id)...)
+		err = put(t.Context(), s, "a", id)
 	}
 	if !errors.Is(err, ErrIO) || errors.Is(err, ErrBroken) {
 		t.Fatalf("got %v, want ErrIO", err)
 	}
 	for what, err := range map[string]error{
-		"Append": s.Append(t.Context(), "a", pair(id)...),
+		"Append": put(t.Context(), s, "a", id),
 		"Create": s.Create(t.Context(), "b", nil),
-		"Events": firstError(s.Events(t.Context(), "a")),
-		"Trials": firstError(s.Trials(t.Context(), "a")),
+		"Events": firstError(s.Events(t.Context(), "a", 0)),
+		"Trials": firstError(s.Trials(t.Context(), "a", 0, 0)),
 	} {
 		if !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
 			t.Errorf("%s on a broken store: got %v, want ErrBroken and ErrIO", what, err)
@@ -220,11 +220,11 @@ func TestClosed(t *testing.T) {
 		}
 	}
 	for what, err := range map[string]error{
-		"Append": s.Append(t.Context(), "a", pair(1)...),
+		"Append": put(t.Context(), s, "a", 1),
 		"Spec":   func() error { _, err := s.Spec(t.Context(), "a"); return err }(),
 		"Lock":   func() error { _, err := s.Lock(t.Context(), "a"); return err }(),
 		"Fsck":   func() error { _, err := s.Fsck(t.Context(), FsckOptions{}); return err }(),
-		"Events": firstError(s.Events(t.Context(), "a")),
+		"Events": firstError(s.Events(t.Context(), "a", 0)),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s on a closed store: got %v, want fs.ErrClosed", what, err)
@@ -247,12 +247,12 @@ func TestBusy(t *testing.T) {
 	if err := s.exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Append(t.Context(), "a", pair(1)...); !errors.Is(err, ErrBusy) {
+	if err := put(t.Context(), other, "a", 1); !errors.Is(err, ErrBusy) {
 		t.Errorf("beside a transaction without end: got %v, want ErrBusy", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := other.Append(ctx, "a", pair(1)...); !errors.Is(err, context.DeadlineExceeded) {
+	if err := put(ctx, other, "a", 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the context", err)
 	}
 	if n := checkPairs(t, other, "a"); n != 0 {
@@ -261,7 +261,7 @@ func TestBusy(t *testing.T) {
 	if err := s.exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Append(t.Context(), "a", pair(1)...); err != nil {
+	if err := put(t.Context(), other, "a", 1); err != nil {
 		t.Error(err)
 	}
 }

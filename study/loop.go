@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
@@ -31,7 +30,9 @@ type loop struct {
 	ended   chan outcome
 	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
-	cuts    int // on record
+	cuts    int            // on record
+	at      assay.Position // in the record: read and written up to here
+	runs    tally
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -72,18 +73,6 @@ func (l *loop) leave() {
 }
 
 func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
-
-func (l *loop) append(ctx context.Context, e assay.Event) error {
-	e.At, e.Spent = l.clock.Now(), l.spent()
-	if err := l.Store.Append(ctx, l.Name, e); err != nil {
-		return fmt.Errorf("study %q: recording: %w", l.Name, err)
-	}
-	return nil
-}
-
-func (l *loop) end(ctx context.Context) error {
-	return l.append(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
-}
 
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
@@ -212,16 +201,16 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 		limit = l.left()
 	}
 	l.notify(false)
-	ctx = table.WithOrder(ctx, p.ID)
+	id := l.runs.id(l.Name, p)
 	if l.Parallel <= 1 { // nothing else to do meanwhile, and handing over costs time
-		o := l.trial(ctx, p, limit, l.Stopper)
+		o := l.trial(ctx, p, id, limit, l.Stopper)
 		l.alone = &o
 		return
 	}
 	l.enter()
 	go func() {
 		// The token of Enter goes to the loop with the outcome.
-		l.ended <- l.trial(ctx, p, limit, l.Stopper)
+		l.ended <- l.trial(ctx, p, id, limit, l.Stopper)
 	}()
 }
 
@@ -292,14 +281,15 @@ func (l *loop) past() []assay.Trial {
 	return l.history[:len(l.history):len(l.history)]
 }
 
-// trial runs one proposal to its final state. left is what remains of the time
-// budget, 0 for no limit; stopper may be nil.
-func (l *loop) trial(ctx context.Context, p assay.Proposal, left time.Duration, stopper assay.Stopper) outcome {
+// trial runs one proposal to its final state. id is that of its first attempt.
+// left is what remains of the time budget, 0 for no limit; stopper may be nil.
+func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration, stopper assay.Stopper) outcome {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
 	job, err := l.Command(p.Config)
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
+	job.ID = id
 	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
 	if cut {
 		job.Limit = left
@@ -312,6 +302,7 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, left time.Duration, 
 	}
 	for {
 		t.Attempts++
+		job.ID.Attempt = t.Attempts
 		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break

@@ -445,11 +445,11 @@ type failing struct {
 	n int
 }
 
-func (f *failing) Append(ctx context.Context, study string, events ...assay.Event) error {
+func (f *failing) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
 	if f.n--; f.n == 0 {
-		return errors.New("disk full")
+		return 0, errors.New("disk full")
 	}
-	return f.Store.Append(ctx, study, events...)
+	return f.Store.Append(ctx, study, at, events...)
 }
 
 func TestStoreErrorEndsTheStudy(t *testing.T) {

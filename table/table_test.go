@@ -267,8 +267,8 @@ func FuzzReadTable(f *testing.F) {
 		}
 		r := NewReplay(table, nil, nil)
 		for _, c := range table.Configs {
-			for range table.Runs(c) {
-				if _, err := r.Run(t.Context(), assay.Job{Config: c}, nil); err != nil {
+			for k := range table.Runs(c) {
+				if _, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: c}, nil); err != nil {
 					t.Error(err)
 				}
 			}

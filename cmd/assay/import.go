@@ -67,9 +67,10 @@ func importTable(ctx context.Context, s streams, h *setup.Store, p *setup.Proble
 	} else if err != nil {
 		return err
 	}
+	var at assay.Position
 	for len(events) > 0 {
 		n := min(importBatch, len(events))
-		if err := h.Append(ctx, name, events[:n]...); err != nil {
+		if at, err = h.Append(ctx, name, at, events[:n]...); err != nil {
 			if rm, ok := h.Store.(assay.Remover); ok { // half a table is none
 				err = errors.Join(err, rm.Remove(context.WithoutCancel(ctx), name))
 			}
@@ -109,7 +110,7 @@ func recordedEvents(ctx context.Context, p *setup.Problem) ([]assay.Event, trial
 	}
 	counts = countTrials(res.Trials)
 	var events []assay.Event
-	for e, err := range mem.Events(ctx, name) {
+	for e, err := range mem.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, counts, err
 		}

@@ -128,7 +128,7 @@ func studyNoise(ctx context.Context, h *setup.Store, name string) (*noise, error
 	runs := map[string][]float64{}
 	config := map[string]assay.Config{}
 	var order []string
-	for e, err := range h.Events(ctx, name) {
+	for e, err := range h.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, err
 		}

@@ -52,6 +52,7 @@ type trialCounts struct {
 	Censored   int `json:"censored"`
 	Failed     int `json:"failed"`
 	Infeasible int `json:"infeasible"`
+	Withdrawn  int `json:"withdrawn,omitempty"`
 }
 
 // A gain compares the best configuration with the first one by runs that the
@@ -112,6 +113,8 @@ func countTrials(trials []assay.Trial) (c trialCounts) {
 			c.Failed++
 		case assay.Infeasible:
 			c.Infeasible++
+		case assay.Withdrawn:
+			c.Withdrawn++
 		}
 	}
 	return c
@@ -247,7 +250,7 @@ func (c trialCounts) String() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Done, "done"}, {c.Censored, "stopped early"}, {c.Failed, "failed"}, {c.Infeasible, "outside the limits"}} {
+	}{{c.Done, "done"}, {c.Censored, "stopped early"}, {c.Failed, "failed"}, {c.Infeasible, "outside the limits"}, {c.Withdrawn, "withdrawn"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}

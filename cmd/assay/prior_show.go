@@ -19,7 +19,7 @@ func (r *record) cuts(ctx context.Context, h *setup.Store) ([]assay.Cut, error) 
 		return nil, nil
 	}
 	var cuts []assay.Cut
-	for e, err := range h.Events(ctx, r.name) {
+	for e, err := range h.Events(ctx, r.name, 0) {
 		if err != nil {
 			return nil, err
 		}

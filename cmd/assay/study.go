@@ -115,7 +115,7 @@ type record struct {
 	study *config.Study
 	goal  assay.Goal
 	space coordinates
-	sum   store.Summary
+	sum   assay.Summary
 }
 
 // coordinates name those of stored configurations. They are not a Space: the
@@ -157,7 +157,7 @@ func readRecord(ctx context.Context, h *setup.Store, name string) (*record, erro
 // trials yields the trials of the study in order of their ids.
 func (r *record) trials(ctx context.Context, h *setup.Store) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
-		for row, err := range h.Trials(ctx, r.name) {
+		for row, err := range h.Trials(ctx, r.name, 0, 0) {
 			if err == nil {
 				err = r.fits(row.Trial)
 			}
@@ -198,6 +198,7 @@ type listedStudy struct {
 	Censored   int64     `json:"censored"`
 	Failed     int64     `json:"failed"`
 	Infeasible int64     `json:"infeasible"`
+	Withdrawn  int64     `json:"withdrawn,omitempty"`
 	Objective  string    `json:"objective"`
 	Best       *float64  `json:"best"`
 	Spent      float64   `json:"spent_s"`
@@ -206,7 +207,7 @@ type listedStudy struct {
 
 func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
-	for sum, err := range h.Summaries(ctx) {
+	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
 		}
@@ -217,6 +218,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		l := listedStudy{
 			Study: sum.Study, Trials: sum.Trials(), Done: sum.Counts[assay.Done], Censored: sum.Counts[assay.Censored],
 			Failed: sum.Counts[assay.Failed], Infeasible: sum.Counts[assay.Infeasible],
+			Withdrawn: sum.Counts[assay.Withdrawn],
 			Objective: r.goalText(), Spent: sum.Spent.Seconds(), Last: sum.Last,
 		}
 		best, last := "–", "–"
@@ -280,6 +282,7 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 	c := r.sum.Counts
 	out := shownStudy{Study: name, Spec: r.study, Spent: r.sum.Spent.Seconds(), Trials: trialCounts{
 		Total: int(r.sum.Trials()), Done: int(c[assay.Done]), Censored: int(c[assay.Censored]), Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]),
+		Withdrawn: int(c[assay.Withdrawn]),
 	}}
 	if best != nil {
 		out.Best = &bestTrial{Trial: best.ID, Config: r.space.values(best.Config), Value: r.goal.Show(best.Value), Metrics: metricsOf(*best, r.goal)}

@@ -34,8 +34,8 @@ type outcome struct {
 }
 
 // Run measures every variant in every environment of the data set and returns a row
-// for each variant and budget, in that order. It returns the error of a searcher, one
-// that wraps [ErrFixed] included.
+// for each variant and budget, in that order. It returns the error of a searcher, or
+// one of the class of usage if it cannot be narrowed and a variant prunes.
 func (d *DataSet) Run(ctx context.Context, o Options) ([]Row, error) {
 	subjects := d.subjects[:min(o.Subjects, len(d.subjects))]
 	outcomes := make([][]outcome, len(subjects)) // [subject][variant]

@@ -1,6 +1,7 @@
 package jobpruner
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -9,10 +10,6 @@ import (
 	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/search"
 )
-
-// ErrFixed is returned for a searcher that cannot be narrowed, so that nothing can be
-// pruned for it.
-var ErrFixed = assay.Errorf(assay.ClassUsage, "cannot be narrowed")
 
 // A Variant is one way to use the knowledge base.
 type Variant struct {
@@ -92,7 +89,8 @@ func (v Variant) known(all *prune.Knowledge, seed uint64) *prune.Knowledge {
 }
 
 // build makes the searcher of a variant, and the pruner in it, nil if it prunes
-// nothing. The error is that of Options.Searcher, or wraps [ErrFixed].
+// nothing. The error is that of Options.Searcher, or of
+// the class of usage for a searcher that is no assay.Narrower and shall be pruned.
 func (o *Options) build(
 	v Variant, space *assay.Space, all *prune.Knowledge, seed uint64,
 ) (assay.Searcher, *prune.Pruner, error) {
@@ -106,11 +104,11 @@ func (o *Options) build(
 		k.Hint(inner)
 	}
 	if v.Use == "prune" || v.Use == "prior" {
-		n, ok := inner.(assay.Narrower)
-		if !ok {
-			return nil, nil, fmt.Errorf("searcher %s %w", v.Method, ErrFixed)
+		pruner, err = prune.New(inner, k, prune.Options{Alpha: v.alpha, Threshold: o.Threshold})
+		if errors.Is(err, prune.ErrNotNarrower) {
+			return nil, nil, assay.Errorf(assay.ClassUsage, "searcher %s cannot be narrowed", v.Method)
 		}
-		if pruner, err = prune.New(n, k, prune.Options{Alpha: v.alpha, Threshold: o.Threshold}); err != nil {
+		if err != nil {
 			return nil, nil, err
 		}
 		inner = pruner
