@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +15,7 @@ import (
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/table"
 )
 
@@ -43,7 +41,7 @@ simulated time, and reports the mean relative error of the best configuration
 found to the table's optimum, with a 95 % interval. A budget may be a list: one
 run serves all. --budget-x counts in median run times of the table.
 
-Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
+Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name }),
 		Example: `  assay bench bench/studies/*.yaml --methods rs,bayes --trials 50 --seeds 20`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
@@ -144,26 +142,16 @@ func items(text string) iter.Seq[string] {
 func benchMethods(text string) ([]bench.Method, error) {
 	var ms []bench.Method
 	for name := range items(text) {
-		i := slices.IndexFunc(methods(), func(e methodEntry) bool { return e.name == name })
-		if i < 0 {
-			return nil, usagef("no method %q (there are %s)", name, names(methods(), func(e methodEntry) string { return e.name }))
+		m, err := setup.MethodOf(name)
+		if err != nil {
+			return nil, err
 		}
-		e := methods()[i]
 		ms = append(ms, bench.Method{Name: name, New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-			st := &config.Study{
-				Search: config.Method{Name: e.searcher, Seed: seed, Options: e.search},
-				Stop:   config.Stop{Rule: e.stopper, Options: e.stop},
-			}
+			budget := config.Budget{Time: p.Time}
 			if p.ByTrials {
-				st.Budget.Trials = 1 // how many does not matter, but that it is they that count
+				budget.Trials = 1 // how many does not matter, but that it is they that count
 			}
-			st.Budget.Time = p.Time
-			searcher, err := newSearcher(st, p.Space, nil)
-			if err != nil {
-				return nil, nil, err
-			}
-			stopper, err := newStopper(st, p.Space)
-			return searcher, stopper, err
+			return m.Make(p.Space, seed, budget)
 		}})
 	}
 	if len(ms) == 0 {
@@ -172,24 +160,14 @@ func benchMethods(text string) ([]bench.Method, error) {
 	return ms, nil
 }
 
-// searcherByName makes the searcher of a name with the options that it has by default.
-func searcherByName(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
-	i := slices.IndexFunc(searchers(), func(e searcherEntry) bool { return e.name == name })
-	if i < 0 {
-		known := names(searchers(), func(e searcherEntry) string { return e.name })
-		return nil, usagef("no searcher %q (there are %s)", name, known)
-	}
-	return searchers()[i].make(space, seed, &options{st: &config.Study{}, at: "search"})
-}
-
 // addProblems adds the study of a file, once for each percentile of each limit.
 func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) error {
 	p, err := recordedProblem(warn, file, "bench")
 	if err != nil {
 		return err
 	}
-	add := func(p *problem, suffix string) error {
-		b := benchProblem(p, p.nameOf(file)+suffix)
+	add := func(p *setup.Problem, suffix string) error {
+		b := benchProblem(p, p.Name()+suffix)
 		if err := findOptimum(b, file); err != nil {
 			return err
 		}
@@ -218,42 +196,34 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 }
 
 // recordedProblem reads the study of a recorded table, and the table.
-func recordedProblem(warn io.Writer, file, what string) (*problem, error) {
-	st, err := recordedStudy(warn, file, what)
+func recordedProblem(warn io.Writer, file, what string) (*setup.Problem, error) {
+	def, err := recordedStudy(warn, file, what)
 	if err != nil {
 		return nil, err
 	}
-	return newProblem(st, false)
+	return setup.New(def, setup.Options{})
 }
 
 // recordedStudy reads the study of a recorded table; what wants it is named in the
 // error if it runs a command.
 func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
-	st, warnings, err := config.Load(file, nil)
+	def, err := loadStudy(warn, file, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(warn, "warning: %s\n", w)
-	}
-	if st.Replay == nil {
+	if def.Mode() != config.ModeTable {
 		return nil, usagef("%s: %s needs a recorded table (replay:), not a command", file, what)
 	}
-	return st, nil
+	return def, nil
 }
 
-// nameOf returns the name of the study, or that of its file.
-func (p *problem) nameOf(file string) string {
-	return cmp.Or(p.study.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-}
-
-func benchProblem(p *problem, name string) *bench.Problem {
+func benchProblem(p *setup.Problem, name string) *bench.Problem {
 	return &bench.Problem{
-		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
-		True: bench.Truth(p.table, p.goal),
+		Name: name, Space: p.Space, Goal: p.Goal, Interval: p.Interval(), Median: p.Table.MedianElapsed(),
+		True: bench.Truth(p.Table, p.Goal),
 		Replay: func(uint64) (assay.Runner, assay.Clock) {
 			clock := &table.SimClock{}
-			return table.NewReplay(p.table, clock, config.Grows), clock
+			return table.NewReplay(p.Table, clock, config.Grows), clock
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay/internal/lab/jobpruner"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/table"
 )
@@ -106,7 +107,7 @@ func (f *benchJobprunerFlags) read() (err error) {
 	if len(c.Methods) == 0 {
 		return usagef("no method is given: --methods pso,sa")
 	}
-	f.Searcher = searcherByName
+	f.Searcher = setup.NewSearcher
 	if f.Variants, err = c.Variants(); err != nil {
 		return usagef("--%w", err)
 	}

@@ -79,13 +79,13 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 	if err != nil {
 		return err
 	}
-	if p.goal.Maximize {
+	if p.Goal.Maximize {
 		return usagef("%s: bench pro minimizes a time", file)
 	}
 	if err := f.read(); err != nil {
 		return err
 	}
-	e, err := pro.New(p.table, p.goal, f.Options)
+	e, err := pro.New(p.Table, p.Goal, f.Options)
 	if err != nil {
 		return usageError(fmt.Errorf("%s: %w", file, err))
 	}

@@ -18,6 +18,8 @@ var layers = [][]string{
 	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
 	{"/run", "/table", "/workbench", "/store"},   // the outside world
 	{"/study", "/online"},                        // the loop; on-line tuning
+	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                   // a definition becomes a study
 	{"/rest"},                                    // on-line tuning at a distance
 	{"/cmd/assay"},
 }
@@ -45,7 +47,6 @@ var beside = map[string][]string{
 	"/internal/expr":    {""},
 	"/internal/report":  {},
 	"/internal/term":    {},
-	"/internal/bench":   {"", "/stats", "/store", "/study", "/table"},
 	"/internal/explain": {"", "/model", "/internal/report"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
 	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench"},
@@ -136,6 +137,23 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s must be pure and know its layers only, but imports %s", f[0], imp)
 			case !depAside && !depAlone && level(dep) >= me:
 				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
+			}
+		}
+	}
+}
+
+// A definition becomes a study without a command line: a service and a worker use the
+// same door.
+func TestSetupNeedsNoCommandLine(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/setup").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		for _, of := range []string{"github.com/spf13/", "flag", module + "/internal/term", module + "/cmd/"} {
+			if dep == of || strings.HasSuffix(of, "/") && strings.HasPrefix(dep, of) {
+				t.Errorf("setup depends on %s", dep)
 			}
 		}
 	}

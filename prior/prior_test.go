@@ -1,11 +1,10 @@
-package main
+package prior
 
 import (
 	"context"
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/store"
 )
 
@@ -22,7 +22,6 @@ import (
 // rest is in the knowledge base.
 type priorSummaries struct {
 	assay.Store
-	assay.Projector
 	list []assay.Summary
 }
 
@@ -37,18 +36,18 @@ func (p priorSummaries) Summaries(context.Context, string, int) iter.Seq2[assay.
 }
 
 // priorFixture writes a knowledge base of n studies of m trials of 10 parameters.
-func priorFixture(t testing.TB, n, m int) *storeHandle {
+func priorFixture(t testing.TB, n, m int) (Record, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "assay.db")
 	sums := priorSummaries{Store: store.NewMem()}
-	kb := &knowledgeBase{dir: knowledgeDir(path), known: map[string]*knownStudy{}}
+	kb := &Base{dir: Dir(path), studies: map[string]*entry{}}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var params []assay.Param
 	for i := range 10 {
 		params = append(params, assay.Param{Name: fmt.Sprintf("p%d", i), Kind: assay.Integer, Lo: 0, Hi: 31})
 	}
 	for s := range n {
-		k := &knownStudy{Name: fmt.Sprintf("study-%04d", s), Created: int64(s + 1), Told: m, Program: "prog", Metric: "elapsed", Unit: "s"}
+		k := &entry{Name: fmt.Sprintf("study-%04d", s), Created: int64(s + 1), Told: m, Program: "prog", Metric: "elapsed", Unit: "s"}
 		k.Space, k.Params = kb.intern(params)
 		trials := make([]assay.Trial, m)
 		for i := range trials {
@@ -64,53 +63,62 @@ func priorFixture(t testing.TB, n, m int) *storeHandle {
 		if err := writeWhole(kb.trialsFile(k.Name), encodeTrials(trials, 10)); err != nil {
 			t.Fatal(err)
 		}
-		kb.known[k.Name] = k
+		kb.studies[k.Name] = k
 		sum := assay.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
 		sum.Counts = map[assay.State]int64{assay.Done: int64(m)}
 		sums.list = append(sums.list, sum)
 	}
 	kb.writeIndex()
-	return &storeHandle{Store: sums.Store, Projector: sums, path: path, close: func() error { return nil }}
+	return sums, Dir(path)
 }
 
-func priorProblem(t testing.TB) *problem {
+func priorProblem(t testing.TB) Running {
 	t.Helper()
-	st := &config.Study{Command: []string{"/usr/bin/prog"}, Prior: config.Prior{Auto: true}}
-	p := &problem{study: st, goal: assay.Goal{Metric: "elapsed", Unit: "s", Grows: true}}
+	r := Running{
+		Study: &config.Study{Command: []string{"/usr/bin/prog"}, Prior: config.Prior{Auto: true}},
+		Goal:  assay.Goal{Metric: "elapsed", Unit: "s", Grows: true},
+	}
 	var params []assay.Param
 	for i := range 10 {
 		params = append(params, assay.Param{Name: fmt.Sprintf("p%d", i), Kind: assay.Integer, Lo: 0, Hi: 31})
 	}
 	var err error
-	if p.space, err = assay.NewSpace(params); err != nil {
+	if r.Space, err = assay.NewSpace(params); err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return r
 }
 
 // BenchmarkPrior is what the start of tune --prior auto and study similar take with
 // 1,000 studies of 1,000 trials on record.
 func BenchmarkPrior(b *testing.B) {
-	h := priorFixture(b, 1000, 1000)
+	record, dir := priorFixture(b, 1000, 1000)
 	ctx := b.Context()
+	open := func(b *testing.B) *Base {
+		kb, err := Open(ctx, record, dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return kb
+	}
 	b.Run("auto", func(b *testing.B) {
+		r := priorProblem(b)
 		for b.Loop() {
-			p := priorProblem(b)
-			if _, err := resolvePriors(ctx, h, p); err != nil || len(p.study.Prior.Resolved) != maxPriors {
-				b.Fatal(err, len(p.study.Prior.Resolved))
+			kb := open(b)
+			found, _, err := kb.Resolve(ctx, r)
+			if err != nil || len(found) != maxStudies {
+				b.Fatal(err, len(found))
 			}
-			if _, _, err := priorSearcher(ctx, os.Stderr, h, p); err != nil {
+			studies, err := kb.Studies(ctx, found)
+			if err != nil {
 				b.Fatal(err)
 			}
+			prune.NewKnowledge(r.Space, r.Goal, studies)
 		}
 	})
 	b.Run("similar", func(b *testing.B) {
 		for b.Loop() {
-			kb, err := openKnowledge(ctx, h)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if list, err := kb.similar(ctx, "study-0007"); err != nil || len(list) != 999 {
+			if list, err := open(b).Similar(ctx, "study-0007"); err != nil || len(list) != 999 {
 				b.Fatal(len(list), err)
 			}
 		}
@@ -165,9 +173,9 @@ func TestPriorRepresentatives(t *testing.T) {
 			kinds[i] = append(kinds[i], rng.Float32())
 		}
 	}
-	var all []*knownStudy
+	var all []*entry
 	for i := range 60 {
-		k := &knownStudy{Name: fmt.Sprintf("%d-%d", i%3, i), Told: 10}
+		k := &entry{Name: fmt.Sprintf("%d-%d", i%3, i), Told: 10}
 		for _, x := range kinds[i%3] {
 			k.Print = append(k.Print, x+0.05*rng.Float32())
 		}
@@ -183,14 +191,14 @@ func TestPriorRepresentatives(t *testing.T) {
 // Without a number of studies that is too large, all that fit are taken, and none
 // that does not.
 func TestPriorCandidates(t *testing.T) {
-	h := priorFixture(t, 4, 10)
-	kb, err := openKnowledge(t.Context(), h)
+	record, dir := priorFixture(t, 4, 10)
+	kb, err := Open(t.Context(), record, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kb.known["study-0000"].Program = "other"
-	kb.known["study-0001"].Program = "" // a table
-	kb.known["study-0002"].Metric = "energy"
+	kb.studies["study-0000"].Program = "other"
+	kb.studies["study-0001"].Program = "" // a table
+	kb.studies["study-0002"].Metric = "energy"
 	p := priorProblem(t)
 	if got, want := kb.candidates(p), []string{"study-0001", "study-0003"}; !slices.Equal(got, want) {
 		t.Errorf("candidates %q, want %q", got, want)

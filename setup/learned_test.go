@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 )
 
@@ -48,7 +46,7 @@ func (b *benchProgram) Run(_ context.Context, j assay.Job, _ func(assay.Measurem
 	return m, nil
 }
 
-// learnedStudy runs a study with what newSearcher makes of it, and returns what its own
+// learnedStudy runs a study with what New makes of it, and returns what its own
 // learner knows, what is learned from its record, and the record.
 func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costmodel.ActiveLearner, trials []assay.Trial, b *benchProgram) {
 	t.Helper()
@@ -61,35 +59,22 @@ func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costm
 	if err != nil {
 		t.Fatal(err)
 	}
-	var first []assay.Config
-	if c, ok, err := st.Default(space); err != nil {
-		t.Fatal(err)
-	} else if ok {
-		first = []assay.Config{c}
-	}
-	s, err := newSearcherAround(st, space, first, func(inner assay.Searcher) (assay.Searcher, error) {
-		own = inner.(*costmodel.ActiveLearner)
-		return inner, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, mem := context.Background(), store.NewMem()
-	h := &storeHandle{mem, mem, "", func() error { return nil }}
-	if err := mem.Create(ctx, "bench", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
 	b = &benchProgram{space: space, clock: &table.SimClock{}, noise: noise, runs: map[string]int{}}
-	sd := &study.Study{
-		Name: "bench", Space: space, Goal: assay.Goal{Metric: "elapsed", Grows: true}, Searcher: s, Runner: b, Store: mem, Clock: b.clock,
-		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
-		Budget:  study.Budget{Trials: st.Budget.Trials},
-	}
-	res, err := sd.Run(ctx)
+	p, err := New(st, Options{Runner: b, Clock: b.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	learned, err = learnedFrom(ctx, h, "bench", st, space)
+	own = p.made.(*costmodel.ActiveLearner)
+	sd, err := p.Study(t.Context(), memory(t), "bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sd.Close()
+	res, err := sd.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, err = Learned(t.Context(), sd.Store, "bench", st, space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +196,7 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts, err := nimoOptions(b.space, st.Search.Seed, &options{st: st, m: st.Search.Options, at: "search"})
+			opts, err := (&fields{def: st, at: "search", values: st.Search.Options}).costmodel()(b.space, st.Search.Seed)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"testing"
@@ -36,8 +36,12 @@ func TestAutoStopRule(t *testing.T) {
 		{"a searcher that drops stopped runs", unknown, nil, config.Budget{Time: time.Hour}, "random", nil},
 	} {
 		st := &config.Study{Params: []config.Param{c.param}, Command: c.argv, Budget: c.budget, Search: config.Method{Name: c.search}}
-		if got, err := newStopper(st, space); err != nil || got != c.want {
-			t.Errorf("%s: got %+v and %v, want %+v", c.name, got, err, c.want)
+		makes, err := readStopper(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := makes(st, space); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }

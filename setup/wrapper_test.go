@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"slices"
@@ -50,22 +50,15 @@ func TestWrappers(t *testing.T) {
 		}},
 	}
 	var all []assaytest.NamedSearcher
-	for _, e := range searchers() {
-		for _, penalty := range []any{nil, 10.0} {
-			if penalty != nil && !slices.Contains(e.keys, "penalty") {
-				continue
-			}
-			name, settings := e.name, map[string]any{}
-			if penalty != nil {
-				name, settings["penalty"] = name+" with penalty", penalty
-			}
+	for _, row := range Searchers() {
+		add := func(name string, options map[string]any) {
 			all = append(all, assaytest.NamedSearcher{Name: name, Make: func(s *assay.Space) assay.Searcher {
-				in, err := e.make(s, 1, &options{st: &config.Study{}, m: settings, at: "search"})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return in
+				return searcherWith(t, row.Name, s, options)
 			}})
+		}
+		add(row.Name, nil)
+		if slices.ContainsFunc(row.Options, func(o Option) bool { return o.Key == "penalty" }) {
+			add(row.Name+" with penalty", map[string]any{"penalty": 10.0})
 		}
 	}
 	assaytest.TestWrappers(t, wrappers, all...)
@@ -79,11 +72,7 @@ func TestPenaltyKeepsAbilities(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"auto", "bayes"} {
-		i := slices.IndexFunc(searchers(), func(e searcherEntry) bool { return e.name == name })
-		s, err := searchers()[i].make(space, 1, &options{st: &config.Study{}, m: map[string]any{"penalty": 10.0}, at: "search"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := searcherWith(t, name, space, map[string]any{"penalty": 10.0})
 		if _, ok := assay.As[assay.Hinter](s); !ok {
 			t.Errorf("%s with a penalty takes no hint", name)
 		}
@@ -91,4 +80,18 @@ func TestPenaltyKeepsAbilities(t *testing.T) {
 			t.Errorf("%s with a penalty cannot be narrowed", name)
 		}
 	}
+}
+
+// searcherWith makes the searcher of that name with options.
+func searcherWith(t testing.TB, name string, space *assay.Space, options map[string]any) assay.Searcher {
+	t.Helper()
+	makes, err := readSearcher(&config.Study{Search: config.Method{Name: name, Options: options}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := makes(space, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
