@@ -23,7 +23,9 @@ func TestPercentileLimits(t *testing.T) {
 	if got := want[2].suffix(); got != "/power@99.5" {
 		t.Errorf("suffix %q", got)
 	}
-	for _, text := range []string{"", "power", "@10", "power@", "power@,", "power@0", "power@100.1", "power@x", "power@NaN"} {
+	for _, text := range []string{
+		"", "power", "@10", "power@", "power@,", "power@0", "power@100.1", "power@x", "power@NaN",
+	} {
 		got, err := percentileLimits(text)
 		if err == nil || assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "--limit "+text+":") {
 			t.Errorf("%q: %+v, %v; want a mistake that names it", text, got, err)
@@ -37,7 +39,7 @@ func TestPercentileLimits(t *testing.T) {
 func TestLimitIsAPercentile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"t.csv":  "a,t,p,ok\n1,1,10,yes\n1,1,20,yes\n2,2,20,yes\n3,3,25,yes\n4,4,1000,no\n5,5,,yes\n",
+		"t.csv": "a,t,p,ok\n1,1,10,yes\n1,1,20,yes\n2,2,20,yes\n3,3,25,yes\n4,4,1000,no\n5,5,,yes\n",
 		"s.yaml": `subject_to: [elapsed <= 100]
 replay: {file: t.csv, parameters: [a], metrics: {elapsed: t, power: p}, ok: {column: ok, equals: yes}}
 `,
@@ -109,8 +111,10 @@ func TestPrinted(t *testing.T) {
 		json bool
 		want string
 	}{
-		{nil, false, "for people [1 2]\n"}, {nil, true, "[1,2]\n"},
-		{io.ErrUnexpectedEOF, true, ""}, {io.ErrUnexpectedEOF, false, ""},
+		{nil, false, "for people [1 2]\n"},
+		{nil, true, "[1,2]\n"},
+		{io.ErrUnexpectedEOF, true, ""},
+		{io.ErrUnexpectedEOF, false, ""},
 	} {
 		var b strings.Builder
 		err := printed(tt.err, tt.json, &b, []int{1, 2}, text)
