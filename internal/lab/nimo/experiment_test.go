@@ -76,6 +76,15 @@ func TestExternalTestSet(t *testing.T) {
 				if space.Contains(c) || !all.Contains(c) {
 					t.Errorf("%s: %v can be run", p.name, c)
 				}
+				within := 0
+				for i, q := range all.Params {
+					if c[i] != 0 && c[i] != float64(len(q.Levels)-1) {
+						within++
+					}
+				}
+				if within < 2 { // a design varies one attribute at a time from a corner
+					t.Errorf("%s: %v is beside a corner", p.name, c)
+				}
 			}
 			sets = append(sets, strings.Join(keys, " "))
 		}
