@@ -118,8 +118,12 @@ func TestCurve(t *testing.T) {
 				t.Errorf("%s: point %d is %+v after %+v", e.Method, i, p, before)
 			}
 		}
-		if last := curve[len(curve)-1]; math.IsNaN(last.error) || last.error < 0 {
+		last := curve[len(curve)-1]
+		if math.IsNaN(last.error) || last.error < 0 {
 			t.Errorf("%s ends with %+v", e.Method, last)
+		}
+		if strings.HasSuffix(e.Method, "-set") && last.training > 0.95*last.minutes {
+			t.Errorf("%s: all runs are of training, though some are for the error alone: %+v", e.Method, last)
 		}
 	}
 }
