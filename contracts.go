@@ -246,10 +246,13 @@ type Stopper interface {
 }
 
 // A RunID names one attempt at one run of a study. The same ID is the same run,
-// however often it is sent.
+// however often it is sent, by whichever session of the study.
+//
+// An ID without an Attempt names no run: each job that has it is a run of its
+// own, such as a command before or after a run. Its Study says whose it is.
 type RunID struct {
 	Study string `json:"study"`
-	Trial int64  `json:"trial"`
+	Trial int64  `json:"trial"` // of a run that repeats a trial: that trial
 	// Repeat is the number of runs of the same configuration that the study
 	// began before this one, further attempts at one run aside.
 	Repeat  int `json:"repeat,omitempty"`
@@ -258,6 +261,11 @@ type RunID struct {
 
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
+//
+// Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithHooks,
+// run.Metrics), which stand beside what starts the processes and take out of a
+// job what they have seen to. A Runner that starts processes ignores those
+// fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
 	Config    Config             // what is being run; carriers that run a command may ignore it

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 )
 
 // SourceKind is where a metric comes from.
@@ -71,8 +72,11 @@ func ParseMetricSource(name, text string) (MetricSource, error) {
 	fail := func(format string, args ...any) (MetricSource, error) {
 		return MetricSource{}, fmt.Errorf("metric %q: %w", name, fmt.Errorf(format, args...))
 	}
-	if strings.TrimSpace(name) == "" {
+	switch {
+	case strings.TrimSpace(name) == "":
 		return fail("the name is empty")
+	case !utf8.ValidString(name):
+		return fail("the name is not UTF-8")
 	}
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok {
@@ -93,9 +97,13 @@ func ParseMetricSource(name, text string) (MetricSource, error) {
 		s.Pattern = p
 	case "json":
 		s.Kind = FromJSON
-		s.File, s.Pointer, _ = strings.Cut(rest, "#")
-		if at := strings.Index(rest, "#/"); at >= 0 { // FILE may have a # in it
+		switch at := strings.Index(rest, "#/"); { // FILE may have a # in it
+		case at >= 0:
 			s.File, s.Pointer = rest[:at], rest[at+1:]
+		case strings.HasSuffix(rest, "#"):
+			s.File = rest[:len(rest)-1]
+		default:
+			s.File, s.Pointer, _ = strings.Cut(rest, "#")
 		}
 		if _, err := ParsePointer(s.Pointer); err != nil {
 			return fail("%w", err)
@@ -157,13 +165,20 @@ func ParsePointer(p string) ([]string, error) {
 
 // sourceJSON is the JSON of a MetricSource.
 type sourceJSON struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
+	Name   string  `json:"name"`
+	Source rawText `json:"source"`
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]. It returns an error for a source
+// whose textual form would not be read as the same source.
 func (s MetricSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(sourceJSON{s.Name, s.String()})
+	text := s.String()
+	if again, err := ParseMetricSource(s.Name, text); err != nil {
+		return nil, err
+	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File, s.Pointer, text)
+	}
+	return json.Marshal(sourceJSON{s.Name, rawText(text)})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -173,6 +188,6 @@ func (s *MetricSource) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	var err error
-	*s, err = ParseMetricSource(j.Name, j.Source)
+	*s, err = ParseMetricSource(j.Name, string(j.Source))
 	return err
 }

@@ -109,7 +109,7 @@ func BenchmarkSummaries(b *testing.B) {
 	}
 	for b.Loop() {
 		n := int64(0)
-		for sum, err := range s.Summaries(b.Context()) {
+		for sum, err := range s.Summaries(b.Context(), "", 0) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -102,7 +102,7 @@ func childShare(args []string) error {
 		if id%10 != 0 {
 			continue
 		}
-		for sum, err := range s.Summaries(ctx) {
+		for sum, err := range s.Summaries(ctx, "", 0) {
 			if err != nil {
 				return err
 			}

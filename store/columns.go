@@ -25,7 +25,7 @@ type trialColumns struct {
 	attempts        int64
 }
 
-func newTrialColumns(r TrialRow) (trialColumns, error) {
+func newTrialColumns(r assay.TrialRow) (trialColumns, error) {
 	t := r.Trial
 	config, err := json.Marshal(append([]float64{}, t.Config...))
 	if err != nil {
@@ -70,7 +70,7 @@ type headColumns struct {
 	ended       string
 }
 
-func newHeadColumns(sum Summary) headColumns {
+func newHeadColumns(sum assay.Summary) headColumns {
 	return headColumns{
 		countsText(sum.Counts), sum.Best, nullable(sum.Value, sum.Best != 0),
 		int64(sum.Spent), timeText(sum.First), timeText(sum.Last), sum.Checks, sum.Ended,
@@ -123,18 +123,18 @@ const summaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.l
 
 // scanHead reads id, name and created of studies, seq and hash of heads, the
 // hash of the event of that seq, and summaryColumns.
-func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte, sum Summary, err error) {
+func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte, sum assay.Summary, err error) {
 	var c headColumns
 	var name, created string
 	var seq int64
 	err = row.Scan(&id, &name, &created, &seq, &hash, &last, &c.counts,
 		&c.best, &c.value, &c.spent, &c.first, &c.last, &c.checks, &c.ended)
 	if err != nil {
-		return 0, nil, nil, Summary{}, scanError(err)
+		return 0, nil, nil, assay.Summary{}, scanError(err)
 	}
 	sum = newSummary(name, time.Time{})
 	if sum.Counts, err = parseCounts(c.counts); err != nil {
-		return 0, nil, nil, Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
+		return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
 	}
 	sum.Events, sum.Best, sum.Spent = seq, c.best, time.Duration(c.spent)
 	sum.Checks, sum.Ended = c.checks, c.ended
@@ -146,7 +146,7 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 		text string
 	}{{&sum.Created, created}, {&sum.First, c.first}, {&sum.Last, c.last}} {
 		if *t.to, err = parseTime(t.text); err != nil {
-			return 0, nil, nil, Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
+			return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
 		}
 	}
 	return id, hash, last, sum, nil

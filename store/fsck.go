@@ -227,7 +227,7 @@ func (f *checker) studies(ctx context.Context) error {
 type replayed struct {
 	creation creation
 	hash     []byte // of the last record
-	sum      Summary
+	sum      assay.Summary
 	trials   map[int64]trialColumns
 	states   map[int64]assay.Trial // the same trials, for project
 }

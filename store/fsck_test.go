@@ -163,7 +163,7 @@ func TestTrialsTampered(t *testing.T) {
 			t.Fatal(err)
 		}
 		var last error
-		for _, err := range s.Trials(t.Context(), "a") {
+		for _, err := range s.Trials(t.Context(), "a", 0, 0) {
 			last = err
 		}
 		if !errors.Is(last, ErrDamaged) || !strings.Contains(last.Error(), "trial 3") {

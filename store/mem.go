@@ -26,10 +26,10 @@ type Mem struct {
 }
 
 var (
-	_ assay.Store   = (*Mem)(nil)
-	_ assay.Remover = (*Mem)(nil)
-	_ assay.Locker  = (*Mem)(nil)
-	_ Projector     = (*Mem)(nil)
+	_ assay.Store     = (*Mem)(nil)
+	_ assay.Remover   = (*Mem)(nil)
+	_ assay.Locker    = (*Mem)(nil)
+	_ assay.Projector = (*Mem)(nil)
 )
 
 // A memStudy is changed only by appending to events, so that a slice of them
@@ -230,13 +230,13 @@ func (m *Mem) Events(ctx context.Context, study string, after assay.Position) it
 }
 
 // projection returns the summary and the rows by trial ID.
-func (m *Mem) projection(ctx context.Context, study string) (Summary, map[int64]TrialRow, error) {
+func (m *Mem) projection(ctx context.Context, study string) (assay.Summary, map[int64]assay.TrialRow, error) {
 	s, events, err := m.get(ctx, "read", study)
 	if err != nil {
-		return Summary{}, nil, err
+		return assay.Summary{}, nil, err
 	}
 	sum := newSummary(study, s.created)
-	rows := map[int64]TrialRow{}
+	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
 		id, _ := eventTrial(e)
 		old, known := rows[id]
@@ -247,15 +247,15 @@ func (m *Mem) projection(ctx context.Context, study string) (Summary, map[int64]
 	return sum, rows, nil
 }
 
-// Trials implements [Projector].
-func (m *Mem) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, error] {
-	return func(yield func(TrialRow, error) bool) {
+// Trials implements [assay.Projector].
+func (m *Mem) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
+	return func(yield func(assay.TrialRow, error) bool) {
 		_, rows, err := m.projection(ctx, study)
 		if err != nil {
-			yield(TrialRow{}, err)
+			yield(assay.TrialRow{}, err)
 			return
 		}
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
+		for _, id := range behind(slices.Sorted(maps.Keys(rows)), after, n) {
 			if !yield(rows[id], nil) {
 				return
 			}
@@ -263,19 +263,31 @@ func (m *Mem) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, erro
 	}
 }
 
-// Summary implements [Projector].
-func (m *Mem) Summary(ctx context.Context, study string) (Summary, error) {
+// behind returns the sorted keys greater than after, the first n if n > 0.
+func behind[K cmp.Ordered](keys []K, after K, n int) []K {
+	i, found := slices.BinarySearch(keys, after)
+	if found {
+		i++
+	}
+	if keys = keys[i:]; n > 0 {
+		keys = keys[:min(n, len(keys))]
+	}
+	return keys
+}
+
+// Summary implements [assay.Projector].
+func (m *Mem) Summary(ctx context.Context, study string) (assay.Summary, error) {
 	sum, _, err := m.projection(ctx, study)
 	return sum, err
 }
 
-// Summaries implements [Projector].
-func (m *Mem) Summaries(ctx context.Context) iter.Seq2[Summary, error] {
-	return func(yield func(Summary, error) bool) {
-		for _, name := range m.names() {
+// Summaries implements [assay.Projector].
+func (m *Mem) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
+	return func(yield func(assay.Summary, error) bool) {
+		for _, name := range behind(m.names(), after, n) {
 			sum, err := m.Summary(ctx, name)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				yield(Summary{}, err)
+				yield(assay.Summary{}, err)
 				return
 			}
 			if err == nil && !yield(sum, nil) {

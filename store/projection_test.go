@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"math"
-	"reflect"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
 	"pgregory.net/rapid"
 )
 
@@ -77,83 +79,25 @@ func TestEventRoundTrip(t *testing.T) {
 	})
 }
 
-// The projection that SQLite keeps is the one that is made from all events.
-func TestProjection(t *testing.T) {
-	dir := fastDir(t)
-	n := 0
-	s := openTest(t, dir+"/a.db")
-	m := NewMem()
-	rapid.Check(t, func(rt *rapid.T) {
-		n++
-		study := time.Duration(n).String()
-		stores := []interface {
-			assay.Store
-			Projector
-		}{m, s}
-		for range 2 {
-			for _, st := range stores {
-				st.Create(t.Context(), study, nil)
-			}
-		}
-		var all []assay.Trial
-		var at assay.Position
-		for range rapid.IntRange(0, 4).Draw(rt, "appends") {
-			batch := rapid.SliceOfN(rapid.Custom(drawEvent), 1, 8).Draw(rt, "batch")
-			for _, st := range stores {
-				if end, err := st.Append(t.Context(), study, at, batch...); err != nil || end != at+assay.Position(len(batch)) {
-					rt.Fatal(end, err)
-				}
-			}
-			at += assay.Position(len(batch))
-		}
-		got, want := rowsOf(rt, t, s, study), rowsOf(rt, t, m, study)
-		if len(got) != len(want) {
-			rt.Fatalf("got %d trials, want %d", len(got), len(want))
-		}
-		for i := range got {
-			a, b := got[i], want[i]
-			if a.Seq != b.Seq || !sameEvent(assay.Event{Told: &a.Trial}, assay.Event{Told: &b.Trial}) {
-				rt.Errorf("trial %d: got %+v, want %+v", i, a, b)
-			}
-			all = append(all, b.Trial)
-		}
-		gotSum, err1 := s.Summary(t.Context(), study)
-		wantSum, err2 := m.Summary(t.Context(), study)
-		if err1 != nil || err2 != nil {
-			rt.Fatal(err1, err2)
-		}
-		checkSummary(rt, gotSum, wantSum)
-		// What the root package says about the same trials. Of equal values the
-		// earlier told counts here, the earlier in the list there.
-		best, ok := assay.Best(all)
-		if ok != (gotSum.Best != 0) || ok && gotSum.Value != best.Value {
-			rt.Errorf("best: got %d with %v, want %d with %v", gotSum.Best, gotSum.Value, best.ID, best.Value)
-		}
-		if gotSum.Trials() != int64(len(all)) {
-			rt.Errorf("got %d trials in the summary, want %d", gotSum.Trials(), len(all))
-		}
+// The projection that SQLite keeps is the one that is made from all events, and
+// fsck finds the same.
+func TestProjector(t *testing.T) {
+	t.Run("Mem", func(t *testing.T) {
+		assaytest.TestProjector(t, func(*testing.T) assaytest.ProjectingStore { return NewMem() })
 	})
-	checkFsck(t, s)
+	t.Run("SQLite", func(t *testing.T) {
+		assaytest.TestProjector(t, func(t *testing.T) assaytest.ProjectingStore {
+			s := openTest(t, filepath.Join(fastDir(t), "a.db"))
+			t.Cleanup(func() { fsckAtEnd(t, s) })
+			return s
+		})
+	})
 }
 
-func rowsOf(rt *rapid.T, t *testing.T, p Projector, study string) (rows []TrialRow) {
-	for row, err := range p.Trials(t.Context(), study) {
-		if err != nil {
-			rt.Fatal(err)
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-func checkSummary(t *rapid.T, got, want Summary) {
-	if !got.First.Equal(want.First) || !got.Last.Equal(want.Last) {
-		t.Errorf("times: got %v to %v, want %v to %v", got.First, got.Last, want.First, want.Last)
-	}
-	for _, s := range []*Summary{&got, &want} {
-		s.First, s.Last, s.Created = time.Time{}, time.Time{}, time.Time{}
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+// fsckAtEnd is checkFsck for a Cleanup, when the context of the test is done.
+func fsckAtEnd(t *testing.T, s *SQLite) {
+	r, err := s.Fsck(context.Background(), FsckOptions{})
+	if err != nil || !r.OK() {
+		t.Errorf("fsck: %v, %v", r.Problems, err)
 	}
 }

@@ -51,10 +51,10 @@ type SQLite struct {
 }
 
 var (
-	_ assay.Store   = (*SQLite)(nil)
-	_ assay.Remover = (*SQLite)(nil)
-	_ assay.Locker  = (*SQLite)(nil)
-	_ Projector     = (*SQLite)(nil)
+	_ assay.Store     = (*SQLite)(nil)
+	_ assay.Remover   = (*SQLite)(nil)
+	_ assay.Locker    = (*SQLite)(nil)
+	_ assay.Projector = (*SQLite)(nil)
 )
 
 // OpenSQLite opens the store at path and creates it if there is none, with its

@@ -186,7 +186,7 @@ func TestFull(t *testing.T) {
 		"Append": put(t.Context(), s, "a", id),
 		"Create": s.Create(t.Context(), "b", nil),
 		"Events": firstError(s.Events(t.Context(), "a", 0)),
-		"Trials": firstError(s.Trials(t.Context(), "a")),
+		"Trials": firstError(s.Trials(t.Context(), "a", 0, 0)),
 	} {
 		if !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
 			t.Errorf("%s on a broken store: got %v, want ErrBroken and ErrIO", what, err)

@@ -214,11 +214,11 @@ func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event,
 }
 
 // insertEvents adds events behind the head of a study.
-func (s *SQLite) insertEvents(id int64, hash []byte, sum Summary, events []assay.Event, payloads [][]byte) error {
+func (s *SQLite) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
 	if len(events) == 0 {
 		return nil
 	}
-	rows := make(map[int64]TrialRow, len(events)) // that this call changes
+	rows := make(map[int64]assay.TrialRow, len(events)) // that this call changes
 	for i, e := range events {
 		r := newRecord(hash, id, sum.Events+1, payloads[i])
 		if err := s.insertRecord(r, e.At); err != nil {
@@ -250,7 +250,7 @@ func (s *SQLite) insertEvents(id int64, hash []byte, sum Summary, events []assay
 }
 
 // head returns the study's number, the hash of its last record and its summary.
-func (s *SQLite) head(study string) (id int64, hash []byte, sum Summary, err error) {
+func (s *SQLite) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
 	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
 	switch {
@@ -264,7 +264,7 @@ func (s *SQLite) head(study string) (id int64, hash []byte, sum Summary, err err
 
 // trialBefore returns what project needs of a trial before the next event: its
 // state, and if whole its proposal and its start.
-func (s *SQLite) trialBefore(study, trial int64, changed map[int64]TrialRow, whole bool) (old assay.Trial, known bool, err error) {
+func (s *SQLite) trialBefore(study, trial int64, changed map[int64]assay.TrialRow, whole bool) (old assay.Trial, known bool, err error) {
 	if row, ok := changed[trial]; ok {
 		return row.Trial, true, nil
 	}
@@ -289,7 +289,7 @@ func (s *SQLite) insertRecord(r record, at time.Time) error {
 	return err
 }
 
-func (s *SQLite) advance(id int64, hash []byte, sum Summary) error {
+func (s *SQLite) advance(id int64, hash []byte, sum assay.Summary) error {
 	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
 	return err
 }

@@ -267,8 +267,8 @@ func FuzzReadTable(f *testing.F) {
 		}
 		r := NewReplay(table, nil, nil)
 		for _, c := range table.Configs {
-			for range table.Runs(c) {
-				if _, err := r.Run(t.Context(), assay.Job{Config: c}, nil); err != nil {
+			for k := range table.Runs(c) {
+				if _, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: c}, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -305,7 +305,7 @@ func TestMeasurements(t *testing.T) {
 			t.Errorf("%v: %d measurements of %d runs", c, len(ms), table.Runs(c))
 		}
 		for i, got := range ms {
-			want, err := r.Run(t.Context(), assay.Job{Config: c}, nil)
+			want, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: i}, Config: c}, nil)
 			if d := cmp.Diff(want, got); err != nil || d != "" {
 				t.Errorf("%v, run %d: %v (-want +got)\n%s", c, i, err, d)
 			}

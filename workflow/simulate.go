@@ -24,8 +24,8 @@ type SimOptions struct {
 	// ended (a level's delay on every path), Dispatch how long the submit host
 	// takes to start one task, one after the other, and 1/Byte the bandwidth
 	// of the storage, which transfers share equally.
-	Site   Site
-	Policy Policy
+	Overhead Overhead
+	Policy   Policy
 	// Machines, if not nil, replaces the slots: a task needs a machine with
 	// its cores and memory free.
 	Machines []MachineGroup
@@ -61,7 +61,7 @@ func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 	if slots < 1 && opt.Machines == nil {
 		return nil, fmt.Errorf("%d slots", slots)
 	}
-	s := opt.Site
+	s := opt.Overhead
 	if opt.Machines == nil && opt.Policy == FirstReady && s.Level == 0 && s.Dispatch == 0 && s.Byte == 0 {
 		return simulateSlots(w, s.Slots(slots), s)
 	}
@@ -108,18 +108,18 @@ func (a running) before(b running) bool {
 }
 
 // simulateSlots is Simulate on equal slots without delays between tasks.
-func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
+func simulateSlots(w *Workflow, slots int, overhead Overhead) (*Schedule, error) {
 	g := w.Graph
 	n := g.Len()
 	slots = min(slots, n)
 	sched := newSchedule(n, slots)
 	// End holds the time a task takes until it is started: tasks are large,
 	// and reading them in order once is faster than in the schedule's order.
-	scale, ok := site.scale(), true
+	scale, ok := overhead.scale(), true
 	for t := range w.Tasks {
 		r := w.Tasks[t].Run
 		ok = ok && r >= 0
-		sched.End[t] = scale*r + site.Task
+		sched.End[t] = scale*r + overhead.Task
 	}
 	if !ok {
 		return nil, w.Check()
@@ -137,7 +137,7 @@ func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
 		free[i] = int32(slots - 1 - i)
 	}
 	heap := make([]running, 0, slots)
-	now, head := site.Start, 0
+	now, head := overhead.Start, 0
 	// Invariant: ready[:head] have been started; heap holds those that have
 	// not ended, and slots-len(heap) slots are free.
 	for {

@@ -68,7 +68,7 @@ func showOutput(ctx context.Context, w io.Writer, h *storeHandle, study, trial s
 
 // hasTrial returns an error if the study has no trial of that number.
 func hasTrial(ctx context.Context, h *storeHandle, study string, id int64) error {
-	for row, err := range h.Trials(ctx, study) {
+	for row, err := range h.Trials(ctx, study, id-1, 1) {
 		if err != nil || row.Trial.ID == id {
 			return err
 		}

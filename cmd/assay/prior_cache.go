@@ -76,7 +76,7 @@ func openKnowledge(ctx context.Context, h *storeHandle) (*knowledgeBase, error) 
 	}
 	old := kb.readIndex()
 	changed := false
-	for sum, err := range h.Summaries(ctx) {
+	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return nil, err
 		}

@@ -22,12 +22,12 @@ import (
 // rest is in the knowledge base.
 type priorSummaries struct {
 	assay.Store
-	store.Projector
-	list []store.Summary
+	assay.Projector
+	list []assay.Summary
 }
 
-func (p priorSummaries) Summaries(context.Context) iter.Seq2[store.Summary, error] {
-	return func(yield func(store.Summary, error) bool) {
+func (p priorSummaries) Summaries(context.Context, string, int) iter.Seq2[assay.Summary, error] {
+	return func(yield func(assay.Summary, error) bool) {
 		for _, s := range p.list {
 			if !yield(s, nil) {
 				return
@@ -65,7 +65,7 @@ func priorFixture(t testing.TB, n, m int) *storeHandle {
 			t.Fatal(err)
 		}
 		kb.known[k.Name] = k
-		sum := store.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
+		sum := assay.Summary{Study: k.Name, Created: time.Unix(0, k.Created)}
 		sum.Counts = map[assay.State]int64{assay.Done: int64(m)}
 		sums.list = append(sums.list, sum)
 	}

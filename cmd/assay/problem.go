@@ -143,6 +143,8 @@ func (p *problem) job(c assay.Config) (assay.Job, error) {
 	if p.program != nil {
 		j.Argv, j.Env = p.program.Argv(c), p.program.Env(c)
 		j.Resources = p.study.Resources(p.space, c)
+		j.Prepare, j.Cleanup, j.Warmup = p.program.Prepare(c), p.program.Cleanup(c), p.study.Warmup
+		j.Metrics = p.program.Metrics(c)
 	}
 	return j, nil
 }
@@ -200,17 +202,17 @@ func (p *problem) interval() time.Duration {
 	return observeEvery
 }
 
-// runner returns what runs the jobs, and the clock, which is nil for the
-// machine's.
-func (p *problem) runner(ctx context.Context, warn io.Writer, owner string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
+// runner returns what runs the jobs of the study of that name, and the clock,
+// which is nil for the machine's.
+func (p *problem) runner(ctx context.Context, warn io.Writer, name string) (r assay.Runner, clock assay.Clock, closer func() error, err error) {
 	if p.table != nil {
 		c := &table.SimClock{}
 		return table.NewReplay(p.table, c, config.Grows), c, func() error { return nil }, nil
 	}
-	if _, err := run.Sweep(ctx, owner); err != nil {
+	if _, err := run.Sweep(ctx, name); err != nil {
 		return nil, nil, nil, err
 	}
-	local, err := run.NewLocal(run.LocalOptions{Owner: owner, Pin: p.pin})
+	local, err := run.NewLocal(run.LocalOptions{Pin: p.pin})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -220,22 +222,7 @@ func (p *problem) runner(ctx context.Context, warn io.Writer, owner string) (r a
 			return nil, nil, nil, errors.Join(err, local.Close())
 		}
 	}
-	if len(p.study.Metrics) > 0 {
-		if r, err = p.withMetrics(r); err != nil {
-			return nil, nil, nil, errors.Join(err, local.Close())
-		}
-	}
-	hooks := run.Hooks{Warmup: p.study.Warmup}
-	if len(p.study.Prepare.Argv) > 0 {
-		hooks.Prepare = func(j assay.Job) []string { return p.program.Prepare(j.Config) }
-	}
-	if len(p.study.Cleanup.Argv) > 0 {
-		hooks.Cleanup = func(j assay.Job) []string { return p.program.Cleanup(j.Config) }
-	}
-	if hooks.Prepare != nil || hooks.Cleanup != nil || hooks.Warmup > 0 {
-		r = run.WithHooks(r, hooks)
-	}
-	return r, nil, local.Close, nil
+	return run.WithHooks(run.Metrics(r)), nil, local.Close, nil
 }
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is

@@ -115,7 +115,7 @@ type record struct {
 	study *config.Study
 	goal  assay.Goal
 	space coordinates
-	sum   store.Summary
+	sum   assay.Summary
 }
 
 // coordinates name those of stored configurations. They are not a Space: the
@@ -157,7 +157,7 @@ func readRecord(ctx context.Context, h *storeHandle, name string) (*record, erro
 // trials yields the trials of the study in order of their ids.
 func (r *record) trials(ctx context.Context, h *storeHandle) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
-		for row, err := range h.Trials(ctx, r.name) {
+		for row, err := range h.Trials(ctx, r.name, 0, 0) {
 			if err == nil {
 				err = r.fits(row.Trial)
 			}
@@ -207,7 +207,7 @@ type listedStudy struct {
 
 func listStudies(ctx context.Context, w io.Writer, h *storeHandle, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
-	for sum, err := range h.Summaries(ctx) {
+	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
 		}

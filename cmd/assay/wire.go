@@ -334,7 +334,7 @@ func learnsCensored(searcher string) bool {
 // A closer is a store that holds a file.
 type storeHandle struct {
 	assay.Store
-	store.Projector
+	assay.Projector
 	path  string // "" for memory
 	close func() error
 }

@@ -15,11 +15,23 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/prune", "/costmodel", "/workflow"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},                // the outside world
-	{"/study", "/online"},                                     // the loop; on-line tuning
-	{"/rest"},                                                 // on-line tuning at a distance
+	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store"},   // the outside world
+	{"/study", "/online"},                        // the loop; on-line tuning
+	{"/rest"},                                    // on-line tuning at a distance
 	{"/cmd/assay"},
+}
+
+// pureLayers are the layers that have no clock, file or goroutine: 0 to 2.
+const pureLayers = 2
+
+// apart is the library of workflows. It is as pure as layers 0 to 2, any package
+// above them may import it, and it imports of this module only what stands here:
+// mathematics, and a sub-package its parent. The sub-packages are strangers.
+var apart = map[string][]string{
+	"/workflow":       {"/stats"},
+	"/workflow/trace": {"/workflow", "/stats"},
+	"/workflow/site":  {"/workflow"},
 }
 
 // beside are packages that stand beside the layers: what each may import of
@@ -29,7 +41,7 @@ var beside = map[string][]string{
 	"/bench/studies":    {}, // data, and tests of it
 	"/internal/arch":    {},
 	"/internal/cgroup":  {"/internal/mountinfo"},
-	"/internal/config":  {"", "/internal/expr"},
+	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/expr":    {""},
 	"/internal/report":  {},
 	"/internal/term":    {},
@@ -45,6 +57,12 @@ var beside = map[string][]string{
 	"/internal/replay":        {""}, // a record fed to a new searcher
 	"/internal/rfs":           {},   // a remote file system that counts and times
 	testOnly:                  {},
+
+	// Between the library of workflows and the command.
+	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},   // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                    // workflows on the file system
 }
 
 // testOnly is what nothing but tests may import.
@@ -68,7 +86,8 @@ var owner = map[string]string{
 }
 
 // impure are packages that layers 0 to 2 must not import.
-var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic", "math/rand"}
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
+	"math/rand"}
 
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
@@ -87,13 +106,18 @@ func TestImports(t *testing.T) {
 		}
 		me := level(rel)
 		allowed, aside := beside[rel]
-		if me < 0 && !aside {
+		own, alone := apart[rel]
+		if alone {
+			allowed = own
+		}
+		if me < 0 && !aside && !alone {
 			t.Errorf("%s is in no layer", f[0])
 			continue
 		}
+		pure := alone || !aside && me <= pureLayers
 		for _, imp := range f[1:] {
 			checkThirdParty(t, rel, imp)
-			if !aside && me <= 2 && slices.Contains(impure, imp) {
+			if pure && slices.Contains(impure, imp) {
 				t.Errorf("%s must be pure but imports %s", f[0], imp)
 			}
 			dep, ours := strings.CutPrefix(imp, module)
@@ -101,14 +125,16 @@ func TestImports(t *testing.T) {
 				continue
 			}
 			_, depAside := beside[dep]
+			_, depAlone := apart[dep]
 			switch {
 			case dep == testOnly:
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
-			case aside && !slices.Contains(allowed, dep):
+			case (aside || alone) && !slices.Contains(allowed, dep):
 				t.Errorf("%s may not import %s", f[0], imp)
-			case !aside && depAside && me <= 2:
-				t.Errorf("%s must be pure but imports %s", f[0], imp)
-			case !aside && !depAside && level(dep) >= me:
+			case aside || alone:
+			case (depAside || depAlone) && me <= pureLayers:
+				t.Errorf("%s must be pure and know its layers only, but imports %s", f[0], imp)
+			case !depAside && !depAlone && level(dep) >= me:
 				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
 			}
 		}

@@ -42,7 +42,7 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 
 // Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed
 // of what measure returns, on the clock, and is not observed before its end. Runs that
-// begin at one moment are measured in their order (table.WithOrder), one at a time, so
+// begin at one moment are measured in the order of their trials, one at a time, so
 // measure may draw from a random source. Nothing of a job matters but Config and Limit.
 //
 // A run that reaches its limit has measured its time alone, and ends with
@@ -59,7 +59,7 @@ type simulated struct {
 // Run implements [assay.Runner].
 func (s *simulated) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
 	// Of the actors that begin at one moment, the first in order is measured first.
-	if err := s.clock.Sleep(ctx, 0); err != nil {
+	if err := s.clock.Sleep(ctx, job.ID.Trial, 0); err != nil {
 		return assay.Measurement{}, err
 	}
 	m := s.measure(job.Config)
@@ -67,7 +67,7 @@ func (s *simulated) Run(ctx context.Context, job assay.Job, _ func(assay.Measure
 	if job.Limit > 0 && job.Limit < m.Elapsed {
 		m, cause = assay.Measurement{Elapsed: job.Limit}, assay.ErrLimit
 	}
-	if err := s.clock.Sleep(ctx, m.Elapsed); err != nil {
+	if err := s.clock.Sleep(ctx, job.ID.Trial, m.Elapsed); err != nil {
 		return assay.Measurement{}, err
 	}
 	return m, cause

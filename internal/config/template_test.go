@@ -163,7 +163,7 @@ func TestProgram(t *testing.T) {
 	if got, want := p.Cleanup(c), []string{"sh", "-c", "rm -f *.log"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := p.Metrics(c)[0].Source, "size:out-4.mkv"; got != want {
+	if got, want := p.Metrics(c)[0].String(), "size:out-4.mkv"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want := []string{
