@@ -397,7 +397,7 @@ func (s *jsonScanner) skip() error {
 	return err
 }
 
-// end checks that nothing but white space follows.
+// finish checks that nothing but white space follows the value that was read.
 func (s *jsonScanner) finish() error {
 	if c := s.peek(); c != 0 || s.pos < s.end {
 		return s.errorf("found %q after the end of the JSON text", rune(c))
