@@ -258,8 +258,8 @@ func (s *jsonScanner) str() ([]byte, error) {
 func (s *jsonScanner) escaped() ([]byte, error) {
 	var t []byte
 	for {
-		if s.end-s.pos < 12 { // room for a surrogate pair
-			s.fill(s.pos)
+		// A surrogate pair is twelve bytes. A reader may give them one by one.
+		for s.end-s.pos < 12 && s.fill(s.pos) {
 		}
 		if s.pos == s.end {
 			return nil, s.unexpected("the end of a string")
