@@ -57,13 +57,13 @@ replay: {file: t.csv, parameters: [a], metrics: {elapsed: t, power: p}, ok: {col
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := limited.study.SubjectTo
-		if !slices.Equal(got, []string{"elapsed <= 100", want}) || len(limited.goal.Limits) != 2 {
+		got := limited.Definition.SubjectTo
+		if !slices.Equal(got, []string{"elapsed <= 100", want}) || len(limited.Goal.Limits) != 2 {
 			t.Errorf("percentile %v: limits %q, want %q beside that of the study", percent, got, want)
 		}
 	}
-	if len(p.study.SubjectTo) != 1 || len(p.goal.Limits) != 1 {
-		t.Errorf("the study itself has the limits %q now", p.study.SubjectTo)
+	if len(p.Definition.SubjectTo) != 1 || len(p.Goal.Limits) != 1 {
+		t.Errorf("the study itself has the limits %q now", p.Definition.SubjectTo)
 	}
 	if _, err := (percentileLimit{"speed", 50}).limit(p); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("a metric that there is not: %v", err)

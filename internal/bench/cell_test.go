@@ -160,8 +160,8 @@ func TestSimulateOrder(t *testing.T) {
 			clock.Enter()
 			go func() {
 				defer clock.Leave()
-				job := assay.Job{Config: assay.Config{float64(n)}}
-				if _, err := r.Run(table.WithOrder(t.Context(), n), job, nil); err != nil {
+				job := assay.Job{ID: assay.RunID{Trial: n}, Config: assay.Config{float64(n)}}
+				if _, err := r.Run(t.Context(), job, nil); err != nil {
 					t.Error(err)
 				}
 			}()
