@@ -133,14 +133,14 @@ func TestJobJSON(t *testing.T) {
 // What JSON cannot say is refused: never is another job sent.
 func TestJobWithoutJSON(t *testing.T) {
 	for says, job := range map[string]Job{
-		`study "\xff"`:    {ID: RunID{Study: "\xff"}},
-		`resource "\xff"`: {Resources: map[string]float64{"\xff": 1}},
-		"name is not UTF": {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
-		"unsupported":     {Config: Config{math.NaN()}},
-		"+Inf":            {Resources: map[string]float64{"cpus": math.Inf(1)}},
-		"told apart":      {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
-		"0 groups":        {Metrics: []MetricSource{{Name: "m"}}},
-		"does not begin":  {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a", Pointer: "c"}}},
+		`study "\xff"`:      {ID: RunID{Study: "\xff"}},
+		`resource "\xff"`:   {Resources: map[string]float64{"\xff": 1}},
+		"name is not UTF":   {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
+		"unsupported":       {Config: Config{math.NaN()}},
+		"+Inf":              {Resources: map[string]float64{"cpus": math.Inf(1)}},
+		"told apart":        {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
+		"exactly one group": {Metrics: []MetricSource{{Name: "m"}}},
+		"does not begin":    {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a", Pointer: "c"}}},
 	} {
 		if b, err := json.Marshal(job); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v is written as %s, error %v, want one that says %q", job, b, err, says)
