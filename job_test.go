@@ -173,3 +173,37 @@ func FuzzUnmarshalJob(f *testing.F) {
 		}
 	})
 }
+
+var anyMeasurement = rapid.Custom(func(t *rapid.T) Measurement {
+	m := Measurement{
+		Elapsed: anyDuration.Draw(t, "elapsed"), ExitCode: rapid.Int().Draw(t, "code"), Signal: rapid.String().Draw(t, "signal"),
+		Metrics: rapid.MapOfN(rapid.String(), anyNumber, 0, 4).Draw(t, "metrics"), Missing: rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).Draw(t, "missing"),
+	}
+	if rapid.Bool().Draw(t, "waited") {
+		m.Began = time.Unix(rapid.Int64Range(-1e9, 4e9).Draw(t, "s"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC()
+	}
+	if len(m.Metrics) == 0 {
+		m.Metrics = nil
+	}
+	if len(m.Missing) == 0 {
+		m.Missing = nil
+	}
+	return m
+})
+
+// A measurement crosses as JSON, except the output.
+func TestMeasurementRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyMeasurement.Draw(t, "measurement")
+		sent := want
+		sent.Stdout, sent.Stderr = []byte("out"), []byte("err")
+		b, err := json.Marshal(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Measurement
+		if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v\nis written as %s\nand read as %+v, %v", want, b, got, err)
+		}
+	})
+}
