@@ -305,7 +305,8 @@ type Capacitor interface {
 //
 // A Runner may outlive its callers. Then Run of an ID that is running attaches
 // to that run, Run of one that has ended returns its measurement, and a context
-// whose cause is [ErrDetached] leaves the run alone.
+// whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
+// only says whose the run is.
 type Runner interface {
 	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
 	// observe (which may be nil) every job.Interval with the measurement so far.
@@ -315,6 +316,7 @@ type Runner interface {
 	// ErrLimit if the limit has passed.
 	// A job that exits with a non-zero code is a measurement, not an error;
 	// any other error means that nothing was learned about the job.
+	// Run changes nothing that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
