@@ -34,6 +34,9 @@ type loop struct {
 	cuts    int            // on record
 	at      assay.Position // in the record: read and written up to here
 	runs    tally
+	// unrecorded is why the record has ended for this session, whose further
+	// results are in its Result alone.
+	unrecorded error
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -82,12 +85,18 @@ func (l *loop) notify(replay bool) {
 	}
 }
 
-// search keeps trials in flight until something ends it, and sets endedBy.
+// search keeps trials in flight until something ends it, and sets endedBy. A
+// session that has lost its study to another ends its runs.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	for {
 		if fail == nil && l.endedBy == "" {
 			fail = l.fill(ctx)
+		}
+		if errors.Is(fail, assay.ErrConflict) {
+			cancel(fail)
 		}
 		if len(l.running) == 0 {
 			if fail == nil && l.endedBy == "" && l.capacity() == 0 {
@@ -103,7 +112,7 @@ func (l *loop) search(ctx context.Context) error {
 		case drained:
 			l.endedBy = "interrupt"
 		case ended:
-			if err := l.settle(ctx, o); err != nil {
+			if err := l.settle(ctx, o); err != nil && !errors.Is(fail, err) {
 				fail = errors.Join(fail, err)
 			}
 		}
@@ -305,7 +314,8 @@ func (l *loop) wait() (outcome, happening) {
 	}
 }
 
-// settle records the outcome of a trial and tells the searcher.
+// settle records the outcome of a trial and tells the searcher. What cannot be
+// recorded is in the Result all the same.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
@@ -315,12 +325,12 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
 	l.keepOutput(&o.trial)
-	// A result is recorded even if the context ended just now.
-	if err := l.append(context.WithoutCancel(ctx), assay.Event{Told: &o.trial}); err != nil {
-		return err
-	}
+	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
 	l.notify(false)
+	if err != nil {
+		return err
+	}
 	return l.Searcher.Tell(o.trial)
 }
 
