@@ -34,8 +34,7 @@ type Transfer struct {
 	base  *base
 	opts  TransferOptions
 
-	last    int64
-	pending map[int64]asked
+	asked   assay.Ledger[asked]
 	visited map[string]bool
 	spread  []float64 // portfolio: by source, the loss that its proposals leave
 	made    int       // proposals of ours
@@ -92,7 +91,7 @@ func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Tran
 	}
 	t := &Transfer{
 		inner: inner, base: newBase(k), opts: opts,
-		pending: map[int64]asked{}, visited: map[string]bool{}, rows: map[*source][]float64{},
+		visited: map[string]bool{}, rows: map[*source][]float64{},
 	}
 	t.opts.First = cmp.Or(opts.First, firstProposals)
 	for range t.base.sources {
@@ -140,8 +139,6 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 }
 
 func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
-	t.last++
-	t.pending[t.last] = asked{c, inner}
 	t.visited[c.Key()] = true
 	if inner == 0 {
 		t.made++
@@ -149,7 +146,7 @@ func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	} else {
 		t.theirs++
 	}
-	return assay.Proposal{ID: t.last, Config: c}
+	return t.asked.Propose(c, asked{c, inner})
 }
 
 // propound returns a proposal of ours if it is our turn and there is one, else nil.
@@ -341,7 +338,7 @@ func (t *Transfer) sample() []assay.Config {
 			}
 		}
 	}
-	rng := rand.New(rand.NewPCG(t.opts.Seed, uint64(t.last))) // an Ask without proposals leaves no trace
+	rng := rand.New(rand.NewPCG(t.opts.Seed, uint64(t.asked.Last()))) // an Ask without proposals leaves no trace
 	for range draws {
 		if c, ok := t.base.space.Draw(rng); ok {
 			add(c)
@@ -352,12 +349,12 @@ func (t *Transfer) sample() []assay.Config {
 
 // Tell implements [assay.Searcher].
 func (t *Transfer) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, t.last, t.pending); err != nil {
+	about, err := t.asked.Settle(trials...)
+	if err != nil {
 		return err
 	}
-	for _, trial := range trials {
-		a := t.pending[trial.ID]
-		delete(t.pending, trial.ID)
+	for i, trial := range trials {
+		a := about[i]
 		trial.Config = a.config
 		if a.inner > 0 {
 			trial.ID = a.inner
@@ -381,13 +378,8 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 
 // Observe implements [assay.Observer].
 func (t *Transfer) Observe(trials ...assay.Trial) error {
-	for _, trial := range trials {
-		if !trial.State.Final() {
-			return fmt.Errorf("an observed trial is %v", trial.State)
-		}
-		if len(trial.Config) != t.base.space.Dim() {
-			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
-		}
+	if err := t.base.space.CheckObserved(trials...); err != nil {
+		return err
 	}
 	if err := t.show(trials...); err != nil {
 		return err

@@ -199,11 +199,8 @@ func (b *Bayes) visit(c assay.Config) {
 
 // Tell implements [assay.Searcher].
 func (b *Bayes) Tell(trials ...assay.Trial) error {
-	configs := make([]assay.Config, len(trials)) // as they were proposed
-	for i, t := range trials {
-		configs[i] = b.pending[t.ID]
-	}
-	if err := b.settle(trials); err != nil {
+	configs, err := b.settled(trials) // as they were proposed
+	if err != nil {
 		return err
 	}
 	for i, t := range trials {
@@ -216,13 +213,11 @@ func (b *Bayes) Tell(trials ...assay.Trial) error {
 // Observe implements [assay.Observer]. A trial whose configuration is not in
 // the space teaches nothing and is ignored.
 func (b *Bayes) Observe(trials ...assay.Trial) error {
-	for _, t := range trials {
-		if _, err := observed(b.space, []assay.Trial{t}); err != nil {
-			return err
-		}
+	if err := b.space.CheckObserved(trials...); err != nil {
+		return err
 	}
 	for _, t := range trials {
-		if c, ok := member(b.space, t.Config); ok {
+		if c, ok := b.space.Member(t.Config); ok {
 			b.visit(c)
 			b.asked++
 			b.learn(c, t)

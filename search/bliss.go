@@ -159,7 +159,7 @@ func (s *Bliss) forget(c assay.Config) {
 func (s *Bliss) Tell(trials ...assay.Trial) error {
 	configs := make([]assay.Config, len(trials)) // as they were proposed
 	for i, t := range trials {
-		configs[i] = s.bayes.pending[t.ID]
+		configs[i] = s.bayes.proposals.About(t.ID)
 	}
 	if err := s.bayes.Tell(trials...); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Bliss) Observe(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		if c, ok := member(s.bayes.space, t.Config); ok {
+		if c, ok := s.bayes.space.Member(t.Config); ok {
 			s.forget(c)
 		}
 	}

@@ -56,11 +56,7 @@ func (b *Bayes) examples() assay.Data {
 		}
 	}
 	middle := median(values)
-	for id := int64(1); id <= b.last && len(b.pending) > 0; id++ { // in a fixed order
-		c, ok := b.pending[id]
-		if !ok {
-			continue
-		}
+	for id, c := range b.proposals.Outstanding() {
 		lie := b.lies[id]
 		if !b.scale.defined(lie) {
 			lie = middle

@@ -261,7 +261,7 @@ func newSearcherAround(st *config.Study, space *assay.Space, first []assay.Confi
 	if err = cmp.Or(o.err, err); err != nil {
 		return nil, err
 	}
-	learner, learns := s.(*costmodel.ActiveLearner)
+	learner, learns := assay.As[*costmodel.ActiveLearner](s)
 	if wrap != nil {
 		if s, err = wrap(s); err != nil {
 			return nil, err
