@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 // TransferOptions are the options of [NewTransfer].
@@ -222,14 +223,9 @@ func (t *Transfer) portfolio() assay.Config {
 func (s *source) loss(c assay.Config) float64 {
 	best := s.scale.forward(s.best.Value)
 	if s.unit == 0 {
-		s.unit = max(median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
+		s.unit = max(stats.Median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
 	}
 	return max(0, s.predict(c)-best) / s.unit
-}
-
-func median(xs []float64) float64 {
-	s := slices.Sorted(slices.Values(xs))
-	return s[(len(s)-1)/2]/2 + s[len(s)/2]/2
 }
 
 // offers returns the best configurations of every source that are in the space and
@@ -266,14 +262,12 @@ func (t *Transfer) promising() assay.Config {
 	out := make([]assay.Prediction, len(cs))
 	t.model.predict(features, rows, out)
 	incumbent := slices.Min(t.base.outcomes())
-	at, top := -1, math.Inf(-1)
+	at, top := 0, math.Inf(-1)
 	for i, o := range out {
-		if v := improvement(incumbent-o.Mean, o.Std); v > top {
+		// Without deviations there may be none that can improve: the nearest then.
+		if v := stats.LogEI(o.Mean, o.Std, incumbent); v > top || v == top && o.Mean < out[at].Mean {
 			at, top = i, v
 		}
-	}
-	if at < 0 {
-		return nil
 	}
 	return cs[at]
 }
@@ -404,18 +398,3 @@ func (t *Transfer) learn(trial assay.Trial) {
 	t.ended++
 	t.model = nil
 }
-
-// improvement returns the expected improvement of N(gain, std²) over 0; the gain
-// itself without a std.
-func improvement(gain, std float64) float64 {
-	if !(std > 0) {
-		return gain
-	}
-	z := gain / std
-	if z < -30 {
-		return gain // ordered as the tail is, and below every improvement
-	}
-	return gain*cdf(z) + std*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
-}
-
-func cdf(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

@@ -36,7 +36,7 @@ const (
 //     remains to be done around an optimum is seldom what a model asks for once
 //     it has become sure.
 //
-// All of them propose what has the largest expected improvement ([LogEI]) of the
+// All of them propose what has the largest expected improvement (stats.LogEI) of the
 // log of the objective.
 //
 // Runs that were stopped early enter the forest with what it expects of them, given

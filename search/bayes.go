@@ -29,7 +29,7 @@ type BayesOptions struct {
 
 // Bayes is sequential model-based optimization: a surrogate of the objective is
 // fitted to the trials, and the configuration with the largest expected
-// improvement ([LogEI]) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
+// improvement (stats.LogEI) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
 // It proposes nothing twice, nor what was observed, and ends with ErrDone when
 // nothing is left.
 //
