@@ -160,8 +160,7 @@ func (r *Metered) command(ctx context.Context, line string, job assay.Job) (floa
 		return 0, err
 	}
 	if m.ExitCode != 0 {
-		text := strings.TrimSpace(string(m.Stderr))
-		return 0, fmt.Errorf("the command exited with code %d: %.200s", m.ExitCode, text[strings.LastIndexByte(text, '\n')+1:])
+		return 0, fmt.Errorf("the command exited with code %d: %s", m.ExitCode, assay.LastLine(m.Stderr))
 	}
 	return number(string(m.Stdout))
 }
