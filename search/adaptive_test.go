@@ -22,7 +22,7 @@ func TestAdaptiveConformance(t *testing.T) {
 			return Adaptive(NewPRO(s, SimplexOptions{Remember: true}), AdaptiveOptions{})
 		},
 		"median": func(s *assay.Space) assay.Searcher {
-			return Adaptive(NewSobol(s, 1), AdaptiveOptions{Min: 4, Max: 6, Reduce: median, Settled: Shift(0.9)})
+			return Adaptive(NewSobol(s, 1), AdaptiveOptions{Min: 4, Max: 6, Reduce: stats.Median, Settled: Shift(0.9)})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { assaytest.TestSearcher(t, build, assaytest.SearcherOptions{}) })
@@ -235,7 +235,7 @@ func TestNoiseOfRealPrograms(t *testing.T) {
 		return func(inner assay.Searcher) assay.Searcher { return Replicate(inner, k, reduce) }
 	}
 	lowest, _ := measure(heavy, fixed(3, slices.Min))
-	middle, _ := measure(heavy, fixed(3, median))
+	middle, _ := measure(heavy, fixed(3, stats.Median))
 	average, _ := measure(heavy, fixed(3, mean))
 	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy), len(names), lowest, middle, average)
 	if lowest < middle || lowest < average || len(heavy) < 5 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 func mean(xs []float64) float64 {
@@ -35,17 +36,17 @@ func TestReplicateMerges(t *testing.T) {
 		like   int // the run whose measurement is kept
 	}{
 		{"min", slices.Min[[]float64], []assay.State{d, d, d}, []float64{5, 3, 4}, d, 3, 1},
-		{"median", median, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
+		{"median", stats.Median, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
 		{"mean", mean, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
 		{"min, one failed", slices.Min[[]float64], []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 3, 1},
 		{"min, all failed", slices.Min[[]float64], []assay.State{f, f, f}, []float64{inf, inf, inf}, f, inf, 0},
-		{"median, one failed", median, []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 4, 2},
-		{"median, two failed", median, []assay.State{f, d, f}, []float64{inf, 3, inf}, f, inf, 0},
+		{"median, one failed", stats.Median, []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 4, 2},
+		{"median, two failed", stats.Median, []assay.State{f, d, f}, []float64{inf, 3, inf}, f, inf, 0},
 		{"mean, one failed", mean, []assay.State{d, d, f}, []float64{1, 3, inf}, f, inf, 2},
 		{"min, bound above", slices.Min[[]float64], []assay.State{d, c, d}, []float64{5, 7, 6}, d, 5, 0},
 		{"min, bound below", slices.Min[[]float64], []assay.State{d, c, d}, []float64{5, 4, 6}, c, 4, 1},
-		{"median, bound above", median, []assay.State{d, c, d}, []float64{5, 7, 6}, d, 6, 2},
-		{"median, bound below", median, []assay.State{d, c, d}, []float64{5, 1, 6}, c, 5, 1},
+		{"median, bound above", stats.Median, []assay.State{d, c, d}, []float64{5, 7, 6}, d, 6, 2},
+		{"median, bound below", stats.Median, []assay.State{d, c, d}, []float64{5, 1, 6}, c, 5, 1},
 		{"mean, bound", mean, []assay.State{d, c, d}, []float64{5, 7, 6}, c, 6, 1},
 		{"min, all bounds", slices.Min[[]float64], []assay.State{c, c, c}, []float64{5, 7, 6}, c, 5, 0},
 		{"one of three broke a limit", slices.Min[[]float64], []assay.State{i, d, d}, []float64{2, 3, 4}, d, 2, 1},

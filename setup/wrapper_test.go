@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/search"
@@ -47,6 +48,9 @@ func TestWrappers(t *testing.T) {
 		},
 		{Name: "transfer", Ends: narrower, Own: observer, Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
+		}},
+		{Name: "cost model around", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+			return costmodel.NewActiveLearner(s, costmodel.Options{}).Around(in)
 		}},
 	}
 	var all []assaytest.NamedSearcher
