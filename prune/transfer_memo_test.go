@@ -32,21 +32,46 @@ func TestTransferResumes(t *testing.T) {
 		"waiting": func(space *assay.Space) assay.Searcher {
 			p := search.NewPRO(space, search.SimplexOptions{Restarts: -1, Remember: true})
 			t := NewTransfer(p, knowledge(space), TransferOptions{Seed: 1})
-			return search.First(t, must1(space), must1(space))
+			return search.Replicate(t, 3, slices.Min)
 		},
 		"reuse": func(space *assay.Space) assay.Searcher {
 			return search.Replicate(NewReuse(search.NewRandom(space, 1), knowledge(space), 3), 2, slices.Min)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assaytest.TestResumer(t, build, assaytest.SearcherOptions{Trials: 30, Supports: small})
+			assaytest.TestResumer(t, build, assaytest.SearcherOptions{Trials: 120, Supports: small})
 		})
 	}
 }
 
-// must1 returns the first configuration of the Sobol' sequence.
-func must1(space *assay.Space) assay.Config {
-	return must(search.NewSobol(space, 7).Ask(1))[0].Config
+// The first proposals depend on each other: resumed after any of them, the next is
+// the same.
+func TestTransferResumesPortfolio(t *testing.T) {
+	space := grid()
+	build := func() *Transfer {
+		k := NewKnowledge(space, testGoal, []Study{
+			earlier("a", space, 40, 1, bowl(space, 0)), earlier("b", space, 40, 2, bowl(space, 1)),
+			earlier("c", space, 40, 3, bowl(space, 0.5)),
+		})
+		return NewTransfer(search.NewRandom(space, 1), k, TransferOptions{First: 6})
+	}
+	want := must(build().Ask(8))
+	for n := 1; n < 8; n++ {
+		one, two := build(), build()
+		var memos [][]byte
+		for range n {
+			must(one.Ask(1))
+			memos = append(memos, one.Memo())
+		}
+		if err := two.Recall(memos); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 {
+			if p := must(two.Ask(1))[0]; !p.Config.Equal(want[i].Config) {
+				t.Errorf("resumed after %d: proposal %d is %v, want %v", n, i+1, p.Config, want[i].Config)
+			}
+		}
+	}
 }
 
 // What a memo says comes from outside, and is checked.
@@ -62,8 +87,13 @@ func TestTransferRecallChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{
-		{`"v":1`, `"v":2`}, {"seed 1", "seed 2"}, {`"after":0`, `"after":-1`}, {`"ours":[`, `"ours":[[1],`},
-		{`"ended":0`, `"ended":-1`}, {`"inner":"`, `"inner":"AAAA`}, {`{`, `[`},
+		{`"v":1`, `"v":2`},
+		{"seed 1", "seed 2"},
+		{`"after":0`, `"after":-1`},
+		{`"ours":[`, `"ours":[[1],`},
+		{`"ended":0`, `"ended":-1`},
+		{`"inner":"`, `"inner":"AAAA`},
+		{`{`, `[`},
 	} {
 		changed := strings.Replace(memo, c[0], c[1], 1)
 		if changed == memo {
