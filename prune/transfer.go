@@ -126,7 +126,7 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 		panic(fmt.Sprintf("prune: ask for %d proposals", n))
 	}
 	if len(t.recalled) > 0 {
-		before := t.recalled[0].After - t.last
+		before := t.recalled[0].After - t.asked.Last()
 		if before <= 0 {
 			return t.repeat(n)
 		}

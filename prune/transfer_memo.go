@@ -45,7 +45,7 @@ func (t *Transfer) Memo() []byte {
 		return nil
 	}
 	m := transferMemo{Version: transferVersion, Of: t.fingerprint(), Calls: t.fresh}
-	m.After = t.last - m.size()
+	m.After = t.asked.Last() - m.size()
 	if r, ok := assay.As[assay.Resumer](t.inner); ok {
 		m.Inner = r.Memo()
 	}
@@ -59,7 +59,7 @@ func (t *Transfer) Memo() []byte {
 
 // Recall implements [assay.Resumer].
 func (t *Transfer) Recall(memos [][]byte) error {
-	if t.last > 0 || len(t.recalled) > 0 {
+	if t.asked.Last() > 0 || len(t.recalled) > 0 {
 		return fmt.Errorf("memos come before all proposals, and once")
 	}
 	var all []transferMemo
@@ -126,7 +126,7 @@ func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
 		// The call was made later, and inner had nothing when it was asked here.
 		ps, err := t.inner.Ask(1)
 		if len(ps) > 0 {
-			return nil, fmt.Errorf("proposal %d of the memos was made after %d trials, and there are %d", t.last+1, call.Ended, t.ended)
+			return nil, fmt.Errorf("proposal %d of the memos was made after %d trials, and there are %d", t.asked.Last()+1, call.Ended, t.ended)
 		}
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
 				err = fmt.Errorf("no proposal")
 			}
 			if err != nil {
-				return nil, fmt.Errorf("proposal %d of the memos, from the searcher inside: %w", t.last+1, err)
+				return nil, fmt.Errorf("proposal %d of the memos, from the searcher inside: %w", t.asked.Last()+1, err)
 			}
 			if first {
 				t.made = t.opts.First

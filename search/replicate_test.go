@@ -147,7 +147,7 @@ type waiting struct {
 }
 
 func (w *waiting) Ask(n int) ([]assay.Proposal, error) {
-	if len(w.pending) > 0 {
+	if w.proposals.Len() > 0 {
 		return nil, nil
 	}
 	return w.script.Ask(min(n, w.step))
