@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 )
 
 // Training says what a [Predictive] rule makes of the trials that were stopped
@@ -19,13 +20,19 @@ const (
 	ImputeStopped                 // exact, at the final value predicted when they were stopped
 )
 
-// PredictiveOptions are the options of [NewPredictive]. The zero value is Cello's
-// rule as published, but for After.
+// PredictiveOptions are the options of [NewPredictive]. The rule as published is
+// After 1 and AFT.Base 0.5; the zero value waits for more trials, and starts from
+// their geometric mean.
 type PredictiveOptions struct {
-	// Learner predicts the final value. Nil means model.AFT with the extreme
-	// value distribution and 20 rounds, whose scale and learning rate are chosen
-	// by cross-validation (Ding et al. 2022, §4.4). Outcomes are positive.
+	// Learner predicts the final value. Nil means AFT, whose scale and learning rate
+	// are chosen by cross-validation from all nine pairs (Ding et al. 2022, §4.4).
+	// Outcomes are positive.
 	Learner assay.Learner
+	// AFT is the censored regression that is used without Learner: its distribution,
+	// its start and how its trees grow. The zero value is the extreme value
+	// distribution, the geometric mean and 20 rounds; the paper's start is
+	// XGBoost's, Base 0.5.
+	AFT model.AFT
 	// Standard leaves the running trial out of the fit: standard regression,
 	// the BO-GB of §4.3. It does not know how long the run has lasted.
 	Standard bool
