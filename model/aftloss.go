@@ -27,6 +27,16 @@ func (d Distribution) String() string {
 	return fmt.Sprintf("Distribution(%d)", uint8(d))
 }
 
+// DistributionOf returns the distribution of that name.
+func DistributionOf(name string) (d Distribution, ok bool) {
+	for i, n := range distributionNames {
+		if n == name {
+			return Distribution(i), true
+		}
+	}
+	return 0, false
+}
+
 // logDensity returns log f(s).
 func (d Distribution) logDensity(s float64) float64 {
 	switch d {

@@ -20,6 +20,18 @@ const (
 	ImputeStopped                 // exact, at the final value predicted when they were stopped
 )
 
+var trainingNames = [...]string{"drop", "keep", "impute"}
+
+// TrainingOf returns the Training of that name: drop, keep or impute.
+func TrainingOf(name string) (t Training, ok bool) {
+	for i, n := range trainingNames {
+		if n == name {
+			return Training(i), true
+		}
+	}
+	return 0, false
+}
+
 // PredictiveOptions are the options of [NewPredictive]. The rule as published is
 // After 1 and AFT.Base 0.5; the zero value waits for more trials, and starts from
 // their geometric mean.
@@ -104,7 +116,7 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	if p.learn(history).finished < p.opts.After {
 		return assay.Decision{Predicted: math.NaN()}
 	}
-	audited := p.audited(running.ID)
+	audited := audited(running.ID, p.opts.Seed, p.opts.Audit)
 	if running.Value >= best.Value {
 		d := against(running, best, "best is")
 		if audited && d.Stop {
@@ -180,10 +192,10 @@ func with(d assay.Data, x []float64, value float64) assay.Data {
 
 // audited reports whether a trial is let run on: a share of all trials, chosen by
 // hashing the number (the finalizer of SplitMix64, Steele et al. 2014).
-func (p *Predictive) audited(id int64) bool {
-	z := uint64(id)*0x9e3779b97f4a7c15 + p.opts.Seed
+func audited(id int64, seed uint64, share float64) bool {
+	z := uint64(id)*0x9e3779b97f4a7c15 + seed
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
-	return float64(z>>11)/(1<<53) < p.opts.Audit
+	return float64(z>>11)/(1<<53) < share
 }

@@ -129,14 +129,7 @@ func (p *Predictive) examples(history []assay.Trial) assay.Data {
 // where k is the last number that n reaches of a sequence that grows by a fifth,
 // and are taken from the memo while these are the same. p.mu is held.
 func (p *Predictive) choose(history []assay.Trial, n int) choice {
-	k := 1
-	for {
-		next := max(k+1, int(math.Ceil(renewal*float64(k))))
-		if next > n {
-			break
-		}
-		k = next
-	}
+	k := reached(n, renewal)
 	from := history
 	for i, seen := 0, 0; i < len(history); i++ {
 		if p.finished(history[i]) {

@@ -65,7 +65,7 @@ type gain struct {
 
 func newOutcome(p *problem, name string, r study.Result) *outcome {
 	o := &outcome{
-		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials, p.goal)),
+		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials)),
 		Overhead: seconds(r.Overhead), EndedBy: r.EndedBy, Trials: countTrials(r.Trials), problem: p, result: r,
 		Objective: objective{Metric: p.goal.Metric, Goal: "minimize", Unit: p.goal.Unit},
 	}
