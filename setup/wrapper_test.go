@@ -28,6 +28,7 @@ func TestWrappers(t *testing.T) {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
+	resumer := []any{(*assay.Resumer)(nil)}
 	wrappers := []assaytest.Wrapper{
 		{Name: "cache", Wrap: of(search.Cache), Own: observer},
 		{Name: "first", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
@@ -46,7 +47,8 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
-		{Name: "transfer", Ends: narrower, Own: observer, Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+		// A Transfer has memos of its own, with those of the searcher inside in them.
+		{Name: "transfer", Ends: append(resumer, narrower...), Own: append(resumer, observer...), Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
 		}},
 		{Name: "cost model around", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
