@@ -11,8 +11,8 @@ import (
 // choosing runs, without a target: it ends when every assignment was run.
 type Options struct {
 	// Target is the mean absolute percentage error, in percent, below which the
-	// learner stops, if it has MinRuns runs to learn from (Algorithm 1, step 4). 0 means
-	// that it never stops for accuracy.
+	// learner stops, if it has runs of MinRuns assignments to learn from (Algorithm 1,
+	// step 4). 0 means that it never stops for accuracy.
 	Target  float64
 	MinRuns int // 0 means 5, or two more than attributes if that is more
 
@@ -35,8 +35,9 @@ type Options struct {
 // ActiveLearner chooses the assignments to run a program on, so that a cost model
 // of it is learned from as little running as possible (Shivam, Babu and Chase 2006,
 // Algorithm 1). It is an assay.Searcher whose trials are runs of the program; of
-// each it reads Measurement.Elapsed and the metrics named at [Profile]. The
-// values of trials are of no interest to it.
+// each it reads Config, Measurement.Elapsed and the metrics named at [Profile]. The
+// values of trials are of no interest to it. Where another searcher wraps it that
+// merges or skips runs, see [ActiveLearner.Around]; for what is on record, [Recall].
 //
 // By default it runs the assignment in the middle of the space first, and after that
 // the one from which it expects the largest reduction of the error over the whole
@@ -55,16 +56,16 @@ type ActiveLearner struct {
 	opts  Options
 	plan  plan
 
-	last    int64
-	pending map[int64]pick
-	runs    []Run // for training, in the order in which they were told
-	tests   []Run
-	failed  []assay.Config
-	seen    map[string]outcome // by configuration
-	steps   []Step
-	spent   float64
-	done    bool
-	model   *Model // fitted to runs and failed; nil if it has to be
+	proposals assay.Ledger[pick]
+	runs      []Run // for training, in the order in which they were told
+	tests     []Run
+	failed    []assay.Config
+	seen      map[string][]Run // by configuration that was run: its runs to the end
+	known     evidence         // of single runs; nil if each run is told on its own
+	steps     []Step
+	spent     float64
+	done      bool
+	model     *Model // fitted to runs and failed; nil if it has to be
 }
 
 var (
@@ -85,7 +86,9 @@ type plan interface {
 	// error estimates the current error in predicting the total time, in percent, and NaN if
 	// it cannot.
 	error(l *ActiveLearner) float64
-	// least is the least number of runs for MinRuns = 0.
+	// observed returns what a run of c is for that the plan did not choose.
+	observed(c assay.Config) roles
+	// least is the least number of assignments for MinRuns = 0.
 	least(l *ActiveLearner) int
 }
 
@@ -98,24 +101,29 @@ const (
 	forError                // the error is computed on it
 )
 
+// roles are what a run is for, by role.
+type roles [3]bool
+
 // A pick is an assignment and what it is run for.
 type pick struct {
 	config assay.Config
-	roles  [3]bool
+	roles  roles
 	// of is what a plan wants to know about it when it is told.
 	of Part
 }
 
-// An outcome is what became of a configuration.
+// An outcome is what became of one run.
 type outcome struct {
-	run Run
-	ok  bool
+	run     Run  // only its Config unless ok
+	ok      bool // it ran to its end
+	failed  bool
+	seconds float64 // that it took
 }
 
 // A Step is the progress of learning after one more trial.
 type Step struct {
 	Trial  int     // how many trials were told, from 1
-	Runs   int     // how many of them the model is fitted to
+	Runs   int     // how many assignments the model is fitted to
 	Spent  float64 // total run time of all trials so far, s
 	Error  float64 // estimate of the current error, percent; NaN if there is none
 	Config assay.Config
@@ -134,7 +142,7 @@ func NewActiveLearner(space *assay.Space, opts Options) *ActiveLearner {
 	}
 	l := &ActiveLearner{
 		space: space, attrs: attributesOf(space, opts.LessIsMore), opts: opts,
-		pending: map[int64]pick{}, seen: map[string]outcome{},
+		seen: map[string][]Run{},
 	}
 	if opts.Published != nil {
 		l.plan = newPublished(l, *opts.Published)
@@ -155,103 +163,128 @@ func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 		if !ok {
 			break
 		}
-		l.last++
-		l.pending[l.last] = p
-		ps = append(ps, assay.Proposal{ID: l.last, Config: p.config})
+		ps = append(ps, l.proposals.Propose(p.config, p))
 	}
-	if len(ps) == 0 && (l.done || len(l.pending) == 0) {
+	if len(ps) == 0 && (l.done || l.proposals.Len() == 0) {
 		l.done = true
 		return nil, assay.ErrDone
 	}
 	return ps, nil
 }
 
-// Tell implements [assay.Searcher].
+// Tell implements [assay.Searcher]. It is an error to tell a trial of another
+// configuration than the one that was asked.
 func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, l.last, l.pending); err != nil {
+	if err := l.proposals.Check(trials...); err != nil {
 		return err
 	}
 	for _, t := range trials {
-		p := l.pending[t.ID]
-		delete(l.pending, t.ID)
+		if asked := l.proposals.About(t.ID).config; !t.Config.Equal(asked) {
+			return l.otherConfig(t, asked)
+		}
+	}
+	for _, t := range trials {
+		p := l.proposals.Take(t.ID)
 		l.take(p, t)
 		l.plan.told(l, p)
-		l.record(p, t)
+		l.record(p.config)
 	}
 	return nil
+}
+
+// text writes a configuration for people.
+func (l *ActiveLearner) text(c assay.Config) string {
+	if l.space.Check(c) != nil {
+		return fmt.Sprint([]float64(c))
+	}
+	return l.space.Text(c)
 }
 
 // Observe implements [assay.Observer]: the model is fitted to the trials too, and
-// their assignments are not proposed. Trials of no member of the space are ignored.
+// their assignments are not proposed. Trials of no member of the space are ignored. A
+// trial of an assignment on which the error is computed is one more of these, and is
+// not trained on.
 func (l *ActiveLearner) Observe(trials ...assay.Trial) error {
-	for _, t := range trials {
-		if !t.State.Final() {
-			return fmt.Errorf("trial %d is %v", t.ID, t.State)
-		}
-		if len(t.Config) != l.space.Dim() {
-			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), l.space.Dim())
-		}
+	if err := l.space.CheckObserved(trials...); err != nil {
+		return err
 	}
 	for _, t := range trials {
-		if c, ok := l.member(t.Config); ok {
-			l.take(pick{config: c, roles: [3]bool{forTraining: true}}, t)
+		if c, ok := l.space.Member(t.Config); ok {
+			l.take(pick{config: c, roles: l.plan.observed(c)}, t)
 		}
 	}
 	return nil
 }
 
-// member returns c with the digits that the space gives it, and whether it is
-// admissible.
-func (l *ActiveLearner) member(c assay.Config) (assay.Config, bool) {
-	if !l.space.Contains(c) || l.space.Listed() {
-		return c, l.space.Contains(c)
+// take files a run that was told, or what is known of its configuration.
+func (l *ActiveLearner) take(p pick, t assay.Trial) {
+	if l.known == nil {
+		l.spent += t.Measurement.Elapsed.Seconds()
+		l.file(l.outcomeOf(p.config, t), p.roles)
+		return
 	}
-	c = c.Clone()
-	for i, p := range l.space.Params {
-		if p.Count() > 0 {
-			c[i] = p.Snap(c[i])
-		}
+	if l.known[p.config.Key()] == nil {
+		l.measure(p.config, t)
 	}
-	return c, true
+	l.assign(p)
 }
 
-// take files the outcome of a run.
-func (l *ActiveLearner) take(p pick, t assay.Trial) {
-	l.model = nil
-	var o outcome
+// outcomeOf reads a trial of c.
+func (l *ActiveLearner) outcomeOf(c assay.Config, t assay.Trial) outcome {
+	o := outcome{run: Run{Config: c}, failed: t.State == assay.Failed, seconds: t.Measurement.Elapsed.Seconds()}
 	if t.State == assay.Done || t.State == assay.Infeasible {
 		var cores float64
 		if i := l.space.Index(l.opts.Cores); i >= 0 {
-			cores = l.attrs[i].number(p.config[i])
+			cores = l.attrs[i].number(c[i])
 		}
-		r, err := Profile(p.config, t.Measurement, cores)
-		o = outcome{r, err == nil}
+		if r, err := Profile(c, t.Measurement, cores); err == nil {
+			o.run, o.ok = r, true
+		}
 	}
-	if t.State == assay.Failed {
-		l.failed = append(l.failed, p.config)
+	return o
+}
+
+// file adds an outcome to what it serves.
+func (l *ActiveLearner) file(o outcome, r roles) {
+	l.model = nil
+	c := o.run.Config
+	if o.failed {
+		l.failed = append(l.failed, c)
 	}
-	if k := p.config.Key(); o.ok || !l.seen[k].ok {
-		l.seen[k] = o
-	}
+	k := c.Key()
 	if !o.ok {
+		if _, ran := l.seen[k]; !ran {
+			l.seen[k] = nil
+		}
 		return
 	}
-	if p.roles[forTraining] {
-		l.runs = append(l.runs, o.run)
+	l.seen[k] = append(l.seen[k], o.run)
+	l.serve(o.run, r)
+}
+
+// serve adds a run to those of the roles.
+func (l *ActiveLearner) serve(run Run, r roles) {
+	l.model = nil
+	if r[forTraining] {
+		l.runs = append(l.runs, run)
 	}
-	if p.roles[forError] {
-		l.tests = append(l.tests, o.run)
+	if r[forError] {
+		l.tests = append(l.tests, run)
 	}
 }
 
 // record adds a step and applies the stop rule.
-func (l *ActiveLearner) record(p pick, t assay.Trial) {
-	l.spent += t.Measurement.Elapsed.Seconds()
-	s := Step{Trial: len(l.steps) + 1, Runs: len(l.runs), Spent: l.spent, Error: l.plan.error(l), Config: p.config}
+func (l *ActiveLearner) record(c assay.Config) {
+	s := Step{Trial: len(l.steps) + 1, Runs: assignments(l.runs), Spent: l.spent, Error: l.plan.error(l), Config: c}
 	l.steps = append(l.steps, s)
 	if l.opts.Target > 0 && s.Error < l.opts.Target && s.Runs >= l.least() {
 		l.done = true
 	}
+}
+
+// assignments returns how many different ones the runs are of.
+func assignments(runs []Run) int {
+	return len(byAssignment(runs, nil))
 }
 
 func (l *ActiveLearner) least() int {
@@ -261,12 +294,12 @@ func (l *ActiveLearner) least() int {
 	return l.plan.least(l)
 }
 
-// Progress returns a step for each trial that was told, in their order. The
-// caller does not change them.
+// Progress returns a step for each trial that was told, in their order; of a learner
+// made by [Recall], for each assignment on record. The caller does not change them.
 func (l *ActiveLearner) Progress() []Step { return l.steps }
 
 // Converged reports whether the stop rule holds: the estimated error is below
-// the target and there are as many runs as it takes at least.
+// the target and there are runs of as many assignments as it takes at least.
 func (l *ActiveLearner) Converged() bool {
 	if len(l.steps) == 0 {
 		return false
@@ -296,7 +329,7 @@ func (l *ActiveLearner) visited(c assay.Config) bool {
 	if _, ok := l.seen[c.Key()]; ok {
 		return true
 	}
-	for _, p := range l.pending {
+	for _, p := range l.proposals.Outstanding() {
 		if p.config.Equal(c) {
 			return true
 		}

@@ -102,7 +102,8 @@ type Published struct {
 type published struct {
 	Published
 	rng        *rand.Rand
-	queue      []pick // of the initialization, still to run
+	queue      []pick           // of the initialization, still to run
+	held       map[string]roles // of the assignments on which the error is computed
 	reference  assay.Config
 	fallbacks  int // reference assignments that failed
 	ready      bool
@@ -142,7 +143,7 @@ func newPublished(l *ActiveLearner, o Published) *published {
 		}
 	}
 	p.reference = p.newReference(l)
-	p.queue = append(p.queue, pick{config: p.reference, roles: [3]bool{forTraining: true}})
+	p.queue = append(p.queue, pick{config: p.reference, roles: roles{forTraining: true}})
 	screens := o.Predictors == nil && o.Traversal != Dynamic || o.Attributes == nil
 	if screens || o.Error == DesignedSet || o.Design == L2I2 {
 		p.rows = doe.Foldover(doe.PlackettBurman(len(l.attrs)))
@@ -172,8 +173,22 @@ func newPublished(l *ActiveLearner, o Published) *published {
 			}
 		}
 	}
+	p.held = map[string]roles{}
+	for _, k := range p.queue {
+		if k.roles[forError] {
+			p.held[k.config.Key()] = k.roles
+		}
+	}
 	p.design = p.newDesign(l)
 	return p
+}
+
+// observed implements plan: test samples never train, whoever chose to run them.
+func (p *published) observed(c assay.Config) roles {
+	if r, ok := p.held[c.Key()]; ok {
+		return r
+	}
+	return roles{forTraining: true}
 }
 
 // enqueue adds a role to the run of c, which is made once.
@@ -223,7 +238,7 @@ func (p *published) next(l *ActiveLearner) (pick, bool) {
 		p.queue = p.queue[1:]
 		return k, true
 	}
-	if len(l.pending) > 0 {
+	if l.proposals.Len() > 0 {
 		return pick{}, false
 	}
 	if !p.ready {
@@ -244,7 +259,7 @@ func (p *published) next(l *ActiveLearner) (pick, bool) {
 		}
 		if c, ok := p.assignment(l, f); ok {
 			p.waiting = f
-			return pick{config: c, roles: [3]bool{forTraining: true}, of: f.part}, true
+			return pick{config: c, roles: roles{forTraining: true}, of: f.part}, true
 		}
 		f.spent = true
 	}
@@ -265,7 +280,7 @@ func (p *published) initialize(l *ActiveLearner) {
 			}
 		}
 		p.reference = c
-		p.queue = append(p.queue, pick{config: c, roles: [3]bool{forTraining: true}})
+		p.queue = append(p.queue, pick{config: c, roles: roles{forTraining: true}})
 		return
 	}
 	p.ready = true
@@ -277,10 +292,8 @@ func (p *published) initialize(l *ActiveLearner) {
 // its attributes.
 func (p *published) order(l *ActiveLearner) {
 	runs := slices.Concat(l.runs, l.tests)
-	for _, o := range l.seen {
-		if o.ok {
-			runs = append(runs, o.run)
-		}
+	for _, seen := range l.seen {
+		runs = append(runs, seen...)
 	}
 	parts := slices.Clone(splitOf(runs).Parts())
 	if !p.KnownDataFlow && !constantFlow(runs) {
@@ -327,8 +340,8 @@ func place(order []Part, x Part) int {
 }
 
 // effects returns the effect of each attribute on a part by the screening design;
-// in seconds, where the effects of parts are compared, and nil without a screening. A row that failed
-// has the mean of the others.
+// in seconds, where the effects of parts are compared, and nil without a screening. A row that
+// was run more than once has the mean of its runs, and one that failed the mean of the others.
 func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float64 {
 	if p.rows == nil {
 		return nil
@@ -337,13 +350,8 @@ func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float
 	var sum, n float64
 	for i, c := range p.screen {
 		y[i] = math.NaN()
-		if o := l.seen[c.Key()]; o.ok {
-			y[i] = o.run.Of(part)
-			if inSeconds && part != DataFlow {
-				y[i] *= o.run.DataFlow
-			} else if inSeconds {
-				y[i] *= o.run.Of(Whole)
-			}
+		if seen := l.seen[c.Key()]; len(seen) > 0 {
+			y[i] = meanOf(seen, part, inSeconds)
 			sum += y[i]
 			n++
 		}
@@ -354,6 +362,22 @@ func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float
 		}
 	}
 	return doe.Effects(p.rows, y)
+}
+
+// meanOf returns the mean of a part over runs, in seconds if so.
+func meanOf(runs []Run, part Part, inSeconds bool) float64 {
+	var sum float64
+	for _, r := range runs {
+		x := r.Of(part)
+		switch {
+		case inSeconds && part != DataFlow:
+			x *= r.DataFlow
+		case inSeconds:
+			x *= r.Of(Whole)
+		}
+		sum += x
+	}
+	return sum / float64(len(runs))
 }
 
 // told implements plan.

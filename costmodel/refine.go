@@ -100,8 +100,7 @@ func (p *published) reuse(l *ActiveLearner, c assay.Config) bool {
 			return false
 		}
 	}
-	o, ok := l.seen[c.Key()]
-	return ok && o.ok
+	return len(l.seen[c.Key()]) > 0
 }
 
 // advance makes the next attribute ρ_r, added if it was not yet; after the last

@@ -356,26 +356,49 @@ func (p *surface) Predict(x []float64) assay.Prediction {
 	return assay.Prediction{Mean: bound(p.mean + p.scale*m), Std: bound(p.scale * math.Sqrt(max(v, 0)))}
 }
 
-// leaveOneOut returns for each example the prediction without it, with the same
-// kernel (Rasmussen and Williams 2006, eq. 5.12):
+// leaveOut returns for each example the prediction without its group, with the same
+// kernel (Rasmussen and Williams 2006, eq. 5.12, for a block G of K⁻¹):
 //
-//	mean_i = y_i - [K⁻¹y]_i/[K⁻¹]_ii,  variance_i = 1/[K⁻¹]_ii.
+//	mean_G = y_G - ([K⁻¹]_GG)⁻¹·[K⁻¹y]_G,  variance_i = (([K⁻¹]_GG)⁻¹)_ii.
 //
-// Cost: n³/3.
-func (p *surface) leaveOneOut() []assay.Prediction {
+// Each example is in one group. Cost: n³/3 for small groups.
+func (p *surface) leaveOut(groups [][]int) []assay.Prediction {
 	out := make([]assay.Prediction, p.n)
-	e := make([]float64, p.n)
-	for i := range out {
-		clear(e)
-		e[i] = 1
-		forward(p.chol, p.n, e, e)
-		var inverse float64
-		for _, v := range e {
-			inverse += v * v
+	for _, group := range groups {
+		m := len(group)
+		columns := make([][]float64, m) // of L⁻¹
+		for a, i := range group {
+			columns[a] = make([]float64, p.n)
+			columns[a][i] = 1
+			forward(p.chol, p.n, columns[a], columns[a])
 		}
-		out[i] = assay.Prediction{
-			Mean: p.mean + p.scale*(p.y[i]-p.alpha[i]/inverse),
-			Std:  p.scale / math.Sqrt(inverse),
+		block := make([]float64, m*m)
+		for a := range m {
+			for b := range a + 1 {
+				for k, v := range columns[a] {
+					block[a*m+b] += v * columns[b][k]
+				}
+			}
+		}
+		ok := cholesky(block, m)
+		shift, e := make([]float64, m), make([]float64, m)
+		for a, i := range group {
+			shift[a] = p.alpha[i]
+		}
+		forward(block, m, shift, shift)
+		backward(block, m, shift)
+		for a, i := range group {
+			clear(e)
+			e[a] = 1
+			forward(block, m, e, e)
+			var variance float64
+			for _, v := range e {
+				variance += v * v
+			}
+			out[i] = assay.Prediction{Mean: p.mean + p.scale*(p.y[i]-shift[a]), Std: p.scale * math.Sqrt(variance)}
+			if !ok {
+				out[i] = assay.Prediction{Mean: math.NaN(), Std: math.NaN()}
+			}
 		}
 	}
 	return out

@@ -2,13 +2,15 @@ package costmodel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
 )
 
 // without returns the predictions of a part for every run by a function fitted
-// without that run; NaN where no run is left to fit to. A smooth function keeps its
+// without the runs of its assignment; NaN where no run is left to fit to. Another run
+// of the same assignment would say what to predict. A smooth function keeps its
 // kernel. A run that the function is not fitted to anyway has its plain prediction.
 // Deviations are of the logarithm, NaN if not estimated.
 func (m *Model) without(p Part) (means, deviations []float64) {
@@ -26,28 +28,70 @@ func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []f
 			serves[i] = i + 1
 		}
 	}
+	groups := byAssignment(runs, f.runs)
 	var fast []assay.Prediction
 	if f.surface != nil {
-		fast = f.surface.leaveOneOut()
+		fast = f.surface.leaveOut(places(groups, serves))
 	}
 	for i, r := range runs {
-		switch {
-		case serves[i] == 0:
+		if serves[i] == 0 {
 			means[i], _, deviations[i] = f.at(r.Config)
-		case len(runs) == 1 || len(f.runs) == 1:
-			means[i], deviations[i] = math.NaN(), math.NaN()
-		case fast != nil:
-			means[i], _, deviations[i] = f.unscale(fast[serves[i]-1])
-		default:
-			g, err := fit(attrs, runs, f.form, func(k int) bool { return k == i })
-			if err != nil {
+		}
+	}
+	for _, group := range groups {
+		var g *function
+		if fast == nil && len(groups) > 1 {
+			g, _ = fit(attrs, runs, f.form, func(k int) bool { return slices.Contains(group, k) })
+		}
+		for _, i := range group {
+			switch {
+			case len(groups) > 1 && fast != nil:
+				means[i], _, deviations[i] = f.unscale(fast[serves[i]-1])
+			case g != nil:
+				means[i], _, deviations[i] = g.at(runs[i].Config)
+			default:
 				means[i], deviations[i] = math.NaN(), math.NaN()
-				continue
 			}
-			means[i], _, deviations[i] = g.at(r.Config)
 		}
 	}
 	return means, deviations
+}
+
+// byAssignment returns the indices of runs, or of all if which is nil, in groups of
+// the same assignment, in the order of the first of each.
+func byAssignment(runs []Run, which []int) [][]int {
+	var groups [][]int
+	at := map[string]int{}
+	add := func(i int) {
+		k := runs[i].Config.Key()
+		g, ok := at[k]
+		if !ok {
+			g = len(groups)
+			at[k] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	for _, i := range which {
+		add(i)
+	}
+	for i := range runs {
+		if which == nil {
+			add(i)
+		}
+	}
+	return groups
+}
+
+// places returns the groups with the place of each run, from 0, of those from 1.
+func places(groups [][]int, from []int) [][]int {
+	out := make([][]int, len(groups))
+	for g, group := range groups {
+		for _, i := range group {
+			out[g] = append(out[g], from[i]-1)
+		}
+	}
+	return out
 }
 
 // validate sets the weight of the direct prediction, the error and the spread by

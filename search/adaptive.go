@@ -28,8 +28,10 @@ type AdaptiveOptions struct {
 // 2005, §5.2 leave open. The rule:
 //
 //   - Proposals that inner makes at one Ask race each other and the best
-//     configuration of the races before. After Min runs each, the one with the
-//     least reduced value, the leader, is compared with every other.
+//     configuration of the races before: as many as fill an Ask(n) with Min runs of
+//     each, but Min at least, or 4 if Min is more, also where runs are asked for one
+//     at a time. After Min runs each, the one with the least reduced value, the
+//     leader, is compared with every other.
 //   - Those whose order to the leader is settled are not run again. The others,
 //     and the leader as long as there are any, are run once more, and so on up to
 //     Max runs of each in all.
@@ -45,7 +47,7 @@ type AdaptiveOptions struct {
 // proposals than n, each is run K = ⌊n/proposals⌋ times at once, up to Max:
 // spare processors cost nothing (§5.2).
 //
-// Like [Replicate] it is no assay.Narrower. It panics unless 1 <= Min <= Max.
+// Like [Replicate] it is no [assay.Narrower]. It panics unless 1 <= Min <= Max.
 func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	opts.Min = cmp.Or(opts.Min, 2)
 	opts.Max = cmp.Or(opts.Max, max(10, opts.Min))
@@ -58,7 +60,7 @@ func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	if opts.Settled == nil {
 		opts.Settled = Precedence(1.0 / 8)
 	}
-	return forwarding(&adaptive{inner: inner, opts: opts, of: map[int64]*race{}}, inner)
+	return &adaptive{inner: inner, opts: opts, of: map[int64]*race{}}
 }
 
 // Precedence returns the rule that settles the order of two minima: of the runs
@@ -120,6 +122,17 @@ type race struct {
 	queue  []*replicates         // runs to be asked
 }
 
+var _ assay.Lacker = (*adaptive)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (a *adaptive) Unwrap() assay.Searcher { return a.inner }
+
+// Lacks implements [assay.Lacker].
+func (a *adaptive) Lacks(ability any) bool {
+	_, narrower := ability.(*assay.Narrower)
+	return narrower
+}
+
 // Ask implements [assay.Searcher].
 func (a *adaptive) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
@@ -129,7 +142,7 @@ func (a *adaptive) Ask(n int) ([]assay.Proposal, error) {
 	}
 	for len(ps) < n {
 		want := n - len(ps)
-		inner, err := a.inner.Ask((want + a.opts.Min - 1) / a.opts.Min)
+		inner, err := a.inner.Ask(roundOf(want, a.opts.Min))
 		if err != nil && len(ps) == 0 && len(a.races) == 0 {
 			return nil, err
 		}

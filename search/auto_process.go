@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/model"
+	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -25,6 +26,7 @@ const (
 type process struct {
 	fitted model.Refitter // nil before the first fit
 	trials int            // that had ended at the time of that fit
+	noted  int            // trials of the parameters that are in a memo
 }
 
 // fit returns the process for the examples of a, which are those of its forest;
@@ -32,6 +34,9 @@ type process struct {
 func (p *process) fit(a *Auto) assay.Predictor {
 	b := a.bayes
 	d := processData(b.examples(), b.surrogate)
+	if p.fitted != nil && len(p.fitted.Parameters()) != len(d.X[0])+2 {
+		*p = process{} // a memo of another hint
+	}
 	if p.fitted != nil && float64(b.ended) < processRenewal*float64(p.trials) {
 		if m, err := p.fitted.Refit(d); err == nil {
 			return m
@@ -45,7 +50,7 @@ func (p *process) fit(a *Auto) assay.Predictor {
 	if err != nil {
 		return nil
 	}
-	p.fitted, p.trials = m.(model.Refitter), b.ended
+	p.fitted, p.trials, p.noted = m.(model.Refitter), b.ended, 0
 	return m
 }
 
@@ -104,6 +109,7 @@ type ranked struct {
 // shortlist returns the open configurations with the least means, processShort of
 // them, and processRandom others. The order is random among equals.
 func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
+	p.enter()
 	var all []int
 	for i := range p.visited {
 		if p.open(i) {
@@ -114,7 +120,7 @@ func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
 		all = p.leading(b, all, processPool/2, processPool/2, func(rows [][]float64, out []float64) {
 			assay.PredictAll(b.surrogate, rows, p.out[:len(rows)])
 			for k, o := range p.out[:len(rows)] {
-				out[k] = -LogEI(o.Mean, o.Std, b.incumbent)
+				out[k] = -stats.LogEI(o.Mean, o.Std, b.incumbent)
 			}
 		})
 	}
@@ -166,7 +172,7 @@ func (p *pool) best(b *Bayes, among []int, model assay.Predictor) (assay.Config,
 		}
 		assay.PredictAll(model, p.rows[:len(part)], p.out[:len(part)])
 		for k, o := range p.out[:len(part)] {
-			c := candidate{mean: o.Mean, score: LogEI(o.Mean, o.Std, b.incumbent)}
+			c := candidate{mean: o.Mean, score: stats.LogEI(o.Mean, o.Std, b.incumbent)}
 			if at < 0 || better(c, top) {
 				at, top = part[k], c
 			}

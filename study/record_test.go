@@ -175,13 +175,23 @@ func TestStoreErrorsThatAreFinal(t *testing.T) {
 	}
 }
 
+// overtaken is a store in which somebody else writes before the first trial is told.
+type overtaken struct{ assay.Store }
+
+func (o overtaken) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+	if events[0].Told != nil {
+		return 0, assay.ErrConflict
+	}
+	return o.Store.Append(ctx, study, at, events...)
+}
+
 // The runs of a session that has lost its study end with it: somebody else makes
 // them again.
 func TestConflictEndsTheRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 10)
 		s.Parallel = 3
-		s.Store = &failing{Store: s.Store, first: 4, last: 4, err: assay.ErrConflict} // the first that is told
+		s.Store = overtaken{s.Store}
 		began := time.Now()
 		r, err := s.Run(t.Context())
 		if !errors.Is(err, assay.ErrConflict) || r.EndedBy != "error" || len(r.Trials) != 1 || len(s.Runner.(*fake).ran) != 3 {

@@ -41,8 +41,8 @@ type Study struct {
 	Name  string
 	Space *assay.Space
 	Goal  assay.Goal
-	// Command returns the run of a configuration. Its Limit is lowered to what
-	// is left of the time budget.
+	// Command returns the run of a configuration. The loop names it (Job.ID) and
+	// lowers its Limit to what is left of the time budget.
 	Command  func(assay.Config) (assay.Job, error)
 	Searcher assay.Searcher
 	Runner   assay.Runner

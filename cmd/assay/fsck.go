@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/store/sqlite"
 )
@@ -39,7 +40,7 @@ may use the store meanwhile.`,
 // fsckOrSalvage checks the store of a --store flag. The command fails if the
 // store is damaged, and stays so.
 func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) error {
-	h, err := readStore(ctx, at)
+	h, err := setup.ReadStore(ctx, at)
 	if errors.Is(err, store.ErrDamaged) && repair {
 		if _, err := fmt.Fprintln(w, forPeople(err)); err != nil {
 			return err
@@ -51,7 +52,7 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 	}
 	ok, err := fsckStore(ctx, w, h, repair)
 	// Closing another handle of the file would end the locks of this one.
-	if err = errors.Join(err, h.close()); err != nil || ok {
+	if err = errors.Join(err, h.Close()); err != nil || ok {
 		return err
 	}
 	if repair {
@@ -61,7 +62,7 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 }
 
 // fsckStore says what is wrong with a store, and whether it is whole now.
-func fsckStore(ctx context.Context, w io.Writer, h *storeHandle, repair bool) (ok bool, err error) {
+func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) (ok bool, err error) {
 	s, is := h.Store.(*sqlite.Store)
 	if !is {
 		return false, usagef("this store has nothing to check")
@@ -86,12 +87,9 @@ func fsckStore(ctx context.Context, w io.Writer, h *storeHandle, repair bool) (o
 // salvage saves the whole events of a damaged store into another beside it. It
 // ends with the code of a failure: the store that was asked for is still damaged.
 func salvage(ctx context.Context, w io.Writer, at string) error {
-	if at == "" {
-		path, err := store.DefaultPath()
-		if err != nil {
-			return err
-		}
-		at = path
+	at, err := setup.StorePath(at)
+	if err != nil {
+		return err
 	}
 	dst := at + ".salvaged"
 	for n := 2; ; n++ {

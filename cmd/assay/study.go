@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 )
 
 // studyFlags are the flags of the study commands.
@@ -37,7 +37,7 @@ func studyCommand(s streams) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
-	add := func(use, short string, args cobra.PositionalArgs, do func(context.Context, *storeHandle, []string) error) *cobra.Command {
+	add := func(use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: short, Args: args, ValidArgsFunction: f.complete,
 			RunE: func(cmd *cobra.Command, args []string) error { return f.with(cmd.Context(), args, do) },
@@ -45,28 +45,28 @@ func studyCommand(s streams) *cobra.Command {
 		cmd.AddCommand(c)
 		return c
 	}
-	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *storeHandle, _ []string) error {
+	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
-	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return showStudy(ctx, s.out, h, args[0], f.json)
 	})
-	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return listTrials(ctx, s.out, h, args[0], f.json)
 	})
 	for _, c := range []*cobra.Command{ls, show, trials} {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
 	}
-	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return exportStudy(ctx, s.out, h, args[0], f.format)
 	})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
-	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *storeHandle, args []string) error {
+	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *setup.Store, args []string) error {
 		return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
 	})
 	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
 	cmd.AddCommand(explainCommand(s, f))
-	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return removeStudies(ctx, s.out, h, args)
 	})
 	cmd.AddCommand(noiseCommand(s, f))
@@ -76,12 +76,12 @@ func studyCommand(s streams) *cobra.Command {
 }
 
 // with opens the store for one command.
-func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Context, *storeHandle, []string) error) error {
-	h, err := readStore(ctx, f.store)
+func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Context, *setup.Store, []string) error) error {
+	h, err := setup.ReadStore(ctx, f.store)
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer h.Close()
 	if err = do(ctx, h, args); len(args) > 0 {
 		return noStudy(err, args[0])
 	}
@@ -90,11 +90,11 @@ func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Co
 
 // complete offers the names of the studies to a shell.
 func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h, err := readStore(cmd.Context(), f.store)
+	h, err := setup.ReadStore(cmd.Context(), f.store)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer h.close()
+	defer h.Close()
 	var all []string
 	for name, err := range h.Studies(cmd.Context()) {
 		if err == nil {
@@ -133,8 +133,8 @@ func (ps coordinates) text(c assay.Config) string {
 	return strings.Join(parts, " ")
 }
 
-func readRecord(ctx context.Context, h *storeHandle, name string) (*record, error) {
-	st, err := stored(ctx, h, name)
+func readRecord(ctx context.Context, h *setup.Store, name string) (*record, error) {
+	st, err := h.Definition(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func readRecord(ctx context.Context, h *storeHandle, name string) (*record, erro
 }
 
 // trials yields the trials of the study in order of their ids.
-func (r *record) trials(ctx context.Context, h *storeHandle) iter.Seq2[assay.Trial, error] {
+func (r *record) trials(ctx context.Context, h *setup.Store) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		for row, err := range h.Trials(ctx, r.name, 0, 0) {
 			if err == nil {
@@ -200,7 +200,7 @@ type listedStudy struct {
 	Last       time.Time `json:"last"`
 }
 
-func listStudies(ctx context.Context, w io.Writer, h *storeHandle, asJSON bool) error {
+func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
 	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
@@ -256,7 +256,7 @@ type shownStudy struct {
 }
 
 // showStudy prints what a study is and what it has found so far.
-func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, asJSON bool) error {
+func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 		l.add("", "%s %s (trial %d)", r.goal.Metric, showMetric(out.Best.Value, r.goal.Unit), best.ID)
 	}
 	r.describePrior(&l, out.Cuts)
-	if r.study.Search.Name == nimo {
+	if r.study.Search.Name == setup.LearningSearcher {
 		if err := r.addErrorCurve(ctx, h, &l); err != nil {
 			return err
 		}
@@ -310,9 +310,12 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 
 // describe says what the study is.
 func (r *record) describe(l *lines) {
-	if r.study.Replay != nil {
+	switch r.study.Mode() {
+	case config.ModeTable:
 		l.add("replays", "%s", r.study.Replay.File)
-	} else {
+	case config.ModeOnline:
+		l.add("tuned", "on line: its trials are iterations of a program that runs")
+	default:
 		l.add("command", "%s", report.ShellQuote(r.study.Command))
 	}
 	for i, p := range r.space {
@@ -361,7 +364,7 @@ func (r *record) json(t assay.Trial) trialJSON {
 	return j
 }
 
-func listTrials(ctx context.Context, w io.Writer, h *storeHandle, name string, asJSON bool) error {
+func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err
@@ -401,7 +404,7 @@ func showValue(g assay.Goal, t assay.Trial) string {
 	return showMetric(g.Show(t.Value), g.Unit)
 }
 
-func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []string) error {
+func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []string) error {
 	for _, name := range names {
 		if _, err := h.Spec(ctx, name); errors.Is(err, fs.ErrNotExist) {
 			return usagef("no study %q: nothing was removed (see assay study ls)", name)
@@ -409,18 +412,9 @@ func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []str
 			return err
 		}
 	}
-	rm, ok := h.Store.(assay.Remover)
-	if !ok {
-		return usagef("this store cannot forget studies")
-	}
 	for _, name := range names {
-		if err := rm.Remove(ctx, name); err != nil {
+		if err := h.Remove(ctx, name); err != nil {
 			return err
-		}
-		if h.path != "" {
-			if err := os.RemoveAll(outputDir(h.path, name)); err != nil {
-				return err
-			}
 		}
 		if _, err := fmt.Fprintf(w, "removed %s\n", name); err != nil {
 			return err
