@@ -142,6 +142,17 @@ func TestCache(t *testing.T) {
 		{"trials cut", damage(trials, func(b []byte) []byte { return b[:len(b)-9] }), 1},
 		{"trials empty", damage(trials, func([]byte) []byte { return nil }), 1},
 		{"trials of another version", damage(trials, replace("assay-t1", "assay-t0")), 1},
+		{"trials of before", func(t *testing.T, r *counted) {
+			before, err := os.ReadFile(trials)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, r, "one", define(t, ""), 5, hill)
+			open(t, r, dir)
+			if err := os.WriteFile(trials, before, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, 1},
 		{"trials gone", func(t *testing.T, _ *counted) { os.Remove(trials) }, 1},
 		{"index of another version", damage(index, replace(`"version":1`, `"version":0`)), 1},
 		{"index cut", damage(index, func(b []byte) []byte { return b[:len(b)/2] }), 1},

@@ -283,8 +283,8 @@ func TestTableStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Best.Value != 100 || len(res.Trials) != 9 || len(res.Checks) != 0 || res.Spent < 900*time.Second {
-		t.Errorf("the best of %d is %v, %d checks, %v spent", len(res.Trials), res.Best.Value, len(res.Checks), res.Spent)
+	if res.Best.Value != 100 || len(res.Trials) != 9 || sd.Check != 0 || res.Spent < 900*time.Second {
+		t.Errorf("the best of %d is %v, %d checks, %v spent", len(res.Trials), res.Best.Value, sd.Check, res.Spent)
 	}
 	def = define(t, "f.yaml", "replay: {file: "+dir+", parameters: [x], metrics: {elapsed: t}}\n")
 	if _, err := New(def, Options{}); err == nil || !strings.Contains(err.Error(), "it is a directory") {
@@ -307,7 +307,7 @@ func TestPreview(t *testing.T) {
 	if err != nil || !slices.Equal(seen, []float64{7, 1, 2}) {
 		t.Errorf("%v and %v", seen, err)
 	}
-	if again, err := p.Preview(1); err != nil || again[0][0] != 7 {
+	if again, err := p.Preview(3); err != nil || len(again) != 3 || again[1][0] != 1 {
 		t.Errorf("again %v and %v", again, err)
 	}
 }
