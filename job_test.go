@@ -133,14 +133,14 @@ func TestJobJSON(t *testing.T) {
 // What JSON cannot say is refused: never is another job sent.
 func TestJobWithoutJSON(t *testing.T) {
 	for says, job := range map[string]Job{
-		`study "\xff"`:    {ID: RunID{Study: "\xff"}},
-		`resource "\xff"`: {Resources: map[string]float64{"\xff": 1}},
-		"name is not UTF": {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
-		"unsupported":     {Config: Config{math.NaN()}},
-		"+Inf":            {Resources: map[string]float64{"cpus": math.Inf(1)}},
-		"told apart":      {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
-		"0 groups":        {Metrics: []MetricSource{{Name: "m"}}},
-		"does not begin":  {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a", Pointer: "c"}}},
+		`study "\xff"`:      {ID: RunID{Study: "\xff"}},
+		`resource "\xff"`:   {Resources: map[string]float64{"\xff": 1}},
+		"name is not UTF":   {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
+		"unsupported":       {Config: Config{math.NaN()}},
+		"+Inf":              {Resources: map[string]float64{"cpus": math.Inf(1)}},
+		"told apart":        {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
+		"exactly one group": {Metrics: []MetricSource{{Name: "m"}}},
+		"does not begin":    {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a", Pointer: "c"}}},
 	} {
 		if b, err := json.Marshal(job); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v is written as %s, error %v, want one that says %q", job, b, err, says)
@@ -170,6 +170,40 @@ func FuzzUnmarshalJob(f *testing.F) {
 		}
 		if b2, err := json.Marshal(again); err != nil || string(b2) != string(b) {
 			t.Errorf("%s becomes %s, then %s: %v", text, b, b2, err)
+		}
+	})
+}
+
+var anyMeasurement = rapid.Custom(func(t *rapid.T) Measurement {
+	m := Measurement{
+		Elapsed: anyDuration.Draw(t, "elapsed"), ExitCode: rapid.Int().Draw(t, "code"), Signal: rapid.String().Draw(t, "signal"),
+		Metrics: rapid.MapOfN(rapid.String(), anyNumber, 0, 4).Draw(t, "metrics"), Missing: rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).Draw(t, "missing"),
+	}
+	if rapid.Bool().Draw(t, "waited") {
+		m.Began = time.Unix(rapid.Int64Range(-1e9, 4e9).Draw(t, "s"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC()
+	}
+	if len(m.Metrics) == 0 {
+		m.Metrics = nil
+	}
+	if len(m.Missing) == 0 {
+		m.Missing = nil
+	}
+	return m
+})
+
+// A measurement crosses as JSON, except the output.
+func TestMeasurementRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyMeasurement.Draw(t, "measurement")
+		sent := want
+		sent.Stdout, sent.Stderr = []byte("out"), []byte("err")
+		b, err := json.Marshal(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Measurement
+		if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v\nis written as %s\nand read as %+v, %v", want, b, got, err)
 		}
 	})
 }

@@ -22,7 +22,8 @@ type Measurement struct {
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
 	// Stdout and Stderr are what was kept of the output; see the runner for
-	// its cap and the mark of a cut. They are not part of the record.
+	// its cap and the mark of a cut. They are not part of the record, nor of the
+	// JSON: whoever sends a measurement sends what is wanted of them beside it.
 	Stdout, Stderr []byte `json:"-"`
 }
 

@@ -53,6 +53,10 @@ func storeCases() []storeCase {
 		{"Names", "any text of up to 200 characters is a name, the empty one is not; Studies yields them in lexical order", testNames},
 		{"RoundTrip", "an event is read back as it was appended, without the output of the trial", testRoundTrip},
 		{"Order", "Events yields the events in the order of their Append", testOrder},
+		{"Conflict", "Append at another place than the end is ErrConflict and adds nothing", testConflict},
+		{"AppendTwice", "the same events at the same place are no error, whatever stands behind them; other events are ErrConflict", testAppendTwice},
+		{"OneWins", "of two that append at one position exactly one succeeds", testOneWins},
+		{"After", "Events begins behind the position that it is given", testAfter},
 		{"AllOrNone", "Append adds all events or none", testAllOrNone},
 		{"NoAlias", "the store shares no memory with its callers", testNoAlias},
 		{"AppendWhileIterating", "an iteration neither blocks an Append nor is blocked by one", testAppendWhileIterating},
@@ -234,6 +238,13 @@ func oddEvents() []assay.Event {
 		checked(trial(13, assay.Failed, math.NaN(), func(t *assay.Trial) {
 			t.Measurement.Metrics = map[string]float64{"a": math.Inf(-1)}
 		})),
+		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
+		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
+		{At: at, Started: &assay.Start{RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere"}},
+		{At: at, Cut: &assay.Cut{Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5, Alpha: 0.7, Reason: "why"}},
+		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
+		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
+		trial(16, assay.Withdrawn, math.Inf(1), nil),
 		{At: at, Spent: 1, Ended: &assay.End{By: "budget"}},
 		{At: at, Ended: &assay.End{}},
 	}

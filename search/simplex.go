@@ -91,7 +91,7 @@ func (s *simplexSearch) Observe(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		c, ok := member(s.space, t.Config)
+		c, ok := s.space.Member(t.Config)
 		if !ok {
 			continue
 		}

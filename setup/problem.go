@@ -155,7 +155,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, learns := s.(*costmodel.ActiveLearner)
+	learner, learns := assay.As[*costmodel.ActiveLearner](s)
 	if wrap != nil {
 		if s, err = wrap(s); err != nil {
 			return nil, err

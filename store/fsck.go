@@ -64,15 +64,18 @@ func (r *Report) add(study, place, format string, args ...any) {
 // the file, and keeps other processes from writing only to repair. It holds the
 // trials of one study in memory.
 func (s *SQLite) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
-	f := &checker{s: s, c: s.conn, report: &r, repair: opts.Repair}
+	f := &checker{s: s, report: &r, repair: opts.Repair}
 	if opts.Repair {
-		err = s.write(ctx, func() error { return f.file(ctx) })
+		err = s.write(ctx, func() error {
+			f.c = s.conn
+			return f.file(ctx)
+		})
 		return r, err
 	}
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return r, err
 	}
-	if f.c, err = s.reads.Conn(ctx); err != nil {
+	if f.c, err = s.reads.Load().Conn(ctx); err != nil {
 		return r, classify(err)
 	}
 	defer f.c.Close()
@@ -143,7 +146,7 @@ func (f *checker) schema(ctx context.Context) error {
 		return err
 	}
 	defer fresh.Close()
-	if err := migrate(ctx, fresh, f.s.opts.migrations); err != nil {
+	if err := migrate(ctx, fresh, f.s.opts.migrations, nil); err != nil {
 		return err
 	}
 	want, err := schemaText(ctx, fresh)

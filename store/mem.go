@@ -131,10 +131,10 @@ func (m *Mem) Append(ctx context.Context, study string, at assay.Position, event
 		s.events = append(s.events, kept...)
 		return end + assay.Position(len(kept)), nil
 	}
-	behind := at + assay.Position(len(kept))
-	if at < 0 || behind > end {
+	if at < 0 || at > end-assay.Position(len(kept)) {
 		return 0, conflict(study, at, end)
 	}
+	behind := at + assay.Position(len(kept))
 	same, err := samePayloads(s.events[at:behind], kept)
 	if err == nil && !same {
 		err = conflict(study, at, end)

@@ -20,10 +20,11 @@ const pageRows = 256
 
 // read runs f in a transaction of one connection.
 func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return err
 	}
-	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	reads := s.reads.Load()
+	tx, err := reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err == nil {
 		err = f(tx)
 		tx.Rollback()
@@ -31,8 +32,8 @@ func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // rather than that the statement was interrupted
 	}
-	if err != nil && s.usable() != nil {
-		return s.usable()
+	if err != nil && (s.broken.Load() != nil || s.reads.Load() != reads) {
+		return cmp.Or(s.usable(ctx), ErrBroken) // the next call has other connections
 	}
 	return classify(err)
 }

@@ -171,10 +171,13 @@ func TestRefused(t *testing.T) {
 func TestFull(t *testing.T) {
 	s := newTest(t)
 	grow(t, s, "a", 1, 5)
+	release, err := s.Lock(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.conn.ExecContext(t.Context(), "PRAGMA max_page_count = 20"); err != nil {
 		t.Fatal(err)
 	}
-	var err error
 	id := int64(6)
 	for ; err == nil && id < 1000; id++ {
 		err = put(t.Context(), s, "a", id)
@@ -182,8 +185,13 @@ func TestFull(t *testing.T) {
 	if !errors.Is(err, ErrIO) || errors.Is(err, ErrBroken) {
 		t.Fatalf("got %v, want ErrIO", err)
 	}
+	// While the file cannot be opened, nothing is believed.
+	hidden := s.Path() + ".hidden"
+	if err := os.Rename(s.Path(), hidden); err != nil {
+		t.Fatal(err)
+	}
 	for what, err := range map[string]error{
-		"Append": put(t.Context(), s, "a", id),
+		"Append": put(t.Context(), s, "a", id-1),
 		"Create": s.Create(t.Context(), "b", nil),
 		"Events": firstError(s.Events(t.Context(), "a", 0)),
 		"Trials": firstError(s.Trials(t.Context(), "a", 0, 0)),
@@ -192,15 +200,33 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s on a broken store: got %v, want ErrBroken and ErrIO", what, err)
 		}
 	}
+	if _, err := os.Stat(s.Path()); err == nil {
+		t.Fatal("an empty store was made in place of the one that is gone")
+	}
+	if err := os.Rename(hidden, s.Path()); err != nil {
+		t.Fatal(err)
+	}
+	// Then the same call does what the first one should have done.
+	if err := put(t.Context(), s, "a", id-1); err != nil {
+		t.Fatal(err)
+	}
+	if n := checkPairs(t, s, "a"); n != id-1 {
+		t.Errorf("got %d trials, want %d", n, id-1)
+	}
+	grow(t, s, "a", id, 5)
+	checkFsck(t, s)
+	if _, err := s.Lock(t.Context(), "a"); !errors.Is(err, assay.ErrLocked) {
+		t.Errorf("after the store was opened again: got %v, want the lock of before", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = openTest(t, s.Path())
-	if n := checkPairs(t, s, "a"); n != id-2 {
-		t.Errorf("got %d trials, want %d", n, id-2)
+	if n := checkPairs(t, openTest(t, s.Path()), "a"); n != id+4 {
+		t.Errorf("got %d trials, want %d", n, id+4)
 	}
-	grow(t, s, "a", id-1, 5)
-	checkFsck(t, s)
 }
 
 func firstError[T any](seq func(yield func(T, error) bool)) (first error) {

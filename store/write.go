@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -62,8 +61,8 @@ func (st *statements) close() (err error) {
 // returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
 // An error of class [ErrIO], and any error of the commit, breaks the store.
 func (s *SQLite) write(ctx context.Context, f func() error) error {
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -71,7 +70,7 @@ func (s *SQLite) write(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.usable(); err != nil {
+	if err := s.heal(ctx); err != nil {
 		return err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -193,7 +192,7 @@ func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event,
 	if at == end {
 		return s.insertEvents(id, hash, sum, events, payloads)
 	}
-	if at < 0 || at+assay.Position(len(events)) > end {
+	if at < 0 || at > end-assay.Position(len(events)) {
 		return conflict(study, at, end)
 	}
 	rows, err := s.stmts.payloads.Query(id, int64(at), len(payloads))

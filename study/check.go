@@ -50,7 +50,7 @@ func (l *loop) check(ctx context.Context) error {
 		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 		l.checks = append(l.checks, o.trial)
 		l.runs.began(next.Config)
-		if err := l.append(context.WithoutCancel(ctx), assay.Event{Checked: &o.trial}); err != nil {
+		if err := l.keep(ctx, assay.Event{Checked: &o.trial}); err != nil {
 			return err
 		}
 		l.notify(false)

@@ -13,7 +13,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// events returns the events of a study and a store that holds the first n.
+// prefix returns a store that holds the first n events of a study, and the rest of
+// the last one's batch: the proposals of one Ask are recorded together.
 func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
 	t.Helper()
 	st := store.NewMem()
@@ -25,7 +26,7 @@ func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n--; n < 0 {
+		if n--; n < 0 && e.Batch >= 0 {
 			break
 		}
 		if at, err = st.Append(t.Context(), "s", at, e); err != nil {

@@ -97,7 +97,7 @@ func TestRunIDsAfterResume(t *testing.T) {
 				seen[id] = true
 			}
 			n := 0
-			for range whole.Events(t.Context(), "s") {
+			for range whole.Events(t.Context(), "s", 0) {
 				n++
 			}
 			for k := range n {

@@ -305,7 +305,7 @@ func TestMeasurements(t *testing.T) {
 			t.Errorf("%v: %d measurements of %d runs", c, len(ms), table.Runs(c))
 		}
 		for i, got := range ms {
-			want, err := r.Run(t.Context(), assay.Job{Config: c}, nil)
+			want, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: i}, Config: c}, nil)
 			if d := cmp.Diff(want, got); err != nil || d != "" {
 				t.Errorf("%v, run %d: %v (-want +got)\n%s", c, i, err, d)
 			}

@@ -10,7 +10,7 @@ type Bound struct {
 func (b Bound) Makespan() Seconds { return max(b.Path, b.Area) }
 
 // Bounds returns the lower bounds of w's makespan on a number of slots >= 1 with
-// the run times and delays of site. Every task uses one slot. A schedule that
+// the run times and overhead. Every task uses one slot. A schedule that
 // meets the larger bound is optimal; without delays no list schedule on
 // identical slots takes more than their sum (Graham 1966). Data transfer is not
 // bounded. It costs O(tasks + edges).

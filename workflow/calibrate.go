@@ -156,6 +156,8 @@ type training struct {
 	feature []*features
 }
 
+// add adds an execution as a row of terms. One without a Config gets a name that
+// no Config can have, so that it is left out by itself.
 func (s *training) add(e Execution) {
 	name := e.Config
 	if name == "" {
@@ -364,8 +366,8 @@ func (c *Calibration) interval(p Seconds) Prediction {
 	return Prediction{Makespan: p, Low: p / r, High: p * r}
 }
 
-// BestSite returns the most weighty model that counts slots as a [Site], for what takes one: a
-// [LevelModel] or a simulation. Terms per machine are given per task and byte
+// BestOverhead returns the most weighty model that counts slots as an [Overhead],
+// for what takes one: a [LevelModel] or a simulation. Terms per machine are given per task and byte
 // for the machines of slots cores; a manager's link is left out, since it carries
 // bytes that the tasks' files do not tell.
 func (c *Calibration) BestOverhead(slots int) Overhead {

@@ -135,4 +135,5 @@ func ParseNumber(s string) (float64, error) {
 // An InfeasibleError says why a workflow cannot run on what was given.
 type InfeasibleError struct{ Why string }
 
+// Error returns the reason alone.
 func (e *InfeasibleError) Error() string { return e.Why }

@@ -13,7 +13,7 @@ type Estimator interface {
 	Makespan(slots int) (Seconds, error)
 }
 
-// A Site is what a place adds to the run times of tasks. The zero value adds
+// An Overhead is what a site adds to the run times of tasks. The zero value adds
 // nothing. Terms are never negative.
 type Overhead struct {
 	Start    Seconds `json:"start_s,omitempty"`    // once per workflow (§IV.B)
@@ -33,6 +33,7 @@ type Overhead struct {
 // Condor and DAGMan on Amazon EC2 in 2011.
 const PaperDelay Seconds = 25
 
+// scale returns the factor on run times, 1 for the zero value.
 func (o Overhead) scale() float64 {
 	if o.Scale == 0 {
 		return 1
@@ -56,7 +57,7 @@ func (o Overhead) Slots(given int) int {
 //
 //	makespan_l = max(runtime_l / min(slots, maxSlots_l), minRuntime_l)    (Eq. 3)
 //
-// with the run times scaled and lengthened as the site says, plus the site's
+// with the run times scaled and lengthened as o says, plus its
 // delays. slots must be at least 1. It costs O(levels).
 func (o Overhead) Makespan(levels []Level, slots int) Seconds {
 	slots = o.Slots(slots)
@@ -84,7 +85,7 @@ type LevelModel struct {
 var _ Estimator = (*LevelModel)(nil)
 
 // NewLevelModel returns the estimator for w, by levels from leveler and with
-// the delays of site. It returns an error if a run time is missing.
+// the delays of overhead. It returns an error if a run time is missing.
 func NewLevelModel(w *Workflow, leveler Leveler, overhead Overhead) (*LevelModel, error) {
 	if err := w.Check(); err != nil {
 		return nil, err

@@ -109,7 +109,9 @@ func TestSlackNotWorse(t *testing.T) {
 			optimal++
 		}
 	})
-	if better == 0 || optimal*100 < n*80 {
+	// A short run draws too few graphs to be sure of one that slack helps in: see
+	// TestSlackHelps.
+	if n >= 100 && better == 0 || optimal*100 < n*80 {
 		t.Errorf("slack helped in %d and was optimal in %d of %d graphs", better, optimal, n)
 	}
 }

@@ -48,6 +48,21 @@ func TestSlackFollowsSlots(t *testing.T) {
 	}
 }
 
+// TestSlackHelps checks a graph on which neither fixed way is best: x belongs early
+// and y late, both beside b, which hides them.
+func TestSlackHelps(t *testing.T) {
+	w := tasks(t, "a:1 b:10<a x:8<a y:8 c:1<b,y d:1<c,x")
+	for _, tt := range []struct {
+		leveler Leveler
+		want    Seconds
+	}{{TopDown{}, 20}, {BottomUp{}, 20}, {Slack{}, 13}} {
+		level := tt.leveler.Level(w.Graph, w.Runs(), 3)
+		if got := (Overhead{}).Makespan(Profile(w, nil, level), 3); got != tt.want {
+			t.Errorf("%T: %v s on 3 slots, want %v", tt.leveler, got, tt.want)
+		}
+	}
+}
+
 // TestLevelerKeepsArguments checks that no Leveler changes the run times or the
 // graph it is given, and that what it returns is the caller's.
 func TestLevelerKeepsArguments(t *testing.T) {

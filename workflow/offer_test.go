@@ -89,6 +89,7 @@ func TestCompare(t *testing.T) {
 		{"the fastest within the budget", 0, 300, "fast"},
 		{"the only one within the budget", 0, 150, "slow"},
 		{"both limits", 60, 300, "fast"},
+		{"the cheapest that keeps both", 100, 300, "slow"},
 	} {
 		for _, offers := range [][]Offer{{slow, fast}, {fast, slow}} {
 			c, err := Compare(w, offers, PlanOptions{Slots: []int{1}, Deadline: tt.deadline, Budget: tt.budget})

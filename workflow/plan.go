@@ -24,9 +24,9 @@ type PlanOptions struct {
 	Slots    []int          // numbers of slots to consider, ascending
 	Levelers []NamedLeveler // nil means tda and bua
 	Overhead Overhead       // delays, if there is no Calibration
-	// Calibration, if not nil, predicts in place of Site, and gives intervals.
+	// Calibration, if not nil, predicts in place of Overhead, and gives intervals.
 	Calibration *Calibration
-	Simulate    bool        // estimate by simulation too, on Site or the calibration's best model
+	Simulate    bool        // estimate by simulation too, on Overhead or the calibration's best model
 	Sim         SimOptions  // its policy and machines
 	Price       Price       // nil means one unit of money per slot-second
 	Deadline    Seconds     // 0 means none

@@ -36,10 +36,11 @@ type KindModel struct {
 	kinds map[string]kindLine
 }
 
+// kindLine is the line of one kind of task. With b = 0 the median is used: run
+// times that do not grow with the bytes.
 type kindLine struct {
 	a, b   float64
 	median Seconds
-	n      int
 }
 
 var _ RunModel = (*KindModel)(nil)
@@ -75,12 +76,14 @@ func inputBytes(t *Task) Bytes {
 	return t.Read
 }
 
+// fitLine fits the line of one kind. Two sizes make a line through any noise, so
+// it takes three.
 func fitLine(tasks []*Task) kindLine {
 	var run, size []float64
 	for _, t := range tasks {
 		run, size = append(run, t.Run), append(size, inputBytes(t))
 	}
-	line := kindLine{n: len(tasks), median: stats.Median(run)}
+	line := kindLine{median: stats.Median(run)}
 	sizes := slices.Clone(size)
 	slices.Sort(sizes)
 	if len(slices.Compact(sizes)) >= 3 {

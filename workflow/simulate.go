@@ -19,7 +19,7 @@ const (
 
 // SimOptions are the conditions of a simulated execution.
 type SimOptions struct {
-	// Site's Start, Task, Scale, Share and SlotCap mean what they mean to a
+	// Overhead's Start, Task, Scale, Share and SlotCap mean what they mean to a
 	// LevelModel. Level is how long a task waits after its predecessors have
 	// ended (a level's delay on every path), Dispatch how long the submit host
 	// takes to start one task, one after the other, and 1/Byte the bandwidth
@@ -103,6 +103,8 @@ type running struct {
 	slot int32
 }
 
+// before is the order of the heap: a total one, so that equal inputs give equal
+// schedules.
 func (a running) before(b running) bool {
 	return a.end < b.end || a.end == b.end && a.task < b.task
 }
@@ -168,6 +170,7 @@ func simulateSlots(w *Workflow, slots int, overhead Overhead) (*Schedule, error)
 	}
 }
 
+// newSchedule returns a schedule of n tasks of which nothing is known yet.
 func newSchedule(n, slots int) *Schedule {
 	return &Schedule{Start: make([]Seconds, n), End: make([]Seconds, n), Slot: make([]int32, n), Slots: slots}
 }
@@ -189,6 +192,7 @@ func pushRunning(h []running, x running) []running {
 	return h
 }
 
+// popRunning takes the first event off h, which must not be empty.
 func popRunning(h []running) []running {
 	n := len(h) - 1
 	x := h[n]

@@ -31,6 +31,7 @@ type simulation struct {
 	unplaced int    // ready tasks
 }
 
+// host is a machine, or one slot, and what of it is free now.
 type host struct {
 	cores  float64
 	memory Bytes
@@ -47,6 +48,9 @@ type class struct {
 
 const noSlot = -1
 
+// newSimulation returns a simulation at its start. Without machines each slot is
+// a host of one core: then no task is too large for any, whatever it is said to
+// need.
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
@@ -116,6 +120,8 @@ func (s *simulation) classify(needs bool) error {
 	return nil
 }
 
+// fits reports whether any host, when idle, has that many cores and that much
+// memory.
 func (s *simulation) fits(cores float64, memory Bytes) bool {
 	for i := range s.host {
 		if h := &s.host[i]; h.cores >= cores && h.memory >= memory {
@@ -125,6 +131,8 @@ func (s *simulation) fits(cores float64, memory Bytes) bool {
 	return false
 }
 
+// run moves time from event to event until there is none. At each it first places
+// what can start, since ends and arrivals of one moment are handled together.
 func (s *simulation) run() *Schedule {
 	g := s.w.Graph
 	s.now = s.overhead.Start
@@ -152,7 +160,7 @@ func (s *simulation) run() *Schedule {
 	}
 }
 
-// release makes a task ready, after the site's delay.
+// release makes a task ready, after the delay of a level.
 func (s *simulation) release(t int32) {
 	if s.overhead.Level > 0 {
 		// Releases happen in order of time and the delay is the same for
@@ -163,6 +171,8 @@ func (s *simulation) release(t int32) {
 	s.ready(t)
 }
 
+// ready puts a task in the heap of its class. Tasks of equal priority keep the
+// order in which they became ready.
 func (s *simulation) ready(t int32) {
 	s.seq[t] = s.next
 	s.next++
@@ -185,6 +195,7 @@ func (s *simulation) prior(a, b int32) bool {
 	return s.seq[a] < s.seq[b]
 }
 
+// take takes the first task by priority off a class that has one.
 func (s *simulation) take(c *class) int32 {
 	h := c.ready
 	t, x := h[0], h[len(h)-1]
@@ -240,6 +251,8 @@ func (s *simulation) room(c *class) int {
 	return best
 }
 
+// start puts task t on a host, which has room. The slot is taken while the input
+// is still on its way: a task reads from inside its slot.
 func (s *simulation) start(t, on int32) {
 	s.unplaced--
 	c, h := &s.cls[s.of[t]], &s.host[on]
@@ -254,6 +267,7 @@ func (s *simulation) start(t, on int32) {
 	s.compute(t)
 }
 
+// compute begins the run time of a task whose input is there.
 func (s *simulation) compute(t int32) {
 	on := s.sched.Slot[t]
 	end := s.now + (s.overhead.scale()*s.w.Tasks[t].Run+s.overhead.Task)/s.host[on].speed
@@ -302,6 +316,7 @@ func (s *simulation) handle() {
 	}
 }
 
+// end gives back what task t held and releases the tasks that waited for it last.
 func (s *simulation) end(t int32) {
 	c, h := &s.cls[s.of[t]], &s.host[s.sched.Slot[t]]
 	h.cores += c.cores
@@ -323,6 +338,8 @@ type link struct {
 	moving []running
 }
 
+// add begins a transfer. It ends when each transfer has received n bytes more
+// than until now.
 func (l *link) add(n Bytes, task int32) {
 	l.moving = pushRunning(l.moving, running{end: l.each + n, task: task})
 }
@@ -335,6 +352,7 @@ func (l *link) next() Seconds {
 	return max(l.moving[0].end-l.each, 0) * float64(len(l.moving)) / l.rate
 }
 
+// advance lets time t pass, during which no transfer begins or ends.
 func (l *link) advance(t Seconds) {
 	if n := len(l.moving); n > 0 {
 		l.each += t * l.rate / float64(n)

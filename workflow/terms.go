@@ -151,6 +151,7 @@ func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *
 	return f
 }
 
+// slots returns how many of the cores work at once, at least 1.
 func (m ComputeModel) slots(cores int) int {
 	if m.Cap > 0 {
 		return min(m.Cap, max(cores, 1))
@@ -158,6 +159,8 @@ func (m ComputeModel) slots(cores int) int {
 	return max(1, int(math.Round(m.Share*float64(cores))))
 }
 
+// usedMachines returns how many machines ran tasks, 1 if that was not recorded:
+// terms per machine then are terms of all.
 func usedMachines(w *Workflow) int {
 	used := make([]bool, len(w.Machines))
 	n := 0
@@ -253,6 +256,8 @@ func (c *candidate) predict(f *features, theta []float64) Seconds {
 	return max(y, 1)
 }
 
+// weighted returns the model in the form in which it is kept. Terms whose
+// coefficient came out as 0 are left out.
 func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 	m := WeightedModel{Weight: weight, Compute: computeModels()[c.model]}
 	for i, t := range c.terms {

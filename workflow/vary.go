@@ -41,6 +41,9 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 	}), nil
 }
 
+// vary is Vary for any prediction of a makespan from levels. Run times are drawn
+// in the order of sources, samples and tasks, so that more slots do not change
+// what is drawn.
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
 	samples := opt.Samples
 	if samples == 0 {
@@ -82,6 +85,7 @@ func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict fu
 	return out
 }
 
+// summarise fills the rest from Predictions, of which there is at least one.
 func (s *Spread) summarise() {
 	sum := 0.0
 	for _, x := range s.Predictions {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/assay-run/assay/stats"
 )
 
@@ -103,6 +105,30 @@ func TestVarySameRunTimes(t *testing.T) {
 	if err != nil || err2 != nil || slices.Equal(other[0].Predictions, again[0].Predictions) {
 		t.Errorf("two seeds give the same predictions (%v, %v)", err, err2)
 	}
+}
+
+// TestVaryLevelsFollowSlots checks that levels which depend on the slots are found
+// for each number of them: without errors it is the makespan of the model.
+func TestVaryLevelsFollowSlots(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorkflow(t, 9)
+		slots := []int{4, 1, 2}
+		for _, l := range Levelers() {
+			s, err := Vary(w, l.Leveler, Overhead{Level: 1}, slots, VaryOptions{Samples: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := NewLevelModel(w, l.Leveler, Overhead{Level: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, n := range slots {
+				if want, err := m.Makespan(n); err != nil || s[i].Mean != want || s[i].Slots != n {
+					t.Fatalf("%s: %v s on %d slots, %v; want %v", l.Name, s[i].Mean, s[i].Slots, err, want)
+				}
+			}
+		}
+	})
 }
 
 // TestSpread checks the summary and an entry of Table I.

@@ -215,26 +215,17 @@ func (d *duel) once(ctx context.Context, r assay.Runner, k int) (float64, error)
 	case err != nil:
 		return 0, err
 	case m.ExitCode != 0 && !d.flags.ignore:
-		return 0, fmt.Errorf("command %s failed with exit code %d%s (see --ignore-failure)", name, m.ExitCode, lastLine(m.Stderr))
+		last := assay.LastLine(m.Stderr)
+		if last != "" {
+			last = ": " + last
+		}
+		return 0, fmt.Errorf("command %s failed with exit code %d%s (see --ignore-failure)", name, m.ExitCode, last)
 	}
 	x, err := assay.Goal{Metric: d.flags.metric}.Value(m)
 	if err != nil {
 		return 0, usageError(err)
 	}
 	return x, nil
-}
-
-// lastLine returns ": " and the last line of an output, or "".
-func lastLine(b []byte) string {
-	text := strings.TrimSpace(string(b))
-	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if text == "" {
-		return ""
-	}
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200]) + "..."
-	}
-	return ": " + strings.ToValidUTF8(text, "?")
 }
 
 // comparison is what `assay compare --json` prints: a contract.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -107,7 +108,7 @@ func newStore(t *testing.T, name string) assay.Store {
 	return s
 }
 
-// Runs that begin at one moment are measured in their order, one at a time, so that a
+// Runs that begin at one moment are measured in the order of their trials, one at a time, so that a
 // random source gives each the same draw every time; what is measured does not change
 // on the way.
 func TestSimulateIsDeterministic(t *testing.T) {
@@ -141,6 +142,68 @@ func TestSimulateIsDeterministic(t *testing.T) {
 		if got := play(); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
+	}
+}
+
+// Of runs that begin at one moment, that of the first trial is measured first, whichever
+// asked first.
+func TestSimulateOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &table.SimClock{}
+		var order []float64
+		r := Simulate(clock, func(c assay.Config) assay.Measurement {
+			order = append(order, c[0])
+			return assay.Measurement{Elapsed: time.Second}
+		})
+		clock.Enter() // this actor, while it starts the others
+		for _, n := range []int64{3, 1, 2} {
+			clock.Enter()
+			go func() {
+				defer clock.Leave()
+				job := assay.Job{ID: assay.RunID{Trial: n}, Config: assay.Config{float64(n)}}
+				if _, err := r.Run(t.Context(), job, nil); err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+		}
+		clock.Leave()
+		synctest.Wait()
+		if !slices.Equal(order, []float64{1, 2, 3}) {
+			t.Errorf("measured in the order %v", order)
+		}
+	})
+}
+
+// above stops a run that takes longer than so many seconds.
+type above float64
+
+func (a above) Decide(_ []assay.Trial, running assay.Trial) assay.Decision {
+	return assay.Decision{Stop: running.Value > float64(a), Reason: "long"}
+}
+
+// A stopper sees a replayed run at every interval.
+func TestCellStops(t *testing.T) {
+	tab, err := table.Read(strings.NewReader("x,t\n0,10\n1,2\n"), table.Spec{
+		File: "t.csv", Parameters: []string{"x"}, Metrics: map[string][]string{"elapsed": {"t"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := tab.Space()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := &table.SimClock{}
+	res, err := Cell{
+		Space: space, Goal: assay.Goal{Metric: "elapsed", Grows: true},
+		Searcher: search.NewGrid(space, search.GridOptions{}), Stopper: above(3), Interval: time.Second, Runner: table.NewReplay(tab, clock, nil), Clock: clock,
+	}.Run(t.Context())
+	if err != nil || len(res.Trials) != 2 || res.Spent != 6*time.Second {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if long := res.Trials[0]; long.State != assay.Censored || long.Value != 4 || res.Trials[1].State != assay.Done {
+		t.Errorf("got %+v, want the first run stopped after 4 s", res.Trials)
 	}
 }
 

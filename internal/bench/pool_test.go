@@ -98,7 +98,7 @@ func TestEachEndsAtAnError(t *testing.T) {
 			return nil
 		})
 		slices.Sort(begun)
-		if err != broken || !slices.Equal(begun, []int{0, 1, 2, 3, 4, 5}) { //nolint:errorlint // it is not wrapped
+		if err != broken || !slices.Equal(begun, []int{0, 1, 2, 3, 4, 5}) {
 			t.Errorf("got %v after %v, want the first error after 0 to 5", err, begun)
 		}
 	})

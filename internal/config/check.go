@@ -190,10 +190,16 @@ func (c *checker) templates(warnings *[]string) {
 		check("env."+name, "env "+name, value)
 	}
 	for _, m := range s.Metrics {
-		switch kind, _, _ := m.split(); kind {
-		case "json", "size":
-			check("metrics."+m.Name, "metric "+m.Name, m.Source)
-		case "cmd":
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		switch {
+		case err != nil: // see metrics
+		case source.Kind == assay.FromJSON, source.Kind == assay.FromSize:
+			path, text := "metrics."+m.Name, m.Source
+			if _, argument, _ := strings.Cut(text, ":"); s.places[path].text == argument { // {size: FILE}
+				text = argument
+			}
+			check(path, "metric "+m.Name, text)
+		case source.Kind == assay.FromCommand:
 			vars = true
 		}
 	}

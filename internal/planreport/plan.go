@@ -28,6 +28,8 @@ func (r *Plan) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// WriteText writes the plans for people, several with a table that compares their
+// choices.
 func WriteText(w io.Writer, reports []*Plan) error {
 	var b strings.Builder
 	for i, r := range reports {
@@ -54,6 +56,7 @@ func WriteText(w io.Writer, reports []*Plan) error {
 	return err
 }
 
+// text writes one plan.
 func (r *Plan) text(b *strings.Builder) error {
 	fmt.Fprintf(b, "%s: %d tasks in %d levels, %s of work (%s)\n", r.Workflow.Name, len(r.Workflow.Tasks),
 		r.Workflow.Graph.Depth(), clock(r.Workflow.Work()), r.Workflow.Format)
@@ -82,6 +85,8 @@ func (r *Plan) text(b *strings.Builder) error {
 	return nil
 }
 
+// calibrationText says what the calibration is made of and how it does on the
+// recorded execution.
 func (r *Plan) calibrationText(b *strings.Builder) {
 	c := r.Options.Calibration
 	if c == nil {

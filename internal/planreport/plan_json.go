@@ -98,6 +98,7 @@ type (
 	}
 )
 
+// planRows returns the estimates as they are shown.
 func planRows(all []workflow.Estimate) []planRow {
 	out := make([]planRow, len(all))
 	for i, e := range all {
@@ -106,6 +107,8 @@ func planRows(all []workflow.Estimate) []planRow {
 	return out
 }
 
+// json returns the object of one plan: the estimates of the offer to take, and
+// all offers if there are several.
 func (r *Plan) json() planJSON {
 	best := r.Plans[r.Best]
 	j := planJSON{
@@ -145,6 +148,7 @@ func (r *Plan) json() planJSON {
 	return j
 }
 
+// choiceJSON returns the recommendation as it is shown.
 func choiceJSON(c workflow.Choice) planChoice {
 	return planChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why}
 }

@@ -20,6 +20,7 @@ func clock(s float64) string {
 	return report.Seconds(s)
 }
 
+// percentText returns a share as per cent with three digits.
 func percentText(x float64) string { return strconv.FormatFloat(100*x, 'g', 3, 64) + " %" }
 
 // Gantt returns the drawing of a schedule.

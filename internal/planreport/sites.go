@@ -42,6 +42,8 @@ func WriteSitesText(w io.Writer, all []*Sites) error {
 // maxSiteRows is how many plans are shown beside the best.
 const maxSiteRows = 8
 
+// text writes one plan: the plans beside each other, what is not possible, what
+// each site does, and the steps if they are few.
 func (r *Sites) text(b *strings.Builder) error {
 	s, best := r.Plans, r.Best
 	fmt.Fprintf(b, "%s: %d tasks, %s of work (%s), over %d sites\n", cmp.Or(r.Workflow.Name, "workflow"),

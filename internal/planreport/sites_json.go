@@ -69,6 +69,7 @@ type (
 	}
 )
 
+// sitesRow returns what is shown of every plan.
 func sitesRow(p *site.Plan) sitesRowJSON {
 	return sitesRowJSON{
 		p.Name, p.Makespan, p.Low, p.High, p.Staged, p.Remote, p.Dominated,
@@ -77,6 +78,7 @@ func sitesRow(p *site.Plan) sitesRowJSON {
 	}
 }
 
+// json returns the object of one plan. Lists are empty, never null.
 func (r *Sites) json() sitesJSON {
 	s := r.Plans
 	name := func(i int) string { return r.Network.Sites()[i].Name }

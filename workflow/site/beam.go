@@ -62,6 +62,9 @@ func leastOptions(all []option, n int) []option {
 // their decisions are read.
 func (s *state) forget() { s.end, s.copies, s.slots, s.links, s.used = nil, nil, nil, nil, nil }
 
+// compareOptions orders options from good to bad: by the bound, then by what
+// leaves less to do, then by bytes moved. The rest makes the order total, so that
+// equal inputs give equal plans.
 func compareOptions(a, b option) int {
 	return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.sum, b.sum), cmp.Compare(a.moved, b.moved),
 		cmp.Compare(a.parent.gen, b.parent.gen), cmp.Compare(a.compute, b.compute), cmp.Compare(a.storage, b.storage))
@@ -92,7 +95,7 @@ func (p *problem) pure(s *Plans) []*state {
 	var out []*state
 	for c := range p.np {
 		for d := range p.np {
-			// At a larger utility, third sites for data are left to the searches.
+			// In a larger network, third sites for data are left to the searches.
 			if p.np > 6 && c != d && p.first.used[d] == 0 {
 				continue
 			}

@@ -10,12 +10,14 @@ import (
 
 // Sizes up to which the exact search is tried.
 const (
-	exactTasks  = 12
-	exactPlaces = 8
+	exactTasks = 12
+	exactSites = 8
 )
 
+// exactSize reports whether the exact search is tried. Its keys have a bit
+// for each site; more tasks would only use up the nodes.
 func (p *problem) exactSize() bool {
-	return p.n <= exactTasks && p.np <= exactPlaces && p.opt.Nodes > 0
+	return p.n <= exactTasks && p.np <= exactSites && p.opt.Nodes > 0
 }
 
 // exactSearch is a branch and bound, depth first, over which ready task is
@@ -51,6 +53,8 @@ func (e *exactSearch) hopeless(bound workflow.Seconds) bool {
 	return e.best != nil && bound >= e.best.makespan*(1-1e-12)
 }
 
+// visit looks at a partial plan and, best options first, at all that follow from
+// it. It gives up once it has looked at Nodes of them.
 func (e *exactSearch) visit(s *state) {
 	if e.out.Nodes++; e.out.Nodes > e.opt.Nodes {
 		e.undue = true
@@ -124,7 +128,7 @@ func (e *exactSearch) dominated(s *state) bool {
 		if !l {
 			continue
 		}
-		var at [exactPlaces]workflow.Seconds
+		var at [exactSites]workflow.Seconds
 		mask := uint16(0)
 		for k := s.copies.at(int32(f)); k >= 0; k = e.copies[k].next {
 			mask |= 1 << e.copies[k].site

@@ -59,16 +59,17 @@ type NetworkError struct {
 	Reason     string
 }
 
+// Error returns the reason, which names the site or link.
 func (e *NetworkError) Error() string { return e.Reason }
 
 // routeBytes is the transfer for which routes are the fastest: what is staged
 // is large more often than it is small.
 const routeBytes = 1e9
 
-// NewNetwork returns the utility of sites and links. It retains both slices.
+// NewNetwork returns the network of sites and links. It retains both slices.
 // It returns a [*NetworkError] if there is no site, a value is negative or not
 // a number, a link has no bandwidth or a site that does not exist, or the
-// links do not connect all sites. It costs O(places³).
+// links do not connect all sites. It costs O(sites³).
 //
 // Routes are those over which a gigabyte arrives first when the links are idle.
 func NewNetwork(sites []Site, links []Link) (*Network, error) {
@@ -83,6 +84,7 @@ func NewNetwork(sites []Site, links []Link) (*Network, error) {
 	return net, nil
 }
 
+// check returns what is wrong with the sites and links by themselves.
 func (net *Network) check() error {
 	if len(net.sites) == 0 {
 		return &NetworkError{-1, -1, "a utility without sites"}
@@ -193,7 +195,7 @@ func (net *Network) connected() error {
 			strings.Join(cut, ", "), verb, net.sites[from].Name)}
 }
 
-// Places returns the sites. The slice must not be changed.
+// Sites returns the sites. The slice must not be changed.
 func (net *Network) Sites() []Site { return net.sites }
 
 // Route returns the route between two sites, which the caller must not change.

@@ -43,7 +43,7 @@ type Staging struct {
 	Start, End workflow.Seconds
 }
 
-// A Plan is a plan: a resource assignment for each task, the staging tasks
+// A Plan is what to do: a resource assignment for each task, the staging tasks
 // between them, and when each runs. Low and High are Makespan if there is no
 // interval.
 type Plan struct {
@@ -74,7 +74,7 @@ type Breakdown struct {
 // An Unfit is a kind of plan that is not possible.
 type Unfit struct{ Name, Why string }
 
-// A Plans is the result of [MakePlans].
+// Plans are the result of [MakePlans].
 type Plans struct {
 	Best   *Plan
 	Others []*Plan // plans of other kinds, fastest first
@@ -105,7 +105,7 @@ type Plans struct {
 //
 // It returns an [*InfeasibleError] that says in words which task no site can run
 // or which input is nowhere, and a [*NetworkError] if a site cannot hold the input that
-// it is said to. It costs O(tasks · (places² + files · sites) · Beam) and Nodes times the
+// it is said to. It costs O(tasks · (sites² + files · sites) · Beam) and Nodes times the
 // sites squared.
 func MakePlans(w *workflow.Workflow, net *Network, opt Options) (*Plans, error) {
 	if err := w.Check(); err != nil {
@@ -134,6 +134,8 @@ func MakePlans(w *workflow.Workflow, net *Network, opt Options) (*Plans, error) 
 	return s, nil
 }
 
+// leastState returns the fastest plan, of equals the one that moves least; nil if
+// there is none.
 func leastState(all []*state) *state {
 	var best *state
 	for _, s := range all {
@@ -173,6 +175,8 @@ type copyOf struct {
 	next int32 // -1 if it is the last
 }
 
+// newProblem computes what all plans share. Afterwards only the list of copies
+// and the scratch memory change.
 func newProblem(w *workflow.Workflow, net *Network, opt Options) (*problem, error) {
 	if opt.Model == nil {
 		opt.Model = ScaledModel{}
@@ -349,6 +353,7 @@ func (p *problem) duration(t, c, s int) workflow.Seconds {
 	return x.Compute + x.Stall + p.net.sites[c].Delay
 }
 
+// bytesText returns an amount of data for messages, with a decimal unit.
 func bytesText(n workflow.Bytes) string {
 	for _, u := range []struct {
 		size float64

@@ -10,6 +10,7 @@ import (
 // pageSize is how many values of a paged array are copied when one is written.
 const pageSize = 64
 
+// page is a piece of a paged array.
 type page[T any] struct {
 	gen uint32 // the state that may write it
 	v   [pageSize]T
@@ -19,6 +20,8 @@ type page[T any] struct {
 // keeps several states that differ in a few values of tens of thousands.
 type paged[T any] []*page[T]
 
+// newPaged returns an array of n values, each of them fill, that the state gen
+// may write.
 func newPaged[T any](n int, gen uint32, fill T) paged[T] {
 	a := make(paged[T], (n+pageSize-1)/pageSize)
 	for i := range a {
@@ -30,8 +33,11 @@ func newPaged[T any](n int, gen uint32, fill T) paged[T] {
 	return a
 }
 
+// at returns value i.
 func (a paged[T]) at(i int32) T { return a[i/pageSize].v[i%pageSize] }
 
+// set writes value i for state gen. A page of another state is copied first: that
+// state does not see the change.
 func (a paged[T]) set(i int32, gen uint32, x T) {
 	p := a[i/pageSize]
 	if p.gen != gen {
@@ -57,6 +63,7 @@ type linkTime struct {
 	gaps []idle // never changed in@site: states share them
 }
 
+// idle is a span during which a link carries nothing.
 type idle struct{ from, to workflow.Seconds }
 
 // fit returns when a transfer of that length can begin, not before from.
@@ -122,8 +129,11 @@ type state struct {
 	used     []workflow.Bytes // storage of each site
 }
 
+// newGen returns a number for a state that no other has.
 func (p *problem) newGen() uint32 { p.gen++; return p.gen }
 
+// emptyState returns the state before any decision. A site with more slots than
+// tasks keeps no times: one is always free.
 func (p *problem) emptyState() *state {
 	g := p.newGen()
 	s := &state{gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)),
@@ -145,6 +155,7 @@ func (p *problem) child(s *state) *state {
 	return &c
 }
 
+// addCopy notes that a file is at a site from a time on.
 func (p *problem) addCopy(s *state, file, site int32, at workflow.Seconds) {
 	p.copies = append(p.copies, copyOf{at, site, s.copies.at(file)})
 	s.copies.set(file, s.gen, int32(len(p.copies))-1)
@@ -190,6 +201,8 @@ type scratch struct {
 	from  []haul // by site
 }
 
+// haul is what is staged from one site: any says whether something is, at when
+// all of it exists.
 type haul struct {
 	any   bool
 	bytes workflow.Bytes
@@ -203,6 +216,7 @@ type stageOption struct {
 	bytes   workflow.Bytes // staged
 }
 
+// newScratch returns the memory for one search.
 func newScratch(p *problem) scratch {
 	return scratch{make([]linkTime, len(p.net.links)), make([]haul, p.np)}
 }

@@ -17,6 +17,7 @@ import (
 
 var dagKeyword = regexp.MustCompile(`(?im)^\s*(JOB|FINAL|SUBDAG|SERVICE|PROVISIONER)\s+\S+\s+\S+`)
 
+// isDagFile recognises a .dag file by its first command.
 func isDagFile(head []byte) bool { return dagKeyword.Match(head) }
 
 // readDagFile reads JOB and PARENT lines. Other commands do not matter for
@@ -50,6 +51,8 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 	})
 }
 
+// dagTask adds the task of a JOB line. Names that Pegasus gives to the jobs it
+// adds by itself make it auxiliary; "cleaup" is spelled so in old versions.
 func (m *merger) dagTask(id string, pos workflow.Pos) error {
 	t := newTask()
 	t.ID, t.Kind = id, kindOfName(id)
@@ -82,6 +85,8 @@ func (m *merger) dagEdges(f []string, pos workflow.Pos) error {
 	return nil
 }
 
+// isDagmanOut recognises the log of DAGMan by its name in the first lines, or by
+// an event.
 func isDagmanOut(head []byte) bool {
 	return bytes.Contains(head, []byte("condor_scheduniv_exec")) || bytes.Contains(head, []byte("CONDOR_DAGMAN")) ||
 		dagEvent.Match(head)
@@ -138,8 +143,11 @@ func (m *merger) ran(file, task string, began map[string]workflow.Seconds, at wo
 var jobstateLine = regexp.MustCompile(`(?m)^(\d{9,11}(?:\.\d+)?) (\S+) ` +
 	`(EXECUTE|SUBMIT|JOB_TERMINATED|JOB_SUCCESS|JOB_FAILURE|\*\*\*) `)
 
+// isJobstate recognises a line of Pegasus' jobstate.log.
 func isJobstate(head []byte) bool { return jobstateLine.Match(head) }
 
+// readJobstate takes run times from EXECUTE to the last event of each job, in
+// seconds since 1970.
 func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 	if m.b.System == "" || m.b.System == "DAGMan" {
 		m.b.System = "Pegasus"
@@ -164,6 +172,7 @@ func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 	})
 }
 
+// isKickstart recognises a record of kickstart, as XML or as YAML.
 func isKickstart(head []byte) bool {
 	return bytes.Contains(head, []byte("<invocation")) || bytes.Contains(head, []byte("- invocation:"))
 }
@@ -217,6 +226,8 @@ func (m *merger) readKickstart(name string, r *bufio.Reader) error {
 	return m.invocation(name, job, attributes, at)
 }
 
+// invocation adds a record's run time to its job: a clustered job has several,
+// one after the other. a is the record's attributes, nil for none.
 func (m *merger) invocation(file, job string, a map[string]string, line int32) error {
 	if a == nil {
 		return nil

@@ -19,11 +19,13 @@ type drawnGraph struct {
 	at    []workflow.Pos // of edges
 }
 
+// drawnNode is a node and where it was first mentioned. Its label may come later.
 type drawnNode struct {
 	id, label string
 	pos       workflow.Pos
 }
 
+// node returns the index of the node with that id, which is added if it is new.
 func (g *drawnGraph) node(id string, pos workflow.Pos) int {
 	if i, ok := g.index[id]; ok {
 		return i
@@ -44,6 +46,7 @@ var (
 	dotName  = regexp.MustCompile(`digraph\s+"?(\w+)"?`)
 )
 
+// isDot recognises a directed graph of Graphviz.
 func isDot(head []byte) bool { return dotHead.Match(head) }
 
 // readDot reads the dot output of snakemake --dag and of nextflow -with-dag: one
@@ -78,6 +81,8 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 	return err
 }
 
+// newDrawn begins the graph of the workflow. A second one is an error: nobody
+// knows how they belong together.
 func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 	if m.graph != nil {
 		return nil, m.b.Errorf(workflow.Pos{}, "a second graph; the first is %s", m.drawn)
@@ -86,6 +91,8 @@ func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 	return m.graph, nil
 }
 
+// addEdges adds the edges that a pattern found on a line: groups 1 and 2 are the
+// ends.
 func (g *drawnGraph) addEdges(found [][]string, line int32) {
 	for _, e := range found {
 		g.edges = append(g.edges, [2]int{g.node(e[1], lineCol(line, 1)), g.node(e[2], lineCol(line, 1))})
@@ -99,6 +106,7 @@ var (
 	mermaidEdge = regexp.MustCompile(`(\w+)\s*-->\s*(?:\|[^|]*\|)?\s*(\w+)`)
 )
 
+// isMermaid recognises a mermaid flowchart.
 func isMermaid(head []byte) bool { return mermaidHead.Match(head) }
 
 // readMermaid reads the mermaid flowchart of nextflow -with-dag.
@@ -130,4 +138,5 @@ func (m *merger) finishDrawn() error {
 	return m.finishSnakemake()
 }
 
+// isSnakemakeBenchmark recognises the first columns of a benchmark.
 func isSnakemakeBenchmark(head []byte) bool { return bytes.HasPrefix(head, []byte("s\th:m:s\t")) }

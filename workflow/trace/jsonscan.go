@@ -42,6 +42,7 @@ const (
 	maxJSONDepth = 1000
 )
 
+// newJSONScanner returns a scanner at the start of r. file is for messages.
 func newJSONScanner(r io.Reader, file string) *jsonScanner {
 	return &jsonScanner{r: r, file: file, buf: make([]byte, scanWindow)}
 }
@@ -62,6 +63,7 @@ func (s *jsonScanner) place() workflow.Pos {
 	return workflow.Pos{Line: s.lines + 1, Column: int32(s.pos - s.lineFrom + 1)}
 }
 
+// errorf returns an error at the next byte.
 func (s *jsonScanner) errorf(format string, args ...any) error {
 	return &workflow.InputError{File: s.file, Pos: s.place(), Msg: fmt.Sprintf(format, args...)}
 }
@@ -131,6 +133,8 @@ func (s *jsonScanner) unexpected(want string) error {
 	return s.errorf("reading: %v", s.eof)
 }
 
+// expect skips white space and reads the byte c; want says in words what belongs
+// there.
 func (s *jsonScanner) expect(c byte, want string) error {
 	if s.peek() != c {
 		return s.unexpected(want)
@@ -211,6 +215,8 @@ func (s *jsonScanner) array(f func() error) error {
 	}
 }
 
+// enter counts one more nesting. The limit keeps a hostile input from using up
+// the stack.
 func (s *jsonScanner) enter() error {
 	if s.depth++; s.depth > maxJSONDepth {
 		return s.errorf("nested deeper than %d", maxJSONDepth)
@@ -252,8 +258,8 @@ func (s *jsonScanner) str() ([]byte, error) {
 func (s *jsonScanner) escaped() ([]byte, error) {
 	var t []byte
 	for {
-		if s.end-s.pos < 12 { // room for a surrogate pair
-			s.fill(s.pos)
+		// A surrogate pair is twelve bytes. A reader may give them one by one.
+		for s.end-s.pos < 12 && s.fill(s.pos) {
 		}
 		if s.pos == s.end {
 			return nil, s.unexpected("the end of a string")
@@ -277,6 +283,8 @@ func (s *jsonScanner) escaped() ([]byte, error) {
 	}
 }
 
+// escape reads one escape and appends what it means to t. Half of a surrogate
+// pair becomes U+FFFD, as in encoding/json.
 func (s *jsonScanner) escape(t []byte) ([]byte, error) {
 	if s.end-s.pos < 2 {
 		s.pos = s.end
@@ -352,6 +360,7 @@ func (s *jsonScanner) number() (float64, error) {
 	return x, nil
 }
 
+// literal reads a word such as null.
 func (s *jsonScanner) literal(word string) error {
 	for s.end-s.pos < len(word) {
 		if !s.fill(s.pos) {
@@ -397,7 +406,7 @@ func (s *jsonScanner) skip() error {
 	return err
 }
 
-// end checks that nothing but white space follows.
+// finish checks that nothing but white space follows the value that was read.
 func (s *jsonScanner) finish() error {
 	if c := s.peek(); c != 0 || s.pos < s.end {
 		return s.errorf("found %q after the end of the JSON text", rune(c))

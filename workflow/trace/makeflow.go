@@ -44,6 +44,7 @@ func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 	})
 }
 
+// makeflowComment reads the fields of a comment line that describes a node.
 func (m *merger) makeflowComment(f []string, pos workflow.Pos) error {
 	switch f[0] {
 	case "NODE":

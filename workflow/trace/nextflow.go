@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// isNextflowTrace recognises the titles of a trace.
 func isNextflowTrace(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	cols := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
@@ -41,6 +42,7 @@ func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
 	})
 }
 
+// nextflowTask adds the record of one line, by its titles.
 func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.Pos) error {
 	t := newTask()
 	t.Kind = row["process"]

@@ -114,6 +114,7 @@ func formats() []format {
 	}
 }
 
+// read reads one source with the first format that recognises it.
 func (m *merger) read(name string, r *bufio.Reader) error {
 	head, err := r.Peek(4096)
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))

@@ -22,6 +22,7 @@ import (
 var tableColumns = []string{"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
 	"machine", "auxiliary"}
 
+// isTable recognises a line of titles, one of which is id, below comments.
 func isTable(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimSpace(line)
@@ -87,6 +88,8 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	}
 }
 
+// csvError gives an error of the CSV reader its place in the source, of which
+// skipped lines were read before.
 func (m *merger) csvError(err error, skipped int32) error {
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
 		return m.b.Errorf(lineCol(skipped+int32(p.Line), int32(p.Column)), "%v", p.Err)
@@ -149,6 +152,8 @@ type tableEntry struct {
 	pos     workflow.Pos
 }
 
+// setColumn sets what a table says in one column of a task. An empty cell says
+// nothing.
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	t := &e.task
 	number := func(x *float64) error {
@@ -197,6 +202,8 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	return nil
 }
 
+// addEntry adds a task of a table. Without a kind it is what is left of its id
+// without a numbering.
 func (m *merger) addEntry(e *tableEntry) error {
 	if e.task.Kind == "" {
 		e.task.Kind = m.b.Intern([]byte(kindOfName(e.task.ID)))

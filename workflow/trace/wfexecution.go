@@ -123,6 +123,8 @@ func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
 	return nil
 }
 
+// machine reads a machine. The member memory is kilobytes and memoryInBytes bytes;
+// both are understood in any version, and so are the names of what cpu has.
 func (r *wfReader) machine() error {
 	var m workflow.Machine
 	err := r.s.object(func(key []byte) (err error) {
@@ -152,6 +154,7 @@ func (r *wfReader) machine() error {
 	return nil
 }
 
+// cpu reads a member of a machine's cpu.
 func (r *wfReader) cpu(key []byte, m *workflow.Machine) error {
 	switch string(key) {
 	case "coreCount", "count":

@@ -34,6 +34,8 @@ func readWfFormat(s *jsonScanner, b *workflow.Builder) error {
 	return nil
 }
 
+// wfReader is what is known of the file so far. Which version it is shows at the
+// end only, since members may come in any order: see check.
 type wfReader struct {
 	s       *jsonScanner
 	b       *workflow.Builder
@@ -60,6 +62,7 @@ type earlyRun struct {
 	pos  workflow.Pos
 }
 
+// top reads a member of the file.
 func (r *wfReader) top(key []byte) (err error) {
 	switch string(key) {
 	case "name":
@@ -106,6 +109,7 @@ func (r *wfReader) text() (string, error) {
 	return string(t), err
 }
 
+// workflow reads a member of the workflow, in the forms of all versions.
 func (r *wfReader) workflow(key []byte) error {
 	switch string(key) {
 	case "specification":
@@ -126,6 +130,7 @@ func (r *wfReader) workflow(key []byte) error {
 	return r.s.skip()
 }
 
+// makespan reads the recorded makespan. 0 means that there is none.
 func (r *wfReader) makespan() error {
 	r.s.peek()
 	pos := r.s.place()
@@ -140,6 +145,7 @@ func (r *wfReader) makespan() error {
 	return nil
 }
 
+// specification reads a member of workflow.specification (1.5 and later).
 func (r *wfReader) specification(key []byte) error {
 	switch string(key) {
 	case "tasks":
@@ -150,6 +156,7 @@ func (r *wfReader) specification(key []byte) error {
 	return r.s.skip()
 }
 
+// execution reads a member of workflow.execution (1.5 and later).
 func (r *wfReader) execution(key []byte) error {
 	switch string(key) {
 	case "makespanInSeconds", "makespan":
@@ -223,6 +230,7 @@ func (n *taskNames) reset() *taskNames {
 	return n
 }
 
+// refs reads a list of names of tasks and appends their numbers to into.
 func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]workflow.TaskRef, error) {
 	err := r.s.array(func() error {
 		r.s.peek()
@@ -237,6 +245,8 @@ func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]work
 	return into, err
 }
 
+// fileRefs reads a list of files, names or objects, and appends their numbers to
+// into.
 func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error) {
 	err := r.s.array(func() error {
 		if r.s.peek() == '{' { // {"id": …, "sizeInBytes": …}, seen in the wild
@@ -288,6 +298,8 @@ func (r *wfReader) flatTask() error {
 	return r.addTask(t, n, pos)
 }
 
+// taskMember reads a member that says what a task is. A type other than compute
+// is a task that the workflow system added.
 func (r *wfReader) taskMember(key []byte, t *workflow.Task, n *taskNames) (err error) {
 	switch string(key) {
 	case "name":
@@ -326,6 +338,7 @@ func (r *wfReader) ref() (workflow.TaskRef, error) {
 	return r.b.RefNear(&r.nearID, id, pos), nil
 }
 
+// interned reads a string of which there are few different ones.
 func (r *wfReader) interned() (string, error) {
 	t, err := r.s.str()
 	if err != nil {
@@ -439,6 +452,7 @@ func kindOfName(name string) string {
 	}
 }
 
+// isDigits reports whether s is digits only, and at least one.
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

@@ -10,9 +10,11 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// isYAML recognises the YAML form of the plain table by its list of tasks.
+// yamlTasks is the line above the list of tasks.
 var yamlTasks = regexp.MustCompile(`(?m)^tasks:\s*(#.*)?$`)
 
+// isYAML recognises the YAML form of the plain table by its list of tasks, or by a
+// member of the workflow in front of it.
 func isYAML(head []byte) bool {
 	return yamlTasks.Match(head) || bytes.HasPrefix(head, []byte("name:")) ||
 		bytes.HasPrefix(head, []byte("makespan_s:"))
@@ -124,6 +126,8 @@ func yamlPair(s string) (key, value string, ok bool) {
 	return yamlScalar(key), yamlScalar(value), true
 }
 
+// yamlScalar returns a scalar without its quotes. Escapes in quotes are not
+// understood: names and numbers need none.
 func yamlScalar(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
@@ -150,6 +154,8 @@ func (m *merger) yamlItem(e *tableEntry, s string, n int32) error {
 	return nil
 }
 
+// yamlMember reads "name: value" of a task. What a table does not need, such as
+// anchors and blocks, is an error.
 func (m *merger) yamlMember(e *tableEntry, s string, pos workflow.Pos) error {
 	key, value, ok := yamlPair(s)
 	if !ok {

@@ -151,6 +151,8 @@ func TestRun(t *testing.T) {
 	for _, use := range []string{"prune", "prior", "transfer"} {
 		if r := byUse[use]; !(r.Similar < none.Similar) || !(r.SimRatio < 1) {
 			t.Errorf("%s: an error of %v on what is known, without knowledge %v", use, r.Similar, none.Similar)
+		} else if want := r.Error / none.Error; math.Abs(r.Ratio-want) > 1e-9 || math.Abs(r.Ratio-1) < 1e-3 {
+			t.Errorf("%s: ratio %v, want %v", use, r.Ratio, want)
 		}
 	}
 	o.Pool = bench.Pool{Workers: 3}

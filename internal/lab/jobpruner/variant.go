@@ -89,8 +89,8 @@ func (v Variant) known(all *prune.Knowledge, seed uint64) *prune.Knowledge {
 }
 
 // build makes the searcher of a variant, and the pruner in it, nil if it prunes
-// nothing. The error is that of Options.Searcher, or of
-// the class of usage for a searcher that is no assay.Narrower and shall be pruned.
+// nothing. The error is that of Options.Searcher, or of the class of usage for a
+// searcher that has to be narrowed and cannot be.
 func (o *Options) build(
 	v Variant, space *assay.Space, all *prune.Knowledge, seed uint64,
 ) (assay.Searcher, *prune.Pruner, error) {

@@ -85,6 +85,35 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// hinted is a searcher that is told what to expect.
+type hinted struct {
+	assay.Searcher
+	assay.Narrower
+	hint func(assay.Config) float64
+}
+
+func (h *hinted) Hint(f func(assay.Config) float64) { h.hint = f }
+
+// Transfer and prior hint at what the other studies say, the rest do not.
+func TestBuildHints(t *testing.T) {
+	d := mustOpen(t, sourceOf(t, bowls()))
+	sub := d.subjects[0]
+	for use, want := range map[string]bool{"none": false, "prune": false, "first": false, "transfer": true, "prior": true} {
+		var inner *hinted
+		o := Options{Searcher: func(_ string, space *assay.Space, seed uint64) (assay.Searcher, error) {
+			s := search.NewRandom(space, seed)
+			inner = &hinted{Searcher: s, Narrower: s}
+			return inner, nil
+		}}
+		if _, _, err := o.build(Variant{Use: use, kb: -1}, sub.space, d.knowledge(sub), 1); err != nil {
+			t.Fatal(err)
+		}
+		if got := inner.hint != nil; got != want {
+			t.Errorf("%s hints: %v", use, got)
+		}
+	}
+}
+
 // fixed is a searcher that cannot be narrowed.
 type fixed struct{ assay.Searcher }
 

@@ -76,6 +76,15 @@ func TestExternalTestSet(t *testing.T) {
 				if space.Contains(c) || !all.Contains(c) {
 					t.Errorf("%s: %v can be run", p.name, c)
 				}
+				within := 0
+				for i, q := range all.Params {
+					if c[i] != 0 && c[i] != float64(len(q.Levels)-1) {
+						within++
+					}
+				}
+				if within < 2 { // a design varies one attribute at a time from a corner
+					t.Errorf("%s: %v is beside a corner", p.name, c)
+				}
 			}
 			sets = append(sets, strings.Join(keys, " "))
 		}
@@ -109,8 +118,12 @@ func TestCurve(t *testing.T) {
 				t.Errorf("%s: point %d is %+v after %+v", e.Method, i, p, before)
 			}
 		}
-		if last := curve[len(curve)-1]; math.IsNaN(last.error) || last.error < 0 {
+		last := curve[len(curve)-1]
+		if math.IsNaN(last.error) || last.error < 0 {
 			t.Errorf("%s ends with %+v", e.Method, last)
+		}
+		if strings.HasSuffix(e.Method, "-set") && last.training > 0.95*last.minutes {
+			t.Errorf("%s: all runs are of training, though some are for the error alone: %+v", e.Method, last)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type Row struct {
 	PaperIn20  float64 `json:"paper_within_20"`
 }
 
+// A Run is the prediction of one execution. Times are seconds.
 type Run struct {
 	Name      string  `json:"name"`
 	App       string  `json:"app"`
@@ -49,6 +50,8 @@ type Run struct {
 	Trained   int     `json:"trained_on"`
 }
 
+// Evaluate predicts each execution from the others and sums up how far off that
+// is: by application, all but grids, and grids. It panics as [LeaveOneOut] does.
 func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	out, err := LeaveOneOut(runs, hold)
 	if err != nil {
@@ -79,6 +82,8 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	return r, nil
 }
 
+// summariseErrors sums up the errors of a group. Shares are of the group; an
+// empty one has zeros.
 func summariseErrors(app string, out []Outcome) Row {
 	row := Row{App: app, Executions: len(out)}
 	if len(out) == 0 {

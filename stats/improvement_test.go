@@ -1,4 +1,4 @@
-package search
+package stats
 
 import (
 	"math"
@@ -46,9 +46,9 @@ func logImprovementBig(z float64) float64 {
 	return math.Log(x) + float64(e)*math.Ln2
 }
 
-func TestLogImprovement(t *testing.T) {
+func TestLogNormLossAgainstManyBits(t *testing.T) {
 	for _, z := range []float64{-20, -19.3, -15, -10, -8, -6, -5.01, -5, -4.99, -4, -3, -2, -1, -0.5, -1e-9, 0, 0.3, 1, 2, 5, 10} {
-		got, want := logImprovement(z), logImprovementBig(z)
+		got, want := LogNormLoss(z), logImprovementBig(z)
 		if math.Abs(got-want) > 1e-13*max(1, math.Abs(want)) {
 			t.Errorf("log h(%v) = %.17g, want %.17g", z, got, want)
 		}
@@ -112,7 +112,7 @@ func TestLogEIOrders(t *testing.T) {
 			t.Errorf("log EI %v, LogEI %v", math.Log(e), x)
 		}
 		// Continuous where the branches meet.
-		a, b := logImprovement(math.Nextafter(-farTail, 0)), logImprovement(-farTail)
+		a, b := LogNormLoss(math.Nextafter(-lossTail, 0)), LogNormLoss(-lossTail)
 		if math.Abs(a-b) > 1e-12 {
 			t.Errorf("%v and %v at z = -5", a, b)
 		}
