@@ -188,7 +188,8 @@ func TestCache(t *testing.T) {
 			}) {
 				t.Errorf("trials %v, want %v", s.Trials, want.Trials)
 			}
-			if a, b := kb.studies["one"], truth.studies["one"]; !slices.Equal(a.Print, b.Print) || a.Told != b.Told || a.Metric != b.Metric {
+			if a, b := kb.studies["one"], truth.studies["one"]; !slices.Equal(a.Print, b.Print) ||
+				a.Told != b.Told || a.Metric != b.Metric {
 				t.Errorf("the index says %+v, want %+v", a, b)
 			}
 		})
@@ -245,7 +246,8 @@ func TestFlaws(t *testing.T) {
 		}
 	}
 	found, notes, err := kb.Resolve(t.Context(), running(t, define(t, "prior: [unread, odd, good]\n")))
-	if err != nil || len(found) != 1 || found[0].Name != "good" || len(notes) != 3 || !strings.HasPrefix(notes[0], `not used: study "unread": `) {
+	if err != nil || len(found) != 1 || found[0].Name != "good" || len(notes) != 3 ||
+		!strings.HasPrefix(notes[0], `not used: study "unread": `) {
 		t.Errorf("found %+v, notes %q, %v", found, notes, err)
 	}
 	if _, err := kb.Similar(t.Context(), "odd"); assay.ClassOf(err) != assay.ClassUsage {
@@ -254,7 +256,8 @@ func TestFlaws(t *testing.T) {
 	// Withdrawn trials say nothing of the program.
 	before := len(must(kb.told(t.Context(), "good")))
 	p := assay.Proposal{ID: 11, Config: assay.Config{1, 0}}
-	_, err = r.Append(t.Context(), "good", 20, assay.Event{Asked: &p}, assay.Event{Told: &assay.Trial{Proposal: p, State: assay.Withdrawn, Value: math.Inf(1)}})
+	_, err = r.Append(t.Context(), "good", 20, assay.Event{Asked: &p},
+		assay.Event{Told: &assay.Trial{Proposal: p, State: assay.Withdrawn, Value: math.Inf(1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +338,8 @@ func TestStudies(t *testing.T) {
 			t.Fatal(err)
 		}
 		change()
-		if _, err := open(t, r, "").Studies(t.Context(), found); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), want) {
+		if _, err := open(t, r, "").Studies(t.Context(), found); assay.ClassOf(err) != assay.ClassUsage ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -59,7 +59,8 @@ func TestOptions(t *testing.T) {
 	seen := map[string]bool{}
 	for section, table := range tables {
 		for _, row := range table {
-			if _, err := withOption(t, section, row.Name, "nonsense", "1"); err == nil || !strings.Contains(err.Error(), `has no option "nonsense"`) {
+			if _, err := withOption(t, section, row.Name, "nonsense", "1"); err == nil ||
+				!strings.Contains(err.Error(), `has no option "nonsense"`) {
 				t.Errorf("%s %s with an option that it has not: %v", section, row.Name, err)
 			}
 			for _, o := range row.Options {
@@ -74,7 +75,8 @@ func TestOptions(t *testing.T) {
 				}
 				_, err := withOption(t, section, row.Name, o.Key, v.bad)
 				want := fmt.Sprintf("%s option %s: ", section, o.Key)
-				if err == nil || !strings.HasPrefix(err.Error(), "f.yaml:3:") || !strings.Contains(err.Error(), want) || assay.ClassOf(err) != assay.ClassUsage {
+				if err == nil || !strings.HasPrefix(err.Error(), "f.yaml:3:") ||
+					!strings.Contains(err.Error(), want) || assay.ClassOf(err) != assay.ClassUsage {
 					t.Errorf("%s %s: %s: %s: %v", section, row.Name, o.Key, v.bad, err)
 				}
 				if o.Takes == "" {
@@ -110,7 +112,8 @@ func TestOptionsAreUsed(t *testing.T) {
 		{"auto", map[string]any{"initial": 3.0}},
 		{"bliss", map[string]any{"initial": 3.0}},
 	} {
-		if plain, other := trace(t, searcherWith(t, c.row, space, nil), 15), trace(t, searcherWith(t, c.row, space, c.a), 15); plain == other {
+		if plain, other := trace(t, searcherWith(t, c.row, space, nil), 15), trace(t, searcherWith(t, c.row, space,
+			c.a), 15); plain == other {
 			t.Errorf("%s with %v searches as without", c.row, c.a)
 		}
 	}

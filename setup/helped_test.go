@@ -27,7 +27,8 @@ func recorded(t testing.TB, name string, slower float64, more string) *config.St
 	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return define(t, filepath.Join(dir, name+".yaml"), "replay: {file: t.csv, parameters: [a, b, c], metrics: {elapsed: t}}\nstop: none\n"+more)
+	return define(t, filepath.Join(dir, name+".yaml"),
+		"replay: {file: t.csv, parameters: [a, b, c], metrics: {elapsed: t}}\nstop: none\n"+more)
 }
 
 // Earlier studies help a new one, are fixed when it begins, and go on helping it.
@@ -40,11 +41,13 @@ func TestHelpedStudy(t *testing.T) {
 	runStudy(t, s, size, "", nil)
 
 	helped, n := runStudy(t, s, recorded(t, "new", 1, asks+"budget: {trials: 12}\n"), "", nil)
-	if n != 12 || len(helped.Notes) != 2 || !strings.Contains(helped.Notes[0], `not used: study "size"`) || helped.Notes[1] != `study "old" helps` {
+	if n != 12 || len(helped.Notes) != 2 || !strings.Contains(helped.Notes[0], `not used: study "size"`) ||
+		helped.Notes[1] != `study "old" helps` {
 		t.Errorf("%d trials, notes %q", n, helped.Notes)
 	}
 	def, err := s.Definition(t.Context(), "new")
-	if err != nil || len(def.Prior.Resolved) != 1 || def.Prior.Resolved[0].Name != "old" || def.Prior.Resolved[0].Trials != 144 {
+	if err != nil || len(def.Prior.Resolved) != 1 || def.Prior.Resolved[0].Name != "old" ||
+		def.Prior.Resolved[0].Trials != 144 {
 		t.Fatalf("on record: %+v, %v", def.Prior, err)
 	}
 	cuts := 0
@@ -90,7 +93,8 @@ func TestHelpedStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Study(t.Context(), s, "")
-	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), `helped by study "old", which is gone`) {
+	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(),
+		`helped by study "old", which is gone`) {
 		t.Errorf("what helped is gone: %v", err)
 	}
 }
@@ -103,7 +107,8 @@ func TestPriorFlaws(t *testing.T) {
 	}
 	s := memory(t)
 	_, err = p.Study(t.Context(), s, "")
-	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "new.yaml:3:8: --prior nobody: no such study") {
+	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(),
+		"new.yaml:3:8: --prior nobody: no such study") {
 		t.Errorf("a study that there is not: %v", err)
 	}
 	if _, err := s.Spec(t.Context(), "new"); err == nil {

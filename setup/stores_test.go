@@ -41,7 +41,8 @@ func TestStoreAddresses(t *testing.T) {
 		}
 	}
 	for _, at := range []string{"http://host", "postgres://host/db"} {
-		if _, err := OpenStore(t.Context(), at); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "no store of kind") {
+		if _, err := OpenStore(t.Context(), at); assay.ClassOf(err) != assay.ClassUsage ||
+			!strings.Contains(err.Error(), "no store of kind") {
 			t.Errorf("%s: %v", at, err)
 		}
 		if _, err := ReadStore(t.Context(), at); assay.ClassOf(err) != assay.ClassUsage {
@@ -79,7 +80,8 @@ func TestUnopened(t *testing.T) {
 	for errno, class := range map[syscall.Errno]assay.Class{
 		syscall.EACCES: assay.ClassUsage, syscall.EROFS: assay.ClassUsage, syscall.ENOSPC: assay.ClassIO, syscall.EIO: assay.ClassIO,
 	} {
-		err := unopened(fmt.Errorf("%w: %w", store.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno}))
+		err := unopened(fmt.Errorf("%w: %w", store.ErrIO,
+			&fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno}))
 		if got := assay.ClassOf(err); got != class {
 			t.Errorf("%v: class %v, want %v", errno, got, class)
 		}
@@ -115,7 +117,8 @@ func TestTables(t *testing.T) {
 	} {
 		seen := map[string]bool{}
 		for _, r := range table {
-			if r.Name == "" || seen[r.Name] || r.Summary == "" || strings.ContainsAny(r.Summary, "\n") || strings.HasSuffix(r.Summary, ".") {
+			if r.Name == "" || seen[r.Name] || r.Summary == "" || strings.ContainsAny(r.Summary, "\n") ||
+				strings.HasSuffix(r.Summary, ".") {
 				t.Errorf("%s: row %+v", what, r)
 			}
 			seen[r.Name] = true
@@ -127,7 +130,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("searcher %s as a method: %+v, %v", s.Name, m, err)
 		}
 	}
-	if _, err := MethodOf("oracle"); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "there are rs, bo,") {
+	if _, err := MethodOf("oracle"); assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.Contains(err.Error(), "there are rs, bo,") {
 		t.Errorf("a method that there is not: %v", err)
 	}
 }
