@@ -276,7 +276,10 @@ func (p *Problem) Environment(c assay.Config) []string {
 		case spelt(e):
 			return false
 		}
-		return slices.ContainsFunc(params, func(other string) bool { return strings.EqualFold(other, e) && spelt(other) })
+		return slices.ContainsFunc(params, func(other string) bool {
+			return strings.EqualFold(other, e) &&
+				spelt(other)
+		})
 	})
 }
 
