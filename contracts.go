@@ -3,7 +3,6 @@ package assay
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 )
 
@@ -226,10 +225,13 @@ type Stopper interface {
 }
 
 // A RunID names one attempt at one run of a study. The same ID is the same run,
-// however often it is sent.
+// however often it is sent, by whichever session of the study.
+//
+// An ID without an Attempt names no run: each job that has it is a run of its
+// own, such as a command before or after a run. Its Study says whose it is.
 type RunID struct {
 	Study string `json:"study"`
-	Trial int64  `json:"trial"`
+	Trial int64  `json:"trial"` // of a run that repeats a trial: that trial
 	// Repeat is the number of runs of the same configuration that the study
 	// began before this one, further attempts at one run aside.
 	Repeat  int `json:"repeat,omitempty"`
@@ -238,6 +240,11 @@ type RunID struct {
 
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
+//
+// Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithHooks,
+// run.Metrics), which stand beside what starts the processes and take out of a
+// job what they have seen to. A Runner that starts processes ignores those
+// fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
 	Config    Config             // what is being run; carriers that run a command may ignore it
@@ -277,7 +284,8 @@ type Capacitor interface {
 //
 // A Runner may outlive its callers. Then Run of an ID that is running attaches
 // to that run, Run of one that has ended returns its measurement, and a context
-// whose cause is [ErrDetached] leaves the run alone.
+// whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
+// only says whose the run is.
 type Runner interface {
 	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
 	// observe (which may be nil) every job.Interval with the measurement so far.
@@ -287,6 +295,7 @@ type Runner interface {
 	// ErrLimit if the limit has passed.
 	// A job that exits with a non-zero code is a measurement, not an error;
 	// any other error means that nothing was learned about the job.
+	// Run changes nothing that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
@@ -297,57 +306,3 @@ var ErrSetup = errors.New("a run could not be set up")
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
 type Clock interface{ Now() time.Time }
-
-// An Event is one step of a study. Exactly one of its pointers is set.
-type Event struct {
-	At    time.Time     `json:"at"`
-	Spent time.Duration `json:"spent_ns"` // of the study's time budget, when the event was made
-	Asked *Proposal     `json:"asked,omitempty"`
-	Told  *Trial        `json:"told,omitempty"`
-	// Checked is a run outside the search, which repeats a configuration to
-	// measure it better. Its ID is that of the trial it repeats.
-	Checked *Trial `json:"checked,omitempty"`
-	Cut     *Cut   `json:"cut,omitempty"`
-	Ended   *End   `json:"ended,omitempty"`
-}
-
-// An End is why a session of a study ended; a later session may go on.
-type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
-}
-
-// A Store keeps studies as append-only sequences of events. It is safe for
-// concurrent use, by several processes too.
-//
-// A study that does not exist is an error that matches fs.ErrNotExist.
-type Store interface {
-	// Create makes a study with no events. It returns an error that matches
-	// fs.ErrExist if there is one of that name.
-	Create(ctx context.Context, study string, spec []byte) error
-	// Spec returns what Create was given.
-	Spec(ctx context.Context, study string) ([]byte, error)
-	// Studies yields the names in lexical order.
-	Studies(ctx context.Context) iter.Seq2[string, error]
-	// Append adds events, all or none. When it returns nil they survive the
-	// end of the process and, in a durable store, of the machine. An error
-	// means that the outcome is unknown: read the events back.
-	Append(ctx context.Context, study string, events ...Event) error
-	// Events yields the events in the order of their Append.
-	Events(ctx context.Context, study string) iter.Seq2[Event, error]
-}
-
-// A Remover is a Store that can forget a study and its events.
-type Remover interface {
-	Remove(ctx context.Context, study string) error
-}
-
-// A Locker is a Store that can make one process the exclusive owner of a study,
-// so that no two searchers write to one sequence of events.
-type Locker interface {
-	// Lock returns ErrLocked, wrapped with who holds it, if another process or
-	// an earlier Lock does. The lock ends with release, or with the process.
-	Lock(ctx context.Context, study string) (release func() error, err error)
-}
-
-// ErrLocked says that a study is being run by somebody else.
-var ErrLocked = Errorf(ClassLocked, "study is in use")

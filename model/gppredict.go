@@ -9,7 +9,7 @@ import (
 // gpPosterior predicts mean k'α and variance s² - |L⁻¹k|² with k the covariances of x
 // with the data (Rasmussen and Williams, algorithm 2.1).
 type gpPosterior struct {
-	*Process
+	*Posterior
 	scaler   scaler
 	mean, sd float64
 	d        int
@@ -17,6 +17,7 @@ type gpPosterior struct {
 	w        []float64 // 1/ℓ²
 	signal   float64   // s²
 	theta    []float64 // the kernel's parameters
+	exact    []bool    // which examples are not censored; nil if all are
 }
 
 var _ assay.BatchPredictor = (*gpPosterior)(nil)

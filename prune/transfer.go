@@ -48,6 +48,9 @@ type Transfer struct {
 	codes [][]float64    // their features
 	rows  map[*source][]float64
 	model *blend // of the trials up to now; nil if it must be made
+
+	fresh    []transferCall // since the last memo
+	recalled []transferMemo // not made again yet; of the first, what is left
 }
 
 // asked is an outstanding proposal; inner is the ID that the inner searcher gave
@@ -61,6 +64,7 @@ var (
 	_ assay.Searcher = (*Transfer)(nil)
 	_ assay.Observer = (*Transfer)(nil)
 	_ assay.Lacker   = (*Transfer)(nil)
+	_ assay.Resumer  = (*Transfer)(nil)
 )
 
 // NewTransfer returns inner with proposals from earlier studies between its own.
@@ -121,10 +125,19 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 	if n < 1 {
 		panic(fmt.Sprintf("prune: ask for %d proposals", n))
 	}
+	if len(t.recalled) > 0 {
+		before := t.recalled[0].After - t.asked.Last()
+		if before <= 0 {
+			return t.repeat(n)
+		}
+		n = int(min(int64(n), before))
+	}
 	var ps []assay.Proposal
+	call := transferCall{Ended: t.ended}
 	for len(ps) < n {
 		if c := t.propound(); c != nil {
 			ps = append(ps, t.propose(c, 0))
+			call.Ours = append(call.Ours, c)
 			continue
 		}
 		more, err := t.inner.Ask(1)
@@ -135,6 +148,10 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 			break
 		}
 		ps = append(ps, t.propose(more[0].Config, more[0].ID))
+		call.Ours = append(call.Ours, nil)
+	}
+	if len(ps) > 0 {
+		t.fresh = append(t.fresh, call)
 	}
 	return ps, nil
 }
@@ -202,11 +219,10 @@ func (t *Transfer) portfolio() assay.Config {
 	var left []float64
 	least := math.Inf(1)
 	for _, c := range t.offers() {
-		loss := make([]float64, len(t.spread))
+		loss := t.left(c)
 		var sum float64
-		for j, s := range t.base.sources {
-			loss[j] = min(t.spread[j], s.loss(c))
-			sum += loss[j]
+		for _, l := range loss {
+			sum += l
 		}
 		if sum < least {
 			best, left, least = c, loss, sum
@@ -216,6 +232,15 @@ func (t *Transfer) portfolio() assay.Config {
 		t.spread = left
 	}
 	return best
+}
+
+// left returns by source the loss that the proposals and c leave.
+func (t *Transfer) left(c assay.Config) []float64 {
+	loss := make([]float64, len(t.spread))
+	for j, s := range t.base.sources {
+		loss[j] = min(t.spread[j], s.loss(c))
+	}
+	return loss
 }
 
 // loss returns what the surrogate at c is worse than the best, in units of the

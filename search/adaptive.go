@@ -28,8 +28,10 @@ type AdaptiveOptions struct {
 // 2005, §5.2 leave open. The rule:
 //
 //   - Proposals that inner makes at one Ask race each other and the best
-//     configuration of the races before. After Min runs each, the one with the
-//     least reduced value, the leader, is compared with every other.
+//     configuration of the races before: as many as fill an Ask(n) with Min runs of
+//     each, but Min at least, or 4 if Min is more, also where runs are asked for one
+//     at a time. After Min runs each, the one with the least reduced value, the
+//     leader, is compared with every other.
 //   - Those whose order to the leader is settled are not run again. The others,
 //     and the leader as long as there are any, are run once more, and so on up to
 //     Max runs of each in all.
@@ -140,7 +142,7 @@ func (a *adaptive) Ask(n int) ([]assay.Proposal, error) {
 	}
 	for len(ps) < n {
 		want := n - len(ps)
-		inner, err := a.inner.Ask((want + a.opts.Min - 1) / a.opts.Min)
+		inner, err := a.inner.Ask(roundOf(want, a.opts.Min))
 		if err != nil && len(ps) == 0 && len(a.races) == 0 {
 			return nil, err
 		}

@@ -99,8 +99,82 @@ func TestReplicateInterleaves(t *testing.T) {
 			got = append(got, p.Config[0])
 		}
 	}
-	if want := []float64{1, 2, 1, 2, 3, 3, 4, 4}; !slices.Equal(got, want) {
+	if want := []float64{1, 2, 1, 2, 3, 4, 3, 4}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Asked for one run at a time, or for any number, no two runs of one configuration
+// follow each other as long as inner has others, and each is told after its last.
+func TestReplicateInterleavesOneByOne(t *testing.T) {
+	const k = 3
+	for _, batch := range []int{1, 2, 3, 4, 5, 7, 20} {
+		inner := &script{configs: []float64{19, 13, 7, 16, 1, 2, 3, 4, 5, 6, 8, 9}}
+		r := Replicate(inner, k, slices.Min)
+		var order []float64
+		runs := map[float64]int{}
+		for {
+			ps, err := r.Ask(batch)
+			if err == assay.ErrDone {
+				break
+			}
+			for _, p := range ps {
+				x := p.Config[0]
+				order = append(order, x)
+				runs[x]++
+				before := len(inner.told)
+				mustTell(t, r, doneTrial(p, x))
+				if told := len(inner.told) > before; told != (runs[x] == k) {
+					t.Fatalf("batches of %d: after run %d of %v inner was told: %v", batch, runs[x], x, told)
+				}
+			}
+		}
+		if len(order) != k*12 || len(inner.told) != 12 {
+			t.Fatalf("batches of %d: %d runs, %d told", batch, len(order), len(inner.told))
+		}
+		for i, x := range order[1:] {
+			if x == order[i] {
+				t.Fatalf("batches of %d: runs %v", batch, order)
+			}
+		}
+	}
+}
+
+// A waiting searcher returns what it has, step by step: n of them are as many steps.
+type waiting struct {
+	script
+	step int
+}
+
+func (w *waiting) Ask(n int) ([]assay.Proposal, error) {
+	if w.proposals.Len() > 0 {
+		return nil, nil
+	}
+	return w.script.Ask(min(n, w.step))
+}
+
+// A round is what inner has: there is nothing to run before it is told, and then the
+// next one.
+func TestReplicateWaits(t *testing.T) {
+	r := Replicate(&waiting{script: script{configs: []float64{1, 2, 3, 4}}, step: 2}, 2, slices.Min)
+	for _, want := range [][]float64{{1, 2, 1, 2}, {3, 4, 3, 4}} {
+		ps := mustAsk(t, r, 9)
+		var got []float64
+		for _, p := range ps {
+			got = append(got, p.Config[0])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		for _, p := range ps {
+			if more := mustAsk(t, r, 5); len(more) > 0 {
+				t.Errorf("got %v before all of the round was told", more)
+			}
+			mustTell(t, r, doneTrial(p, 1))
+		}
+	}
+	if _, err := r.Ask(1); err != assay.ErrDone {
+		t.Errorf("got %v in the end", err)
 	}
 }
 

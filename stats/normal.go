@@ -107,3 +107,24 @@ func LogNormLoss(z float64) float64 {
 	}
 	return -z*z/2 - math.Log(2*math.Pi)/2 + math.Log(2*r0*r1)
 }
+
+// TruncNormMean returns the mean of N(mu, sigma²) given that it exceeds lower,
+//
+//	mu + sigma·φ(a)/(1-Φ(a)),  a = (lower-mu)/sigma,
+//
+// without cancellation when lower is far above mu: the result is never below
+// lower, nor below mu. With sigma = 0 it is the larger of mu and lower. It
+// panics if sigma is negative.
+func TruncNormMean(mu, sigma, lower float64) float64 {
+	if sigma < 0 {
+		panic("stats: negative standard deviation")
+	}
+	if sigma == 0 || math.IsInf(lower, 0) {
+		return math.Max(mu, lower)
+	}
+	a := (lower - mu) / sigma
+	if a < millsTail {
+		return math.Max(lower, mu+sigma/MillsRatio(a))
+	}
+	return lower + sigma*millsExcess(a)
+}

@@ -97,6 +97,26 @@ func TestLogNormLoss(t *testing.T) {
 	}
 }
 
+func TestTruncNormMean(t *testing.T) {
+	for _, c := range []struct{ mu, sigma, lower, mean float64 }{
+		{0, 1, 0, 0.797884560802865356}, // half-normal: √(2/π)
+		{0, 1, -3, 0.00443783904212566379},
+		{10, 2, 11.5, 12.6575559304424141},
+		{0, 1, 5, 5.18650396712584212},
+		{100, 0.5, 300, 300.001249984375488},
+		{0, 1, 1e5, 100000.00001},
+		{3, 2, -1000, 3},
+		{3, 2, math.Inf(-1), 3},
+		{3, 2, math.Inf(1), math.Inf(1)},
+		{3, 0, 1, 3},
+		{3, 0, 7, 7},
+	} {
+		if got := TruncNormMean(c.mu, c.sigma, c.lower); !closeTo(got, c.mean, 1e-14) {
+			t.Errorf("TruncNormMean(%v, %v, %v) = %.17g, want %.17g", c.mu, c.sigma, c.lower, got, c.mean)
+		}
+	}
+}
+
 // Every function is continuous where its branches meet, and monotone.
 func TestNormalIsSmooth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,6 +129,9 @@ func TestNormalIsSmooth(t *testing.T) {
 		slack := 1e-12 * math.Abs(LogNormCDF(z))
 		if d < low-slack-1e-300 || d > high+slack+1e-300 {
 			t.Fatalf("LogNormCDF rises by %g from %v to %v, want %g to %g", d, z, w, low, high)
+		}
+		if m := TruncNormMean(0, 1, z); m < math.Max(0, z) {
+			t.Fatalf("TruncNormMean(0, 1, %v) = %v", z, m)
 		}
 		// The loss function's derivative is Φ; both are denormal, with few
 		// bits, below -37.
