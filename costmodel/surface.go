@@ -73,7 +73,7 @@ type surface struct {
 	z           []float64 // n rows of d
 	h           hyper
 
-	process *model.Process // of y less the trend
+	process *model.Posterior // of y less the trend
 }
 
 // hyper are the logarithms of what the likelihood is maximized over.
@@ -230,7 +230,7 @@ func (p *surface) conditions() (y []float64, covariance func(i, j int) float64) 
 // factorize sets process; it reports whether K is positive definite.
 func (p *surface) factorize() bool {
 	y, covariance := p.conditions()
-	process, err := model.NewProcess(y, covariance)
+	process, err := model.NewPosterior(y, covariance)
 	p.process = process
 	return err == nil
 }
@@ -275,7 +275,7 @@ func (p *surface) Predict(x []float64) assay.Prediction {
 }
 
 // leaveOut returns for each example the prediction without its group, with the same
-// kernel; see [model.Process.LeaveOut]. Each example is in one group. Cost: n³/3 for
+// kernel; see [model.Posterior.LeaveOut]. Each example is in one group. Cost: n³/3 for
 // small groups.
 func (p *surface) leaveOut(groups [][]int) []assay.Prediction {
 	out := make([]assay.Prediction, p.n)

@@ -313,13 +313,12 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 			m.k.SetSym(i, i, m.k.At(i, i)+jitter)
 		}
 	}
-	process, err := newProcess(&chol, m.y)
+	posterior, err := newPosterior(&chol, m.y)
 	if err != nil {
 		return nil, err
 	}
 	return &gpPosterior{
-		Process: process, scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
-		w: inverseSquares(theta[:m.d]), signal: signal, theta: theta,
-		exact: m.exact(),
+		Posterior: posterior, scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
+		w: inverseSquares(theta[:m.d]), signal: signal, theta: theta, exact: m.exact(),
 	}, nil
 }

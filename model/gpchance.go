@@ -6,9 +6,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A ProcessPredictor is a Predictor that says what an outcome is likely to be, not only
+// A Process is a Predictor that says what an outcome is likely to be, not only
 // where the function is, and how well it predicts what it was not told.
-type ProcessPredictor interface {
+type Process interface {
 	assay.Predictor
 	// Noise returns the standard deviation of an outcome about the function.
 	Noise() float64
@@ -18,14 +18,14 @@ type ProcessPredictor interface {
 	Residuals() []float64
 }
 
-var _ ProcessPredictor = (*gpPosterior)(nil)
+var _ Process = (*gpPosterior)(nil)
 
-// Noise implements [ProcessPredictor] for [GP].
+// Noise implements [Process] for [GP].
 func (p *gpPosterior) Noise() float64 {
 	return p.sd * math.Sqrt(math.Exp(p.theta[p.d+1])+gpLeastNoise)
 }
 
-// Residuals implements [ProcessPredictor] for [GP] with the parameters that all examples were
+// Residuals implements [Process] for [GP] with the parameters that all examples were
 // used to learn: α_i/√(K⁻¹)_ii (Rasmussen and Williams, eq. 5.12). Cost: n³/6.
 func (p *gpPosterior) Residuals() []float64 {
 	n := len(p.alpha)

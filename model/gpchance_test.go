@@ -114,7 +114,7 @@ func TestProcessNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.(ProcessPredictor).Noise(); got < noise/1.5 || got > noise*1.5 {
+		if got := p.(Process).Noise(); got < noise/1.5 || got > noise*1.5 {
 			t.Errorf("noise %v, want %v", got, noise)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // gpPosterior predicts mean k'α and variance s² - |L⁻¹k|² with k the covariances of x
 // with the data (Rasmussen and Williams, algorithm 2.1).
 type gpPosterior struct {
-	*Process
+	*Posterior
 	scaler   scaler
 	mean, sd float64
 	d        int

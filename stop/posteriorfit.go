@@ -20,7 +20,7 @@ const (
 type belief struct {
 	known   bool // false in the zero value
 	history []assay.Trial
-	process model.ProcessPredictor // nil if there is too little evidence
+	process model.Process // nil if there is too little evidence
 	factor  float64       // of its deviations
 	kernel  kernel
 }
@@ -66,7 +66,7 @@ func (p *Posterior) believe(history []assay.Trial) belief {
 	if err != nil {
 		return b
 	}
-	process, ok := fitted.(model.ProcessPredictor)
+	process, ok := fitted.(model.Process)
 	if !ok {
 		return b
 	}

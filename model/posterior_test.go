@@ -19,12 +19,12 @@ func lineCovariance(x []float64, noise float64) func(i, j int) float64 {
 }
 
 // Two outcomes by hand: K = [[1.5, k], [k, 1.5]].
-func TestProcessOfTwo(t *testing.T) {
+func TestPosteriorOfTwo(t *testing.T) {
 	x, y := []float64{0, 1}, []float64{2, -1}
 	k := (1 + math.Sqrt(5) + 5.0/3) * math.Exp(-math.Sqrt(5))
 	det := 1.5*1.5 - k*k
 	alpha := []float64{(1.5*y[0] - k*y[1]) / det, (1.5*y[1] - k*y[0]) / det}
-	p, err := NewProcess(y, lineCovariance(x, 0.5))
+	p, err := NewPosterior(y, lineCovariance(x, 0.5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,9 @@ func TestProcessOfTwo(t *testing.T) {
 	near("known variance", v[0]*v[0]+v[1]*v[1], (1.5-2*k*k+1.5*k*k)/det)
 }
 
-func TestProcessOfNothingPositive(t *testing.T) {
+func TestPosteriorOfNothingPositive(t *testing.T) {
 	same := func(int, int) float64 { return 1 }
-	if p, err := NewProcess([]float64{1, 2}, same); err == nil {
+	if p, err := NewPosterior([]float64{1, 2}, same); err == nil {
 		t.Errorf("got %v of a singular covariance", p)
 	}
 	if got := LogEvidence([]float64{1, 2}, same); !math.IsInf(got, -1) {
@@ -54,7 +54,7 @@ func TestProcessOfNothingPositive(t *testing.T) {
 }
 
 // The closed form of leaving a group out is what a process without it says.
-func TestProcessLeaveOut(t *testing.T) {
+func TestPosteriorLeaveOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 0))
 	const n = 12
 	x, y := make([]float64, n), make([]float64, n)
@@ -62,7 +62,7 @@ func TestProcessLeaveOut(t *testing.T) {
 		x[i] = 3 * rng.Float64()
 		y[i] = math.Sin(x[i]) + 0.1*rng.NormFloat64()
 	}
-	all, err := NewProcess(y, lineCovariance(x, 0.01))
+	all, err := NewPosterior(y, lineCovariance(x, 0.01))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestProcessLeaveOut(t *testing.T) {
 				restX, restY = append(restX, x[i]), append(restY, y[i])
 			}
 		}
-		rest, err := NewProcess(restY, lineCovariance(restX, 0.01))
+		rest, err := NewPosterior(restY, lineCovariance(restX, 0.01))
 		if err != nil {
 			t.Fatal(err)
 		}

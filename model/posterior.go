@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Process is what a Gaussian process knows after n outcomes, whatever its kernel and
+// A Posterior is what a Gaussian process knows after n outcomes, whatever its kernel and
 // its mean function are: the Cholesky factor L of their covariance K, and α = K⁻¹y
 // (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm
 // 2.1). It is immutable and safe for concurrent use. [GP] chooses a kernel for any
 // data; whoever has a kernel of their own begins here.
-type Process struct {
+type Posterior struct {
 	lower    []float64 // L, n rows of n
 	alpha    []float64
 	evidence float64
@@ -29,18 +29,18 @@ func Matern52(r2 float64) float64 {
 // errSingular is returned for a matrix that stays singular with any jitter.
 var errSingular = errors.New("the covariance matrix is not positive definite")
 
-// NewProcess returns the process of the outcomes y, each less its prior mean.
+// NewPosterior returns the process of the outcomes y, each less its prior mean.
 // covariance returns that of y[i] and y[j], j <= i, noise included. It is an error if
 // their covariances are not positive definite. Cost: n³/3.
-func NewProcess(y []float64, covariance func(i, j int) float64) (*Process, error) {
+func NewPosterior(y []float64, covariance func(i, j int) float64) (*Posterior, error) {
 	chol, err := factor(len(y), covariance)
 	if err != nil {
 		return nil, err
 	}
-	return newProcess(chol, y)
+	return newPosterior(chol, y)
 }
 
-// LogEvidence returns the logarithm of the marginal likelihood of a [NewProcess], less
+// LogEvidence returns the logarithm of the marginal likelihood of a [NewPosterior], less
 // the constant n/2·log 2π: -½ y·α - ½ log|K| (eq. 5.8). It is -Inf where the
 // covariances are not positive definite.
 func LogEvidence(y []float64, covariance func(i, j int) float64) float64 {
@@ -83,13 +83,13 @@ func weights(chol *mat.Cholesky, y []float64) (alpha []float64, evidence float64
 	return a.RawVector().Data, -mat.Dot(v, &a)/2 - chol.LogDet()/2, nil
 }
 
-func newProcess(chol *mat.Cholesky, y []float64) (*Process, error) {
+func newPosterior(chol *mat.Cholesky, y []float64) (*Posterior, error) {
 	alpha, evidence, err := weights(chol, y)
 	if err != nil {
 		return nil, err
 	}
 	n := len(y)
-	p := &Process{lower: make([]float64, n*n), alpha: alpha, evidence: evidence}
+	p := &Posterior{lower: make([]float64, n*n), alpha: alpha, evidence: evidence}
 	var l mat.TriDense
 	chol.LTo(&l)
 	for i := range n {
@@ -101,11 +101,11 @@ func newProcess(chol *mat.Cholesky, y []float64) (*Process, error) {
 }
 
 // LogEvidence is [LogEvidence] of the process.
-func (p *Process) LogEvidence() float64 { return p.evidence }
+func (p *Posterior) LogEvidence() float64 { return p.evidence }
 
 // Mean returns k'α, the posterior mean, less the prior mean, where the covariances with
 // the outcomes are k.
-func (p *Process) Mean(k []float64) float64 {
+func (p *Posterior) Mean(k []float64) float64 {
 	var mean float64
 	for i, a := range p.alpha {
 		mean += k[i] * a
@@ -116,7 +116,7 @@ func (p *Process) Mean(k []float64) float64 {
 // Whiten replaces k by L⁻¹k. With v and w such vectors of two points, the process
 // knows v·w of their prior covariance: the posterior variance at a point is its prior
 // one less v·v. Cost: n²/2.
-func (p *Process) Whiten(k []float64) {
+func (p *Posterior) Whiten(k []float64) {
 	n := len(p.alpha)
 	for i, s := range k {
 		row := p.lower[i*n : i*n+i+1]
@@ -135,7 +135,7 @@ func (p *Process) Whiten(k []float64) {
 //
 // They are NaN where the block is not positive definite. Cost: n²/2 for each of a small
 // group.
-func (p *Process) LeaveOut(group []int) (above, variance []float64) {
+func (p *Posterior) LeaveOut(group []int) (above, variance []float64) {
 	m, n := len(group), len(p.alpha)
 	columns := make([][]float64, m) // of L⁻¹
 	shift := mat.NewVecDense(m, nil)
