@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 )
 
@@ -51,19 +50,42 @@ func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
 	return nil
 }
 
-// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability that it
-// can keep of what it wraps: [As] finds it.
+// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability of what it
+// wraps, unless it is a [Lacker]: [As] finds it.
+//
+// A wrapper has the methods of an ability itself
+//   - if it must take part in it: a wrapper that keeps results has to see what is
+//     observed. It then hands the call on to what it wraps, as far as [As] finds the
+//     ability there.
+//   - if it has the ability whatever it wraps.
+//
+// It leaves any other ability to what it wraps.
 type Unwrapper interface {
 	// Unwrap returns the Searcher that is wrapped.
 	Unwrap() Searcher
 }
 
-// As returns the outermost Searcher of a chain of wrappers that has the ability
-// A, such as [Observer], [Hinter], [Narrower] or [Resumer]; ok is false if none
-// has. A wrapper that must take part in an ability has it itself, so that As
-// stops there; any other leaves it to what it wraps.
+// A Lacker is a wrapper that lacks an ability though it has its methods, because what
+// it wraps lacks it, or that ends an ability of what it wraps.
+type Lacker interface {
+	Unwrapper
+	// Lacks reports whether the wrapper lacks an ability. A nil pointer to the
+	// interface names it, such as (*Narrower)(nil).
+	Lacks(ability any) bool
+}
+
+// As returns the ability A of a Searcher, such as [Observer], [Hinter], [Narrower]
+// or [Resumer]; ok is false if s lacks it. It belongs to the outermost of the
+// wrappers and what they wrap that has its methods, and ends at a [Lacker] that
+// lacks it.
+//
+// Call only the methods of the ability on what As returns: it may be inside of s, and
+// Ask and Tell are for s.
 func As[A any](s Searcher) (ability A, ok bool) {
 	for s != nil {
+		if l, is := s.(Lacker); is && l.Lacks((*A)(nil)) {
+			return ability, false
+		}
 		if a, is := s.(A); is {
 			return a, true
 		}
@@ -74,6 +96,16 @@ func As[A any](s Searcher) (ability A, ok bool) {
 		s = u.Unwrap()
 	}
 	return ability, false
+}
+
+// LacksWith reports whether ability names A, and s lacks A: what a [Lacker] answers
+// that has the methods of A, and has A if and only if s does, which it wraps.
+func LacksWith[A any](ability any, s Searcher) bool {
+	if _, is := ability.(*A); !is {
+		return false
+	}
+	_, ok := As[A](s)
+	return !ok
 }
 
 // A Resumer is a Searcher whose proposals are costly to compute, and which can
@@ -101,7 +133,6 @@ type Observer interface {
 
 // A Hinter is a Searcher whose model takes a hint.
 type Hinter interface {
-	Searcher
 	// Hint says what to expect of each configuration from elsewhere, such as
 	// earlier studies: about 0 for what seems best and 1 for the worst. The
 	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
@@ -111,7 +142,6 @@ type Hinter interface {
 
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
-	Searcher
 	// Narrow limits further proposals to the admissible configurations for
 	// which keep holds; nil lifts the limit. It takes the place of an earlier
 	// limit. What was proposed and learned before stays as it is, inside the
@@ -216,10 +246,13 @@ type Stopper interface {
 }
 
 // A RunID names one attempt at one run of a study. The same ID is the same run,
-// however often it is sent.
+// however often it is sent, by whichever session of the study.
+//
+// An ID without an Attempt names no run: each job that has it is a run of its
+// own, such as a command before or after a run. Its Study says whose it is.
 type RunID struct {
 	Study string `json:"study"`
-	Trial int64  `json:"trial"`
+	Trial int64  `json:"trial"` // of a run that repeats a trial: that trial
 	// Repeat is the number of runs of the same configuration that the study
 	// began before this one, further attempts at one run aside.
 	Repeat  int `json:"repeat,omitempty"`
@@ -228,6 +261,11 @@ type RunID struct {
 
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
+//
+// Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithHooks,
+// run.Metrics), which stand beside what starts the processes and take out of a
+// job what they have seen to. A Runner that starts processes ignores those
+// fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
 	Config    Config             // what is being run; carriers that run a command may ignore it
@@ -267,7 +305,8 @@ type Capacitor interface {
 //
 // A Runner may outlive its callers. Then Run of an ID that is running attaches
 // to that run, Run of one that has ended returns its measurement, and a context
-// whose cause is [ErrDetached] leaves the run alone.
+// whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
+// only says whose the run is.
 type Runner interface {
 	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
 	// observe (which may be nil) every job.Interval with the measurement so far.
@@ -277,6 +316,7 @@ type Runner interface {
 	// ErrLimit if the limit has passed.
 	// A job that exits with a non-zero code is a measurement, not an error;
 	// any other error means that nothing was learned about the job.
+	// Run changes nothing that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
@@ -287,57 +327,3 @@ var ErrSetup = errors.New("a run could not be set up")
 // A Clock tells the time of a study: the machine's, or a simulated one when
 // recorded runs are replayed.
 type Clock interface{ Now() time.Time }
-
-// An Event is one step of a study. Exactly one of its pointers is set.
-type Event struct {
-	At    time.Time     `json:"at"`
-	Spent time.Duration `json:"spent_ns"` // of the study's time budget, when the event was made
-	Asked *Proposal     `json:"asked,omitempty"`
-	Told  *Trial        `json:"told,omitempty"`
-	// Checked is a run outside the search, which repeats a configuration to
-	// measure it better. Its ID is that of the trial it repeats.
-	Checked *Trial `json:"checked,omitempty"`
-	Cut     *Cut   `json:"cut,omitempty"`
-	Ended   *End   `json:"ended,omitempty"`
-}
-
-// An End is why a session of a study ended; a later session may go on.
-type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
-}
-
-// A Store keeps studies as append-only sequences of events. It is safe for
-// concurrent use, by several processes too.
-//
-// A study that does not exist is an error that matches fs.ErrNotExist.
-type Store interface {
-	// Create makes a study with no events. It returns an error that matches
-	// fs.ErrExist if there is one of that name.
-	Create(ctx context.Context, study string, spec []byte) error
-	// Spec returns what Create was given.
-	Spec(ctx context.Context, study string) ([]byte, error)
-	// Studies yields the names in lexical order.
-	Studies(ctx context.Context) iter.Seq2[string, error]
-	// Append adds events, all or none. When it returns nil they survive the
-	// end of the process and, in a durable store, of the machine. An error
-	// means that the outcome is unknown: read the events back.
-	Append(ctx context.Context, study string, events ...Event) error
-	// Events yields the events in the order of their Append.
-	Events(ctx context.Context, study string) iter.Seq2[Event, error]
-}
-
-// A Remover is a Store that can forget a study and its events.
-type Remover interface {
-	Remove(ctx context.Context, study string) error
-}
-
-// A Locker is a Store that can make one process the exclusive owner of a study,
-// so that no two searchers write to one sequence of events.
-type Locker interface {
-	// Lock returns ErrLocked, wrapped with who holds it, if another process or
-	// an earlier Lock does. The lock ends with release, or with the process.
-	Lock(ctx context.Context, study string) (release func() error, err error)
-}
-
-// ErrLocked says that a study is being run by somebody else.
-var ErrLocked = Errorf(ClassLocked, "study is in use")

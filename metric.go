@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // SourceKind is where a metric comes from.
@@ -22,6 +24,12 @@ const (
 )
 
 var kindNames = [...]string{"stdout", "stderr", "json", "size", "cmd"}
+
+// SourceKinds returns every kind, in the order in which they are listed for
+// people.
+func SourceKinds() []SourceKind {
+	return []SourceKind{FromStdout, FromStderr, FromJSON, FromSize, FromCommand}
+}
 
 // String returns the name of the textual form.
 func (k SourceKind) String() string {
@@ -56,6 +64,22 @@ func (s MetricSource) String() string {
 	return "cmd:" + s.Command
 }
 
+// A SourceError says what is wrong with the textual form of a metric source.
+type SourceError struct {
+	Metric string
+	Err    error // without the name of the metric
+}
+
+// Error implements error.
+func (e *SourceError) Error() string { return fmt.Sprintf("metric %q: %v", e.Metric, e.Err) }
+
+// Unwrap returns Err.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// maxPattern is the longest expression in bytes: one from elsewhere must not
+// cost more to compile than a run does.
+const maxPattern = 10_000
+
 // ParseMetricSource reads the textual form of a source:
 //
 //	stdout:/REGEXP/      the group of the last match in the standard output
@@ -64,73 +88,103 @@ func (s MetricSource) String() string {
 //	size:FILE            the size of a file in bytes
 //	cmd:COMMAND          the number that a command line prints
 //
-// The expression is one of [regexp/syntax] and has exactly one group that
-// captures.
+// FILE ends at the first #/, or before a # at the end. The expression is one of
+// [regexp/syntax], of at most 10,000 bytes, and has exactly one group that
+// captures. The error is a *[SourceError].
 func ParseMetricSource(name, text string) (MetricSource, error) {
-	s := MetricSource{Name: name}
-	fail := func(format string, args ...any) (MetricSource, error) {
-		return MetricSource{}, fmt.Errorf("metric %q: %w", name, fmt.Errorf(format, args...))
+	s, err := parseSource(text)
+	switch {
+	case strings.TrimSpace(name) == "":
+		err = errors.New("the name is empty")
+	case !utf8.ValidString(name):
+		err = errors.New("the name is not UTF-8")
 	}
-	if strings.TrimSpace(name) == "" {
-		return fail("the name is empty")
+	if err != nil {
+		return MetricSource{}, &SourceError{name, err}
 	}
+	s.Name = name
+	return s, nil
+}
+
+func parseSource(text string) (s MetricSource, err error) {
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok {
-		return fail("%q is none of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND", text)
+		return s, errors.New("a source is one of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND")
 	}
-	switch kind {
-	case "stdout", "stderr":
-		if kind == "stderr" {
-			s.Kind = FromStderr
-		}
-		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
-			return fail("%q: the expression must be between slashes: %s:/REGEXP/", text, kind)
-		}
-		p, err := compile(rest[1 : len(rest)-1])
-		if err != nil {
-			return fail("%w", err)
-		}
-		s.Pattern = p
-	case "json":
-		s.Kind = FromJSON
-		s.File, s.Pointer, _ = strings.Cut(rest, "#")
-		if at := strings.Index(rest, "#/"); at >= 0 { // FILE may have a # in it
-			s.File, s.Pointer = rest[:at], rest[at+1:]
-		}
-		if _, err := ParsePointer(s.Pointer); err != nil {
-			return fail("%w", err)
-		}
-	case "size":
-		s.Kind, s.File = FromSize, rest
-	case "cmd":
-		s.Kind, s.Command = FromCommand, rest
-	default:
-		return fail("unknown source %q: want stdout, stderr, json, size or cmd", kind)
-	}
-	if strings.TrimSpace(rest) == "" || s.Kind == FromJSON && s.File == "" {
-		return fail("%q names no %s", text, map[bool]string{true: "command", false: "file"}[s.Kind == FromCommand])
+	i := slices.Index(kindNames[:], kind)
+	if i < 0 {
+		return s, fmt.Errorf("unknown source %.60q (known: %s)", kind, strings.Join(kindNames[:], ", "))
 	}
 	if strings.IndexByte(rest, 0) >= 0 {
-		return fail("%q has a NUL byte", text)
+		return s, errors.New("a source has no NUL byte")
+	}
+	s.Kind = SourceKind(i)
+	switch s.Kind {
+	case FromStdout, FromStderr:
+		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
+			return s, fmt.Errorf("%v: the regular expression stands between slashes: %v:/time: ([0-9.]+)/", s.Kind, s.Kind)
+		}
+		s.Pattern, err = compile(rest[1 : len(rest)-1])
+		return s, err
+	case FromJSON:
+		s.File, s.Pointer = cutPointer(rest)
+		if strings.TrimSpace(s.File) == "" {
+			return s, errors.New("json: is followed by FILE#/POINTER")
+		}
+		if _, err := ParsePointer(s.Pointer); err != nil {
+			return s, fmt.Errorf("json: is followed by FILE#/POINTER: %w", err)
+		}
+	case FromSize:
+		if s.File = rest; strings.TrimSpace(rest) == "" {
+			return s, errors.New("size: is followed by FILE")
+		}
+	case FromCommand:
+		if s.Command = rest; strings.TrimSpace(rest) == "" {
+			return s, errors.New("cmd: is followed by COMMAND")
+		}
 	}
 	return s, nil
 }
 
+// cutPointer splits FILE#/POINTER.
+func cutPointer(text string) (file, pointer string) {
+	switch at := strings.Index(text, "#/"); { // FILE may have a # in it
+	case at >= 0:
+		return text[:at], text[at+1:]
+	case strings.HasSuffix(text, "#"):
+		return text[:len(text)-1], ""
+	}
+	file, pointer, _ = strings.Cut(text, "#")
+	return file, pointer
+}
+
+// clip shortens a text for a message.
+func clip(text string) string {
+	const keep = 60
+	if runes := []rune(text); len(runes) > keep {
+		return string(runes[:keep]) + "..."
+	}
+	return text
+}
+
 // compile compiles an expression with exactly one group.
 func compile(expr string) (*regexp.Regexp, error) {
+	if len(expr) > maxPattern {
+		return nil, errors.New("a regular expression has at most 10,000 bytes")
+	}
 	p, err := regexp.Compile(expr)
 	var se *syntax.Error
 	if errors.As(err, &se) {
 		if at := strings.Index(expr, se.Expr); at >= 0 && se.Expr != "" {
-			return nil, fmt.Errorf("expression /%s/ at character %d: %s: %s", expr, len([]rune(expr[:at]))+1, se.Code, se.Expr)
+			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr), len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
 		}
-		return nil, fmt.Errorf("expression /%s/: %s", expr, se.Code)
+		return nil, fmt.Errorf("the regular expression /%s/: %s", clip(expr), se.Code)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if n := p.NumSubexp(); n != 1 {
-		return nil, fmt.Errorf("expression /%s/ has %d groups, want exactly one, around the number; (?:...) does not count", expr, n)
+		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, write (?: ) for others", n)
 	}
 	return p, nil
 }
@@ -157,13 +211,20 @@ func ParsePointer(p string) ([]string, error) {
 
 // sourceJSON is the JSON of a MetricSource.
 type sourceJSON struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
+	Name   string  `json:"name"`
+	Source rawText `json:"source"`
 }
 
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements [json.Marshaler]. It returns an error for a source
+// whose textual form would not be read as the same source.
 func (s MetricSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(sourceJSON{s.Name, s.String()})
+	text := s.String()
+	if again, err := ParseMetricSource(s.Name, text); err != nil {
+		return nil, err
+	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File, s.Pointer, text)
+	}
+	return json.Marshal(sourceJSON{s.Name, rawText(text)})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -173,6 +234,6 @@ func (s *MetricSource) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	var err error
-	*s, err = ParseMetricSource(j.Name, j.Source)
+	*s, err = ParseMetricSource(j.Name, string(j.Source))
 	return err
 }

@@ -22,7 +22,8 @@ type Measurement struct {
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
 	// Stdout and Stderr are what was kept of the output; see the runner for
-	// its cap and the mark of a cut. They are not part of the record.
+	// its cap and the mark of a cut. They are not part of the record, nor of the
+	// JSON: whoever sends a measurement sends what is wanted of them beside it.
 	Stdout, Stderr []byte `json:"-"`
 }
 
@@ -49,9 +50,14 @@ const (
 	Censored         // stopped early; the true value is at least Value
 	Failed           // the program failed, or its objective could not be measured; Value is +Inf
 	Infeasible       // ran to the end, Value is exact, but a limit of the goal is broken
+	// Withdrawn is the state of a trial that a person or a service took back
+	// before anything was learned from it: never run, or cut off; Value is +Inf.
+	// It counts as never proposed: its configuration may be proposed again, and
+	// it uses up nothing of a budget of trials.
+	Withdrawn
 )
 
-var stateNames = [...]string{"running", "done", "censored", "failed", "infeasible"}
+var stateNames = [...]string{"running", "done", "censored", "failed", "infeasible", "withdrawn"}
 
 // String returns the state's name as it is printed and stored.
 func (s State) String() string {
@@ -59,6 +65,15 @@ func (s State) String() string {
 		return stateNames[s]
 	}
 	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// States returns all states, [Running] first.
+func States() []State {
+	all := make([]State, len(stateNames))
+	for i := range all {
+		all[i] = State(i)
+	}
+	return all
 }
 
 // Final reports whether a trial in this state has ended.

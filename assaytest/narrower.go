@@ -102,7 +102,7 @@ type narrowerRun struct {
 
 func (b searcherBench) startNarrower() (*narrowerRun, error) {
 	r := &narrowerRun{searcherRun: b.start()}
-	if _, ok := r.s.(assay.Narrower); !ok {
+	if _, ok := assay.As[assay.Narrower](r.s); !ok {
 		return nil, fmt.Errorf("%T is no assay.Narrower", r.s)
 	}
 	return r, nil
@@ -111,7 +111,7 @@ func (b searcherBench) startNarrower() (*narrowerRun, error) {
 // narrow limits the searcher from now on.
 func (r *narrowerRun) narrow(l narrowLimit) {
 	r.done, r.keep = false, l.keep
-	r.s.(assay.Narrower).Narrow(func(c assay.Config) bool {
+	narrower(r.s).Narrow(func(c assay.Config) bool {
 		if !r.space.Contains(c) {
 			r.stray = c
 		}
@@ -122,7 +122,7 @@ func (r *narrowerRun) narrow(l narrowLimit) {
 // lift lifts the limit.
 func (r *narrowerRun) lift() {
 	r.done, r.keep = false, nil
-	r.s.(assay.Narrower).Narrow(nil)
+	narrower(r.s).Narrow(nil)
 }
 
 // within asks for n and checks that what comes is within the limit.
@@ -350,7 +350,7 @@ func narrowerRepeats(b searcherBench) error {
 
 func narrowerNoLimit(b searcherBench) error {
 	return b.untouched(func(r *searcherRun) error {
-		n, ok := r.s.(assay.Narrower)
+		n, ok := assay.As[assay.Narrower](r.s)
 		if !ok {
 			return fmt.Errorf("%T is no assay.Narrower", r.s)
 		}
@@ -433,7 +433,7 @@ func narrowerEmptyAsk(b searcherBench) error {
 }
 
 func narrowerObserve(b searcherBench) error {
-	if _, ok := b.build(b.space).(assay.Observer); !ok {
+	if _, ok := assay.As[assay.Observer](b.build(b.space)); !ok {
 		return nil
 	}
 	return b.each(func(r *narrowerRun, l narrowLimit, batch int) error {
@@ -447,7 +447,7 @@ func narrowerObserve(b searcherBench) error {
 			}
 			p := assay.Proposal{ID: 1, Config: c}
 			repeated := slices.ContainsFunc(append(slices.Clone(seen), r.proposals...), func(q assay.Proposal) bool { return q.Config.Equal(c) })
-			if err := r.s.(assay.Observer).Observe(b.finished(p)); err != nil {
+			if err := observer(r.s).Observe(b.finished(p)); err != nil {
 				return fmt.Errorf("observing under a limit: %w", err)
 			}
 			if !repeated {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -28,13 +27,17 @@ type RunnerOptions struct {
 	NoOutput bool
 	// Remote says that processes of a run cannot be seen from here.
 	Remote bool
+	// Detaches says that runs outlive their callers, and holds the runner to what
+	// that asks for: see [assay.Runner].
+	Detaches bool
 }
 
 // TestRunner checks the contract of [assay.Runner] for a runner of commands. The
 // programs are /bin/sh, sleep, kill, printf and pwd of the machine that the jobs
 // run on, which shares the directory for temporary files with this one. It calls
 // newRunner once for each rule; what the runner holds must be freed by a cleanup
-// of the caller.
+// of the caller. What a job asks of wrappers (Prepare, Cleanup, Warmup, Metrics)
+// is not checked.
 func TestRunner(t *testing.T, newRunner func() assay.Runner, opts RunnerOptions) {
 	t.Helper()
 	for _, rule := range runnerRules {
@@ -326,6 +329,12 @@ var runnerRules = []runnerRule{
 		return err
 	}},
 	{"concurrency", "a Runner is safe for concurrent use", checkConcurrency},
+	{"identity", "a job with an ID runs as one without, and jobs whose IDs differ are different runs", checkIdentity},
+	{"no attempt", "an ID without an attempt names no run: each job that has it is a run of its own", checkNoAttempt},
+	{"unchanged", "Run leaves the job as it is", checkUnchanged},
+	{"detached", "if the cause is ErrDetached, Run returns it; a Runner that can leaves the run alone, any other ends it", checkDetached},
+	{"attached", "if runs outlive their callers, Run of an ID that is running attaches to that run", checkAttached},
+	{"ended", "if runs outlive their callers, Run of an ID that has ended returns its measurement", checkEnded},
 	{"grace", "SIGTERM comes Grace before SIGKILL", func(b *runnerBench) error {
 		script := `trap 'echo saved >"$OUT.saved"; exit 0' TERM; echo $$ >"$OUT"; while :; do sleep 0.01; done`
 		job := sh(script)
@@ -379,64 +388,4 @@ func sameFile(path, want string) error {
 		err = fmt.Errorf("%s has %q, want %q", filepath.Base(path), got, want)
 	}
 	return err
-}
-
-func checkObserve(b *runnerBench) error {
-	const interval = 50 * time.Millisecond
-	var mu sync.Mutex
-	var seen []time.Duration
-	var over, late bool
-	job := assay.Job{Argv: []string{"sleep", "0.6"}, Interval: interval}
-	m, err := b.runner.Run(b.ctx, job, func(m assay.Measurement) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen, late = append(seen, m.Elapsed), late || over
-	})
-	mu.Lock()
-	over = true
-	mu.Unlock()
-	if err != nil {
-		return err
-	}
-	time.Sleep(4 * interval)
-	mu.Lock()
-	defer mu.Unlock()
-	if late {
-		return errors.New("observe was called after Run had returned")
-	}
-	// A loaded machine may skip some, but no more than one call fits an interval.
-	if n, most := len(seen), int(m.Elapsed/interval)+1; n < 2 || n > most {
-		return fmt.Errorf("observe was called %d times in %v, want 2 to %d", n, m.Elapsed, most)
-	}
-	last := time.Duration(0)
-	for _, e := range seen {
-		if e <= last || e > m.Elapsed {
-			return fmt.Errorf("the elapsed times %v are not between 0 and the last, %v, and growing", seen, m.Elapsed)
-		}
-		last = e
-	}
-	return nil
-}
-
-func checkConcurrency(b *runnerBench) error {
-	const n = 8
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() {
-			job := sh(`echo $1; echo $1 >&2; sleep 0.1; exit $1`, strconv.Itoa(i))
-			job.Interval = 20 * time.Millisecond
-			m, err := b.runner.Run(b.ctx, job, func(assay.Measurement) {})
-			switch want := fmt.Sprintln(i); {
-			case err != nil:
-				errs[i] = err
-			case m.ExitCode != i:
-				errs[i] = fmt.Errorf("run %d exits with %d", i, m.ExitCode)
-			case !b.NoOutput && (string(m.Stdout) != want || string(m.Stderr) != want):
-				errs[i] = fmt.Errorf("run %d has the output %q, %q", i, m.Stdout, m.Stderr)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -47,6 +48,10 @@ func (r flawedRunner) Run(ctx context.Context, job assay.Job, observe func(assay
 		job.Interval = 0
 	case "always":
 		job.Interval = max(job.Interval, 10*time.Millisecond)
+	case "changes arguments":
+		job.Argv[len(job.Argv)-1] += " "
+	case "changes room":
+		_ = append(job.Env, "C=3")
 	case "drops NUL":
 		job.Argv = strings.Split(strings.ReplaceAll(strings.Join(job.Argv, "\n"), "\x00", ""), "\n")
 	}
@@ -123,6 +128,86 @@ func (r flawedRunner) Run(ctx context.Context, job assay.Job, observe func(assay
 	return m, err
 }
 
+// A memory is a Runner whose runs outlive their callers, with one flaw.
+type memory struct {
+	flawedRunner
+	mu   sync.Mutex
+	runs map[assay.RunID]*remembered
+}
+
+type remembered struct {
+	stop  context.CancelCauseFunc
+	ended chan struct{}
+	m     assay.Measurement
+	err   error
+}
+
+// key returns the name that a run is remembered by, and whether it has one.
+func (r *memory) key(id assay.RunID) (assay.RunID, bool) {
+	named := id.Attempt > 0
+	switch r.flaw {
+	case "ignores the study":
+		id.Study = ""
+	case "ignores the trial":
+		id.Trial = 0
+	case "ignores the repeat":
+		id.Repeat = 0
+	case "ignores the attempt":
+		id.Attempt = 0
+	case "names everything":
+		named = true
+	}
+	return id, named
+}
+
+func (r *memory) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	key, named := r.key(job.ID)
+	if !named {
+		return r.flawedRunner.Run(ctx, job, observe)
+	}
+	r.mu.Lock()
+	now := r.runs[key]
+	if now != nil && r.flaw == "forgets the end" {
+		select {
+		case <-now.ended:
+			now = nil
+		default:
+		}
+	}
+	if now == nil || r.flaw == "begins again" {
+		now = &remembered{ended: make(chan struct{})}
+		r.runs[key] = now
+		var alone context.Context
+		alone, now.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+		go func() {
+			defer close(now.ended)
+			now.m, now.err = r.flawedRunner.Run(alone, job, observe)
+		}()
+	}
+	r.mu.Unlock()
+	select {
+	case <-now.ended:
+	case <-ctx.Done():
+		if cause := context.Cause(ctx); errors.Is(cause, assay.ErrDetached) && r.flaw != "lets none go" {
+			return assay.Measurement{}, cause
+		}
+		now.stop(context.Cause(ctx))
+		<-now.ended
+	}
+	return now.m, now.err
+}
+
+// newFlawed returns a Runner with a flaw, whose runs outlive their callers if the
+// name of the flaw begins with "memory: ".
+func newFlawed(flaw string) (assay.Runner, RunnerOptions) {
+	opts := RunnerOptions{Slow: 2 * time.Second}
+	flaw, opts.Detaches = strings.CutPrefix(flaw, "memory: ")
+	if opts.Detaches {
+		return &memory{flawedRunner: flawedRunner{flaw}, runs: map[assay.RunID]*remembered{}}, opts
+	}
+	return flawedRunner{flaw}, opts
+}
+
 // endLeft ends the processes whose ids are in the files pid* of a directory.
 func endLeft(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, "pid*"))
@@ -152,6 +237,12 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 		"observe":           {"late observe", "too often", "never"},
 		"grace":             {"no grace"},
 		"concurrency":       {"mixed output"},
+		"identity":          {"memory: ignores the study", "memory: ignores the trial", "memory: ignores the repeat", "memory: ignores the attempt"},
+		"no attempt":        {"memory: names everything"},
+		"unchanged":         {"changes arguments", "changes room"},
+		"detached":          {"memory: lets none go", "memory: begins again", "plain error"},
+		"attached":          {"memory: begins again"},
+		"ended":             {"memory: begins again", "memory: forgets the end"},
 		"no program":        {"shell"},
 		"NUL byte":          {"drops NUL"},
 		"deaf program":      {"plain error"},
@@ -172,7 +263,8 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 			check := func(flaw string) error {
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 				defer cancel()
-				b := newRunnerBench(ctx, flawedRunner{flaw}, RunnerOptions{Slow: 2 * time.Second}, t.TempDir())
+				r, opts := newFlawed(flaw)
+				b := newRunnerBench(ctx, r, opts, t.TempDir())
 				defer endLeft(b.dir)
 				return rule.check(b)
 			}
@@ -182,8 +274,10 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 				}
 			}
 			if !slices.Contains(flaws, "") {
-				if err := check(""); err != nil {
-					t.Errorf("a runner without a flaw: %v", err)
+				for _, sound := range []string{"", "memory: "} {
+					if err := check(sound); err != nil {
+						t.Errorf("a runner without a flaw (%s): %v", sound, err)
+					}
 				}
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -25,13 +26,13 @@ type SearcherOptions struct {
 }
 
 // TestSearcher checks every rule of the contract of [assay.Searcher], and of
-// [assay.Observer] if the searcher is one. newSearcher returns a new searcher
+// [assay.Observer] and [assay.Resumer] if the searcher is one. newSearcher returns a new searcher
 // on the space it is given; two on the same space must behave alike. The spaces
 // are those of the suite: one point, categories, reals, all kinds mixed,
 // relations, a list, and one too large to enumerate.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
-	testSearcherCases(t, searcherCases, newSearcher, opts)
+	testSearcherCases(t, slices.Concat(searcherCases, resumerCases), newSearcher, opts)
 }
 
 // testSearcherCases runs the cases in every space of the suite that the searcher

@@ -363,13 +363,13 @@ func searcherExhaustion(b searcherBench) error {
 }
 
 func searcherObserve(b searcherBench) error {
-	if _, ok := b.build(b.space).(assay.Observer); !ok {
+	if _, ok := assay.As[assay.Observer](b.build(b.space)); !ok {
 		return nil
 	}
 	seen := assay.Proposal{ID: 1, Config: anyConfig(b.space)}
 	r := b.start()
 	observe := func(t assay.Trial) error {
-		if err := r.s.(assay.Observer).Observe(t); err != nil {
+		if err := observer(r.s).Observe(t); err != nil {
 			return fmt.Errorf("observing a trial that is %v: %w", t.State, err)
 		}
 		return nil
@@ -392,7 +392,7 @@ func searcherObserve(b searcherBench) error {
 	if err := r.sequence(b.opts.Trials/4, b.finished); err != nil {
 		return err
 	}
-	if err := r.s.(assay.Observer).Observe(ended(seen, assay.Running, 1)); err == nil {
+	if err := observer(r.s).Observe(ended(seen, assay.Running, 1)); err == nil {
 		return fmt.Errorf("a running trial can be observed")
 	}
 	if b.opts.NoRepeats {
@@ -404,7 +404,7 @@ func searcherObserve(b searcherBench) error {
 	// Two that observe the same behave alike.
 	one, two := b.start(), b.start()
 	for _, r := range []*searcherRun{one, two} {
-		if err := r.s.(assay.Observer).Observe(b.finished(seen), ended(seen, assay.Failed, math.Inf(1))); err != nil {
+		if err := observer(r.s).Observe(b.finished(seen), ended(seen, assay.Failed, math.Inf(1))); err != nil {
 			return err
 		}
 		if err := r.sequence(b.opts.Trials/4, b.finished); err != nil {
@@ -421,4 +421,19 @@ func anyConfig(s *assay.Space) assay.Config {
 		panic("assaytest: nothing can be drawn from the space")
 	}
 	return c
+}
+
+// observer returns the Observer that s is.
+func observer(s assay.Searcher) assay.Observer { return ability[assay.Observer](s) }
+
+// narrower returns the Narrower that s is.
+func narrower(s assay.Searcher) assay.Narrower { return ability[assay.Narrower](s) }
+
+// ability returns the ability A of s, and panics if it lacks it.
+func ability[A any](s assay.Searcher) A {
+	a, ok := assay.As[A](s)
+	if !ok {
+		panic(fmt.Sprintf("assaytest: %T lacks the ability %T", s, (*A)(nil)))
+	}
+	return a
 }

@@ -53,6 +53,10 @@ func storeCases() []storeCase {
 		{"Names", "any text of up to 200 characters is a name, the empty one is not; Studies yields them in lexical order", testNames},
 		{"RoundTrip", "an event is read back as it was appended, without the output of the trial", testRoundTrip},
 		{"Order", "Events yields the events in the order of their Append", testOrder},
+		{"Conflict", "Append at another place than the end is ErrConflict and adds nothing", testConflict},
+		{"AppendTwice", "the same events at the same place are no error, whatever stands behind them; other events are ErrConflict", testAppendTwice},
+		{"OneWins", "of two that append at one position exactly one succeeds", testOneWins},
+		{"After", "Events begins behind the position that it is given", testAfter},
 		{"AllOrNone", "Append adds all events or none", testAllOrNone},
 		{"NoAlias", "the store shares no memory with its callers", testNoAlias},
 		{"AppendWhileIterating", "an iteration neither blocks an Append nor is blocked by one", testAppendWhileIterating},
@@ -72,7 +76,7 @@ func testCreate(t *testing.T, s assay.Store, _ StoreOptions) {
 	if got := mustEvents(t, s, "a"); len(got) != 0 {
 		t.Errorf("got %d events in a new study, want 0", len(got))
 	}
-	noStoreErr(t, s.Append(ctx, "a", askedEvent(1)))
+	noStoreErr(t, add(ctx, s, "a", askedEvent(1)))
 	if err := s.Create(ctx, "a", []byte("other")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second Create: got %v, want fs.ErrExist", err)
 	}
@@ -90,12 +94,12 @@ func testNotExist(t *testing.T, s assay.Store, _ StoreOptions) {
 			t.Errorf("Spec(%q): got %v, want fs.ErrNotExist", name, err)
 		}
 		for _, events := range [][]assay.Event{nil, {askedEvent(1)}} {
-			if err := s.Append(ctx, name, events...); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := s.Append(ctx, name, 0, events...); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("Append(%q) of %d events: got %v, want fs.ErrNotExist", name, len(events), err)
 			}
 		}
 		n := 0
-		for _, err := range s.Events(ctx, name) {
+		for _, err := range s.Events(ctx, name, 0) {
 			if n++; !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("Events(%q): got %v, want fs.ErrNotExist", name, err)
 			}
@@ -146,7 +150,7 @@ func testNames(t *testing.T, s assay.Store, opts StoreOptions) {
 		if err := s.Create(ctx, name, []byte(name)); err != nil {
 			t.Fatalf("Create(%q): %v", name, err)
 		}
-		noStoreErr(t, s.Append(ctx, name, askedEvent(int64(i+1))))
+		noStoreErr(t, add(ctx, s, name, askedEvent(int64(i+1))))
 	}
 	if err := s.Create(ctx, "", nil); err == nil {
 		t.Error("Create of a study with the empty name: got no error")
@@ -170,7 +174,7 @@ func testRoundTrip(t *testing.T, s assay.Store, opts StoreOptions) {
 	want := oddEvents()
 	noStoreErr(t, s.Create(t.Context(), "a", nil))
 	for i, e := range want {
-		if err := s.Append(t.Context(), "a", e); err != nil {
+		if err := add(t.Context(), s, "a", e); err != nil {
 			t.Fatalf("event %d: %v", i, err)
 		}
 	}
@@ -234,6 +238,13 @@ func oddEvents() []assay.Event {
 		checked(trial(13, assay.Failed, math.NaN(), func(t *assay.Trial) {
 			t.Measurement.Metrics = map[string]float64{"a": math.Inf(-1)}
 		})),
+		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
+		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
+		{At: at, Started: &assay.Start{RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere"}},
+		{At: at, Cut: &assay.Cut{Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5, Alpha: 0.7, Reason: "why"}},
+		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
+		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
+		trial(16, assay.Withdrawn, math.Inf(1), nil),
 		{At: at, Spent: 1, Ended: &assay.End{By: "budget"}},
 		{At: at, Ended: &assay.End{}},
 	}
@@ -253,7 +264,7 @@ func testOrder(t *testing.T, s assay.Store, _ StoreOptions) {
 			id++
 			batch = append(batch, askedEvent(id))
 		}
-		noStoreErr(t, s.Append(t.Context(), "a", batch...))
+		noStoreErr(t, add(t.Context(), s, "a", batch...))
 		want = append(want, batch...)
 	}
 	checkEvents(t, s, "a", want)
@@ -261,8 +272,8 @@ func testOrder(t *testing.T, s assay.Store, _ StoreOptions) {
 
 func testAllOrNone(t *testing.T, s assay.Store, _ StoreOptions) {
 	noStoreErr(t, s.Create(t.Context(), "a", nil))
-	noStoreErr(t, s.Append(t.Context(), "a"))
-	noStoreErr(t, s.Append(t.Context(), "a", askedEvent(1)))
+	noStoreErr(t, add(t.Context(), s, "a"))
+	noStoreErr(t, add(t.Context(), s, "a", askedEvent(1)))
 	both := toldEvent(3, 1)
 	both.Asked = askedEvent(3).Asked
 	for name, bad := range map[string]assay.Event{
@@ -270,7 +281,7 @@ func testAllOrNone(t *testing.T, s assay.Store, _ StoreOptions) {
 		"both asked and told": both,
 		"of an unknown state": {Told: &assay.Trial{State: 99}},
 	} {
-		if err := s.Append(t.Context(), "a", askedEvent(2), bad, askedEvent(4)); err == nil {
+		if _, err := s.Append(t.Context(), "a", 1, askedEvent(2), bad, askedEvent(4)); err == nil {
 			t.Errorf("an event %s: got no error", name)
 		}
 	}
@@ -284,7 +295,7 @@ func testNoAlias(t *testing.T, s assay.Store, _ StoreOptions) {
 	spec[0] = 'X'
 	e := toldEvent(1, 2)
 	events := []assay.Event{e}
-	noStoreErr(t, s.Append(ctx, "a", events...))
+	noStoreErr(t, add(ctx, s, "a", events...))
 	e.Told.Value, e.Told.Config[0], e.Told.Measurement.Metrics["m"] = 99, 99, 99
 	events[0] = askedEvent(7)
 	for _, got := range mustEvents(t, s, "a") {
@@ -306,14 +317,14 @@ func testAppendWhileIterating(t *testing.T, s assay.Store, _ StoreOptions) {
 	want := fillStudy(t, s, "a", before)
 	noStoreErr(t, s.Create(ctx, "b", nil))
 	n := 0
-	for e, err := range s.Events(ctx, "a") {
+	for e, err := range s.Events(ctx, "a", 0) {
 		noStoreErr(t, err)
 		if n < before && !SameEvent(e, want[n]) {
 			t.Fatalf("event %d: got %+v, want %+v", n, e, want[n])
 		}
 		if n%50 == 0 && n < before {
-			noStoreErr(t, s.Append(ctx, "a", askedEvent(int64(before+n))))
-			noStoreErr(t, s.Append(ctx, "b", askedEvent(int64(n))))
+			noStoreErr(t, add(ctx, s, "a", askedEvent(int64(before+n))))
+			noStoreErr(t, add(ctx, s, "b", askedEvent(int64(n))))
 			if got := len(mustEvents(t, s, "b")); got != n/50+1 {
 				t.Fatalf("a nested iteration: got %d events, want %d", got, n/50+1)
 			}
@@ -334,7 +345,7 @@ func testEarlyBreak(t *testing.T, s assay.Store, _ StoreOptions) {
 	want := fillStudy(t, s, "a", 20)
 	noStoreErr(t, s.Create(ctx, "b", nil))
 	for range 100 {
-		for e, err := range s.Events(ctx, "a") {
+		for e, err := range s.Events(ctx, "a", 0) {
 			noStoreErr(t, err)
 			if !SameEvent(e, want[0]) {
 				t.Fatalf("got %+v first, want %+v", e, want[0])
@@ -348,16 +359,16 @@ func testEarlyBreak(t *testing.T, s assay.Store, _ StoreOptions) {
 			}
 			break
 		}
-		next, stop := iter.Pull2(s.Events(ctx, "a"))
+		next, stop := iter.Pull2(s.Events(ctx, "a", 0))
 		next()
 		stop()
 	}
-	noStoreErr(t, s.Append(ctx, "a", askedEvent(21)))
+	noStoreErr(t, add(ctx, s, "a", askedEvent(21)))
 }
 
 func testTwoPasses(t *testing.T, s assay.Store, _ StoreOptions) {
 	fillStudy(t, s, "a", 5)
-	events, studies := s.Events(t.Context(), "a"), s.Studies(t.Context())
+	events, studies := s.Events(t.Context(), "a", 0), s.Studies(t.Context())
 	for _, want := range []int{5, 6} {
 		n := 0
 		for _, err := range events {
@@ -371,7 +382,7 @@ func testTwoPasses(t *testing.T, s assay.Store, _ StoreOptions) {
 		if n != want+100 {
 			t.Errorf("got %d events and %d studies, want %d and 1", n%100, n/100, want)
 		}
-		noStoreErr(t, s.Append(t.Context(), "a", askedEvent(6)))
+		noStoreErr(t, add(t.Context(), s, "a", askedEvent(6)))
 	}
 }
 
@@ -391,10 +402,10 @@ func testConcurrency(t *testing.T, s assay.Store, _ StoreOptions) {
 				t.Errorf("concurrent Create: got %v, want fs.ErrExist", one)
 			}
 			for i := range int64(each) {
-				err = errors.Join(err, s.Append(ctx, own, askedEvent(i+1)))
+				err = errors.Join(err, add(ctx, s, own, askedEvent(i+1)))
 				// Two events at once must stay neighbours.
-				err = errors.Join(err, s.Append(ctx, "shared", askedEvent(w*each+i), toldEvent(w*each+i, 1)))
-				for _, e := range s.Events(ctx, "shared") {
+				err = errors.Join(err, add(ctx, s, "shared", askedEvent(w*each+i), toldEvent(w*each+i, 1)))
+				for _, e := range s.Events(ctx, "shared", 0) {
 					err = errors.Join(err, e)
 				}
 			}
@@ -441,10 +452,11 @@ func testCancelled(t *testing.T, s assay.Store, _ StoreOptions) {
 		}
 	}
 	check("Create", s.Create(ctx, "b", nil))
-	check("Append", s.Append(ctx, "a", askedEvent(6)))
-	_, err := s.Spec(ctx, "a")
+	_, err := s.Append(ctx, "a", 5, askedEvent(6))
+	check("Append", err)
+	_, err = s.Spec(ctx, "a")
 	check("Spec", err)
-	_, err = collectPairs(s.Events(ctx, "a"))
+	_, err = collectPairs(s.Events(ctx, "a", 0))
 	check("Events", err)
 	_, err = collectPairs(s.Studies(ctx))
 	check("Studies", err)
@@ -468,7 +480,7 @@ func testReopen(t *testing.T, s assay.Store, opts StoreOptions) {
 	var want []assay.Event
 	noStoreErr(t, s.Create(t.Context(), "a", []byte("spec")))
 	for id := range int64(5) {
-		noStoreErr(t, s.Append(t.Context(), "a", askedEvent(id), toldEvent(id, 1)))
+		noStoreErr(t, add(t.Context(), s, "a", askedEvent(id), toldEvent(id, 1)))
 		want = append(want, askedEvent(id), toldEvent(id, 1))
 		s = opts.Reopen(t, s)
 		checkEvents(t, s, "a", want)
@@ -487,7 +499,7 @@ func testRemover(t *testing.T, s assay.Store, _ StoreOptions) {
 	if err := r.Remove(ctx, "a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("second Remove: got %v, want fs.ErrNotExist", err)
 	}
-	if err := s.Append(ctx, "a", askedEvent(1)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Append(ctx, "a", 0, askedEvent(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Append to a removed study: got %v, want fs.ErrNotExist", err)
 	}
 	if got := mustStudies(t, s); !slices.Equal(got, []string{"b"}) {

@@ -1,6 +1,9 @@
 package assaytest
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -19,9 +22,15 @@ import (
 func SameEvent(a, b assay.Event) bool {
 	return a.At.Equal(b.At) && a.Spent == b.Spent &&
 		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
+		a.Batch == b.Batch && bytes.Equal(a.Memo, b.Memo) &&
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
-		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) }) &&
-		sameOrNil(a.Ended, b.Ended, func(a, b assay.End) bool { return a == b })
+		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) && equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
+		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) })
+}
+
+// equalOrNil reports whether a and b are both nil or point to equal values.
+func equalOrNil[T comparable](a, b *T) bool {
+	return sameOrNil(a, b, func(a, b T) bool { return a == b })
 }
 
 // sameOrNil reports whether a and b are both nil or point to the same values.
@@ -88,8 +97,24 @@ func fillStudy(t *testing.T, s assay.Store, study string, n int) []assay.Event {
 	for i := range events {
 		events[i] = askedEvent(int64(i + 1))
 	}
-	noStoreErr(t, s.Append(t.Context(), study, events...))
+	noStoreErr(t, add(t.Context(), s, study, events...))
 	return events
+}
+
+// add appends events wherever the record ends.
+func add(ctx context.Context, s assay.Store, study string, events ...assay.Event) error {
+	for {
+		var end assay.Position
+		for _, err := range s.Events(ctx, study, 0) {
+			if err != nil {
+				return err
+			}
+			end++
+		}
+		if _, err := s.Append(ctx, study, end, events...); !errors.Is(err, assay.ErrConflict) {
+			return err
+		}
+	}
 }
 
 func checkEvents(t *testing.T, s assay.Store, study string, want []assay.Event) {
@@ -119,12 +144,15 @@ func eventText(e assay.Event) string {
 	if e.Ended != nil {
 		text += fmt.Sprintf(" ended %+v", *e.Ended)
 	}
+	if e.Asked == nil && e.Told == nil && e.Checked == nil && e.Ended == nil {
+		text += fmt.Sprintf(" %+v %+v %+v %+v", e.Started, e.Cut, e.Ordered, e.Withdrawn)
+	}
 	return fmt.Sprintf("%.1000s", text)
 }
 
 func mustEvents(t *testing.T, s assay.Store, study string) []assay.Event {
 	t.Helper()
-	events, err := collectPairs(s.Events(t.Context(), study))
+	events, err := collectPairs(s.Events(t.Context(), study, 0))
 	noStoreErr(t, err)
 	return events
 }

@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/assay-run/assay"
 )
@@ -14,7 +16,30 @@ type Refitter interface {
 	// Refit returns the Predictor for d, which has the same features. The errors
 	// are those of the Learner's Fit.
 	Refit(d assay.Data) (assay.Predictor, error)
+	// Parameters returns them, for [GPOf]. The slice is the caller's.
+	Parameters() []float64
 }
+
+// GPOf returns the process that has the parameters of another and no examples yet:
+// it predicts the mean 0 with the deviation s. As [GP].Like and to Refit it is as
+// good as the other. It panics for fewer than two parameters, which is a process
+// over no feature.
+func GPOf(parameters []float64) Refitter {
+	d := len(parameters) - 2
+	if d < 0 {
+		panic(fmt.Sprintf("model: a process of %d parameters", len(parameters)))
+	}
+	theta := slices.Clone(parameters)
+	ones := slices.Repeat([]float64{1}, d)
+	return &gpPosterior{
+		scaler: scaler{make([]float64, d), ones}, sd: 1, d: d,
+		w: inverseSquares(theta[:d]), signal: math.Exp(theta[d]), theta: theta,
+	}
+}
+
+// Parameters implements [Refitter] for [GP]: the logarithms of the length scales, of
+// s², and of σ², in the units of the scaled features and outcomes.
+func (p *gpPosterior) Parameters() []float64 { return slices.Clone(p.theta) }
 
 // A MeanPredictor is a Predictor that predicts means at a fraction of the cost of
 // their deviations.

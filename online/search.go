@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -143,13 +144,12 @@ func (s *Session) tell(t assay.Trial) error {
 	return nil
 }
 
-// ask queues at most n more proposals and returns their number. It asks for
-// them one at a time, as replay will.
+// ask queues at most n more proposals and returns their number.
 func (s *Session) ask(n, epoch int) (int, error) {
 	var ps []assay.Proposal
 	done := false
 	for len(ps) < n {
-		p, err := s.searcher.Ask(1)
+		more, err := s.searcher.Ask(n - len(ps))
 		if errors.Is(err, assay.ErrDone) {
 			done = true
 			break
@@ -157,12 +157,14 @@ func (s *Session) ask(n, epoch int) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("on-line search: %w", err)
 		}
-		if len(p) == 0 {
+		if len(more) == 0 {
 			break
 		}
-		p[0].ID += s.offset
-		s.emit(assay.Event{Asked: &p[0]})
-		ps = append(ps, p[0])
+		for i := range more {
+			more[i].ID += s.offset
+		}
+		s.emit(replay.Asked(s.searcher, n-len(ps), more)...)
+		ps = append(ps, more...)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,12 +205,14 @@ func (s *Session) fail(err error) {
 	s.dropPoints()
 }
 
-// emit hands an event to the goroutine that records. It waits if that is far
-// behind, so the search goes no faster than the record.
-func (s *Session) emit(e assay.Event) {
-	e.At = s.o.Clock.Now()
-	e.Spent = s.before + e.At.Sub(s.began)
-	s.log <- e
+// emit hands events that belong together to the goroutine that records. It waits
+// if that is far behind, so the search goes no faster than the record.
+func (s *Session) emit(events ...assay.Event) {
+	now := s.o.Clock.Now()
+	for i := range events {
+		events[i].At, events[i].Spent = now, s.before+now.Sub(s.began)
+	}
+	s.log <- events
 }
 
 // write is the goroutine that appends the events, many at a time.
@@ -220,22 +224,23 @@ func (s *Session) write() {
 		broken := s.fault
 		s.mu.Unlock()
 		if broken == nil && len(batch) > 0 {
-			if err := s.o.Store.Append(context.Background(), s.o.Name, batch...); err != nil {
+			end, err := s.o.Store.Append(context.Background(), s.o.Name, s.end, batch...)
+			if err != nil {
 				s.fail(fmt.Errorf("study %q: recording: %w", s.o.Name, err))
+			} else {
+				s.end = end
 			}
 		}
 		batch = batch[:0]
 	}
-	for e := range s.log {
-		batch = append(batch, e)
+	for events := range s.log {
+		batch = append(batch, events...)
 		due := time.NewTimer(s.o.Flush)
 		for open := true; open && len(batch) < most; {
-			var more assay.Event
+			var more []assay.Event
 			select {
 			case more, open = <-s.log:
-				if open {
-					batch = append(batch, more)
-				}
+				batch = append(batch, more...)
 			case <-due.C:
 				open = false
 			}
@@ -246,36 +251,28 @@ func (s *Session) write() {
 	flush()
 }
 
-// replay feeds the stored events to the searchers, epoch by epoch, and queues
-// the proposals that were never told.
+// replay brings the searcher of the last epoch to where the record says that it
+// was, and queues the proposals that were never told. The searches before it are
+// not played again: what they found no longer counts.
 func (s *Session) replay(ctx context.Context) error {
 	if err := s.begin(0); err != nil {
 		return err
 	}
-	player := replay.Player{Study: s.o.Name, Space: s.o.Space}
+	var events []assay.Event // of the epoch
 	open := map[int64]assay.Proposal{}
-	for e, err := range s.o.Store.Events(ctx, s.o.Name) {
+	for e, err := range s.o.Store.Events(ctx, s.o.Name, 0) {
 		if err != nil {
 			return err
 		}
+		s.end++
 		s.before = max(s.before, e.Spent)
 		switch {
 		case e.Asked != nil:
-			own := *e.Asked
-			own.ID -= s.offset
-			player.Searcher = s.searcher
-			if err := player.Asked(own); err != nil {
-				return err
-			}
+			events = append(events, e)
 			open[e.Asked.ID] = *e.Asked
 			s.lastID = e.Asked.ID
 		case e.Told != nil:
-			own := *e.Told
-			own.ID -= s.offset
-			player.Searcher = s.searcher
-			if err := player.Told(own); err != nil {
-				return err
-			}
+			events = append(events, e)
 			delete(open, e.Told.ID)
 			s.count(*e.Told)
 		case e.Ended != nil && e.Ended.By == endedRestart:
@@ -283,15 +280,16 @@ func (s *Session) replay(ctx context.Context) error {
 			if err := s.begin(s.epoch); err != nil {
 				return err
 			}
+			events = events[:0]
 			clear(open)
 			s.clear()
 		}
 	}
-	var rest []assay.Proposal
-	for _, p := range open {
-		rest = append(rest, p)
+	player := replay.Player{Study: s.o.Name, Space: s.o.Space, Searcher: s.searcher, Offset: s.offset}
+	if err := player.Play(events); err != nil {
+		return err
 	}
-	slices.SortFunc(rest, func(a, b assay.Proposal) int { return cmp.Compare(a.ID, b.ID) })
+	rest := slices.SortedFunc(maps.Values(open), func(a, b assay.Proposal) int { return cmp.Compare(a.ID, b.ID) })
 	s.admit(rest)
 	return nil
 }

@@ -111,10 +111,11 @@ type Session struct {
 	began  time.Time
 	before time.Duration // spent by earlier sessions
 	wake   chan struct{} // to the goroutine of think; capacity 1
-	log    chan assay.Event
+	log    chan []assay.Event // those of one call of the searcher together
 	ended  sync.WaitGroup
 	stop   context.CancelFunc
 	quit   context.Context
+	end    assay.Position // of the record; owned by write, once it runs
 
 	searcher assay.Searcher // owned by think, once it runs, as the rest of this block
 	at       int            // its epoch
@@ -179,7 +180,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		o.Flush = 200 * time.Millisecond
 	}
 	o.Samples = max(o.Samples, 1)
-	s := &Session{o: o, wake: make(chan struct{}, 1), log: make(chan assay.Event, 4096)}
+	s := &Session{o: o, wake: make(chan struct{}, 1), log: make(chan []assay.Event, 4096)}
 	s.members, s.ranks, s.open = map[string]*member{}, map[int]*member{}, map[int64]*point{}
 	s.forget()
 	if err := s.replay(ctx); err != nil {

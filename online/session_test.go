@@ -91,7 +91,7 @@ func shut(t testing.TB, s *online.Session) {
 
 func eventsOf(t testing.TB, st assay.Store) (events []assay.Event) {
 	t.Helper()
-	for e, err := range st.Events(t.Context(), "o") {
+	for e, err := range st.Events(t.Context(), "o", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,12 +296,12 @@ type badStore struct {
 	err  error
 }
 
-func (b badStore) Append(ctx context.Context, name string, es ...assay.Event) error {
+func (b badStore) Append(ctx context.Context, name string, at assay.Position, es ...assay.Event) (assay.Position, error) {
 	<-b.gate
 	if b.err != nil {
-		return b.err
+		return 0, b.err
 	}
-	return b.Store.Append(ctx, name, es...)
+	return b.Store.Append(ctx, name, at, es...)
 }
 
 func TestOnlineStoreFails(t *testing.T) {

@@ -19,7 +19,7 @@ const hintSources = 16 // that a hint is made of, those with the most trials
 // than 20,000 configurations, where it would cost more than many a run. Of more than
 // 16 studies it takes those with the most trials.
 func (k *Knowledge) Hint(s assay.Searcher) {
-	h, ok := s.(assay.Hinter)
+	h, ok := assay.As[assay.Hinter](s)
 	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {
 		return
 	}

@@ -58,3 +58,31 @@ func TestNoHint(t *testing.T) {
 	}
 	NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, f)}).Hint(search.NewRandom(space, 1))
 }
+
+// A wrapper keeps no hint from what it wraps: a very large value for runs that break
+// a limit, and values that are left out.
+func TestHintReachesWhatIsWrapped(t *testing.T) {
+	space := grid()
+	k := NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, func(c assay.Config) float64 { return 1 + c[0] })})
+	for name, wrap := range map[string]func(assay.Searcher) assay.Searcher{
+		"penalize":          func(s assay.Searcher) assay.Searcher { return search.Penalize(s, 10) },
+		"cache of penalize": func(s assay.Searcher) assay.Searcher { return search.Cache(search.Penalize(s, 10)) },
+		"pruner":            func(s assay.Searcher) assay.Searcher { return must(New(s, k, Options{})) },
+	} {
+		s := &hinted{Searcher: search.NewRandom(space, 1)}
+		var in assay.Searcher = s
+		if name == "pruner" {
+			in = narrowHinted{s, search.NewRandom(space, 1)}
+		}
+		k.Hint(wrap(in))
+		if s.h == nil {
+			t.Errorf("%s: no hint", name)
+		}
+	}
+}
+
+// narrowHinted is a hinted that can be narrowed.
+type narrowHinted struct {
+	*hinted
+	assay.Narrower
+}

@@ -38,24 +38,29 @@ const (
 	leastWitnesses   = 3
 )
 
+// ErrNotNarrower is the error of [New] for a searcher that cannot leave out values.
+var ErrNotNarrower = errors.New("the searcher is no assay.Narrower")
+
 // A Pruner is a searcher whose space shrinks as earlier studies say. Make one with
 // [New].
 type Pruner struct {
-	inner assay.Narrower
-	base  *base
-	limit *limit
-	opts  Options
-	kept  [][]bool // by parameter and cell
-	cuts  []assay.Cut
-	alpha []float64 // by source, once it was needed; NaN before
-	told  int       // trials that the limit has been made for
-	asked map[int64]assay.Config
-	free  bool // the space stays whole from now on
+	inner  assay.Searcher
+	narrow func(keep func(assay.Config) bool) // of inner
+	base   *base
+	limit  *limit
+	opts   Options
+	kept   [][]bool // by parameter and cell
+	cuts   []assay.Cut
+	alpha  []float64 // by source, once it was needed; NaN before
+	told   int       // trials that the limit has been made for
+	asked  map[int64]assay.Config
+	free   bool // the space stays whole from now on
 }
 
 var (
 	_ assay.Searcher = (*Pruner)(nil)
 	_ assay.Observer = (*Pruner)(nil)
+	_ assay.Lacker   = (*Pruner)(nil)
 )
 
 // New returns inner in a space that shrinks (Silva et al. 2018, §3.3-3.6). At the
@@ -75,9 +80,13 @@ var (
 // or is undefined, a single value when the best trial has it, and all when inner
 // has proposed everything that is left. Every removal and return is a Cut.
 //
-// New returns an error for a value of Options.Keep that the space does not have, and
-// panics if a number of the options is out of range.
-func New(inner assay.Narrower, k *Knowledge, opts Options) (*Pruner, error) {
+// A Pruner is an [assay.Observer] whatever inner is, which hears of the trials if it
+// is one. It is no [assay.Narrower]: the limit of inner is its own.
+//
+// New returns an error that matches [ErrNotNarrower] if inner is none, and one for a
+// value of Options.Keep that the space does not have. It panics if a number of the
+// options is out of range.
+func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) || !(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
 		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
 	}
@@ -87,8 +96,12 @@ func New(inner assay.Narrower, k *Knowledge, opts Options) (*Pruner, error) {
 	if opts.Least == 0 {
 		opts.Least = leastWitnesses
 	}
+	narrower, ok := assay.As[assay.Narrower](inner)
+	if !ok {
+		return nil, ErrNotNarrower
+	}
 	space := k.space
-	p := &Pruner{inner: inner, base: newBase(k), limit: newLimit(space), opts: opts, asked: map[int64]assay.Config{}}
+	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k), limit: newLimit(space), opts: opts, asked: map[int64]assay.Config{}}
 	for i := range space.Params {
 		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
 	}
@@ -119,6 +132,15 @@ func (p *Pruner) Keeps(c assay.Config) bool {
 	return keep == nil || keep(c)
 }
 
+// Unwrap implements [assay.Unwrapper].
+func (p *Pruner) Unwrap() assay.Searcher { return p.inner }
+
+// Lacks implements [assay.Lacker].
+func (p *Pruner) Lacks(ability any) bool {
+	_, narrower := ability.(*assay.Narrower)
+	return narrower
+}
+
 // Ask implements [assay.Searcher]. It ends when inner does in the whole space.
 func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	p.update()
@@ -126,7 +148,7 @@ func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	if errors.Is(err, assay.ErrDone) && !p.free && p.limit.keep() != nil {
 		p.free = true
 		p.restore(func(int, int) bool { return true }, "nothing is left to propose in the smaller space")
-		p.inner.Narrow(nil)
+		p.narrow(nil)
 		ps, err = p.inner.Ask(n)
 	}
 	for _, q := range ps {
@@ -158,7 +180,7 @@ func (p *Pruner) Observe(trials ...assay.Trial) error {
 			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), p.base.space.Dim())
 		}
 	}
-	if o, ok := p.inner.(assay.Observer); ok {
+	if o, ok := assay.As[assay.Observer](p.inner); ok {
 		if err := o.Observe(trials...); err != nil {
 			return err
 		}
@@ -179,7 +201,7 @@ func (p *Pruner) update() {
 		p.cut(at, r)
 	}
 	if len(p.cuts) > before {
-		p.inner.Narrow(p.limit.keep())
+		p.narrow(p.limit.keep())
 	}
 }
 

@@ -60,6 +60,7 @@ type asked struct {
 var (
 	_ assay.Searcher = (*Transfer)(nil)
 	_ assay.Observer = (*Transfer)(nil)
+	_ assay.Lacker   = (*Transfer)(nil)
 )
 
 // NewTransfer returns inner with proposals from earlier studies between its own.
@@ -80,6 +81,10 @@ var (
 // In an [assay.Space.Indexed] space of up to 20,000 all configurations are candidates,
 // elsewhere the best of the earlier studies, the neighbours of the best and random
 // ones. The trials go to inner; those of ours as observations, if it is an Observer.
+//
+// A Transfer is an [assay.Observer] whatever inner is, and no [assay.Narrower]: its own
+// proposals are from the whole space.
+//
 // Wrap the result in search.Cache: where inner is none it may propose what we have.
 func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
 	if opts.First < 0 {
@@ -100,6 +105,15 @@ func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Tran
 		}
 	}
 	return t
+}
+
+// Unwrap implements [assay.Unwrapper].
+func (t *Transfer) Unwrap() assay.Searcher { return t.inner }
+
+// Lacks implements [assay.Lacker].
+func (t *Transfer) Lacks(ability any) bool {
+	_, narrower := ability.(*assay.Narrower)
+	return narrower
 }
 
 // Ask implements [assay.Searcher]. It ends when inner does.
@@ -387,7 +401,7 @@ func (t *Transfer) Observe(trials ...assay.Trial) error {
 
 // show gives trials that inner did not ask for to inner, if it is an Observer.
 func (t *Transfer) show(trials ...assay.Trial) error {
-	if o, ok := t.inner.(assay.Observer); ok {
+	if o, ok := assay.As[assay.Observer](t.inner); ok {
 		return o.Observe(trials...)
 	}
 	return nil

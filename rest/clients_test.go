@@ -127,7 +127,7 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 			}
 			stop()
 			failed := 0
-			for e, err := range st.Events(t.Context(), "o") {
+			for e, err := range st.Events(t.Context(), "o", 0) {
 				if err != nil {
 					t.Fatal(err)
 				}

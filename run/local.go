@@ -26,8 +26,9 @@ const DefaultOutput = 1 << 20
 
 // LocalOptions configure a [Local]. The zero value is usable.
 type LocalOptions struct {
-	// Owner names what the runs are for, such as a study, so that [Sweep] can
-	// find what a killed tool has left of it. "" is an owner like any other.
+	// Owner names what the runs of jobs without a study are for, so that [Sweep]
+	// can find what a killed tool has left of them. "" is an owner like any
+	// other. A job with an ID is owned by its study.
 	Owner string
 	// Head and Tail are how many bytes of the beginning and of the end of each
 	// output stream are kept; 0 means DefaultOutput, less than 0 none.
@@ -81,6 +82,7 @@ var _ assay.Runner = (*Local)(nil)
 // A slot is what is kept from one run to the next.
 type slot struct {
 	group *cgroup.Group // nil if there are no cgroups
+	owner string        // of the group, hashed: it is in its name
 }
 
 // NewLocal returns a Local, which must be closed. It returns an error only if
@@ -159,19 +161,26 @@ func (l *Local) Close() error {
 	return errors.Join(errs...)
 }
 
-// acquire returns a slot that no run is using.
-func (l *Local) acquire() (*slot, error) {
+// acquire returns a slot of that owner that no run is using. Free groups of
+// another owner give way to a new one, so that there are never more groups than
+// there were runs at once.
+func (l *Local) acquire(owner string) (*slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for i, s := range slices.Backward(l.free) {
+		if s.group == nil || s.owner == owner {
+			l.free = slices.Delete(l.free, i, i+1)
+			return s, nil
+		}
+	}
 	if n := len(l.free); n > 0 {
-		s := l.free[n-1]
+		l.free[n-1].group.Remove() // what is left of it on an error goes with Close
 		l.free = l.free[:n-1]
-		return s, nil
 	}
 	l.slots++
-	s := &slot{}
+	s := &slot{owner: owner}
 	if l.parent != nil {
-		g, err := l.parent.Group(fmt.Sprint(l.slots))
+		g, err := l.parent.Group(groupOf(owner, l.slots))
 		if err != nil {
 			return nil, fmt.Errorf("%w", err)
 		}
@@ -245,12 +254,16 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 		return assay.Measurement{}, err
 	}
 	defer l.cpus.give(cpus)
-	s, err := l.acquire()
+	id := l.id
+	if job.ID.Study != "" {
+		id.owner = hashOwner(job.ID.Study)
+	}
+	s, err := l.acquire(id.owner)
 	if err != nil {
 		return assay.Measurement{}, err
 	}
 	defer l.release(s)
-	p := &process{local: l, slot: s, marker: l.id.marker(l.runs.Add(1)), ended: make(chan struct{})}
+	p := &process{local: l, slot: s, marker: id.marker(l.runs.Add(1)), ended: make(chan struct{})}
 	if err := p.begin(job, cpus); err != nil {
 		return assay.Measurement{}, err
 	}

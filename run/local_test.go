@@ -14,6 +14,10 @@ func TestMain(m *testing.M) {
 		tool(args)
 		return
 	}
+	if os.Getenv(pipeEnv) != "" {
+		pipe()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

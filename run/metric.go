@@ -10,113 +10,65 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/assay-run/assay"
 )
 
-// A MetricError says why a metric of a run was not measured.
-type MetricError struct {
-	Metric string
-	Source string // as [assay.MetricSource.String] has it
-	Err    error
-}
-
-// Error implements error.
-func (e *MetricError) Error() string {
-	return fmt.Sprintf("metric %q was not measured: %s: %v", e.Metric, e.Source, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *MetricError) Unwrap() error { return e.Err }
-
-// Metered is a Runner that measures what a program reports itself, see
-// [Metrics].
-type Metered struct {
-	inner   assay.Runner
-	sources []assay.MetricSource
-	// Missed, if it is not nil, is called for each metric that was not measured
-	// in a run. It must be set before the first run, and be safe for concurrent
-	// use.
-	Missed func(assay.Job, *MetricError)
-
-	mu   sync.Mutex
-	last map[string]*MetricError
-}
-
-var _ assay.Runner = (*Metered)(nil)
-
-// Metrics returns a Runner that adds the metrics of the sources to the
-// measurement of each run that has ended by itself, whatever its exit code. A
-// metric of the name of another replaces it. One that cannot be measured is
-// absent; [Metered.Errors] and Missed say why. While a run goes on, and if it was
-// ended, only inner measures.
+// Metrics returns a Runner that adds the metrics that a job asks for
+// ([assay.Job].Metrics) to the measurement of each run that has ended by itself,
+// whatever its exit code. A metric of the name of another replaces it. One that
+// cannot be measured is absent, and Measurement.Missing says why. While a run
+// goes on, and if it was ended, only inner measures.
 //
 // Relative files are in the job's Dir. A file that the run has not written, one
 // whose times and size are those of before the run, does not count. Commands are
-// run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the job;
-// so what surrounds each run of a job, such as [WithHooks], belongs around the
-// Metered and not inside.
-func Metrics(inner assay.Runner, sources []assay.MetricSource) *Metered {
-	return &Metered{inner: inner, sources: sources, last: map[string]*MetricError{}}
-}
+// run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the job, and
+// its ID without an attempt; so what surrounds each run of a job, such as
+// [WithHooks], belongs around Metrics and not inside. Inner is given jobs without
+// metrics.
+func Metrics(inner assay.Runner) assay.Runner { return metered{inner} }
 
-// Errors returns the latest reason of each metric that was not measured in some
-// run, in the order of the sources.
-func (r *Metered) Errors() []*MetricError {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var errs []*MetricError
-	for _, s := range r.sources {
-		if e := r.last[s.Name]; e != nil {
-			errs = append(errs, e)
-		}
-	}
-	return errs
-}
+type metered struct{ inner assay.Runner }
 
 // Run implements [assay.Runner].
-func (r *Metered) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
-	before := make([]stamp, len(r.sources))
-	for i, s := range r.sources {
+func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	sources := job.Metrics
+	job.Metrics = nil
+	before := make([]stamp, len(sources))
+	for i, s := range sources {
 		if s.Kind == assay.FromJSON || s.Kind == assay.FromSize {
 			before[i] = stampOf(inDir(job.Dir, s.File))
 		}
 	}
 	m, err := r.inner.Run(ctx, job, observe)
-	if err != nil {
+	if err != nil || len(sources) == 0 {
 		return m, err
 	}
 	if m.Metrics == nil {
 		m.Metrics = map[string]float64{}
 	}
-	for i, s := range r.sources {
+	for i, s := range sources {
 		x, err := r.measure(ctx, s, job, m, before[i])
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
 		}
 		if err != nil {
 			delete(m.Metrics, s.Name)
-			r.miss(job, &MetricError{s.Name, s.String(), err})
+			if m.Missing == nil {
+				m.Missing = map[string]string{}
+			}
+			m.Missing[s.Name] = strings.ToValidUTF8(err.Error(), "\ufffd")
 			continue
 		}
 		m.Metrics[s.Name] = x
+		delete(m.Missing, s.Name)
 	}
 	return m, nil
 }
 
-func (r *Metered) miss(job assay.Job, e *MetricError) {
-	r.mu.Lock()
-	r.last[e.Metric] = e
-	r.mu.Unlock()
-	if r.Missed != nil {
-		r.Missed(job, e)
-	}
-}
-
 // measure returns the value of one metric after a run.
-func (r *Metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
+func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
 	switch s.Kind {
 	case assay.FromStdout:
 		return match(s, m.Stdout)
@@ -153,8 +105,9 @@ func match(s assay.MetricSource, output []byte) (float64, error) {
 }
 
 // command runs a command line and returns the number that it prints.
-func (r *Metered) command(ctx context.Context, line string, job assay.Job) (float64, error) {
-	job.Argv, job.Interval, job.Resources = []string{"/bin/sh", "-c", line}, 0, nil
+func (r metered) command(ctx context.Context, line string, job assay.Job) (float64, error) {
+	job = aside(job)
+	job.Argv, job.Resources = []string{"/bin/sh", "-c", line}, nil
 	m, err := r.inner.Run(ctx, job, nil)
 	if err != nil {
 		return 0, err

@@ -2,88 +2,18 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
 )
-
-func TestParseMetricSource(t *testing.T) {
-	good := []struct {
-		text          string
-		kind          assay.SourceKind
-		file, pointer string
-	}{
-		{"stdout:/took ([0-9.]+) s/", assay.FromStdout, "", ""},
-		{"stderr:/a/b (.*)/", assay.FromStderr, "", ""},
-		{"json:out.json#/a/0/b~1c~0", assay.FromJSON, "out.json", "/a/0/b~1c~0"},
-		{"json:out.json", assay.FromJSON, "out.json", ""},
-		{"json:out.json#", assay.FromJSON, "out.json", ""},
-		{"json:a#b.json#/x", assay.FromJSON, "a#b.json", "/x"},
-		{"json:{name}.json#/x", assay.FromJSON, "{name}.json", "/x"},
-		{"size:out.mkv", assay.FromSize, "out.mkv", ""},
-		{"cmd:wc -c <out: x", assay.FromCommand, "", ""},
-	}
-	for _, tt := range good {
-		s, err := assay.ParseMetricSource("m", tt.text)
-		if err != nil || s.Name != "m" || s.Kind != tt.kind || s.File != tt.file || s.Pointer != tt.pointer {
-			t.Errorf("%q is read as %+v, %v", tt.text, s, err)
-			continue
-		}
-		if again, err := assay.ParseMetricSource("m", s.String()); err != nil || again.String() != s.String() {
-			t.Errorf("%q is written as %q, which is read as %q, %v", tt.text, s, again, err)
-		}
-	}
-	bad := []struct{ text, says string }{
-		{"", "none of stdout:/REGEXP/"},
-		{"out.json", "none of"},
-		{"file:x", `unknown source "file"`},
-		{"stdout:took (.*)", "between slashes"},
-		{"stdout:/", "between slashes"},
-		{"stdout:/took .*/", "0 groups"},
-		{"stdout:/(a)(b)/", "2 groups"},
-		{"stdout:/took (?:[0-9]+/", "missing closing )"},
-		{"stdout:/é([0-9/", "at character 3: missing closing ]"},
-		{"stdout:/(a)**/", "at character 4: invalid nested repetition operator"},
-		{"json:#/x", "no file"},
-		{"json:f#/a~2", "~0"},
-		{"json:", "no file"},
-		{"size: ", "no file"},
-		{"cmd:", "no command"},
-		{"size:a\x00b", "NUL"},
-	}
-	for _, tt := range bad {
-		_, err := assay.ParseMetricSource("m", tt.text)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.HasPrefix(err.Error(), `metric "m": `) {
-			t.Errorf("%q: got %v, want it to say %q", tt.text, err, tt.says)
-		}
-	}
-	if _, err := assay.ParseMetricSource(" ", "size:x"); err == nil {
-		t.Error("a metric without a name")
-	}
-}
-
-func FuzzParseMetricSource(f *testing.F) {
-	for _, s := range []string{"stdout:/(a)/", "json:f#/a/~0", "size:x", "cmd:y", "stderr:/((/", "json:#"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := assay.ParseMetricSource("m", text)
-		if err != nil {
-			return
-		}
-		again, err := assay.ParseMetricSource("m", s.String())
-		if err != nil || again.String() != s.String() {
-			t.Errorf("%q is written as %q: %v", text, s, err)
-		}
-	})
-}
 
 func TestNumber(t *testing.T) {
 	good := map[string]float64{"1": 1, " 2.5\n": 2.5, "-0": 0, "1e3": 1000, "0x10": 16, "1_0": 0}
@@ -163,18 +93,7 @@ func sources(t *testing.T, texts ...string) (all []assay.MetricSource) {
 
 func TestMetricsOfARun(t *testing.T) {
 	dir := t.TempDir()
-	var missed atomic.Int32
-	r := Metrics(newLocal(t, LocalOptions{}), sources(t,
-		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score", "size=size:out.json", "lines=cmd:wc -l <out.json; test \"$A\" = 1",
-		"elapsed=stdout:/took (\\S+)/", "none=stdout:/absent (x)/", "comma=stdout:/comma (\\S+)/", "nan=stdout:/nan (\\S+)/",
-		"stale=size:stale", "missing=json:missing.json#/x", "fails=cmd:echo 1; echo why >&2; exit 3", "words=cmd:echo one",
-	))
-	r.Missed = func(job assay.Job, e *MetricError) {
-		if job.Dir != dir || e.Metric == "" {
-			t.Errorf("missed %v of %+v", e, job)
-		}
-		missed.Add(1)
-	}
+	r := Metrics(newLocal(t, LocalOptions{}))
 	if err := os.WriteFile(filepath.Join(dir, "stale"), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +101,11 @@ func TestMetricsOfARun(t *testing.T) {
 		"/bin/sh", "-c",
 		`echo rate: 1; echo rate: 2.5; echo loss 7 >&2; echo took 99; echo comma 1,5; echo nan NaN; printf '{"score":\n -4}\n' >out.json; exit 2`,
 	}}
+	job.Metrics = sources(t,
+		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score", "size=size:out.json", "lines=cmd:wc -l <out.json; test \"$A\" = 1",
+		"elapsed=stdout:/took (\\S+)/", "none=stdout:/absent (x)/", "comma=stdout:/comma (\\S+)/", "nan=stdout:/nan (\\S+)/",
+		"stale=size:stale", "missing=json:missing.json#/x", "fails=cmd:echo 1; printf 'why\\377' >&2; exit 3", "words=cmd:echo one",
+	)
 	m, err := r.Run(t.Context(), job, nil)
 	if err != nil || m.ExitCode != 2 {
 		t.Fatal(m, err)
@@ -193,15 +117,54 @@ func TestMetricsOfARun(t *testing.T) {
 	}
 	why := map[string]string{
 		"none": "matches nothing", "comma": `"1,5" is not a number`, "nan": "not finite", "stale": "not written by the run",
-		"missing": "no such file", "fails": "code 3: why", "words": `"one" is not a number`,
+		"missing": "no such file", "fails": "code 3: why\ufffd", "words": `"one" is not a number`,
 	}
-	errs := r.Errors()
-	if len(errs) != len(why) || int(missed.Load()) != len(why) {
-		t.Errorf("%d metrics are missed, %d calls, want %d: %v", len(errs), missed.Load(), len(why), errs)
+	for name, says := range why {
+		if _, ok := m.Metric(name); ok || !strings.Contains(m.Missing[name], says) {
+			t.Errorf("%s: %q, want it to say %q; measured %v", name, m.Missing[name], says, ok)
+		}
 	}
-	for _, e := range errs {
-		if _, ok := m.Metric(e.Metric); ok || why[e.Metric] == "" || !strings.Contains(e.Error(), why[e.Metric]) {
-			t.Errorf("%s: %v, want it to say %q; measured %v", e.Metric, e, why[e.Metric], ok)
+	if len(m.Missing) != len(why) {
+		t.Errorf("%d metrics are missing, want %d: %v", len(m.Missing), len(why), m.Missing)
+	}
+	var back assay.Measurement
+	if b, err := json.Marshal(m); err != nil {
+		t.Error(err)
+	} else if err := json.Unmarshal(b, &back); err != nil || !maps.Equal(back.Metrics, m.Metrics) || !maps.Equal(back.Missing, m.Missing) {
+		t.Errorf("%+v comes back as %+v, %v", m, back, err)
+	}
+}
+
+// What inner says of a metric holds unless a source of that name says otherwise,
+// and inner is given no metrics and no attempt for what it runs beside.
+func TestMetricsKeepWhatInnerSays(t *testing.T) {
+	var seen []assay.Job
+	r := Metrics(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+		seen = append(seen, job)
+		m := assay.Measurement{Stdout: []byte("3"), Metrics: map[string]float64{"a": 1, "b": 1}}
+		m.Missing = map[string]string{"b": "no b", "c": "no c", "d": "no d"}
+		return m, nil
+	}))
+	job := assay.Job{
+		ID: assay.RunID{Study: "s", Trial: 2, Repeat: 1, Attempt: 3}, Argv: []string{"job"}, Resources: map[string]float64{"cpus": 1},
+		Metrics: sources(t, "a=stdout:/(x)/", "c=stdout:/(3)/", "e=cmd:line"), Priority: 4,
+	}
+	m, err := r.Run(t.Context(), job, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]float64{"b": 1, "c": 3, "e": 3}; !maps.Equal(m.Metrics, want) {
+		t.Errorf("measured %v, want %v", m.Metrics, want)
+	}
+	if len(m.Missing) != 3 || m.Missing["a"] == "" || m.Missing["b"] != "no b" || m.Missing["d"] != "no d" {
+		t.Errorf("missing are %v", m.Missing)
+	}
+	if len(seen) != 2 || seen[0].ID != job.ID || seen[1].ID != (assay.RunID{Study: "s", Trial: 2, Repeat: 1}) || seen[1].Resources != nil {
+		t.Errorf("inner ran %+v", seen)
+	}
+	for _, j := range seen {
+		if j.Metrics != nil || j.Priority != 4 {
+			t.Errorf("inner is given %+v", j)
 		}
 	}
 }
@@ -209,12 +172,12 @@ func TestMetricsOfARun(t *testing.T) {
 // A file of the run before does not count for a run that writes none.
 func TestMetricsOfAStaleFile(t *testing.T) {
 	dir := t.TempDir()
-	r := Metrics(newLocal(t, LocalOptions{}), sources(t, "x=json:out.json#/x"))
+	r := Metrics(newLocal(t, LocalOptions{}))
 	for i, tt := range []struct {
 		script string
 		ok     bool
 	}{{`echo '{"x":1}' >out.json`, true}, {"true", false}, {`sleep 0.02; echo '{"x":1}' >out.json`, true}, {"rm out.json", false}} {
-		m, err := r.Run(t.Context(), assay.Job{Dir: dir, Argv: []string{"/bin/sh", "-c", tt.script}}, nil)
+		m, err := r.Run(t.Context(), assay.Job{Dir: dir, Argv: []string{"/bin/sh", "-c", tt.script}, Metrics: sources(t, "x=json:out.json#/x")}, nil)
 		if _, ok := m.Metric("x"); err != nil || ok != tt.ok {
 			t.Errorf("run %d: measured %v, %v, want %v", i, ok, err, tt.ok)
 		}
@@ -224,15 +187,16 @@ func TestMetricsOfAStaleFile(t *testing.T) {
 // A run that was ended has no metrics of sources, and a metric command can be
 // cancelled.
 func TestMetricsOfARunThatWasEnded(t *testing.T) {
-	r := Metrics(newLocal(t, LocalOptions{}), sources(t, "x=stdout:/(1)/", "y=cmd:sleep 30; echo 1"))
-	m, err := r.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c", "echo 1; sleep 30"}, Limit: 50 * time.Millisecond}, nil)
+	r := Metrics(newLocal(t, LocalOptions{}))
+	asked := sources(t, "x=stdout:/(1)/", "y=cmd:sleep 30; echo 1")
+	m, err := r.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c", "echo 1; sleep 30"}, Limit: 50 * time.Millisecond, Metrics: asked}, nil)
 	if _, ok := m.Metric("x"); ok || !errors.Is(err, assay.ErrLimit) {
 		t.Errorf("measured %v, %v", ok, err)
 	}
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
-	if _, err := r.Run(ctx, assay.Job{Argv: []string{"true"}}, nil); err != cause {
+	if _, err := r.Run(ctx, assay.Job{Argv: []string{"true"}, Metrics: asked}, nil); err != cause {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

@@ -8,54 +8,53 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Hooks are what surrounds each run of a command, as in hyperfine: nothing of
-// it is measured.
-type Hooks struct {
-	// Prepare returns the command to run before a job, Cleanup the one to run
-	// after it, whatever became of it; nil, or a nil argv, means none.
-	Prepare, Cleanup func(job assay.Job) (argv []string)
-	Warmup           int // runs of the job itself before the one that is measured
-}
+// WithHooks returns a Runner that surrounds each run of inner by what its job
+// asks for, as hyperfine does; nothing of it is measured:
+//
+//   - Prepare is run before everything else, Cleanup after it, whatever became
+//     of the run. One that fails is an error that matches [assay.ErrSetup].
+//   - The job itself is run Warmup times before the run that is measured. A
+//     warm-up run that fails is no error.
+//
+// All of them obey the job's limit and the context as the run does. They have
+// the job's ID without an attempt. Inner is given jobs without these fields.
+func WithHooks(inner assay.Runner) assay.Runner { return hooked{inner} }
 
-// WithHooks returns a Runner that surrounds each run of inner by the hooks. A
-// hook that fails is an error that matches assay.ErrSetup; a warm-up run that
-// fails is not. Hooks obey the job's limit and the context as the job does.
-func WithHooks(inner assay.Runner, h Hooks) assay.Runner { return &hooked{inner, h} }
-
-type hooked struct {
-	inner assay.Runner
-	Hooks
-}
+type hooked struct{ inner assay.Runner }
 
 // Run implements [assay.Runner].
-func (h *hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
-	if err := h.hook(ctx, "prepare", h.Prepare, job); err != nil {
+func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
+	prepare, cleanup, warmup := job.Prepare, job.Cleanup, job.Warmup
+	job.Prepare, job.Cleanup, job.Warmup = nil, nil, 0
+	if err := h.hook(ctx, "prepare", prepare, job); err != nil {
 		return m, err
 	}
-	for range h.Warmup {
-		warm := job
-		warm.Interval = 0
-		if m, err = h.inner.Run(ctx, warm, nil); err != nil {
+	for range warmup {
+		if m, err = h.inner.Run(ctx, aside(job), nil); err != nil {
 			return m, err
 		}
 	}
 	m, err = h.inner.Run(ctx, job, observe)
 	// The clean-up runs even if the run was cancelled.
-	if e := h.hook(context.WithoutCancel(ctx), "cleanup", h.Cleanup, job); e != nil && err == nil {
+	if e := h.hook(context.WithoutCancel(ctx), "cleanup", cleanup, job); e != nil && err == nil {
 		err = e
 	}
 	return m, err
 }
 
-func (h *hooked) hook(ctx context.Context, name string, argv func(assay.Job) []string, job assay.Job) error {
-	if argv == nil {
+// aside returns a job as a run that is neither measured nor observed, and that
+// its ID does not name.
+func aside(job assay.Job) assay.Job {
+	job.ID.Attempt, job.Interval, job.Metrics = 0, 0, nil
+	return job
+}
+
+func (h hooked) hook(ctx context.Context, name string, argv []string, job assay.Job) error {
+	if len(argv) == 0 {
 		return nil
 	}
-	command := argv(job)
-	if len(command) == 0 {
-		return nil
-	}
-	job.Argv, job.Interval = command, 0
+	job = aside(job)
+	job.Argv = argv
 	m, err := h.inner.Run(ctx, job, nil)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -26,7 +26,7 @@ const markerName = "ASSAY_RUN"
 
 // A runnerID names one Local of one process for ever.
 type runnerID struct {
-	owner  string // of LocalOptions, hashed
+	owner  string // of LocalOptions, or of a run, hashed
 	space  uint64 // inode of the PID namespace
 	pid    int
 	start  uint64 // proc.Process.Start
@@ -58,8 +58,11 @@ func (id runnerID) marker(n int64) string { return id.String() + "-" + strconv.F
 
 const groupPrefix = "assay-"
 
-// group returns the name of the runner's cgroup.
+// group returns the name of the runner's cgroup. Those of its runs are in it.
 func (id runnerID) group() string { return groupPrefix + id.String() }
+
+// groupOf returns the name of a group for runs of one owner, which is hashed.
+func groupOf(owner string, n int) string { return owner + "-" + strconv.Itoa(n) }
 
 // parseRunnerID reads what String or marker has written.
 func parseRunnerID(s string) (id runnerID, ok bool) {
@@ -98,12 +101,12 @@ func ownGroup(path string) bool {
 // Swept is what [Sweep] has done.
 type Swept struct {
 	Processes int // that were sent SIGKILL
-	Groups    int // cgroups that were ended and removed
+	Groups    int // cgroups of runs that were ended and removed
 }
 
-// Sweep ends what runs of the given owner have left behind because the tool
-// that ran them was killed itself: processes whose marker says so, and cgroups.
-// Call it when a study is opened, before its first run.
+// Sweep ends what runs of the given owner, such as a study, have left behind
+// because the tool that ran them was killed itself: processes whose marker says
+// so, and cgroups. Call it when a study is opened, before its first run.
 //
 // It never acts on a process id alone. A process is ended only if its initial
 // environment has a marker of that owner whose tool, named by pid and start time
@@ -115,11 +118,15 @@ type Swept struct {
 func Sweep(ctx context.Context, owner string) (Swept, error) {
 	var total Swept
 	hash, space := hashOwner(owner), proc.Namespace()
-	lost := func(mark string) bool {
+	dead := func(mark string) (owner string, dead bool) {
 		id, ok := parseRunnerID(mark)
-		return ok && id.owner == hash && id.space == space && !id.alive()
+		return id.owner, ok && id.space == space && !id.alive()
 	}
-	groups, err := sweepGroups(ctx, lost)
+	lost := func(mark string) bool {
+		owner, dead := dead(mark)
+		return dead && owner == hash
+	}
+	groups, err := sweepGroups(ctx, hash, dead)
 	total.Groups = groups
 	if err != nil {
 		return total, err
@@ -166,39 +173,73 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// sweepGroups ends and removes the lost groups beside which a new one of ours
-// would be made.
-func sweepGroups(ctx context.Context, lost func(string) bool) (n int, err error) {
+// sweepGroups ends and removes the groups of an owner that dead tools have left
+// where a new one of ours would be made, and the groups of those tools that hold
+// nothing else. It returns how many runs' groups there were.
+func sweepGroups(ctx context.Context, owner string, dead func(name string) (of string, dead bool)) (n int, err error) {
 	dir, _, err := cgroup.Self()
 	if err != nil {
 		return 0, nil // no groups, nothing left in them
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, nil
-	}
-	for _, e := range entries {
-		name, ok := strings.CutPrefix(e.Name(), groupPrefix)
-		if !ok || !e.IsDir() || !lost(name) {
+	for _, tool := range subdirs(dir) {
+		name, ok := strings.CutPrefix(filepath.Base(tool), groupPrefix)
+		if !ok {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		for wait := firstWait; ; backoff(&wait) {
-			if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {
-				break
-			}
-			events, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
-			if err != nil || !bytes.Contains(events, []byte("populated 1")) {
-				break
-			}
-			if ctx.Err() != nil {
-				return n, context.Cause(ctx)
-			}
+		toolOwner, gone := dead(name)
+		if !gone {
+			continue
 		}
-		if err := cgroup.RemoveTree(path); err != nil {
+		for _, path := range subdirs(tool) {
+			of, _, ok := strings.Cut(filepath.Base(path), "-")
+			if !ok { // not yet a run's
+				of = toolOwner
+			}
+			if of != owner {
+				continue
+			}
+			if err := sweepGroup(ctx, path); err != nil {
+				return n, err
+			}
+			n++
+		}
+		if len(subdirs(tool)) > 0 {
+			continue
+		}
+		if err := cgroup.RemoveTree(tool); err != nil {
 			return n, fmt.Errorf("%w", err)
 		}
-		n++
 	}
 	return n, nil
+}
+
+// sweepGroup ends every process of a group and removes it.
+func sweepGroup(ctx context.Context, path string) error {
+	for wait := firstWait; ; backoff(&wait) {
+		if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {
+			break
+		}
+		events, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
+		if err != nil || !bytes.Contains(events, []byte("populated 1")) {
+			break
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	if err := cgroup.RemoveTree(path); err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	return nil
+}
+
+// subdirs returns the directories in dir, none if it cannot be read.
+func subdirs(dir string) (paths []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
 }

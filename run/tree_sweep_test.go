@@ -16,25 +16,30 @@ import (
 )
 
 // toolEnv makes the test binary a tool that runs a hostile tree until it is
-// killed: "OWNER TOKEN MODE".
+// killed: "OWNER TOKEN MODE". The owner is the study of the job, unless mode is
+// "owner": then it is that of the runner.
 const toolEnv = "ASSAY_TEST_TOOL"
 
 // tool is the main function of that tool.
 func tool(args string) {
 	f := strings.Fields(args)
-	l, err := NewLocal(LocalOptions{Owner: f[0], NoCgroup: f[2] == "scan"})
+	opts, id := LocalOptions{Owner: "somebody", NoCgroup: f[2] == "scan"}, assay.RunID{Study: f[0], Trial: 1, Attempt: 1}
+	if f[2] == "owner" {
+		opts.Owner, id = f[0], assay.RunID{}
+	}
+	l, err := NewLocal(opts)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 	time.AfterFunc(30*time.Second, func() { os.Exit(1) }) // lest it outlive its test
-	l.Run(context.Background(), assay.Job{Argv: []string{"/bin/sh", "-c", hostile, "sh", f[1], "stay"}}, nil)
+	l.Run(context.Background(), assay.Job{ID: id, Argv: []string{"/bin/sh", "-c", hostile, "sh", f[1], "stay"}}, nil)
 }
 
 func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
-	for _, mode := range []string{"cgroup", "scan"} {
+	for _, mode := range []string{"cgroup", "owner", "scan"} {
 		t.Run(mode, func(t *testing.T) {
-			if mode == "cgroup" && newLocal(t, LocalOptions{}).Cgroup() == "" {
+			if mode != "scan" && newLocal(t, LocalOptions{}).Cgroup() == "" {
 				t.Skip("SKIPPED, NOT TESTED: this machine gives us no cgroup")
 			}
 			owner := fmt.Sprintf("study-%d", time.Now().UnixNano())
@@ -58,8 +63,10 @@ func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
 			}
 			cmd.Process.Kill()
 			cmd.Wait()
-			if s, err := Sweep(t.Context(), owner+"x"); err != nil || s != (Swept{}) || all() != hostileSize {
-				t.Errorf("another owner: %+v, %v, %d processes", s, err, all())
+			for _, other := range []string{owner + "x", "somebody", ""} {
+				if s, err := Sweep(t.Context(), other); err != nil || s != (Swept{}) || all() != hostileSize {
+					t.Errorf("another owner: %+v, %v, %d processes", s, err, all())
+				}
 			}
 			began := time.Now()
 			s, err := Sweep(t.Context(), owner)

@@ -45,7 +45,7 @@ type AdaptiveOptions struct {
 // proposals than n, each is run K = ⌊n/proposals⌋ times at once, up to Max:
 // spare processors cost nothing (§5.2).
 //
-// Like [Replicate] it is no assay.Narrower. It panics unless 1 <= Min <= Max.
+// Like [Replicate] it is no [assay.Narrower]. It panics unless 1 <= Min <= Max.
 func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	opts.Min = cmp.Or(opts.Min, 2)
 	opts.Max = cmp.Or(opts.Max, max(10, opts.Min))
@@ -58,7 +58,7 @@ func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	if opts.Settled == nil {
 		opts.Settled = Precedence(1.0 / 8)
 	}
-	return forwarding(&adaptive{inner: inner, opts: opts, of: map[int64]*race{}}, inner)
+	return &adaptive{inner: inner, opts: opts, of: map[int64]*race{}}
 }
 
 // Precedence returns the rule that settles the order of two minima: of the runs
@@ -118,6 +118,17 @@ type race struct {
 	groups []*replicates
 	group  map[int64]*replicates // of outstanding runs
 	queue  []*replicates         // runs to be asked
+}
+
+var _ assay.Lacker = (*adaptive)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (a *adaptive) Unwrap() assay.Searcher { return a.inner }
+
+// Lacks implements [assay.Lacker].
+func (a *adaptive) Lacks(ability any) bool {
+	_, narrower := ability.(*assay.Narrower)
+	return narrower
 }
 
 // Ask implements [assay.Searcher].

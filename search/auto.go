@@ -49,19 +49,23 @@ type Auto struct {
 	opts    AutoOptions
 	turn    int // proposals made by a model
 	process process
+	memoir  memoir[bayesStep, autoState]
 }
 
 var (
 	_ assay.Hinter   = (*Auto)(nil)
 	_ assay.Narrower = (*Auto)(nil)
 	_ assay.Observer = (*Auto)(nil)
+	_ assay.Resumer  = (*Auto)(nil)
 )
 
 // NewAuto returns an Auto searcher.
 func NewAuto(space *assay.Space, opts AutoOptions) *Auto {
-	return &Auto{opts: opts, bayes: NewBayes(space, BayesOptions{
+	a := &Auto{opts: opts, bayes: NewBayes(space, BayesOptions{
 		Learner: autoForest(opts.Seed, 0), Seed: opts.Seed, Initial: opts.Initial, Censored: true,
 	})}
+	a.memoir.of = fingerprint("auto", space, opts)
+	return a
 }
 
 // autoForest is the first model, for n trials.
@@ -86,13 +90,15 @@ func (a *Auto) Narrow(keep func(assay.Config) bool) { a.bayes.Narrow(keep) }
 func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
-func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
+func (a *Auto) Ask(n int) ([]assay.Proposal, error) { return a.memoir.ask(a, a.bayes.last, n) }
+
+func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
 	before := a.process
-	ps, err := a.bayes.ask(n, a.choose)
+	ps, steps, err := a.bayes.ask(n, a.choose)
 	if err != nil {
 		a.process = before
 	}
-	return ps, err
+	return ps, steps, err
 }
 
 // choose is [Bayes.choose] by three models in turn.

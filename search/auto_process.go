@@ -25,6 +25,7 @@ const (
 type process struct {
 	fitted model.Refitter // nil before the first fit
 	trials int            // that had ended at the time of that fit
+	noted  int            // trials of the parameters that are in a memo
 }
 
 // fit returns the process for the examples of a, which are those of its forest;
@@ -32,6 +33,9 @@ type process struct {
 func (p *process) fit(a *Auto) assay.Predictor {
 	b := a.bayes
 	d := processData(b.examples(), b.surrogate)
+	if p.fitted != nil && len(p.fitted.Parameters()) != len(d.X[0])+2 {
+		*p = process{} // a memo of another hint
+	}
 	if p.fitted != nil && float64(b.ended) < processRenewal*float64(p.trials) {
 		if m, err := p.fitted.Refit(d); err == nil {
 			return m
@@ -45,7 +49,7 @@ func (p *process) fit(a *Auto) assay.Predictor {
 	if err != nil {
 		return nil
 	}
-	p.fitted, p.trials = m.(model.Refitter), b.ended
+	p.fitted, p.trials, p.noted = m.(model.Refitter), b.ended, 0
 	return m
 }
 
@@ -104,6 +108,7 @@ type ranked struct {
 // shortlist returns the open configurations with the least means, processShort of
 // them, and processRandom others. The order is random among equals.
 func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
+	p.enter()
 	var all []int
 	for i := range p.visited {
 		if p.open(i) {

@@ -66,8 +66,10 @@ type Bayes struct {
 	keep    func(assay.Config) bool    // limit of Narrow, or nil
 	hint    func(assay.Config) float64 // of Hint, or nil
 	done    bool
-	asked   int // proposals and observed trials
-	ended   int // told and observed trials
+	memoir  memoir[bayesStep, bayesState]
+	spread  bool // the design made the latest proposal
+	asked   int  // proposals and observed trials
+	ended   int  // told and observed trials
 
 	surrogate assay.Predictor // nil if it must be fitted again
 	scale     scale           // of the surrogate
@@ -86,6 +88,7 @@ var (
 	_ assay.Hinter   = (*Bayes)(nil)
 	_ assay.Narrower = (*Bayes)(nil)
 	_ assay.Observer = (*Bayes)(nil)
+	_ assay.Resumer  = (*Bayes)(nil)
 )
 
 // NewBayes returns a Bayes searcher. It panics if there is no learner or the
@@ -110,6 +113,7 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 		visited: visited{}, lies: map[int64]float64{},
 		design: NewSobol(space, opts.Seed), draws: randomCandidates, starts: starts,
 	}
+	b.memoir.of = fingerprint("bayes", space, b.opts)
 	if space.Indexed() && space.Size().N <= maxPool {
 		b.pool = newPool(space)
 	}
@@ -118,38 +122,45 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 
 // Ask implements [assay.Searcher]. Besides ErrDone it returns what the learner
 // returns, except that too few examples are made good by the initial design.
-func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.ask(n, b.choose) }
+func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.memoir.ask(b, b.last, n) }
 
 // ask proposes what choose chooses, which is like [Bayes.choose].
-func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assay.Proposal, error) {
-	checkAsk(n)
+func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assay.Proposal, []bayesStep, error) {
 	var ps []assay.Proposal
+	var steps []bayesStep
 	for len(ps) < n && !b.done {
 		if b.pool != nil && !b.pool.any() {
 			b.done = true
 			break
 		}
 		before := *b.source
+		b.spread = false
 		c, lie, err := choose()
 		if c == nil {
 			*b.source = before // nothing is proposed, nothing has changed
 			b.done = err == nil
 			if err != nil && len(ps) == 0 {
-				return nil, err
+				return nil, nil, err
 			}
 			break
 		}
-		b.visit(c)
-		p := b.propose(c)
-		b.lies[p.ID] = lie
-		b.asked++
-		b.surrogate = nil
-		ps = append(ps, p)
+		ps = append(ps, b.give(c, lie))
+		steps = append(steps, bayesStep{c, finite(lie), b.spread})
 	}
 	if len(ps) == 0 {
-		return nil, assay.ErrDone
+		return nil, nil, assay.ErrDone
 	}
-	return ps, nil
+	return ps, steps, nil
+}
+
+// give proposes c, of which the belief is lie.
+func (b *Bayes) give(c assay.Config, lie float64) assay.Proposal {
+	b.visit(c)
+	p := b.propose(c)
+	b.lies[p.ID] = lie
+	b.asked++
+	b.surrogate = nil
+	return p
 }
 
 // choose returns the next configuration and its believed objective, NaN if

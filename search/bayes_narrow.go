@@ -42,7 +42,8 @@ func (b *Bayes) draw(draws int) (assay.Config, bool) {
 // inside a limit, of which the design knows nothing; nil if there is none.
 func (b *Bayes) propound() assay.Config {
 	if b.keep == nil {
-		c, _ := b.design.propound()
+		c, ok := b.design.propound()
+		b.spread = ok
 		return c
 	}
 	if b.pool != nil {

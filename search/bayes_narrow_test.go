@@ -11,13 +11,19 @@ import (
 	"github.com/assay-run/assay/model"
 )
 
+// A narrowSearcher is a searcher that is a Narrower itself.
+type narrowSearcher interface {
+	assay.Searcher
+	assay.Narrower
+}
+
 // narrowing makes the searchers whose limits are tested here.
-func narrowing(s *assay.Space, seed uint64) map[string]assay.Narrower {
+func narrowing(s *assay.Space, seed uint64) map[string]narrowSearcher {
 	auto := NewAuto(s, AutoOptions{Seed: seed, Initial: 4})
 	auto.bayes.draws, auto.bayes.starts = 16, 1
 	bayes := NewBayes(s, BayesOptions{Learner: model.Forest{Trees: 4}, Initial: 4, Seed: seed})
 	bayes.draws, bayes.starts = 16, 1
-	return map[string]assay.Narrower{"auto": auto, "bayes": bayes}
+	return map[string]narrowSearcher{"auto": auto, "bayes": bayes}
 }
 
 // cubes are spaces of a few points, with and without a pool, and one without

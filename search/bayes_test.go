@@ -279,6 +279,33 @@ func TestBayesMaximizes(t *testing.T) {
 	}
 }
 
+// What is visited at once, many or few, is no longer open, and nothing else.
+func TestPoolVisits(t *testing.T) {
+	for _, p := range assaytest.Problems() {
+		if !p.Space.Indexed() {
+			continue
+		}
+		n := p.Space.Size().N
+		for _, many := range []int64{1, 3, 40, n} {
+			pool := newPool(p.Space)
+			want := map[int64]bool{}
+			for k := range many {
+				i := k * 7919 % n
+				want[i] = true
+				pool.visit(p.Space.At(i))
+			}
+			if got := pool.any(); got != (int64(len(want)) < n) {
+				t.Errorf("%s: after %d visits something is open: %v", p.Name, many, got)
+			}
+			for i := range n {
+				if pool.open(int(i)) == want[i] {
+					t.Fatalf("%s: after %d visits configuration %d is open: %v", p.Name, many, i, !want[i])
+				}
+			}
+		}
+	}
+}
+
 // A pool row is what Space.Encode gives, in every kind of space.
 func TestPoolRows(t *testing.T) {
 	for _, p := range assaytest.Problems() {
@@ -296,7 +323,7 @@ func TestPoolRows(t *testing.T) {
 				}
 			}
 			pool.visit(c)
-			if !pool.visited[i] {
+			if pool.enter(); !pool.visited[i] {
 				t.Fatalf("%s: %v cannot be visited", p.Name, c)
 			}
 			i++

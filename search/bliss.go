@@ -44,6 +44,7 @@ type Bliss struct {
 	by       map[int64]int // the arm of an outstanding proposal
 	imagined visited       // configurations that a prediction stands in for
 	modelled int           // proposals made by a model
+	memoir   memoir[blissStep, bayesState]
 }
 
 // An arm is what the bandit knows of a model.
@@ -55,6 +56,7 @@ type arm struct {
 var (
 	_ assay.Searcher = (*Bliss)(nil)
 	_ assay.Observer = (*Bliss)(nil)
+	_ assay.Resumer  = (*Bliss)(nil)
 )
 
 // NewBliss returns a Bliss searcher. It panics if the pool is empty or a number
@@ -64,40 +66,56 @@ func NewBliss(space *assay.Space, opts BlissOptions) *Bliss {
 		panic(fmt.Sprintf("search: Bliss with %d learners, %d measured rounds", len(opts.Pool), opts.Measured))
 	}
 	opts.Measured = cmp.Or(opts.Measured, 5)
-	return &Bliss{
+	s := &Bliss{
 		bayes: NewBayes(space, BayesOptions{Learner: opts.Pool[0], Seed: opts.Seed, Initial: opts.Initial}),
 		opts:  opts, arms: make([]arm, len(opts.Pool)), by: map[int64]int{}, imagined: visited{},
 	}
+	s.memoir.of = fingerprint("bliss", space, opts)
+	return s
 }
 
 // Ask implements [assay.Searcher]. The errors are those of Bayes.Ask.
-func (s *Bliss) Ask(n int) ([]assay.Proposal, error) {
-	checkAsk(n)
+func (s *Bliss) Ask(n int) ([]assay.Proposal, error) { return s.memoir.ask(s, s.bayes.last, n) }
+
+func (s *Bliss) compute(n int) ([]assay.Proposal, []blissStep, error) {
 	var ps []assay.Proposal
+	var steps []blissStep
 	for len(ps) < n {
-		k := -1
+		step := blissStep{Arm: noArm}
+		before := *s.bayes.source
 		if s.bayes.ready() {
-			k = s.choose()
-			s.use(k)
+			step.Arm = s.choose()
+			s.use(step.Arm)
 			if s.modelled >= s.opts.Measured {
-				s.imagine()
+				step.Imagined = s.imagine()
 			}
 		}
-		p, err := s.bayes.Ask(1)
+		p, made, err := s.bayes.compute(1)
 		if err != nil {
+			if step.Imagined != nil {
+				s.forget(step.Imagined.Config)
+			}
+			*s.bayes.source = before
 			if len(ps) == 0 {
-				return nil, err
+				return nil, nil, err
 			}
 			break // the error comes again
 		}
-		if k >= 0 {
-			s.modelled++
-			s.arms[k].asked++
-			s.by[p[0].ID] = k
-		}
-		ps = append(ps, p...)
+		step.bayesStep = made[0]
+		s.count(p[0], step.Arm)
+		ps, steps = append(ps, p...), append(steps, step)
 	}
-	return ps, nil
+	return ps, steps, nil
+}
+
+// count notes that p is the proposal of an arm.
+func (s *Bliss) count(p assay.Proposal, arm int) {
+	if arm == noArm {
+		return
+	}
+	s.modelled++
+	s.arms[arm].asked++
+	s.by[p.ID] = arm
 }
 
 // use makes the k-th learner that of the next fit.
@@ -127,22 +145,31 @@ func (s *Bliss) choose() int {
 	return best
 }
 
-// imagine is a round whose measurement is predicted. It does nothing where the
-// model does not fit, or proposes what was imagined before.
-func (s *Bliss) imagine() {
+// imagine is a round whose measurement is predicted, and returns that. It does
+// nothing where the model does not fit, or proposes what was imagined before.
+func (s *Bliss) imagine() *imagined {
 	b := s.bayes
 	if b.fit() != nil {
-		return
+		return nil
 	}
 	c, mean := b.maximize()
 	if c == nil || math.IsNaN(mean) {
-		return
+		return nil
 	}
 	y := b.scale.inverse(max(mean, b.incumbent))
-	if !b.scale.defined(y) || !s.imagined.add(c) {
-		return
+	if !b.scale.defined(y) || s.imagined.has(c) {
+		return nil
 	}
-	b.trials = append(b.trials, example{config: c, features: b.encode(c), state: assay.Done, value: y})
+	i := &imagined{c, y}
+	s.standIn(i)
+	return i
+}
+
+// standIn makes a prediction a trial.
+func (s *Bliss) standIn(i *imagined) {
+	b := s.bayes
+	s.imagined.add(i.Config)
+	b.trials = append(b.trials, example{config: i.Config, features: b.encode(i.Config), state: assay.Done, value: i.Value})
 	b.surrogate = nil
 }
 

@@ -13,8 +13,8 @@ const maxCached = 1000
 // another attempt may bring what they did not.
 //
 // After 1,000 proposals of inner in a row that bring nothing new it ends with
-// ErrDone. Observed trials that ran to the end are remembered too, and are
-// passed on if inner is an assay.Observer. It is an assay.Narrower if inner is one.
+// ErrDone. A Cache is an [assay.Observer] whatever inner is: it remembers observed
+// trials that ran to the end, and passes all on if inner is one.
 //
 // An Ask that returns nothing may have let inner see known results early, which
 // is no change that can be seen from outside as long as inner does not care in
@@ -22,8 +22,7 @@ const maxCached = 1000
 // propose in batches or one at a time, and of those that never repeat a
 // proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
-	c := &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
-	return limiting(c, inner, func(func(assay.Config) bool) { c.done = false })
+	return &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
 }
 
 type cache struct {
@@ -33,6 +32,20 @@ type cache struct {
 	running map[string]int64           // our ID of an outstanding configuration, by Key
 	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
 	done    bool
+}
+
+var _ assay.Lacker = (*cache)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (c *cache) Unwrap() assay.Searcher { return c.inner }
+
+// Lacks implements [assay.Lacker].
+func (c *cache) Lacks(ability any) bool { return assay.LacksWith[assay.Narrower](ability, c.inner) }
+
+// Narrow implements [assay.Narrower]: inner may have something new within the limit.
+func (c *cache) Narrow(keep func(assay.Config) bool) {
+	c.done = false
+	narrow(c.inner, keep)
 }
 
 // Ask implements [assay.Searcher].
@@ -125,7 +138,7 @@ func (c *cache) Observe(trials ...assay.Trial) error {
 			return err
 		}
 	}
-	if o, ok := c.inner.(assay.Observer); ok {
+	if o, ok := assay.As[assay.Observer](c.inner); ok {
 		if err := o.Observe(trials...); err != nil {
 			return err
 		}

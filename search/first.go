@@ -10,11 +10,11 @@ import (
 // of inner: the user's defaults, or the best of an earlier study. The caller
 // sees to it that they are admissible. Of equal ones only the first is
 // proposed. Their trials go to inner as observations if it is an
-// assay.Observer, so that a searcher which avoids repeats does not propose them
+// [assay.Observer], so that a searcher which avoids repeats does not propose them
 // again once they have been told.
 //
-// First is an assay.Narrower if inner is one: of the given configurations, those
-// outside of the limit wait until it is lifted.
+// Under the limit of an [assay.Narrower], those of the given configurations that
+// are outside of it wait until it is lifted.
 func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 	f := &first{inner: inner, of: map[int64]assay.Proposal{}}
 	seen := visited{}
@@ -23,7 +23,7 @@ func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 			f.queue = append(f.queue, c.Clone())
 		}
 	}
-	return limiting(forwarding(f, inner), inner, func(keep func(assay.Config) bool) { f.limit = limit{keep} })
+	return f
 }
 
 type first struct {
@@ -32,6 +32,20 @@ type first struct {
 	limit limit
 	ledger
 	of map[int64]assay.Proposal // inner's proposals by our ID
+}
+
+var _ assay.Lacker = (*first)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (f *first) Unwrap() assay.Searcher { return f.inner }
+
+// Lacks implements [assay.Lacker].
+func (f *first) Lacks(ability any) bool { return assay.LacksWith[assay.Narrower](ability, f.inner) }
+
+// Narrow implements [assay.Narrower].
+func (f *first) Narrow(keep func(assay.Config) bool) {
+	f.limit = limit{keep}
+	narrow(f.inner, keep)
 }
 
 // Ask implements [assay.Searcher].
@@ -70,7 +84,7 @@ func (f *first) Tell(trials ...assay.Trial) error {
 	if err := f.settle(trials); err != nil {
 		return err
 	}
-	observer, _ := f.inner.(assay.Observer)
+	observer, _ := assay.As[assay.Observer](f.inner)
 	for i, t := range trials {
 		p, asked := f.of[t.ID]
 		delete(f.of, t.ID)

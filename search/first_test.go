@@ -30,10 +30,10 @@ func TestFirst(t *testing.T) {
 	if len(inner.seen) != 1 || inner.seen[0].Config[0] != 1 || inner.seen[0].Value != 10 {
 		t.Errorf("inner observed %+v, want the trial at 1", inner.seen)
 	}
-	if _, ok := f.(assay.Observer); !ok {
+	if _, ok := assay.As[assay.Observer](f); !ok {
 		t.Error("First of an Observer is none")
 	}
-	if _, ok := First(&loop{}).(assay.Observer); ok {
+	if _, ok := assay.As[assay.Observer](First(&loop{})); ok {
 		t.Error("First of a searcher that is no Observer is one")
 	}
 }

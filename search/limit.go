@@ -32,6 +32,13 @@ func (l limit) draw(space *assay.Space, rng *rand.Rand) (assay.Config, bool) {
 	return nil, false
 }
 
+// narrow limits a searcher that is an [assay.Narrower].
+func narrow(s assay.Searcher, keep func(assay.Config) bool) {
+	if n, ok := assay.As[assay.Narrower](s); ok {
+		n.Narrow(keep)
+	}
+}
+
 // A source is a random source that can be set back.
 type source struct {
 	*rand.Rand

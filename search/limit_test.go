@@ -1,7 +1,6 @@
 package search
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -29,37 +28,6 @@ func TestNarrowerConformance(t *testing.T) {
 		{"penalize", func(s *assay.Space) assay.Searcher { return Penalize(random(s), 10) }, all},
 	} {
 		t.Run(c.name, func(t *testing.T) { assaytest.TestNarrower(t, c.build, c.opts) })
-	}
-}
-
-// A wrapper can be narrowed if and only if the searcher inside can, and shows
-// trials to it if and only if that wants to see them.
-func TestWrappersForward(t *testing.T) {
-	s := oneParam(5)
-	for name, wrap := range map[string]func(assay.Searcher) assay.Searcher{
-		"cache":    Cache,
-		"first":    func(in assay.Searcher) assay.Searcher { return First(in) },
-		"penalize": func(in assay.Searcher) assay.Searcher { return Penalize(in, 2) },
-	} {
-		if _, ok := wrap(NewRandom(s, 1)).(assay.Narrower); !ok {
-			t.Errorf("%s of a Narrower is none", name)
-		}
-		if _, ok := wrap(NewRandom(s, 1)).(assay.Observer); !ok {
-			t.Errorf("%s of an Observer is none", name)
-		}
-		if _, ok := wrap(&loop{}).(assay.Narrower); ok {
-			t.Errorf("%s of what is no Narrower is one", name)
-		}
-		if _, ok := wrap(&loop{}).(assay.Observer); ok && name != "cache" {
-			t.Errorf("%s of what is no Observer is one", name)
-		}
-	}
-	for name, s := range map[string]assay.Searcher{
-		"replicate": Replicate(NewRandom(s, 1), 2, slices.Min), "adaptive": Adaptive(NewRandom(s, 1), AdaptiveOptions{}),
-	} {
-		if _, ok := s.(assay.Narrower); ok {
-			t.Errorf("%s is a Narrower", name)
-		}
 	}
 }
 

@@ -17,34 +17,43 @@ import (
 //
 // at most the greatest finite number, and the trial is passed on as it is while
 // there is no finished one. Without this wrapper a searcher gives a violator
-// what it gives one that failed. It is an assay.Observer and an assay.Narrower if
-// inner is one. Penalize panics unless factor > 1.
+// what it gives one that failed. Observed trials have the same penalty. Penalize
+// panics unless factor > 1.
 func Penalize(inner assay.Searcher, factor float64) assay.Searcher {
 	if !(factor > 1) || math.IsInf(factor, 1) {
 		panic(fmt.Sprintf("search: penalty factor %v", factor))
 	}
-	p := &penalize{Searcher: inner, factor: factor, lo: math.Inf(1), hi: math.Inf(-1)}
-	var outer assay.Searcher = p
-	if o, ok := inner.(assay.Observer); ok {
-		outer = observing{p, observer(func(ts ...assay.Trial) error { return p.pass(o.Observe, ts) })}
-	}
-	return limiting(outer, inner, func(func(assay.Config) bool) {})
+	return &penalize{inner: inner, factor: factor, lo: math.Inf(1), hi: math.Inf(-1)}
 }
 
 type penalize struct {
-	assay.Searcher
+	inner  assay.Searcher
 	factor float64
 	lo, hi float64
 }
 
-// An observer is an assay.Observer as a function.
-type observer func(...assay.Trial) error
+var _ assay.Lacker = (*penalize)(nil)
 
-// Observe implements [assay.Observer].
-func (f observer) Observe(trials ...assay.Trial) error { return f(trials...) }
+// Unwrap implements [assay.Unwrapper].
+func (p *penalize) Unwrap() assay.Searcher { return p.inner }
+
+// Lacks implements [assay.Lacker].
+func (p *penalize) Lacks(ability any) bool { return assay.LacksWith[assay.Observer](ability, p.inner) }
+
+// Ask implements [assay.Searcher].
+func (p *penalize) Ask(n int) ([]assay.Proposal, error) { return p.inner.Ask(n) }
 
 // Tell implements [assay.Searcher].
-func (p *penalize) Tell(trials ...assay.Trial) error { return p.pass(p.Searcher.Tell, trials) }
+func (p *penalize) Tell(trials ...assay.Trial) error { return p.pass(p.inner.Tell, trials) }
+
+// Observe implements [assay.Observer].
+func (p *penalize) Observe(trials ...assay.Trial) error {
+	o, ok := assay.As[assay.Observer](p.inner)
+	if !ok {
+		return nil
+	}
+	return p.pass(o.Observe, trials)
+}
 
 // pass hands trials on with their penalties.
 func (p *penalize) pass(to func(...assay.Trial) error, trials []assay.Trial) error {

@@ -23,8 +23,9 @@ type pool struct {
 	number   []map[float64]uint32 // by parameter, the number of a coordinate
 	width    int                  // features of a row
 	visited  []bool
-	hints    []float64 // by configuration; nil without
-	outside  []bool    // of the limit of Narrow; nil without one
+	late     []assay.Config // visited, but not entered there yet
+	hints    []float64      // by configuration; nil without
+	outside  []bool         // of the limit of Narrow; nil without one
 
 	buffer []float64 // poolChunk rows
 	rows   [][]float64
@@ -88,23 +89,72 @@ func (p *pool) hint(hint func(assay.Config) float64) {
 	p.makeRows()
 }
 
-// visit takes c out of the pool. Cost: a pass over the pool.
-func (p *pool) visit(c assay.Config) {
-	d := len(c)
-	want := make([]uint32, d)
+// visit takes c out of the pool, at the next [pool.enter].
+func (p *pool) visit(c assay.Config) { p.late = append(p.late, c) }
+
+// enter takes what was visited out of the pool. It comes before all that asks what
+// is open. Cost: one pass over the pool, however many there are.
+func (p *pool) enter() {
+	if len(p.late) == 0 {
+		return
+	}
+	const few = 4
+	d := len(p.features)
+	var want [][]uint32
+	for _, c := range p.late {
+		if codes, ok := p.encode(c); ok {
+			want = append(want, codes)
+		}
+	}
+	p.late = p.late[:0]
+	if len(want) > few {
+		p.enterMany(want)
+		return
+	}
+	for i := range p.visited {
+		for _, w := range want {
+			if slices.Equal(p.codes[i*d:(i+1)*d], w) {
+				p.visited[i] = true
+			}
+		}
+	}
+}
+
+// enterMany is enter by a table of hashes.
+func (p *pool) enterMany(want [][]uint32) {
+	d := len(p.features)
+	hash := func(codes []uint32) (h uint64) {
+		for _, c := range codes {
+			h = (h ^ uint64(c)) * 0x9e3779b97f4a7c15
+			h ^= h >> 29
+		}
+		return h
+	}
+	by := map[uint64][][]uint32{}
+	for _, w := range want {
+		by[hash(w)] = append(by[hash(w)], w)
+	}
+	for i := range p.visited {
+		codes := p.codes[i*d : (i+1)*d]
+		for _, w := range by[hash(codes)] {
+			if slices.Equal(codes, w) {
+				p.visited[i] = true
+			}
+		}
+	}
+}
+
+// encode returns the value numbers of c; false if it is not in the pool.
+func (p *pool) encode(c assay.Config) ([]uint32, bool) {
+	codes := make([]uint32, len(c))
 	for i, x := range c {
 		code, ok := p.number[i][x]
 		if !ok {
-			return
+			return nil, false
 		}
-		want[i] = code
+		codes[i] = code
 	}
-	for i := range p.visited {
-		if slices.Equal(p.codes[i*d:(i+1)*d], want) {
-			p.visited[i] = true
-			return
-		}
-	}
+	return codes, true
 }
 
 // narrow sets the limit. Cost: a call of keep for each configuration.
@@ -124,6 +174,7 @@ func (p *pool) open(i int) bool { return !p.visited[i] && (p.outside == nil || !
 
 // any reports whether there is an open configuration.
 func (p *pool) any() bool {
+	p.enter()
 	for i := range p.visited {
 		if p.open(i) {
 			return true
@@ -135,6 +186,7 @@ func (p *pool) any() bool {
 // random returns an open configuration, all with the same probability; nil if
 // there is none.
 func (p *pool) random(rng *rand.Rand) assay.Config {
+	p.enter()
 	at, n := -1, 0
 	for i := range p.visited {
 		if p.open(i) {
@@ -153,6 +205,7 @@ func (p *pool) random(rng *rand.Rand) assay.Config {
 // improvement, a random one of equals, and its predicted mean; nil if there is
 // none.
 func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
+	p.enter()
 	best, ties := -1, 0
 	var top candidate
 	fill := 0

@@ -32,12 +32,12 @@ import (
 // slow drift of the machine hits all alike: Ask(n) asks inner for n/k rounded
 // up. It panics if k < 1.
 //
-// It is no assay.Narrower, because what was begun is run k times: narrow inner.
+// It is no [assay.Narrower], because what was begun is run k times: narrow inner.
 func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assay.Searcher {
 	if k < 1 {
 		panic(fmt.Sprintf("search: %d replicates", k))
 	}
-	return forwarding(&replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}, inner)
+	return &replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}
 }
 
 type replicate struct {
@@ -54,6 +54,17 @@ type replicates struct {
 	inner assay.Proposal
 	ids   []int64       // of the asked runs
 	runs  []assay.Trial // told so far
+}
+
+var _ assay.Lacker = (*replicate)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (r *replicate) Unwrap() assay.Searcher { return r.inner }
+
+// Lacks implements [assay.Lacker].
+func (r *replicate) Lacks(ability any) bool {
+	_, narrower := ability.(*assay.Narrower)
+	return narrower
 }
 
 // Ask implements [assay.Searcher].

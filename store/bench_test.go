@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -29,15 +30,22 @@ func pair(id int64) []assay.Event {
 	}
 }
 
+// put appends the trial of that ID to a study that has those before it.
+func put(ctx context.Context, s assay.Store, study string, id int64) error {
+	_, err := s.Append(ctx, study, assay.Position(2*(id-1)), pair(id)...)
+	return err
+}
+
 // grow appends n trials from the ID on, some at a time.
 func grow(t testing.TB, s assay.Store, study string, from, n int64) {
 	t.Helper()
 	for id := from; id < from+n; {
+		at := assay.Position(2 * (id - 1))
 		var events []assay.Event
 		for end := min(id+100, from+n); id < end; id++ {
 			events = append(events, pair(id)...)
 		}
-		if err := s.Append(t.Context(), study, events...); err != nil {
+		if _, err := s.Append(t.Context(), study, at, events...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +67,7 @@ func BenchmarkAppend(b *testing.B) {
 				grow(b, s, "a", 1, n)
 				b.ReportAllocs()
 				for id := n + 1; b.Loop(); id++ {
-					if err := s.Append(b.Context(), "a", pair(id)...); err != nil {
+					if err := put(b.Context(), s, "a", id); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -77,7 +85,7 @@ func BenchmarkEvents(b *testing.B) {
 	grow(b, s, "a", 1, 10000)
 	for b.Loop() {
 		n := 0
-		for _, err := range s.Events(b.Context(), "a") {
+		for _, err := range s.Events(b.Context(), "a", 0) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -101,7 +109,7 @@ func BenchmarkSummaries(b *testing.B) {
 	}
 	for b.Loop() {
 		n := int64(0)
-		for sum, err := range s.Summaries(b.Context()) {
+		for sum, err := range s.Summaries(b.Context(), "", 0) {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -69,13 +69,19 @@ func newRecord(prev []byte, study, seq int64, payload []byte) record {
 }
 
 // A verifier checks that the records of one study are what was appended, in
-// order. It starts with record 0.
+// order. It starts with record 0, or with any other, whose hash it believes.
 type verifier struct {
 	next int64  // seq of the next record
-	hash []byte // of the last one
+	hash []byte // of the last one; nil if the next is the first, and not record 0
 }
 
-func newVerifier() *verifier { return &verifier{hash: genesis()} }
+// newVerifier returns a verifier that starts with the record of that number.
+func newVerifier(first int64) *verifier {
+	if first > 0 {
+		return &verifier{next: first}
+	}
+	return &verifier{hash: genesis()}
+}
 
 // check returns an error that matches [ErrDamaged] unless r is the next record.
 // It then goes on behind r, so that one fault is reported once.
@@ -88,7 +94,7 @@ func (v *verifier) check(r record) error {
 		return fmt.Errorf("%w: record %d follows record %d", ErrDamaged, r.seq, want-1)
 	case r.crc != checksum(r.study, r.seq, r.payload):
 		return fmt.Errorf("%w: record %d has a wrong checksum", ErrDamaged, r.seq)
-	case !bytes.Equal(r.hash, link(prev, r.seq, r.payload)):
+	case prev != nil && !bytes.Equal(r.hash, link(prev, r.seq, r.payload)):
 		return fmt.Errorf("%w: record %d has a wrong hash", ErrDamaged, r.seq)
 	}
 	return nil

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
 		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold, "migrate": childMigrate,
+		"upgrade": childUpgrade,
 	}
 }
 
@@ -67,7 +68,7 @@ func childAppend(args []string) error {
 		return err
 	}
 	for id := sum.Trials() + 1; n != 0; id++ {
-		if err := s.Append(ctx, study, pair(id)...); err != nil {
+		if err := put(ctx, s, study, id); err != nil {
 			return err
 		}
 		fmt.Println(id)
@@ -96,17 +97,17 @@ func childShare(args []string) error {
 		return err
 	}
 	for id := int64(1); id <= n; id++ {
-		if err := s.Append(ctx, study, pair(id)...); err != nil {
+		if err := put(ctx, s, study, id); err != nil {
 			return err
 		}
 		if id%10 != 0 {
 			continue
 		}
-		for sum, err := range s.Summaries(ctx) {
+		for sum, err := range s.Summaries(ctx, "", 0) {
 			if err != nil {
 				return err
 			}
-			for _, err := range s.Events(ctx, sum.Study) {
+			for _, err := range s.Events(ctx, sum.Study, 0) {
 				if err != nil {
 					return err
 				}
@@ -135,8 +136,9 @@ func childStarve(args []string) error {
 	if err := s.Create(ctx, "a", nil); err != nil {
 		return err
 	}
+	starved := 0
 	for id := int64(1); id < 100_000; id++ {
-		err := s.Append(ctx, "a", pair(id)...)
+		err := put(ctx, s, "a", id)
 		if err == nil {
 			fmt.Println(id)
 			continue
@@ -144,14 +146,21 @@ func childStarve(args []string) error {
 		if !errors.Is(err, ErrIO) {
 			return fmt.Errorf("got %w, want ErrIO", err)
 		}
-		if err := s.Append(ctx, "a", pair(id)...); !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
-			return fmt.Errorf("after an error: got %w, want ErrBroken and ErrIO", err)
+		// The store opens the file again. Folding the log may have made room.
+		if starved++; starved == 5 {
+			fmt.Println("starved")
+			return nil
 		}
-		if _, err := s.Spec(ctx, "a"); !errors.Is(err, ErrBroken) {
-			return fmt.Errorf("reading after an error: got %w, want ErrBroken", err)
+		if err := put(ctx, s, "a", id); err == nil {
+			fmt.Println(id)
+		} else if !errors.Is(err, ErrIO) {
+			return fmt.Errorf("after an error: got %w, want nil or ErrIO", err)
+		} else {
+			id--
 		}
-		fmt.Println("starved")
-		return nil
+		if _, err := s.Spec(ctx, "a"); err != nil && !errors.Is(err, ErrBroken) {
+			return fmt.Errorf("reading after an error: got %w, want nil or ErrBroken", err)
+		}
 	}
 	return errors.New("there was no end")
 }
@@ -176,6 +185,26 @@ func childMigrate(args []string) error {
 	if err != nil {
 		return err
 	}
+	return s.Close()
+}
+
+// childUpgrade opens a store of an earlier format and kills itself after that
+// many statements of the migration. It says how many there were if it lives.
+func childUpgrade(args []string) error {
+	last, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	s, err := OpenSQLite(context.Background(), args[0], Options{migrated: func(done int) {
+		if n = done; done == last {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	fmt.Println(n)
 	return s.Close()
 }
 
@@ -243,7 +272,7 @@ func (r *running) acks(t testing.TB) (ids []int64) {
 func checkPairs(t testing.TB, s assay.Store, study string) int64 {
 	t.Helper()
 	n := int64(0)
-	for e, err := range s.Events(t.Context(), study) {
+	for e, err := range s.Events(t.Context(), study, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
+	"github.com/assay-run/assay"
 	"modernc.org/sqlite"
 )
 
@@ -23,7 +25,7 @@ type trialColumns struct {
 	attempts        int64
 }
 
-func newTrialColumns(r TrialRow) (trialColumns, error) {
+func newTrialColumns(r assay.TrialRow) (trialColumns, error) {
 	t := r.Trial
 	config, err := json.Marshal(append([]float64{}, t.Config...))
 	if err != nil {
@@ -59,7 +61,7 @@ func nullable(x float64, valid bool) sql.NullFloat64 {
 
 // headColumns are the columns of a row of heads after study, seq and hash.
 type headColumns struct {
-	counts      [len(Summary{}.Counts)]int64
+	counts      string // JSON, states without a trial left out
 	best        int64
 	value       sql.NullFloat64 // NULL is none
 	spent       int64
@@ -68,38 +70,73 @@ type headColumns struct {
 	ended       string
 }
 
-func newHeadColumns(sum Summary) headColumns {
+func newHeadColumns(sum assay.Summary) headColumns {
 	return headColumns{
-		sum.Counts, sum.Best, nullable(sum.Value, sum.Best != 0),
+		countsText(sum.Counts), sum.Best, nullable(sum.Value, sum.Best != 0),
 		int64(sum.Spent), timeText(sum.First), timeText(sum.Last), sum.Checks, sum.Ended,
 	}
 }
 
 func (c headColumns) args() []any {
-	args := make([]any, 0, 12)
-	for _, n := range c.counts {
-		args = append(args, n)
+	return []any{c.counts, c.best, c.value, c.spent, c.first, c.last, c.checks, c.ended}
+}
+
+// countsText returns the numbers of trials as they are stored: a JSON object of
+// the states of which there are any, by name.
+func countsText(counts map[assay.State]int64) string {
+	some := make(map[string]int64, len(counts))
+	for state, n := range counts {
+		if n != 0 {
+			some[state.String()] = n
+		}
 	}
-	return append(args, c.best, c.value, c.spent, c.first, c.last, c.checks, c.ended)
+	b, err := json.Marshal(some)
+	if err != nil {
+		panic(err) // there is no such map
+	}
+	return string(b)
+}
+
+// parseCounts is the inverse of countsText. States of which there are none may
+// stand in the text.
+func parseCounts(text string) (map[assay.State]int64, error) {
+	counts := map[assay.State]int64{}
+	if err := json.Unmarshal([]byte(text), &counts); err != nil {
+		return nil, fmt.Errorf("numbers of trials: %w", err)
+	}
+	maps.DeleteFunc(counts, func(_ assay.State, n int64) bool { return n == 0 })
+	return counts, nil
+}
+
+// askedBefore returns a trial as far as its proposal, from columns of trials.
+func askedBefore(id int64, state assay.State, config, started string) (t assay.Trial, err error) {
+	t.ID, t.State = id, state
+	if err := json.Unmarshal([]byte(config), &t.Config); err != nil {
+		return t, err
+	}
+	t.Started, err = parseTime(started)
+	return t, err
 }
 
 // summaryColumns are the names of headColumns, of a table called h.
-const summaryColumns = `h.running, h.done, h.censored, h.failed, h.infeasible, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended`
+const summaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended`
 
 // scanHead reads id, name and created of studies, seq and hash of heads, the
 // hash of the event of that seq, and summaryColumns.
-func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte, sum Summary, err error) {
+func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte, sum assay.Summary, err error) {
 	var c headColumns
 	var name, created string
 	var seq int64
-	n := &c.counts
-	err = row.Scan(&id, &name, &created, &seq, &hash, &last, &n[0], &n[1], &n[2], &n[3], &n[4],
+	err = row.Scan(&id, &name, &created, &seq, &hash, &last, &c.counts,
 		&c.best, &c.value, &c.spent, &c.first, &c.last, &c.checks, &c.ended)
 	if err != nil {
-		return 0, nil, nil, Summary{}, scanError(err)
+		return 0, nil, nil, assay.Summary{}, scanError(err)
 	}
 	sum = newSummary(name, time.Time{})
-	sum.Events, sum.Counts, sum.Best, sum.Spent = seq, c.counts, c.best, time.Duration(c.spent)
+	if sum.Counts, err = parseCounts(c.counts); err != nil {
+		return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
+	}
+	sum.Events, sum.Best, sum.Spent = seq, c.best, time.Duration(c.spent)
 	sum.Checks, sum.Ended = c.checks, c.ended
 	if c.value.Valid {
 		sum.Value = c.value.Float64
@@ -109,7 +146,7 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 		text string
 	}{{&sum.Created, created}, {&sum.First, c.first}, {&sum.Last, c.last}} {
 		if *t.to, err = parseTime(t.text); err != nil {
-			return 0, nil, nil, Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
+			return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
 		}
 	}
 	return id, hash, last, sum, nil

@@ -59,7 +59,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		s := openTest(t, path)
-		for sum, err := range s.Summaries(t.Context()) {
+		for sum, err := range s.Summaries(t.Context(), "", 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

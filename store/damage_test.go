@@ -42,7 +42,7 @@ func writeSample(t testing.TB, path string) {
 			t.Fatal(err)
 		}
 		for i, events := 0, sampleEvents(study); i < len(events); i += 2 {
-			if err := s.Append(t.Context(), study, events[i:i+2]...); err != nil {
+			if _, err := s.Append(t.Context(), study, assay.Position(i), events[i:i+2]...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,7 +137,7 @@ func tryDamaged(t testing.TB, dir string, data []byte) (o outcome, detail string
 	for study := range sampleStudies() {
 		want := sampleEvents(study)
 		i := 0
-		for e, err := range s.Events(t.Context(), study) {
+		for e, err := range s.Events(t.Context(), study, 0) {
 			if err != nil {
 				i = -1
 				break
@@ -185,7 +185,7 @@ func trySalvage(t testing.TB, dir string, data []byte, where map[key][]uint32, l
 	defer s.Close()
 	got := map[string][]assay.Event{}
 	for _, r := range report {
-		for e, err := range s.Events(t.Context(), r.Study) {
+		for e, err := range s.Events(t.Context(), r.Study, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

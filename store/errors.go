@@ -16,12 +16,12 @@ import (
 // one that does fs.ErrExist, and a store that was closed fs.ErrClosed.
 var (
 	// ErrIO says that the disk is full or failing. The outcome of the call is
-	// unknown: open the store again and read the events back.
+	// unknown: the same Append at the same position tells.
 	ErrIO = assay.Errorf(assay.ClassIO, "the disk is full or failing")
-	// ErrBroken says that an earlier write failed, so that this handle cannot
-	// know what is on the disk. It comes with the error of that write, and
-	// ends with opening the store again.
-	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed; open the store again")
+	// ErrBroken says that an earlier write failed and that the file cannot be
+	// opened again, so that nobody knows what is on the disk. It comes with both
+	// errors. Every call tries again.
+	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed, and the store cannot be opened again")
 	// ErrDamaged says that the file does not hold what was written.
 	ErrDamaged = errors.New("file is damaged")
 	// ErrNewer says that the file was written by a newer version.

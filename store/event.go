@@ -3,11 +3,11 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -17,13 +17,7 @@ import (
 // from; a missing value of a trial is +Inf and a missing prediction NaN, as in
 // the JSON of the root package.
 type payload struct {
-	At        time.Time         `json:"at"`
-	Spent     time.Duration     `json:"spent_ns"`
-	Asked     *assay.Proposal   `json:"asked,omitempty"`
-	Told      *assay.Trial      `json:"told,omitempty"`
-	Checked   *assay.Trial      `json:"checked,omitempty"`
-	Cut       *assay.Cut        `json:"cut,omitempty"`
-	Ended     *assay.End        `json:"ended,omitempty"`
+	assay.Event
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
 }
 
@@ -38,7 +32,7 @@ const (
 // equal event: numbers that are not finite and times to the nanosecond
 // included. The output of a trial (Stdout, Stderr) is not part of the record,
 // and bytes that are not UTF-8 become U+FFFD. It returns an error if not
-// exactly one of the pointers of e is set, if a coordinate of the configuration
+// exactly one of the pointers of e is set, if Batch or Memo is without Asked, if a coordinate of the configuration
 // is not finite, if the state is unknown, or if a time is outside the years 0 to
 // 9999.
 func EncodeEvent(e assay.Event) ([]byte, error) {
@@ -50,7 +44,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 			return nil, fmt.Errorf("coordinate %d of the configuration is %v", i+1, x)
 		}
 	}
-	p := payload{At: e.At, Spent: e.Spent, Asked: e.Asked, Told: e.Told, Checked: e.Checked, Cut: e.Cut, Ended: e.Ended}
+	p := payload{Event: e}
 	switch {
 	case e.Told != nil:
 		p.Told, p.Nonfinite = splitNonfinite(e.Told)
@@ -70,7 +64,7 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 	if err := json.Unmarshal(b, &p); err != nil {
 		return assay.Event{}, fmt.Errorf("event: %w", err)
 	}
-	e := assay.Event{At: p.At, Spent: p.Spent, Asked: p.Asked, Told: p.Told, Checked: p.Checked, Cut: p.Cut, Ended: p.Ended}
+	e := p.Event
 	if err := checkEvent(e); err != nil {
 		return assay.Event{}, err
 	}
@@ -85,13 +79,18 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 // checkEvent returns an error unless e is one event of a kind known here.
 func checkEvent(e assay.Event) error {
 	kinds := 0
-	for _, set := range []bool{e.Asked != nil, e.Told != nil, e.Checked != nil, e.Cut != nil, e.Ended != nil} {
+	for _, set := range []bool{
+		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil, e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
+	} {
 		if set {
 			kinds++
 		}
 	}
 	if kinds != 1 {
 		return fmt.Errorf("event is of %d known kinds, not one", kinds)
+	}
+	if e.Asked == nil && (e.Batch != 0 || len(e.Memo) != 0) {
+		return errors.New("event has a batch or a memo, but no proposal")
 	}
 	return nil
 }

@@ -64,15 +64,18 @@ func (r *Report) add(study, place, format string, args ...any) {
 // the file, and keeps other processes from writing only to repair. It holds the
 // trials of one study in memory.
 func (s *SQLite) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
-	f := &checker{s: s, c: s.conn, report: &r, repair: opts.Repair}
+	f := &checker{s: s, report: &r, repair: opts.Repair}
 	if opts.Repair {
-		err = s.write(ctx, func() error { return f.file(ctx) })
+		err = s.write(ctx, func() error {
+			f.c = s.conn
+			return f.file(ctx)
+		})
 		return r, err
 	}
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return r, err
 	}
-	if f.c, err = s.reads.Conn(ctx); err != nil {
+	if f.c, err = s.reads.Load().Conn(ctx); err != nil {
 		return r, classify(err)
 	}
 	defer f.c.Close()
@@ -143,7 +146,7 @@ func (f *checker) schema(ctx context.Context) error {
 		return err
 	}
 	defer fresh.Close()
-	if err := migrate(ctx, fresh, f.s.opts.migrations); err != nil {
+	if err := migrate(ctx, fresh, f.s.opts.migrations, nil); err != nil {
 		return err
 	}
 	want, err := schemaText(ctx, fresh)
@@ -227,9 +230,9 @@ func (f *checker) studies(ctx context.Context) error {
 type replayed struct {
 	creation creation
 	hash     []byte // of the last record
-	sum      Summary
+	sum      assay.Summary
 	trials   map[int64]trialColumns
-	states   map[int64]assay.State
+	states   map[int64]assay.Trial // the same trials, for project
 }
 
 // study checks one study, and repairs it if its events are whole.
@@ -260,8 +263,8 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 
 // replay verifies the records of a study and makes its projection.
 func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
-	v, first := newVerifier(), false
-	p := replayed{sum: newSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.State{}}
+	v, first := newVerifier(0), false
+	p := replayed{sum: newSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{}}
 	err := f.rows(ctx, st.name, "events", func(rows *sql.Rows) error {
 		r := record{study: st.id}
 		var at string
@@ -304,10 +307,10 @@ func (p *replayed) apply(r record, at string) (err error) {
 		return err
 	}
 	id, _ := eventTrial(e)
-	state, known := p.states[id]
+	old, known := p.states[id]
 	p.sum.Events = r.seq - 1 // also behind a record that was left out
-	if row, changed := project(&p.sum, e, state, known); changed {
-		p.states[id] = row.Trial.State
+	if row, changed := project(&p.sum, e, old, known); changed {
+		p.states[id] = assay.Trial{Proposal: row.Trial.Proposal, State: row.Trial.State, Started: row.Trial.Started}
 		if p.trials[id], err = newTrialColumns(row); err != nil {
 			return err
 		}

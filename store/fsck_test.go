@@ -35,8 +35,9 @@ func TestFsck(t *testing.T) {
 		{"head hash", `UPDATE heads SET hash = zeroblob(32)`, "heads", true},
 		{"head number and hash", `UPDATE heads SET seq = 30, hash = zeroblob(32)`, "heads", false},
 		{"head missing", `DELETE FROM heads`, "heads", true},
-		{"done", `UPDATE heads SET done = done + 1`, "heads", true},
-		{"running", `UPDATE heads SET running = -1`, "heads", true},
+		{"done", `UPDATE heads SET counts = '{"done":11}'`, "heads", true},
+		{"running", `UPDATE heads SET counts = '{"done":10,"running":-1}'`, "heads", true},
+		{"state that there is not", `UPDATE heads SET counts = '{"well":10}'`, "heads", true},
 		{"best", `UPDATE heads SET best = 1`, "heads", true},
 		{"best value", `UPDATE heads SET best_value = 0`, "heads", true},
 		{"spent", `UPDATE heads SET spent_ns = 0`, "heads", true},
@@ -128,7 +129,7 @@ func TestReadTampered(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, damaged := int64(0), false
-		for e, err := range s.Events(ctx, "a") {
+		for e, err := range s.Events(ctx, "a", 0) {
 			if damaged = errors.Is(err, ErrDamaged); damaged {
 				break
 			}
@@ -162,7 +163,7 @@ func TestTrialsTampered(t *testing.T) {
 			t.Fatal(err)
 		}
 		var last error
-		for _, err := range s.Trials(t.Context(), "a") {
+		for _, err := range s.Trials(t.Context(), "a", 0, 0) {
 			last = err
 		}
 		if !errors.Is(last, ErrDamaged) || !strings.Contains(last.Error(), "trial 3") {
@@ -183,7 +184,7 @@ func TestFsckWhileAppending(t *testing.T) {
 	go func() {
 		defer close(done)
 		for id := int64(1); ctx.Err() == nil; id++ {
-			if err := other.Append(ctx, "a", pair(id)...); err != nil && ctx.Err() == nil {
+			if err := put(ctx, other, "a", id); err != nil && ctx.Err() == nil {
 				done <- fmt.Errorf("append %d: %w", id, err)
 				return
 			}

@@ -40,7 +40,7 @@ func (h holder) String() string {
 // Lock implements [assay.Locker]. The study need not exist yet, so that a name
 // can be reserved. It does not wait. Reading needs no lock.
 func (s *SQLite) Lock(ctx context.Context, study string) (release func() error, err error) {
-	if err := cmp.Or(ctx.Err(), s.usable(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx), checkName(study)); err != nil {
 		return nil, err
 	}
 	f, err := tryFlock(s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study)))), holder{Study: study})

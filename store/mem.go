@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -25,10 +26,10 @@ type Mem struct {
 }
 
 var (
-	_ assay.Store   = (*Mem)(nil)
-	_ assay.Remover = (*Mem)(nil)
-	_ assay.Locker  = (*Mem)(nil)
-	_ Projector     = (*Mem)(nil)
+	_ assay.Store     = (*Mem)(nil)
+	_ assay.Remover   = (*Mem)(nil)
+	_ assay.Locker    = (*Mem)(nil)
+	_ assay.Projector = (*Mem)(nil)
 )
 
 // A memStudy is changed only by appending to events, so that a slice of them
@@ -105,17 +106,17 @@ func (m *Mem) names() []string {
 }
 
 // Append implements [assay.Store].
-func (m *Mem) Append(ctx context.Context, study string, events ...assay.Event) error {
+func (m *Mem) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
 	kept := make([]assay.Event, len(events))
 	for i, e := range events {
 		if err := checkEvent(e); err != nil {
-			return err
+			return 0, err
 		}
-		if t := cmp.Or(e.Told, e.Checked); t != nil && int(t.State) >= len(Summary{}.Counts) {
-			return fmt.Errorf("trial %d has the unknown state %v", t.ID, t.State)
+		if t := cmp.Or(e.Told, e.Checked); t != nil && int(t.State) >= len(assay.States()) {
+			return 0, fmt.Errorf("trial %d has the unknown state %v", t.ID, t.State)
 		}
 		kept[i] = cloneEvent(e)
 	}
@@ -123,10 +124,49 @@ func (m *Mem) Append(ctx context.Context, study string, events ...assay.Event) e
 	defer m.mu.Unlock()
 	s := m.studies[study]
 	if s == nil {
-		return notExist("append to", study)
+		return 0, notExist("append to", study)
 	}
-	s.events = append(s.events, kept...)
-	return nil
+	end := assay.Position(len(s.events))
+	if at == end {
+		s.events = append(s.events, kept...)
+		return end + assay.Position(len(kept)), nil
+	}
+	if at < 0 || at > end-assay.Position(len(kept)) {
+		return 0, conflict(study, at, end)
+	}
+	behind := at + assay.Position(len(kept))
+	same, err := samePayloads(s.events[at:behind], kept)
+	if err == nil && !same {
+		err = conflict(study, at, end)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return behind, nil
+}
+
+// conflict says that at is not the end of the record.
+func conflict(study string, at, end assay.Position) error {
+	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
+}
+
+// samePayloads reports whether a and b, of the same length, are stored as the
+// same bytes.
+func samePayloads(a, b []assay.Event) (bool, error) {
+	for i := range a {
+		x, err := EncodeEvent(a[i])
+		if err != nil {
+			return false, err
+		}
+		y, err := EncodeEvent(b[i])
+		if err != nil {
+			return false, err
+		}
+		if !bytes.Equal(x, y) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // cloneEvent returns a copy of e that shares no memory with it, without the
@@ -134,6 +174,7 @@ func (m *Mem) Append(ctx context.Context, study string, events ...assay.Event) e
 func cloneEvent(e assay.Event) assay.Event {
 	if e.Asked != nil {
 		e.Asked = &assay.Proposal{ID: e.Asked.ID, Config: e.Asked.Config.Clone()}
+		e.Memo = bytes.Clone(e.Memo)
 	}
 	e.Told, e.Checked = cloneTrial(e.Told), cloneTrial(e.Checked)
 	if e.Cut != nil {
@@ -141,11 +182,18 @@ func cloneEvent(e assay.Event) assay.Event {
 		cut.Values = slices.Clone(cut.Values)
 		e.Cut = &cut
 	}
-	if e.Ended != nil {
-		end := *e.Ended
-		e.Ended = &end
-	}
+	e.Started, e.Ordered = cloneOf(e.Started), cloneOf(e.Ordered)
+	e.Withdrawn, e.Ended = cloneOf(e.Withdrawn), cloneOf(e.Ended)
 	return e
+}
+
+// cloneOf returns a copy of what p points to, or nil.
+func cloneOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }
 
 func cloneTrial(of *assay.Trial) *assay.Trial {
@@ -154,25 +202,22 @@ func cloneTrial(of *assay.Trial) *assay.Trial {
 	}
 	t := *of
 	t.Config = t.Config.Clone()
-	t.Measurement.Metrics = maps.Clone(t.Measurement.Metrics)
+	t.Measurement.Metrics, t.Measurement.Missing = maps.Clone(t.Measurement.Metrics), maps.Clone(t.Measurement.Missing)
 	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
-	if t.Decision != nil {
-		d := *t.Decision
-		t.Decision = &d
-	}
+	t.Decision = cloneOf(t.Decision)
 	return &t
 }
 
 // Events implements [assay.Store]. It yields the events that there are when the
 // iteration begins.
-func (m *Mem) Events(ctx context.Context, study string) iter.Seq2[assay.Event, error] {
+func (m *Mem) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		_, events, err := m.get(ctx, "read", study)
 		if err != nil {
 			yield(assay.Event{}, err)
 			return
 		}
-		for _, e := range events {
+		for _, e := range events[min(max(after, 0), assay.Position(len(events))):] {
 			if err := ctx.Err(); err != nil {
 				yield(assay.Event{}, err)
 				return
@@ -185,32 +230,32 @@ func (m *Mem) Events(ctx context.Context, study string) iter.Seq2[assay.Event, e
 }
 
 // projection returns the summary and the rows by trial ID.
-func (m *Mem) projection(ctx context.Context, study string) (Summary, map[int64]TrialRow, error) {
+func (m *Mem) projection(ctx context.Context, study string) (assay.Summary, map[int64]assay.TrialRow, error) {
 	s, events, err := m.get(ctx, "read", study)
 	if err != nil {
-		return Summary{}, nil, err
+		return assay.Summary{}, nil, err
 	}
 	sum := newSummary(study, s.created)
-	rows := map[int64]TrialRow{}
+	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
 		id, _ := eventTrial(e)
 		old, known := rows[id]
-		if row, changed := project(&sum, cloneEvent(e), old.Trial.State, known); changed {
+		if row, changed := project(&sum, cloneEvent(e), old.Trial, known); changed {
 			rows[id] = row
 		}
 	}
 	return sum, rows, nil
 }
 
-// Trials implements [Projector].
-func (m *Mem) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, error] {
-	return func(yield func(TrialRow, error) bool) {
+// Trials implements [assay.Projector].
+func (m *Mem) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
+	return func(yield func(assay.TrialRow, error) bool) {
 		_, rows, err := m.projection(ctx, study)
 		if err != nil {
-			yield(TrialRow{}, err)
+			yield(assay.TrialRow{}, err)
 			return
 		}
-		for _, id := range slices.Sorted(maps.Keys(rows)) {
+		for _, id := range behind(slices.Sorted(maps.Keys(rows)), after, n) {
 			if !yield(rows[id], nil) {
 				return
 			}
@@ -218,19 +263,31 @@ func (m *Mem) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, erro
 	}
 }
 
-// Summary implements [Projector].
-func (m *Mem) Summary(ctx context.Context, study string) (Summary, error) {
+// behind returns the sorted keys greater than after, the first n if n > 0.
+func behind[K cmp.Ordered](keys []K, after K, n int) []K {
+	i, found := slices.BinarySearch(keys, after)
+	if found {
+		i++
+	}
+	if keys = keys[i:]; n > 0 {
+		keys = keys[:min(n, len(keys))]
+	}
+	return keys
+}
+
+// Summary implements [assay.Projector].
+func (m *Mem) Summary(ctx context.Context, study string) (assay.Summary, error) {
 	sum, _, err := m.projection(ctx, study)
 	return sum, err
 }
 
-// Summaries implements [Projector].
-func (m *Mem) Summaries(ctx context.Context) iter.Seq2[Summary, error] {
-	return func(yield func(Summary, error) bool) {
-		for _, name := range m.names() {
+// Summaries implements [assay.Projector].
+func (m *Mem) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
+	return func(yield func(assay.Summary, error) bool) {
+		for _, name := range behind(m.names(), after, n) {
 			sum, err := m.Summary(ctx, name)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				yield(Summary{}, err)
+				yield(assay.Summary{}, err)
 				return
 			}
 			if err == nil && !yield(sum, nil) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -19,10 +20,11 @@ const pageRows = 256
 
 // read runs f in a transaction of one connection.
 func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return err
 	}
-	tx, err := s.reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	reads := s.reads.Load()
+	tx, err := reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err == nil {
 		err = f(tx)
 		tx.Rollback()
@@ -30,8 +32,8 @@ func (s *SQLite) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // rather than that the statement was interrupted
 	}
-	if err != nil && s.usable() != nil {
-		return s.usable()
+	if err != nil && (s.broken.Load() != nil || s.reads.Load() != reads) {
+		return cmp.Or(s.usable(ctx), ErrBroken) // the next call has other connections
 	}
 	return classify(err)
 }
@@ -76,7 +78,7 @@ func (s *SQLite) Spec(ctx context.Context, study string) (spec []byte, err error
 // checkCreation returns an error that matches [ErrDamaged] unless r is the
 // creation of that study.
 func checkCreation(r record, name string, spec []byte) error {
-	if err := newVerifier().check(r); err != nil {
+	if err := newVerifier(0).check(r); err != nil {
 		return fmt.Errorf("study %q: %w", name, err)
 	}
 	c, err := decodeCreation(r.payload)
@@ -88,36 +90,46 @@ func checkCreation(r record, name string, spec []byte) error {
 
 // Studies implements [assay.Store].
 func (s *SQLite) Studies(ctx context.Context) iter.Seq2[string, error] {
-	return byName(func(after string) (page []string, err error) {
+	return paged("", 0, func(after string, most int) (page []string, err error) {
 		err = s.read(ctx, func(tx *sql.Tx) error {
 			return each(ctx, tx, func(rows *sql.Rows) error {
 				var name string
 				err := rows.Scan(&name)
-				page = append(page, name)
+				if err == nil {
+					page = append(page, name)
+				}
 				return err
-			}, `SELECT name FROM studies WHERE name > ? ORDER BY name LIMIT ?`, after, pageRows)
+			}, `SELECT name FROM studies WHERE name > ? ORDER BY name LIMIT ?`, after, most)
 		})
 		return page, err
 	}, func(name string) string { return name })
 }
 
-// byName yields pages of values, each page behind the name of the last value.
-func byName[T any](page func(after string) ([]T, error), name func(T) string) iter.Seq2[T, error] {
+// paged yields values in pages of at most pageRows, each page behind the key of
+// the last value: the first n values behind after, or all if n is 0. What a page
+// has before its error is yielded before it.
+func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for after := ""; ; {
-			values, err := page(after)
+		after, left := after, n
+		for {
+			most := pageRows
+			if n > 0 {
+				most = min(most, left)
+			}
+			values, err := page(after, most)
+			for _, v := range values {
+				if !yield(v, nil) {
+					return
+				}
+				after = key(v)
+			}
 			if err != nil {
 				var zero T
 				yield(zero, err)
 				return
 			}
-			for _, v := range values {
-				if !yield(v, nil) {
-					return
-				}
-				after = name(v)
-			}
-			if len(values) < pageRows {
+			left -= len(values)
+			if len(values) < most || n > 0 && left == 0 {
 				return
 			}
 		}
@@ -127,15 +139,16 @@ func byName[T any](page func(after string) ([]T, error), name func(T) string) it
 // A place is where a list of one study goes on.
 type place struct {
 	study int64
+	after int64 // number of the event behind which the list begins
 	*verifier
 }
 
 // Events implements [assay.Store]. It yields at least the events that there
 // are when the iteration begins, and verifies each. If the study is removed
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
-func (s *SQLite) Events(ctx context.Context, study string) iter.Seq2[assay.Event, error] {
+func (s *SQLite) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
-		at := place{verifier: newVerifier()}
+		at := place{verifier: newVerifier(int64(after)), after: max(int64(after), 0)}
 		for more := true; more; {
 			var page []assay.Event
 			err := s.read(ctx, func(tx *sql.Tx) (err error) {
@@ -168,7 +181,9 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	if err != nil {
 		return nil, false, scanError(err)
 	}
-	at.study = id
+	if at.study = id; at.after > last {
+		return nil, false, nil
+	}
 	var n int
 	err = each(ctx, tx, func(rows *sql.Rows) error {
 		n++
@@ -179,8 +194,8 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 		if err := at.check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.seq == 0 {
-			return nil
+		if r.seq <= at.after {
+			return nil // the creation, or the event before, whose hash is the next one's
 		}
 		e, err := DecodeEvent(r.payload)
 		if err != nil {
@@ -195,37 +210,23 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	return page, n == pageRows, err
 }
 
-// Trials implements [Projector].
-func (s *SQLite) Trials(ctx context.Context, study string) iter.Seq2[TrialRow, error] {
-	return func(yield func(TrialRow, error) bool) {
-		var id int64 // of the study, and of the last trial
-		var after any
-		for {
-			var page []TrialRow
-			err := s.read(ctx, func(tx *sql.Tx) (err error) {
-				page, err = trialPage(ctx, tx, study, &id, after)
+// Trials implements [assay.Projector].
+func (s *SQLite) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
+	return func(yield func(assay.TrialRow, error) bool) {
+		var id int64 // of the study, once it is known
+		paged(after, n, func(after int64, most int) (page []assay.TrialRow, err error) {
+			err = s.read(ctx, func(tx *sql.Tx) (err error) {
+				page, err = trialPage(ctx, tx, study, &id, after, most)
 				return err
 			})
-			for _, row := range page {
-				if !yield(row, nil) {
-					return
-				}
-				after = row.Trial.ID
-			}
-			if err != nil {
-				yield(TrialRow{}, err)
-				return
-			}
-			if len(page) < pageRows {
-				return
-			}
-		}
+			return page, err
+		}, func(row assay.TrialRow) int64 { return row.Trial.ID })(yield)
 	}
 }
 
-// trialPage returns the trials after that ID (nil for all), read from the
-// events they come from: those are exact and have a checksum.
-func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after any) (page []TrialRow, err error) {
+// trialPage returns the trials after that ID, read from the events they come
+// from: those are exact and have a checksum.
+func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int) (page []assay.TrialRow, err error) {
 	var now int64
 	err = tx.QueryRowContext(ctx, `SELECT id FROM studies WHERE name = ?`, study).Scan(&now)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && *id != 0 && *id != now {
@@ -238,11 +239,11 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after a
 	err = each(ctx, tx, func(rows *sql.Rows) error {
 		r := record{study: now}
 		var trial int64
-		var state string
-		if err := rows.Scan(&trial, &state, &r.seq, &r.payload, &r.crc); err != nil {
+		var state, config, started string
+		if err := rows.Scan(&trial, &state, &config, &started, &r.seq, &r.payload, &r.crc); err != nil {
 			return err
 		}
-		row, err := decodeRow(r)
+		row, err := decodeRow(r, func() (assay.Trial, error) { return askedBefore(trial, assay.Running, config, started) })
 		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
 			err = fmt.Errorf("it is not the event of a trial that is %s", state)
 		}
@@ -251,54 +252,64 @@ func trialPage(ctx context.Context, tx *sql.Tx, study string, id *int64, after a
 		}
 		page = append(page, row)
 		return nil
-	}, `SELECT t.id, t.state, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
+	}, `SELECT t.id, t.state, t.config, t.started, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
 		LEFT JOIN events e ON e.study = t.study AND e.seq = t.seq
-		WHERE t.study = ? AND (? IS NULL OR t.id > ?) ORDER BY t.id LIMIT ?`, now, after, after, pageRows)
+		WHERE t.study = ? AND t.id > ? ORDER BY t.id LIMIT ?`, now, after, most)
 	return page, err
 }
 
-// decodeRow returns the row that the record gives a trial that is not known.
-func decodeRow(r record) (TrialRow, error) {
+// decodeRow returns the row that the record gives a trial. A withdrawal does not
+// say what was withdrawn: asked does, from columns without a checksum.
+func decodeRow(r record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
 	if r.crc != checksum(r.study, r.seq, r.payload) {
-		return TrialRow{}, errors.New("wrong checksum")
+		return assay.TrialRow{}, errors.New("wrong checksum")
 	}
 	e, err := DecodeEvent(r.payload)
 	if err != nil {
-		return TrialRow{}, err
+		return assay.TrialRow{}, err
 	}
-	sum := Summary{Events: r.seq - 1}
-	row, _ := project(&sum, e, assay.Running, false)
+	sum := newSummary("", time.Time{})
+	sum.Events = r.seq - 1
+	var old assay.Trial
+	if e.Withdrawn != nil {
+		if old, err = asked(); err != nil {
+			return assay.TrialRow{}, err
+		}
+	}
+	row, _ := project(&sum, e, old, e.Withdrawn != nil)
 	return row, nil
 }
 
-// Summary implements [Projector]. It costs the same for any number of trials.
-func (s *SQLite) Summary(ctx context.Context, study string) (Summary, error) {
-	sums, err := s.summaries(ctx, `s.name = ?`, study)
+// Summary implements [assay.Projector]. It costs the same for any number of trials.
+func (s *SQLite) Summary(ctx context.Context, study string) (assay.Summary, error) {
+	sums, err := s.summaries(ctx, `s.name = ?`, study, 1)
 	if err == nil && len(sums) == 0 {
 		err = notExist("read", study)
 	}
 	if err != nil {
-		return Summary{}, err
+		return assay.Summary{}, err
 	}
 	return sums[0], nil
 }
 
-// Summaries implements [Projector]. It costs the same for any number of trials.
-func (s *SQLite) Summaries(ctx context.Context) iter.Seq2[Summary, error] {
-	return byName(func(after string) ([]Summary, error) {
-		return s.summaries(ctx, `s.name > ?`, after)
-	}, func(sum Summary) string { return sum.Study })
+// Summaries implements [assay.Projector]. It costs the same for any number of trials.
+func (s *SQLite) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
+	return paged(after, n, func(after string, most int) ([]assay.Summary, error) {
+		return s.summaries(ctx, `s.name > ?`, after, most)
+	}, func(sum assay.Summary) string { return sum.Study })
 }
 
-// summaries returns the first page of summaries of the studies that match.
-func (s *SQLite) summaries(ctx context.Context, where, name string) (page []Summary, err error) {
+// summaries returns the first summaries of the studies that match.
+func (s *SQLite) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			_, _, _, sum, err := scanHead(rows)
-			page = append(page, sum)
+			if err == nil {
+				page = append(page, sum)
+			}
 			return err
 		}, `SELECT s.id, s.name, s.created, h.seq, h.hash, h.hash, `+summaryColumns+`
-			FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE `+where+` ORDER BY s.name LIMIT ?`, name, pageRows)
+			FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE `+where+` ORDER BY s.name LIMIT ?`, name, most)
 	})
 	return page, err
 }

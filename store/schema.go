@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
 const (
@@ -64,6 +65,25 @@ CREATE TABLE trials (
 	attempts INTEGER NOT NULL,
 	PRIMARY KEY (study, id)
 ) WITHOUT ROWID;
+`, `
+ALTER TABLE heads RENAME TO heads_of_1;
+CREATE TABLE heads (
+	study      INTEGER PRIMARY KEY REFERENCES studies(id),
+	seq        INTEGER NOT NULL,
+	hash       BLOB NOT NULL,
+	counts     TEXT NOT NULL,
+	best       INTEGER NOT NULL,
+	best_value REAL,
+	spent_ns   INTEGER NOT NULL,
+	first      TEXT NOT NULL,
+	last       TEXT NOT NULL,
+	checks     INTEGER NOT NULL,
+	ended      TEXT NOT NULL
+);
+INSERT INTO heads SELECT study, seq, hash,
+	json_object('running', running, 'done', done, 'censored', censored, 'failed', failed, 'infeasible', infeasible),
+	best, best_value, spent_ns, first, last, checks, ended FROM heads_of_1;
+DROP TABLE heads_of_1;
 `}
 }
 
@@ -96,25 +116,39 @@ func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err 
 
 // migrate brings the file to version len(steps), all in one transaction: a
 // crash leaves the old version or the new one. Nobody else may write meanwhile.
-func migrate(ctx context.Context, c *sql.Conn, steps []string) error {
+// after, if not nil, is called with the number of statements done so far.
+func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done int)) error {
 	version, err := fileVersion(ctx, c, len(steps))
 	if err != nil || version == len(steps) {
 		return err
 	}
-	if _, err := c.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return classify(err)
+	todo := []string{"BEGIN IMMEDIATE"}
+	for _, step := range steps[version:] {
+		todo = append(todo, statementsOf(step)...)
 	}
-	for v := version; v < len(steps) && err == nil; v++ {
-		_, err = c.ExecContext(ctx, steps[v])
-	}
-	if err == nil {
-		_, err = c.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, len(steps)))
-	}
-	if err != nil {
-		_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		return fmt.Errorf("migration from format %d to %d: %w", version, len(steps), classify(err))
+	todo = append(todo, fmt.Sprintf("PRAGMA application_id = %d", applicationID), fmt.Sprintf("PRAGMA user_version = %d", len(steps)), "COMMIT")
+	for i, text := range todo {
+		if _, err := c.ExecContext(ctx, text); err != nil {
+			if i > 0 {
+				_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+			}
+			return fmt.Errorf("migration from format %d to %d: %w", version, len(steps), classify(err))
+		}
+		if after != nil {
+			after(i + 1)
+		}
 	}
 	return nil
+}
+
+// statementsOf returns the statements of a migration: each ends its line.
+func statementsOf(step string) (list []string) {
+	for _, text := range strings.Split(step, ";\n") {
+		if strings.TrimSpace(text) != "" {
+			list = append(list, text)
+		}
+	}
+	return list
 }
 
 // schemaText returns the definition of each table and index by name.

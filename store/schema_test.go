@@ -71,11 +71,11 @@ func TestMigrationFails(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	statements := strings.SplitAfter(slowMigrations()[1], ";\n")
+	statements := strings.SplitAfter(slowMigrations()[2], ";\n")
 	for k := range statements {
 		broken := strings.Join(statements[:k], "") + "\nSELECT no_such_column;\n" + strings.Join(statements[k:], "")
 		_, err := OpenSQLite(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
-		if err == nil || !strings.Contains(err.Error(), "from format 1 to 2") {
+		if err == nil || !strings.Contains(err.Error(), "from format 2 to 3") {
 			t.Fatalf("a fault at statement %d: got %v, want an error", k, err)
 		}
 		old := openTest(t, s.Path())

@@ -25,8 +25,9 @@ type Options struct {
 	// It is the caller's promise that one machine at a time uses the file.
 	AnyFileSystem bool
 
-	synchronous string   // FULL unless a test needs a control that must fail
-	migrations  []string // those of the package unless a test has its own
+	synchronous string         // FULL unless a test needs a control that must fail
+	migrations  []string       // those of the package unless a test has its own
+	migrated    func(done int) // for tests, see migrate
 }
 
 // SQLite keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
@@ -34,16 +35,18 @@ type Options struct {
 //
 // Append costs one synchronous write, whatever the number of events, and some
 // 100 µs; it does not depend on the number of trials. After an error that
-// matches [ErrIO] the handle is broken and every call returns [ErrBroken]:
-// a disk that failed to write may claim success when it is asked again.
+// matches [ErrIO] the connections are broken: a disk that failed to write may
+// claim success when it is asked again. The next call opens the file again, which
+// writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
+// fails too. What was opened before, a lock included, stays.
 type SQLite struct {
 	path string
 	opts Options
 
-	reads  *sql.DB
+	reads  atomic.Pointer[sql.DB]
+	turn   chan struct{} // holds a value while a goroutine uses what follows
 	writes *sql.DB
-	conn   *sql.Conn     // the only connection of writes
-	turn   chan struct{} // holds a value while a goroutine uses conn
+	conn   *sql.Conn // the only connection of writes
 	stmts  statements
 
 	broken atomic.Pointer[error] // the write that failed, or fs.ErrClosed
@@ -51,10 +54,10 @@ type SQLite struct {
 }
 
 var (
-	_ assay.Store   = (*SQLite)(nil)
-	_ assay.Remover = (*SQLite)(nil)
-	_ assay.Locker  = (*SQLite)(nil)
-	_ Projector     = (*SQLite)(nil)
+	_ assay.Store     = (*SQLite)(nil)
+	_ assay.Remover   = (*SQLite)(nil)
+	_ assay.Locker    = (*SQLite)(nil)
+	_ assay.Projector = (*SQLite)(nil)
 )
 
 // OpenSQLite opens the store at path and creates it if there is none, with its
@@ -79,7 +82,8 @@ func OpenSQLite(ctx context.Context, path string, opts Options) (*SQLite, error)
 		return nil, err
 	}
 	s := &SQLite{path: path, opts: opts, turn: make(chan struct{}, 1)}
-	if err := s.open(ctx); err != nil {
+	s.close = sync.OnceValue(s.shut)
+	if err := s.open(ctx, s.create); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
@@ -114,8 +118,9 @@ func prepareDir(path string, opts Options) (string, error) {
 }
 
 // open opens the connections. One process at a time does that: SQLite changes
-// the journal mode, recovers and migrates without waiting for its locks.
-func (s *SQLite) open(ctx context.Context) (err error) {
+// the journal mode, recovers and migrates without waiting for its locks. If there
+// is no file, missing makes it.
+func (s *SQLite) open(ctx context.Context, missing func(context.Context) error) (err error) {
 	release, err := waitFlock(ctx, s.lockPath("open"), s.opts.Wait)
 	if err != nil {
 		return err
@@ -124,7 +129,7 @@ func (s *SQLite) open(ctx context.Context) (err error) {
 	info, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = s.create(ctx)
+		err = missing(ctx)
 	case err == nil && !info.Mode().IsRegular():
 		err = fmt.Errorf("%w: it is not a regular file", ErrForeign)
 	case err == nil && info.Size() < pageSize:
@@ -136,16 +141,50 @@ func (s *SQLite) open(ctx context.Context) (err error) {
 	if s.writes, s.conn, err = dial(ctx, s.path, s.opts); err != nil {
 		return err
 	}
-	s.reads, err = sql.Open("sqlite", dsn(s.path, "_query_only=1", "_busy_timeout="+millis(s.opts.Wait)))
-	s.reads.SetMaxOpenConns(4)
-	s.close = sync.OnceValue(s.shut)
+	reads, err := sql.Open("sqlite", dsn(s.path, "_query_only=1", "_busy_timeout="+millis(s.opts.Wait)))
 	if err == nil {
+		reads.SetMaxOpenConns(4)
+		s.reads.Store(reads)
 		err = s.ready(ctx)
 	}
 	if err != nil {
-		s.close()
+		_ = s.disconnect() // err says more
 	}
 	return err
+}
+
+// disconnect closes the connections that there are.
+func (s *SQLite) disconnect() (err error) {
+	if reads := s.reads.Load(); reads != nil {
+		err = reads.Close()
+	}
+	if s.conn != nil {
+		// The writer is the last: only it may fold the log.
+		err = errors.Join(err, s.stmts.close(), s.conn.Close(), s.writes.Close())
+	}
+	s.writes, s.conn, s.stmts = nil, nil, statements{}
+	return classify(err)
+}
+
+// heal opens the file again after a write that failed. The caller has the turn.
+func (s *SQLite) heal(ctx context.Context) error {
+	failure := s.broken.Load()
+	switch {
+	case failure == nil:
+		return nil
+	case errors.Is(*failure, fs.ErrClosed):
+		return fmt.Errorf("%w", fs.ErrClosed)
+	}
+	_ = s.disconnect() // what it says was said by the write that failed
+	err := s.open(ctx, func(context.Context) error { return fmt.Errorf("%w: the file is gone", ErrDamaged) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w: %w", ErrBroken, *failure, err)
+	}
+	s.broken.Store(nil)
+	return nil
 }
 
 // ready brings an opened file to the state in which it can be used.
@@ -157,7 +196,7 @@ func (s *SQLite) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.conn, s.opts.migrations); err != nil {
+	if err := migrate(ctx, s.conn, s.opts.migrations, s.opts.migrated); err != nil {
 		return err
 	}
 	if err := s.checkWAL(ctx); err != nil {
@@ -201,7 +240,7 @@ func (s *SQLite) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(ctx, conn, s.opts.migrations)
+	err = migrate(ctx, conn, s.opts.migrations, s.opts.migrated)
 	if err = errors.Join(err, conn.Close(), db.Close()); err != nil {
 		return classify(err)
 	}
@@ -276,19 +315,21 @@ func (s *SQLite) shut() error {
 	s.turn <- struct{}{} // when a running write has ended
 	defer func() { <-s.turn }()
 	closed := fs.ErrClosed
-	s.broken.CompareAndSwap(nil, &closed)
-	// The writer is the last: only it may fold the log.
-	return classify(errors.Join(s.reads.Close(), s.stmts.close(), s.conn.Close(), s.writes.Close()))
+	s.broken.Store(&closed)
+	return s.disconnect()
 }
 
-// usable returns why the store cannot be used, if so.
-func (s *SQLite) usable() error {
-	p := s.broken.Load()
-	if p == nil {
+// usable returns nil if the store can be used, if need be by opening the file
+// again, and else why it cannot.
+func (s *SQLite) usable(ctx context.Context) error {
+	if s.broken.Load() == nil {
 		return nil
 	}
-	if *p == fs.ErrClosed {
-		return fmt.Errorf("%w", fs.ErrClosed)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+		return s.heal(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return fmt.Errorf("%w: %w", ErrBroken, *p)
 }

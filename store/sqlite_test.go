@@ -94,7 +94,7 @@ func TestPragmas(t *testing.T) {
 	s := newTest(t)
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "application_id": "1634956153",
-		"user_version": "1", "page_size": "4096", "secure_delete": "1",
+		"user_version": "2", "page_size": "4096", "secure_delete": "1",
 	} {
 		var got string
 		if err := s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
@@ -147,7 +147,7 @@ func TestRefused(t *testing.T) {
 		{"other database", edit("!CREATE TABLE t (x)"), ErrForeign, ""},
 		{"database without tables", edit("!PRAGMA page_size = 4096; VACUUM"), ErrForeign, ""},
 		{"other application", edit("PRAGMA application_id = 1"), ErrForeign, "0x1"},
-		{"newer", edit("PRAGMA user_version = 2"), ErrNewer, "format 2"},
+		{"newer", edit("PRAGMA user_version = 3"), ErrNewer, "format 3"},
 		{"no version", edit("PRAGMA user_version = 0"), ErrDamaged, ""},
 	} {
 		path := filepath.Join(dir, "b.db")
@@ -171,36 +171,62 @@ func TestRefused(t *testing.T) {
 func TestFull(t *testing.T) {
 	s := newTest(t)
 	grow(t, s, "a", 1, 5)
+	release, err := s.Lock(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.conn.ExecContext(t.Context(), "PRAGMA max_page_count = 20"); err != nil {
 		t.Fatal(err)
 	}
-	var err error
 	id := int64(6)
 	for ; err == nil && id < 1000; id++ {
-		err = s.Append(t.Context(), "a", pair(id)...)
+		err = put(t.Context(), s, "a", id)
 	}
 	if !errors.Is(err, ErrIO) || errors.Is(err, ErrBroken) {
 		t.Fatalf("got %v, want ErrIO", err)
 	}
+	// While the file cannot be opened, nothing is believed.
+	hidden := s.Path() + ".hidden"
+	if err := os.Rename(s.Path(), hidden); err != nil {
+		t.Fatal(err)
+	}
 	for what, err := range map[string]error{
-		"Append": s.Append(t.Context(), "a", pair(id)...),
+		"Append": put(t.Context(), s, "a", id-1),
 		"Create": s.Create(t.Context(), "b", nil),
-		"Events": firstError(s.Events(t.Context(), "a")),
-		"Trials": firstError(s.Trials(t.Context(), "a")),
+		"Events": firstError(s.Events(t.Context(), "a", 0)),
+		"Trials": firstError(s.Trials(t.Context(), "a", 0, 0)),
 	} {
 		if !errors.Is(err, ErrBroken) || !errors.Is(err, ErrIO) {
 			t.Errorf("%s on a broken store: got %v, want ErrBroken and ErrIO", what, err)
 		}
 	}
+	if _, err := os.Stat(s.Path()); err == nil {
+		t.Fatal("an empty store was made in place of the one that is gone")
+	}
+	if err := os.Rename(hidden, s.Path()); err != nil {
+		t.Fatal(err)
+	}
+	// Then the same call does what the first one should have done.
+	if err := put(t.Context(), s, "a", id-1); err != nil {
+		t.Fatal(err)
+	}
+	if n := checkPairs(t, s, "a"); n != id-1 {
+		t.Errorf("got %d trials, want %d", n, id-1)
+	}
+	grow(t, s, "a", id, 5)
+	checkFsck(t, s)
+	if _, err := s.Lock(t.Context(), "a"); !errors.Is(err, assay.ErrLocked) {
+		t.Errorf("after the store was opened again: got %v, want the lock of before", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = openTest(t, s.Path())
-	if n := checkPairs(t, s, "a"); n != id-2 {
-		t.Errorf("got %d trials, want %d", n, id-2)
+	if n := checkPairs(t, openTest(t, s.Path()), "a"); n != id+4 {
+		t.Errorf("got %d trials, want %d", n, id+4)
 	}
-	grow(t, s, "a", id-1, 5)
-	checkFsck(t, s)
 }
 
 func firstError[T any](seq func(yield func(T, error) bool)) (first error) {
@@ -220,11 +246,11 @@ func TestClosed(t *testing.T) {
 		}
 	}
 	for what, err := range map[string]error{
-		"Append": s.Append(t.Context(), "a", pair(1)...),
+		"Append": put(t.Context(), s, "a", 1),
 		"Spec":   func() error { _, err := s.Spec(t.Context(), "a"); return err }(),
 		"Lock":   func() error { _, err := s.Lock(t.Context(), "a"); return err }(),
 		"Fsck":   func() error { _, err := s.Fsck(t.Context(), FsckOptions{}); return err }(),
-		"Events": firstError(s.Events(t.Context(), "a")),
+		"Events": firstError(s.Events(t.Context(), "a", 0)),
 	} {
 		if !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s on a closed store: got %v, want fs.ErrClosed", what, err)
@@ -247,12 +273,12 @@ func TestBusy(t *testing.T) {
 	if err := s.exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Append(t.Context(), "a", pair(1)...); !errors.Is(err, ErrBusy) {
+	if err := put(t.Context(), other, "a", 1); !errors.Is(err, ErrBusy) {
 		t.Errorf("beside a transaction without end: got %v, want ErrBusy", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := other.Append(ctx, "a", pair(1)...); !errors.Is(err, context.DeadlineExceeded) {
+	if err := put(ctx, other, "a", 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the end of the context", err)
 	}
 	if n := checkPairs(t, other, "a"); n != 0 {
@@ -261,7 +287,7 @@ func TestBusy(t *testing.T) {
 	if err := s.exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Append(t.Context(), "a", pair(1)...); err != nil {
+	if err := put(t.Context(), other, "a", 1); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -19,7 +18,7 @@ const turnLength = 250 * time.Millisecond
 
 // statements are prepared once on the connection that writes.
 type statements struct {
-	head, state, event, trial, advance *sql.Stmt
+	head, trialBefore, payloads, event, trial, advance *sql.Stmt
 }
 
 func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
@@ -31,12 +30,13 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + summaryColumns + `
 			FROM studies s LEFT JOIN heads h ON h.study = s.id LEFT JOIN events e ON e.study = s.id AND e.seq = h.seq
 			WHERE s.name = ?`},
-		{&st.state, `SELECT state FROM trials WHERE study = ? AND id = ?`},
+		{&st.trialBefore, `SELECT state, config, started FROM trials WHERE study = ? AND id = ?`},
+		{&st.payloads, `SELECT payload FROM events WHERE study = ? AND seq > ? ORDER BY seq LIMIT ?`},
 		{&st.event, `INSERT INTO events (study, seq, at, payload, crc, hash) VALUES (?, ?, ?, ?, ?, ?)`},
 		{&st.trial, `INSERT OR REPLACE INTO trials (study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 	} {
 		s, err := c.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -49,7 +49,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 
 // close ends the statements: SQLite keeps a connection open that has one.
 func (st *statements) close() (err error) {
-	for _, s := range []*sql.Stmt{st.head, st.state, st.event, st.trial, st.advance} {
+	for _, s := range []*sql.Stmt{st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -61,8 +61,8 @@ func (st *statements) close() (err error) {
 // returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
 // An error of class [ErrIO], and any error of the commit, breaks the store.
 func (s *SQLite) write(ctx context.Context, f func() error) error {
-	if err := cmp.Or(ctx.Err(), s.usable()); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -70,7 +70,7 @@ func (s *SQLite) write(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.usable(); err != nil {
+	if err := s.heal(ctx); err != nil {
 		return err
 	}
 	if err := s.begin(ctx); err != nil {
@@ -166,38 +166,73 @@ func (s *SQLite) insertStudy(study string, spec []byte, created time.Time, paylo
 }
 
 // Append implements [assay.Store].
-func (s *SQLite) Append(ctx context.Context, study string, events ...assay.Event) error {
+func (s *SQLite) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (end assay.Position, err error) {
 	payloads := make([][]byte, len(events))
 	for i, e := range events {
 		p, err := EncodeEvent(e)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		payloads[i] = p
 	}
-	return s.write(ctx, func() error { return s.insertEvents(study, events, payloads) })
+	err = s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
+	if err != nil {
+		return 0, err
+	}
+	return at + assay.Position(len(events)), nil
 }
 
-func (s *SQLite) insertEvents(study string, events []assay.Event, payloads [][]byte) error {
+// insertAt adds the events if at is the end of the record, or finds them there.
+func (s *SQLite) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
 	id, hash, sum, err := s.head(study)
-	if err != nil || len(events) == 0 {
+	if err != nil {
 		return err
 	}
-	rows := make(map[int64]TrialRow, len(events)) // that this call changes
+	end := assay.Position(sum.Events)
+	if at == end {
+		return s.insertEvents(id, hash, sum, events, payloads)
+	}
+	if at < 0 || at > end-assay.Position(len(events)) {
+		return conflict(study, at, end)
+	}
+	rows, err := s.stmts.payloads.Query(id, int64(at), len(payloads))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for i := 0; rows.Next(); i++ {
+		var p []byte
+		if err := rows.Scan(&p); err != nil {
+			return err
+		}
+		if !bytes.Equal(p, payloads[i]) {
+			return conflict(study, at, end)
+		}
+	}
+	return rows.Err()
+}
+
+// insertEvents adds events behind the head of a study.
+func (s *SQLite) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
+	if len(events) == 0 {
+		return nil
+	}
+	rows := make(map[int64]assay.TrialRow, len(events)) // that this call changes
 	for i, e := range events {
 		r := newRecord(hash, id, sum.Events+1, payloads[i])
 		if err := s.insertRecord(r, e.At); err != nil {
 			return err
 		}
 		hash = r.hash
-		var state assay.State
+		var old assay.Trial
 		var known bool
+		var err error
 		if trial, ok := eventTrial(e); ok {
-			if state, known, err = s.state(id, trial, rows); err != nil {
+			if old, known, err = s.trialBefore(id, trial, rows, e.Withdrawn != nil); err != nil {
 				return err
 			}
 		}
-		if row, changed := project(&sum, e, state, known); changed {
+		if row, changed := project(&sum, e, old, known); changed {
 			rows[row.Trial.ID] = row
 		}
 	}
@@ -214,7 +249,7 @@ func (s *SQLite) insertEvents(study string, events []assay.Event, payloads [][]b
 }
 
 // head returns the study's number, the hash of its last record and its summary.
-func (s *SQLite) head(study string) (id int64, hash []byte, sum Summary, err error) {
+func (s *SQLite) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
 	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
 	switch {
@@ -226,22 +261,26 @@ func (s *SQLite) head(study string) (id int64, hash []byte, sum Summary, err err
 	return id, hash, sum, err
 }
 
-// state returns the state of a trial before the next event.
-func (s *SQLite) state(study, trial int64, changed map[int64]TrialRow) (state assay.State, known bool, err error) {
+// trialBefore returns what project needs of a trial before the next event: its
+// state, and if whole its proposal and its start.
+func (s *SQLite) trialBefore(study, trial int64, changed map[int64]assay.TrialRow, whole bool) (old assay.Trial, known bool, err error) {
 	if row, ok := changed[trial]; ok {
-		return row.Trial.State, true, nil
+		return row.Trial, true, nil
 	}
-	var text string
-	switch err = s.stmts.state.QueryRow(study, trial).Scan(&text); {
+	var state, config, started string
+	switch err = s.stmts.trialBefore.QueryRow(study, trial).Scan(&state, &config, &started); {
 	case errors.Is(err, sql.ErrNoRows):
-		return 0, false, nil
+		return assay.Trial{}, false, nil
 	case err != nil:
-		return 0, false, err
+		return assay.Trial{}, false, err
 	}
-	if err := state.UnmarshalText([]byte(text)); err != nil {
-		return 0, false, fmt.Errorf("%w: trial %d: %w", ErrDamaged, trial, err)
+	if err = old.State.UnmarshalText([]byte(state)); err == nil && whole {
+		old, err = askedBefore(trial, old.State, config, started)
 	}
-	return state, true, nil
+	if err != nil {
+		return assay.Trial{}, false, fmt.Errorf("%w: trial %d: %w", ErrDamaged, trial, err)
+	}
+	return old, true, nil
 }
 
 func (s *SQLite) insertRecord(r record, at time.Time) error {
@@ -249,7 +288,7 @@ func (s *SQLite) insertRecord(r record, at time.Time) error {
 	return err
 }
 
-func (s *SQLite) advance(id int64, hash []byte, sum Summary) error {
+func (s *SQLite) advance(id int64, hash []byte, sum assay.Summary) error {
 	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
 	return err
 }

@@ -157,8 +157,8 @@ func BenchmarkReplayed(b *testing.B) {
 // simulated runs every configuration for a second of simulated time.
 type simulated struct{ clock *table.SimClock }
 
-func (r simulated) Run(ctx context.Context, _ assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
-	err := r.clock.Sleep(ctx, time.Second)
+func (r simulated) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	err := r.clock.Sleep(ctx, job.ID.Trial, time.Second)
 	return assay.Measurement{Elapsed: time.Second}, err
 }
 

@@ -38,7 +38,7 @@ func (l *loop) check(ctx context.Context) error {
 		}
 		l.running = append(l.running, Running{next.Proposal, l.clock.Now()})
 		l.notify(false)
-		o := l.trial(ctx, next.Proposal, max(left, 0), nil)
+		o := l.trial(ctx, next.Proposal, l.runs.check(l.Name, next.Proposal), max(left, 0), nil)
 		l.running = l.running[:0]
 		if o.err != nil {
 			return o.err
@@ -49,7 +49,8 @@ func (l *loop) check(ctx context.Context) error {
 		o.trial.ID = next.ID
 		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 		l.checks = append(l.checks, o.trial)
-		if err := l.append(context.WithoutCancel(ctx), assay.Event{Checked: &o.trial}); err != nil {
+		l.runs.began(next.Config)
+		if err := l.keep(ctx, assay.Event{Checked: &o.trial}); err != nil {
 			return err
 		}
 		l.notify(false)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/replay"
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
@@ -31,7 +31,12 @@ type loop struct {
 	ended   chan outcome
 	alone   *outcome // of a trial that ran in the loop's own goroutine
 	checks  []assay.Trial
-	cuts    int // on record
+	cuts    int            // on record
+	at      assay.Position // in the record: read and written up to here
+	runs    tally
+	// unrecorded is why the record has ended for this session, whose further
+	// results are in its Result alone.
+	unrecorded error
 
 	mu      sync.Mutex
 	history []assay.Trial // appended by the loop, read by observers
@@ -73,18 +78,6 @@ func (l *loop) leave() {
 
 func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
 
-func (l *loop) append(ctx context.Context, e assay.Event) error {
-	e.At, e.Spent = l.clock.Now(), l.spent()
-	if err := l.Store.Append(ctx, l.Name, e); err != nil {
-		return fmt.Errorf("study %q: recording: %w", l.Name, err)
-	}
-	return nil
-}
-
-func (l *loop) end(ctx context.Context) error {
-	return l.append(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
-}
-
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
 		p := Progress{Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks), Replay: replay}
@@ -92,78 +85,136 @@ func (l *loop) notify(replay bool) {
 	}
 }
 
-// search keeps trials in flight until something ends it, and sets endedBy.
+// search keeps trials in flight until something ends it, and sets endedBy. A
+// session that has lost its study to another ends its runs.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	for {
-		for fail == nil && l.endedBy == "" && len(l.running) < max(1, l.Parallel) {
-			p, ok, err := l.next(ctx)
-			if err != nil {
-				fail = err
-			}
-			if !ok {
-				break
-			}
-			l.launch(ctx, p)
+		if fail == nil && l.endedBy == "" {
+			fail = l.fill(ctx)
+		}
+		if errors.Is(fail, assay.ErrConflict) {
+			cancel(fail)
 		}
 		if len(l.running) == 0 {
+			if fail == nil && l.endedBy == "" && l.capacity() == 0 {
+				l.endedBy = l.pause(ctx)
+				continue
+			}
 			if fail == nil && l.endedBy == "" {
 				fail = errors.New("the searcher proposes nothing though no trial is running")
 			}
 			return fail
 		}
-		o, drained := l.wait()
-		if drained {
+		switch o, what := l.wait(); what {
+		case drained:
 			l.endedBy = "interrupt"
-			continue
-		}
-		if err := l.settle(ctx, o); err != nil {
-			fail = errors.Join(fail, err)
+		case ended:
+			if err := l.settle(ctx, o); err != nil && !errors.Is(fail, err) {
+				fail = errors.Join(fail, err)
+			}
 		}
 	}
 }
 
-// next returns the next proposal to run. ok is false if there is none now; then
-// endedBy says whether that is the end.
-func (l *loop) next(ctx context.Context) (p assay.Proposal, ok bool, err error) {
-	if l.endedBy = l.over(ctx); l.endedBy != "" {
-		return p, false, nil
+// fill starts trials while there is room for them, those that an earlier session
+// left open first. It sets endedBy if something ended the search.
+func (l *loop) fill(ctx context.Context) error {
+	for {
+		if l.endedBy = l.over(ctx); l.endedBy != "" {
+			return nil
+		}
+		room := l.room()
+		if room <= 0 {
+			return nil
+		}
+		if len(l.open) == 0 {
+			if err := l.ask(ctx, room); err != nil || len(l.open) == 0 {
+				return err
+			}
+		}
+		p := l.open[0]
+		l.open = l.open[1:]
+		l.launch(ctx, p)
 	}
-	if len(l.open) > 0 {
-		p, l.open = l.open[0], l.open[1:]
-		return p, true, nil
+}
+
+// room returns how many more trials may be in flight.
+func (l *loop) room() int {
+	room := l.capacity() - len(l.running)
+	if n := l.Budget.Trials; n > 0 {
+		room = min(room, n-len(l.history)-len(l.running))
 	}
+	return room
+}
+
+// capacity returns how many trials may be in flight at once: Parallel of them,
+// and no more than the Runner has room for, if it says so. Parallel 0 is 1 for a
+// Runner that does not say so.
+func (l *loop) capacity() int {
+	c, ok := l.Runner.(assay.Capacitor)
+	switch {
+	case !ok:
+		return max(1, l.Parallel)
+	case l.Parallel > 0:
+		return min(l.Parallel, c.Capacity())
+	}
+	return c.Capacity()
+}
+
+// capacityEvery is how often a Runner that changes its capacity is asked for it.
+const capacityEvery = 200 * time.Millisecond
+
+// pause waits until the Runner may have room again. It returns why the study is
+// over, or "".
+func (l *loop) pause(ctx context.Context) string {
+	select {
+	case <-ctx.Done():
+	case <-l.Drain:
+	case <-time.After(capacityEvery):
+	}
+	return l.over(ctx)
+}
+
+// ask asks the searcher for n proposals at once and records them as one batch
+// before they are open. There are none if the search is done, which endedBy says
+// once nothing runs, or if it waits for a trial that does.
+//
+// The searcher is asked for as many as there is room for, so that repetitions
+// can be interleaved and the points of one poll run side by side.
+func (l *loop) ask(ctx context.Context, n int) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
-	ps, err := l.Searcher.Ask(1)
+	ps, err := l.Searcher.Ask(n)
 	if errors.Is(err, assay.ErrDone) {
 		if len(l.running) == 0 {
 			l.endedBy = "search"
 		}
-		return p, false, nil
+		return nil
 	}
 	if err != nil || len(ps) == 0 {
-		return p, false, err
+		return err
 	}
-	if err := l.recordCuts(ctx); err != nil {
-		return p, false, err
+	if err := l.append(ctx, append(l.newCuts(), replay.Asked(l.Searcher, n, ps)...)...); err != nil {
+		return err
 	}
-	err = l.append(ctx, assay.Event{Asked: &ps[0]})
-	return ps[0], err == nil, err
+	l.open = append(l.open, ps...)
+	return nil
 }
 
-// recordCuts appends what was removed from the space since the last call.
-func (l *loop) recordCuts(ctx context.Context) error {
+// newCuts returns the events of what was removed from the space since the last
+// call.
+func (l *loop) newCuts() (events []assay.Event) {
 	if l.Cuts == nil {
 		return nil
 	}
 	all := l.Cuts()
 	for ; l.cuts < len(all); l.cuts++ {
-		if err := l.append(ctx, assay.Event{Cut: &all[l.cuts]}); err != nil {
-			return err
-		}
+		events = append(events, assay.Event{Cut: &all[l.cuts]})
 	}
-	return nil
+	return events
 }
 
 // over returns why the study is over, or "".
@@ -212,40 +263,59 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 		limit = l.left()
 	}
 	l.notify(false)
-	ctx = table.WithOrder(ctx, p.ID)
-	if l.Parallel <= 1 { // nothing else to do meanwhile, and handing over costs time
-		o := l.trial(ctx, p, limit, l.Stopper)
+	id := l.runs.id(l.Name, p)
+	_, elastic := l.Runner.(assay.Capacitor)
+	if l.Parallel <= 1 && !elastic { // nothing else to do meanwhile, and handing over costs time
+		o := l.trial(ctx, p, id, limit, l.Stopper)
 		l.alone = &o
 		return
 	}
 	l.enter()
 	go func() {
 		// The token of Enter goes to the loop with the outcome.
-		l.ended <- l.trial(ctx, p, limit, l.Stopper)
+		l.ended <- l.trial(ctx, p, id, limit, l.Stopper)
 	}()
 }
 
-// wait blocks until a trial ends, or Drain is closed for the first time.
-func (l *loop) wait() (o outcome, drained bool) {
+// What wait has waited for.
+type happening int
+
+const (
+	ended   happening = iota // a trial did, with an outcome
+	drained                  // Drain was closed
+	roomy                    // there may be more room
+)
+
+// wait blocks until a trial ends, Drain is closed for the first time, or it is
+// time to ask the Runner for its capacity again.
+func (l *loop) wait() (outcome, happening) {
 	if l.alone != nil {
-		o, l.alone = *l.alone, nil
-		return o, false
+		o := *l.alone
+		l.alone = nil
+		return o, ended
 	}
 	drain := l.Drain
-	if l.endedBy != "" {
+	var room <-chan time.Time
+	if _, elastic := l.Runner.(assay.Capacitor); l.endedBy != "" {
 		drain = nil
+	} else if elastic {
+		room = time.After(capacityEvery)
 	}
 	l.leave()
 	select {
-	case o = <-l.ended: // and with it the token
-		return o, false
+	case o := <-l.ended: // and with it the token
+		return o, ended
 	case <-drain:
 		l.enter()
-		return o, true
+		return outcome{}, drained
+	case <-room:
+		l.enter()
+		return outcome{}, roomy
 	}
 }
 
-// settle records the outcome of a trial and tells the searcher.
+// settle records the outcome of a trial and tells the searcher. What cannot be
+// recorded is in the Result all the same.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
@@ -255,12 +325,12 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
 	l.keepOutput(&o.trial)
-	// A result is recorded even if the context ended just now.
-	if err := l.append(context.WithoutCancel(ctx), assay.Event{Told: &o.trial}); err != nil {
-		return err
-	}
+	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
 	l.notify(false)
+	if err != nil {
+		return err
+	}
 	return l.Searcher.Tell(o.trial)
 }
 
@@ -292,14 +362,15 @@ func (l *loop) past() []assay.Trial {
 	return l.history[:len(l.history):len(l.history)]
 }
 
-// trial runs one proposal to its final state. left is what remains of the time
-// budget, 0 for no limit; stopper may be nil.
-func (l *loop) trial(ctx context.Context, p assay.Proposal, left time.Duration, stopper assay.Stopper) outcome {
+// trial runs one proposal to its final state. id is that of its first attempt.
+// left is what remains of the time budget, 0 for no limit; stopper may be nil.
+func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration, stopper assay.Stopper) outcome {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
 	job, err := l.Command(p.Config)
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
+	job.ID = id
 	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
 	if cut {
 		job.Limit = left
@@ -312,6 +383,7 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, left time.Duration, 
 	}
 	for {
 		t.Attempts++
+		job.ID.Attempt = t.Attempts
 		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break

@@ -3,53 +3,46 @@ package study
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/replay"
 )
 
-// repeater is implemented by runners of recorded tables, which hand out the
-// repetitions of a configuration in turn: Skip says that n runs of it belong to
-// an earlier session. See table.Replay.
-type repeater interface {
-	Skip(c assay.Config, n int) error
-}
-
-// replay feeds the stored events to the searcher, compares each of its
-// proposals with the stored one, and leaves in open those never told.
+// replay reads the record, brings the searcher to where it was, and leaves in
+// open the proposals that neither ended nor were withdrawn.
 func (l *loop) replay(ctx context.Context) error {
-	told := map[int64]bool{}
-	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
-	runs, _ := l.Runner.(repeater)
-	for e, err := range l.Store.Events(ctx, l.Name) {
+	t0 := time.Now()
+	defer func() { l.overhead += time.Since(t0) }()
+	var events []assay.Event
+	over := map[int64]bool{}
+	for e, err := range l.Store.Events(ctx, l.Name, 0) {
 		if err != nil {
 			return err
 		}
+		events = append(events, e)
 		l.before = max(l.before, e.Spent)
 		switch {
 		case e.Asked != nil:
-			if err := player.Asked(*e.Asked); err != nil {
-				return err
-			}
 			l.open = append(l.open, *e.Asked)
+			l.runs.asked(*e.Asked)
 		case e.Told != nil:
-			told[e.Told.ID] = true
+			over[e.Told.ID] = true
+			l.runs.told(e.Told.ID)
 			l.remember(*e.Told)
-			if err := player.Told(*e.Told); err != nil {
-				return err
-			}
-			if runs != nil {
-				if err := runs.Skip(e.Told.Config, e.Told.Attempts); err != nil {
-					return err
-				}
-			}
+		case e.Withdrawn != nil:
+			over[e.Withdrawn.Trial] = true
+			l.runs.told(e.Withdrawn.Trial)
 		case e.Checked != nil:
 			l.checks = append(l.checks, *e.Checked)
+			l.runs.began(e.Checked.Config)
 		case e.Cut != nil:
 			l.cuts++
 		}
 	}
-	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return told[p.ID] })
+	l.at = assay.Position(len(events))
+	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
-	return nil
+	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
+	return player.Play(events)
 }

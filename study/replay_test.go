@@ -13,21 +13,23 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// events returns the events of a study and a store that holds the first n.
+// prefix returns a store that holds the first n events of a study, and the rest of
+// the last one's batch: the proposals of one Ask are recorded together.
 func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
 	t.Helper()
 	st := store.NewMem()
 	if err := st.Create(t.Context(), "s", nil); err != nil {
 		t.Fatal(err)
 	}
-	for e, err := range whole.Events(t.Context(), "s") {
+	var at assay.Position
+	for e, err := range whole.Events(t.Context(), "s", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n--; n < 0 {
+		if n--; n < 0 && e.Batch >= 0 {
 			break
 		}
-		if err := st.Append(t.Context(), "s", e); err != nil {
+		if at, err = st.Append(t.Context(), "s", at, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +46,7 @@ func TestResumeAfterEveryEvent(t *testing.T) {
 			s.Parallel = parallel
 			want := mustRun(t, s)
 			n := 0
-			for range whole.Events(t.Context(), "s") {
+			for range whole.Events(t.Context(), "s", 0) {
 				n++
 			}
 			for k := range n {

@@ -41,8 +41,8 @@ type Study struct {
 	Name  string
 	Space *assay.Space
 	Goal  assay.Goal
-	// Command returns the run of a configuration. Its Limit is lowered to what
-	// is left of the time budget.
+	// Command returns the run of a configuration. The loop names it (Job.ID) and
+	// lowers its Limit to what is left of the time budget.
 	Command  func(assay.Config) (assay.Job, error)
 	Searcher assay.Searcher
 	Runner   assay.Runner
@@ -57,6 +57,9 @@ type Study struct {
 	Drain    <-chan struct{}    // optional; once closed no trial is started
 	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
 	Notify   func(Progress)     // optional; called by the loop after every change
+	// Patience is the longest time that the study waits for a store that fails,
+	// before it ends with the error; 0 means 2 minutes, negative not at all.
+	Patience time.Duration
 	// Output, if set, is given every run that ended with the output that was kept
 	// of it, which is forgotten afterwards: it is no part of the record.
 	Output func(assay.Trial)
@@ -112,6 +115,11 @@ func (realClock) Now() time.Time { return time.Now() }
 // in flight when ctx ends are killed and run again by the next session. It
 // returns a *[ReplayError] if the searcher does not repeat its proposals. A
 // trial that fails is not an error.
+//
+// It returns an error that matches [assay.ErrConflict] if another session has
+// written to the record: at most one of two goes on, and the record is that of
+// one. A store that fails is asked again for as long as Patience says. What was
+// measured and could not be recorded is in the Result.
 func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
@@ -131,7 +139,7 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 		l.endedBy = "interrupt"
 	}
 	// The end is worth a record even when the context that ended it is done.
-	if e := l.end(context.WithoutCancel(ctx)); err == nil {
+	if e := l.end(ctx); err == nil {
 		err = e
 	}
 	if l.endedBy == "interrupt" && (err == nil || errors.Is(err, context.Cause(ctx))) {

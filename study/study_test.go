@@ -439,40 +439,6 @@ func TestChecksFitTheTimeBudget(t *testing.T) {
 	})
 }
 
-// failing is a store whose n-th Append fails.
-type failing struct {
-	assay.Store
-	n int
-}
-
-func (f *failing) Append(ctx context.Context, study string, events ...assay.Event) error {
-	if f.n--; f.n == 0 {
-		return errors.New("disk full")
-	}
-	return f.Store.Append(ctx, study, events...)
-}
-
-func TestStoreErrorEndsTheStudy(t *testing.T) {
-	for n := 1; n <= 6; n++ {
-		inBubble(t, func(t *testing.T) {
-			mem := store.NewMem()
-			s := newStudy(t, mem, 10)
-			f := s.Runner.(*fake)
-			s.Store = &failing{mem, n}
-			if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "disk full") {
-				t.Errorf("append %d: got error %v", n, err)
-			}
-			if want := n / 2; len(f.ran) != want {
-				t.Errorf("append %d: %d runs, want %d: nothing is run that is not recorded", n, len(f.ran), want)
-			}
-			// And the study can go on from there.
-			if r := mustRun(t, newStudy(t, mem, 10)); len(r.Trials) != 10 {
-				t.Errorf("append %d: %d trials after it", n, len(r.Trials))
-			}
-		})
-	}
-}
-
 func configs(trials []assay.Trial) (s []string) {
 	for _, t := range trials {
 		s = append(s, fmt.Sprintf("%d=%v", t.ID, t.Config))

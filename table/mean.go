@@ -12,3 +12,18 @@ func (t *Table) Mean(c assay.Config) (m assay.Measurement, ok bool) {
 	}
 	return t.mean(i)
 }
+
+// Measurements returns what each recorded run of a configuration measured at its end,
+// in the order of the table, failed runs included: they have an exit code. It returns
+// nil if the configuration was not recorded. The caller owns the result.
+func (t *Table) Measurements(c assay.Config) []assay.Measurement {
+	i, ok := t.index[c.Key()]
+	if !ok {
+		return nil
+	}
+	ms := make([]assay.Measurement, len(t.runs[i]))
+	for k, r := range t.runs[i] {
+		ms[k] = t.measurement(r)
+	}
+	return ms
+}

@@ -4,33 +4,28 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
 )
 
 // A Replay is a Runner that plays recorded runs back in the simulated time of a
-// [SimClock]. It ignores everything of a job but Config, Interval and Limit.
+// [SimClock]. It ignores everything of a job but ID, Config, Interval and Limit.
 //
-// The k-th run of a configuration, counted from 0, is its recorded repetition
-// k mod n. A run takes its recorded elapsed time; 1 s if the table has no
-// elapsed times at all. While it goes on, elapsed and every other metric that
-// grows do so in proportion to the time; metrics that do not grow are known at
-// its end only. A recorded failure exits with code 1 after its recorded elapsed
-// time, or at once if that is not recorded.
+// A run plays the recorded repetition Job.ID.Repeat mod n of its configuration.
+// It takes its recorded elapsed time; 1 s if the table has no elapsed times at
+// all. While it goes on, elapsed and every other metric that grows do so in
+// proportion to the time; metrics that do not grow are known at its end only. A
+// recorded failure exits with code 1 after its recorded elapsed time, or at once
+// if that is not recorded.
 //
-// Run is called by an actor of the clock, with a context that carries the
-// actor's order ([WithOrder]): then everything that happens, the choice of
-// repetitions included, depends on nothing but the calls. It is safe for
+// Run is called by an actor of the clock, whose order is Job.ID.Trial: then
+// everything that happens depends on nothing but the calls. It is safe for
 // concurrent use.
 type Replay struct {
 	table *Table
 	clock *SimClock
 	grows []bool // by index in table.Metrics
-
-	mu   sync.Mutex
-	runs []int // runs so far, by index in table.Configs
 }
 
 var _ assay.Runner = (*Replay)(nil)
@@ -42,7 +37,7 @@ func NewReplay(table *Table, clock *SimClock, grows func(metric string) bool) *R
 	if clock == nil {
 		clock = new(SimClock)
 	}
-	r := &Replay{table: table, clock: clock, runs: make([]int, len(table.Configs)), grows: make([]bool, len(table.Metrics))}
+	r := &Replay{table: table, clock: clock, grows: make([]bool, len(table.Metrics))}
 	for k, name := range table.Metrics {
 		r.grows[k] = name == "elapsed" || grows != nil && grows(name)
 	}
@@ -52,49 +47,30 @@ func NewReplay(table *Table, clock *SimClock, grows func(metric string) bool) *R
 // Clock returns the clock of the simulation.
 func (r *Replay) Clock() *SimClock { return r.clock }
 
-// Skip says that n runs of a configuration have taken place earlier, as those
-// of a study that is resumed: the next one is the n-th from here. It returns an
-// error if the configuration was not recorded.
-func (r *Replay) Skip(c assay.Config, n int) error {
-	i, err := r.find(c)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.runs[i] += n
-	return nil
-}
-
-func (r *Replay) find(c assay.Config) (int, error) {
-	i, ok := r.table.index[c.Key()]
+// find returns the recorded run that a job plays.
+func (r *Replay) find(job assay.Job) (run recordedRun, err error) {
+	i, ok := r.table.index[job.Config.Key()]
 	if !ok {
-		return 0, fmt.Errorf("no recorded run of configuration %v", c)
+		return run, fmt.Errorf("no recorded run of configuration %v", job.Config)
 	}
-	return i, nil
-}
-
-// next returns the recorded run that the next run of a configuration plays.
-func (r *Replay) next(i int) recordedRun {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	k := r.runs[i]
-	r.runs[i]++
-	return r.table.runs[i][k%len(r.table.runs[i])]
+	if job.ID.Repeat < 0 {
+		return run, fmt.Errorf("no recorded run %d", job.ID.Repeat)
+	}
+	return r.table.runs[i][job.ID.Repeat%len(r.table.runs[i])], nil
 }
 
 // Run implements [assay.Runner]. It returns an error if the configuration was
 // not recorded.
 func (r *Replay) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
-	i, err := r.find(job.Config)
+	run, err := r.find(job)
 	if err != nil {
 		return assay.Measurement{}, err
 	}
-	// Of the actors that begin at one moment, the first in order draws first.
-	if err := r.clock.Sleep(ctx, 0); err != nil {
+	// Of the runs that begin at one moment and take no time, the first in order
+	// ends first.
+	if err := r.clock.Sleep(ctx, job.ID.Trial, 0); err != nil {
 		return assay.Measurement{}, err
 	}
-	run := r.next(i)
 	length := r.table.duration(run)
 	end, cause := length, error(nil)
 	if job.Limit > 0 && job.Limit < length {
@@ -110,7 +86,7 @@ func (r *Replay) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		if observe != nil && job.Interval > 0 {
 			pause = min(pause, job.Interval)
 		}
-		if err := r.clock.Sleep(ctx, pause); err != nil {
+		if err := r.clock.Sleep(ctx, job.ID.Trial, pause); err != nil {
 			return r.soFar(run, min(r.clock.Now().Sub(begin), end), length), err
 		}
 		if now += pause; now < end {

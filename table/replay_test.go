@@ -55,28 +55,25 @@ func TestReplayRun(t *testing.T) {
 
 func TestReplayRepetitions(t *testing.T) {
 	r := NewReplay(readTable(t, replayText, replaySpec), nil, grows)
-	elapsed := func() time.Duration {
-		m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}}, nil)
+	elapsed := func(k int) time.Duration {
+		m, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: assay.Config{0}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return m.Elapsed / time.Second
 	}
-	for _, want := range []time.Duration{10, 20, 30, 10} {
-		if got := elapsed(); got != want {
-			t.Errorf("got %d s, want %d s", got, want)
+	for _, tt := range []struct {
+		repeat int
+		want   time.Duration
+	}{{0, 10}, {1, 20}, {2, 30}, {3, 10}, {7, 20}, {1, 20}} {
+		if got := elapsed(tt.repeat); got != tt.want {
+			t.Errorf("run %d: got %d s, want %d s", tt.repeat, got, tt.want)
 		}
 	}
-	resumed := NewReplay(r.table, nil, grows)
-	if err := resumed.Skip(assay.Config{0}, 4); err != nil {
-		t.Fatal(err)
-	}
-	r = resumed
-	if got := elapsed(); got != 20 {
-		t.Errorf("after 4 skipped runs %d s, want 20 s", got)
-	}
-	if err := r.Skip(assay.Config{9}, 1); err == nil {
-		t.Error("skips a configuration that was not recorded")
+	for _, job := range []assay.Job{{Config: assay.Config{9}}, {Config: assay.Config{0}, ID: assay.RunID{Repeat: -1}}} {
+		if _, err := r.Run(t.Context(), job, nil); err == nil {
+			t.Errorf("%+v: no error", job)
+		}
 	}
 }
 
@@ -123,13 +120,9 @@ func TestReplayStop(t *testing.T) {
 	if m, err := r.Run(ctx, assay.Job{Config: assay.Config{0}}, nil); err != stop || m.Elapsed != 0 {
 		t.Errorf("with a context that is done: %+v, %v", m, err)
 	}
-	if m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}}, nil); err != nil || m.Elapsed != 20*time.Second {
-		t.Errorf("the next run: %+v, %v; a run that did not begin must not use up a repetition", m, err)
-	}
 }
 
-// Parallel runs of one configuration get its repetitions in the order of their
-// numbers, and the whole simulation is the same every time.
+// Parallel runs play the repetitions that their IDs name, and the whole simulation is the same every time.
 func TestReplayParallel(t *testing.T) {
 	table := readTable(t, replayText, replaySpec)
 	simulate := func() string {
@@ -150,8 +143,9 @@ func TestReplayParallel(t *testing.T) {
 				running++
 				clock.Enter()
 				go func() {
-					job := assay.Job{Config: assay.Config{float64(n % 4 / 2)}, Interval: 3 * time.Second}
-					m, err := r.Run(WithOrder(t.Context(), int64(n)), job, func(assay.Measurement) {})
+					id := assay.RunID{Trial: int64(n), Repeat: n/4*2 + n%2}
+					job := assay.Job{ID: id, Config: assay.Config{float64(n % 4 / 2)}, Interval: 3 * time.Second}
+					m, err := r.Run(t.Context(), job, func(assay.Measurement) {})
 					if err != nil {
 						t.Error(err)
 					}

@@ -14,7 +14,7 @@ import (
 // with [SimClock.Sleep]. While one of them runs, time stands still. When all of
 // them wait, the clock jumps to the earliest moment that one waits for and wakes
 // that one alone; of several that wait for the same moment, the one with the
-// least order ([WithOrder]). A simulation is therefore deterministic, as if
+// least order. A simulation is therefore deterministic, as if
 // there was one thread, and costs no real waiting.
 //
 // The clock counts the actors that run. The rules, with a study loop and its
@@ -67,18 +67,19 @@ func (c *SimClock) Leave() {
 }
 
 // Sleep makes the calling actor wait for d of simulated time; d <= 0 lets every
-// actor that waits for this very moment and has a lower order go first. If ctx
+// actor that waits for this very moment and has a lower order go first. The
+// number of the trial serves as the order. If ctx
 // is done before, Sleep returns context.Cause(ctx), at a time that then depends
 // on who cancelled it: an actor that does so while it runs wakes the sleeper
 // beside it.
 //
 // A goroutine that is no actor may sleep as long as no other takes part: the
 // clock jumps at once.
-func (c *SimClock) Sleep(ctx context.Context, d time.Duration) error {
+func (c *SimClock) Sleep(ctx context.Context, order int64, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	s := c.lieDown(ctx, d)
+	s := c.lieDown(order, d)
 	if s == nil {
 		return nil
 	}
@@ -97,11 +98,11 @@ func (c *SimClock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // lieDown puts the caller to sleep. It returns nil if its moment has come.
-func (c *SimClock) lieDown(ctx context.Context, d time.Duration) *sleeper {
+func (c *SimClock) lieDown(order int64, d time.Duration) *sleeper {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.arrived++
-	s := &sleeper{until: c.now + max(d, 0), order: orderOf(ctx), arrival: c.arrived}
+	s := &sleeper{until: c.now + max(d, 0), order: order, arrival: c.arrived}
 	if c.running <= 1 && (len(c.waiting) == 0 || s.before(c.waiting[0])) {
 		c.now = s.until // nobody else could be woken first
 		return nil
@@ -168,19 +169,4 @@ func (h *sleepers) Pop() any {
 	*h = old[:len(old)-1]
 	s.at = -1
 	return s
-}
-
-type orderKey struct{}
-
-// WithOrder returns a context that gives the actor which uses it a place among
-// those that wait for the same moment of a [SimClock]: lower ones first. The
-// number of the run serves.
-func WithOrder(ctx context.Context, order int64) context.Context {
-	return context.WithValue(ctx, orderKey{}, order)
-}
-
-// orderOf returns the order of the context's actor, or 0.
-func orderOf(ctx context.Context) int64 {
-	order, _ := ctx.Value(orderKey{}).(int64)
-	return order
 }

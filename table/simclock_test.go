@@ -20,14 +20,14 @@ func TestSimClockAlone(t *testing.T) {
 	var c SimClock
 	c.Enter()
 	for i := range 5 {
-		if err := c.Sleep(t.Context(), time.Second); err != nil {
+		if err := c.Sleep(t.Context(), 0, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := since(&c), time.Duration(i+1)*time.Second; got != want {
 			t.Errorf("now %v, want %v", got, want)
 		}
 	}
-	if err := c.Sleep(t.Context(), -time.Hour); err != nil || since(&c) != 5*time.Second {
+	if err := c.Sleep(t.Context(), 0, -time.Hour); err != nil || since(&c) != 5*time.Second {
 		t.Errorf("after a negative sleep: %v, %v", since(&c), err)
 	}
 	c.Leave()
@@ -59,9 +59,8 @@ func loop(ctx context.Context, c *SimClock, width int, trials [][]time.Duration)
 			running++
 			c.Enter()
 			go func() {
-				ctx := WithOrder(ctx, int64(n))
 				for k, d := range trials[n] {
-					if c.Sleep(ctx, d) != nil {
+					if c.Sleep(ctx, int64(n), d) != nil {
 						break
 					}
 					say("trial %d step %d", n, k)
@@ -131,7 +130,7 @@ func TestSimClockCancel(t *testing.T) {
 		c.Enter() // the test
 		c.Enter() // the sleeper
 		got := make(chan error)
-		go func() { got <- c.Sleep(ctx, time.Hour) }()
+		go func() { got <- c.Sleep(ctx, 0, time.Hour) }()
 		synctest.Wait()
 		cancel(stop)
 		synctest.Wait()
@@ -143,10 +142,10 @@ func TestSimClockCancel(t *testing.T) {
 			t.Errorf("time passed: %v", since(&c))
 		}
 		// The place of the sleeper is with the test now: one actor runs.
-		if err := c.Sleep(t.Context(), time.Second); err != nil || since(&c) != time.Second {
+		if err := c.Sleep(t.Context(), 0, time.Second); err != nil || since(&c) != time.Second {
 			t.Errorf("now %v, %v", since(&c), err)
 		}
-		if err := c.Sleep(ctx, time.Second); err != stop || since(&c) != time.Second {
+		if err := c.Sleep(ctx, 0, time.Second); err != stop || since(&c) != time.Second {
 			t.Errorf("a sleep with a context that is done: %v at %v", err, since(&c))
 		}
 		c.Leave()
@@ -180,9 +179,8 @@ func BenchmarkSimClock(b *testing.B) {
 			}
 			for i := range width {
 				wg.Go(func() {
-					ctx := WithOrder(context.Background(), int64(i))
 					for range b.N / width {
-						c.Sleep(ctx, time.Second)
+						c.Sleep(context.Background(), int64(i), time.Second)
 					}
 					c.Leave()
 				})

@@ -267,8 +267,8 @@ func FuzzReadTable(f *testing.F) {
 		}
 		r := NewReplay(table, nil, nil)
 		for _, c := range table.Configs {
-			for range table.Runs(c) {
-				if _, err := r.Run(t.Context(), assay.Job{Config: c}, nil); err != nil {
+			for k := range table.Runs(c) {
+				if _, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: c}, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -291,5 +291,33 @@ func BenchmarkReadTable(b *testing.B) {
 		if _, err := Read(strings.NewReader(text.String()), spec); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The runs of a configuration are what a Replay hands out, in turn, failures included.
+func TestMeasurements(t *testing.T) {
+	table := readTable(t, tableText, tableSpec)
+	r := NewReplay(table, nil, nil)
+	failed := 0
+	for _, c := range table.Configs {
+		ms := table.Measurements(c)
+		if len(ms) != table.Runs(c) {
+			t.Errorf("%v: %d measurements of %d runs", c, len(ms), table.Runs(c))
+		}
+		for i, got := range ms {
+			want, err := r.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: i}, Config: c}, nil)
+			if d := cmp.Diff(want, got); err != nil || d != "" {
+				t.Errorf("%v, run %d: %v (-want +got)\n%s", c, i, err, d)
+			}
+			if got.ExitCode != 0 {
+				failed++
+			}
+		}
+	}
+	if failed != 2 {
+		t.Errorf("%d failed runs, want 2: the killed one and the one without a time", failed)
+	}
+	if got := table.Measurements(assay.Config{9, 9, 9, 9}); got != nil {
+		t.Errorf("a configuration that was not recorded: %v", got)
 	}
 }

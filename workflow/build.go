@@ -16,21 +16,22 @@ type InputError struct {
 	Msg string
 }
 
+// Error returns "file:line:column: message", without what is not known.
 func (e *InputError) Error() string {
-	s := ""
+	at := ""
 	if e.File != "" {
-		s += e.File + ":"
+		at = e.File + ":"
 	}
 	if e.Line > 0 {
-		s += fmt.Sprintf("%d:", e.Line)
+		at += fmt.Sprintf("%d:", e.Line)
 		if e.Column > 0 {
-			s += fmt.Sprintf("%d:", e.Column)
+			at += fmt.Sprintf("%d:", e.Column)
 		}
 	}
-	if s != "" {
-		s += " "
+	if at == "" {
+		return e.Msg
 	}
-	return s + e.Msg
+	return at + " " + e.Msg
 }
 
 // A Builder collects the tasks, files and dependencies of a workflow, in any
@@ -63,64 +64,15 @@ type Builder struct {
 	warnings         []string
 }
 
-// name returns the number of a task's name, which is mentioned at pos.
-func (b *Builder) name(id []byte, pos Pos) int32 {
-	i, isNew := b.names.number(id)
-	if isNew {
-		b.first = append(b.first, pos)
-		b.task = append(b.task, -1)
-		b.alias = append(b.alias, -1)
-	}
-	return i
-}
-
-// nameNear is name for one that likely follows that of *hint, or is it again:
-// files list tasks in the same order over and over. It keeps *hint.
-func (b *Builder) nameNear(hint *int32, id []byte, pos Pos) int32 {
-	for i := *hint; i <= *hint+1 && int(i) < len(b.names.said); i++ {
-		if b.names.said[i] == string(id) {
-			*hint = i
-			return i
-		}
-	}
-	*hint = b.name(id, pos)
-	return *hint
-}
-
-// fileNear is nameNear for files.
-func (b *Builder) fileNear(hint *int32, id []byte) int32 {
-	for i := *hint; i <= *hint+2 && int(i) < len(b.file); i++ {
-		if b.file[i].ID == string(id) {
-			*hint = i
-			return i
-		}
-	}
-	*hint = b.fileNumber(id)
-	return *hint
-}
-
-// intern returns one copy of equal strings.
-func (b *Builder) intern(s []byte) string {
-	if k, ok := b.kinds[string(s)]; ok {
-		return k
-	}
-	if b.kinds == nil {
-		b.kinds = map[string]string{}
-	}
-	k := string(s)
-	b.kinds[k] = k
-	return k
-}
-
 // Task adds a task and returns its index. The task's ID must be new. Run is NaN
 // if it is not known.
 func (b *Builder) Task(t Task, pos Pos) (int, error) {
-	n := b.name([]byte(t.ID), pos)
+	n := b.Ref([]byte(t.ID), pos)
 	if t.ID == "" {
-		return 0, b.errorf(pos, "a task has no id")
+		return 0, b.Errorf(pos, "a task has no id")
 	}
 	if old := b.task[n]; old >= 0 {
-		return 0, b.errorf(pos, "duplicate task id %q, first on line %d", t.ID, b.where[old].Line)
+		return 0, b.Errorf(pos, "duplicate task id %q, first on line %d", t.ID, b.where[old].Line)
 	}
 	if err := b.checkRun(t.ID, t.Run, pos); err != nil {
 		return 0, err
@@ -136,7 +88,7 @@ func (b *Builder) Task(t Task, pos Pos) (int, error) {
 // means a missing one here, which Build deals with.
 func (b *Builder) checkRun(id string, run Seconds, pos Pos) error {
 	if run < 0 || math.IsInf(run, 0) {
-		return b.errorf(pos, "task %q has run time %v s", id, run)
+		return b.Errorf(pos, "task %q has run time %v s", id, run)
 	}
 	return nil
 }
@@ -156,45 +108,24 @@ func (b *Builder) At(i int) *Task { return &b.tasks[i] }
 // Len returns the number of tasks so far.
 func (b *Builder) Len() int { return len(b.tasks) }
 
-// aliasFor makes name a second name of task i.
-func (b *Builder) aliasFor(name []byte, i int, pos Pos) {
-	n := b.name(name, pos)
-	if b.alias[n] == -1 || b.alias[n] == int32(i) {
-		b.alias[n] = int32(i)
-	} else {
-		b.alias[n] = -2
-	}
-}
-
 // Edge says that task to waits for task from. Either may be defined later.
 func (b *Builder) Edge(from, to string, pos Pos) {
-	b.from = append(b.from, b.name([]byte(from), pos))
-	b.to = append(b.to, b.name([]byte(to), pos))
+	b.EdgeRef(b.Ref([]byte(from), pos), b.Ref([]byte(to), pos))
 }
 
 // SetFile sets the size of a file, which may be mentioned earlier or later.
 func (b *Builder) SetFile(id string, size Bytes) {
-	b.file[b.fileNumber([]byte(id))].Size = size
-}
-
-func (b *Builder) fileNumber(id []byte) int32 {
-	i, isNew := b.files.number(id)
-	if isNew {
-		b.file = append(b.file, File{ID: b.files.said[i]})
-	}
-	return i
+	b.SetSize(b.FileRef([]byte(id)), size)
 }
 
 // Input says that task i reads a file, Output that it writes one.
 func (b *Builder) Input(i int, file string) {
-	b.inTask = append(b.inTask, int32(i))
-	b.inFile = append(b.inFile, b.fileNumber([]byte(file)))
+	b.InputRef(i, b.FileRef([]byte(file)))
 }
 
 // Output says that task i writes a file.
 func (b *Builder) Output(i int, file string) {
-	b.outTask = append(b.outTask, int32(i))
-	b.outFile = append(b.outFile, b.fileNumber([]byte(file)))
+	b.OutputRef(i, b.FileRef([]byte(file)))
 }
 
 // Machine returns the index of the machine of that name, which is added if it
@@ -216,7 +147,8 @@ func (b *Builder) Warn(format string, args ...any) {
 	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
 }
 
-func (b *Builder) errorf(pos Pos, format string, args ...any) error {
+// Errorf returns an [*InputError] of the Builder's File at pos.
+func (b *Builder) Errorf(pos Pos, format string, args ...any) error {
 	return &InputError{File: b.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
@@ -228,9 +160,9 @@ func (b *Builder) resolve(n int32) (int32, error) {
 	if t := b.alias[n]; b.Aliases && t >= 0 {
 		return t, nil
 	} else if b.Aliases && t == -2 {
-		return 0, b.errorf(b.first[n], "several tasks are named %q", b.names.said[n])
+		return 0, b.Errorf(b.first[n], "several tasks are named %q", b.names.said[n])
 	}
-	return 0, b.errorf(b.first[n], "a dependency names task %q, which is not defined", b.names.said[n])
+	return 0, b.Errorf(b.first[n], "a dependency names task %q, which is not defined", b.names.said[n])
 }
 
 // FillOptions says what to do about missing run times.
@@ -250,10 +182,10 @@ type FillOptions struct {
 // many dependencies, and missing run times.
 func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 	if len(b.tasks) == 0 {
-		return nil, b.errorf(Pos{}, "no tasks")
+		return nil, b.Errorf(Pos{}, "no tasks")
 	}
 	if len(b.from) > 2*MaxEdges { // WfFormat says each twice
-		return nil, b.errorf(Pos{}, "%s", tooManyEdges(len(b.from)))
+		return nil, b.Errorf(Pos{}, "%s", tooManyEdges(len(b.from)))
 	}
 	for k := range b.from {
 		var err error
@@ -310,14 +242,14 @@ func (b *Builder) infer(w *Workflow) {
 func (b *Builder) graphError(err error) error {
 	var cycle *CycleError
 	if !errors.As(err, &cycle) {
-		return b.errorf(Pos{}, "%v", err)
+		return b.Errorf(Pos{}, "%v", err)
 	}
 	msg := ""
 	for _, t := range cycle.Tasks {
 		msg += fmt.Sprintf("%q -> ", b.tasks[t].ID)
 	}
 	first := cycle.Tasks[0]
-	return b.errorf(b.where[first], "tasks wait for each other: %s%q", msg, b.tasks[first].ID)
+	return b.Errorf(b.where[first], "tasks wait for each other: %s%q", msg, b.tasks[first].ID)
 }
 
 // sumFiles sets In and Out of tasks that have files.
@@ -355,10 +287,11 @@ func (b *Builder) missing(w *Workflow, opt FillOptions) error {
 		return nil
 	}
 	if n == len(w.Tasks) {
-		return b.errorf(Pos{}, "no run times: the input describes a workflow but no execution of it")
+		return b.Errorf(Pos{}, "no run times: the input describes a workflow but no execution of it")
 	}
 	if !opt.Fill {
-		return b.errorf(b.where[first], "task %q has no run time (%d of %d tasks have none; they can be filled from their kind's median)",
+		return b.Errorf(b.where[first],
+			"task %q has no run time (%d of %d tasks have none; they can be filled from their kind's median)",
 			w.Tasks[first].ID, n, len(w.Tasks))
 	}
 	w.Filled = fillMissing(w)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/stats"
 )
 
 // An Execution is one run of a workflow whose makespan was recorded.
@@ -115,7 +117,8 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	set.dropLinks()
-	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs), NodeCores: nodeCores(runs)}
+	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
+		NodeCores: nodeCores(runs)}
 	models, weight := set.average()
 	twin := twins(set.feature)
 	for i := range models {
@@ -138,7 +141,7 @@ func nodeCores(runs []Execution) float64 {
 	if len(cores) == 0 {
 		return 1
 	}
-	return medianOf(cores)
+	return stats.Median(cores)
 }
 
 // training is the executions of a fit, as rows of terms.
@@ -153,6 +156,8 @@ type training struct {
 	feature []*features
 }
 
+// add adds an execution as a row of terms. One without a Config gets a name that
+// no Config can have, so that it is left out by itself.
 func (s *training) add(e Execution) {
 	name := e.Config
 	if name == "" {
@@ -292,7 +297,7 @@ func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 		sum += s.weight[k] * e * e
 		total += s.weight[k]
 	}
-	c.CVError = medianOf(errs)
+	c.CVError = stats.Median(errs)
 	n := float64(len(s.configs))
 	if len(s.configs) == 1 {
 		// Repetitions say how much they differ among themselves, not how well
@@ -330,7 +335,7 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 	p := predictModels(c.Models, f, c.scales())
 	// Fits say nothing about slots far from the recorded ones; no schedule beats
 	// the bounds of the run times alone.
-	p = max(p, Bounds(w, Site{}, slots).Makespan())
+	p = max(p, Bounds(w, Overhead{}, slots).Makespan())
 	return c.interval(p), nil
 }
 
@@ -346,23 +351,32 @@ func (c *Calibration) scales() func(*WeightedModel) bool {
 	return nil
 }
 
+// Uncalibrated returns the prediction of a makespan by a model that nothing was
+// fitted to: its interval is what pooled calibrations of other applications
+// reach.
+func Uncalibrated(makespan Seconds) Prediction {
+	c := Calibration{Sigma: unknownSigma}
+	return c.interval(makespan)
+}
+
+// interval returns p with the interval of c's Sigma about it.
 func (c *Calibration) interval(p Seconds) Prediction {
 	const z = 1.645 // the normal 95 % quantile
 	r := math.Exp(z * c.Sigma)
 	return Prediction{Makespan: p, Low: p / r, High: p * r}
 }
 
-// BestSite returns the most weighty model that counts slots as a [Site], for what takes one: a
-// [LevelModel] or a simulation. Terms per machine are given per task and byte
+// BestOverhead returns the most weighty model that counts slots as an [Overhead],
+// for what takes one: a [LevelModel] or a simulation. Terms per machine are given per task and byte
 // for the machines of slots cores; a manager's link is left out, since it carries
 // bytes that the tasks' files do not tell.
-func (c *Calibration) BestSite(slots int) Site {
+func (c *Calibration) BestOverhead(slots int) Overhead {
 	nodes := max(1, math.Round(float64(slots)/max(c.NodeCores, 1)))
 	m := c.Models[0]
 	if use := c.scales(); use != nil {
 		m = c.Models[slices.IndexFunc(c.Models, func(m WeightedModel) bool { return use(&m) })]
 	}
-	s := Site{Scale: 1, Share: m.Compute.Share, SlotCap: m.Compute.Cap}
+	s := Overhead{Scale: 1, Share: m.Compute.Share, SlotCap: m.Compute.Cap}
 	for _, t := range m.Terms {
 		switch t.Term {
 		case Start:

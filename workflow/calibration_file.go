@@ -49,7 +49,8 @@ func ReadCalibration(name string, r io.Reader) (*Calibration, error) {
 	compute := computeModels()
 	for i, m := range c.Models {
 		if !(m.Weight > 0) || len(m.Terms) == 0 || !slices.Contains(compute, m.Compute) {
-			return nil, bad("model %d of the calibration has weight %v, %d terms and compute model %+v", i+1, m.Weight, len(m.Terms), m.Compute)
+			return nil, bad("model %d of the calibration has weight %v, %d terms and compute model %+v", i+1,
+				m.Weight, len(m.Terms), m.Compute)
 		}
 		for _, t := range m.Terms {
 			if !(t.Value >= 0) || math.IsInf(t.Value, 0) {

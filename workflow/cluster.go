@@ -19,7 +19,8 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 		panic("workflow: clusters must be at least 1")
 	}
 	job := assignJobs(w, leveler.Level(w.Graph, w.Runs(), k), k)
-	b := Builder{Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines), Makespan: w.Makespan}
+	b := Builder{Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines),
+		Makespan: w.Makespan}
 	for t := range w.Tasks {
 		task := w.Tasks[t]
 		if j := int(job[t]); j < b.Len() {
@@ -127,8 +128,7 @@ func deal(w *Workflow, m []int32, k int, first []int32) {
 // clusterFiles gives the jobs the files of their tasks.
 func clusterFiles(b *Builder, w *Workflow, job []int32) {
 	for _, f := range w.Files {
-		b.fileNumber([]byte(f.ID))
-		b.SetFile(f.ID, f.Size)
+		b.SetFile(f.ID, f.Size) // all, in w's order, so that their numbers stay
 	}
 	for t := range w.Tasks {
 		j := int(job[t])

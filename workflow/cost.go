@@ -87,7 +87,7 @@ func (p Spot) Makespan(makespan Seconds) Seconds {
 func ParsePrice(s string) (Price, error) {
 	head, rest, _ := strings.Cut(strings.TrimSpace(s), ",")
 	amount, unit, _ := strings.Cut(head, "/")
-	money, err := positive(amount)
+	money, err := ParseNumber(amount)
 	if err != nil {
 		return nil, fmt.Errorf("price %q: %w", s, err)
 	}
@@ -100,7 +100,7 @@ func ParsePrice(s string) (Price, error) {
 		if !ok || !slices.Contains([]string{"slots", "start", "unit", "min", "spot", "save"}, k) {
 			return nil, fmt.Errorf("price %q: %q is not slots=, start=, unit=, min=, spot= or save=", s, field)
 		}
-		if opt[k], err = positive(v); err != nil {
+		if opt[k], err = ParseNumber(v); err != nil {
 			return nil, fmt.Errorf("price %q: %s: %w", s, k, err)
 		}
 	}
@@ -111,7 +111,8 @@ func ParsePrice(s string) (Price, error) {
 	case "h", "slot-hour":
 		p = PerSlotSecond(money / 3600)
 	case "node-hour":
-		p = PerNodeHour{Price: money, Slots: int(opt["slots"]), Unit: opt["unit"], Minimum: opt["min"], StartUp: opt["start"]}
+		p = PerNodeHour{Price: money, Slots: int(opt["slots"]), Unit: opt["unit"], Minimum: opt["min"],
+			StartUp: opt["start"]}
 	default:
 		return nil, fmt.Errorf("price %q: unit %q is not s, h or node-hour", s, unit)
 	}
@@ -121,8 +122,9 @@ func ParsePrice(s string) (Price, error) {
 	return p, nil
 }
 
-// positive reads a finite number that is not negative.
-func positive(s string) (float64, error) {
+// ParseNumber reads a finite number that is not negative: what prices, sizes and
+// run times are.
+func ParseNumber(s string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(x >= 0) || math.IsInf(x, 1) {
 		return 0, fmt.Errorf("%q is not a number of at least 0", s)
@@ -133,4 +135,5 @@ func positive(s string) (float64, error) {
 // An InfeasibleError says why a workflow cannot run on what was given.
 type InfeasibleError struct{ Why string }
 
-func (e *InfeasibleError) Error() string { return fmt.Sprintf("%s", e.Why) }
+// Error returns the reason alone.
+func (e *InfeasibleError) Error() string { return e.Why }

@@ -2,8 +2,10 @@
 // much money, without running it.
 //
 // A [Workflow] is a directed acyclic graph of tasks with their run times. It is
-// made by a [Builder], or by [Read] from what a workflow system left behind:
-// WfFormat, DAGMan and kickstart, Nextflow, Snakemake, Make, or a plain table.
+// made by a [Builder]; package trace reads what a workflow system left behind into
+// one. Package site places the tasks and data of a workflow on sites that links
+// connect.
+//
 // The pieces are used in this order:
 //
 //  1. Read the workflow; run times of other inputs or machines come from a
@@ -14,10 +16,14 @@
 //  3. Fit what the site adds to the run times ([Calibrate]) from executions
 //     whose makespan was recorded, and keep it as a [Calibration].
 //  4. Price it ([Price], Eq. 4 and 5), vary the run times ([Vary], Table I and
-//     Fig. 4), and choose ([MakePlan]).
+//     Fig. 4), and choose ([MakePlan]), also among offers ([Compare]).
 //
 // Slots are the paper's word for the processors that run one task each. All
-// times are seconds and all sizes bytes, see [Seconds] and [Bytes]. The package
-// reads no clock and opens no file; readers take an io.Reader. Random numbers
-// come from a seed that the caller gives.
+// times are seconds and all sizes bytes, see [Seconds] and [Bytes]. What a site adds
+// to run times is an [Overhead].
+//
+// The package reads no clock and opens no file. Random numbers come from a seed that
+// the caller gives. Values are immutable once made and safe for concurrent use,
+// except a Builder. Slices that a method returns are the value's own and must not
+// be changed, unless the method says that they are a copy.
 package workflow

@@ -13,9 +13,9 @@ type Estimator interface {
 	Makespan(slots int) (Seconds, error)
 }
 
-// A Site is what a place adds to the run times of tasks. The zero value adds
+// An Overhead is what a site adds to the run times of tasks. The zero value adds
 // nothing. Terms are never negative.
-type Site struct {
+type Overhead struct {
 	Start    Seconds `json:"start_s,omitempty"`    // once per workflow (§IV.B)
 	Level    Seconds `json:"level_s,omitempty"`    // once per level (§IV.C)
 	Dispatch Seconds `json:"dispatch_s,omitempty"` // per task, one after the other: the submit host
@@ -33,21 +33,22 @@ type Site struct {
 // Condor and DAGMan on Amazon EC2 in 2011.
 const PaperDelay Seconds = 25
 
-func (s Site) scale() float64 {
-	if s.Scale == 0 {
+// scale returns the factor on run times, 1 for the zero value.
+func (o Overhead) scale() float64 {
+	if o.Scale == 0 {
 		return 1
 	}
-	return s.Scale
+	return o.Scale
 }
 
 // Slots returns how many of the given slots work at once, at least 1.
-func (s Site) Slots(given int) int {
+func (o Overhead) Slots(given int) int {
 	n := given
-	if s.Share > 0 {
-		n = int(math.Round(s.Share * float64(given)))
+	if o.Share > 0 {
+		n = int(math.Round(o.Share * float64(given)))
 	}
-	if s.SlotCap > 0 {
-		n = min(n, s.SlotCap)
+	if o.SlotCap > 0 {
+		n = min(n, o.SlotCap)
 	}
 	return max(n, 1)
 }
@@ -56,18 +57,18 @@ func (s Site) Slots(given int) int {
 //
 //	makespan_l = max(runtime_l / min(slots, maxSlots_l), minRuntime_l)    (Eq. 3)
 //
-// with the run times scaled and lengthened as the site says, plus the site's
+// with the run times scaled and lengthened as o says, plus its
 // delays. slots must be at least 1. It costs O(levels).
-func (s Site) Makespan(levels []Level, slots int) Seconds {
-	slots = s.Slots(slots)
-	total := s.Start
+func (o Overhead) Makespan(levels []Level, slots int) Seconds {
+	slots = o.Slots(slots)
+	total := o.Start
 	for _, l := range levels {
 		if l.Tasks == 0 {
 			continue
 		}
 		n := float64(l.Tasks)
-		sum, longest := s.scale()*l.Sum+s.Task*n, s.scale()*l.Max+s.Task
-		total += max(sum/float64(min(slots, l.Tasks)), longest) + s.Level + s.Dispatch*n + s.Byte*l.Bytes
+		sum, longest := o.scale()*l.Sum+o.Task*n, o.scale()*l.Max+o.Task
+		total += max(sum/float64(min(slots, l.Tasks)), longest) + o.Level + o.Dispatch*n + o.Byte*l.Bytes
 	}
 	return total
 }
@@ -75,21 +76,21 @@ func (s Site) Makespan(levels []Level, slots int) Seconds {
 // A LevelModel is the level-based estimator of Pietri et al. (WORKS 2014,
 // Algorithm 1).
 type LevelModel struct {
-	w       *Workflow
-	leveler Leveler
-	site    Site
-	levels  []Level // if leveler is fixed
+	w        *Workflow
+	leveler  Leveler
+	overhead Overhead
+	levels   []Level // if leveler is fixed
 }
 
 var _ Estimator = (*LevelModel)(nil)
 
 // NewLevelModel returns the estimator for w, by levels from leveler and with
-// the delays of site. It returns an error if a run time is missing.
-func NewLevelModel(w *Workflow, leveler Leveler, site Site) (*LevelModel, error) {
+// the delays of overhead. It returns an error if a run time is missing.
+func NewLevelModel(w *Workflow, leveler Leveler, overhead Overhead) (*LevelModel, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
-	m := &LevelModel{w: w, leveler: leveler, site: site}
+	m := &LevelModel{w: w, leveler: leveler, overhead: overhead}
 	if f, ok := leveler.(FixedLeveler); ok {
 		m.levels = Profile(w, nil, f.Level(w.Graph, nil, 1))
 	}
@@ -101,7 +102,7 @@ func (m *LevelModel) Levels(slots int) []Level {
 	if m.levels != nil {
 		return m.levels
 	}
-	n := m.site.Slots(slots)
+	n := m.overhead.Slots(slots)
 	return Profile(m.w, nil, m.leveler.Level(m.w.Graph, m.w.Runs(), n))
 }
 
@@ -110,7 +111,7 @@ func (m *LevelModel) Makespan(slots int) (Seconds, error) {
 	if slots < 1 {
 		return 0, fmt.Errorf("%d slots", slots)
 	}
-	return m.site.Makespan(m.Levels(slots), slots), nil
+	return m.overhead.Makespan(m.Levels(slots), slots), nil
 }
 
 // RelError returns the relative error of a predicted makespan,

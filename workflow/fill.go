@@ -2,7 +2,8 @@ package workflow
 
 import (
 	"math"
-	"slices"
+
+	"github.com/assay-run/assay/stats"
 )
 
 // fillMissing replaces missing run times by the median of their kind, or of all
@@ -18,9 +19,9 @@ func fillMissing(w *Workflow) int {
 	}
 	median := map[string]Seconds{}
 	for k, x := range byKind {
-		median[k] = medianOf(x)
+		median[k] = stats.Median(x)
 	}
-	rest := medianOf(all)
+	rest := stats.Median(all)
 	n := 0
 	for i := range w.Tasks {
 		t := &w.Tasks[i]
@@ -35,13 +36,4 @@ func fillMissing(w *Workflow) int {
 		n++
 	}
 	return n
-}
-
-// medianOf sorts x and returns its median, NaN if x is empty.
-func medianOf(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(x)
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

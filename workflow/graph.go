@@ -14,6 +14,8 @@ type csr struct {
 	item  []int32
 }
 
+// row returns list i. It ends where its capacity does, so that appending to it
+// copies and does not write into the next list.
 func (c csr) row(i int) []int32 {
 	if c.start == nil {
 		return nil
@@ -95,6 +97,8 @@ type CycleError struct {
 	Tasks []int
 }
 
+// Error names the tasks of the cycle by their numbers; a Builder names them by
+// their IDs.
 func (e *CycleError) Error() string {
 	s := make([]string, len(e.Tasks)+1)
 	for i, t := range e.Tasks {
@@ -129,6 +133,7 @@ func NewGraph(n int, from, to []int32) (*Graph, error) {
 	return g, nil
 }
 
+// tooManyEdges says what to do instead of so many dependencies.
 func tooManyEdges(n int) string {
 	return fmt.Sprintf("%d dependencies, more than %d: put a barrier task between the levels", n, MaxEdges)
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,8 @@ func drawWorkflow(t *rapid.T, max int) *Workflow {
 	b := Builder{Name: "drawn"}
 	for i := range n {
 		run := float64(rapid.IntRange(0, 20).Draw(t, "run"))
-		if _, err := b.Task(Task{ID: fmt.Sprint(i), Kind: fmt.Sprint(i % 3), Run: run, Machine: -1, In: float64(i)}, Pos{}); err != nil {
+		if _, err := b.Task(Task{ID: fmt.Sprint(i), Kind: fmt.Sprint(i % 3), Run: run, Machine: -1, In: float64(i)},
+			Pos{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,18 +62,21 @@ func TestLevelers(t *testing.T) {
 		early, late := TopDown{}.Level(g, nil, 1), BottomUp{}.Level(g, nil, 1)
 		for task := range g.Len() {
 			if int(early[task]) != slowDepth(g, task) || g.Depth()-1-int(late[task]) != slowHeight(g, task) {
-				t.Fatalf("task %d: levels %d and %d, want %d and %d from the end", task, early[task], late[task], slowDepth(g, task), slowHeight(g, task))
+				t.Fatalf("task %d: levels %d and %d, want %d and %d from the end", task, early[task], late[task],
+					slowDepth(g, task), slowHeight(g, task))
 			}
 		}
 		for _, l := range Levelers() {
 			level := l.Level(g, w.Runs(), slots)
 			for task := range g.Len() {
 				if level[task] < early[task] || level[task] > late[task] {
-					t.Fatalf("%s: task %d on level %d, outside %d to %d", l.Name, task, level[task], early[task], late[task])
+					t.Fatalf("%s: task %d on level %d, outside %d to %d", l.Name, task, level[task], early[task],
+						late[task])
 				}
 				for _, p := range g.Preds(task) {
 					if level[p] >= level[task] {
-						t.Fatalf("%s: task %d on level %d waits for task %d on level %d", l.Name, task, level[task], p, level[p])
+						t.Fatalf("%s: task %d on level %d waits for task %d on level %d", l.Name, task, level[task],
+							p, level[p])
 					}
 				}
 			}
@@ -86,7 +91,7 @@ func TestSlackNotWorse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorkflow(t, 8)
 		slots := rapid.IntRange(1, 4).Draw(t, "slots")
-		cost := func(level []int32) Seconds { return Site{}.Makespan(Profile(w, nil, level), slots) }
+		cost := func(level []int32) Seconds { return Overhead{}.Makespan(Profile(w, nil, level), slots) }
 		tda, bua := cost(TopDown{}.Level(w.Graph, nil, 1)), cost(BottomUp{}.Level(w.Graph, nil, 1))
 		got := cost(Slack{}.Level(w.Graph, w.Runs(), slots))
 		if got > min(tda, bua)+1e-9 {
@@ -104,7 +109,9 @@ func TestSlackNotWorse(t *testing.T) {
 			optimal++
 		}
 	})
-	if better == 0 || optimal*100 < n*80 {
+	// A short run draws too few graphs to be sure of one that slack helps in: see
+	// TestSlackHelps.
+	if n >= 100 && better == 0 || optimal*100 < n*80 {
 		t.Errorf("slack helped in %d and was optimal in %d of %d graphs", better, optimal, n)
 	}
 }
@@ -117,7 +124,7 @@ func bestLevels(w *Workflow, slots int) Seconds {
 	var try func(i int)
 	try = func(i int) {
 		if i == len(w.Graph.Order()) {
-			best = min(best, Site{}.Makespan(Profile(w, nil, level), slots))
+			best = min(best, Overhead{}.Makespan(Profile(w, nil, level), slots))
 			return
 		}
 		t := w.Graph.Order()[i]
@@ -144,15 +151,15 @@ func TestEquation3(t *testing.T) {
 		for _, l := range levels {
 			longest += l.Max
 		}
-		if got := (Site{}).Makespan(levels, 1); math.Abs(got-w.Work()) > 1e-9 {
+		if got := (Overhead{}).Makespan(levels, 1); math.Abs(got-w.Work()) > 1e-9 {
 			t.Fatalf("on one slot %v, want %v", got, w.Work())
 		}
-		if got := (Site{}).Makespan(levels, 1000); math.Abs(got-longest) > 1e-9 {
+		if got := (Overhead{}).Makespan(levels, 1000); math.Abs(got-longest) > 1e-9 {
 			t.Fatalf("on 1000 slots %v, want %v", got, longest)
 		}
 		last := math.Inf(1)
 		for n := range 10 {
-			got := Site{Level: 2, Start: 3, Task: 1, Dispatch: 0.5, Byte: 0.1, Scale: 1.1}.Makespan(levels, n+1)
+			got := Overhead{Level: 2, Start: 3, Task: 1, Dispatch: 0.5, Byte: 0.1, Scale: 1.1}.Makespan(levels, n+1)
 			if got > last+1e-9 {
 				t.Fatalf("more slots take longer: %v after %v", got, last)
 			}
@@ -163,12 +170,43 @@ func TestEquation3(t *testing.T) {
 
 func TestSiteSlots(t *testing.T) {
 	for _, tt := range []struct {
-		site  Site
-		given int
-		want  int
-	}{{Site{}, 8, 8}, {Site{Share: 0.5}, 8, 4}, {Site{Share: 0.01}, 8, 1}, {Site{SlotCap: 3}, 8, 3}, {Site{Share: 0.5, SlotCap: 3}, 4, 2}} {
-		if got := tt.site.Slots(tt.given); got != tt.want {
-			t.Errorf("%+v: %d of %d slots, want %d", tt.site, got, tt.given, tt.want)
+		overhead Overhead
+		given    int
+		want     int
+	}{{Overhead{}, 8, 8}, {Overhead{Share: 0.5}, 8, 4}, {Overhead{Share: 0.01}, 8, 1}, {Overhead{SlotCap: 3}, 8,
+		3}, {Overhead{Share: 0.5, SlotCap: 3}, 4, 2}} {
+		if got := tt.overhead.Slots(tt.given); got != tt.want {
+			t.Errorf("%+v: %d of %d slots, want %d", tt.overhead, got, tt.given, tt.want)
 		}
+	}
+}
+
+// TestShortestCycle checks that of several cycles a shortest is named.
+func TestShortestCycle(t *testing.T) {
+	// A ring of six with a chord that closes a ring of three, and a tail.
+	from := []int32{0, 1, 2, 3, 4, 5, 4, 6}
+	to := []int32{1, 2, 3, 4, 5, 0, 2, 0}
+	_, err := NewGraph(7, from, to)
+	var c *CycleError
+	if !errors.As(err, &c) || !slices.Equal(c.Tasks, []int{2, 3, 4}) {
+		t.Errorf("got %v, want the cycle 2 3 4", err)
+	}
+}
+
+// TestManyEdges reads ten million dependencies between two levels.
+func TestManyEdges(t *testing.T) {
+	n := 3163
+	if testing.Short() {
+		n = 300
+	}
+	from, to := make([]int32, 0, n*n), make([]int32, 0, n*n)
+	for i := range n {
+		for j := range n {
+			from, to = append(from, int32(i)), append(to, int32(n+j))
+		}
+	}
+	g, err := NewGraph(2*n, from, to)
+	if err != nil || g.Edges() != n*n || g.Depth() != 2 {
+		t.Fatalf("%v, %v", g, err)
 	}
 }

@@ -44,7 +44,7 @@ func TestFigure1(t *testing.T) {
 		{"BUA", BottomUp{}, 2, 58, 116},
 		{"BUA", BottomUp{}, 4, 58, 232},
 	} {
-		m, err := NewLevelModel(w, tt.leveler, Site{})
+		m, err := NewLevelModel(w, tt.leveler, Overhead{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestFigure1Tables(t *testing.T) {
 // TestDelays checks the delay per level (25 s in the evaluation) and per
 // workflow.
 func TestDelays(t *testing.T) {
-	m, err := NewLevelModel(figure1(t), TopDown{}, Site{Level: PaperDelay, Start: 100})
+	m, err := NewLevelModel(figure1(t), TopDown{}, Overhead{Level: PaperDelay, Start: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

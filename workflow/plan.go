@@ -23,10 +23,10 @@ func Levelers() []NamedLeveler {
 type PlanOptions struct {
 	Slots    []int          // numbers of slots to consider, ascending
 	Levelers []NamedLeveler // nil means tda and bua
-	Site     Site           // delays, if there is no Calibration
-	// Calibration, if not nil, predicts in place of Site, and gives intervals.
+	Overhead Overhead       // delays, if there is no Calibration
+	// Calibration, if not nil, predicts in place of Overhead, and gives intervals.
 	Calibration *Calibration
-	Simulate    bool        // estimate by simulation too, on Site or the calibration's best model
+	Simulate    bool        // estimate by simulation too, on Overhead or the calibration's best model
 	Sim         SimOptions  // its policy and machines
 	Price       Price       // nil means one unit of money per slot-second
 	Deadline    Seconds     // 0 means none
@@ -88,20 +88,21 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 			e.Cost, e.Efficiency = opt.Price.Cost(n, e.Makespan), Efficiency(work, n, e.Makespan)
 			p.Estimates, byLevels = append(p.Estimates, e), append(byLevels, e)
 		}
-		site := opt.Site
+		overhead := opt.Overhead
 		if opt.Calibration != nil {
-			site = opt.Calibration.BestSite(n)
+			overhead = opt.Calibration.BestOverhead(n)
 		}
-		p.Bounds = append(p.Bounds, Bounds(w, opt.Site, n))
+		p.Bounds = append(p.Bounds, Bounds(w, opt.Overhead, n))
 		if opt.Simulate {
 			sim := opt.Sim
-			sim.Site = site
+			sim.Overhead = overhead
 			s, err := Simulate(w, n, sim)
 			if err != nil {
 				return nil, err
 			}
 			m := s.Makespan
-			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m), Efficiency(work, n, m)})
+			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m),
+				Efficiency(work, n, m)})
 		}
 	}
 	p.Pareto = pareto(byLevels)
@@ -113,7 +114,7 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
-		m, err := NewLevelModel(w, l.Leveler, opt.Site)
+		m, err := NewLevelModel(w, l.Leveler, opt.Overhead)
 		if err != nil {
 			return nil, err
 		}
@@ -138,11 +139,11 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 	if opt.Vary.Error == 0 {
 		return out, nil
 	}
-	site := opt.Site
+	overhead := opt.Overhead
 	if opt.Calibration != nil {
-		site = opt.Calibration.BestSite(opt.Slots[0])
+		overhead = opt.Calibration.BestOverhead(opt.Slots[0])
 	}
-	spread, err := Vary(w, l.Leveler, site, opt.Slots, opt.Vary)
+	spread, err := Vary(w, l.Leveler, overhead, opt.Slots, opt.Vary)
 	if err != nil {
 		return nil, err
 	}
@@ -219,9 +220,11 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 	case len(slots) == 1:
 		c.Why = fmt.Sprintf("the only number of slots asked for: %.4g s", c.Makespan)
 	case i == len(slots)-1:
-		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last, c.Makespan, span[0], slots[0])
+		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last,
+			c.Makespan, span[0], slots[0])
 	default:
-		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last, 100*(1-least/c.Makespan), c.Makespan)
+		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last,
+			100*(1-least/c.Makespan), c.Makespan)
 	}
 	return c
 }
@@ -230,7 +233,8 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 func nearest(front []Estimate, opt *PlanOptions) Choice {
 	c := Choice{Estimate: front[0]} // the fastest
 	if opt.Deadline > 0 && c.Makespan > opt.Deadline {
-		c.Why = fmt.Sprintf("nothing keeps the deadline of %.4g s; this is the fastest, %.4g s", opt.Deadline, c.Makespan)
+		c.Why = fmt.Sprintf("nothing keeps the deadline of %.4g s; this is the fastest, %.4g s", opt.Deadline,
+			c.Makespan)
 		return c
 	}
 	cheap := front[len(front)-1]

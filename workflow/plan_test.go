@@ -55,7 +55,8 @@ func TestPlanFigure1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Pareto) != 1 || plan.Pareto[0].Slots != 2 || plan.Pareto[0].Makespan != 58 || plan.Pareto[0].Cost != 116 {
+	if len(plan.Pareto) != 1 || plan.Pareto[0].Slots != 2 || plan.Pareto[0].Makespan != 58 ||
+		plan.Pareto[0].Cost != 116 {
 		t.Errorf("front %+v", plan.Pareto)
 	}
 	if c := plan.Choice; c.Slots != 2 || c.Method != "bua" || !c.Feasible {
@@ -75,7 +76,8 @@ func TestPlanFigure1(t *testing.T) {
 		{70, 90, 2, false, "nothing keeps the deadline of 70 s and the budget of 90"},
 		{90, 200, 1, true, "the cheapest"},
 	} {
-		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget, Simulate: true})
+		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
+			Simulate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,11 +117,11 @@ func TestPareto(t *testing.T) {
 func TestVary(t *testing.T) {
 	w := figure1(t)
 	slots := []int{1, 2, 4}
-	a, err := Vary(w, TopDown{}, Site{}, slots, VaryOptions{Error: 0.1, Seed: 7})
+	a, err := Vary(w, TopDown{}, Overhead{}, slots, VaryOptions{Error: 0.1, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Vary(w, TopDown{}, Site{}, slots, VaryOptions{Error: 0.1, Seed: 7})
+	b, err := Vary(w, TopDown{}, Overhead{}, slots, VaryOptions{Error: 0.1, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestVary(t *testing.T) {
 	if got := a[0].Share(84, 0.1); got < 0.99 {
 		t.Errorf("share within 10 %% is %v", got)
 	}
-	zero, err := Vary(w, Slack{}, Site{}, slots, VaryOptions{Samples: 3})
+	zero, err := Vary(w, Slack{}, Overhead{}, slots, VaryOptions{Samples: 3})
 	if err != nil || zero[1].Min != zero[1].Max {
 		t.Errorf("no error, but %v, %v", zero[1], err)
 	}
@@ -153,7 +155,7 @@ func TestRange(t *testing.T) {
 		run[i] *= 2
 	}
 	run[0] = 13 // relatively shorter
-	low, high, err := Range([]*Workflow{w, w.WithRuns(run)}, TopDown{}, Site{}, 4)
+	low, high, err := Range([]*Workflow{w, w.WithRuns(run)}, TopDown{}, Overhead{}, 4)
 	if err != nil || math.Abs(high-59.0/84) > 1e-12 || math.Abs(low-105.0/155) > 1e-12 {
 		t.Errorf("range %v to %v, %v", low, high, err)
 	}
@@ -197,12 +199,18 @@ func TestCluster(t *testing.T) {
 }
 
 func TestFitKinds(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("id,kind,run_s,in_B\n")
+	var b Builder
 	for i := 1; i <= 6; i++ {
-		fmt.Fprintf(&text, "a%d,line,%v,%d\nb%d,flat,7,%d\n", i, 2+0.5*float64(i*100), i*100, i, i*100)
+		for _, task := range []Task{
+			{ID: fmt.Sprintf("a%d", i), Kind: "line", Run: 2 + 50*float64(i), In: float64(100 * i), Machine: -1},
+			{ID: fmt.Sprintf("b%d", i), Kind: "flat", Run: 7, In: float64(100 * i), Machine: -1},
+		} {
+			if _, err := b.Task(task, Pos{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	w, err := read(t, FillOptions{}, "f", text.String())
+	w, err := b.Build(FillOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +241,7 @@ func TestFitKinds(t *testing.T) {
 
 // siteRun returns a workflow of n tasks in three levels with its makespan under
 // a site, with a noise factor, on a machine of cores.
-func siteRun(t *testing.T, n, cores int, site Site, rng *rand.Rand, noise float64) Execution {
+func siteRun(t *testing.T, n, cores int, overhead Overhead, rng *rand.Rand, noise float64) Execution {
 	t.Helper()
 	w := layered(t, 3*n, n)
 	run := w.Runs()
@@ -246,7 +254,8 @@ func siteRun(t *testing.T, n, cores int, site Site, rng *rand.Rand, noise float6
 		w.Tasks[i].Machine = 0
 	}
 	w.Machines = []Machine{{Name: "m", Cores: cores}}
-	w.Makespan = site.Makespan(Profile(w, nil, TopDown{}.Level(w.Graph, nil, 1)), cores) * (1 + noise*(2*rng.Float64()-1))
+	w.Makespan = overhead.Makespan(Profile(w, nil, TopDown{}.Level(w.Graph, nil, 1)),
+		cores) * (1 + noise*(2*rng.Float64()-1))
 	return Execution{Workflow: w}
 }
 
@@ -255,10 +264,10 @@ func siteRun(t *testing.T, n, cores int, site Site, rng *rand.Rand, noise float6
 // those seen too.
 func TestCalibrateRecovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	site := Site{Start: 60, Level: 25, Byte: 2e-9, Share: 1.0 / 3}
+	overhead := Overhead{Start: 60, Level: 25, Byte: 2e-9, Share: 1.0 / 3}
 	var runs []Execution
 	for _, n := range []int{10, 20, 35, 50, 80, 120} {
-		runs = append(runs, siteRun(t, n, 24, site, rng, 0.02))
+		runs = append(runs, siteRun(t, n, 24, overhead, rng, 0.02))
 	}
 	c, err := Calibrate(runs)
 	if err != nil {
@@ -268,12 +277,13 @@ func TestCalibrateRecovers(t *testing.T) {
 		t.Errorf("median error %v, sigma %v", c.CVError, c.Sigma)
 	}
 	for _, n := range []int{15, 60, 200} {
-		e := siteRun(t, n, 24, site, rng, 0)
+		e := siteRun(t, n, 24, overhead, rng, 0)
 		p, err := c.Predict(e.Workflow, TopDown{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if RelError(e.Workflow.Makespan, p.Makespan) > 0.1 || p.Low > e.Workflow.Makespan || p.High < e.Workflow.Makespan {
+		if RelError(e.Workflow.Makespan, p.Makespan) > 0.1 || p.Low > e.Workflow.Makespan ||
+			p.High < e.Workflow.Makespan {
 			t.Errorf("%d tasks: predicted %+v, real %v", n, p, e.Workflow.Makespan)
 		}
 	}
@@ -288,13 +298,14 @@ func TestCalibrateRecovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := siteRun(t, 33, 24, site, rng, 0)
+	e := siteRun(t, 33, 24, overhead, rng, 0)
 	p, err1 := c.Predict(e.Workflow, BottomUp{}, 8)
 	q, err2 := back.Predict(e.Workflow, BottomUp{}, 8)
 	if err1 != nil || err2 != nil || p != q {
 		t.Errorf("read back: %v, %v instead of %v, %v", q, err2, p, err1)
 	}
-	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`, strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
+	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`,
+		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
 		var in *InputError
 		if _, err := ReadCalibration("c", strings.NewReader(bad)); !errors.As(err, &in) {
 			t.Errorf("%.20q: %v", bad, err)
@@ -337,30 +348,4 @@ func TestNNLS(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestLabel(t *testing.T) {
-	machines := func(names ...string) *Workflow {
-		w := &Workflow{System: "Pegasus 4.9"}
-		for _, n := range names {
-			w.Machines = append(w.Machines, Machine{Name: n})
-		}
-		return w
-	}
-	for _, tt := range []struct {
-		file                 string
-		w                    *Workflow
-		app, site, configure string
-		grid                 bool
-	}{
-		{"pegasus/montage/montage-chameleon-2mass-01d-001.json.gz", machines("compute-3", "compute-12", "cc-worker-1"), "montage", "Pegasus/compute", "pegasus/montage/montage-chameleon-2mass-01d", false},
-		{"pegasus2016/epigenomics_x-hep-run002.json.gz", machines("vm-1.uc.edu"), "epigenomics", "Pegasus/vm", "pegasus2016/epigenomics_x-hep", false},
-		{"a-b.json", machines("a", "b", "c", "d", "e", "f", "g", "h", "i"), "a", "Pegasus/grid", "a-b", true},
-		{"x.json", machines(), "x", "Pegasus/", "x", false},
-	} {
-		r := Label(tt.w, tt.file)
-		if r.App != tt.app || r.Site != tt.site || r.Config != tt.configure || r.Grid != tt.grid {
-			t.Errorf("%s: %q, %q, %q, %v", tt.file, r.App, r.Site, r.Config, r.Grid)
-		}
-	}
 }

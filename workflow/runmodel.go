@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/assay-run/assay/stats"
 )
 
 // A RunModel gives the run time of a task that was not measured, or was
@@ -34,10 +36,11 @@ type KindModel struct {
 	kinds map[string]kindLine
 }
 
+// kindLine is the line of one kind of task. With b = 0 the median is used: run
+// times that do not grow with the bytes.
 type kindLine struct {
 	a, b   float64
 	median Seconds
-	n      int
 }
 
 var _ RunModel = (*KindModel)(nil)
@@ -73,16 +76,18 @@ func inputBytes(t *Task) Bytes {
 	return t.Read
 }
 
+// fitLine fits the line of one kind. Two sizes make a line through any noise, so
+// it takes three.
 func fitLine(tasks []*Task) kindLine {
 	var run, size []float64
 	for _, t := range tasks {
 		run, size = append(run, t.Run), append(size, inputBytes(t))
 	}
-	line := kindLine{n: len(tasks)}
+	line := kindLine{median: stats.Median(run)}
 	sizes := slices.Clone(size)
 	slices.Sort(sizes)
 	if len(slices.Compact(sizes)) >= 3 {
-		floor := max(Quantile(slices.Clone(run), 0.5)*1e-2, 1e-9)
+		floor := max(line.median*1e-2, 1e-9)
 		var g gram
 		for i := range run {
 			// Relative errors; what takes next to no time counts no more for it.
@@ -92,7 +97,6 @@ func fitLine(tasks []*Task) kindLine {
 		x := g.nnls(2)
 		line.a, line.b = x[0], x[1]
 	}
-	line.median = medianOf(run)
 	return line
 }
 

@@ -1,5 +1,7 @@
 package workflow
 
+import "github.com/assay-run/assay/stats"
+
 // sentBytes returns the bytes that the tasks of each level were seen to read and
 // write, if the record's file sizes contradict them; nil if not.
 //
@@ -23,7 +25,7 @@ func sentBytes(w *Workflow, level []int32, levels int) []Bytes {
 	if len(ratio) == 0 || len(ratio) < len(w.Tasks) {
 		return nil
 	}
-	if m := medianOf(ratio); m < low || m > high {
+	if m := stats.Median(ratio); m < low || m > high {
 		return nil
 	}
 	sent := make([]Bytes, levels)

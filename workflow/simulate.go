@@ -19,13 +19,13 @@ const (
 
 // SimOptions are the conditions of a simulated execution.
 type SimOptions struct {
-	// Site's Start, Task, Scale, Share and SlotCap mean what they mean to a
+	// Overhead's Start, Task, Scale, Share and SlotCap mean what they mean to a
 	// LevelModel. Level is how long a task waits after its predecessors have
 	// ended (a level's delay on every path), Dispatch how long the submit host
 	// takes to start one task, one after the other, and 1/Byte the bandwidth
 	// of the storage, which transfers share equally.
-	Site   Site
-	Policy Policy
+	Overhead Overhead
+	Policy   Policy
 	// Machines, if not nil, replaces the slots: a task needs a machine with
 	// its cores and memory free.
 	Machines []MachineGroup
@@ -61,7 +61,7 @@ func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 	if slots < 1 && opt.Machines == nil {
 		return nil, fmt.Errorf("%d slots", slots)
 	}
-	s := opt.Site
+	s := opt.Overhead
 	if opt.Machines == nil && opt.Policy == FirstReady && s.Level == 0 && s.Dispatch == 0 && s.Byte == 0 {
 		return simulateSlots(w, s.Slots(slots), s)
 	}
@@ -103,23 +103,25 @@ type running struct {
 	slot int32
 }
 
+// before is the order of the heap: a total one, so that equal inputs give equal
+// schedules.
 func (a running) before(b running) bool {
 	return a.end < b.end || a.end == b.end && a.task < b.task
 }
 
 // simulateSlots is Simulate on equal slots without delays between tasks.
-func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
+func simulateSlots(w *Workflow, slots int, overhead Overhead) (*Schedule, error) {
 	g := w.Graph
 	n := g.Len()
 	slots = min(slots, n)
 	sched := newSchedule(n, slots)
 	// End holds the time a task takes until it is started: tasks are large,
 	// and reading them in order once is faster than in the schedule's order.
-	scale, ok := site.scale(), true
+	scale, ok := overhead.scale(), true
 	for t := range w.Tasks {
 		r := w.Tasks[t].Run
 		ok = ok && r >= 0
-		sched.End[t] = scale*r + site.Task
+		sched.End[t] = scale*r + overhead.Task
 	}
 	if !ok {
 		return nil, w.Check()
@@ -137,7 +139,7 @@ func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
 		free[i] = int32(slots - 1 - i)
 	}
 	heap := make([]running, 0, slots)
-	now, head := site.Start, 0
+	now, head := overhead.Start, 0
 	// Invariant: ready[:head] have been started; heap holds those that have
 	// not ended, and slots-len(heap) slots are free.
 	for {
@@ -168,6 +170,7 @@ func simulateSlots(w *Workflow, slots int, site Site) (*Schedule, error) {
 	}
 }
 
+// newSchedule returns a schedule of n tasks of which nothing is known yet.
 func newSchedule(n, slots int) *Schedule {
 	return &Schedule{Start: make([]Seconds, n), End: make([]Seconds, n), Slot: make([]int32, n), Slots: slots}
 }
@@ -189,6 +192,7 @@ func pushRunning(h []running, x running) []running {
 	return h
 }
 
+// popRunning takes the first event off h, which must not be empty.
 func popRunning(h []running) []running {
 	n := len(h) - 1
 	x := h[n]

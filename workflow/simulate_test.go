@@ -55,7 +55,7 @@ func TestSimulate(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSchedule(t, w, fast, slots, 0)
-		b := Bounds(w, Site{}, slots)
+		b := Bounds(w, Overhead{}, slots)
 		if fast.Makespan < b.Makespan()-1e-9 || fast.Makespan > b.Path*(1-1/float64(slots))+b.Area+1e-9 {
 			t.Fatalf("makespan %v, bounds %+v", fast.Makespan, b)
 		}
@@ -66,14 +66,14 @@ func TestSimulate(t *testing.T) {
 		if slow := sim.run(); math.Abs(slow.Makespan-fast.Makespan) > 1e-9 {
 			t.Fatalf("simulators disagree: %v and %v", slow.Makespan, fast.Makespan)
 		}
-		site := Site{Start: 1, Level: 2, Dispatch: 0.25, Task: 0.5, Byte: 0.1, Scale: 1.5}
+		overhead := Overhead{Start: 1, Level: 2, Dispatch: 0.25, Task: 0.5, Byte: 0.1, Scale: 1.5}
 		for _, p := range []Policy{FirstReady, LongestPath} {
-			s, err := Simulate(w, slots, SimOptions{Site: site, Policy: p})
+			s, err := Simulate(w, slots, SimOptions{Overhead: overhead, Policy: p})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkSchedule(t, w, s, slots, site.Level)
-			if b := Bounds(w, site, slots); s.Makespan < b.Makespan()-1e-9 {
+			checkSchedule(t, w, s, slots, overhead.Level)
+			if b := Bounds(w, overhead, slots); s.Makespan < b.Makespan()-1e-9 {
 				t.Fatalf("makespan %v below the bounds %+v", s.Makespan, b)
 			}
 		}
@@ -94,7 +94,8 @@ func pair(t *testing.T, cores, memory float64) *Workflow {
 	t.Helper()
 	b := Builder{}
 	for _, id := range []string{"a", "b"} {
-		if _, err := b.Task(Task{ID: id, Run: 10, In: 100, Cores: cores, Memory: memory, Machine: -1}, Pos{}); err != nil {
+		if _, err := b.Task(Task{ID: id, Run: 10, In: 100, Cores: cores, Memory: memory, Machine: -1},
+			Pos{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,17 +115,18 @@ func TestSimulateSite(t *testing.T) {
 		want  Seconds
 	}{
 		{"nothing", 2, SimOptions{}, 10},
-		{"level", 2, SimOptions{Site: Site{Level: 3}}, 13},
-		{"dispatch", 2, SimOptions{Site: Site{Dispatch: 4}}, 14},
-		{"task", 1, SimOptions{Site: Site{Task: 1}}, 22},
-		{"shared storage", 2, SimOptions{Site: Site{Byte: 0.1}}, 30}, // 200 B at 10 B/s, then 10 s at once
-		{"storage, one slot", 1, SimOptions{Site: Site{Byte: 0.1}}, 40},
-		{"start", 2, SimOptions{Site: Site{Start: 7}}, 17},
+		{"level", 2, SimOptions{Overhead: Overhead{Level: 3}}, 13},
+		{"dispatch", 2, SimOptions{Overhead: Overhead{Dispatch: 4}}, 14},
+		{"task", 1, SimOptions{Overhead: Overhead{Task: 1}}, 22},
+		{"shared storage", 2, SimOptions{Overhead: Overhead{Byte: 0.1}}, 30}, // 200 B at 10 B/s, then 10 s at once
+		{"storage, one slot", 1, SimOptions{Overhead: Overhead{Byte: 0.1}}, 40},
+		{"start", 2, SimOptions{Overhead: Overhead{Start: 7}}, 17},
 		{"cores", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 3}}}, 20},
 		{"cores fit", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 4}}}, 10},
 		{"memory", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 8, Memory: 1500}}}, 20},
 		{"speed", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 2, Speed: 2}, {Count: 1, Cores: 2}}}, 10},
-		{"fast first", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 2}, {Count: 2, Cores: 2, Speed: 5}}}, 2},
+		{"fast first", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 2},
+			{Count: 2, Cores: 2, Speed: 5}}}, 2},
 		{"start-up", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 4, StartUp: 90}}}, 100},
 	} {
 		s, err := Simulate(pair(t, 2, 1000), tt.slots, tt.opt)
@@ -176,12 +178,12 @@ func TestSharedStorageEnds(t *testing.T) {
 	for i := range w.Tasks {
 		w.Tasks[i].In, w.Tasks[i].Out = 1e6+float64(i), 1e5
 	}
-	site := Site{Byte: 1e-9}
-	s, err := Simulate(w, 64, SimOptions{Site: site})
+	overhead := Overhead{Byte: 1e-9}
+	s, err := Simulate(w, 64, SimOptions{Overhead: overhead})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := Bounds(w, site, 64); s.Makespan < b.Makespan() || s.Makespan > b.Path+b.Area+20000*1.1e-3 {
+	if b := Bounds(w, overhead, 64); s.Makespan < b.Makespan() || s.Makespan > b.Path+b.Area+20000*1.1e-3 {
 		t.Errorf("makespan %v, bounds %+v", s.Makespan, b)
 	}
 }

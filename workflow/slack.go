@@ -49,6 +49,7 @@ type levelCost struct {
 	longest []running // end is minus the run time
 }
 
+// newAssignment returns the assignment of the given levels, which it retains.
 func newAssignment(g *Graph, run []Seconds, slots int, level []int32) *assignment {
 	a := &assignment{g: g, run: run, slots: slots, level: level, at: make([]levelCost, g.Depth())}
 	for t, l := range level {
@@ -98,6 +99,7 @@ func (a *assignment) top(l int32, not int32) Seconds {
 	return x
 }
 
+// total is what Algorithm 1 returns for the levels, without delays.
 func (a *assignment) total() Seconds {
 	sum := 0.0
 	for l := range a.at {

@@ -22,12 +22,14 @@ const (
 	numTerms
 )
 
-var termNames = [numTerms]string{"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work", "wave_s", "scale"}
+var termNames = [numTerms]string{"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
+	"wave_s", "scale"}
 
 // termScale is how large a coefficient is thought to be before anything is
 // known: the root mean square over the calibrations of the open public
 // executions, to one digit. It matters when there is one configuration only.
-var termScale = [numTerms]float64{Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100, WorkPerNode: 0.5, PerWave: 30, Scale: 1}
+var termScale = [numTerms]float64{Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100,
+	WorkPerNode: 0.5, PerWave: 30, Scale: 1}
 
 // String returns the term's name as it is stored.
 func (t Term) String() string {
@@ -149,6 +151,7 @@ func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *
 	return f
 }
 
+// slots returns how many of the cores work at once, at least 1.
 func (m ComputeModel) slots(cores int) int {
 	if m.Cap > 0 {
 		return min(m.Cap, max(cores, 1))
@@ -156,6 +159,8 @@ func (m ComputeModel) slots(cores int) int {
 	return max(1, int(math.Round(m.Share*float64(cores))))
 }
 
+// usedMachines returns how many machines ran tasks, 1 if that was not recorded:
+// terms per machine then are terms of all.
 func usedMachines(w *Workflow) int {
 	used := make([]bool, len(w.Machines))
 	n := 0
@@ -182,7 +187,8 @@ func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves 
 
 // placedSpan is levelSpan with each machine by itself: a level takes as long as
 // the machine that is last.
-func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds, waves float64) {
+func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds,
+	waves float64) {
 	at := make([][]Level, len(w.Machines)+1)
 	for m := range at {
 		at[m] = make([]Level, len(levels))
@@ -250,6 +256,8 @@ func (c *candidate) predict(f *features, theta []float64) Seconds {
 	return max(y, 1)
 }
 
+// weighted returns the model in the form in which it is kept. Terms whose
+// coefficient came out as 0 are left out.
 func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 	m := WeightedModel{Weight: weight, Compute: computeModels()[c.model]}
 	for i, t := range c.terms {

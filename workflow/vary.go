@@ -31,13 +31,19 @@ type Spread struct {
 // same seed gives the same predictions, and every number of slots sees the same
 // run times. It costs O(samples · (tasks + slots · levels)) for a
 // [FixedLeveler].
-func Vary(w *Workflow, leveler Leveler, site Site, slots []int, opt VaryOptions) ([]Spread, error) {
+func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt VaryOptions) ([]Spread, error) {
 	if err := w.Check(); err != nil {
 		return nil, err
 	}
-	return vary(w, leveler, slots, opt, func(levels []Level, n int) Seconds { return site.Makespan(levels, n) }), nil
+	return vary(w, leveler, slots, opt, func(levels []Level,
+		n int) Seconds {
+		return overhead.Makespan(levels, n)
+	}), nil
 }
 
+// vary is Vary for any prediction of a makespan from levels. Run times are drawn
+// in the order of sources, samples and tasks, so that more slots do not change
+// what is drawn.
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
 	samples := opt.Samples
 	if samples == 0 {
@@ -79,15 +85,34 @@ func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict fu
 	return out
 }
 
+// summarise fills the rest from Predictions, of which there is at least one.
 func (s *Spread) summarise() {
-	sorted := slices.Clone(s.Predictions)
 	sum := 0.0
-	for _, x := range sorted {
+	for _, x := range s.Predictions {
 		sum += x
 	}
-	s.Mean = sum / float64(len(sorted))
+	s.Mean = sum / float64(len(s.Predictions))
+	sorted := slices.Clone(s.Predictions)
 	s.Low, s.High = Quantile(sorted, 0.05), Quantile(sorted, 0.95)
 	s.Min, s.Max = sorted[0], sorted[len(sorted)-1]
+}
+
+// Quantile returns the q-quantile of x, which it sorts in place; NaN if x is empty.
+// It interpolates linearly between order statistics (type 7 of Hyndman and Fan
+// 1996), as stats.Quantile does. It is not that function, because its sum rounds
+// otherwise in the last digit and the intervals of plans that people keep as JSON
+// would change.
+func Quantile(x []float64, q float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(x)
+	at := q * float64(len(x)-1)
+	i := int(at)
+	if i+1 >= len(x) {
+		return x[len(x)-1]
+	}
+	return x[i] + (at-float64(i))*(x[i+1]-x[i])
 }
 
 // Share returns the part of the predictions whose error against real is less
@@ -106,13 +131,13 @@ func (s *Spread) Share(real Seconds, limit float64) float64 {
 // executions of one workflow, divided by the sum of that execution's run times,
 // and returns the least and the greatest (Fig. 3: real measurements lie between
 // them). It panics if there are no executions.
-func Range(runs []*Workflow, leveler Leveler, site Site, slots int) (low, high float64, err error) {
+func Range(runs []*Workflow, leveler Leveler, overhead Overhead, slots int) (low, high float64, err error) {
 	if len(runs) == 0 {
 		panic("workflow: no executions")
 	}
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, w := range runs {
-		m, err := NewLevelModel(w, leveler, site)
+		m, err := NewLevelModel(w, leveler, overhead)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -158,7 +183,8 @@ func (c *Calibration) Vary(w *Workflow, leveler Leveler, opt VaryOptions) Spread
 		for i := range run {
 			run[i] *= 1 + opt.Error*(2*rng.Float64()-1)
 		}
-		s.Predictions = append(s.Predictions, predictModels(c.Models, levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil))
+		s.Predictions = append(s.Predictions, predictModels(c.Models,
+			levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil))
 	}
 	s.summarise()
 	return s

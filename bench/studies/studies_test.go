@@ -133,8 +133,8 @@ func replayAll(t *testing.T, s *config.Study, recorded *table.Table, space *assa
 	best := math.Inf(1)
 	for c := range space.All() {
 		sum, feasible := 0.0, true
-		for range recorded.Runs(c) {
-			m, err := runner.Run(t.Context(), assay.Job{Config: c, Interval: 10 * time.Second}, func(m assay.Measurement) {
+		for k := range recorded.Runs(c) {
+			m, err := runner.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: c, Interval: 10 * time.Second}, func(m assay.Measurement) {
 				if _, err := goal.Value(m); err != nil {
 					t.Fatalf("during the run: %v", err)
 				}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +15,7 @@ import (
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/table"
 )
 
@@ -43,7 +41,7 @@ simulated time, and reports the mean relative error of the best configuration
 found to the table's optimum, with a 95 % interval. A budget may be a list: one
 run serves all. --budget-x counts in median run times of the table.
 
-Methods: ` + names(methods(), func(e methodEntry) string { return e.name }),
+Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name }),
 		Example: `  assay bench bench/studies/*.yaml --methods rs,bayes --trials 50 --seeds 20`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
@@ -84,13 +82,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
 	rep, err := bench.Run(cmd.Context(), o)
 	status.Close()
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return writeJSON(s.out, rep)
-	}
-	return writeBench(s.out, rep)
+	return printed(err, f.json, s.out, rep, writeBench)
 }
 
 // budgets reads the three budget flags, of which at least one is given.
@@ -103,11 +95,11 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		}
 		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
 	}
-	for text := range items(f.budgetX) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0) || x > 1e9 {
-			return nil, usagef("--budget-x %s: not a positive number", text)
-		}
+	multiples, err := numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool { return x > 0 && x <= 1e9 })
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range multiples {
 		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
 	}
 	for text := range items(f.budget) {
@@ -121,6 +113,19 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		return nil, usagef("a budget is needed: --trials, --budget-x or --budget")
 	}
 	return bs, nil
+}
+
+// numbers returns the numbers of a comma-separated list, each of which is as wanted.
+func numbers(flag, text, want string, is func(float64) bool) ([]float64, error) {
+	var xs []float64
+	for item := range items(text) {
+		x, err := strconv.ParseFloat(item, 64)
+		if err != nil || !is(x) {
+			return nil, usagef("--%s %s: not %s", flag, item, want)
+		}
+		xs = append(xs, x)
+	}
+	return xs, nil
 }
 
 // items yields the items of a comma-separated list.
@@ -137,26 +142,16 @@ func items(text string) iter.Seq[string] {
 func benchMethods(text string) ([]bench.Method, error) {
 	var ms []bench.Method
 	for name := range items(text) {
-		i := slices.IndexFunc(methods(), func(e methodEntry) bool { return e.name == name })
-		if i < 0 {
-			return nil, usagef("no method %q (there are %s)", name, names(methods(), func(e methodEntry) string { return e.name }))
+		m, err := setup.MethodOf(name)
+		if err != nil {
+			return nil, err
 		}
-		e := methods()[i]
 		ms = append(ms, bench.Method{Name: name, New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-			st := &config.Study{
-				Search: config.Method{Name: e.searcher, Seed: seed, Options: e.search},
-				Stop:   config.Stop{Rule: e.stopper, Options: e.stop},
-			}
+			budget := config.Budget{Time: p.Time}
 			if p.ByTrials {
-				st.Budget.Trials = 1 // how many does not matter, but that it is they that count
+				budget.Trials = 1 // how many does not matter, but that it is they that count
 			}
-			st.Budget.Time = p.Time
-			searcher, err := newSearcher(st, p.Space, nil)
-			if err != nil {
-				return nil, nil, err
-			}
-			stopper, err := newStopper(st, p.Space)
-			return searcher, stopper, err
+			return m.Make(p.Space, seed, budget)
 		}})
 	}
 	if len(ms) == 0 {
@@ -171,8 +166,8 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 	if err != nil {
 		return err
 	}
-	add := func(p *problem, suffix string) error {
-		b := benchProblem(p, p.nameOf(file)+suffix)
+	add := func(p *setup.Problem, suffix string) error {
+		b := benchProblem(p, p.Name()+suffix)
 		if err := findOptimum(b, file); err != nil {
 			return err
 		}
@@ -201,42 +196,34 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 }
 
 // recordedProblem reads the study of a recorded table, and the table.
-func recordedProblem(warn io.Writer, file, what string) (*problem, error) {
-	st, err := recordedStudy(warn, file, what)
+func recordedProblem(warn io.Writer, file, what string) (*setup.Problem, error) {
+	def, err := recordedStudy(warn, file, what)
 	if err != nil {
 		return nil, err
 	}
-	return newProblem(st, false)
+	return setup.New(def, setup.Options{})
 }
 
 // recordedStudy reads the study of a recorded table; what wants it is named in the
 // error if it runs a command.
 func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
-	st, warnings, err := config.Load(file, nil)
+	def, err := loadStudy(warn, file, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(warn, "warning: %s\n", w)
-	}
-	if st.Replay == nil {
+	if def.Mode() != config.ModeTable {
 		return nil, usagef("%s: %s needs a recorded table (replay:), not a command", file, what)
 	}
-	return st, nil
+	return def, nil
 }
 
-// nameOf returns the name of the study, or that of its file.
-func (p *problem) nameOf(file string) string {
-	return cmp.Or(p.study.Name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-}
-
-func benchProblem(p *problem, name string) *bench.Problem {
+func benchProblem(p *setup.Problem, name string) *bench.Problem {
 	return &bench.Problem{
-		Name: name, Space: p.space, Goal: p.goal, Interval: p.interval(), Median: p.table.MedianElapsed(),
-		True: p.recorded,
+		Name: name, Space: p.Space, Goal: p.Goal, Interval: p.Interval(), Median: p.Table.MedianElapsed(),
+		True: bench.Truth(p.Table, p.Goal),
 		Replay: func(uint64) (assay.Runner, assay.Clock) {
 			clock := &table.SimClock{}
-			return table.NewReplay(p.table, clock, config.Grows), clock
+			return table.NewReplay(p.Table, clock, config.Grows), clock
 		},
 	}
 }
@@ -296,6 +283,35 @@ func showBudget(b bench.BudgetAt) string {
 		return fmt.Sprintf("%g × median", b.Value)
 	}
 	return report.Seconds(b.Value)
+}
+
+// printed prints the result of an experiment as JSON or for people, unless it failed.
+func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(io.Writer, T) error) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(w, result)
+	}
+	return text(w, result)
+}
+
+// writeTables prints a table for each block of rows that stand together and have the
+// same name, with an empty line between them.
+func writeTables[T any](w io.Writer, rows []T, name func(T) string, table func(rows []T) *report.Table) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && name(rows[n]) == name(rows[0]) {
+			n++
+		}
+		if err := table(rows[:n]).Write(w); err != nil {
+			return err
+		}
+		if rows = rows[n:]; len(rows) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	return nil
 }
 
 // writeJSON writes v as one line of JSON.

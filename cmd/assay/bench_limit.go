@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -41,11 +42,11 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
 
 // limit returns the problem of a recorded table with the limit.
-func (l percentileLimit) limit(p *problem) (*problem, error) {
+func (l percentileLimit) limit(p *setup.Problem) (*setup.Problem, error) {
 	metric := assay.Goal{Metric: l.metric}
 	var values []float64
-	for _, c := range p.table.Configs {
-		m, ok := p.table.Mean(c)
+	for _, c := range p.Table.Configs {
+		m, ok := p.Table.Mean(c)
 		if !ok || m.ExitCode != 0 {
 			continue
 		}
@@ -54,13 +55,13 @@ func (l percentileLimit) limit(p *problem) (*problem, error) {
 		}
 	}
 	if len(values) == 0 {
-		return nil, usagef("--limit %s: the table of %s has no such metric", l.metric, p.study.Replay.File)
+		return nil, usagef("--limit %s: the table of %s has no such metric", l.metric, p.Definition.Replay.File)
 	}
 	most := stats.Quantile(values, l.percentile/100)
-	limited, study := *p, *p.study
+	limited, study := *p, *p.Definition
 	study.SubjectTo = append(slices.Clip(study.SubjectTo), fmt.Sprintf("%s <= %s", l.metric, strconv.FormatFloat(most, 'g', -1, 64)))
-	limited.study = &study
+	limited.Definition = &study
 	var err error
-	limited.goal, err = study.Goal()
+	limited.Goal, err = study.Goal()
 	return &limited, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -73,10 +74,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := run.Sweep(cmd.Context(), "compare"); err != nil {
-		return err
-	}
-	local, err := run.NewLocal(run.LocalOptions{Owner: "compare", Pin: true})
+	local, err := setup.Local(cmd.Context(), "compare", true)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/assay-run/assay"
 	"github.com/spf13/pflag"
+
+	"github.com/assay-run/assay"
 )
 
 // Exit codes. 130 and 143 say that SIGINT or SIGTERM ended a study whose state
@@ -69,14 +70,13 @@ func mistaken(err error) error {
 	return err
 }
 
-// unopened returns the error of opening a store: one that is where this user may
-// not write is no failing disk, and another place can be named.
-func unopened(err error) error {
-	pe, ok := errors.AsType[*fs.PathError](err)
-	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
-		return err
+// taken returns the error of opening a study: a name that is taken is a mistake of the
+// user.
+func taken(err error) error {
+	if assay.ClassOf(err) == assay.ClassConflict {
+		return usageError(err)
 	}
-	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err), "--store PATH puts it elsewhere")
+	return err
 }
 
 // noStudy returns the error of a command that looks at a study: what to say where

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/explain"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 )
 
 // explainCommand returns `assay study explain`.
@@ -36,7 +37,7 @@ Where the metric is positive the first two are relative. The model is checked by
 cross-validation; if it explains little, so does this command.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: f.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), args, func(ctx context.Context, h *storeHandle, args []string) error {
+			return f.with(cmd.Context(), args, func(ctx context.Context, h *setup.Store, args []string) error {
 				return explainStudy(ctx, s.out, h, args[0], asJSON, svg)
 			})
 		},
@@ -68,7 +69,7 @@ type explainedParam struct {
 	MainEffect float64 `json:"main_effect"`
 }
 
-func explainStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, asJSON bool, svg string) error {
+func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool, svg string) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
 )
 
-func exportStudy(ctx context.Context, w io.Writer, h *storeHandle, name, format string) error {
+func exportStudy(ctx context.Context, w io.Writer, h *setup.Store, name, format string) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func exportStudy(ctx context.Context, w io.Writer, h *storeHandle, name, format 
 // exportCSV writes a header and a row for each trial that has ended: id, state,
 // the parameters, the metrics in lexical order, reason, started, ended. A metric
 // with the name of a parameter is called metric.NAME.
-func (r *record) exportCSV(ctx context.Context, w io.Writer, h *storeHandle) error {
+func (r *record) exportCSV(ctx context.Context, w io.Writer, h *setup.Store) error {
 	seen := map[string]bool{}
 	for t, err := range r.trials(ctx, h) {
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
 )
 
 // Operation codes, trial states and directions of Optuna's journal storage,
@@ -32,7 +33,7 @@ const (
 // exportOptuna writes the study as a journal that Optuna's JournalStorage loads
 // and goes on with. Stopped runs are pruned trials; failed and infeasible ones
 // are failed trials.
-func (r *record) exportOptuna(ctx context.Context, w io.Writer, h *storeHandle) error {
+func (r *record) exportOptuna(ctx context.Context, w io.Writer, h *setup.Store) error {
 	buf := bufio.NewWriter(w)
 	log := optunaLog{json.NewEncoder(buf)}
 	direction := optunaMinimize

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
@@ -36,12 +37,12 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 			if err != nil {
 				return err
 			}
-			h, err := openStore(cmd.Context(), f.store)
+			h, err := setup.OpenStore(cmd.Context(), f.store)
 			if err != nil {
 				return err
 			}
-			defer h.close()
-			return importTable(cmd.Context(), s, h, p, cmp.Or(name, p.nameOf(args[0])))
+			defer h.Close()
+			return importTable(cmd.Context(), s, h, p, cmp.Or(name, p.Name()))
 		},
 	}
 	cmd.Flags().StringVar(&name, "study", "", "name of the study (default: the name in the file, or the file's)")
@@ -49,15 +50,15 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 }
 
 // importTable creates a study of all recorded runs of a table.
-func importTable(ctx context.Context, s streams, h *storeHandle, p *problem, name string) error {
-	st := p.study
+func importTable(ctx context.Context, s streams, h *setup.Store, p *setup.Problem, name string) error {
+	st := p.Definition
 	st.Search = config.Method{Name: recordedSearch}
 	st.Stop = config.Stop{Rule: "none"}
-	spec, err := encodeSpec(st, name)
+	spec, err := setup.Encode(st, name, nil)
 	if err != nil {
 		return err
 	}
-	events, counts, err := p.recordedEvents(ctx)
+	events, counts, err := recordedEvents(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,10 @@ func importTable(ctx context.Context, s streams, h *storeHandle, p *problem, nam
 	} else if err != nil {
 		return err
 	}
+	var at assay.Position
 	for len(events) > 0 {
 		n := min(importBatch, len(events))
-		if err := h.Append(ctx, name, events[:n]...); err != nil {
+		if at, err = h.Append(ctx, name, at, events[:n]...); err != nil {
 			if rm, ok := h.Store.(assay.Remover); ok { // half a table is none
 				err = errors.Join(err, rm.Remove(context.WithoutCancel(ctx), name))
 			}
@@ -76,7 +78,7 @@ func importTable(ctx context.Context, s streams, h *storeHandle, p *problem, nam
 		}
 		events = events[n:]
 	}
-	rememberStudy(ctx, h)
+	h.Remember(ctx)
 	return sayImported(s.out, name, counts)
 }
 
@@ -87,7 +89,7 @@ func sayImported(w io.Writer, name string, c trialCounts) error {
 
 // recordedEvents returns the events of a study that ran every recorded run of the
 // table once, one after the other.
-func (p *problem) recordedEvents(ctx context.Context) ([]assay.Event, trialCounts, error) {
+func recordedEvents(ctx context.Context, p *setup.Problem) ([]assay.Event, trialCounts, error) {
 	var counts trialCounts
 	clock := &table.SimClock{}
 	mem := store.NewMem()
@@ -96,8 +98,8 @@ func (p *problem) recordedEvents(ctx context.Context) ([]assay.Event, trialCount
 		return nil, counts, err
 	}
 	sd := &study.Study{
-		Name: name, Space: p.space, Goal: p.goal, Store: mem, Clock: clock, Searcher: newRows(p),
-		Runner: table.NewReplay(p.table, clock, config.Grows),
+		Name: name, Space: p.Space, Goal: p.Goal, Store: mem, Clock: clock, Searcher: newRows(p),
+		Runner: table.NewReplay(p.Table, clock, config.Grows),
 		Command: func(c assay.Config) (assay.Job, error) {
 			return assay.Job{Config: c}, nil
 		},
@@ -108,7 +110,7 @@ func (p *problem) recordedEvents(ctx context.Context) ([]assay.Event, trialCount
 	}
 	counts = countTrials(res.Trials)
 	var events []assay.Event
-	for e, err := range mem.Events(ctx, name) {
+	for e, err := range mem.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, counts, err
 		}
@@ -124,10 +126,10 @@ type rows struct {
 	next int
 }
 
-func newRows(p *problem) *rows {
+func newRows(p *setup.Problem) *rows {
 	r := &rows{}
-	for c := range p.space.All() {
-		for range p.table.Runs(c) {
+	for c := range p.Space.All() {
+		for range p.Table.Runs(c) {
 			r.todo = append(r.todo, c)
 		}
 	}

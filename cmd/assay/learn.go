@@ -19,6 +19,7 @@ import (
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 )
 
 func learnCommand(s streams) *cobra.Command {
@@ -88,14 +89,14 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 	if err != nil {
 		return err
 	}
-	st, warnings, err := config.Load(args[0], func(st *config.Study) error {
-		if name := cmp.Or(st.Search.Name, nimo); name != nimo {
-			return usagef("%ssearcher %s does not learn a cost model: leave search.name out", place(st, "search.name"), name)
+	def, err := loadStudy(s.err, args[0], func(st *config.Study) error {
+		if name := cmp.Or(st.Search.Name, setup.LearningSearcher); name != setup.LearningSearcher {
+			return usagef("%ssearcher %s does not learn a cost model: leave search.name out", st.At("search.name"), name)
 		}
 		if st.Stop.Rule != "" && st.Stop.Rule != "none" {
-			return usagef("%sstop: %s: a run that is stopped early has no cost to learn from", place(st, "stop.rule"), st.Stop.Rule)
+			return usagef("%sstop: %s: a run that is stopped early has no cost to learn from", st.At("stop.rule"), st.Stop.Rule)
 		}
-		st.Search.Name, st.Stop.Rule = nimo, "none"
+		st.Search.Name, st.Stop.Rule = setup.LearningSearcher, "none"
 		if percent > 0 {
 			if st.Search.Options == nil {
 				st.Search.Options = map[string]any{}
@@ -107,35 +108,24 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(s.err, "warning: %s\n", w)
-	}
-	p, err := newProblem(st, false)
-	if err != nil {
-		return err
-	}
 	if f.dryRun {
-		return f.describe(s.out, p)
+		return f.describe(s.out, def)
 	}
-	h, err := openStore(cmd.Context(), f.store)
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Alone: true})
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	name, resumed, err := claim(cmd.Context(), h, st, f.study, args[0])
+	defer sd.Close()
+	res, which, err := conduct(cmd.Context(), s, sd)
 	if err != nil {
 		return err
 	}
-	f.check = 0
-	res, which, err := f.conduct(cmd.Context(), s, p, h, name, resumed)
+	name, space := sd.Name, sd.Space
+	l, err := setup.Learned(context.WithoutCancel(cmd.Context()), sd.Store, name, def, space)
 	if err != nil {
 		return err
 	}
-	l, err := learnedFrom(context.WithoutCancel(cmd.Context()), h, name, st, p.space)
-	if err != nil {
-		return err
-	}
-	out := &learned{Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: p.space.Size()}
+	out := &learned{Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: space.Size()}
 	if res.EndedBy == "search" && l.Converged() {
 		out.EndedBy = "error" // below the target
 	}
@@ -160,12 +150,12 @@ func parsePercent(flag, text string) (float64, error) {
 
 // learnFrom learns from a study on record.
 func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) error {
-	h, err := readStore(ctx, f.store)
+	h, err := setup.ReadStore(ctx, f.store)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	st, err := stored(ctx, h, from)
+	defer h.Close()
+	st, err := h.Definition(ctx, from)
 	if err != nil {
 		return noStudy(err, from)
 	}
@@ -173,7 +163,7 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) 
 	if err != nil {
 		return err
 	}
-	l, err := learnedFrom(ctx, h, from, st, space)
+	l, err := setup.Learned(ctx, h, from, st, space)
 	if err != nil {
 		return err
 	}
@@ -316,12 +306,12 @@ func addErrorCurve(l *lines, learner *costmodel.ActiveLearner) {
 }
 
 // addErrorCurve draws that of a study that learns a cost model.
-func (r *record) addErrorCurve(ctx context.Context, h *storeHandle, l *lines) error {
+func (r *record) addErrorCurve(ctx context.Context, h *setup.Store, l *lines) error {
 	space, err := r.study.Space()
 	if err != nil {
 		return err
 	}
-	learner, err := learnedFrom(ctx, h, r.name, r.study, space)
+	learner, err := setup.Learned(ctx, h, r.name, r.study, space)
 	if err == nil {
 		addErrorCurve(l, learner)
 	}

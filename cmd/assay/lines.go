@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/term"
+	"github.com/assay-run/assay/setup"
 )
 
 // lines is a report of labelled lines.
@@ -57,6 +57,19 @@ func showMetric(x float64, unit string) string {
 	return report.SI(x, unit)
 }
 
+// names writes the names of a list.
+func names[E any](list []E, name func(E) string) string {
+	var s []string
+	for _, e := range list {
+		s = append(s, name(e))
+	}
+	return strings.Join(s, ", ")
+}
+
+// listed writes the names of the rows of a table.
+func listed(table []setup.Row) string { return strings.Join(setup.Names(table), ", ") }
+
 func seconds(d time.Duration) float64 { return d.Seconds() }
 
-func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+// grace is how long a program has from SIGTERM to SIGKILL.
+const grace = time.Second

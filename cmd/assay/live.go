@@ -11,6 +11,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/term"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
 
@@ -20,7 +21,7 @@ const redrawEvery = 250 * time.Millisecond
 // live shows a study while it runs: on a terminal a status line, above it a
 // line for every new best; elsewhere a line for every trial.
 type live struct {
-	p      *problem
+	p      *setup.Problem
 	status *term.Status
 	tty    bool
 	done   chan struct{}
@@ -35,7 +36,7 @@ type live struct {
 	warn  bool // of too many stops that nothing has proved right
 }
 
-func newLive(w io.Writer, p *problem) *live {
+func newLive(w io.Writer, p *setup.Problem) *live {
 	_, tty := terminal(w)
 	return &live{p: p, status: newStatus(w), tty: tty, done: make(chan struct{}), best: math.Inf(1)}
 }
@@ -46,7 +47,7 @@ func (l *live) start(name string, resumed bool) {
 	if resumed {
 		verb = "resuming study"
 	}
-	l.status.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, goalText(l.p.goal), l.p.space.Size()))
+	l.status.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, goalText(l.p.Goal), l.p.Space.Size()))
 	if !l.tty {
 		return
 	}
@@ -125,7 +126,7 @@ func (l *live) replayed() {
 	text := fmt.Sprintf("%d trials on record, %s spent", l.shown, report.Duration(l.last.Spent))
 	if b := l.last.Best; b != nil {
 		l.best = b.Value
-		text += ", best " + showMetric(l.p.goal.Show(b.Value), l.p.goal.Unit)
+		text += ", best " + showMetric(l.p.Goal.Show(b.Value), l.p.Goal.Unit)
 	}
 	l.status.Print(text)
 }
@@ -143,7 +144,7 @@ func (l *live) line(t assay.Trial) {
 	if improved {
 		mark = "*"
 	}
-	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, showValue(l.p.goal, t), l.p.space.Text(t.Config))
+	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, showValue(l.p.Goal, t), l.p.Space.Text(t.Config))
 	if t.State == assay.Failed || t.State == assay.Infeasible {
 		text += "  (" + t.Reason + ")"
 	}
@@ -155,19 +156,19 @@ func (l *live) draw() {
 	p := l.last
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d", len(p.Trials))
-	if n := l.p.study.Budget.Trials; n > 0 {
+	if n := l.p.Definition.Budget.Trials; n > 0 {
 		fmt.Fprintf(&b, "/%d", n)
 	}
 	b.WriteString(" trials")
 	if best := p.Best; best != nil {
-		fmt.Fprintf(&b, " · best %s (%s)", showMetric(l.p.goal.Show(best.Value), l.p.goal.Unit), l.p.space.Text(best.Config))
+		fmt.Fprintf(&b, " · best %s (%s)", showMetric(l.p.Goal.Show(best.Value), l.p.Goal.Unit), l.p.Space.Text(best.Config))
 	}
 	spent := p.Spent
-	if l.p.table == nil && !l.at.IsZero() {
+	if l.p.Table == nil && !l.at.IsZero() {
 		spent += time.Since(l.at)
 	}
 	fmt.Fprintf(&b, " · %s", report.Duration(spent.Truncate(time.Second)))
-	if left := l.p.study.Budget.Time - spent; left > 0 {
+	if left := l.p.Definition.Budget.Time - spent; left > 0 {
 		fmt.Fprintf(&b, ", %s left", report.Duration(left.Truncate(time.Second)))
 	}
 	switch {
@@ -177,7 +178,7 @@ func (l *live) draw() {
 		b.WriteString(" · comparing the best with the first")
 	}
 	for _, r := range p.Running {
-		fmt.Fprintf(&b, " · running %s", l.p.space.Text(r.Config))
+		fmt.Fprintf(&b, " · running %s", l.p.Space.Text(r.Config))
 	}
 	l.status.Set(b.String())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -53,7 +54,7 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 				}
 				return f.report(s.out, n)
 			}
-			return sf.with(cmd.Context(), args, func(ctx context.Context, h *storeHandle, args []string) error {
+			return sf.with(cmd.Context(), args, func(ctx context.Context, h *setup.Store, args []string) error {
 				n, err := studyNoise(ctx, h, args[0])
 				if err != nil {
 					return err
@@ -119,7 +120,7 @@ func newTailJSON(t stats.Tail) tailJSON {
 // with the most of them, or if these are below 50 all, each divided by the
 // median of its configuration (by Eq. 7 of Tabatabaee et al. 2005 the noise grows
 // with the run time).
-func studyNoise(ctx context.Context, h *storeHandle, name string) (*noise, error) {
+func studyNoise(ctx context.Context, h *setup.Store, name string) (*noise, error) {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func studyNoise(ctx context.Context, h *storeHandle, name string) (*noise, error
 	runs := map[string][]float64{}
 	config := map[string]assay.Config{}
 	var order []string
-	for e, err := range h.Events(ctx, name) {
+	for e, err := range h.Events(ctx, name, 0) {
 		if err != nil {
 			return nil, err
 		}

@@ -10,23 +10,24 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
 )
 
 // An outcome is what tune says at its end. Its JSON is a contract.
 type outcome struct {
-	Study     string       `json:"study"`
-	Objective objective    `json:"objective"`
-	Best      *bestTrial   `json:"best"` // null if no trial ended well
-	Gain      *gain        `json:"gain,omitempty"`
-	Trials    trialCounts  `json:"trials"`
-	Spent     float64      `json:"spent_s"`
-	Saved     float64      `json:"saved_s"`
-	Overhead  float64      `json:"overhead_s"`
-	EndedBy   string       `json:"ended_by"`
-	problem   *problem     // for people
-	result    study.Result // for people
+	Study     string         `json:"study"`
+	Objective objective      `json:"objective"`
+	Best      *bestTrial     `json:"best"` // null if no trial ended well
+	Gain      *gain          `json:"gain,omitempty"`
+	Trials    trialCounts    `json:"trials"`
+	Spent     float64        `json:"spent_s"`
+	Saved     float64        `json:"saved_s"`
+	Overhead  float64        `json:"overhead_s"`
+	EndedBy   string         `json:"ended_by"`
+	problem   *setup.Problem // for people
+	result    study.Result   // for people
 }
 
 type objective struct {
@@ -51,6 +52,7 @@ type trialCounts struct {
 	Censored   int `json:"censored"`
 	Failed     int `json:"failed"`
 	Infeasible int `json:"infeasible"`
+	Withdrawn  int `json:"withdrawn,omitempty"`
 }
 
 // A gain compares the best configuration with the first one by runs that the
@@ -63,26 +65,26 @@ type gain struct {
 	Verdict string      `json:"verdict"` // "less", "more" or "~"
 }
 
-func newOutcome(p *problem, name string, r study.Result) *outcome {
+func newOutcome(p *setup.Problem, name string, r study.Result) *outcome {
 	o := &outcome{
 		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials)),
 		Overhead: seconds(r.Overhead), EndedBy: r.EndedBy, Trials: countTrials(r.Trials), problem: p, result: r,
-		Objective: objective{Metric: p.goal.Metric, Goal: "minimize", Unit: p.goal.Unit},
+		Objective: objective{Metric: p.Goal.Metric, Goal: "minimize", Unit: p.Goal.Unit},
 	}
-	if p.goal.Maximize {
+	if p.Goal.Maximize {
 		o.Objective.Goal = "maximize"
 	}
 	if !r.Found {
 		return o
 	}
 	o.Best = &bestTrial{
-		Trial: r.Best.ID, Config: p.space.Values(r.Best.Config), Value: p.goal.Show(r.Best.Value),
-		Metrics: metricsOf(r.Best, p.goal),
+		Trial: r.Best.ID, Config: p.Space.Values(r.Best.Config), Value: p.Goal.Show(r.Best.Value),
+		Metrics: metricsOf(r.Best, p.Goal),
 	}
-	if p.program != nil {
-		o.Best.Command, o.Best.Dir, o.Best.Env = p.program.Argv(r.Best.Config), p.study.Dir, p.environment(r.Best.Config)
+	if p.Program != nil {
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(r.Best.Config), p.Definition.Dir, p.Environment(r.Best.Config)
 	}
-	o.Gain = newGain(p.goal, r)
+	o.Gain = newGain(p.Goal, r)
 	return o
 }
 
@@ -111,6 +113,8 @@ func countTrials(trials []assay.Trial) (c trialCounts) {
 			c.Failed++
 		case assay.Infeasible:
 			c.Infeasible++
+		case assay.Withdrawn:
+			c.Withdrawn++
 		}
 	}
 	return c
@@ -152,7 +156,7 @@ func (o *outcome) writeText(w io.Writer) error {
 	if o.Best == nil {
 		l.add("best", "none: no trial ran to its end within the limits")
 	} else {
-		l.add("best", "%s", o.problem.space.Text(o.result.Best.Config))
+		l.add("best", "%s", o.problem.Space.Text(o.result.Best.Config))
 		l.add(o.Objective.Metric, "%s (trial %d of %d)", showMetric(o.Best.Value, o.Objective.Unit), o.Best.Trial, o.Trials.Total)
 		o.gainLine(&l)
 		if o.Best.Command != nil {
@@ -160,12 +164,12 @@ func (o *outcome) writeText(w io.Writer) error {
 			if o.worse() {
 				label, config = "keep", o.result.First.Config
 			}
-			l.add(label, "%s", o.problem.shellLine(config))
+			l.add(label, "%s", shellLine(o.problem, config))
 		}
 	}
 	l.add("trials", "%s", o.Trials)
 	spent := report.Seconds(o.Spent) + " spent"
-	if o.problem.table != nil {
+	if o.problem.Table != nil {
 		spent += " in simulated time"
 	}
 	if o.Saved > 0 {
@@ -185,7 +189,7 @@ var endings = map[string]string{
 // configuration is better.
 func (o *outcome) worse() bool {
 	bad := stats.More
-	if o.problem.goal.Maximize {
+	if o.problem.Goal.Maximize {
 		bad = stats.Less
 	}
 	return o.Gain != nil && o.Gain.Verdict == bad.String()
@@ -193,7 +197,7 @@ func (o *outcome) worse() bool {
 
 func (o *outcome) gainLine(l *lines) {
 	first := "the first configuration"
-	if len(o.problem.first) > 0 {
+	if len(o.problem.First) > 0 {
 		first = "the default"
 	}
 	switch g := o.Gain; {
@@ -246,7 +250,7 @@ func (c trialCounts) String() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Done, "done"}, {c.Censored, "stopped early"}, {c.Failed, "failed"}, {c.Infeasible, "outside the limits"}} {
+	}{{c.Done, "done"}, {c.Censored, "stopped early"}, {c.Failed, "failed"}, {c.Infeasible, "outside the limits"}, {c.Withdrawn, "withdrawn"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
@@ -266,6 +270,6 @@ func (o *outcome) writeFailures(w io.Writer) {
 			continue
 		}
 		seen = append(seen, t.Reason)
-		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.problem.space.Text(t.Config), t.Reason)
+		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.problem.Space.Text(t.Config), t.Reason)
 	}
 }

@@ -38,7 +38,7 @@ func TestPapers(t *testing.T) {
 		source[pkg] = b.String()
 		return source[pkg]
 	}
-	cells := regexp.MustCompile("`([a-z]+)\\.([A-Z][A-Za-z]*)`")
+	cells := regexp.MustCompile("`([a-z/]+)\\.([A-Z][A-Za-z]*)`")
 	tests := regexp.MustCompile("`(Test[A-Za-z0-9]+)`")
 	rows := 0
 	for line := range strings.Lines(string(page)) {
@@ -56,7 +56,7 @@ func TestPapers(t *testing.T) {
 			}
 		}
 		for _, m := range tests.FindAllStringSubmatch(f[3], -1) {
-			for _, pkg := range []string{"stats", "search", "model", "workflow", "assay"} {
+			for _, pkg := range []string{"stats", "search", "model", "workflow", "workflow/site", "assay"} {
 				all += read(pkg)
 			}
 			if !strings.Contains(all, "func "+m[1]+"(t *testing.T)") {

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/planreport"
+	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -68,25 +73,32 @@ func planCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd, args, &f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.slots, "slots", "", "numbers of slots, `2,4,8` or 4..256 for every doubling; default 1 to the workflow's width")
+	fl.StringVar(&f.slots, "slots", "",
+		"numbers of slots, `2,4,8` or 4..256 for every doubling; default 1 to the workflow's width")
 	fl.StringVar(&f.levels, "levels", "tda,bua", "how to count levels: `tda,bua,slack`")
 	fl.BoolVar(&f.simulate, "simulate", false, "simulate a list scheduler too")
 	fl.DurationVar(&f.delay, "delay", 0, "delay of each level, 25s in the paper")
 	fl.DurationVar(&f.start, "start", 0, "delay of the whole workflow")
-	fl.StringSliceVar(&f.calibrate, "calibrate", nil, "`RUN`: recorded executions to learn the site's delays from, files, folders, or a saved calibration; repeatable")
+	fl.StringSliceVar(&f.calibrate, "calibrate", nil,
+		"`RUN`: recorded executions to learn the site's delays from, files, folders, or a saved calibration; "+
+			"repeatable")
 	fl.StringVar(&f.save, "save-calibration", "", "write the calibration to `FILE`")
 	fl.StringVar(&f.price, "price", "", "`PRICE` of the slots; default one unit of money per slot-second")
 	fl.StringVar(&f.prices, "prices", "", "`FILE` with a name and a price on each line, to compare")
 	fl.DurationVar(&f.deadline, "deadline", 0, "longest makespan allowed")
 	fl.Float64Var(&f.budget, "budget", 0, "most `MONEY` to spend")
-	fl.StringVar(&f.sites, "sites", "", "`FILE` of sites to plan over, YAML: slots, storage, links (docs/format/sites.md); or to compare, JSON: name, price, delays, speed, machines")
+	fl.StringVar(&f.sites, "sites", "",
+		"`FILE` of sites to plan over, YAML: slots, storage, links (docs/format/sites.md); or to compare, "+
+			"JSON: name, price, delays, speed, machines")
 	fl.BoolVar(&f.json, "json", false, "one JSON object on standard output")
 	fl.StringVar(&f.svg, "svg", "", "draw makespan against slots into `FILE`")
 	fl.Float64Var(&f.errorPart, "error", 0, "relative error of the run times, for intervals: 0.1 is ±10 %")
 	fl.IntVar(&f.samples, "samples", 100, "random sets of run times for --error")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random run times")
-	fl.StringSliceVar(&f.models, "model", nil, "`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
-	fl.StringSliceVar(&f.times, "times-from", nil, "`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
+	fl.StringSliceVar(&f.models, "model", nil,
+		"`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
+	fl.StringSliceVar(&f.times, "times-from", nil,
+		"`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
 	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
 	fl.StringArrayVar(&f.machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
@@ -100,17 +112,17 @@ func inputError(err error) error {
 }
 
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
-	if len(f.models) > 0 && !isUtility(f.sites) {
+	if len(f.models) > 0 && !isNetwork(f.sites) {
 		return usagef("--model needs --sites with a file of sites: their speeds, links and disks")
 	}
-	if isUtility(f.sites) {
+	if isNetwork(f.sites) {
 		return runPlanSites(cmd, args, f)
 	}
 	p, err := newPlanner(cmd.InOrStdin(), f)
 	if err != nil {
 		return err
 	}
-	var reports []*planReport
+	var reports []*planreport.Plan
 	for _, arg := range args {
 		r, err := p.plan(arg)
 		if err != nil {
@@ -119,14 +131,14 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 		reports = append(reports, r)
 	}
 	if f.svg != "" {
-		if err := writeFile(f.svg, func(w io.Writer) error { return planSVG(w, reports) }); err != nil {
+		if err := writeFile(f.svg, func(w io.Writer) error { return planreport.WriteSVG(w, reports) }); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return writeOneOrMany(cmd.OutOrStdout(), reports, (*planReport).json)
+		return planreport.WriteJSON(cmd.OutOrStdout(), reports)
 	}
-	return writePlanText(cmd.OutOrStdout(), reports)
+	return planreport.WriteText(cmd.OutOrStdout(), reports)
 }
 
 // planner holds what all workflows of one command line share.
@@ -134,28 +146,16 @@ type planner struct {
 	in     io.Reader
 	flags  *planFlags
 	opt    workflow.PlanOptions
-	venues []venue
+	offers []workflow.Offer
 	times  *workflow.KindModel
 	slots  []int
-}
-
-// planReport is the plan of one workflow.
-type planReport struct {
-	w      *workflow.Workflow
-	opt    workflow.PlanOptions
-	venues []venue
-	plans  []*workflow.Plan // one for each venue
-	best   int              // index of the venue to take
-	priced bool
-	notes  []string
-	self   *workflow.Prediction // of the recorded execution, with a calibration
 }
 
 func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 	p := &planner{in: in, flags: f}
 	var err error
-	if p.slots, err = parseSlots(f.slots); err != nil {
-		return nil, err
+	if p.slots, err = workflow.ParseSlots(f.slots); err != nil {
+		return nil, usagef("--slots %q: %v", f.slots, err)
 	}
 	if p.opt.Levelers, err = parseLevelers(f.levels); err != nil {
 		return nil, err
@@ -163,38 +163,76 @@ func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	p.opt.Site = workflow.Site{Level: f.delay.Seconds(), Start: f.start.Seconds()}
-	p.opt.Simulate, p.opt.Deadline, p.opt.Budget = f.simulate, f.deadline.Seconds(), f.budget
+	p.opt.Overhead = workflow.Overhead{Level: f.delay.Seconds(), Start: f.start.Seconds()}
+	p.opt.Deadline, p.opt.Budget = f.deadline.Seconds(), f.budget
 	p.opt.Vary = workflow.VaryOptions{Error: f.errorPart, Samples: f.samples, Seed: f.seed}
+	p.opt.Simulate = f.simulate || len(f.machines) > 0 || f.longestPath
 	if f.longestPath {
 		p.opt.Sim.Policy = workflow.LongestPath
 	}
-	if p.opt.Sim.Machines, err = parseMachines(f.machines); err != nil {
+	if p.opt.Sim.Machines, err = workflow.ParseMachines(f.machines); err != nil {
+		return nil, usagef("--machines %v", err)
+	}
+	if p.offers, err = f.offers(); err != nil {
+		return nil, inputError(err)
+	}
+	if p.times, err = f.kindTimes(); err != nil {
+		return nil, inputError(err)
+	}
+	return p, p.calibrate()
+}
+
+// calibrate reads or fits the calibration, and saves it.
+func (p *planner) calibrate() (err error) {
+	if len(p.flags.calibrate) > 0 {
+		if p.opt.Calibration, err = traces.Calibration(p.flags.calibrate); err != nil {
+			return inputError(err)
+		}
+	}
+	switch {
+	case p.flags.save == "":
+		return nil
+	case p.opt.Calibration == nil:
+		return usagef("--save-calibration without --calibrate")
+	}
+	return writeFile(p.flags.save, p.opt.Calibration.Write)
+}
+
+// offers returns what the flags name to compare, one without a name if they name
+// nothing.
+func (f *planFlags) offers() ([]workflow.Offer, error) {
+	name := f.sites
+	if name == "" {
+		name = f.prices
+	}
+	if name == "" {
+		return workflow.OneOffer(f.price)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
 		return nil, err
 	}
-	p.opt.Simulate = p.opt.Simulate || len(f.machines) > 0 || f.longestPath
-	if p.venues, err = readVenues(f); err != nil {
-		return nil, err
+	if f.sites != "" {
+		return workflow.ReadOffers(name, data, f.price)
 	}
-	if len(f.times) > 0 {
-		if p.times, err = fitTimes(f.times); err != nil {
-			return nil, err
-		}
+	return workflow.ReadPrices(name, data)
+}
+
+// kindTimes returns the run times of --times-from, nil if there are none.
+func (f *planFlags) kindTimes() (*workflow.KindModel, error) {
+	if len(f.times) == 0 {
+		return nil, nil
 	}
-	if len(f.calibrate) > 0 {
-		if p.opt.Calibration, err = readCalibration(f.calibrate); err != nil {
-			return nil, err
-		}
+	return traces.KindTimes(f.times)
+}
+
+// parseLevelers reads --levels.
+func parseLevelers(s string) ([]workflow.NamedLeveler, error) {
+	l, err := workflow.ParseLevelers(s)
+	if err != nil {
+		return nil, usagef("--levels %v", err)
 	}
-	if f.save != "" {
-		if p.opt.Calibration == nil {
-			return nil, usagef("--save-calibration without --calibrate")
-		}
-		if err := writeFile(f.save, p.opt.Calibration.Write); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
+	return l, nil
 }
 
 // check returns what is wrong with a number on the command line.
@@ -220,91 +258,82 @@ func (f *planFlags) check() error {
 	return nil
 }
 
-// plan plans one workflow on every venue.
-func (p *planner) plan(arg string) (*planReport, error) {
-	w, err := readWorkflow(arg, p.in, workflow.FillOptions{Fill: p.flags.fill, Allow: p.times != nil})
-	if err != nil {
-		return nil, err
-	}
-	r := &planReport{opt: p.opt, venues: p.venues, priced: p.flags.price != "" || p.flags.prices != "" || p.flags.sites != ""}
-	if w.Filled > 0 {
-		r.note("%d of %d run times were missing and are their kind's median", w.Filled, len(w.Tasks))
-	}
-	for _, s := range w.Warnings {
-		r.note("%s", s)
-	}
-	if p.times != nil {
+// refine makes a workflow that was read what is planned, with the run times of
+// --times-from and the jobs of --clusters. The notes say what is odd about it.
+func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string,
+	err error) {
+	notes = append(notes, w.Warnings...)
+	if times != nil {
 		var n int
-		if w, n = workflow.Predicted(w, p.times, nil); n < len(w.Tasks) {
-			r.note("%d of %d tasks are of a kind that --times-from does not know", len(w.Tasks)-n, len(w.Tasks))
+		if w, n = workflow.Predicted(w, times, nil); n < len(w.Tasks) {
+			notes = append(notes, fmt.Sprintf("%d of %d tasks are of a kind that --times-from does not know",
+				len(w.Tasks)-n, len(w.Tasks)))
 		}
 	}
 	if err := w.Check(); err != nil {
-		return nil, inputError(err)
+		return nil, nil, inputError(err)
 	}
-	if p.flags.clusters > 0 {
-		if w, err = workflow.Cluster(w, workflow.TopDown{}, p.flags.clusters); err != nil {
-			return nil, err
-		}
+	if f.clusters > 0 {
+		w, err = workflow.Cluster(w, workflow.TopDown{}, f.clusters)
 	}
-	r.w = w
-	r.opt.Slots = p.slots
-	if r.opt.Slots == nil {
-		r.opt.Slots = defaultSlots(w)
-	}
-	if err := r.calibrated(); err != nil {
-		return nil, err
-	}
-	return r, r.planAll()
+	return w, notes, err
 }
 
-func (r *planReport) note(format string, args ...any) {
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+// plan plans one workflow under every offer.
+func (p *planner) plan(arg string) (*planreport.Plan, error) {
+	w, err := traces.Read(arg, p.in, workflow.FillOptions{Fill: p.flags.fill, Allow: p.times != nil})
+	if err != nil {
+		return nil, inputError(err)
+	}
+	r := &planreport.Plan{
+		Options: p.opt, Offers: p.offers, Priced: p.flags.price != "" || p.flags.prices != "" || p.flags.sites != "",
+	}
+	if w.Filled > 0 {
+		r.Note("%d of %d run times were missing and are their kind's median", w.Filled, len(w.Tasks))
+	}
+	w, notes, err := p.flags.refine(w, p.times)
+	if err != nil {
+		return nil, err
+	}
+	r.Workflow, r.Notes = w, append(r.Notes, notes...)
+	if r.Options.Slots = p.slots; r.Options.Slots == nil {
+		r.Options.Slots = workflow.DefaultSlots(w)
+	}
+	if err := calibrated(r); err != nil {
+		return nil, err
+	}
+	if r.Comparison, err = workflow.Compare(w, r.Offers, r.Options); err != nil {
+		return nil, inputError(err)
+	}
+	return r, nil
 }
 
 // calibrated predicts the recorded execution, and says what is assumed.
-func (r *planReport) calibrated() error {
-	c := r.opt.Calibration
+func calibrated(r *planreport.Plan) error {
+	c := r.Options.Calibration
 	if c == nil {
-		if r.opt.Site == (workflow.Site{}) {
-			r.note("no overhead is assumed: the site's delays are not known (--calibrate, --delay)")
+		if r.Options.Overhead == (workflow.Overhead{}) {
+			r.Note("no overhead is assumed: the site's delays are not known (--calibrate, --delay)")
 		}
 		return nil
 	}
-	s, err := c.Predict(r.w, workflow.TopDown{}, 0)
+	s, err := c.Predict(r.Workflow, workflow.TopDown{}, 0)
 	if err != nil {
 		return err
 	}
-	r.self = &s
+	r.Recorded = &s
 	if c.Configs == 1 {
-		r.note("calibrated from one configuration only: intervals are a guess")
+		r.Note("calibrated from one configuration only: intervals are a guess")
 	}
 	return nil
 }
 
-// planAll makes the plan of each venue and finds the best.
-func (r *planReport) planAll() error {
-	for i, v := range r.venues {
-		w, opt := v.apply(r.w, r.opt)
-		plan, err := workflow.MakePlan(w, opt)
-		if err != nil {
-			return inputError(err)
-		}
-		r.plans = append(r.plans, plan)
-		if i > 0 && r.better(plan.Choice, r.plans[r.best].Choice) {
-			r.best = i
-		}
+// writeFile writes a file with f.
+func writeFile(name string, f func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return mistaken(err)
 	}
-	return nil
-}
-
-// better reports whether choice a is to be taken rather than b.
-func (r *planReport) better(a, b workflow.Choice) bool {
-	if a.Feasible != b.Feasible {
-		return a.Feasible
-	}
-	if r.opt.Deadline > 0 || r.opt.Budget == 0 && r.priced {
-		return a.Cost < b.Cost
-	}
-	return a.Makespan < b.Makespan
+	w := bufio.NewWriter(file)
+	return errors.Join(f(w), w.Flush(), file.Close())
 }

@@ -2,30 +2,28 @@ package main
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/planreport"
+	"github.com/assay-run/assay/internal/sitemodel"
+	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/site"
 )
 
-// assumedSiteError is the error of run times that intervals assume without
-// --error: the largest of Table I (Pietri et al., WORKS 2014).
-const assumedSiteError = 0.15
-
 // otherFlags are the flags of assay plan that do not go with a file of sites.
-var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price", "prices", "deadline", "budget", "svg", "machines", "longest-path"}
+var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price",
+	"prices", "deadline", "budget", "svg", "machines", "longest-path"}
 
-// isUtility reports whether a file of --sites describes a utility rather than a
-// JSON list of sites to compare.
-func isUtility(name string) bool {
+// isNetwork reports whether a file of --sites describes sites with their links
+// rather than a JSON list of sites to compare.
+func isNetwork(name string) bool {
 	if name == "" {
 		return false
 	}
@@ -53,342 +51,79 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	utility, err := newUtility(sites)
+	network, err := sites.Network()
 	if err != nil {
 		return err
 	}
-	var times *workflow.KindModel
-	if len(f.times) > 0 {
-		if times, err = fitTimes(f.times); err != nil {
-			return err
-		}
+	times, err := f.kindTimes()
+	if err != nil {
+		return inputError(err)
 	}
-	var reports []*sitesReport
+	var reports []*planreport.Sites
 	for _, arg := range args {
-		r := &sitesReport{sites: sites, utility: utility}
-		if err := r.plan(cmd, arg, f, times); err != nil {
+		r, err := planOverSites(cmd, arg, f, sites, network, times)
+		if err != nil {
 			return err
 		}
 		reports = append(reports, r)
 	}
 	if f.json {
-		return writeOneOrMany(cmd.OutOrStdout(), reports, (*sitesReport).json)
+		return planreport.WriteSitesJSON(cmd.OutOrStdout(), reports)
 	}
-	var b strings.Builder
-	for i, r := range reports {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if err := r.text(&b); err != nil {
-			return err
-		}
-	}
-	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
-	return err
+	return planreport.WriteSitesText(cmd.OutOrStdout(), reports)
 }
 
-// newUtility returns the utility that a file describes.
-func newUtility(s *config.Sites) (*workflow.Utility, error) {
-	var places []workflow.Place
-	var links []workflow.Link
-	for _, x := range s.Sites {
-		places = append(places, workflow.Place{Name: x.Name, Slots: x.Slots, Speed: x.Speed, Memory: x.Memory, Storage: x.Storage, Disk: x.Disk, Delay: x.Delay.Seconds()})
-	}
-	for _, l := range s.Links {
-		links = append(links, workflow.Link{A: l.A, B: l.B, Bandwidth: l.Bandwidth, Latency: l.Latency.Seconds()})
-	}
-	u, err := workflow.NewUtility(places, links)
-	return u, siteFlaw(s, err)
-}
-
-// siteFlaw gives an error of planning its place in the file of sites.
-func siteFlaw(s *config.Sites, err error) error {
-	if e, ok := errors.AsType[*workflow.UtilityError](err); ok {
-		switch {
-		case e.Place >= 0:
-			return s.SiteError(e.Place, e.Reason)
-		case e.Link >= 0:
-			return s.LinkError(e.Link, e.Reason)
-		}
-		return usagef("%s: %s", s.File, e.Reason)
-	}
-	if e, ok := errors.AsType[*workflow.InfeasibleError](err); ok {
-		return usagef("%s: %s", s.File, e.Why)
-	}
-	return err
-}
-
-// sitesReport is the plan of one workflow over sites.
-type sitesReport struct {
-	w       *workflow.Workflow
-	sites   *config.Sites
-	utility *workflow.Utility
-	result  *workflow.SiteSchedule
-	notes   []string
-}
-
-func (r *sitesReport) plan(cmd *cobra.Command, arg string, f *planFlags, times *workflow.KindModel) error {
-	w, err := readWorkflow(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
+// planOverSites plans the workflow that arg names.
+func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
+	times *workflow.KindModel) (*planreport.Sites, error) {
+	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
 	if err != nil {
-		return err
+		return nil, inputError(err)
 	}
-	r.notes = append(r.notes, w.Warnings...)
-	if times != nil {
-		var n int
-		if w, n = workflow.Predicted(w, times, nil); n < len(w.Tasks) {
-			r.notes = append(r.notes, fmt.Sprintf("%d of %d tasks are of a kind that --times-from does not know", len(w.Tasks)-n, len(w.Tasks)))
-		}
+	r := &planreport.Sites{Network: network}
+	if r.Workflow, r.Notes, err = f.refine(w, times); err != nil {
+		return nil, err
 	}
-	if err := w.Check(); err != nil {
-		return inputError(err)
-	}
-	if f.clusters > 0 {
-		if w, err = workflow.Cluster(w, workflow.TopDown{}, f.clusters); err != nil {
-			return err
-		}
-	}
-	opt := workflow.ScheduleOptions{Error: f.errorPart, Samples: f.samples, Seed: f.seed}
+	opt := site.Options{Error: f.errorPart, Samples: f.samples, Seed: f.seed, Data: sites.Holds}
 	if len(f.models) > 0 {
-		l, err := newLearnedTasks(f.models)
+		l, err := learnedTasks(f.models)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		opt.Model = l
-		r.notes = append(r.notes, l.unknown(w)...)
+		if n := l.Unknown(r.Workflow); n > 0 {
+			r.Note("%d of %d tasks are of a kind without --model: their times are the recorded ones by the "+
+				"speed of a site", n, len(r.Workflow.Tasks))
+		}
 	}
 	if !cmd.Flags().Changed("error") {
-		opt.Error = assumedSiteError
-		r.notes = append(r.notes, fmt.Sprintf("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)", 100*assumedSiteError))
+		opt.Error = site.AssumedError
+		r.Note("intervals assume that the run times of a kind of task at a site are right to ±%.0f %% (--error)",
+			100*opt.Error)
 	}
-	bytes := 0.0
-	for i := range w.Tasks {
-		bytes += w.Tasks[i].In + w.Tasks[i].Out
+	if !site.TellsData(r.Workflow) {
+		r.Note("the workflow says nothing about the size of data: they are planned as if they were none")
 	}
-	if bytes == 0 {
-		r.notes = append(r.notes, "the workflow says nothing about the size of data: they are planned as if they were none")
-	}
-	missing := ""
-	opt.Data = func(name string) int {
-		i := r.sites.Holds(name)
-		if i < 0 && missing == "" {
-			missing = name
-		}
-		return i
-	}
-	r.w = w
-	r.result, err = workflow.ScheduleSites(w, r.utility, opt)
-	if missing != "" && err != nil {
-		return r.sites.DataError(fmt.Sprintf("no site has the input %q: no pattern matches it", missing))
-	}
-	return siteFlaw(r.sites, err)
+	r.Plans, err = site.MakePlans(r.Workflow, network, opt)
+	return r, sites.Located(err)
 }
 
-// maxSiteRows is how many plans are shown beside the best.
-const maxSiteRows = 8
-
-func (r *sitesReport) text(b *strings.Builder) error {
-	s, best := r.result, r.result.Best
-	fmt.Fprintf(b, "%s: %d tasks, %s of work (%s), over %d sites\n", cmp.Or(r.w.Name, "workflow"), len(r.w.Tasks), clock(r.w.Work()), r.w.Format, len(r.sites.Sites))
-	t := report.NewTable(report.Palette{}, "plan", ">time", "interval", ">staged", ">remote", "why")
-	row := func(p *workflow.SitePlan, why string) {
-		interval := ""
-		if p.Low < p.High {
-			interval = clock(p.Low) + " to " + clock(p.High)
+// learnedTasks reads the models of --model KIND=FILE.
+func learnedTasks(texts []string) (*sitemodel.Tasks, error) {
+	models := map[string]*costmodel.Model{}
+	for _, text := range texts {
+		kind, file, ok := strings.Cut(text, "=")
+		if !ok || kind == "" || file == "" {
+			return nil, usagef("--model %s: a model is given as KIND=FILE", text)
 		}
-		t.Add(p.Name, clock(p.Makespan), interval, amountText(p.Staged), amountText(p.Remote), why)
-	}
-	row(best, "<- best: "+best.Why)
-	shown, hidden := 0, 0
-	for _, p := range s.Others {
-		// What another plan beats in all is shown only if there is room.
-		if shown == maxSiteRows || p.Dominated && shown >= maxSiteRows/2 {
-			hidden++
-			continue
+		m, err := readModel(file)
+		if err != nil {
+			return nil, err
 		}
-		shown++
-		row(p, r.loses(p))
-	}
-	if err := t.Write(b); err != nil {
-		return err
-	}
-	if hidden > 0 {
-		fmt.Fprintf(b, "and %d more\n", hidden)
-	}
-	for i, u := range s.Unfits {
-		if i == maxSiteRows {
-			fmt.Fprintf(b, "not possible: %d more\n", len(s.Unfits)-i)
-			break
+		if err := sitemodel.Check(m); err != nil {
+			return nil, usagef("--model %s: %v", text, err)
 		}
-		fmt.Fprintf(b, "not possible: %s: %s\n", u.Name, u.Why)
+		models[kind] = m
 	}
-	b.WriteByte('\n')
-	if err := r.siteTable(b); err != nil {
-		return err
-	}
-	r.steps(b)
-	p := best.Path
-	fmt.Fprintf(b, "Take it: %s, of which %s computing, %s local I/O, %s remote I/O, %s staging, %s waiting for slots; at least %s in any plan.\n",
-		clock(best.Makespan), clock(p.Compute), clock(p.Local), clock(p.Remote), clock(p.Staging), clock(p.Waiting), clock(s.Bound))
-	for _, n := range r.notes {
-		fmt.Fprintf(b, "Note: %s.\n", n)
-	}
-	return nil
-}
-
-// loses says by how much a plan is behind the best, and why.
-func (r *sitesReport) loses(p *workflow.SitePlan) string {
-	gap := p.Makespan - r.result.Best.Makespan
-	if gap <= 0 {
-		return p.Why
-	}
-	return fmt.Sprintf("%s slower: %s", clock(gap), p.Why)
-}
-
-// siteTable says what the best plan does at each site.
-func (r *sitesReport) siteTable(b *strings.Builder) error {
-	best := r.result.Best
-	t := report.NewTable(report.Palette{}, "site", ">tasks", ">busy", ">staged in", ">stored")
-	for i, c := range r.sites.Sites {
-		tasks, busy, staged := 0, 0.0, 0.0
-		for _, d := range best.Decisions {
-			if d.Compute == i {
-				tasks++
-				busy += d.End - d.Start
-			}
-		}
-		for _, x := range best.Stagings {
-			if x.To == i {
-				staged += x.Bytes
-			}
-		}
-		share := ""
-		if c.Slots > 0 && best.Makespan > 0 {
-			share = percentText(busy / best.Makespan / float64(c.Slots))
-		}
-		t.Add(c.Name, fmt.Sprint(tasks), share, amountText(staged), amountText(best.Stored[i]))
-	}
-	return t.Write(b)
-}
-
-// maxSiteSteps is up to how many tasks the text has a line for each.
-const maxSiteSteps = 12
-
-// steps lists what the best plan does, if it is short.
-func (r *sitesReport) steps(b *strings.Builder) {
-	best := r.result.Best
-	if len(best.Decisions) > maxSiteSteps {
-		fmt.Fprintf(b, "%d tasks and %d staging tasks between them: see --json\n", len(best.Decisions), len(best.Stagings))
-		return
-	}
-	name := func(i int) string { return r.sites.Sites[i].Name }
-	for _, d := range best.Decisions {
-		for _, x := range best.Stagings {
-			if x.For == d.Task {
-				fmt.Fprintf(b, "%s to %s: stage %s for %s from %s to %s\n", clock(x.Start), clock(x.End), amountText(x.Bytes), r.w.Tasks[x.For].ID, name(x.From), name(x.To))
-			}
-		}
-		data := ""
-		if d.Storage != d.Compute {
-			data = ", data at " + name(d.Storage)
-		}
-		fmt.Fprintf(b, "%s to %s: run %s at %s%s\n", clock(d.Start), clock(d.End), r.w.Tasks[d.Task].ID, name(d.Compute), data)
-	}
-}
-
-// amountText returns an amount of data, or nothing.
-func amountText(n float64) string {
-	if n == 0 {
-		return "0"
-	}
-	return report.Bytes(n)
-}
-
-// The JSON of a plan over sites; see docs/format/sites.md.
-type (
-	sitesJSON struct {
-		Workflow    string         `json:"workflow"`
-		Tasks       int            `json:"tasks"`
-		Best        sitesPlanJSON  `json:"best"`
-		Others      []sitesRowJSON `json:"others"`
-		NotPossible []sitesNotJSON `json:"not_possible"`
-		Bound       float64        `json:"bound_s"`
-		Exact       bool           `json:"exact"`
-		Nodes       int            `json:"nodes"`
-		Cut         int            `json:"cut"`
-		Notes       []string       `json:"notes,omitempty"`
-	}
-	sitesRowJSON struct {
-		Name      string        `json:"name"`
-		Makespan  float64       `json:"makespan_s"`
-		Low       float64       `json:"low_s"`
-		High      float64       `json:"high_s"`
-		Staged    float64       `json:"staged_B"`
-		Remote    float64       `json:"remote_B"`
-		Dominated bool          `json:"dominated"`
-		Path      sitesPathJSON `json:"path"`
-		Why       string        `json:"why"`
-	}
-	sitesPathJSON struct {
-		Compute float64 `json:"compute_s"`
-		Local   float64 `json:"local_io_s"`
-		Remote  float64 `json:"remote_io_s"`
-		Staging float64 `json:"staging_s"`
-		Waiting float64 `json:"waiting_s"`
-	}
-	sitesPlanJSON struct {
-		sitesRowJSON
-		Tasks    []sitesTaskJSON  `json:"tasks"`
-		Stagings []sitesStageJSON `json:"stagings"`
-	}
-	sitesTaskJSON struct {
-		ID      string  `json:"id"`
-		Compute string  `json:"compute"`
-		Data    string  `json:"data"`
-		Ready   float64 `json:"ready_s"`
-		Arrived float64 `json:"arrived_s"`
-		Start   float64 `json:"start_s"`
-		End     float64 `json:"end_s"`
-	}
-	sitesStageJSON struct {
-		For   string  `json:"for"`
-		From  string  `json:"from"`
-		To    string  `json:"to"`
-		Bytes float64 `json:"bytes_B"`
-		Start float64 `json:"start_s"`
-		End   float64 `json:"end_s"`
-	}
-	sitesNotJSON struct {
-		Name string `json:"name"`
-		Why  string `json:"why"`
-	}
-)
-
-func sitesRow(p *workflow.SitePlan) sitesRowJSON {
-	return sitesRowJSON{
-		p.Name, p.Makespan, p.Low, p.High, p.Staged, p.Remote, p.Dominated,
-		sitesPathJSON{p.Path.Compute, p.Path.Local, p.Path.Remote, p.Path.Staging, p.Path.Waiting},
-		p.Why,
-	}
-}
-
-func (r *sitesReport) json() sitesJSON {
-	s := r.result
-	name := func(i int) string { return r.sites.Sites[i].Name }
-	j := sitesJSON{
-		Workflow: r.w.Name, Tasks: len(r.w.Tasks), Best: sitesPlanJSON{sitesRowJSON: sitesRow(s.Best), Tasks: []sitesTaskJSON{}, Stagings: []sitesStageJSON{}},
-		Others: []sitesRowJSON{}, NotPossible: []sitesNotJSON{}, Bound: s.Bound, Exact: s.Exact, Nodes: s.Nodes, Cut: s.Cut, Notes: r.notes,
-	}
-	for _, d := range s.Best.Decisions {
-		j.Best.Tasks = append(j.Best.Tasks, sitesTaskJSON{r.w.Tasks[d.Task].ID, name(d.Compute), name(d.Storage), d.Ready, d.Arrived, d.Start, d.End})
-	}
-	for _, x := range s.Best.Stagings {
-		j.Best.Stagings = append(j.Best.Stagings, sitesStageJSON{r.w.Tasks[x.For].ID, name(x.From), name(x.To), x.Bytes, x.Start, x.End})
-	}
-	for _, p := range s.Others {
-		j.Others = append(j.Others, sitesRow(p))
-	}
-	for _, u := range s.Unfits {
-		j.NotPossible = append(j.NotPossible, sitesNotJSON{u.Name, u.Why})
-	}
-	return j
+	return sitemodel.New(models), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -35,11 +36,11 @@ type comparedRun struct {
 // predictAgainst compares a model with the trials of a study: the external test
 // set of Shivam, Babu and Chase (2006, §4.1).
 func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name string, asJSON bool) error {
-	h, err := readStore(ctx, at)
+	h, err := setup.ReadStore(ctx, at)
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer h.Close()
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return noStudy(err, name)

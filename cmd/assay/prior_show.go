@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
 )
 
 // maxHelpers is how many names of earlier studies are listed.
@@ -13,12 +14,12 @@ const maxHelpers = 8
 
 // cuts returns what earlier studies removed from the space of a study, and what
 // came back, in order.
-func (r *record) cuts(ctx context.Context, h *storeHandle) ([]assay.Cut, error) {
+func (r *record) cuts(ctx context.Context, h *setup.Store) ([]assay.Cut, error) {
 	if len(r.study.Prior.Resolved) == 0 {
 		return nil, nil
 	}
 	var cuts []assay.Cut
-	for e, err := range h.Events(ctx, r.name) {
+	for e, err := range h.Events(ctx, r.name, 0) {
 		if err != nil {
 			return nil, err
 		}

@@ -12,18 +12,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/setup"
 )
 
 // serveFlags are the flags of serve.
@@ -113,7 +113,15 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if f.listen != "" && (f.socket != "" || f.tokenFile == "") {
 		return usagef("--listen excludes --socket and needs --token-file: every user of a machine can reach its loopback addresses")
 	}
-	o, p, err := f.describe()
+	def, err := f.load(s.err)
+	if err != nil {
+		return err
+	}
+	p, err := setup.New(def, setup.Options{})
+	if err != nil {
+		return err
+	}
+	mode, deadline, err := f.options()
 	if err != nil {
 		return err
 	}
@@ -122,100 +130,44 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 			return usageError(err)
 		}
 	}
-	h, err := openStore(cmd.Context(), f.store)
+	h, err := setup.OpenStore(cmd.Context(), f.store)
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	o.Store = h.Store
-	if o.Name, _, err = claim(cmd.Context(), h, p.study, f.study, f.online); err != nil {
-		return err
+	defer h.Close()
+	session, err := p.Session(cmd.Context(), h, f.study)
+	if err != nil {
+		return taken(err)
 	}
-	if l, ok := h.Store.(assay.Locker); ok {
-		release, err := l.Lock(cmd.Context(), o.Name)
-		if err != nil {
-			return err
-		}
-		defer release()
-	}
-	return f.serve(cmd.Context(), s, o, p, h, args)
+	defer session.Close()
+	session.Mode, session.Deadline = mode, deadline
+	return f.serve(cmd.Context(), s, session.Options, p, h, args)
 }
 
-// onlineCommand stands for the command of a study that is tuned on line.
-const onlineCommand = "on-line"
-
-// describe reads the study file and returns the session and its problem.
-func (f *serveFlags) describe() (online.Options, *problem, error) {
-	var o online.Options
-	st, _, err := config.Load(f.online, func(st *config.Study) error {
-		st.Command, st.Shell, st.Env, st.Prepare, st.Cleanup, st.Metrics = []string{onlineCommand}, false, nil, config.Hook{}, config.Hook{}, nil
-		for _, p := range st.Params {
-			st.Command = append(st.Command, "{"+p.Name+"}")
-		}
-		st.Search.Name = cmp.Or(f.search, st.Search.Name, onlineSearcher())
+// load reads the study file.
+func (f *serveFlags) load(warn io.Writer) (*config.Study, error) {
+	return loadStudy(warn, f.online, func(def *config.Study) error {
+		setup.Online(def, f.search)
 		return nil
 	})
-	if err != nil {
-		return o, nil, err
-	}
-	if m := st.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(st.SubjectTo) > 0 || st.Replay != nil {
-		return o, nil, usagef("%s: on line, what the ranks report is minimized: no other objective, no limits, no replay", f.online)
-	}
-	p := &problem{study: st}
-	if p.space, err = st.Space(); err != nil {
-		return o, nil, err
-	}
-	if p.goal, err = st.Goal(); err != nil {
-		return o, nil, err
-	}
-	c, ok, err := st.Default(p.space)
-	if err != nil {
-		return o, nil, usageError(err)
-	}
-	if !ok {
-		c, _ = p.space.Draw(newRand(0))
-	}
-	p.first = []assay.Config{c}
-	if p.space.Size().N == 1 {
-		return o, nil, usagef("%s: nothing to tune: the space has one configuration", f.online)
-	}
-	o = online.Options{Space: p.space, Default: c, Samples: st.Repeat.Runs}
-	if e := st.Repeat.Estimator; e != "" {
-		o.Estimator = estimators()[e]
-	}
-	o.Searcher = func(epoch int) (assay.Searcher, error) {
-		again := *st
-		again.Search.Seed += uint64(epoch)
-		again.Repeat = config.Repeat{} // the session takes the samples
-		return newSearcher(&again, p.space, p.first)
-	}
-	if _, err := o.Searcher(0); err != nil {
-		return o, nil, err
-	}
-	if o.Mode, err = online.ParseMode(f.mode); err != nil {
-		return o, nil, usageError(err)
-	}
-	if f.deadline != "" {
-		if o.Deadline, err = config.ParseDuration(f.deadline); err != nil || o.Deadline <= 0 {
-			return o, nil, usagef("--deadline %s: not a duration such as 90s or 10m", f.deadline)
-		}
-	}
-	return o, p, nil
 }
 
-// onlineSearcher is the searcher of a study file that names none: parallel rank
-// ordering, which the ranks can evaluate in parallel and which costs next to
-// nothing.
-func onlineSearcher() string {
-	if slices.ContainsFunc(searchers(), func(e searcherEntry) bool { return e.name == "pro" }) {
-		return "pro"
+// options reads the flags that say how a session goes on.
+func (f *serveFlags) options() (mode online.Mode, deadline time.Duration, err error) {
+	if mode, err = online.ParseMode(f.mode); err != nil {
+		return mode, 0, usageError(err)
 	}
-	return "auto"
+	if f.deadline != "" {
+		if deadline, err = config.ParseDuration(f.deadline); err != nil || deadline <= 0 {
+			return mode, 0, usagef("--deadline %s: not a duration such as 90s or 10m", f.deadline)
+		}
+	}
+	return mode, deadline, nil
 }
 
 // serve opens the session and answers until the program, a signal or a request
 // ends it.
-func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *problem, h *storeHandle, program []string) error {
+func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *setup.Problem, h *setup.Store, program []string) error {
 	token, err := f.token()
 	if err != nil {
 		return err
@@ -224,11 +176,11 @@ func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *
 	if err != nil {
 		return err
 	}
-	l, address, err := f.bind(ctx, o.Name, h.path)
+	l, address, err := f.bind(ctx, o.Name, h.Path)
 	if err != nil {
 		return errors.Join(err, session.Close())
 	}
-	server := rest.NewOnline(session, p.space, token)
+	server := rest.NewOnline(session, p.Space, token)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", o.Name, address)
@@ -296,10 +248,10 @@ func (f *serveFlags) program(ctx context.Context, s streams, drain <-chan struct
 }
 
 // result says what the session came to.
-func (f *serveFlags) result(w io.Writer, p *problem, st online.Status) error {
+func (f *serveFlags) result(w io.Writer, p *setup.Problem, st online.Status) error {
 	if f.json {
 		out := map[string]any{
-			"study": st.Study, "best": p.space.Values(st.Best), "trials": st.Trials, "turns": st.Turns, "steps": st.Steps,
+			"study": st.Study, "best": p.Space.Values(st.Best), "trials": st.Trials, "turns": st.Turns, "steps": st.Steps,
 			"total_seconds": st.Total, "found": !math.IsInf(st.Value, 0),
 		}
 		if !math.IsInf(st.Value, 0) {
@@ -311,7 +263,7 @@ func (f *serveFlags) result(w io.Writer, p *problem, st online.Status) error {
 	if math.IsInf(st.Value, 0) {
 		l.add("best", "none: no iteration was reported")
 	} else {
-		l.add("best", "%s", p.space.Text(st.Best))
+		l.add("best", "%s", p.Space.Text(st.Best))
 		l.add("iteration", "%s", report.Seconds(st.Value))
 	}
 	l.add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)

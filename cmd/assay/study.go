@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
 )
 
@@ -39,7 +39,7 @@ func studyCommand(s streams) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
-	add := func(use, short string, args cobra.PositionalArgs, do func(context.Context, *storeHandle, []string) error) *cobra.Command {
+	add := func(use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: short, Args: args, ValidArgsFunction: f.complete,
 			RunE: func(cmd *cobra.Command, args []string) error { return f.with(cmd.Context(), args, do) },
@@ -47,33 +47,33 @@ func studyCommand(s streams) *cobra.Command {
 		cmd.AddCommand(c)
 		return c
 	}
-	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *storeHandle, _ []string) error {
+	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
-	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return showStudy(ctx, s.out, h, args[0], f.json)
 	})
-	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return listTrials(ctx, s.out, h, args[0], f.json)
 	})
 	for _, c := range []*cobra.Command{ls, show, trials} {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
 	}
-	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return exportStudy(ctx, s.out, h, args[0], f.format)
 	})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
-	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *storeHandle, args []string) error {
+	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *setup.Store, args []string) error {
 		return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
 	})
 	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
 	cmd.AddCommand(explainCommand(s, f))
-	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *storeHandle, args []string) error {
+	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
 		return removeStudies(ctx, s.out, h, args)
 	})
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
-	fsck := add("fsck", "rebuild every trial from the events and compare", cobra.NoArgs, func(ctx context.Context, h *storeHandle, _ []string) error {
+	fsck := add("fsck", "rebuild every trial from the events and compare", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return fsckStore(ctx, s.out, h, f.repair)
 	})
 	fsck.Flags().BoolVar(&f.repair, "repair", false, "write again what can be derived from the events")
@@ -81,12 +81,12 @@ func studyCommand(s streams) *cobra.Command {
 }
 
 // with opens the store for one command.
-func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Context, *storeHandle, []string) error) error {
-	h, err := readStore(ctx, f.store)
+func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Context, *setup.Store, []string) error) error {
+	h, err := setup.ReadStore(ctx, f.store)
 	if err != nil {
 		return err
 	}
-	defer h.close()
+	defer h.Close()
 	if err = do(ctx, h, args); len(args) > 0 {
 		return noStudy(err, args[0])
 	}
@@ -95,11 +95,11 @@ func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Co
 
 // complete offers the names of the studies to a shell.
 func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h, err := readStore(cmd.Context(), f.store)
+	h, err := setup.ReadStore(cmd.Context(), f.store)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer h.close()
+	defer h.Close()
 	var all []string
 	for name, err := range h.Studies(cmd.Context()) {
 		if err == nil {
@@ -115,7 +115,7 @@ type record struct {
 	study *config.Study
 	goal  assay.Goal
 	space coordinates
-	sum   store.Summary
+	sum   assay.Summary
 }
 
 // coordinates name those of stored configurations. They are not a Space: the
@@ -138,8 +138,8 @@ func (ps coordinates) text(c assay.Config) string {
 	return strings.Join(parts, " ")
 }
 
-func readRecord(ctx context.Context, h *storeHandle, name string) (*record, error) {
-	st, err := stored(ctx, h, name)
+func readRecord(ctx context.Context, h *setup.Store, name string) (*record, error) {
+	st, err := h.Definition(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +155,9 @@ func readRecord(ctx context.Context, h *storeHandle, name string) (*record, erro
 }
 
 // trials yields the trials of the study in order of their ids.
-func (r *record) trials(ctx context.Context, h *storeHandle) iter.Seq2[assay.Trial, error] {
+func (r *record) trials(ctx context.Context, h *setup.Store) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
-		for row, err := range h.Trials(ctx, r.name) {
+		for row, err := range h.Trials(ctx, r.name, 0, 0) {
 			if err == nil {
 				err = r.fits(row.Trial)
 			}
@@ -198,15 +198,16 @@ type listedStudy struct {
 	Censored   int64     `json:"censored"`
 	Failed     int64     `json:"failed"`
 	Infeasible int64     `json:"infeasible"`
+	Withdrawn  int64     `json:"withdrawn,omitempty"`
 	Objective  string    `json:"objective"`
 	Best       *float64  `json:"best"`
 	Spent      float64   `json:"spent_s"`
 	Last       time.Time `json:"last"`
 }
 
-func listStudies(ctx context.Context, w io.Writer, h *storeHandle, asJSON bool) error {
+func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
-	for sum, err := range h.Summaries(ctx) {
+	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
 		}
@@ -217,6 +218,7 @@ func listStudies(ctx context.Context, w io.Writer, h *storeHandle, asJSON bool) 
 		l := listedStudy{
 			Study: sum.Study, Trials: sum.Trials(), Done: sum.Counts[assay.Done], Censored: sum.Counts[assay.Censored],
 			Failed: sum.Counts[assay.Failed], Infeasible: sum.Counts[assay.Infeasible],
+			Withdrawn: sum.Counts[assay.Withdrawn],
 			Objective: r.goalText(), Spent: sum.Spent.Seconds(), Last: sum.Last,
 		}
 		best, last := "–", "–"
@@ -259,7 +261,7 @@ type shownStudy struct {
 }
 
 // showStudy prints what a study is and what it has found so far.
-func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, asJSON bool) error {
+func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err
@@ -280,6 +282,7 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 	c := r.sum.Counts
 	out := shownStudy{Study: name, Spec: r.study, Spent: r.sum.Spent.Seconds(), Trials: trialCounts{
 		Total: int(r.sum.Trials()), Done: int(c[assay.Done]), Censored: int(c[assay.Censored]), Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]),
+		Withdrawn: int(c[assay.Withdrawn]),
 	}}
 	if best != nil {
 		out.Best = &bestTrial{Trial: best.ID, Config: r.space.values(best.Config), Value: r.goal.Show(best.Value), Metrics: metricsOf(*best, r.goal)}
@@ -300,7 +303,7 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 		l.add("", "%s %s (trial %d)", r.goal.Metric, showMetric(out.Best.Value, r.goal.Unit), best.ID)
 	}
 	r.describePrior(&l, out.Cuts)
-	if r.study.Search.Name == nimo {
+	if r.study.Search.Name == setup.LearningSearcher {
 		if err := r.addErrorCurve(ctx, h, &l); err != nil {
 			return err
 		}
@@ -312,9 +315,12 @@ func showStudy(ctx context.Context, w io.Writer, h *storeHandle, name string, as
 
 // describe says what the study is.
 func (r *record) describe(l *lines) {
-	if r.study.Replay != nil {
+	switch r.study.Mode() {
+	case config.ModeTable:
 		l.add("replays", "%s", r.study.Replay.File)
-	} else {
+	case config.ModeOnline:
+		l.add("tuned", "on line: its trials are iterations of a program that runs")
+	default:
 		l.add("command", "%s", report.ShellQuote(r.study.Command))
 	}
 	for i, p := range r.space {
@@ -363,7 +369,7 @@ func (r *record) json(t assay.Trial) trialJSON {
 	return j
 }
 
-func listTrials(ctx context.Context, w io.Writer, h *storeHandle, name string, asJSON bool) error {
+func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := readRecord(ctx, h, name)
 	if err != nil {
 		return err
@@ -403,7 +409,7 @@ func showValue(g assay.Goal, t assay.Trial) string {
 	return showMetric(g.Show(t.Value), g.Unit)
 }
 
-func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []string) error {
+func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []string) error {
 	for _, name := range names {
 		if _, err := h.Spec(ctx, name); errors.Is(err, fs.ErrNotExist) {
 			return usagef("no study %q: nothing was removed (see assay study ls)", name)
@@ -411,18 +417,9 @@ func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []str
 			return err
 		}
 	}
-	rm, ok := h.Store.(assay.Remover)
-	if !ok {
-		return usagef("this store cannot forget studies")
-	}
 	for _, name := range names {
-		if err := rm.Remove(ctx, name); err != nil {
+		if err := h.Remove(ctx, name); err != nil {
 			return err
-		}
-		if h.path != "" {
-			if err := os.RemoveAll(outputDir(h.path, name)); err != nil {
-				return err
-			}
 		}
 		if _, err := fmt.Fprintf(w, "removed %s\n", name); err != nil {
 			return err
@@ -431,7 +428,7 @@ func removeStudies(ctx context.Context, w io.Writer, h *storeHandle, names []str
 	return nil
 }
 
-func fsckStore(ctx context.Context, w io.Writer, h *storeHandle, repair bool) error {
+func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) error {
 	s, ok := h.Store.(*store.SQLite)
 	if !ok {
 		return usagef("this store has nothing to check")

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
 
@@ -41,6 +38,7 @@ type tuneFlags struct {
 	target    float64
 	timeout   string
 	parallel  int
+	on        string
 	prepare   string
 	warmup    int
 	cleanup   string
@@ -82,8 +80,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: stdout:/regex/, stderr:/regex/, json:FILE#/pointer, size:FILE, cmd:COMMAND")
-	fl.StringVar(&f.search, "search", "", "searcher: "+names(searchers(), func(e searcherEntry) string { return e.name })+" (default auto)")
-	fl.StringVar(&f.stop, "stop", "", "early stopping: "+names(stoppers(), func(e stopperEntry) string { return e.name })+" (default auto)")
+	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
+	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
 	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
 	fl.StringVar(&f.repeat, "repeat", "", "runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
@@ -92,6 +90,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.Float64Var(&f.target, "target", 0, "metric value that is good enough")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
+	fl.StringVar(&f.on, "on", "", "what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
@@ -109,76 +108,127 @@ no, none, default or empty. Running the same study again resumes it.`,
 	return cmd
 }
 
-// run is the command: read, check, and tune.
+// run is the command: read, check, tune, and report.
 func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
-	st, file, warnings, err := f.load(cmd, args)
-	if err != nil {
-		return err
-	}
-	for _, w := range warnings {
-		fmt.Fprintf(s.err, "warning: %s\n", w)
-	}
-	p, err := newProblem(st, f.pin)
+	def, err := f.load(cmd, s.err, args)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		return f.describe(s.out, p)
+		return f.describe(s.out, def)
 	}
-	h, err := openStore(cmd.Context(), f.store)
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check})
 	if err != nil {
 		return err
 	}
-	defer h.close()
-	notes, err := resolvePriors(cmd.Context(), h, p)
+	defer sd.Close()
+	res, which, err := conduct(cmd.Context(), s, sd)
 	if err != nil {
 		return err
 	}
-	name, resumed, err := claim(cmd.Context(), h, st, f.study, file)
-	if err != nil {
+	out := newOutcome(sd.Problem, sd.Name, res)
+	if f.json {
+		err = writeJSON(s.out, out)
+	} else {
+		err = out.writeText(s.out)
+	}
+	switch {
+	case err != nil:
 		return err
+	case res.EndedBy == "interrupt":
+		return interrupted(s.err, which)
+	case !res.Found:
+		out.writeFailures(s.err)
+		return &exitError{codeNoResult}
 	}
-	for _, note := range notes {
-		if !resumed { // what helped then helps now
-			fmt.Fprintf(s.err, "note: %s\n", note)
-		}
+	return nil
+}
+
+// open returns the study of a definition, ready to run.
+func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o setup.Options) (*setup.Study, error) {
+	o.Warn = warnings(s.err)
+	sd, err := setup.Open(ctx, def, f.store, f.study, o)
+	if err != nil {
+		return nil, taken(err)
 	}
-	return f.tune(cmd.Context(), s, p, h, name, resumed, file)
+	for _, note := range sd.Notes {
+		fmt.Fprintf(s.err, "note: %s\n", note)
+	}
+	return sd, nil
+}
+
+// conduct runs a study until it ends or is interrupted, by the signal that it returns.
+func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.Signal, error) {
+	live := newLive(s.err, sd.Problem)
+	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
+	defer stopSignals()
+	sd.Drain, sd.Notify = drain, live.notify
+	live.start(sd.Name, sd.Resumed)
+	res, err := sd.Run(hard)
+	live.close()
+	if errors.Is(err, study.ErrInterrupted) {
+		err = nil
+	}
+	return res, which(), err
 }
 
 // describe says what would be done.
-func (f *tuneFlags) describe(w io.Writer, p *problem) error {
+func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
+	p, err := setup.New(def, setup.Options{})
+	if err != nil {
+		return err
+	}
 	if f.json {
 		return usagef("--dry-run has no result that --json could print")
 	}
-	return p.describe(w)
+	return describe(w, p)
 }
 
-// load reads the study file, if there is one, with the flags over it. file is
-// its path or "".
-func (f *tuneFlags) load(cmd *cobra.Command, args []string) (st *config.Study, file string, warnings []string, err error) {
+// load reads the study file, if there is one, with the flags over it.
+func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*config.Study, error) {
 	dash := cmd.ArgsLenAtDash()
 	files, command := args, []string(nil)
 	if dash >= 0 {
 		files, command = args[:dash], args[dash:]
 	}
-	if len(files) > 1 {
-		return nil, "", nil, usagef("one study file at a time, not %d: %s (a command comes after --)", len(files), strings.Join(files, " "))
-	}
 	edit := func(st *config.Study) error { return f.apply(cmd, st, command) }
-	if len(files) == 1 {
-		st, warnings, err = config.Load(files[0], edit)
-		return st, files[0], warnings, err
+	switch {
+	case len(files) > 1:
+		return nil, usagef("one study file at a time, not %d: %s (a command comes after --)", len(files), strings.Join(files, " "))
+	case len(files) == 1:
+		return loadStudy(warn, files[0], edit)
+	case len(command) == 0 && len(f.params) == 0:
+		return nil, usagef("what shall be tuned? Give a study file, or parameters and a command:\n" +
+			"  assay tune -p level=1..19 -- zstd -{level} -f data\nsee: assay tune --help")
 	}
-	if len(command) == 0 && len(f.params) == 0 {
-		return nil, "", nil, usagef("what shall be tuned? Give a study file, or parameters and a command:\n  assay tune -p level=1..19 -- zstd -{level} -f data\nsee: assay tune --help")
+	def := &config.Study{}
+	if err := edit(def); err != nil {
+		return nil, err
 	}
-	st = &config.Study{}
-	if err := edit(st); err != nil {
-		return nil, "", nil, err
+	said, err := def.Check()
+	warnOf(warn, said)
+	return def, err
+}
+
+// loadStudy reads a study file, and says what is odd about it.
+func loadStudy(warn io.Writer, file string, edit func(*config.Study) error) (*config.Study, error) {
+	def, said, err := config.Load(file, edit)
+	if err == nil {
+		warnOf(warn, said)
 	}
-	warnings, err = st.Check()
-	return st, "", warnings, err
+	return def, err
+}
+
+// warnOf prints warnings.
+func warnOf(w io.Writer, said []string) {
+	for _, text := range said {
+		warnings(w)(text)
+	}
+}
+
+// warnings returns what prints a warning.
+func warnings(w io.Writer) func(string) {
+	return func(text string) { fmt.Fprintf(w, "warning: %s\n", text) }
 }
 
 // apply puts the flags that were given over st.
@@ -229,6 +279,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("cleanup") {
 		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
+	}
+	if given("on") {
+		st.Placement.On = f.on
 	}
 	if given("warmup") {
 		st.Warmup = f.warmup
@@ -320,59 +373,6 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 	return nil
 }
 
-// claim finds or makes the study in the store. It refuses one of that name that
-// is another study, unless the name was not the user's: then it takes the next
-// free one.
-func claim(ctx context.Context, h *storeHandle, st *config.Study, name, file string) (string, bool, error) {
-	chosen := cmp.Or(name, st.Name)
-	if chosen == "" && file != "" {
-		chosen = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	}
-	base := chosen
-	if base == "" {
-		base = programName(st)
-	}
-	for n := 1; ; n++ {
-		candidate := base
-		if n > 1 {
-			candidate = fmt.Sprintf("%s-%d", base, n)
-		}
-		spec, err := encodeSpec(st, candidate)
-		if err != nil {
-			return "", false, err
-		}
-		err = h.Create(ctx, candidate, spec)
-		if err == nil {
-			return candidate, false, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", false, err
-		}
-		old, err := stored(ctx, h, candidate)
-		if err != nil {
-			return "", false, err
-		}
-		diff := old.Diff(st)
-		if len(diff) == 0 {
-			return candidate, true, nil
-		}
-		if chosen != "" {
-			return "", false, usagef("study %q is on record as another study:\n  %s\ngive this one a name of its own (--study NAME), or forget the other (assay study rm %s)",
-				candidate, strings.Join(diff, "\n  "), report.ShellQuote([]string{candidate}))
-		}
-	}
-}
-
-// programName returns the name of the program of a study without a file, which has a
-// command: of a shell line, its first word.
-func programName(st *config.Study) string {
-	program := st.Command[0]
-	if words := strings.Fields(program); st.Shell && len(words) > 0 {
-		program = words[0]
-	}
-	return filepath.Base(program)
-}
-
 // resumeCommand returns the command that goes on with the study.
 func resumeCommand(args []string) string {
 	return "assay " + report.ShellQuote(args)
@@ -381,77 +381,24 @@ func resumeCommand(args []string) string {
 // commandLine returns this process's arguments.
 func commandLine() []string { return os.Args[1:] }
 
-// tune runs the study and reports.
-func (f *tuneFlags) tune(ctx context.Context, s streams, p *problem, h *storeHandle, name string, resumed bool, file string) error {
-	res, which, err := f.conduct(ctx, s, p, h, name, resumed)
-	if err != nil {
-		return err
+// applyPrior puts the flags of earlier studies over st.
+func (f *tuneFlags) applyPrior(given func(string) bool, st *config.Study) error {
+	if given("prior") {
+		auto, studies, ok := config.ParsePrior(f.prior)
+		if !ok {
+			return usagef("--prior %s: neither auto, none nor different names with commas", f.prior)
+		}
+		st.Prior.Auto, st.Prior.Studies = auto, studies
 	}
-	out := newOutcome(p, name, res)
-	if f.json {
-		err = writeJSON(s.out, out)
-	} else {
-		err = out.writeText(s.out)
+	if given("alpha") {
+		if f.alpha != "auto" {
+			if _, err := fmt.Sscanf(f.alpha, "%g", &st.Prior.Alpha); err != nil || !(st.Prior.Alpha > 0 && st.Prior.Alpha < 1) {
+				return usagef("--alpha %s: neither a number between 0 and 1 nor auto", f.alpha)
+			}
+		} else {
+			st.Prior.Alpha = 0
+		}
 	}
-	switch {
-	case err != nil:
-		return err
-	case res.EndedBy == "interrupt":
-		return interrupted(s.err, which)
-	case !res.Found:
-		out.writeFailures(s.err)
-		return &exitError{codeNoResult}
-	}
+	st.Prior.Keep = append(st.Prior.Keep, f.keep...)
 	return nil
-}
-
-// conduct runs the study until it ends or is interrupted, by the signal that it
-// returns.
-func (f *tuneFlags) conduct(ctx context.Context, s streams, p *problem, h *storeHandle, name string, resumed bool) (res study.Result, by os.Signal, err error) {
-	if l, ok := h.Store.(assay.Locker); ok {
-		release, err := l.Lock(ctx, name)
-		if err != nil {
-			return res, nil, err
-		}
-		defer release()
-	}
-	if resumed {
-		if err := recallPriors(ctx, h, p, name); err != nil {
-			return res, nil, err
-		}
-	}
-	searcher, cuts, err := priorSearcher(ctx, s.err, h, p)
-	if err != nil {
-		return res, nil, err
-	}
-	stopper, err := newStopper(p.study, p.space)
-	if err != nil {
-		return res, nil, err
-	}
-	runner, clock, closeRunner, err := p.runner(ctx, s.err, name)
-	if err != nil {
-		return res, nil, err
-	}
-	defer closeRunner()
-	live := newLive(s.err, p)
-	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
-	defer stopSignals()
-	sd := &study.Study{
-		Name: name, Space: p.space, Goal: p.goal, Command: p.job, Searcher: searcher, Runner: runner, Store: h.Store,
-		Budget:  study.Budget{Time: p.study.Budget.Time, Trials: p.study.Budget.Trials, Target: p.study.Budget.Target},
-		Stopper: stopper, Clock: clock, Parallel: p.study.Parallel, Check: f.check, Drain: drain, Notify: live.notify, Cuts: cuts,
-	}
-	if p.table != nil {
-		sd.Check = 0 // the recorded runs are what they are
-	} else if h.path != "" {
-		sd.Output = func(t assay.Trial) { saveOutput(s.err, outputDir(h.path, name), t) }
-	}
-	live.start(name, resumed)
-	res, err = sd.Run(hard)
-	live.close()
-	rememberStudy(ctx, h)
-	if errors.Is(err, study.ErrInterrupted) {
-		err = nil
-	}
-	return res, which(), err
 }

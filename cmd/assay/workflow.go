@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/planreport"
+	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -45,20 +42,20 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			if len(l) != 1 {
 				return usagef("--levels %s: one way to count levels at a time", levels)
 			}
-			w, err := readWorkflow(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
+			w, err := traces.Read(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
-				return err
+				return inputError(err)
 			}
 			if svg != "" {
 				s, err := workflow.Simulate(w, slots, workflow.SimOptions{})
 				if err != nil {
 					return inputError(err)
 				}
-				if err := writeFile(svg, func(out io.Writer) error { return ganttSVG(out, w, s) }); err != nil {
+				if err := writeFile(svg, planreport.Gantt(w, s).WriteSVG); err != nil {
 					return err
 				}
 			}
-			return showLevels(cmd.OutOrStdout(), w, l[0], slots)
+			return planreport.WriteLevels(cmd.OutOrStdout(), w, l[0], slots)
 		},
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the schedule into `FILE`")
@@ -66,61 +63,6 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 	cmd.Flags().IntVar(&slots, "slots", 4, "slots of the schedule")
 	cmd.Flags().BoolVar(&fill, "fill", false, "fill missing run times from the median of their kind")
 	return cmd
-}
-
-// showLevels writes one line a level.
-func showLevels(out io.Writer, w *workflow.Workflow, l workflow.NamedLeveler, slots int) error {
-	level := l.Level(w.Graph, w.Runs(), slots)
-	levels := workflow.Profile(w, nil, level)
-	kinds := make([]map[string]int, len(levels))
-	for t, n := range level {
-		if kinds[n] == nil {
-			kinds[n] = map[string]int{}
-		}
-		kinds[n][w.Tasks[t].Kind]++
-	}
-	widest := 1
-	for _, x := range levels {
-		widest = max(widest, x.Tasks)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d tasks, %d dependencies, %d levels, %s of work (%s)\n", w.Name, len(w.Tasks), w.Graph.Edges(), len(levels), clock(w.Work()), w.Format)
-	if w.Makespan > 0 {
-		fmt.Fprintf(&b, "recorded: %s on %d cores of %d machines (%s)\n", clock(w.Makespan), w.Cores(), len(w.Machines), w.System)
-	}
-	t := report.NewTable(report.Palette{}, ">level", ">tasks", "", ">work", ">longest", "kinds")
-	for i, x := range levels {
-		bar := strings.Repeat("█", max(1, 24*x.Tasks/widest))
-		t.Add(fmt.Sprint(i), fmt.Sprint(x.Tasks), bar, clock(x.Sum), clock(x.Max), kindList(kinds[i]))
-	}
-	if err := t.Write(&b); err != nil {
-		return err
-	}
-	bound := workflow.Bounds(w, workflow.Site{}, slots)
-	fmt.Fprintf(&b, "critical path %s; on %d slots at least %s\n", clock(bound.Path), slots, clock(bound.Makespan()))
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// kindList names the kinds of a level, most tasks first, at most four.
-func kindList(n map[string]int) string {
-	var names []string
-	for k := range n {
-		names = append(names, k)
-	}
-	sortBy(names, func(a, b string) bool { return n[a] > n[b] || n[a] == n[b] && a < b })
-	var out []string
-	for i, k := range names {
-		if i == 4 {
-			out = append(out, fmt.Sprintf("and %d more", len(names)-4))
-			break
-		}
-		if k == "" {
-			k = "?"
-		}
-		out = append(out, k)
-	}
-	return strings.Join(out, ", ")
 }
 
 func workflowCalibrateCommand() *cobra.Command {
@@ -131,9 +73,9 @@ func workflowCalibrateCommand() *cobra.Command {
 		Example: "  assay workflow calibrate runs/ -o site.json\n  assay plan new.json --calibrate site.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readCalibration(args)
+			c, err := traces.Calibration(args)
 			if err != nil {
-				return err
+				return inputError(err)
 			}
 			if out == "" {
 				return c.Write(cmd.OutOrStdout())

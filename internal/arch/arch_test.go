@@ -15,32 +15,55 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/prune", "/costmodel", "/workflow"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},                // the outside world
-	{"/study", "/online"},                                     // the loop; on-line tuning
-	{"/rest"},                                                 // on-line tuning at a distance
+	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store"},   // the outside world
+	{"/study", "/online"},                        // the loop; on-line tuning
+	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                   // a definition becomes a study
+	{"/rest"},                                    // on-line tuning at a distance
 	{"/cmd/assay"},
+}
+
+// pureLayers are the layers that have no clock, file or goroutine: 0 to 2.
+const pureLayers = 2
+
+// apart is the library of workflows. It is as pure as layers 0 to 2, any package
+// above them may import it, and it imports of this module only what stands here:
+// mathematics, and a sub-package its parent. The sub-packages are strangers.
+var apart = map[string][]string{
+	"/workflow":       {"/stats"},
+	"/workflow/trace": {"/workflow", "/stats"},
+	"/workflow/site":  {"/workflow"},
 }
 
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":          {""},
-	"/bench/studies":      {}, // data, and tests of it
-	"/internal/arch":      {},
-	"/internal/cgroup":    {"/internal/mountinfo"},
-	"/internal/config":    {"", "/internal/expr"},
-	"/internal/expr":      {""},
-	"/internal/report":    {},
-	"/internal/term":      {},
-	"/internal/bench":     {"", "/stats", "/store", "/study"},
-	"/internal/explain":   {"", "/model", "/internal/report"},
-	"/internal/link":      {}, // an emulated network link
-	"/internal/mountinfo": {},
-	"/internal/proc":      {},
-	"/internal/replay":    {""}, // a record fed to a new searcher
-	"/internal/rfs":       {},   // a remote file system that counts and times
-	testOnly:              {},
+	"/assaytest":        {""},
+	"/bench/studies":    {}, // data, and tests of it
+	"/internal/arch":    {},
+	"/internal/cgroup":  {"/internal/mountinfo"},
+	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
+	"/internal/expr":    {""},
+	"/internal/report":  {},
+	"/internal/term":    {},
+	"/internal/explain": {"", "/model", "/internal/report"},
+	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
+	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench"},
+	"/internal/lab/nimo":      {"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench"},
+	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench"},
+	"/internal/link":          {}, // an emulated network link
+	"/internal/mountinfo":     {},
+	"/internal/proc":          {},
+	"/internal/replay":        {""}, // a record fed to a new searcher
+	"/internal/rfs":           {},   // a remote file system that counts and times
+	testOnly:                  {},
+
+	// Between the library of workflows and the command.
+	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},   // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                    // workflows on the file system
 }
 
 // testOnly is what nothing but tests may import.
@@ -64,7 +87,8 @@ var owner = map[string]string{
 }
 
 // impure are packages that layers 0 to 2 must not import.
-var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic", "math/rand"}
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
+	"math/rand"}
 
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
@@ -83,13 +107,18 @@ func TestImports(t *testing.T) {
 		}
 		me := level(rel)
 		allowed, aside := beside[rel]
-		if me < 0 && !aside {
+		own, alone := apart[rel]
+		if alone {
+			allowed = own
+		}
+		if me < 0 && !aside && !alone {
 			t.Errorf("%s is in no layer", f[0])
 			continue
 		}
+		pure := alone || !aside && me <= pureLayers
 		for _, imp := range f[1:] {
 			checkThirdParty(t, rel, imp)
-			if !aside && me <= 2 && slices.Contains(impure, imp) {
+			if pure && slices.Contains(impure, imp) {
 				t.Errorf("%s must be pure but imports %s", f[0], imp)
 			}
 			dep, ours := strings.CutPrefix(imp, module)
@@ -97,15 +126,34 @@ func TestImports(t *testing.T) {
 				continue
 			}
 			_, depAside := beside[dep]
+			_, depAlone := apart[dep]
 			switch {
 			case dep == testOnly:
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
-			case aside && !slices.Contains(allowed, dep):
+			case (aside || alone) && !slices.Contains(allowed, dep):
 				t.Errorf("%s may not import %s", f[0], imp)
-			case !aside && depAside && me <= 2:
-				t.Errorf("%s must be pure but imports %s", f[0], imp)
-			case !aside && !depAside && level(dep) >= me:
+			case aside || alone:
+			case (depAside || depAlone) && me <= pureLayers:
+				t.Errorf("%s must be pure and know its layers only, but imports %s", f[0], imp)
+			case !depAside && !depAlone && level(dep) >= me:
 				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
+			}
+		}
+	}
+}
+
+// A definition becomes a study without a command line: a service and a worker use the
+// same door.
+func TestSetupNeedsNoCommandLine(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", module+"/setup").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		for _, of := range []string{"github.com/spf13/", "flag", module + "/internal/term", module + "/cmd/"} {
+			if dep == of || strings.HasSuffix(of, "/") && strings.HasPrefix(dep, of) {
+				t.Errorf("setup depends on %s", dep)
 			}
 		}
 	}

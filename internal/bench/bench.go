@@ -13,19 +13,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/study"
 )
-
-// Runner is what replays a recorded study: a Runner with its own clock.
-type Runner interface {
-	assay.Runner
-	assay.Clock
-}
 
 // A Problem is a recorded study with a known optimum.
 type Problem struct {
@@ -147,50 +138,28 @@ func Run(ctx context.Context, o Options) (Report, error) {
 			}
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var (
-		mu    sync.Mutex
-		cells = map[key][]outcome{}
-		done  int
-		queue = make(chan task)
-		wg    sync.WaitGroup
-	)
-	for range max(1, o.Workers) {
-		wg.Go(func() {
-			for t := range queue {
-				p, m := &o.Problems[t.problem], &o.Methods[t.method]
-				out, err := o.one(ctx, p, m, uint64(t.seed+1), t.trials)
-				if err != nil {
-					cancel(fmt.Errorf("%s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err))
-					continue
-				}
-				mu.Lock()
-				for bi, r := range out {
-					k := key{t.problem, t.method, bi}
-					if cells[k] == nil {
-						cells[k] = make([]outcome, o.Seeds)
-					}
-					cells[k][t.seed] = r
-				}
-				done++
-				if o.Progress != nil {
-					o.Progress(done, len(tasks))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, t := range tasks {
-		if ctx.Err() != nil {
-			break
+	outs := make([]map[int]outcome, len(tasks)) // by budget
+	pool := Pool{Workers: o.Workers, Progress: o.Progress}
+	err := pool.Each(ctx, len(tasks), func(ctx context.Context, _, i int) (err error) {
+		t := tasks[i]
+		p, m := &o.Problems[t.problem], &o.Methods[t.method]
+		if outs[i], err = o.one(ctx, p, m, uint64(t.seed+1), t.trials); err != nil {
+			return fmt.Errorf("%s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err)
 		}
-		queue <- t
-	}
-	close(queue)
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
+		return nil
+	})
+	if err != nil {
 		return Report{}, err
+	}
+	cells := map[key][]outcome{}
+	for i, t := range tasks {
+		for bi, r := range outs[i] {
+			k := key{t.problem, t.method, bi}
+			if cells[k] == nil {
+				cells[k] = make([]outcome, o.Seeds)
+			}
+			cells[k][t.seed] = r
+		}
 	}
 	return o.report(cells), nil
 }
@@ -210,24 +179,20 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 		return nil, err
 	}
 	runner, clock := p.Replay(seed)
-	s := &study.Study{
-		Name: "bench", Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
-		Runner: runner, Clock: clock, Store: store.NewMem(),
-		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c, Interval: p.Interval}, nil },
+	c := Cell{
+		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
+		Runner: runner, Clock: clock, Interval: p.Interval,
 	}
 	budgets := map[int]Budget{}
 	for i, b := range o.Budgets {
 		if b = b.at(p); (b.Trials > 0) == trials {
 			budgets[i] = b
-			s.Budget.Trials = max(s.Budget.Trials, b.Trials)
-			s.Budget.Time = max(s.Budget.Time, b.Time)
+			c.Budget.Trials = max(c.Budget.Trials, b.Trials)
+			c.Budget.Time = max(c.Budget.Time, b.Time)
 		}
 	}
-	if err := s.Store.Create(ctx, s.Name, nil); err != nil {
-		return nil, err
-	}
 	start := clock.Now()
-	res, err := s.Run(ctx)
+	res, err := c.Run(ctx)
 	if err != nil {
 		return nil, err
 	}

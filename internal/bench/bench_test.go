@@ -75,7 +75,7 @@ func (r *courseRunner) Run(ctx context.Context, job assay.Job, _ func(assay.Meas
 	if limited {
 		took = job.Limit
 	}
-	if err := r.clock.Sleep(ctx, took); err != nil {
+	if err := r.clock.Sleep(ctx, job.ID.Trial, took); err != nil {
 		return assay.Measurement{}, err
 	}
 	m := assay.Measurement{Elapsed: took}

@@ -51,7 +51,7 @@ func (c *checker) add(path, text, where string, column int, format string, args 
 func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	c := &checker{study: s}
 	s.Version = Version
-	if len(s.Command) == 0 && s.Replay == nil && !incomplete {
+	if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
 		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table)")
 	}
 	c.params(incomplete)
@@ -62,6 +62,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 			c.relations()
 		}
 	}
+	c.online()
 	c.metrics()
 	c.workbench()
 	if !incomplete {
@@ -189,10 +190,16 @@ func (c *checker) templates(warnings *[]string) {
 		check("env."+name, "env "+name, value)
 	}
 	for _, m := range s.Metrics {
-		switch kind, _, _ := m.split(); kind {
-		case "json", "size":
-			check("metrics."+m.Name, "metric "+m.Name, m.Source)
-		case "cmd":
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		switch {
+		case err != nil: // see metrics
+		case source.Kind == assay.FromJSON, source.Kind == assay.FromSize:
+			path, text := "metrics."+m.Name, m.Source
+			if _, argument, _ := strings.Cut(text, ":"); s.places[path].text == argument { // {size: FILE}
+				text = argument
+			}
+			check(path, "metric "+m.Name, text)
+		case source.Kind == assay.FromCommand:
 			vars = true
 		}
 	}

@@ -57,16 +57,17 @@ func TestCheckWithoutFile(t *testing.T) {
 }
 
 func TestMetricSpec(t *testing.T) {
-	for _, good := range []string{"fps=stdout:/fps=([0-9.]+)/", "n=json:out.json#/a/0", "n=json:out.json#", "n=json:a#b.json#/x", "size=size:a{b}.out", "x=cmd:wc -c < out", "a=stderr:/(?:a|b)(x)/"} {
+	for _, good := range []string{"fps=stdout:/fps=([0-9.]+)/", "n=json:out.json#/a/0", "n=json:out.json#", "n=json: out.json", "n=json:{a}.json#/{a}", "n=json:a#b.json#/x", "size=size:a{b}.out", "x=cmd:wc -c < out", "a=stderr:/(?:a|b)(x)/"} {
 		m, err := MetricSpec(good)
 		if err != nil || m.Name+"="+m.Source != good {
 			t.Errorf("%s: got %+v, %v", good, m, err)
 		}
 	}
 	for bad, want := range map[string]string{
-		"fps": "written NAME=SOURCE", "=size:x": "it has no name", "a=b": "a source is one of", "a=size:": "nothing follows",
-		"a=stdout:x": "between slashes", "a=stdout:/x/": "exactly one group", "a=stdout:/(x/": "missing closing )", "a=json:x": "FILE#/pointer",
-		"a=json:x#y": "FILE#/pointer", "a=file:x": "unknown source file",
+		"fps": "written NAME=SOURCE", "=size:x": "it has no name", "a=b": "a source is one of", "a=size:": "size: is followed by FILE", "a=cmd: ": "cmd: is followed by COMMAND",
+		"a=stdout:x": "between slashes", "a=stdout:/x/": "exactly one group", "a=stdout:/(x/": "missing closing )",
+		"a=json:x#y": "FILE#/POINTER", "a=json:#/y": "FILE#/POINTER", "a=json:f#/~": "~0", "a=file:x": `unknown source "file"`,
+		"a=stdout:/" + strings.Repeat("x", 10_000) + "(x)/": "at most 10,000 bytes", "a=size:x\x00": "NUL",
 	} {
 		_, err := MetricSpec(bad)
 		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), want) {

@@ -15,7 +15,7 @@ func (s *Study) identity() Study {
 	i := *s
 	i.Version, i.file, i.places = Version, "", nil
 	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
-	i.Prior.Resolved = nil
+	i.Prior.Resolved, i.Placement = nil, Placement{}
 	if i.Objective.Metric == "" {
 		i.Objective.Metric = "elapsed"
 	}
@@ -41,7 +41,8 @@ func (s *Study) identity() Study {
 // Identity returns a hash of everything that must not change when a study is
 // resumed: parameters, configurations, relations, command and its environment,
 // hooks, objective, limits, metrics, search with its seed and options, stop,
-// repeat, and the table. Free to change are name, budget, timeout and parallel.
+// repeat, and the table. Free to change are name, budget, timeout, parallel and
+// where the runs are made.
 func (s *Study) Identity() string {
 	data, err := json.Marshal(s.identity())
 	if err != nil {
@@ -63,6 +64,7 @@ func (s *Study) Diff(other *Study) []string {
 		}
 	}
 	out = append(out, diffParams(a.Params, b.Params)...)
+	differ("mode", string(a.Mode()), string(b.Mode()))
 	differ("command", a.Command, b.Command)
 	differ("shell", a.Shell, b.Shell)
 	differ("env", a.Env, b.Env)

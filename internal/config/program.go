@@ -34,9 +34,10 @@ type hookTemplate struct {
 	script string
 }
 
+// A metricTemplate is a source whose file and pointer have placeholders.
 type metricTemplate struct {
-	Metric
-	source Template
+	assay.MetricSource
+	file, pointer Template
 }
 
 // A variable is an environment variable that holds a parameter.
@@ -84,14 +85,13 @@ func (s *Study) Program() (*Program, error) {
 	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
 	p.anyVars = s.Shell
 	for _, m := range s.Metrics {
-		t := metricTemplate{Metric: m}
-		switch kind, _, _ := m.split(); kind {
-		case "json", "size":
-			t.source = parse(m.Source)[0]
-		case "cmd":
-			p.anyVars = true
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		if err != nil {
+			return nil, err
 		}
-		p.metrics = append(p.metrics, t)
+		files := parse(source.File, source.Pointer)
+		p.anyVars = p.anyVars || source.Kind == assay.FromCommand
+		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
 	if failed != nil {
@@ -165,14 +165,14 @@ func (p *Program) hook(h hookTemplate, c assay.Config) []string {
 }
 
 // Metrics returns the metrics of the user with the placeholders of their files
-// replaced.
-func (p *Program) Metrics(c assay.Config) []Metric {
-	out := make([]Metric, len(p.metrics))
-	for i, m := range p.metrics {
-		out[i] = m.Metric
-		if m.source.parts != nil {
-			out[i].Source, _ = m.source.Expand(p.params, c)
-		}
+// replaced, nil if there are none.
+func (p *Program) Metrics(c assay.Config) []assay.MetricSource {
+	var out []assay.MetricSource
+	for _, m := range p.metrics {
+		s := m.MetricSource
+		s.File, _ = m.file.Expand(p.params, c)
+		s.Pointer, _ = m.pointer.Expand(p.params, c)
+		out = append(out, s)
 	}
 	return out
 }

@@ -31,6 +31,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
 		{"parallel", func(n *yaml.Node) { s.Parallel, _ = d.integer(n, "parallel", 1) }},
+		{"place", func(n *yaml.Node) { s.Placement = d.placement(n) }},
 		{"workbench", func(n *yaml.Node) { s.Workbench = d.workbench(n) }},
 		{"replay", func(n *yaml.Node) { s.Replay = d.replay(n) }},
 	}, nil)

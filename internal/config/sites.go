@@ -9,40 +9,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/assay-run/assay/internal/expr"
+	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/site"
 	"go.yaml.in/yaml/v4"
 )
 
-// Sites is what a file of sites says: a networked utility, and where the input
-// of a workflow is. The format is described in docs/format/sites.md.
+// Sites is what a file of sites says: the sites of a network and their links, and
+// where the input of a workflow is. The format is described in
+// docs/format/sites.md. It stands here, and not in workflow/site, because it is
+// YAML and uses the decoder of study files, with its flaws and places.
 type Sites struct {
 	File  string
-	Sites []Site
-	Links []SiteLink
+	Sites []site.Site
+	Links []site.Link
 	Data  []SiteData
-	data  place
-}
 
-// A Site is a place to compute and to keep data.
-type Site struct {
-	Name    string
-	Slots   int
-	Speed   float64 // relative to the machine of the recorded run times
-	Memory  float64 // bytes for each task; 0 means no limit
-	Storage float64 // bytes; +Inf means no limit
-	Disk    float64 // bytes per second; 0 means that local I/O takes no time of its own
-	Delay   time.Duration
-	place   place
-}
-
-// A SiteLink connects two sites, by their indices.
-type SiteLink struct {
-	A, B      int
-	Bandwidth float64 // bytes per second
-	Latency   time.Duration
-	place     place
+	siteAt, linkAt []place // of each site and link
+	data           place
 }
 
 // A SiteData says which input files a site holds.
@@ -67,14 +52,35 @@ func (s *Sites) Holds(name string) int {
 	return -1
 }
 
-// SiteError returns the error of a flaw of site i.
-func (s *Sites) SiteError(i int, message string) error { return s.errorAt(s.Sites[i].place, message) }
+// Network returns the network of the sites and links. The error is an [*Error] with
+// the place of the site or link that does not fit.
+func (s *Sites) Network() (*site.Network, error) {
+	n, err := site.NewNetwork(s.Sites, s.Links)
+	return n, s.Located(err)
+}
 
-// LinkError returns the error of a flaw of link i.
-func (s *Sites) LinkError(i int, message string) error { return s.errorAt(s.Links[i].place, message) }
-
-// DataError returns the error of a flaw of what data says.
-func (s *Sites) DataError(message string) error { return s.errorAt(s.data, message) }
+// Located gives an error of planning over the sites its place in the file: that of
+// the site or link that is wrong, that of the data for an input that is nowhere,
+// and the file alone if no site can run a task. Other errors are returned as they
+// are.
+func (s *Sites) Located(err error) error {
+	if e, ok := errors.AsType[*site.NetworkError](err); ok {
+		switch {
+		case e.Site >= 0:
+			return s.errorAt(s.siteAt[e.Site], e.Reason)
+		case e.Link >= 0:
+			return s.errorAt(s.linkAt[e.Link], e.Reason)
+		}
+		return s.errorAt(place{}, e.Reason)
+	}
+	if e, ok := errors.AsType[*site.MissingInputError](err); ok {
+		return s.errorAt(s.data, fmt.Sprintf("no site has the input %q: no pattern matches it", e.Input))
+	}
+	if e, ok := errors.AsType[*workflow.InfeasibleError](err); ok {
+		return s.errorAt(place{}, e.Why)
+	}
+	return err
+}
 
 func (s *Sites) errorAt(p place, message string) error {
 	return newError([]Flaw{{File: s.File, Line: p.line, Column: p.column, Message: message}})
@@ -126,6 +132,7 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 	}
 	d.pairs(sites, "sites", func(key, value *yaml.Node) {
 		s.Sites = append(s.Sites, d.site(key, value))
+		s.siteAt = append(s.siteAt, place{line: key.Line, column: key.Column})
 	})
 	if len(s.Sites) == 0 && len(d.flaws) == 0 {
 		d.fail(sites, "sites: none is given")
@@ -134,6 +141,7 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 		for _, n := range d.list(links, "links") {
 			if l, ok := d.link(n, s); ok {
 				s.Links = append(s.Links, l)
+				s.linkAt = append(s.linkAt, place{line: n.Line, column: n.Column})
 			}
 		}
 	}
@@ -145,10 +153,13 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 	d.siteData(data, s)
 }
 
-func (d *decoder) site(key, n *yaml.Node) Site {
-	s := Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1), place: place{line: key.Line, column: key.Column}}
+// site reads one site. One that says nothing has one slot of speed 1 and storage
+// without limit.
+func (d *decoder) site(key, n *yaml.Node) site.Site {
+	s := site.Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1)}
 	what := "site " + clip(key.Value)
-	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value, func(r rune) bool { return r < ' ' }) {
+	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value,
+		func(r rune) bool { return r < ' ' }) {
 		d.fail(key, "%s: a name has 1 to 100 characters", what)
 	}
 	d.mapping(n, what, []field{
@@ -175,15 +186,16 @@ func (d *decoder) site(key, n *yaml.Node) Site {
 		{"disk", func(n *yaml.Node) { d.amount(n, what+": disk", "/s", &s.Disk) }},
 		{"delay", func(n *yaml.Node) {
 			if x, ok := d.duration(n, what+": delay"); ok {
-				s.Delay = x
+				s.Delay = x.Seconds()
 			}
 		}},
 	}, nil)
 	return s
 }
 
-func (d *decoder) link(n *yaml.Node, s *Sites) (SiteLink, bool) {
-	l := SiteLink{A: -1, B: -1, place: place{line: n.Line, column: n.Column}}
+// link reads one link. ok is false if it has a flaw.
+func (d *decoder) link(n *yaml.Node, s *Sites) (l site.Link, ok bool) {
+	l = site.Link{A: -1, B: -1}
 	before := len(d.flaws)
 	d.mapping(n, "link", []field{
 		{"between", func(n *yaml.Node) {
@@ -204,7 +216,7 @@ func (d *decoder) link(n *yaml.Node, s *Sites) (SiteLink, bool) {
 		}},
 		{"latency", func(n *yaml.Node) {
 			if x, ok := d.duration(n, "latency"); ok {
-				l.Latency = x
+				l.Latency = x.Seconds()
 			}
 		}},
 	}, nil)
@@ -227,7 +239,7 @@ func (d *decoder) siteName(n *yaml.Node, s *Sites) int {
 	if !ok {
 		return -1
 	}
-	i := slices.IndexFunc(s.Sites, func(x Site) bool { return x.Name == name })
+	i := slices.IndexFunc(s.Sites, func(x site.Site) bool { return x.Name == name })
 	if i < 0 {
 		d.unknownSite(n, name, s)
 	}
@@ -255,7 +267,7 @@ func (d *decoder) siteData(n *yaml.Node, s *Sites) {
 		return
 	}
 	d.pairs(n, "data", func(key, value *yaml.Node) {
-		i := slices.IndexFunc(s.Sites, func(x Site) bool { return x.Name == key.Value })
+		i := slices.IndexFunc(s.Sites, func(x site.Site) bool { return x.Name == key.Value })
 		if i < 0 {
 			d.unknownSite(key, key.Value, s)
 			return

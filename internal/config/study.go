@@ -51,6 +51,11 @@ type Study struct {
 
 	Workbench *Workbench `json:"workbench,omitempty"`
 
+	// Placement is where the runs are made.
+	Placement Placement `json:"place,omitzero"`
+
+	// Online says that a program is tuned while it runs: there is no command.
+	Online bool    `json:"online,omitempty"`
 	Replay *Replay `json:"replay,omitempty"`
 	// Configs are the configurations of a resolved replay, in table order.
 	Configs []assay.Config `json:"configs,omitempty"`
@@ -142,8 +147,12 @@ func Decode(spec []byte) (*Study, error) {
 	if err := dec.Decode(&s); err != nil {
 		return nil, fmt.Errorf("a stored study cannot be read: %w", err)
 	}
+	s.readOnline()
 	return &s, nil
 }
+
+// File returns the path of the study file, or "" if there is none.
+func (s *Study) File() string { return s.file }
 
 // Place returns where a piece of the study was written, "FILE:LINE:COLUMN", or
 // "" if it was not written in a file. The path names it as in the file:
@@ -155,6 +164,15 @@ func (s *Study) Place(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column)
+}
+
+// At returns the beginning of a message about a piece of the study: its [Study.Place]
+// and a colon, or "".
+func (s *Study) At(path string) string {
+	if p := s.Place(path); p != "" {
+		return p + ": "
+	}
+	return ""
 }
 
 // Resolve fills in what a study of a recorded table takes from it: the

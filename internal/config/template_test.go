@@ -163,8 +163,13 @@ func TestProgram(t *testing.T) {
 	if got, want := p.Cleanup(c), []string{"sh", "-c", "rm -f *.log"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := p.Metrics(c)[0].Source, "size:out-4.mkv"; got != want {
+	if got, want := p.Metrics(c)[0].String(), "size:out-4.mkv"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	for i, want := range []string{"fps=stdout:/fps: ([0-9.]+)/", "psnr=json:r.json#/psnr"} {
+		if m := p.Metrics(c)[i+1]; m.Name+"="+m.String() != want {
+			t.Errorf("got %v of %s, want %s", m, m.Name, want)
+		}
 	}
 	want := []string{
 		"THREADS=4", "threads=4", "QUALITY=2.5", "quality=2.5", "PRESET=fast", "preset=fast", "PSY=false", "psy=false",
@@ -175,6 +180,42 @@ func TestProgram(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { p.Argv(c) }); n > 20 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A file and a pointer have placeholders each: what a value looks like does not
+// change where the one ends and the other begins.
+func TestMetricPlaceholders(t *testing.T) {
+	s, _, err := Parse("study.yaml", []byte(`command: [p, "{d}"]
+parameters: {d: {values: [a, "x#/y", "{d}"]}}
+metrics:
+  whole: {json: out.json}
+  both: {json: "{d}.json#/m/{d}"}
+  size: "size:{{{d}"
+  text: 'stdout:/\{d}(x)/'
+  line: 'cmd: echo {d}'
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range []string{"a", "x#/y", "{d}"} {
+		all := p.Metrics(assay.Config{float64(i)})
+		if len(all) != 5 {
+			t.Fatalf("got %v", all)
+		}
+		if m := all[0]; m.Kind != assay.FromJSON || m.File != "out.json" || m.Pointer != "" {
+			t.Errorf("got %+v", m)
+		}
+		if m := all[1]; m.File != d+".json" || m.Pointer != "/m/"+d {
+			t.Errorf("d=%s: got %+v", d, m)
+		}
+		if all[2].File != "{"+d || all[3].Pattern.String() != `\{d}(x)` || all[4].Command != " echo {d}" {
+			t.Errorf("d=%s: got %+v", d, all[2:])
+		}
 	}
 }
 

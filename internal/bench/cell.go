@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
+)
+
+// A Cell is one searcher on one program: what every experiment is made of. All but
+// Stopper and Interval are required.
+type Cell struct {
+	Space    *assay.Space
+	Goal     assay.Goal
+	Searcher assay.Searcher
+	Stopper  assay.Stopper // nil never stops a run
+	// Runner runs the program on Clock, the simulated clock of both: a replayed
+	// table, or what [Simulate] returns.
+	Runner   assay.Runner
+	Clock    assay.Clock
+	Interval time.Duration // how often a run is observed, for the Stopper
+	Budget   study.Budget
+}
+
+// Run plays the cell by the loop of package study, with nothing on disk, one run
+// after another. The result says how the study ended; a search that has nothing more
+// to propose is no error. An error of the searcher or of the runner is returned.
+func (c Cell) Run(ctx context.Context) (study.Result, error) {
+	s := &study.Study{
+		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
+		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
+		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
+	}
+	if err := s.Store.Create(ctx, s.Name, nil); err != nil {
+		return study.Result{}, err
+	}
+	return s.Run(ctx)
+}
+
+// Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed
+// of what measure returns, on the clock, and is not observed before its end. Runs that
+// begin at one moment are measured in the order of their trials, one at a time, so
+// measure may draw from a random source. Nothing of a job matters but Config and Limit.
+//
+// A run that reaches its limit has measured its time alone, and ends with
+// assay.ErrLimit.
+func Simulate(clock *table.SimClock, measure func(assay.Config) assay.Measurement) assay.Runner {
+	return &simulated{clock, measure}
+}
+
+type simulated struct {
+	clock   *table.SimClock
+	measure func(assay.Config) assay.Measurement
+}
+
+// Run implements [assay.Runner].
+func (s *simulated) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	// Of the actors that begin at one moment, the first in order is measured first.
+	if err := s.clock.Sleep(ctx, job.ID.Trial, 0); err != nil {
+		return assay.Measurement{}, err
+	}
+	m := s.measure(job.Config)
+	var cause error
+	if job.Limit > 0 && job.Limit < m.Elapsed {
+		m, cause = assay.Measurement{Elapsed: job.Limit}, assay.ErrLimit
+	}
+	if err := s.clock.Sleep(ctx, job.ID.Trial, m.Elapsed); err != nil {
+		return assay.Measurement{}, err
+	}
+	return m, cause
+}

@@ -1,0 +1,25 @@
+package bench
+
+import (
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/table"
+)
+
+// Truth returns what is true of the configurations of a recorded table: the objective
+// value of the means over the good runs, and whether these are within the limits of
+// the goal. A configuration that was not recorded, that always failed, or of which a
+// metric is missing, is not feasible.
+func Truth(t *table.Table, goal assay.Goal) func(assay.Config) (value float64, feasible bool) {
+	return func(c assay.Config) (float64, bool) {
+		m, ok := t.Mean(c)
+		if !ok {
+			return 0, false
+		}
+		v, err := goal.Value(m)
+		if err != nil {
+			return 0, false
+		}
+		broken, err := goal.Broken(m)
+		return v, err == nil && broken == ""
+	}
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// A Mode is what the trials of a study are.
+type Mode string
+
+// The modes of a study.
+const (
+	ModeCommand Mode = "command" // runs of a command
+	ModeTable   Mode = "table"   // runs on record, replayed
+	ModeOnline  Mode = "on-line" // iterations of a program that runs already
+)
+
+// Mode returns what the trials of the study are.
+func (s *Study) Mode() Mode {
+	switch {
+	case s.Online:
+		return ModeOnline
+	case s.Replay != nil:
+		return ModeTable
+	}
+	return ModeCommand
+}
+
+// SetOnline makes it a study that is tuned on line. What it says of how to run a
+// program is dropped: the command, its environment, hooks and metrics.
+func (s *Study) SetOnline() {
+	s.Online = true
+	s.Command, s.Shell, s.Env, s.Metrics = nil, false, nil, nil
+	s.Prepare, s.Cleanup = Hook{}, Hook{}
+}
+
+// readOnline recognises the stored form that an on-line study had before there was
+// a mode: the command on-line {a} {b}, with every parameter in its place.
+func (s *Study) readOnline() {
+	command := []string{string(ModeOnline)}
+	for _, p := range s.Params {
+		command = append(command, "{"+p.Name+"}")
+	}
+	if !s.Shell && slices.Equal(s.Command, command) {
+		s.SetOnline()
+	}
+}
+
+// online checks a study that is tuned on line.
+func (c *checker) online() {
+	s := c.study
+	if !s.Online {
+		return
+	}
+	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.SubjectTo) > 0 || s.Replay != nil {
+		c.add("", "", "", 0, "on line, what the ranks report is minimized: no other objective, no limits, no replay")
+	}
+}
+
+// A Placement says where the runs of a study are made. It is no part of what the
+// study is: see [Study.Identity].
+type Placement struct {
+	On string `json:"on,omitempty"` // the name of a runner; "" means the study's own choice
+}
+
+// placement reads NAME, or {on: NAME}.
+func (d *decoder) placement(n *yaml.Node) (p Placement) {
+	on := func(n *yaml.Node) { p.On = d.string("place.on", n) }
+	if follow(n).Kind == yaml.ScalarNode {
+		on(n)
+		return p
+	}
+	d.mapping(n, "place", []field{{"on", on}}, nil)
+	return p
+}

@@ -1,0 +1,105 @@
+package sitemodel
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/site"
+)
+
+// model is fitted to runs that take 100 s by the value of one attribute.
+func model(t *testing.T, attribute string) *costmodel.Model {
+	t.Helper()
+	space, err := assay.NewSpace([]assay.Param{{Name: attribute, Kind: assay.Ordinal, Levels: []string{"1", "2", "4"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []costmodel.Run
+	for i, x := range []float64{1, 2, 4} {
+		runs = append(runs, costmodel.Run{Config: assay.Config{float64(i)}, Seconds: 100 / x, DataFlow: 1, Compute: 100 / x})
+	}
+	m, err := costmodel.Fit(space, runs, nil, costmodel.Best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestCheck(t *testing.T) {
+	if err := Check(model(t, "cpu")); err != nil {
+		t.Error(err)
+	}
+	err := Check(model(t, "humidity"))
+	if err == nil || !strings.Contains(err.Error(), "needs humidity, which sites and tasks do not tell (they tell bandwidth, cpu") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTime checks that a kind with a model has its times, and others those of the
+// record.
+func TestTime(t *testing.T) {
+	tasks := New(map[string]*costmodel.Model{"solve": model(t, "cpu")})
+	at := func(speed float64) site.Resource {
+		s := &site.Site{Name: "s", Slots: 1, Speed: speed}
+		return site.Resource{Compute: s, Storage: s}
+	}
+	for _, tt := range []struct {
+		kind        string
+		speed, want float64
+	}{{"solve", 1, 100}, {"solve", 2, 50}, {"solve", 4, 25}, {"solve", 0, 100}, {"other", 2, 4}, {"", 4, 2}} {
+		x, err := tasks.Time(&workflow.Task{Kind: tt.kind, Run: 8}, at(tt.speed))
+		if err != nil || math.Abs(x.Compute+x.Stall-tt.want) > 0.1*tt.want {
+			t.Errorf("%q at speed %v: %+v, %v; want %v s", tt.kind, tt.speed, x, err, tt.want)
+		}
+	}
+	again, err := tasks.Time(&workflow.Task{Kind: "solve"}, at(2))
+	first, _ := tasks.Time(&workflow.Task{Kind: "solve", Run: 99}, at(2))
+	if err != nil || again != first {
+		t.Errorf("%+v and %+v at the same assignment", again, first)
+	}
+}
+
+// TestUnlimited checks that what nothing limits is the best that the model knows: a
+// site without a limit of memory has the largest.
+func TestUnlimited(t *testing.T) {
+	tasks := New(map[string]*costmodel.Model{"solve": model(t, "memory")})
+	s := &site.Site{Name: "s", Slots: 1}
+	x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: s, Storage: s})
+	if err != nil || math.Abs(x.Compute+x.Stall-25) > 2.5 {
+		t.Errorf("%+v, %v; want 25 s", x, err)
+	}
+}
+
+// TestAttributes checks what each attribute is on a resource with a route.
+func TestAttributes(t *testing.T) {
+	near, far := &site.Site{Speed: 2, Memory: 8}, &site.Site{Disk: 5}
+	r := site.Resource{Compute: near, Storage: far, Route: &site.Route{Bandwidth: 100, Latency: 0.5}}
+	task := &workflow.Task{In: 7}
+	for name, want := range map[string]float64{
+		"cpu": 2, "memory": 8, "rtt": 0.5, "bandwidth": 800, "disk": 5, "in_bytes": 7,
+	} {
+		if x, ok := attributes[name](task, r); !ok || x != want {
+			t.Errorf("%s is %v, %v; want %v", name, x, ok, want)
+		}
+	}
+	local := site.Resource{Compute: far, Storage: near}
+	if x, ok := attributes["rtt"](task, local); !ok || x != 0 {
+		t.Errorf("rtt without a route is %v, %v", x, ok)
+	}
+	for _, name := range []string{"bandwidth", "disk", "memory"} {
+		if x, ok := attributes[name](task, local); ok {
+			t.Errorf("%s is limited to %v where nothing limits it", name, x)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	w := &workflow.Workflow{Tasks: []workflow.Task{{Kind: "solve"}, {Kind: "x"}, {}}}
+	if n := New(map[string]*costmodel.Model{"solve": nil}).Unknown(w); n != 2 {
+		t.Errorf("%d tasks without a model, want 2", n)
+	}
+}

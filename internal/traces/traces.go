@@ -1,0 +1,211 @@
+// Package traces reads workflows, and what recorded executions teach, from the
+// file system. The readers of the formats are in workflow/trace, which opens no
+// file.
+//
+// Every error is a mistake in what was named or in its content: a file that is
+// not there, or a [*workflow.InputError] with the place.
+package traces
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/assay-run/assay/workflow"
+	"github.com/assay-run/assay/workflow/trace"
+)
+
+// Read reads the workflow that arg names: a file, files of one workflow with
+// commas between them, a folder of such files, or "-" for stdin. A workflow
+// without a name gets arg's last element.
+func Read(arg string, stdin io.Reader, opt workflow.FillOptions) (*workflow.Workflow, error) {
+	// A workflow of a million tasks is kept whole: collecting garbage at twice
+	// the heap would take a third of the time of reading it.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	if arg == "-" {
+		return trace.Read(opt, trace.Source{Name: "<stdin>", Reader: stdin})
+	}
+	names, err := named(arg)
+	if err != nil {
+		return nil, err
+	}
+	var sources []trace.Source
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		sources = append(sources, trace.Source{Name: name, Reader: file})
+	}
+	w, err := trace.Read(opt, sources...)
+	if err != nil {
+		return nil, err
+	}
+	if w.Name == "" {
+		w.Name = filepath.Base(arg)
+	}
+	return w, nil
+}
+
+// named returns the files that arg names, at least one. A file whose own name has
+// commas is one file.
+func named(arg string) ([]string, error) {
+	paths := []string{arg}
+	if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ",") {
+		paths = strings.Split(arg, ",")
+	}
+	var names []string
+	for _, p := range paths {
+		more, err := Files(p)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, more...)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no files", arg)
+	}
+	return names, nil
+}
+
+// Files returns path, or the regular files below it in lexical order if it is a
+// folder. Files whose names begin with a dot are left out.
+func Files(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
+			files = append(files, p)
+		}
+		return err
+	})
+	return files, err
+}
+
+// each calls f with every file that the arguments name, in order.
+func each(args []string, f func(name string) error) error {
+	for _, arg := range args {
+		files, err := Files(arg)
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			if err := f(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Calibration returns the calibration that the arguments name: one saved before,
+// which stands alone, or one fitted to the recorded executions in files and
+// folders. Executions are told apart by [trace.Label].
+func Calibration(args []string) (*workflow.Calibration, error) {
+	var runs []workflow.Execution
+	var saved *workflow.Calibration
+	var from string
+	files := 0
+	err := each(args, func(name string) error {
+		if files++; saved != nil {
+			return nil // it is an error, whatever the others are
+		}
+		c, err := savedCalibration(name)
+		if err != nil || c != nil {
+			saved, from = c, name
+			return err
+		}
+		w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+		if err != nil {
+			return err
+		}
+		runs = append(runs, trace.Label(w, filepath.ToSlash(name)).Execution)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case saved != nil && files > 1:
+		return nil, fmt.Errorf("%s is a saved calibration, which stands alone", from)
+	case saved != nil:
+		return saved, nil
+	}
+	return workflow.Calibrate(runs)
+}
+
+// savedCalibration reads the file if it is a calibration; nil if it is not.
+func savedCalibration(name string) (*workflow.Calibration, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	if head, _ := r.Peek(64); !workflow.IsCalibration(head) {
+		return nil, nil
+	}
+	return workflow.ReadCalibration(name, r)
+}
+
+// KindTimes fits lines over input sizes to the tasks of recorded executions in
+// files and folders.
+func KindTimes(args []string) (*workflow.KindModel, error) {
+	var runs []*workflow.Workflow
+	err := each(args, func(name string) error {
+		w, err := Read(name, nil, workflow.FillOptions{Allow: true})
+		runs = append(runs, w)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return workflow.FitKinds(runs...)
+}
+
+// Recorded reads every execution below the folders, named by its path below its
+// folder. Files without a recorded makespan are counted in skipped and left
+// out; so are, uncounted, files that are no JSON by their name. No execution at
+// all is an error.
+func Recorded(dirs []string) (runs []trace.Recorded, skipped int, err error) {
+	for _, dir := range dirs {
+		err := each([]string{dir}, func(name string) error {
+			base := filepath.Base(name)
+			if base == "meta.json" || !strings.HasSuffix(base, ".json") && !strings.HasSuffix(base, ".json.gz") {
+				return nil
+			}
+			w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+			if err != nil {
+				return err
+			}
+			if !(w.Makespan > 0) {
+				skipped++
+				return nil
+			}
+			rel, err := filepath.Rel(dir, name)
+			if err != nil || rel == "." {
+				rel = name
+			}
+			runs = append(runs, trace.Label(w, filepath.ToSlash(rel)))
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(runs) == 0 {
+		return nil, 0, fmt.Errorf("%s: no executions with a makespan", strings.Join(dirs, ", "))
+	}
+	return runs, skipped, nil
+}

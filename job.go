@@ -1,0 +1,103 @@
+package assay
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// jobJSON is the JSON of a Job. What is zero is left out.
+type jobJSON struct {
+	ID        RunID              `json:"id,omitzero"`
+	Config    Config             `json:"config,omitempty"`
+	Argv      []rawText          `json:"argv,omitempty"`
+	Env       []rawText          `json:"env,omitempty"`
+	Dir       rawText            `json:"dir,omitempty"`
+	Resources map[string]float64 `json:"resources,omitempty"`
+	Interval  time.Duration      `json:"interval_ns,omitempty"`
+	Limit     time.Duration      `json:"limit_ns,omitempty"`
+	Grace     time.Duration      `json:"grace_ns,omitempty"`
+	Prepare   []rawText          `json:"prepare,omitempty"`
+	Cleanup   []rawText          `json:"cleanup,omitempty"`
+	Warmup    int                `json:"warmup,omitempty"`
+	Metrics   []MetricSource     `json:"metrics,omitempty"`
+	Priority  int                `json:"priority,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
+// in which an empty list or map is nil.
+//
+// Arguments, variables and files may be any bytes. It returns an error for a
+// number that is not finite, a name of a study, resource or metric that is not
+// UTF-8, and a metric whose textual form would be read as another one.
+func (j Job) MarshalJSON() ([]byte, error) {
+	if !utf8.ValidString(j.ID.Study) {
+		return nil, fmt.Errorf("the name of study %q is not UTF-8", j.ID.Study)
+	}
+	for name := range j.Resources {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("the name of resource %q is not UTF-8", name)
+		}
+	}
+	return json.Marshal(jobJSON{
+		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
+		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
+	})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (j *Job) UnmarshalJSON(b []byte) error {
+	var r jobJSON
+	if err := json.Unmarshal(b, &r); err != nil {
+		return err
+	}
+	*j = Job{
+		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
+		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
+	}
+	return nil
+}
+
+// A rawText is text that may be no UTF-8, such as the name of a file. Its JSON
+// is a string, or {"base64":…} if a string cannot hold it.
+type rawText string
+
+type rawJSON struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s rawText) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(s)) {
+		return json.Marshal(string(s))
+	}
+	return json.Marshal(rawJSON{[]byte(s)})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *rawText) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var r rawJSON
+		err := json.Unmarshal(b, &r)
+		*s = rawText(r.Base64)
+		return err
+	}
+	return json.Unmarshal(b, (*string)(s))
+}
+
+func raw(all []string) []rawText {
+	var out []rawText
+	for _, s := range all {
+		out = append(out, rawText(s))
+	}
+	return out
+}
+
+func texts(all []rawText) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, string(s))
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package prior
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/prune"
+)
+
+// An entry is what the knowledge base remembers of a study on record: enough to
+// say whether it serves another one, and how much they are alike.
+type entry struct {
+	Name     string        `json:"name"`
+	Created  int64         `json:"created_ns"`
+	Told     int           `json:"told"` // trials in a final state
+	Program  string        `json:"program,omitempty"`
+	Space    int           `json:"space"` // index in the file's spaces
+	Params   []assay.Param `json:"-"`     // one slice for all studies of a space
+	Metric   string        `json:"metric"`
+	Maximize bool          `json:"maximize,omitempty"`
+	Unit     string        `json:"unit,omitempty"`
+	Print    []float32     `json:"print,omitempty"` // prune.Fingerprint, or nil
+	Flaw     string        `json:"flaw,omitempty"`  // why it serves nobody
+}
+
+// goal returns what a study must share.
+func (k *entry) goal() assay.Goal {
+	return assay.Goal{Metric: k.Metric, Maximize: k.Maximize, Unit: k.Unit}
+}
+
+// A Record is what a knowledge base is made from.
+type Record interface {
+	Spec(ctx context.Context, study string) ([]byte, error)
+	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
+	Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error]
+}
+
+// A Base is the studies on record, in a form that is read quickly. It keeps an index
+// and the trials of each study in a directory. The events are the truth: what is
+// missing there, old or damaged is made again. It is not safe for concurrent use.
+type Base struct {
+	record  Record
+	dir     string // "" if nothing is kept
+	studies map[string]*entry
+	spaces  [][]assay.Param
+}
+
+// intern returns the number of a list of parameters, and the one slice that stands
+// for all equal lists.
+func (kb *Base) intern(params []assay.Param) (int, []assay.Param) {
+	for i, s := range kb.spaces {
+		if sameParams(s, params) {
+			return i, s
+		}
+	}
+	kb.spaces = append(kb.spaces, params)
+	return len(kb.spaces) - 1, params
+}
+
+// Dir returns where the knowledge base of a store in a file is kept.
+func Dir(store string) string { return store + ".knowledge" }
+
+// Open returns the knowledge base of a record, up to date. It is kept in a
+// directory, which need not exist; "" keeps nothing. That it cannot be kept is no
+// error: then the events are read again.
+func Open(ctx context.Context, r Record, dir string) (*Base, error) {
+	kb := &Base{record: r, dir: dir, studies: map[string]*entry{}}
+	old := kb.readIndex()
+	changed := false
+	for sum, err := range r.Summaries(ctx, "", 0) {
+		if err != nil {
+			return nil, err
+		}
+		told := 0
+		for s, n := range sum.Counts {
+			if s.Final() && s != assay.Withdrawn {
+				told += int(n)
+			}
+		}
+		if k := old[sum.Study]; k != nil && k.Created == sum.Created.UnixNano() && k.Told == told {
+			kb.studies[k.Name] = k
+			continue
+		}
+		k, err := kb.learn(ctx, sum.Study, sum.Created.UnixNano())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		kb.studies[k.Name] = k
+		changed = true
+	}
+	for name := range old {
+		if kb.studies[name] == nil {
+			changed = true
+			if kb.dir != "" {
+				_ = os.Remove(kb.trialsFile(name)) // what is left behind does no harm
+			}
+		}
+	}
+	if changed {
+		kb.writeIndex()
+	}
+	return kb, nil
+}
+
+// learn reads a study from its events and keeps its trials.
+func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, error) {
+	k := &entry{Name: name, Created: created}
+	trials, err := kb.told(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	k.Told = len(trials)
+	st, err := kb.definition(ctx, name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		k.Flaw = err.Error()
+		return k, nil
+	}
+	goal, err := st.Goal()
+	if err != nil {
+		k.Flaw = err.Error()
+		return k, nil
+	}
+	k.Metric, k.Maximize, k.Unit, k.Program = goal.Metric, goal.Maximize, goal.Unit, programOf(st)
+	var params []assay.Param
+	for _, p := range st.Params {
+		params = append(params, p.Param())
+	}
+	k.Space, k.Params = kb.intern(params)
+	if slices.ContainsFunc(trials, func(t assay.Trial) bool { return len(t.Config) != len(k.Params) }) {
+		k.Flaw = "its trials are not of its parameters (see assay study fsck)"
+		return k, nil
+	}
+	print, err := prune.Fingerprint(prune.Study{Name: name, Params: k.Params, Goal: goal, Trials: trials})
+	if err != nil {
+		k.Flaw = err.Error()
+		return k, nil
+	}
+	for _, x := range print {
+		k.Print = append(k.Print, float32(x))
+	}
+	if kb.dir != "" {
+		// The cache may be on a disk that is full, or read-only: then it is slow.
+		_ = writeWhole(kb.trialsFile(name), encodeTrials(trials, len(k.Params)))
+	}
+	return k, nil
+}
+
+// definition returns the definition of a study on record.
+func (kb *Base) definition(ctx context.Context, name string) (*config.Study, error) {
+	spec, err := kb.record.Spec(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return config.Decode(spec)
+}
+
+// programOf returns the name of the program that a study runs, "" for a table, and
+// the mode of a study that is tuned on line.
+func programOf(st *config.Study) string {
+	switch {
+	case st.Mode() == config.ModeOnline:
+		return string(config.ModeOnline)
+	case len(st.Command) == 0:
+		return ""
+	case st.Shell:
+		return st.Command[0]
+	}
+	return filepath.Base(st.Command[0])
+}
+
+// told returns the trials of a study that ended by themselves, in the order of their ends.
+func (kb *Base) told(ctx context.Context, name string) ([]assay.Trial, error) {
+	var trials []assay.Trial
+	for e, err := range kb.record.Events(ctx, name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Told != nil && e.Told.State != assay.Withdrawn {
+			trials = append(trials, assay.Trial{Proposal: e.Told.Proposal, State: e.Told.State, Value: e.Told.Value})
+		}
+	}
+	return trials, nil
+}
+
+// trials returns the first n told trials of a study, and their digest. n < 0 stands
+// for all. It returns an error that matches fs.ErrNotExist if there is no such
+// study.
+func (kb *Base) trials(ctx context.Context, name string, n int) ([]assay.Trial, string, error) {
+	k := kb.studies[name]
+	if k == nil {
+		return nil, "", fmt.Errorf("study %q: %w", name, fs.ErrNotExist)
+	}
+	trials, ok := kb.cached(k)
+	if !ok {
+		var err error
+		if trials, err = kb.told(ctx, name); err != nil {
+			return nil, "", err
+		}
+	}
+	if n < 0 {
+		n = len(trials)
+	}
+	trials = trials[:min(n, len(trials))]
+	sum := sha256.Sum256(encodeTrials(trials, len(k.Params)))
+	return trials, hex.EncodeToString(sum[:8]), nil
+}
+
+// cached returns the trials that are kept beside the store, if they are whole and
+// up to date.
+func (kb *Base) cached(k *entry) ([]assay.Trial, bool) {
+	if kb.dir == "" {
+		return nil, false
+	}
+	b, err := os.ReadFile(kb.trialsFile(k.Name))
+	if err != nil {
+		return nil, false
+	}
+	trials, ok := decodeTrials(b, len(k.Params))
+	return trials, ok && len(trials) == k.Told
+}
+
+// study returns an earlier study with its first n trials.
+func (kb *Base) study(ctx context.Context, name string, n int) (prune.Study, string, error) {
+	trials, digest, err := kb.trials(ctx, name, n)
+	if err != nil {
+		return prune.Study{}, "", err
+	}
+	k := kb.studies[name]
+	return prune.Study{Name: name, Params: k.Params, Goal: k.goal(), Trials: trials}, digest, nil
+}

@@ -1,0 +1,131 @@
+package prior
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/prune"
+)
+
+const (
+	comparedTrials  = 200 // of the study that others are compared with
+	comparedStudies = 20  // that are compared trial by trial
+)
+
+// A Similar is another study beside one of them: one line of `assay study similar --json`: a contract.
+type Similar struct {
+	Study       string   `json:"study"`
+	Correlation *float64 `json:"correlation"` // null if there is none
+	Estimate    bool     `json:"estimate"`    // from the fingerprints, not from the trials
+	Points      int      `json:"points"`
+	Trials      int      `json:"trials"`
+	Reason      string   `json:"reason,omitempty"` // why it cannot serve, or has no correlation
+}
+
+// Similar ranks the other studies by how alike they are to the one of that name, the
+// most alike first, those without a correlation last. It returns an error that matches
+// fs.ErrNotExist if there is no such study.
+func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
+	self := kb.studies[name]
+	if self == nil {
+		return nil, fmt.Errorf("study %q: %w", name, fs.ErrNotExist)
+	}
+	if self.Flaw != "" {
+		return nil, assay.Errorf(assay.ClassUsage, "%s cannot be compared: %s", name, self.Flaw)
+	}
+	trials, _, err := kb.trials(ctx, name, -1)
+	if err != nil {
+		return nil, err
+	}
+	space, err := assay.NewSpace(self.Params)
+	if err != nil {
+		return nil, err
+	}
+	var near, far []Similar
+	var order []*entry
+	for _, other := range slices.Sorted(maps.Keys(kb.studies)) {
+		k := kb.studies[other]
+		switch {
+		case other == name:
+		case k.Flaw != "":
+			far = append(far, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
+		default:
+			order = append(order, k)
+		}
+	}
+	// Studies with other ranges have no estimate and are compared in any case.
+	estimate := map[*entry]float64{}
+	for _, k := range order {
+		estimate[k] = 2
+		if r := printCorrelation(self, k); !math.IsNaN(r) {
+			estimate[k] = r
+		}
+	}
+	if len(order) > comparedStudies {
+		slices.SortStableFunc(order, func(a, b *entry) int { return cmp.Compare(estimate[b], estimate[a]) })
+	}
+	var studies []prune.Study
+	for i, k := range order {
+		if i >= comparedStudies {
+			r := printCorrelation(self, k)
+			s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print), Trials: k.Told}
+			if math.IsNaN(r) {
+				s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
+			}
+			far = append(far, s)
+			continue
+		}
+		study, _, err := kb.study(ctx, k.Name, -1)
+		if err != nil {
+			return nil, err
+		}
+		studies = append(studies, study)
+	}
+	for _, r := range prune.Rank(prune.NewKnowledge(space, self.goal(), studies), spreadOf(trials, comparedTrials)) {
+		s := Similar{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
+		switch {
+		case r.Err != nil:
+			s.Trials, s.Reason = kb.studies[r.Study].Told, r.Err.Error()
+		case s.Correlation == nil && r.Points < 3:
+			s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
+		case s.Correlation == nil:
+			s.Reason = "no correlation: all outcomes are equal at these points"
+		}
+		near = append(near, s)
+	}
+	all := append(near, far...)
+	slices.SortStableFunc(all, func(a, b Similar) int { return cmp.Compare(orLess(b.Correlation), orLess(a.Correlation)) })
+	return all, nil
+}
+
+func orLess(r *float64) float64 {
+	if r == nil {
+		return math.Inf(-1)
+	}
+	return *r
+}
+
+func finiteOrNil(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// spreadOf returns n trials in even steps, or all if there are no more.
+func spreadOf(trials []assay.Trial, n int) []assay.Trial {
+	if len(trials) <= n {
+		return trials
+	}
+	out := make([]assay.Trial, n)
+	for i := range out {
+		out[i] = trials[i*len(trials)/n]
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package assay
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// An Event is one step of a study. Exactly one of its pointers is set.
+type Event struct {
+	At    time.Time     `json:"at"`
+	Spent time.Duration `json:"spent_ns"` // of the study's time budget, when the event was made
+	Asked *Proposal     `json:"asked,omitempty"`
+	// Batch stands with the first proposal of one Ask: the n that it was called
+	// with. The other proposals of that Ask have -1. 0 means 1: a record that
+	// was made one proposal at a time.
+	Batch int `json:"batch,omitempty"`
+	// Memo stands with the last proposal of one Ask: what [Resumer.Memo]
+	// returned after it.
+	Memo []byte `json:"memo,omitempty"`
+	// Started says that an attempt at a run has begun. It changes no state.
+	Started *Start `json:"started,omitempty"`
+	Told    *Trial `json:"told,omitempty"`
+	// Checked is a run outside the search, which repeats a configuration to
+	// measure it better. Its ID is that of the trial it repeats.
+	Checked *Trial `json:"checked,omitempty"`
+	Cut     *Cut   `json:"cut,omitempty"`
+	// Ordered says when a trial is to be run, compared with others that wait.
+	Ordered *Order `json:"ordered,omitempty"`
+	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. That
+	// of a trial which has ended, or was not asked, changes nothing.
+	Withdrawn *Withdrawal `json:"withdrawn,omitempty"`
+	Ended     *End        `json:"ended,omitempty"`
+}
+
+// A Start is the beginning of one attempt at a run.
+type Start struct {
+	RunID
+	Where string `json:"where,omitempty"` // the machine or the queue, for people
+}
+
+// An Order changes the priority of a trial; see [Job.Priority].
+type Order struct {
+	Trial    int64  `json:"trial"`
+	Priority int    `json:"priority"`
+	By       string `json:"by,omitempty"` // who asked for it
+}
+
+// A Withdrawal takes a trial back.
+type Withdrawal struct {
+	Trial  int64  `json:"trial"`
+	By     string `json:"by,omitempty"` // who asked for it
+	Reason string `json:"reason,omitempty"`
+}
+
+// An End is why a session of a study ended; a later session may go on.
+type End struct {
+	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
+}
+
+// A Position is a place in the record of a study: the number of the event
+// before it. Events count from 1, so that 0 is the place before the first.
+type Position int64
+
+// A Store keeps studies as append-only sequences of events. It is safe for
+// concurrent use, by several processes too.
+//
+// A study that does not exist is an error that matches fs.ErrNotExist.
+type Store interface {
+	// Create makes a study with no events. It returns an error that matches
+	// fs.ErrExist if there is one of that name.
+	Create(ctx context.Context, study string, spec []byte) error
+	// Spec returns what Create was given.
+	Spec(ctx context.Context, study string) ([]byte, error)
+	// Studies yields the names in lexical order.
+	Studies(ctx context.Context) iter.Seq2[string, error]
+	// Append adds events, all or none, if at is the end of the record, and
+	// returns the new end. When the error is nil they survive the end of the
+	// process and, in a durable store, of the machine.
+	//
+	// Append returns an error that matches [ErrConflict], and adds nothing, if
+	// at is not the end of the record. If exactly these events stand behind at
+	// already, that is no error: it returns the position behind them, so that a
+	// call of unknown outcome can be made again. After any other error than
+	// ErrConflict the outcome is unknown.
+	Append(ctx context.Context, study string, at Position, events ...Event) (Position, error)
+	// Events yields the events behind a position, in the order of their Append.
+	// Behind the end of the record, or any position beyond it, there are none.
+	Events(ctx context.Context, study string, after Position) iter.Seq2[Event, error]
+}
+
+// ErrConflict says that somebody else has written to the record of a study.
+var ErrConflict = Errorf(ClassConflict, "the record has moved on")
+
+// A Remover is a Store that can forget a study and its events.
+type Remover interface {
+	Remove(ctx context.Context, study string) error
+}
+
+// A Locker is a Store that can make one process the exclusive owner of a study,
+// so that no two searchers write to one sequence of events.
+type Locker interface {
+	// Lock returns ErrLocked, wrapped with who holds it, if another process or
+	// an earlier Lock does. The lock ends with release, or with the process.
+	Lock(ctx context.Context, study string) (release func() error, err error)
+}
+
+// ErrLocked says that a study is being run by somebody else.
+var ErrLocked = Errorf(ClassLocked, "study is in use")

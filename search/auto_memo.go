@@ -1,0 +1,64 @@
+package search
+
+import (
+	"fmt"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
+)
+
+// An autoState is what the proposals of [Auto] leave but the steps themselves.
+type autoState struct {
+	bayesState
+	Turn int `json:"turn"`
+	// Kernel are the parameters of the process, which were learned from Trials
+	// trials; nil, and 0, before the first fit, and nil also if they are those of the
+	// memo before.
+	Kernel []float64 `json:"kernel,omitempty"`
+	Trials int       `json:"trials,omitempty"`
+}
+
+// maxKernel is beyond what a parameter of a kernel can be: its exponential is finite.
+const maxKernel = 300
+
+// Memo implements [assay.Resumer].
+func (a *Auto) Memo() []byte { return a.memoir.memo(a) }
+
+// Recall implements [assay.Resumer].
+func (a *Auto) Recall(memos [][]byte) error { return a.memoir.recall(a, a.bayes.last, memos) }
+
+func (a *Auto) again(s bayesStep) (assay.Proposal, error) { return a.bayes.again(s) }
+
+func (a *Auto) state() autoState {
+	s := autoState{bayesState: a.bayes.state(), Turn: a.turn, Trials: a.process.trials}
+	if a.process.fitted != nil && a.process.noted != a.process.trials {
+		s.Kernel = a.process.fitted.Parameters()
+		a.process.noted = a.process.trials
+	}
+	return s
+}
+
+func (a *Auto) restore(s autoState) {
+	a.bayes.restore(s.bayesState)
+	a.turn = s.Turn
+	if s.Kernel != nil {
+		a.process = process{fitted: model.GPOf(s.Kernel), trials: s.Trials, noted: s.Trials}
+	}
+}
+
+func (a *Auto) valid(step *bayesStep, state *autoState) error {
+	if step != nil {
+		return a.bayes.valid(step, nil)
+	}
+	if state.Turn < 0 || state.Trials < 0 {
+		return fmt.Errorf("turn %d, %d trials", state.Turn, state.Trials)
+	}
+	// A hint is one feature more.
+	if n := len(state.Kernel) - len(a.bayes.space.Features()); state.Kernel != nil && n != 2 && n != 3 {
+		return fmt.Errorf("%d parameters of a kernel over %d features", len(state.Kernel), len(a.bayes.space.Features()))
+	}
+	if err := validNumbers(state.Kernel, maxKernel); err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	return a.bayes.valid(nil, &state.bayesState)
+}

@@ -1,0 +1,58 @@
+package search
+
+import (
+	"fmt"
+
+	"github.com/assay-run/assay"
+)
+
+// A bayesStep is a proposal of [Bayes].
+type bayesStep struct {
+	Config assay.Config `json:"c"`
+	Lie    *float64     `json:"y,omitempty"` // its believed objective; nil if there is none
+	Spread bool         `json:"d,omitempty"` // the design made it, which makes it again
+}
+
+// A bayesState is what proposals leave but the steps themselves.
+type bayesState struct {
+	Random randomState `json:"r"`
+	Done   bool        `json:"done,omitempty"`
+}
+
+// Memo implements [assay.Resumer].
+func (b *Bayes) Memo() []byte { return b.memoir.memo(b) }
+
+// Recall implements [assay.Resumer].
+func (b *Bayes) Recall(memos [][]byte) error { return b.memoir.recall(b, b.last, memos) }
+
+func (b *Bayes) compute(n int) ([]assay.Proposal, []bayesStep, error) { return b.ask(n, b.choose) }
+
+// again implements [resumed]. The design is cheap, and it moves on by its own
+// proposals: it makes them again.
+func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
+	if !b.open(s.Config) {
+		return assay.Proposal{}, assay.ErrDone
+	}
+	if s.Spread {
+		if c, _ := b.design.propound(); !c.Equal(s.Config) {
+			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo", b.last+1)
+		}
+	}
+	return b.give(s.Config, orNaN(s.Lie)), nil
+}
+
+func (b *Bayes) state() bayesState { return bayesState{stateOf(b.source), b.done} }
+
+func (b *Bayes) restore(s bayesState) {
+	if err := s.Random.set(b.source); err != nil {
+		panic(err) // valid has tried it
+	}
+	b.done = s.Done
+}
+
+func (b *Bayes) valid(step *bayesStep, state *bayesState) error {
+	if step != nil {
+		return b.space.Check(step.Config)
+	}
+	return state.Random.valid()
+}

@@ -1,0 +1,58 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/prune"
+)
+
+// helped returns the searcher of a study with the earlier studies that help it, what
+// lists the cuts, nil if there are none, and a note if the help is not all that it
+// could be.
+func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut, note string, err error) {
+	if len(c.helpers) == 0 {
+		searcher, err = p.searcher(nil)
+		return searcher, nil, "", err
+	}
+	base := c.base
+	if base == nil {
+		if base, err = s.Knowledge(ctx); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	studies, err := base.Studies(ctx, c.helpers)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	k := prune.NewKnowledge(p.Space, p.Goal, studies)
+	searcher, err = p.searcher(func(inner assay.Searcher) (assay.Searcher, error) {
+		k.Hint(inner)
+		if _, ok := assay.As[assay.Narrower](inner); ok {
+			pruner, err := prune.New(inner, k, p.pruning())
+			if err != nil {
+				return nil, usageError(err)
+			}
+			inner, cuts = pruner, pruner.Cuts
+		} else {
+			note = fmt.Sprintf("the searcher %s cannot leave out values: earlier studies propose configurations, but nothing is pruned",
+				cmp.Or(p.Definition.Search.Name, DefaultSearcher))
+		}
+		return prune.NewTransfer(inner, k, prune.TransferOptions{Seed: p.Definition.Search.Seed}), nil
+	})
+	return searcher, cuts, note, err
+}
+
+// pruning returns how values are left out of the space.
+func (p *Problem) pruning() prune.Options {
+	asked := p.Definition.Prior
+	o := prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
+	for _, text := range asked.Keep {
+		name, value, _ := strings.Cut(text, "=")
+		o.Keep = append(o.Keep, prune.Kept{Param: name, Value: value})
+	}
+	return o
+}

@@ -1,0 +1,113 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/config"
+)
+
+// declareNIMO is the active learner of a cost model. Its options are those of
+// costmodel.Options; method published has the alternatives of Table 1.
+func declareNIMO(f *fields) newSearcher {
+	options := f.costmodel()
+	return func(space *assay.Space, seed uint64) (assay.Searcher, error) {
+		o, err := options(space, seed)
+		if err != nil {
+			return nil, err
+		}
+		return costmodel.NewActiveLearner(space, o), nil
+	}
+}
+
+// costmodel declares the options of a cost model.
+func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Options, error) {
+	o, published := costmodel.Options{}, &costmodel.Published{}
+	method, cores := "auto", ""
+	f.number("target", &o.Target, 0.01, 1000)
+	f.int("runs", &o.MinRuns, 1, 1_000_000)
+	f.word("method", &method, "auto", "published")
+	oneOf(f, "regression", &o.Regression, costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth, costmodel.Process, costmodel.Trees)
+	all := len(f.options)
+	oneOf(f, "reference", &published.Reference, costmodel.Min, costmodel.Max, costmodel.Rand)
+	oneOf(f, "traversal", &published.Traversal, costmodel.RoundRobin, costmodel.Improvement, costmodel.Dynamic)
+	oneOf(f, "design", &published.Design, costmodel.LMaxI1, costmodel.L2I2, costmodel.LMaxIMax, costmodel.LMaxI2)
+	oneOf(f, "error", &published.Error, costmodel.CrossValidation, costmodel.RandomSet, costmodel.DesignedSet)
+	f.number("threshold", &published.Threshold, 0, 1000)
+	f.list("predictors", "parts of the model, with commas", func(item string) error {
+		part, err := costmodel.ParsePart(item)
+		published.Predictors = append(published.Predictors, part)
+		return err
+	})
+	if method == "published" {
+		o.Published = published
+	} else {
+		for _, option := range f.options[all:] {
+			if f.given(option.Key) {
+				f.flaw(option.Key, "it is an option of method: published")
+			}
+		}
+	}
+	f.text("cores", "the name of a parameter", &cores)
+	emulated := f.def.Workbench != nil && !f.def.Workbench.Passive
+	return func(space *assay.Space, seed uint64) (costmodel.Options, error) {
+		if cores == "" && emulated && space.Index("cpu") >= 0 {
+			cores = "cpu"
+		}
+		if cores != "" && space.Index(cores) < 0 {
+			f.flaw("cores", "there is no parameter %q", cores)
+		}
+		o.Seed, o.Cores = seed, cores
+		return o, f.err
+	}
+}
+
+// A Reader is what [Learned] needs of a store.
+type Reader interface {
+	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
+}
+
+// Learned returns what the searcher nimo has learned from the record of a study: each
+// of its runs is a measurement of its configuration. If it was nimo that ran the
+// study, the options are the same, and there is an error curve.
+func Learned(ctx context.Context, r Reader, name string, def *config.Study, space *assay.Space) (*costmodel.ActiveLearner, error) {
+	var trials []assay.Trial
+	for e, err := range r.Events(ctx, name, 0) {
+		switch {
+		case err != nil:
+			return nil, err
+		case e.Told != nil:
+			trials = append(trials, *e.Told)
+		case e.Checked != nil:
+			trials = append(trials, *e.Checked)
+		}
+	}
+	own := def.Search.Name == LearningSearcher
+	f := &fields{def: def, at: "search"}
+	if own {
+		f.values = def.Search.Options
+	}
+	opts, err := f.costmodel()(space, def.Search.Seed)
+	if err != nil {
+		return nil, err
+	}
+	l := costmodel.NewActiveLearner(space, opts)
+	if own {
+		var first []assay.Config
+		if c, given, err := def.Default(space); err != nil {
+			return nil, err
+		} else if given {
+			first = []assay.Config{c}
+		}
+		l, err = costmodel.Recall(space, opts, first, trials)
+	} else {
+		err = l.Observe(trials...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("study %q: %w", name, err)
+	}
+	return l, nil
+}

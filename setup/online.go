@@ -1,0 +1,68 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/online"
+)
+
+// Online makes a definition that of a study that is tuned on line; see
+// config.Study.SetOnline. searcher, if it is not "", takes the place of that which the
+// definition names.
+func Online(def *config.Study, searcher string) {
+	def.SetOnline()
+	def.Search.Name = cmp.Or(searcher, def.Search.Name, OnlineSearcher)
+}
+
+// A Session is an on-line problem that has its place in a store. Mode, Deadline,
+// Clock and Flush may be set before it is opened with online.Open.
+type Session struct {
+	online.Options
+	Resumed bool // it goes on where it was
+
+	release func() error
+}
+
+// Session finds or makes the study of an on-line problem in the store, as
+// [Problem.Study] does, and makes this process its owner until the session is closed.
+func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Session, error) {
+	if p.Definition.Mode() != config.ModeOnline {
+		return nil, errors.New("setup: a session of a study that is not on line")
+	}
+	c, err := p.claim(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := store.Lock(ctx, c.name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Resumed: c.resumed, release: release, Options: online.Options{
+		Name: c.name, Space: p.Space, Store: store.Store, Default: p.First[0], Searcher: p.epoch, Samples: p.Definition.Repeat.Runs,
+	}}
+	if p.Definition.Repeat.Estimator != "" {
+		s.Estimator = estimatorOf(p.Definition.Repeat).reduce
+	}
+	return s, nil
+}
+
+// epoch returns the searcher after n restarts of the search. The session takes the
+// samples: there are no repeated runs.
+func (p *Problem) epoch(n int) (assay.Searcher, error) {
+	def, again := *p.Definition, *p
+	def.Search.Seed += uint64(n)
+	def.Repeat = config.Repeat{}
+	if again.Definition = &def; n > 0 {
+		again.made = nil
+	} else {
+		p.made = nil
+	}
+	return again.searcher(nil)
+}
+
+// Close gives up the ownership of the study.
+func (s *Session) Close() error { return s.release() }

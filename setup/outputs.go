@@ -1,0 +1,65 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/assay-run/assay"
+)
+
+// outputs is where the outputs of a study's runs are kept: beside the store, not in
+// it, so that a program that floods its output cannot harm the record.
+func (s *Store) outputs(study string) string {
+	return filepath.Join(s.Path+".outputs", "study-"+url.PathEscape(study))
+}
+
+// keepOutput keeps what there is of a run's output, if anything: ID.stdout and
+// ID.stderr. A failure costs the output only, and is said to warn.
+func (s *Store) keepOutput(warn func(string), study string, t assay.Trial) {
+	dir := s.outputs(study)
+	for _, stream := range []struct {
+		name string
+		data []byte
+	}{{"stdout", t.Measurement.Stdout}, {"stderr", t.Measurement.Stderr}} {
+		if len(stream.data) == 0 {
+			continue
+		}
+		err := os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.%s", t.ID, stream.name)), stream.data, 0o600)
+		}
+		if err != nil {
+			warn(fmt.Sprintf("the output of trial %d is not kept: %v", t.ID, err))
+			return
+		}
+	}
+}
+
+// Output opens what was kept of a stream of a trial's run, "stdout" or "stderr": it is
+// empty if the run printed nothing. It returns an error that matches fs.ErrNotExist if
+// there is no such study, and one of the class usage if it has no such trial.
+func (s *Store) Output(ctx context.Context, study string, trial int64, stream string) (io.ReadCloser, error) {
+	if _, err := s.Spec(ctx, study); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(s.outputs(study), fmt.Sprintf("%d.%s", trial, stream)))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	for row, err := range s.Trials(ctx, study, trial-1, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if row.Trial.ID == trial {
+			return io.NopCloser(strings.NewReader("")), nil
+		}
+	}
+	return nil, usagef("study %q has no trial %d (see assay study trials)", study, trial)
+}

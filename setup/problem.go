@@ -1,0 +1,298 @@
+package setup
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/table"
+)
+
+// grace is how long a run has from SIGTERM to SIGKILL.
+const grace = time.Second
+
+// Options are what a study needs that its definition does not say. The zero value is
+// good.
+type Options struct {
+	// Pin keeps runs off this process's own processor where there are 4 or more.
+	Pin bool
+	// Check is the number of pairs of runs at the end that compare the best with the
+	// first configuration. A recorded table has none: its runs are what they are.
+	Check int
+	// Alone has no earlier study help, whatever the definition says.
+	Alone bool
+	// Warn is told what goes wrong without ending the study. It must be safe for
+	// concurrent use; nil hears nothing.
+	Warn func(text string)
+	// Runner, if set, makes the runs in place of the runner that the definition
+	// names, and Clock is its clock, nil for the machine's. The caller closes it.
+	Runner assay.Runner
+	Clock  assay.Clock
+}
+
+// A Problem is a definition that has been read and checked: what runs, in which
+// space, for which goal, and how it is searched. Its fields are not to be changed. It
+// is not safe for concurrent use.
+type Problem struct {
+	Definition *config.Study
+	Space      *assay.Space
+	Goal       assay.Goal
+	First      []assay.Config  // what is tried first: the user's default, if there is one
+	Program    *config.Program // nil unless a command is run
+	Table      *table.Table    // nil unless a table is replayed
+
+	opts    Options
+	makes   newSearcher
+	made    assay.Searcher // by makes, until it is taken; see algorithm
+	stopper assay.Stopper
+}
+
+// New checks a definition and builds everything that can be wrong with it before
+// anything is started or written. An error is of the class usage if the definition is
+// at fault; its text begins with the place in the study file, if there is one.
+//
+// A definition of a recorded table is completed with the parameters of the table.
+func New(def *config.Study, o Options) (*Problem, error) {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	p := &Problem{Definition: def, opts: o}
+	if _, err := runnerOf(def); err != nil && o.Runner == nil {
+		return nil, err
+	}
+	if err := p.readSpace(); err != nil {
+		return nil, err
+	}
+	if err := p.readMethod(); err != nil {
+		return nil, err
+	}
+	if def.Mode() != config.ModeCommand {
+		return p, nil
+	}
+	var err error
+	if p.Program, err = def.Program(); err != nil {
+		return nil, usageError(err)
+	}
+	if row, _ := runnerOf(def); !row.here || o.Runner != nil {
+		return p, nil
+	}
+	return p, p.checkProgram()
+}
+
+// readSpace reads the table, if there is one, and makes the space, the goal and what
+// is tried first.
+func (p *Problem) readSpace() (err error) {
+	def := p.Definition
+	if def.Mode() == config.ModeTable {
+		if p.Table, err = readTable(def); err != nil {
+			return err
+		}
+	}
+	if p.Space, err = def.Space(); err != nil {
+		return err
+	}
+	if p.Goal, err = def.Goal(); err != nil {
+		return err
+	}
+	c, given, err := def.Default(p.Space)
+	if err != nil {
+		return usageError(err)
+	}
+	if !given && def.Mode() == config.ModeOnline {
+		c, given = p.Space.Draw(newRand(0)) // the ranks run something from the start
+	}
+	if given {
+		p.First = []assay.Config{c}
+	}
+	if def.Mode() == config.ModeOnline && p.Space.Size().N == 1 {
+		return usagef("%s: nothing to tune: the space has one configuration", def.File())
+	}
+	return nil
+}
+
+// readMethod makes the searcher and the stopper.
+func (p *Problem) readMethod() (err error) {
+	if p.makes, err = readSearcher(p.Definition); err != nil {
+		return err
+	}
+	if p.made, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
+		return err
+	}
+	stopper, err := readStopper(p.Definition)
+	if err != nil {
+		return err
+	}
+	p.stopper = stopper(p.Definition, p.Space)
+	return nil
+}
+
+// algorithm returns the searcher that the definition names: the one that New made,
+// and another like it when that one has been taken.
+func (p *Problem) algorithm() (assay.Searcher, error) {
+	s := p.made
+	if p.made = nil; s != nil {
+		return s, nil
+	}
+	return p.makes(p.Space, p.Definition.Search.Seed)
+}
+
+// A wrapper wraps the algorithm of a searcher.
+type wrapper func(assay.Searcher) (assay.Searcher, error)
+
+// searcher returns the searcher of the problem with its wrappers: next to the
+// algorithm wrap, if there is one, then what is tried first, no configuration twice,
+// and repeated runs.
+func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
+	s, err := p.algorithm()
+	if err != nil {
+		return nil, err
+	}
+	learner, learns := s.(*costmodel.ActiveLearner)
+	if p.Definition.Stop.Rule == posteriorStop {
+		s = search.Presume(s)
+	}
+	if wrap != nil {
+		if s, err = wrap(s); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.First) > 0 {
+		s = search.First(s, p.First...)
+	}
+	if s = repeated(search.Cache(s), p.Definition.Repeat); learns {
+		s = learner.Around(s)
+	}
+	return s, nil
+}
+
+// Preview returns the first configurations that a study would try, at most n, as far
+// as they do not depend on what is measured.
+func (p *Problem) Preview(n int) ([]assay.Config, error) {
+	s, err := p.searcher(nil)
+	if err != nil {
+		return nil, err
+	}
+	var first []assay.Config
+	for range n {
+		ps, err := s.Ask(1)
+		if err != nil || len(ps) == 0 {
+			break
+		}
+		first = append(first, ps[0].Config)
+	}
+	return first, nil
+}
+
+// readTable reads the recorded table of a study and resolves the study with it.
+func readTable(st *config.Study) (*table.Table, error) {
+	var given []assay.Param
+	for _, p := range st.Params {
+		given = append(given, p.Param())
+	}
+	if info, err := os.Stat(st.Replay.File); err == nil && info.IsDir() {
+		return nil, usagef("%sit is a directory, not a table: %s", st.At("replay.file"), st.Replay.File)
+	}
+	t, err := table.Open(table.Spec(*st.Replay), given...)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return t, st.Resolve(t.Params, t.Configs, t.Digest)
+}
+
+// checkProgram returns an error if the program of some configuration is missing:
+// those whose first argument differs are few.
+func (p *Problem) checkProgram() error {
+	seen := map[string]bool{}
+	check := func(c assay.Config) error {
+		argv := p.Program.Argv(c)
+		if len(argv) == 0 {
+			return usagef("the command is empty for %s", p.Space.Text(c))
+		}
+		if seen[argv[0]] {
+			return nil
+		}
+		seen[argv[0]] = true
+		if _, err := run.LookPath(argv[0], p.Definition.Dir); err != nil {
+			return usageError(fmt.Errorf("%s%w", p.Definition.At("command"), err))
+		}
+		return nil
+	}
+	base, _ := p.Space.Draw(newRand(0))
+	if len(p.First) > 0 {
+		base = p.First[0]
+	}
+	if err := check(base); err != nil {
+		return err
+	}
+	for i, q := range p.Space.Params {
+		for l := range min(q.Count(), 64) {
+			c := base.Clone()
+			if c[i] = q.At(l); p.Space.Contains(c) {
+				if err := check(c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// job returns the run of a configuration.
+func (p *Problem) job(c assay.Config) (assay.Job, error) {
+	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
+	if p.Program != nil {
+		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
+		if hooks := p.Definition; hooks.Prepare.Shell || hooks.Cleanup.Shell {
+			j.Env = slices.Concat(p.Program.ParamEnv(c), j.Env) // which those of the study override
+		}
+		j.Resources = p.Definition.Resources(p.Space, c)
+		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
+		j.Metrics = p.Program.Metrics(c)
+	}
+	return j, nil
+}
+
+// Environment returns the variables that the command needs for a configuration: those
+// of the study, and the parameters if it is a shell line. A parameter that the line
+// names in one spelling only, $threads or $THREADS, is given in that one.
+func (p *Problem) Environment(c assay.Config) []string {
+	params := p.Program.ParamEnv(c)
+	spelt := func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		line := p.Definition.Command[0]
+		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name)
+	}
+	return slices.DeleteFunc(p.Program.Env(c), func(e string) bool {
+		switch {
+		case !slices.Contains(params, e):
+			return false
+		case !p.Definition.Shell: // it is for the commands of metrics
+			return true
+		case spelt(e):
+			return false
+		}
+		return slices.ContainsFunc(params, func(other string) bool { return strings.EqualFold(other, e) && spelt(other) })
+	})
+}
+
+// Interval is how often a run is observed.
+func (p *Problem) Interval() time.Duration {
+	if p.Definition.Stop.Interval > 0 {
+		return p.Definition.Stop.Interval
+	}
+	if p.Table != nil {
+		return max(p.Table.MedianElapsed()/50, time.Microsecond)
+	}
+	return observeEvery
+}
+
+// newRand returns the random source of a seed.
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }

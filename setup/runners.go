@@ -1,0 +1,127 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/workbench"
+)
+
+// A runner is a row of the table of runners.
+type runner struct {
+	name, summary string
+	// mode is that of the studies whose trials it makes. The first row of a mode is
+	// that of a study that names none.
+	mode config.Mode
+	// here says that programs are run on this machine: they must be there.
+	here bool
+	// open returns a runner for a study whose runs belong to owner.
+	open func(ctx context.Context, p *Problem, owner string) (opened, error)
+}
+
+// opened is a runner that is ready.
+type opened struct {
+	assay.Runner
+	clock assay.Clock // nil for the machine's
+	close func() error
+}
+
+// runners is the table of runners: --on, and place.on of a study file. To add one, add
+// a row; see CONTRIBUTING.md.
+func runners() []runner {
+	return []runner{
+		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
+		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
+	}
+}
+
+// runnerOf returns the row of the runner of a study.
+func runnerOf(def *config.Study) (runner, error) {
+	name, at := def.Placement.On, def.At("place.on")
+	if def.Mode() == config.ModeOnline {
+		if name != "" {
+			return runner{}, usagef("%son line, the ranks of the program run what is to be tried: there is nothing to place", at)
+		}
+		return runner{}, nil
+	}
+	for _, r := range runners() {
+		switch {
+		case name == "" && r.mode == def.Mode(), r.name == name && r.mode == def.Mode():
+			return r, nil
+		case r.name == name:
+			return r, usagef("%srunner %s %s: this study is one of a %s", at, name, r.summary, def.Mode())
+		}
+	}
+	return runner{}, usagef("%sno runner %q (there are %s)", at, name, list(Runners()))
+}
+
+// openTable replays the table of a study on a clock of its own.
+func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
+	c := &table.SimClock{}
+	return opened{table.NewReplay(p.Table, c, config.Grows), c, func() error { return nil }}, nil
+}
+
+// Local returns what runs commands on this machine, after the remains of an owner that
+// died were cleared away. With pin, runs are kept off this process's own processor
+// where there are 4 or more.
+func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
+	if _, err := run.Sweep(ctx, owner); err != nil {
+		return nil, err
+	}
+	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin})
+}
+
+// openLocal returns a local runner in what the jobs of a study may need around it:
+// its workbench, metrics and hooks.
+func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
+	local, err := Local(ctx, owner, p.opts.Pin)
+	if err != nil {
+		return opened{}, err
+	}
+	var r assay.Runner = local
+	if w := p.Definition.Workbench; w != nil {
+		if r, err = onWorkbench(ctx, p.opts.Warn, w, r); err != nil {
+			return opened{}, errors.Join(err, local.Close())
+		}
+	}
+	return opened{run.WithHooks(run.Metrics(r)), nil, local.Close}, nil
+}
+
+// onWorkbench wraps a runner in the workbench of a study. What runs warn of is said
+// once.
+func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r assay.Runner) (assay.Runner, error) {
+	if w.Passive {
+		return workbench.Passive(r), nil
+	}
+	if _, err := workbench.Sweep(ctx); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	said := map[string]bool{}
+	return workbench.New(workbench.Options{Runner: r, Data: w.Data, Mount: w.Mount, Warn: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !said[text] {
+			said[text] = true
+			warn(text)
+		}
+	}})
+}
+
+// open returns the runner of the problem.
+func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
+	if p.opts.Runner != nil {
+		return opened{p.opts.Runner, p.opts.Clock, func() error { return nil }}, nil
+	}
+	row, err := runnerOf(p.Definition)
+	if err != nil {
+		return opened{}, err
+	}
+	return row.open(ctx, p, cmp.Or(owner, "assay"))
+}

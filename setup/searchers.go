@@ -1,0 +1,293 @@
+package setup
+
+import (
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/model"
+	"github.com/assay-run/assay/search"
+)
+
+// A Row is what a user may write in a place that names one of a table: a searcher, a
+// stopping rule, a runner.
+type Row struct {
+	Name    string
+	Summary string // one line, without a full stop
+	Options []Option
+}
+
+// A searcher is a row of the table of searchers. declare declares its options and
+// returns what makes one.
+type searcher struct {
+	name, summary string
+	declare       func(f *fields) newSearcher
+}
+
+// newSearcher makes a searcher of a space with the options that were read. It may be
+// called more than once.
+type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
+
+// searchers is the table of searchers: --search, search.name of a study file, and
+// the methods of assay bench. To add one, add a row; see CONTRIBUTING.md.
+func searchers() []searcher {
+	return []searcher{
+		{DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best", declareAuto},
+		{"bayes", "Bayesian optimisation: a random forest and expected improvement", declareBayes},
+		{"bliss", "Bayesian optimisation by a pool of light models, chosen by a bandit", declareBliss},
+		{"random", "uniform draws without repetition", func(*fields) newSearcher {
+			return simply(func(s *assay.Space, seed uint64) assay.Searcher { return search.NewRandom(s, seed) })
+		}},
+		{"grid", "every point in order, continuous parameters at a few levels", declareGrid},
+		{"lhs", "a Latin hypercube of `trials` points, then random ones", declareLHS},
+		{"sobol", "a scrambled Sobol sequence", func(*fields) newSearcher {
+			return simply(func(s *assay.Space, seed uint64) assay.Searcher { return search.NewSobol(s, seed) })
+		}},
+		{"pro", "parallel rank ordering: direct search for noisy programs with ordered parameters", declarePRO},
+		{"sro", "sequential rank ordering: one point decides where pro asks all", declareSRO},
+		{"nm", "the simplex method of Nelder and Mead, a baseline", declareNelderMead},
+		{"pso", "particle swarm optimisation: particles drawn to their own best run and the best of all", declarePSO},
+		{"sa", "simulated annealing by several chains", declareAnneal},
+		{"grasp", "greedy randomised construction from what the runs say of each value, then local search", declareGRASP},
+		{"gps", "generalised pattern search: polls on a mesh that grows and shrinks", declareGPS},
+		{LearningSearcher, "active learning of a cost model: what assay learn uses", declareNIMO},
+	}
+}
+
+// Searchers with a part of their own.
+const (
+	DefaultSearcher  = "auto" // of a study that names none
+	OnlineSearcher   = "pro"  // of an on-line study that names none: ranks evaluate it in parallel, and it costs next to nothing
+	LearningSearcher = "nimo" // learns a cost model, see [Learned]
+)
+
+// simply is a searcher that always can be made.
+func simply(make func(*assay.Space, uint64) assay.Searcher) newSearcher {
+	return func(s *assay.Space, seed uint64) (assay.Searcher, error) { return make(s, seed), nil }
+}
+
+func declareAuto(f *fields) newSearcher {
+	o := search.AutoOptions{}
+	f.initial(&o.Initial)
+	penalized := f.penalty()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return penalized(search.NewAuto(s, o))
+	})
+}
+
+func declareBayes(f *fields) newSearcher {
+	o := search.BayesOptions{Censored: true}
+	f.initial(&o.Initial)
+	name, stopped := "forest", "impute"
+	f.word("learner", &name, names(learners(), func(l learner) string { return l.name })...)
+	f.word("stopped", &stopped, "impute", "drop")
+	penalized := f.penalty()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed, o.Learner = seed, newLearner(name, stopped == "drop", seed)
+		return penalized(search.NewBayes(s, o))
+	})
+}
+
+// declareBliss is Bliss with a pool of our lightest models.
+func declareBliss(f *fields) newSearcher {
+	o := search.BlissOptions{}
+	f.initial(&o.Initial)
+	penalized := f.penalty()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed, o.Pool = seed, []assay.Learner{
+			model.Forest{Trees: 30, Seed: seed},
+			model.GP{Evaluations: 10, Seed: seed},
+			model.Linear{Ridge: 1e-2},
+			model.KNN{},
+		}
+		return penalized(search.NewBliss(s, o))
+	})
+}
+
+// initial declares the number of runs before a searcher models or moves.
+func (f *fields) initial(to *int) { f.int("initial", to, 1, 10_000) }
+
+// penalty declares how many times the worst value a run counts that breaks a limit,
+// and returns what makes it count so. Without it, nothing is changed.
+func (f *fields) penalty() func(assay.Searcher) assay.Searcher {
+	factor := 0.0
+	f.number("penalty", &factor, 1.01, 1e6)
+	return func(s assay.Searcher) assay.Searcher {
+		if factor > 0 {
+			return search.Penalize(s, factor)
+		}
+		return s
+	}
+}
+
+func declareGrid(f *fields) newSearcher {
+	o := search.GridOptions{}
+	f.int("levels", &o.Levels, 2, 1000)
+	return simply(func(s *assay.Space, _ uint64) assay.Searcher { return search.NewGrid(s, o) })
+}
+
+func declareLHS(f *fields) newSearcher {
+	points := 50
+	f.int("points", &points, 1, 1_000_000)
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher { return search.NewLHS(s, points, seed) })
+}
+
+// simplex declares the options of the direct searches. Unlike the library they start
+// again after a local minimum, as long as there is a budget.
+func (f *fields) simplex() *search.SimplexOptions {
+	o := &search.SimplexOptions{Size: 0.2, Restarts: -1, Remember: true}
+	f.bool("minimal", &o.Minimal)
+	f.number("size", &o.Size, 0.001, 1)
+	f.int("restarts", &o.Restarts, -1, 1_000_000)
+	return o
+}
+
+// rankOrdering declares those of the rank ordering methods.
+func (f *fields) rankOrdering() *search.SimplexOptions {
+	o := f.simplex()
+	f.bool("grow", &o.Grow)
+	return o
+}
+
+func declarePRO(f *fields) newSearcher {
+	o := f.rankOrdering()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewPRO(s, *o)
+	})
+}
+
+func declareSRO(f *fields) newSearcher {
+	o := f.rankOrdering()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewSRO(s, *o)
+	})
+}
+
+func declareNelderMead(f *fields) newSearcher {
+	o := f.simplex()
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewNelderMead(s, *o)
+	})
+}
+
+// The optimisers of Copper, whose search space JobPruner prunes (Silva et al. 2018,
+// §3.3). They propose in batches.
+
+func declarePSO(f *fields) newSearcher {
+	o := search.PSOOptions{}
+	f.int("particles", &o.Particles, 1, 10_000)
+	f.number("inertia", &o.Inertia, 0.01, 1)
+	f.number("pull", &o.Pull, 0.01, 4)
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewPSO(s, o)
+	})
+}
+
+// declareAnneal has a least Hot that is above the default of Cold.
+func declareAnneal(f *fields) newSearcher {
+	o := search.AnnealOptions{}
+	f.int("chains", &o.Chains, 1, 10_000)
+	f.initial(&o.Initial)
+	f.number("hot", &o.Hot, 0.01, 100)
+	f.number("cooling", &o.Cooling, 0.01, 0.9999)
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewAnneal(s, o)
+	})
+}
+
+func declareGRASP(f *fields) newSearcher {
+	o := search.GRASPOptions{}
+	f.initial(&o.Initial)
+	f.number("alpha", &o.Alpha, 0.001, 1)
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewGRASP(s, o)
+	})
+}
+
+func declareGPS(f *fields) newSearcher {
+	o := search.GPSOptions{}
+	f.initial(&o.Initial)
+	f.number("mesh", &o.Mesh, 1.0/64, 1)
+	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+		o.Seed = seed
+		return search.NewGPS(s, o)
+	})
+}
+
+// A learner is a row of the table of learners: surrogates of the searcher bayes.
+type learner struct {
+	name     string
+	censored bool // it uses runs that were stopped as they are
+	make     func(seed uint64) assay.Learner
+}
+
+// learners is the table of learners. To add one, add a row; see CONTRIBUTING.md.
+func learners() []learner {
+	always := func(l assay.Learner) func(uint64) assay.Learner {
+		return func(uint64) assay.Learner { return l }
+	}
+	interpolate := func(by model.Interpolant) func(uint64) assay.Learner {
+		return func(seed uint64) assay.Learner { return model.Interpolate{By: by, Seed: seed} }
+	}
+	return []learner{
+		// 30 trees are as good as 60 on the recorded tables, within noise, and keep a
+		// proposal below 15 ms after 100 trials.
+		{"forest", false, func(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }},
+		{"gp", false, func(seed uint64) assay.Learner { return model.GP{Seed: seed} }},
+		{"mlp", true, func(seed uint64) assay.Learner { return model.MLP{Seed: seed} }},
+		{"boost", false, always(model.Boost{})},
+		{"knn", false, always(model.KNN{})},
+		{"linear", false, always(model.Linear{Ridge: 1e-3})},
+		{"multilinear", false, interpolate(model.Multilinear)},
+		{"cubic", false, interpolate(model.Cubic)},
+		{"spline", false, interpolate(model.Spline)},
+	}
+}
+
+// newLearner returns a learner of the table. Runs that were stopped early are dropped
+// (Cello), or enter as they are where the learner can use them, and else with their
+// imputed values (Hutter et al. 2013).
+func newLearner(name string, drop bool, seed uint64) assay.Learner {
+	l, _ := find(learners(), name, func(l learner) string { return l.name })
+	switch made := l.make(seed); {
+	case drop:
+		return model.DropCensored(made)
+	case l.censored:
+		return made
+	default:
+		return model.Impute(made, 0)
+	}
+}
+
+// readSearcher returns what makes the searcher of a study, without wrappers.
+func readSearcher(def *config.Study) (newSearcher, error) {
+	name := def.Search.Name
+	if name == "" {
+		name = DefaultSearcher
+	}
+	row, ok := find(searchers(), name, func(s searcher) string { return s.name })
+	if !ok {
+		return nil, usagef("%sno searcher %q (there are %s)", def.At("search.name"), name, list(Searchers()))
+	}
+	f := &fields{def: def, at: "search", values: def.Search.Options}
+	makes := row.declare(f)
+	if err := f.unknown("searcher " + name); err != nil {
+		return nil, err
+	}
+	return makes, f.err
+}
+
+// NewSearcher returns the searcher of that name with its default options, and without
+// the wrappers that a study has.
+func NewSearcher(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
+	makes, err := readSearcher(&config.Study{Search: config.Method{Name: name}})
+	if err != nil {
+		return nil, err
+	}
+	return makes(space, seed)
+}

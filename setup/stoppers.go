@@ -1,0 +1,144 @@
+package setup
+
+import (
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/model"
+	"github.com/assay-run/assay/stop"
+)
+
+// A stopper is a row of the table of stopping rules. declare declares its options and
+// returns what makes one for a study; nil stops nothing.
+type stopper struct {
+	name, summary string
+	declare       func(f *fields) newStopper
+}
+
+type newStopper func(def *config.Study, space *assay.Space) assay.Stopper
+
+// stoppers is the table of stopping rules: --stop, and stop.rule of a study file. To
+// add one, add a row; see CONTRIBUTING.md.
+func stoppers() []stopper {
+	always := func(s assay.Stopper) func(*fields) newStopper {
+		return func(*fields) newStopper { return func(*config.Study, *assay.Space) assay.Stopper { return s } }
+	}
+	return []stopper{
+		{autoStop, "incumbent, and the first runs at a share of the budget, where the searcher learns from stopped runs " +
+			"and time is what is limited; else none", func(*fields) newStopper { return newAutoStop }},
+		{noStop, "every run goes on to its end", always(nil)},
+		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
+		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
+		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
+		{posteriorStop, "a run stops when its chance to end better than the best, given how far it has come, is small", declarePosterior},
+	}
+}
+
+const (
+	autoStop      = "auto" // of a study that names no rule
+	noStop        = "none"
+	posteriorStop = "posterior" // whose stops the searcher takes for runs that came to the best
+)
+
+// declarePredictive is Cello's rule: a censored regression, or with model boost the
+// standard one of its BO-GB.
+func declarePredictive(f *fields) newStopper {
+	o, kind, form, stopped := stop.PredictiveOptions{}, "aft", model.Extreme.String(), "drop"
+	f.word("model", &kind, "aft", "boost")
+	f.number("base", &o.AFT.Base, 1e-300, 1e300)
+	f.word("distribution", &form, model.Extreme.String(), model.Normal.String(), model.Logistic.String())
+	f.word("stopped", &stopped, "drop", "keep", "impute")
+	f.int("after", &o.After, 1, 10_000)
+	f.number("confidence", &o.Confidence, 0, 0.999)
+	f.number("audit", &o.Audit, 0, 0.999)
+	if kind == "boost" {
+		o.Learner, o.Standard = model.Boost{}, true
+	}
+	o.AFT.Distribution, _ = model.DistributionOf(form)
+	o.Stopped, _ = stop.TrainingOf(stopped)
+	return func(def *config.Study, space *assay.Space) assay.Stopper {
+		o.Seed = def.Search.Seed
+		return stop.NewPredictive(space, o)
+	}
+}
+
+// declarePosterior is the rule that a model's own doubt decides, with the margin and the
+// first runs of auto.
+func declarePosterior(f *fields) newStopper {
+	o := stop.PosteriorOptions{Audit: 0.1}
+	f.number("level", &o.Level, 1e-6, 0.5)
+	f.int("after", &o.After, 1, 10_000)
+	f.number("audit", &o.Audit, 0, 0.999)
+	return func(def *config.Study, space *assay.Space) assay.Stopper {
+		o.Seed, o.Margin = def.Search.Seed, marginOf(def)
+		return withOpening(stop.NewPosterior(space, o), def, space)
+	}
+}
+
+// noiseMargin is how far above the best a run of a command may get before auto
+// stops it: runs of one configuration differ by some per cent.
+const noiseMargin = 0.1
+
+// openingShare is the part of the time budget that the first run may take.
+const openingShare = 20
+
+// newAutoStop returns the rule incumbent, with a margin for the noise of a command;
+// recorded tables are taken as they are. The first runs are bounded by their share of
+// the time budget, unless they begin with a default: that one is what everything is
+// compared with.
+//
+// A run that is stopped teaches less than one that is not. Where the budget counts
+// runs alone, each is to teach as much as it can, and nothing is stopped; nor where
+// the searcher learns nothing from a run that was.
+func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
+	byTrials := def.Budget.Trials > 0 && def.Budget.Time == 0
+	if byTrials || !learnsCensored(def.Search.Name) {
+		return nil
+	}
+	return withOpening(stop.Incumbent{Margin: marginOf(def)}, def, space)
+}
+
+// marginOf is the margin for the noise of a command; recorded tables have none.
+func marginOf(def *config.Study) float64 {
+	if len(def.Command) > 0 {
+		return noiseMargin
+	}
+	return 0
+}
+
+// withOpening bounds the first runs by their share of the time budget, unless they begin
+// with a default.
+func withOpening(rule assay.Stopper, def *config.Study, space *assay.Space) assay.Stopper {
+	if _, given, err := def.Default(space); given || err != nil {
+		return rule
+	}
+	return stop.Opening{Rule: rule, Limit: def.Budget.Time / openingShare}
+}
+
+// learnsCensored reports whether a searcher learns from runs that were stopped.
+func learnsCensored(searcher string) bool {
+	return searcher == "" || searcher == DefaultSearcher || searcher == "bayes"
+}
+
+// readStopper returns what makes the stopper of a study.
+func readStopper(def *config.Study) (newStopper, error) {
+	name := def.Stop.Rule
+	if name == "" {
+		name = autoStop
+	}
+	row, ok := find(stoppers(), name, func(s stopper) string { return s.name })
+	if !ok {
+		return nil, usagef("%sno stopping rule %q (there are %s)", def.At("stop.rule"), name, list(Stoppers()))
+	}
+	f := &fields{def: def, at: "stop", values: def.Stop.Options}
+	makes := row.declare(f)
+	if err := f.unknown("stopping rule " + name); err != nil {
+		return nil, err
+	}
+	return makes, f.err
+}
+
+// observeEvery is how often a run is observed unless the study says so: a reading
+// costs some 20 µs.
+const observeEvery = 100 * time.Millisecond

@@ -1,0 +1,160 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/prior"
+	"github.com/assay-run/assay/store"
+)
+
+// A Store is an open store with all that the commands need of it.
+type Store struct {
+	assay.Store
+	assay.Projector
+	Path string // of its file, "" if it has none
+
+	close func() error
+}
+
+// Close closes the store.
+func (s *Store) Close() error { return s.close() }
+
+// A storeKind is a row of the table of stores.
+type storeKind struct {
+	scheme, summary string
+	open            func(ctx context.Context, rest string) (*Store, error)
+}
+
+// stores is the table of stores, by the scheme of their addresses: SCHEME:REST, or
+// SCHEME alone. To add one, add a row; see CONTRIBUTING.md.
+func stores() []storeKind {
+	return []storeKind{
+		{"sqlite", "sqlite:PATH, or PATH alone: a file", openSQLite},
+		{"memory", "forgotten when the process ends", func(context.Context, string) (*Store, error) {
+			m := store.NewMem()
+			return &Store{m, m, "", func() error { return nil }}, nil
+		}},
+	}
+}
+
+// openSQLite opens the file at path, "" for the default.
+func openSQLite(ctx context.Context, path string) (*Store, error) {
+	if path == "" {
+		var err error
+		if path, err = store.DefaultPath(); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.OpenSQLite(ctx, path, store.Options{})
+	if err != nil {
+		return nil, unopened(err)
+	}
+	return &Store{s, s, path, s.Close}, nil
+}
+
+// unopened returns the error of opening a store: one that is where this user may
+// not write is no failing disk, and another place can be named.
+func unopened(err error) error {
+	pe, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err), "--store PATH puts it elsewhere")
+}
+
+// OpenStore opens the store of an address: a path, SCHEME:REST with a scheme of the
+// table, or "" for the default file.
+func OpenStore(ctx context.Context, at string) (*Store, error) {
+	kind, rest, err := storeAt(at)
+	if err != nil {
+		return nil, err
+	}
+	return kind.open(ctx, rest)
+}
+
+// ReadStore is OpenStore for those who only look: where there is no file, none is
+// made, and they see an empty store.
+func ReadStore(ctx context.Context, at string) (*Store, error) {
+	kind, path, err := storeAt(at)
+	if err != nil {
+		return nil, err
+	}
+	if kind.scheme == stores()[0].scheme {
+		if path == "" {
+			if path, err = store.DefaultPath(); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return OpenStore(ctx, "memory")
+		}
+	}
+	return kind.open(ctx, path)
+}
+
+// storeAt returns the kind of the store of an address, and what the address says
+// besides. What has no scheme of the table is a path, unless it is a URL.
+func storeAt(at string) (kind storeKind, rest string, err error) {
+	scheme, rest, ok := strings.Cut(at, ":")
+	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok || scheme == "memory") {
+		return kind, rest, nil
+	}
+	if ok && strings.HasPrefix(rest, "//") {
+		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme, list(Stores()))
+	}
+	return stores()[0], at, nil
+}
+
+// Lock makes this process the owner of a study, where the store can.
+func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
+	if l, ok := s.Store.(assay.Locker); ok {
+		return l.Lock(ctx, study)
+	}
+	return func() error { return nil }, nil
+}
+
+// Remove forgets a study, its events and the outputs of its runs.
+func (s *Store) Remove(ctx context.Context, study string) error {
+	r, ok := s.Store.(assay.Remover)
+	if !ok {
+		return usagef("this store cannot forget studies")
+	}
+	if err := r.Remove(ctx, study); err != nil || s.Path == "" {
+		return err
+	}
+	return os.RemoveAll(s.outputs(study))
+}
+
+// Definition returns the definition of a study on record. It returns an error that
+// matches fs.ErrNotExist if there is no such study.
+func (s *Store) Definition(ctx context.Context, study string) (*config.Study, error) {
+	b, err := s.Spec(ctx, study)
+	if err != nil {
+		return nil, err
+	}
+	return config.Decode(b)
+}
+
+// Knowledge returns the knowledge base of the store, up to date.
+func (s *Store) Knowledge(ctx context.Context) (*prior.Base, error) {
+	dir := ""
+	if s.Path != "" {
+		dir = prior.Dir(s.Path)
+	}
+	return prior.Open(ctx, s, dir)
+}
+
+// Remember brings what is kept of the knowledge base up to a study that has grown.
+// That it fails costs time later, and nothing else.
+func (s *Store) Remember(ctx context.Context) {
+	if s.Path != "" {
+		_, _ = s.Knowledge(context.WithoutCancel(ctx))
+	}
+}

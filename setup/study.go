@@ -1,0 +1,219 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/prior"
+	"github.com/assay-run/assay/study"
+)
+
+// A Study is a problem that has its place in a store: it is ready to run, and this
+// process is its owner until it is closed. Drain and Notify may be set before Run.
+type Study struct {
+	*study.Study
+	Problem *Problem
+	Resumed bool     // it goes on where it was
+	Notes   []string // what there is to say of the earlier studies that help, in words
+
+	store *Store
+	close []func() error
+}
+
+// Open returns the study of a definition in the store of an address, ready to run: it
+// is [New], [OpenStore] and [Problem.Study] in one. Closing the study closes the store.
+func Open(ctx context.Context, def *config.Study, at, name string, o Options) (*Study, error) {
+	p, err := New(def, o)
+	if err != nil {
+		return nil, err
+	}
+	store, err := OpenStore(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.Study(ctx, store, name)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	s.close = append([]func() error{store.Close}, s.close...)
+	return s, nil
+}
+
+// Study finds or makes the study in the store. Its name is the one given, or that of
+// the definition, or of its file. It is an error of the class conflict if another
+// study has that name. A study without any name has that of its program, with a number
+// where that is taken.
+func (p *Problem) Study(ctx context.Context, store *Store, name string) (*Study, error) {
+	c, err := p.claim(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Study{Problem: p, Resumed: c.resumed, Notes: c.notes, store: store}
+	if err := s.wire(ctx, c); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// wire makes the study of a claim.
+func (s *Study) wire(ctx context.Context, c claim) error {
+	p, def := s.Problem, s.Problem.Definition
+	release, err := s.store.Lock(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	s.close = append(s.close, release)
+	searcher, cuts, note, err := p.helped(ctx, s.store, c)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		s.Notes = append(s.Notes, note)
+	}
+	r, err := p.open(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	s.close = append(s.close, r.close)
+	s.Study = &study.Study{
+		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
+		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
+		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
+		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
+	}
+	if p.Table != nil {
+		return nil
+	}
+	s.Check = p.opts.Check
+	if s.store.Path != "" {
+		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
+	}
+	return nil
+}
+
+// Run runs the study: see study.Study.Run. What it adds to the record is known to the
+// next study that looks for help.
+func (s *Study) Run(ctx context.Context) (study.Result, error) {
+	res, err := s.Study.Run(ctx)
+	s.store.Remember(ctx)
+	return res, err
+}
+
+// Close gives back what the study holds: its runner, and the ownership.
+func (s *Study) Close() error {
+	var err error
+	for i := len(s.close) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.close[i]())
+	}
+	s.close = nil
+	return err
+}
+
+// A claim is the place of a study in a store.
+type claim struct {
+	name    string
+	resumed bool
+	helpers []config.PriorStudy // the earlier studies that help, as on record
+	notes   []string            // of a new study
+	base    *prior.Base         // nil unless it was looked into
+}
+
+// claim finds or makes the study in the store. What helps a new study is looked for
+// when it is made, and is on record from then on.
+func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, error) {
+	chosen := cmp.Or(name, p.Name())
+	base := cmp.Or(chosen, programName(p.Definition))
+	for n := 1; ; n++ {
+		candidate := base
+		if n > 1 {
+			candidate = fmt.Sprintf("%s-%d", base, n)
+		}
+		c, err := p.create(ctx, s, candidate)
+		if !errors.Is(err, fs.ErrExist) {
+			return c, err
+		}
+		old, err := s.Definition(ctx, candidate)
+		if err != nil {
+			return claim{}, err
+		}
+		diff := old.Diff(p.Definition)
+		if len(diff) == 0 {
+			return claim{name: candidate, resumed: true, helpers: old.Prior.Resolved}, nil
+		}
+		if chosen != "" {
+			return claim{}, assay.Errorf(assay.ClassConflict, "study %q is on record as another study:\n  %s\n"+
+				"give this one a name of its own (--study NAME), or forget the other (assay study rm %s)",
+				candidate, strings.Join(diff, "\n  "), report.ShellQuote([]string{candidate}))
+		}
+	}
+}
+
+// create makes the study, with the earlier studies that help it. It returns an error
+// that matches fs.ErrExist if there is one of that name.
+func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, error) {
+	if _, err := s.Spec(ctx, name); err == nil {
+		return claim{}, fs.ErrExist
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return claim{}, err
+	}
+	c := claim{name: name}
+	if p.Definition.Prior.On() && !p.opts.Alone && p.Definition.Mode() != config.ModeOnline {
+		var err error
+		if c.base, err = s.Knowledge(ctx); err != nil {
+			return claim{}, err
+		}
+		if c.helpers, c.notes, err = c.base.Resolve(ctx, p.running()); err != nil {
+			return claim{}, err
+		}
+	}
+	spec, err := Encode(p.Definition, name, c.helpers)
+	if err != nil {
+		return claim{}, err
+	}
+	return c, s.Create(ctx, name, spec)
+}
+
+// running is the problem as the knowledge base sees it.
+func (p *Problem) running() prior.Running {
+	return prior.Running{Study: p.Definition, Space: p.Space, Goal: p.Goal}
+}
+
+// Encode returns what is stored with a study: its definition with its name, and with
+// the earlier studies that help it.
+func Encode(def *config.Study, name string, helpers []config.PriorStudy) ([]byte, error) {
+	named := *def
+	named.Name, named.Prior.Resolved = name, helpers
+	return json.Marshal(&named)
+}
+
+// Name returns the name that the definition gives to its study, or else its file; "" if
+// it has neither.
+func (p *Problem) Name() string {
+	file := p.Definition.File()
+	if p.Definition.Name != "" || file == "" {
+		return p.Definition.Name
+	}
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+}
+
+// programName returns the name of the program of a study without a file: of a shell
+// line, its first word.
+func programName(def *config.Study) string {
+	if len(def.Command) == 0 {
+		return "study"
+	}
+	program := def.Command[0]
+	if words := strings.Fields(program); def.Shell && len(words) > 0 {
+		program = words[0]
+	}
+	return filepath.Base(program)
+}

@@ -1,0 +1,173 @@
+package site
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// beam decides on the tasks in an order and keeps, after each, the few partial
+// plans that promise most: those with the least bound and, of equals, the least
+// sum over the tasks of end + tail, then the least data moved. It returns nil
+// if none gets to the end.
+func (p *problem) beam(order []int32) *state {
+	width := p.width()
+	level := []*state{p.first}
+	var options []option
+	for _, t := range order {
+		options = options[:0]
+		for _, s := range level {
+			options = p.options(s, int(t), options)
+		}
+		if len(options) == 0 {
+			return nil
+		}
+		before := level
+		level = nil
+		for _, o := range leastOptions(options, width) {
+			level = append(level, p.apply(o))
+		}
+		for _, s := range before {
+			if s != p.first {
+				s.forget()
+			}
+		}
+	}
+	return leastState(level)
+}
+
+// leastOptions returns the first n of all in order, those with the outcome of an
+// earlier one left out. It reorders all.
+func leastOptions(all []option, n int) []option {
+	// Invariant: all[:k], k <= n, are the first of those seen so far, in order.
+	k := 0
+	for _, o := range all {
+		if k == n && compareOptions(o, all[k-1]) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(all[:k], o, compareOptions)
+		if at < k && sameOutcome(&all[at], &o) || at > 0 && sameOutcome(&all[at-1], &o) {
+			continue
+		}
+		k = min(k+1, n)
+		copy(all[at+1:k], all[at:k-1])
+		all[at] = o
+	}
+	return all[:k]
+}
+
+// forget drops what only children need: of the ancestors of a plan nothing but
+// their decisions are read.
+func (s *state) forget() { s.end, s.copies, s.slots, s.links, s.used = nil, nil, nil, nil, nil }
+
+// compareOptions orders options from good to bad: by the bound, then by what
+// leaves less to do, then by bytes moved. The rest makes the order total, so that
+// equal inputs give equal plans.
+func compareOptions(a, b option) int {
+	return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.sum, b.sum), cmp.Compare(a.moved, b.moved),
+		cmp.Compare(a.parent.gen, b.parent.gen), cmp.Compare(a.compute, b.compute), cmp.Compare(a.storage, b.storage))
+}
+
+// sameOutcome reports whether b is no other plan than a by all that is compared.
+// Two sites of a kind make as many equal plans as there are tasks.
+func sameOutcome(a, b *option) bool {
+	return a.bound == b.bound && a.sum == b.sum && a.moved == b.moved && a.makespan == b.makespan
+}
+
+// beamWork is how many options a beam search may look at: about a second.
+const beamWork = 2e6
+
+// width returns the beam's width.
+func (p *problem) width() int {
+	if p.opt.Beam > 0 {
+		return p.opt.Beam
+	}
+	perState := float64(p.n) * float64(p.np*p.np)
+	return int(min(8, max(1, beamWork/perState)))
+}
+
+// pure returns the plans that keep to one site each: all tasks compute at c and
+// have their data at d. Those that are not possible are noted in s.
+func (p *problem) pure(s *Plans) []*state {
+	order := p.orders()[0]
+	var out []*state
+	for c := range p.np {
+		for d := range p.np {
+			// In a larger network, third sites for data are left to the searches.
+			if p.np > 6 && c != d && p.first.used[d] == 0 {
+				continue
+			}
+			state, why := p.follow(order, c, d)
+			if why != "" {
+				s.Unfits = append(s.Unfits, Unfit{p.pureName(c, d), why})
+				continue
+			}
+			out = append(out, state)
+		}
+	}
+	return out
+}
+
+// follow returns the state in which all tasks are at c with their data at d, or why
+// that is not possible.
+func (p *problem) follow(order []int32, c, d int) (*state, string) {
+	s := p.child(p.first)
+	var chain *state
+	for _, t := range order {
+		if why := p.unfit(s, int(t), c, d); why != "" {
+			return nil, why
+		}
+		p.advance(s, int(t), c, d, p.duration(int(t), c, d), nil)
+		chain = &state{parent: chain, task: t, compute: int16(c), storage: int16(d)}
+	}
+	s.parent = chain.parent
+	return s, ""
+}
+
+// unfit says why task t cannot be at c with its data at d after s; "" if it can.
+func (p *problem) unfit(s *state, t, c, d int) string {
+	at, store, task := &p.net.sites[c], &p.net.sites[d], &p.w.Tasks[t]
+	switch {
+	case at.Slots == 0:
+		return at.Name + " has no slots"
+	case at.Memory > 0 && task.Memory > at.Memory:
+		return "task " + task.ID + " needs " + bytesText(task.Memory) + " of memory, " +
+			at.Name + " has " + bytesText(at.Memory)
+	case store.Storage == 0 && p.keeps(t):
+		return store.Name + " has no storage"
+	case math.IsNaN(p.duration(t, c, d)):
+		return "it is not possible"
+	}
+	if o := p.stage(s, t, d, false, nil); !o.ok {
+		need := o.bytes
+		for _, f := range p.made[t] {
+			need += p.size[f]
+		}
+		return "task " + task.ID + " needs " + bytesText(need) + " more storage at " +
+			store.Name + ", which has " + bytesText(store.Storage-s.used[d]) + " of " + bytesText(store.Storage) + " left"
+	}
+	return ""
+}
+
+// explainInfeasible says which task no site can run.
+func (p *problem) explainInfeasible() error {
+	s := p.first
+	for _, t := range p.orders()[0] {
+		opts := p.options(s, int(t), nil)
+		if len(opts) == 0 {
+			var why []string
+			for c := range p.np {
+				for d := range p.np {
+					if r := p.unfit(s, int(t), c, d); r != "" && !slices.Contains(why, r) {
+						why = append(why, r)
+					}
+				}
+			}
+			return &workflow.InfeasibleError{Why: "no site can run task " + p.w.Tasks[t].ID + ": " + joinSome(why, 4)}
+		}
+		s = p.apply(slices.MinFunc(opts, compareOptions))
+	}
+	return &workflow.InfeasibleError{Why: "no plan keeps within the storage of the sites"}
+}

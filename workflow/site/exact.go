@@ -1,0 +1,169 @@
+package site
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// Sizes up to which the exact search is tried.
+const (
+	exactTasks = 12
+	exactSites = 8
+)
+
+// exactSize reports whether the exact search is tried. Its keys have a bit
+// for each site; more tasks would only use up the nodes.
+func (p *problem) exactSize() bool {
+	return p.n <= exactTasks && p.np <= exactSites && p.opt.Nodes > 0
+}
+
+// exactSearch is a branch and bound, depth first, over which ready task is
+// decided on next and its option.
+//
+// Of two partial plans that have decided on the same tasks and have the same
+// copies of the files that are still read, one dominates if nothing of it is
+// later: ends that others wait for, copies, slots, links; and nothing is fuller.
+// Everything that follows is made of maxima and sums of these, so that each
+// completion of the dominated one has one of the other that is as fast.
+type exactSearch struct {
+	*problem
+	best  *state
+	out   *Plans
+	seen  map[string][][]float64
+	key   []byte
+	undue bool // the limit of nodes was reached
+}
+
+// exact returns the fastest plan, which is best if none is faster.
+func (p *problem) exact(best *state, out *Plans) *state {
+	e := &exactSearch{problem: p, best: best, out: out, seen: map[string][][]float64{}}
+	if best == nil || best.makespan > p.bound {
+		e.visit(p.first)
+	}
+	out.Exact = !e.undue
+	return e.best
+}
+
+// hopeless reports whether no completion is faster than the best plan, by more
+// than what rounding does.
+func (e *exactSearch) hopeless(bound workflow.Seconds) bool {
+	return e.best != nil && bound >= e.best.makespan*(1-1e-12)
+}
+
+// visit looks at a partial plan and, best options first, at all that follow from
+// it. It gives up once it has looked at Nodes of them.
+func (e *exactSearch) visit(s *state) {
+	if e.out.Nodes++; e.out.Nodes > e.opt.Nodes {
+		e.undue = true
+		return
+	}
+	if int(s.depth) == e.n {
+		if e.best == nil || s.makespan < e.best.makespan {
+			e.best = s
+		}
+		return
+	}
+	var all []option
+	for t := range e.n {
+		if e.waiting(s, t) {
+			all = e.options(s, t, all)
+		}
+	}
+	slices.SortStableFunc(all, compareOptions)
+	for _, o := range all {
+		if e.undue {
+			return
+		}
+		if e.hopeless(o.bound) {
+			e.out.Cut++
+			continue
+		}
+		c := e.apply(o)
+		if e.dominated(c) {
+			e.out.Cut++
+			continue
+		}
+		e.visit(c)
+	}
+}
+
+// waiting reports whether task t can be decided on next.
+func (e *exactSearch) waiting(s *state, t int) bool {
+	if !math.IsNaN(s.end.at(int32(t))) {
+		return false
+	}
+	for _, q := range e.w.Graph.Preds(t) {
+		if math.IsNaN(s.end.at(q)) {
+			return false
+		}
+	}
+	return true
+}
+
+// dominated reports whether a state seen before dominates s, and notes s if not.
+func (e *exactSearch) dominated(s *state) bool {
+	key, v := e.key[:0], []float64{s.makespan}
+	live := make([]bool, len(e.size))
+	for t := range e.n {
+		end := s.end.at(int32(t))
+		if math.IsNaN(end) {
+			for _, f := range e.inputs[t] {
+				live[f] = true
+			}
+			key = append(key, 0)
+			continue
+		}
+		key = append(key, 1)
+		for _, q := range e.w.Graph.Succs(t) {
+			if math.IsNaN(s.end.at(q)) {
+				v = append(v, end)
+				break
+			}
+		}
+	}
+	for f, l := range live {
+		if !l {
+			continue
+		}
+		var at [exactSites]workflow.Seconds
+		mask := uint16(0)
+		for k := s.copies.at(int32(f)); k >= 0; k = e.copies[k].next {
+			mask |= 1 << e.copies[k].site
+			at[e.copies[k].site] = e.copies[k].at
+		}
+		key = binary.LittleEndian.AppendUint16(key, mask)
+		for i := range at {
+			if mask&(1<<i) != 0 {
+				v = append(v, at[i])
+			}
+		}
+	}
+	for i := range s.slots {
+		v = append(v, s.slots[i].free...)
+	}
+	for i := range s.links {
+		v = append(v, s.links[i].free)
+	}
+	v = append(v, s.used...)
+	e.key = key
+	for _, old := range e.seen[string(key)] {
+		if noLater(old, v) {
+			return true
+		}
+	}
+	e.seen[string(key)] = append(e.seen[string(key)], v)
+	return false
+}
+
+// noLater reports whether a[i] <= b[i] for all i.
+func noLater(a, b []float64) bool {
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+package trace
+
+import (
+	"path"
+	"strings"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// A Recorded is an execution with what it is compared by.
+type Recorded struct {
+	workflow.Execution
+	Name string
+	App  string // executions of one App have the same kinds of tasks
+	Site string // executions at one Site share the machines and the workflow system
+	Grid bool   // at a site where waiting in queues is most of the makespan
+}
+
+// Label names the application, site and configuration of a recorded execution
+// by what its file's path and its machines say.
+//
+// The application is the folder the file is in, or the name up to the first
+// "-" or "_" where the folder is the top or mixes applications (its name ends in
+// digits, or is "." ). The site is the workflow system and the stem that
+// most machines' names share ("compute-3" and "compute-7" are of one site); where
+// no stem covers half of more than eight machines it is a grid. The
+// configuration is the file's name without a repetition's number.
+func Label(w *workflow.Workflow, file string) Recorded {
+	dir, base := path.Split(file)
+	base, _, _ = strings.Cut(base, ".json")
+	r := Recorded{Execution: workflow.Execution{Workflow: w}, Name: file}
+	r.Config = dir + stripRepetition(base)
+	r.App = path.Base(path.Clean(dir))
+	if r.App == "." || r.App == "/" || isDigits(r.App[len(r.App)-1:]) {
+		r.App = base
+		if i := strings.IndexAny(base, "-_"); i > 0 {
+			r.App = base[:i]
+		}
+	}
+	r.Site, r.Grid = siteOf(w)
+	return r
+}
+
+// stripRepetition takes "-001" or "-run001" off the end of a name.
+func stripRepetition(s string) string {
+	i := strings.LastIndexByte(s, '-')
+	if i > 0 && isDigits(strings.TrimPrefix(s[i+1:], "run")) {
+		return s[:i]
+	}
+	return s
+}
+
+// siteOf returns the name of the site that w's machines are of.
+func siteOf(w *workflow.Workflow) (site string, grid bool) {
+	system, _, _ := strings.Cut(w.System, " ")
+	count := map[string]int{}
+	best := ""
+	for _, m := range w.Machines {
+		stem := hostStem(m.Name)
+		count[stem]++
+		if n := count[stem] - count[best]; n > 0 || n == 0 && stem < best {
+			best = stem
+		}
+	}
+	if n := len(w.Machines); n > 8 && 2*count[best] < n {
+		return system + "/grid", true
+	}
+	return system + "/" + best, false
+}
+
+// hostStem returns a machine's name without its domain and numbering.
+func hostStem(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	return strings.TrimRight(name, "0123456789-_")
+}

@@ -1,0 +1,236 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// isNextflowTrace recognises the titles of a trace.
+func isNextflowTrace(head []byte) bool {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	cols := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
+	has := func(want string) bool {
+		return slices.ContainsFunc(cols, func(c []byte) bool { return string(c) == want })
+	}
+	return (has("task_id") || has("hash") || has("native_id")) && (has("name") || has("process"))
+}
+
+// readNextflowTrace reads a Nextflow trace: a line a task, columns by name, in
+// people's units or raw (milliseconds and bytes). Only tasks that completed, or
+// were cached, count.
+func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
+	return m.eachRow(name, r, func(n int32, cols, f []string) error {
+		row := map[string]string{}
+		for i, c := range cols {
+			if f[i] != "-" {
+				row[c] = f[i]
+			}
+		}
+		if s := row["status"]; s != "" && s != "COMPLETED" && s != "CACHED" {
+			return nil
+		}
+		return m.nextflowTask(name, row, lineCol(n, 1))
+	})
+}
+
+// nextflowTask adds the record of one line, by its titles.
+func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.Pos) error {
+	t := newTask()
+	t.Kind = row["process"]
+	tag := row["tag"]
+	if name := row["name"]; t.Kind == "" {
+		var inside string
+		t.Kind, inside, _ = strings.Cut(name, " (")
+		if tag == "" {
+			tag = strings.TrimSuffix(inside, ")")
+		}
+	}
+	key := row["name"]
+	if key == "" {
+		key = fmt.Sprintf("%s (%s)", t.Kind, tag)
+	}
+	if id := row["task_id"]; id != "" {
+		key += " #" + id
+	}
+	var err error
+	for _, c := range []string{"realtime", "duration"} {
+		if row[c] != "" && math.IsNaN(t.Run) {
+			if t.Run, err = nextflowDuration(row[c]); err != nil {
+				return m.b.Errorf(pos, "%s of %q: %v", c, key, err)
+			}
+		}
+	}
+	end := math.NaN()
+	if s := nextflowTime(row["submit"]); !math.IsNaN(s) {
+		t.Start = s
+	}
+	if s := nextflowTime(row["start"]); !math.IsNaN(s) && math.IsNaN(t.Start) {
+		t.Start = s
+	}
+	if s := nextflowTime(row["complete"]); !math.IsNaN(s) {
+		end = s
+	}
+	t.Cores, _ = strconv.ParseFloat(row["cpus"], 64)
+	t.Memory = nextflowBytes(row["peak_rss"])
+	t.Read, t.Written = nextflowBytes(row["rchar"]), nextflowBytes(row["wchar"])
+	if h := row["hostname"]; h != "" {
+		t.Machine = int32(m.b.Machine(h))
+	}
+	m.records = append(m.records, record{key: key, tag: tag, task: t, end: end, file: file, pos: pos, nextflow: true})
+	m.b.Format, m.b.System = "nextflow", "Nextflow"
+	return nil
+}
+
+var durationPart = regexp.MustCompile(`(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)`)
+
+// nextflowDuration reads "1h 2m 3.4s", "120ms", or raw milliseconds.
+func nextflowDuration(s string) (workflow.Seconds, error) {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && x >= 0 && !math.IsInf(x, 0) {
+		return x / 1000, nil
+	}
+	unit := map[string]float64{"d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 1e-3}
+	sum, rest := 0.0, durationPart.ReplaceAllString(s, "")
+	parts := durationPart.FindAllStringSubmatch(s, -1)
+	if len(parts) == 0 || strings.TrimSpace(rest) != "" {
+		return 0, fmt.Errorf("%q is not a duration", s)
+	}
+	for _, p := range parts {
+		x, err := strconv.ParseFloat(p[1], 64)
+		if err != nil || math.IsInf(x, 0) {
+			return 0, fmt.Errorf("%q is not a duration", s)
+		}
+		sum += x * unit[p[2]]
+	}
+	return sum, nil
+}
+
+// nextflowTime reads "2023-03-21 15:54:38.123" or raw milliseconds since 1970;
+// NaN if s is neither.
+func nextflowTime(s string) workflow.Seconds {
+	if x, err := strconv.ParseFloat(s, 64); err == nil && x > 1e11 && x < 1e14 {
+		return x / 1000
+	}
+	t, err := time.Parse("2006-01-02 15:04:05", s) // takes a fraction too
+	if err != nil {
+		return math.NaN()
+	}
+	return workflow.Seconds(t.UnixMilli()) / 1000
+}
+
+// nextflowBytes reads "1.2 GB", which Nextflow means as 2^30, or raw bytes; 0 if
+// s is neither.
+func nextflowBytes(s string) workflow.Bytes {
+	number, unit, _ := strings.Cut(s, " ")
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+		return 0
+	}
+	i := slices.Index([]string{"B", "KB", "MB", "GB", "TB", "PB"}, unit)
+	return x * math.Pow(1024, float64(max(i, 0)))
+}
+
+// finishNextflow joins the tasks of the trace with the graph of processes. A
+// node whose label is a process of the trace stands for its tasks; others are
+// channels and operators, which are passed through. A task waits for the tasks
+// of the processes before its own that have the same tag, if one has; and for all
+// of them otherwise.
+func (m *merger) finishNextflow() error {
+	g := m.graph
+	tasks := map[string][]int{} // records of a process, by its full name
+	for k, r := range m.records {
+		tasks[r.task.Kind] = append(tasks[r.task.Kind], k)
+	}
+	proc := make([]string, len(g.nodes))
+	known := map[string]bool{}
+	for i, n := range g.nodes {
+		for p := range tasks {
+			if n.label == p || strings.HasSuffix(p, ":"+n.label) && n.label != "" &&
+				(proc[i] == "" || len(p) < len(proc[i])) {
+				proc[i] = p
+			}
+		}
+		known[proc[i]] = true
+	}
+	for _, r := range m.records {
+		t := r.task
+		t.ID = r.key
+		m.b.File = r.file
+		if _, err := m.b.Task(t, r.pos); err != nil {
+			return err
+		}
+		if !known[t.Kind] {
+			m.b.Warn("process %q is not in the graph", t.Kind)
+			known[t.Kind] = true
+		}
+	}
+	m.b.File = m.drawn
+	before := g.processesBefore(proc)
+	for i, p := range proc {
+		if p == "" {
+			continue
+		}
+		for _, q := range before[i] {
+			m.nextflowEdges(tasks[q], tasks[p], g.nodes[i].pos)
+		}
+	}
+	m.makespanOfRecords()
+	return nil
+}
+
+// nextflowEdges lets each record of to wait for those of from.
+func (m *merger) nextflowEdges(from, to []int, pos workflow.Pos) {
+	byTag := map[string][]int{}
+	for _, k := range from {
+		byTag[m.records[k].tag] = append(byTag[m.records[k].tag], k)
+	}
+	for _, k := range to {
+		wait := from
+		if same := byTag[m.records[k].tag]; m.records[k].tag != "" && same != nil {
+			wait = same
+		}
+		for _, p := range wait {
+			m.b.Edge(m.records[p].key, m.records[k].key, pos)
+		}
+	}
+}
+
+// processesBefore returns for each node that is a process the processes that lead
+// to it without another in between.
+func (g *drawnGraph) processesBefore(proc []string) [][]string {
+	into := make([][]int, len(g.nodes))
+	for _, e := range g.edges {
+		into[e[1]] = append(into[e[1]], e[0])
+	}
+	out := make([][]string, len(g.nodes))
+	for i := range g.nodes {
+		if proc[i] == "" {
+			continue
+		}
+		seen := make([]bool, len(g.nodes))
+		todo := slices.Clone(into[i])
+		for len(todo) > 0 {
+			n := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if seen[n] || n == i {
+				continue
+			}
+			seen[n] = true
+			if proc[n] == "" {
+				todo = append(todo, into[n]...)
+			} else if !slices.Contains(out[i], proc[n]) && proc[n] != proc[i] {
+				out[i] = append(out[i], proc[n])
+			}
+		}
+		slices.Sort(out[i])
+	}
+	return out
+}

@@ -1,0 +1,263 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// The plain tables of docs/format/workflow.md: a task has an id, run_s and
+// parents, and may have kind, cores, memory_B, in_B, out_B, start_s, machine and
+// auxiliary; the workflow may have name, makespan_s, cores and system.
+
+// tableColumns are the columns of a task.
+var tableColumns = []string{"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
+	"machine", "auxiliary"}
+
+// isTable recognises a line of titles, one of which is id, below comments.
+func isTable(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		cols := strings.FieldsFunc(string(line), func(r rune) bool { return r == ',' || r == '\t' || r == ';' })
+		return slices.Contains(cols, "id") && len(cols) > 1
+	}
+	return false
+}
+
+// readTable reads CSV with a header line; tabs and semicolons separate too.
+// Parents are separated by spaces. Lines "# name: value" before the header are
+// of the workflow.
+func (m *merger) readTable(name string, r *bufio.Reader) error {
+	m.b.Format = "csv"
+	skipped, err := m.tableHead(name, r)
+	if err != nil {
+		return err
+	}
+	c := csv.NewReader(r)
+	c.Comment = '#'
+	head, err := r.Peek(4096)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return m.b.Errorf(workflow.Pos{}, "reading: %v", err)
+	}
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	for _, comma := range "\t;" {
+		if bytes.ContainsRune(first, comma) {
+			c.Comma = comma
+		}
+	}
+	cols, err := c.Read()
+	if err != nil {
+		return m.csvError(err, skipped)
+	}
+	for i, col := range cols {
+		if col = strings.TrimSpace(strings.TrimPrefix(col, "\ufeff")); !slices.Contains(tableColumns, col) {
+			return m.b.Errorf(lineCol(skipped+1, 1), "unknown column %q; there are %s", col,
+				strings.Join(tableColumns, ", "))
+		}
+		cols[i] = col
+	}
+	for {
+		row, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return m.csvError(err, skipped)
+		}
+		line, _ := c.FieldPos(0)
+		e := tableEntry{task: newTask(), pos: lineCol(skipped+int32(line), 1)}
+		for i, col := range cols {
+			if err := m.setColumn(&e, col, strings.TrimSpace(row[i])); err != nil {
+				return err
+			}
+		}
+		if err := m.addEntry(&e); err != nil {
+			return err
+		}
+	}
+}
+
+// csvError gives an error of the CSV reader its place in the source, of which
+// skipped lines were read before.
+func (m *merger) csvError(err error, skipped int32) error {
+	if p, ok := errors.AsType[*csv.ParseError](err); ok {
+		return m.b.Errorf(lineCol(skipped+int32(p.Line), int32(p.Column)), "%v", p.Err)
+	}
+	if errors.Is(err, io.EOF) {
+		return m.b.Errorf(workflow.Pos{}, "no tasks")
+	}
+	return m.b.Errorf(workflow.Pos{}, "reading: %v", err)
+}
+
+// tableHead reads the lines before the header and returns how many.
+func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
+	n := int32(0)
+	for {
+		c, err := r.Peek(1)
+		if err != nil || c[0] != '#' && c[0] != '\n' && c[0] != '\r' {
+			return n, nil
+		}
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return n, m.b.Errorf(lineCol(n+1, 1), "no tasks")
+		}
+		n++
+		if k, v, ok := strings.Cut(strings.TrimSpace(strings.TrimLeft(line, "# ")), ":"); ok {
+			if err := m.setWorkflow(k, strings.TrimSpace(v), lineCol(n, 1)); err != nil {
+				return n, err
+			}
+		}
+	}
+}
+
+// setWorkflow sets what a table says of the workflow. Unknown names are
+// comments.
+func (m *merger) setWorkflow(key, value string, pos workflow.Pos) error {
+	switch key {
+	case "name":
+		m.b.Name = value
+	case "system":
+		m.b.System = value
+	case "makespan_s":
+		x, err := workflow.ParseNumber(value)
+		if err != nil {
+			return m.b.Errorf(pos, "makespan_s: %v", err)
+		}
+		m.b.Makespan = x
+	case "cores":
+		x, err := workflow.ParseNumber(value)
+		if err != nil || x != math.Trunc(x) || x > 1e7 {
+			return m.b.Errorf(pos, "cores: %q is not a whole number", value)
+		}
+		m.b.Machines[m.b.Machine("machine")].Cores = int(x)
+	}
+	return nil
+}
+
+// tableEntry is a task of a table and those it waits for.
+type tableEntry struct {
+	task    workflow.Task
+	parents []string
+	pos     workflow.Pos
+}
+
+// setColumn sets what a table says in one column of a task. An empty cell says
+// nothing.
+func (m *merger) setColumn(e *tableEntry, col, value string) error {
+	t := &e.task
+	number := func(x *float64) error {
+		if value == "" {
+			return nil
+		}
+		v, err := workflow.ParseNumber(value)
+		if err != nil {
+			return m.b.Errorf(e.pos, "%s of task %q: %v", col, t.ID, err)
+		}
+		*x = v
+		return nil
+	}
+	switch col {
+	case "id":
+		t.ID = value
+	case "kind":
+		t.Kind = m.b.Intern([]byte(value))
+	case "run_s":
+		return number(&t.Run)
+	case "start_s":
+		return number(&t.Start)
+	case "cores":
+		return number(&t.Cores)
+	case "memory_B":
+		return number(&t.Memory)
+	case "in_B":
+		return number(&t.In)
+	case "out_B":
+		return number(&t.Out)
+	case "parents":
+		e.parents = strings.Fields(value)
+	case "machine":
+		if value != "" {
+			t.Machine = int32(m.b.Machine(value))
+		}
+	case "auxiliary":
+		b, err := strconv.ParseBool(value)
+		if err != nil && value != "" {
+			return m.b.Errorf(e.pos, "auxiliary of task %q: %q is neither true nor false", t.ID, value)
+		}
+		t.Auxiliary = b
+	default:
+		return m.b.Errorf(e.pos, "unknown member %q of a task; there are %s", col, strings.Join(tableColumns, ", "))
+	}
+	return nil
+}
+
+// addEntry adds a task of a table. Without a kind it is what is left of its id
+// without a numbering.
+func (m *merger) addEntry(e *tableEntry) error {
+	if e.task.Kind == "" {
+		e.task.Kind = m.b.Intern([]byte(kindOfName(e.task.ID)))
+	}
+	if _, err := m.b.Task(e.task, e.pos); err != nil {
+		return err
+	}
+	for _, p := range e.parents {
+		m.b.Edge(p, e.task.ID, e.pos)
+	}
+	return nil
+}
+
+// plainTask reads a task of the JSON form.
+func (r *wfReader) plainTask() error {
+	r.s.peek()
+	m := merger{b: r.b}
+	e := tableEntry{task: newTask(), pos: r.s.place()}
+	err := r.s.object(func(key []byte) error {
+		col := string(key)
+		if col == "parents" {
+			return r.s.array(func() error {
+				p, err := r.s.str()
+				e.parents = append(e.parents, string(p))
+				return err
+			})
+		}
+		var value string
+		var err error
+		switch r.s.peek() {
+		case 't', 'f':
+			value = map[byte]string{'t': "true", 'f': "false"}[r.s.peek()]
+			err = r.s.literal(value)
+		default:
+			value, err = r.text()
+		}
+		if err != nil {
+			return err
+		}
+		return m.setColumn(&e, col, value)
+	})
+	if err != nil {
+		return err
+	}
+	return m.addEntry(&e)
+}
+
+// plainMember reads a member of the JSON form's workflow.
+func (r *wfReader) plainMember(key string) error {
+	r.s.peek()
+	pos := r.s.place()
+	value, err := r.text()
+	if err != nil {
+		return err
+	}
+	return (&merger{b: r.b}).setWorkflow(key, value, pos)
+}

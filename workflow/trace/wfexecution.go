@@ -1,0 +1,174 @@
+package trace
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// This file reads what WfFormat says of an execution: how tasks ran, and on which
+// machines.
+
+// runMember reads a member that says how a task ran, and reports whether it
+// was one.
+func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known bool, err error) {
+	switch string(key) {
+	case "runtimeInSeconds", "runtime":
+		r.s.peek()
+		pos := r.s.place()
+		if t.Run, err = r.s.number(); err == nil && (t.Run < 0 || math.IsInf(t.Run, 0)) {
+			err = r.b.Errorf(pos, "run time is %v s", t.Run)
+		}
+	case "command":
+		err = r.s.object(func(key []byte) error {
+			if string(key) != "program" || r.s.peek() != '"' {
+				return r.s.skip()
+			}
+			p, err := r.s.str()
+			n.program = r.program(p)
+			return err
+		})
+	case "coreCount", "cores":
+		err = r.amount(&t.Cores, "core count")
+	case "memoryInBytes":
+		err = r.amount(&t.Memory, "memory")
+	case "memory": // KB up to 1.3
+		if err = r.amount(&t.Memory, "memory"); err == nil {
+			t.Memory *= 1000
+		}
+	case "readBytes", "bytesRead":
+		err = r.amount(&t.Read, "bytes read")
+	case "writtenBytes", "bytesWritten":
+		err = r.amount(&t.Written, "bytes written")
+	case "machine":
+		if r.s.peek() != '"' {
+			return true, r.s.skip()
+		}
+		var m string
+		if m, err = r.interned(); err == nil {
+			t.Machine = int32(r.b.Machine(m))
+		}
+	case "machines":
+		err = r.s.array(func() error {
+			m, err := r.s.str()
+			if err == nil && t.Machine < 0 {
+				t.Machine = int32(r.b.Machine(string(m)))
+			}
+			return err
+		})
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// program returns the name of a program without its path, and "" for a script.
+func (r *wfReader) program(p []byte) string {
+	if len(p) > 200 || bytes.ContainsAny(p, " \n\t") {
+		return ""
+	}
+	if i := bytes.LastIndexByte(p, '/'); i >= 0 {
+		p = p[i+1:]
+	}
+	return r.b.Intern(p)
+}
+
+// execTask reads a task of workflow.execution.
+func (r *wfReader) execTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := newTask()
+	n := r.names.reset()
+	err := r.s.object(func(key []byte) error {
+		if string(key) == "id" {
+			var err error
+			n.id, err = r.ref()
+			return err
+		}
+		known, err := r.runMember(key, &t, n)
+		if known || err != nil {
+			return err
+		}
+		return r.s.skip()
+	})
+	if err != nil {
+		return err
+	}
+	if n.id < 0 {
+		return r.b.Errorf(pos, "a task of the execution has no id")
+	}
+	t.Kind = n.program
+	if i := r.b.Defined(n.id); i >= 0 {
+		return r.merge(int(i), t, pos)
+	}
+	if r.spec {
+		return r.b.Errorf(pos, "task %q of the execution is not in the specification", r.b.Said(n.id))
+	}
+	r.early = append(r.early, earlyRun{r.b.Said(n.id), t, pos})
+	return nil
+}
+
+// merge completes task i with what the execution says of it.
+func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
+	t := r.b.At(i)
+	if !math.IsNaN(t.Run) {
+		return r.b.Errorf(pos, "duplicate task id %q in the execution", t.ID)
+	}
+	t.Run, t.Cores, t.Memory, t.Machine = run.Run, run.Cores, run.Memory, run.Machine
+	t.Read, t.Written = run.Read, run.Written
+	if run.Kind != "" {
+		t.Kind = run.Kind
+	}
+	return nil
+}
+
+// machine reads a machine. The member memory is kilobytes and memoryInBytes bytes;
+// both are understood in any version, and so are the names of what cpu has.
+func (r *wfReader) machine() error {
+	var m workflow.Machine
+	err := r.s.object(func(key []byte) (err error) {
+		switch string(key) {
+		case "nodeName":
+			m.Name, err = r.text()
+		case "memoryInBytes":
+			err = r.amount(&m.Memory, "memory")
+		case "memory":
+			if err = r.amount(&m.Memory, "memory"); err == nil {
+				m.Memory *= 1000
+			}
+		case "cpu":
+			if r.s.peek() != '{' {
+				return r.s.skip()
+			}
+			err = r.s.object(func(key []byte) error { return r.cpu(key, &m) })
+		default:
+			err = r.s.skip()
+		}
+		return err
+	})
+	if err != nil || m.Name == "" {
+		return err
+	}
+	r.b.Machines[r.b.Machine(m.Name)] = m
+	return nil
+}
+
+// cpu reads a member of a machine's cpu.
+func (r *wfReader) cpu(key []byte, m *workflow.Machine) error {
+	switch string(key) {
+	case "coreCount", "count":
+		cores := 0.0
+		if err := r.amount(&cores, "core count"); err != nil {
+			return err
+		}
+		m.Cores = int(min(cores, math.MaxInt32))
+		return nil
+	case "speedInMHz", "speed":
+		if r.s.peek() == '"' {
+			return r.s.skip()
+		}
+		return r.amount(&m.MHz, "clock rate")
+	}
+	return r.s.skip()
+}

@@ -1,0 +1,495 @@
+package trace
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay/workflow"
+)
+
+// readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
+// specification and execution apart, 1.0 to 1.4 and its ancestor 0.1 of the
+// 2016 Pegasus executions, which do not. The members are understood in any
+// order and unknown ones skipped.
+//
+// Dependencies are those of parents and children together; where a file has
+// neither, those that its files imply.
+func readWfFormat(s *jsonScanner, b *workflow.Builder) error {
+	r := wfReader{s: s, b: b, version: "unknown"}
+	if err := s.object(r.top); err != nil {
+		return err
+	}
+	if err := s.finish(); err != nil {
+		return err
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	b.Format = "wfformat-" + r.version
+	if r.plain {
+		b.Format = "json"
+	}
+	return nil
+}
+
+// wfReader is what is known of the file so far. Which version it is shows at the
+// end only, since members may come in any order: see check.
+type wfReader struct {
+	s       *jsonScanner
+	b       *workflow.Builder
+	version string
+	split   bool // has workflow.specification or workflow.execution
+	flat    bool // has workflow.tasks or workflow.jobs
+	flatPos workflow.Pos
+	spec    bool // has workflow.specification
+	plain   bool // has tasks: a plain table
+
+	names taskNames // of the task being read
+
+	// Where the next name of each sort is looked for first; see nameNear.
+	nearID, nearParent, nearChild workflow.TaskRef
+	nearFile                      workflow.FileRef
+
+	early []earlyRun // execution tasks that came before the specification
+}
+
+// earlyRun is what an execution says of a task that is not defined yet.
+type earlyRun struct {
+	id   string
+	task workflow.Task
+	pos  workflow.Pos
+}
+
+// top reads a member of the file.
+func (r *wfReader) top(key []byte) (err error) {
+	switch string(key) {
+	case "name":
+		r.b.Name, err = r.text()
+	case "schemaVersion":
+		r.version, err = r.text()
+	case "runtimeSystem", "wms":
+		name, version := "", ""
+		err = r.s.object(func(key []byte) (err error) {
+			switch string(key) {
+			case "name":
+				name, err = r.text()
+			case "version":
+				version, err = r.text()
+			default:
+				err = r.s.skip()
+			}
+			return err
+		})
+		r.b.System = strings.TrimSpace(name + " " + version)
+	case "workflow":
+		err = r.s.object(r.workflow)
+	case "tasks":
+		r.plain = true
+		err = r.s.array(r.plainTask)
+	case "makespan_s", "cores", "system":
+		err = r.plainMember(string(key))
+	default:
+		err = r.s.skip()
+	}
+	return err
+}
+
+// text reads a string, or a number as its digits, or null as "".
+func (r *wfReader) text() (string, error) {
+	switch c := r.s.peek(); {
+	case c == 'n':
+		return "", r.s.literal("null")
+	case c == '-' || c == 'N' || c == 'I' || c >= '0' && c <= '9':
+		x, err := r.s.number()
+		return strconv.FormatFloat(x, 'g', -1, 64), err
+	}
+	t, err := r.s.str()
+	return string(t), err
+}
+
+// workflow reads a member of the workflow, in the forms of all versions.
+func (r *wfReader) workflow(key []byte) error {
+	switch string(key) {
+	case "specification":
+		r.split, r.spec = true, true
+		return r.s.object(r.specification)
+	case "execution":
+		r.split = true
+		return r.s.object(r.execution)
+	case "tasks", "jobs":
+		r.flat, r.flatPos = true, r.s.place()
+		r.b.Aliases = true
+		return r.s.array(r.flatTask)
+	case "makespanInSeconds", "makespan":
+		return r.makespan()
+	case "machines":
+		return r.s.array(r.machine)
+	}
+	return r.s.skip()
+}
+
+// makespan reads the recorded makespan. 0 means that there is none.
+func (r *wfReader) makespan() error {
+	r.s.peek()
+	pos := r.s.place()
+	x, err := r.s.number()
+	if err != nil {
+		return err
+	}
+	if x < 0 {
+		return r.b.Errorf(pos, "makespan is %v s", x)
+	}
+	r.b.Makespan = x
+	return nil
+}
+
+// specification reads a member of workflow.specification (1.5 and later).
+func (r *wfReader) specification(key []byte) error {
+	switch string(key) {
+	case "tasks":
+		return r.s.array(r.specTask)
+	case "files":
+		return r.s.array(r.listedFile)
+	}
+	return r.s.skip()
+}
+
+// execution reads a member of workflow.execution (1.5 and later).
+func (r *wfReader) execution(key []byte) error {
+	switch string(key) {
+	case "makespanInSeconds", "makespan":
+		return r.makespan()
+	case "tasks":
+		return r.s.array(r.execTask)
+	case "machines":
+		return r.s.array(r.machine)
+	}
+	return r.s.skip()
+}
+
+// sizedFile reads {"id": …, "sizeInBytes": …} and returns the file's number, -1 if it
+// has no name.
+func (r *wfReader) sizedFile() (workflow.FileRef, error) {
+	f, size := workflow.FileRef(-1), math.NaN()
+	err := r.s.object(func(key []byte) error {
+		switch string(key) {
+		case "id", "name":
+			id, err := r.s.str()
+			f = r.b.FileRefNear(&r.nearFile, id)
+			return err
+		case "sizeInBytes", "size":
+			return r.amount(&size, "size")
+		}
+		return r.s.skip()
+	})
+	if f >= 0 && size > 0 {
+		r.b.SetSize(f, size)
+	}
+	return f, err
+}
+
+// listedFile is sizedFile in the list of a workflow's files.
+func (r *wfReader) listedFile() error {
+	_, err := r.sizedFile()
+	return err
+}
+
+// amount reads a number that is not negative.
+func (r *wfReader) amount(x *float64, what string) error {
+	r.s.peek()
+	pos := r.s.place()
+	v, err := r.s.number()
+	if err != nil {
+		return err
+	}
+	if v < 0 {
+		return r.b.Errorf(pos, "%s is %v", what, v)
+	}
+	if !math.IsNaN(v) {
+		*x = v
+	}
+	return nil
+}
+
+// taskNames are the members of a task that name other things. They are kept
+// by number until its id is known.
+type taskNames struct {
+	name, id         workflow.TaskRef
+	parents, childs  []workflow.TaskRef
+	inputs, outputs  []workflow.FileRef
+	program          string
+	category, taskTy string
+}
+
+// reset empties n for the next task, keeping its slices.
+func (n *taskNames) reset() *taskNames {
+	*n = taskNames{name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0],
+		outputs: n.outputs[:0]}
+	return n
+}
+
+// refs reads a list of names of tasks and appends their numbers to into.
+func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]workflow.TaskRef, error) {
+	err := r.s.array(func() error {
+		r.s.peek()
+		pos := r.s.place()
+		id, err := r.s.str()
+		if err != nil {
+			return err
+		}
+		into = append(into, r.b.RefNear(near, id, pos))
+		return nil
+	})
+	return into, err
+}
+
+// fileRefs reads a list of files, names or objects, and appends their numbers to
+// into.
+func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error) {
+	err := r.s.array(func() error {
+		if r.s.peek() == '{' { // {"id": …, "sizeInBytes": …}, seen in the wild
+			f, err := r.sizedFile()
+			if f >= 0 {
+				into = append(into, f)
+			}
+			return err
+		}
+		id, err := r.s.str()
+		if err != nil {
+			return err
+		}
+		into = append(into, r.b.FileRef(id))
+		return nil
+	})
+	return into, err
+}
+
+// specTask reads a task of workflow.specification.
+func (r *wfReader) specTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := newTask()
+	n := r.names.reset()
+	err := r.s.object(func(key []byte) error { return r.taskMember(key, &t, n) })
+	if err != nil {
+		return err
+	}
+	return r.addTask(t, n, pos)
+}
+
+// flatTask reads a task of workflow.tasks or workflow.jobs, which holds
+// everything.
+func (r *wfReader) flatTask() error {
+	r.s.peek()
+	pos := r.s.place()
+	t := newTask()
+	n := r.names.reset()
+	err := r.s.object(func(key []byte) error {
+		if known, err := r.runMember(key, &t, n); known || err != nil {
+			return err
+		}
+		return r.taskMember(key, &t, n)
+	})
+	if err != nil {
+		return err
+	}
+	return r.addTask(t, n, pos)
+}
+
+// taskMember reads a member that says what a task is. A type other than compute
+// is a task that the workflow system added.
+func (r *wfReader) taskMember(key []byte, t *workflow.Task, n *taskNames) (err error) {
+	switch string(key) {
+	case "name":
+		n.name, err = r.ref()
+	case "id":
+		n.id, err = r.ref()
+	case "parents":
+		n.parents, err = r.refs(n.parents, &r.nearParent)
+	case "children":
+		n.childs, err = r.refs(n.childs, &r.nearChild)
+	case "inputFiles":
+		n.inputs, err = r.fileRefs(n.inputs)
+	case "outputFiles":
+		n.outputs, err = r.fileRefs(n.outputs)
+	case "files":
+		err = r.s.array(func() error { return r.linkedFile(n) })
+	case "category":
+		n.category, err = r.interned()
+	case "type":
+		n.taskTy, err = r.interned()
+		t.Auxiliary = n.taskTy != "" && n.taskTy != "compute"
+	default:
+		err = r.s.skip()
+	}
+	return err
+}
+
+// ref reads a string and returns its number as a task name.
+func (r *wfReader) ref() (workflow.TaskRef, error) {
+	r.s.peek()
+	pos := r.s.place()
+	id, err := r.s.str()
+	if err != nil {
+		return -1, err
+	}
+	return r.b.RefNear(&r.nearID, id, pos), nil
+}
+
+// interned reads a string of which there are few different ones.
+func (r *wfReader) interned() (string, error) {
+	t, err := r.s.str()
+	if err != nil {
+		return "", err
+	}
+	return r.b.Intern(t), nil
+}
+
+// linkedFile reads {"link": "input", "name": …, "sizeInBytes": …}.
+func (r *wfReader) linkedFile(n *taskNames) error {
+	f, size, path, input := workflow.FileRef(-1), math.NaN(), "", false
+	err := r.s.object(func(key []byte) error {
+		switch string(key) {
+		case "name", "id":
+			id, err := r.s.str()
+			if path != "" {
+				id = append([]byte(path), id...)
+			}
+			f = r.b.FileRef(id)
+			return err
+		case "path":
+			p, err := r.s.str()
+			path = string(p)
+			return err
+		case "sizeInBytes", "size":
+			return r.amount(&size, "size")
+		case "link":
+			link, err := r.s.str()
+			input = bytes.EqualFold(link, []byte("input"))
+			return err
+		}
+		return r.s.skip()
+	})
+	if err != nil || f < 0 {
+		return err
+	}
+	if size > 0 {
+		r.b.SetSize(f, size)
+	}
+	if input {
+		n.inputs = append(n.inputs, f)
+	} else {
+		n.outputs = append(n.outputs, f)
+	}
+	return nil
+}
+
+// addTask adds a task that has been read, and what it names.
+func (r *wfReader) addTask(t workflow.Task, n *taskNames, pos workflow.Pos) error {
+	id := n.id
+	if id < 0 {
+		id = n.name
+	}
+	if id < 0 {
+		return r.b.Errorf(pos, "a task has neither id nor name")
+	}
+	t.ID = r.b.Said(id)
+	name := t.ID
+	if n.name >= 0 {
+		name = r.b.Said(n.name)
+	}
+	t.Kind = r.kind(n, name)
+	i, err := r.b.Task(t, pos)
+	if err != nil {
+		return err
+	}
+	if n.name >= 0 && n.name != id {
+		r.b.Alias(n.name, i)
+	}
+	for _, p := range n.parents {
+		r.b.EdgeRef(p, id)
+	}
+	for _, c := range n.childs {
+		r.b.EdgeRef(id, c)
+	}
+	for _, f := range n.inputs {
+		r.b.InputRef(i, f)
+	}
+	for _, f := range n.outputs {
+		r.b.OutputRef(i, f)
+	}
+	return nil
+}
+
+// kind returns what a task is a run of: its category, its program, or what is
+// left of its name.
+func (r *wfReader) kind(n *taskNames, name string) string {
+	k := n.category
+	if k == "" {
+		k = n.program
+	}
+	if k == "" {
+		k = kindOfName(name)
+	}
+	return r.b.Intern([]byte(k))
+}
+
+// kindOfName takes a numbering off a task's name: "mProject_ID0000012" and
+// "align_3" become "mProject" and "align", "FASTQC (sample1)" becomes "FASTQC".
+func kindOfName(name string) string {
+	k, _, _ := strings.Cut(name, " (")
+	if i := strings.LastIndex(k, "_ID"); i > 0 && isDigits(k[i+3:]) {
+		return k[:i]
+	}
+	for {
+		i := strings.LastIndexAny(k, "_-.")
+		if i <= 0 || !isDigits(k[i+1:]) {
+			return k
+		}
+		k = k[:i]
+	}
+}
+
+// isDigits reports whether s is digits only, and at least one.
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// check reports what can be seen at the end only.
+func (r *wfReader) check() error {
+	if r.plain && (r.split || r.flat) {
+		return r.b.Errorf(lineCol(1, 1), "both tasks and a workflow: is this WfFormat or a plain table?")
+	}
+	if !r.plain && !r.split && !r.flat {
+		return r.b.Errorf(lineCol(1, 1), "neither a workflow nor tasks: no tasks")
+	}
+	if r.split && r.flat {
+		return r.b.Errorf(r.flatPos,
+			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
+	}
+	newer := r.version >= "1.5" && len(r.version) >= 3
+	if r.split && !newer && r.version != "unknown" || r.flat && newer {
+		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,
+			map[bool]string{true: "1.5", false: "1.4"}[r.split])
+	}
+	for _, e := range r.early {
+		i := r.b.Find(e.id)
+		if i < 0 {
+			if r.spec {
+				return r.b.Errorf(e.pos, "task %q of the execution is not in the specification", e.id)
+			}
+			return r.b.Errorf(e.pos, "workflow.execution without workflow.specification")
+		}
+		if err := r.merge(i, e.task, e.pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}

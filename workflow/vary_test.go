@@ -1,0 +1,199 @@
+package workflow
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/assay-run/assay/stats"
+)
+
+// TestVaryUniform checks that the factor on a run time is uniform in [1-Error,
+// 1+Error]: on a workflow of one task the predictions are the factors. A thousand
+// of them come within a hundredth of both ends, a quarter is in each quarter, and
+// their standard deviation is Error/sqrt(3).
+func TestVaryUniform(t *testing.T) {
+	const n = 1000
+	w := tasks(t, "a:1")
+	for _, e := range []float64{0.05, 0.1, 0.5, 1} {
+		s, err := Vary(w, TopDown{}, Overhead{}, []int{1}, VaryOptions{Error: e, Samples: n, Seed: 11})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s) != 1 || len(s[0].Predictions) != n {
+			t.Fatalf("%d spreads", len(s))
+		}
+		low, high := 1-e, 1+e
+		if s[0].Min < low || s[0].Min > low+0.02*e || s[0].Max > high || s[0].Max < high-0.02*e {
+			t.Errorf("error %v: from %v to %v, want %v to %v", e, s[0].Min, s[0].Max, low, high)
+		}
+		for i := range 4 {
+			from, to, in := low+e*float64(i)/2, low+e*float64(i+1)/2, 0
+			for _, x := range s[0].Predictions {
+				if from <= x && x < to {
+					in++
+				}
+			}
+			// 4.5 standard deviations of a binomial count are 62.
+			if in < n/4-62 || in > n/4+62 {
+				t.Errorf("error %v: %d of %d from %v to %v", e, in, n, from, to)
+			}
+		}
+		sum := 0.0
+		for _, x := range s[0].Predictions {
+			sum += (x - 1) * (x - 1)
+		}
+		if sd, want := math.Sqrt(sum/n), e/math.Sqrt(3); math.Abs(sd-want) > 0.07*want {
+			t.Errorf("error %v: standard deviation %v, want %v", e, sd, want)
+		}
+	}
+}
+
+// TestVarySources checks that each set of run times is the start of as many
+// predictions, in turn, and that the workflow's own are then not used (Fig. 4).
+func TestVarySources(t *testing.T) {
+	w := tasks(t, "a:1000 b:1000<a")
+	sources := [][]Seconds{{1, 2}, {10, 20}, {100, 200}}
+	s, err := Vary(w, TopDown{}, Overhead{}, []int{1, 2}, VaryOptions{Samples: 2, Sources: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range s {
+		if want := []Seconds{3, 3, 30, 30, 300, 300}; !slices.Equal(x.Predictions, want) {
+			t.Errorf("%d slots: %v, want %v", x.Slots, x.Predictions, want)
+		}
+		if x.Mean != 111 || x.Min != 3 || x.Max != 300 {
+			t.Errorf("%d slots: mean %v, from %v to %v", x.Slots, x.Mean, x.Min, x.Max)
+		}
+	}
+	s, err = Vary(w, Slack{}, Overhead{}, []int{2}, VaryOptions{Error: 0.1, Samples: 40, Sources: sources})
+	if err != nil || len(s[0].Predictions) != 120 {
+		t.Fatalf("%v, %v", s, err)
+	}
+	for i, x := range s[0].Predictions {
+		if want := s[0].Predictions[i/40*40] / 3; x < want*0.8 || math.Abs(math.Log10(x/3)-float64(i/40)) > 0.05 {
+			t.Errorf("prediction %d is %v", i, x)
+		}
+	}
+	if !panics(func() { _, _ = Vary(w, TopDown{}, Overhead{}, []int{1}, VaryOptions{Sources: [][]Seconds{{1}}}) }) {
+		t.Error("a source with too few run times: no panic")
+	}
+	if _, err := Vary(tasks(t, "a:NaN"), TopDown{}, Overhead{}, []int{1}, VaryOptions{}); err == nil {
+		t.Error("a missing run time is varied")
+	}
+}
+
+// TestVarySameRunTimes checks that every number of slots sees the same run times:
+// without overhead a chain takes as long on any.
+func TestVarySameRunTimes(t *testing.T) {
+	w := tasks(t, "a:5 b:7<a c:9<b")
+	for _, l := range Levelers() {
+		s, err := Vary(w, l.Leveler, Overhead{}, []int{1, 4, 64}, VaryOptions{Error: 0.3, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range s[1:] {
+			if !slices.Equal(x.Predictions, s[0].Predictions) {
+				t.Errorf("%s: %d slots see other run times than %d", l.Name, x.Slots, s[0].Slots)
+			}
+		}
+	}
+	other, err := Vary(w, TopDown{}, Overhead{}, []int{1}, VaryOptions{Error: 0.3, Seed: 4})
+	again, err2 := Vary(w, TopDown{}, Overhead{}, []int{1}, VaryOptions{Error: 0.3, Seed: 3})
+	if err != nil || err2 != nil || slices.Equal(other[0].Predictions, again[0].Predictions) {
+		t.Errorf("two seeds give the same predictions (%v, %v)", err, err2)
+	}
+}
+
+// TestVaryLevelsFollowSlots checks that levels which depend on the slots are found
+// for each number of them: without errors it is the makespan of the model.
+func TestVaryLevelsFollowSlots(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorkflow(t, 9)
+		slots := []int{4, 1, 2}
+		for _, l := range Levelers() {
+			s, err := Vary(w, l.Leveler, Overhead{Level: 1}, slots, VaryOptions{Samples: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := NewLevelModel(w, l.Leveler, Overhead{Level: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, n := range slots {
+				if want, err := m.Makespan(n); err != nil || s[i].Mean != want || s[i].Slots != n {
+					t.Fatalf("%s: %v s on %d slots, %v; want %v", l.Name, s[i].Mean, s[i].Slots, err, want)
+				}
+			}
+		}
+	})
+}
+
+// TestSpread checks the summary and an entry of Table I.
+func TestSpread(t *testing.T) {
+	s := Spread{Predictions: []Seconds{110, 90, 100, 95, 105}}
+	s.summarise()
+	if s.Mean != 100 || s.Min != 90 || s.Max != 110 || s.Low != 91 || s.High != 109 {
+		t.Errorf("%+v", s)
+	}
+	for _, tt := range []struct{ limit, want float64 }{{0.04, 0.2}, {0.06, 0.6}, {0.05, 0.2}, {0.2, 1}} {
+		if got := s.Share(100, tt.limit); got != tt.want {
+			t.Errorf("share within %v is %v, want %v", tt.limit, got, tt.want)
+		}
+	}
+}
+
+// TestQuantile checks that it is stats.Quantile up to rounding, and that it sorts.
+func TestQuantile(t *testing.T) {
+	x := []float64{5, 1, 4, 2, 3.5}
+	for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.9, 1} {
+		if got, want := Quantile(slices.Clone(x), q), stats.Quantile(x, q); math.Abs(got-want) > 1e-14 {
+			t.Errorf("%v-quantile %v, want %v", q, got, want)
+		}
+	}
+	if Quantile(x, 1); !slices.IsSorted(x) {
+		t.Error("not sorted")
+	}
+	if got := Quantile(nil, 0.5); !math.IsNaN(got) {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// TestKneeLimit checks which step still counts: 5 % of the least makespan.
+func TestKneeLimit(t *testing.T) {
+	for _, tt := range []struct {
+		makespan []Seconds
+		want     int
+	}{
+		{[]Seconds{100}, 0},
+		{[]Seconds{105, 100}, 0},   // as much as 5 % is not worth it
+		{[]Seconds{105.1, 100}, 1}, // more is
+		{[]Seconds{200, 120, 104, 100, 100}, 2},
+		{[]Seconds{200, 100, 130}, 1}, // slots can make it worse
+		{[]Seconds{0, 0}, 0},
+	} {
+		slots := make([]int, len(tt.makespan))
+		if got := Knee(slots, tt.makespan); got != tt.want {
+			t.Errorf("%v: knee at %d, want %d", tt.makespan, got, tt.want)
+		}
+	}
+	if !panics(func() { Knee([]int{1}, nil) }) {
+		t.Error("slots without makespans: no panic")
+	}
+}
+
+// TestRangeErrors checks what cannot be a range.
+func TestRangeErrors(t *testing.T) {
+	w := tasks(t, "a:1")
+	if _, _, err := Range([]*Workflow{w, tasks(t, "a:NaN")}, TopDown{}, Overhead{}, 1); err == nil {
+		t.Error("a missing run time has a range")
+	}
+	if _, _, err := Range([]*Workflow{w}, TopDown{}, Overhead{}, 0); err == nil {
+		t.Error("no slots have a range")
+	}
+	if !panics(func() { _, _, _ = Range(nil, TopDown{}, Overhead{}, 1) }) {
+		t.Error("no executions: no panic")
+	}
+}
