@@ -156,6 +156,9 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
+	if p.Definition.Stop.Rule == posteriorStop {
+		s = search.Presume(s)
+	}
 	if wrap != nil {
 		if s, err = wrap(s); err != nil {
 			return nil, err
@@ -276,7 +279,10 @@ func (p *Problem) Environment(c assay.Config) []string {
 		case spelt(e):
 			return false
 		}
-		return slices.ContainsFunc(params, func(other string) bool { return strings.EqualFold(other, e) && spelt(other) })
+		return slices.ContainsFunc(params, func(other string) bool {
+			return strings.EqualFold(other, e) &&
+				spelt(other)
+		})
 	})
 }
 

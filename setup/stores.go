@@ -71,7 +71,8 @@ func unopened(err error) error {
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
-	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err), "--store PATH puts it elsewhere")
+	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err),
+		"--store PATH puts it elsewhere")
 }
 
 // OpenStore opens the store of an address: a path, SCHEME:REST with a scheme of the
@@ -115,11 +116,13 @@ func StorePath(at string) (path string, err error) {
 // besides. What has no scheme of the table is a path, unless it is a URL.
 func storeAt(at string) (kind storeKind, rest string, err error) {
 	scheme, rest, ok := strings.Cut(at, ":")
-	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok || scheme == "memory") {
+	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok ||
+		scheme == "memory") {
 		return kind, rest, nil
 	}
 	if ok && strings.HasPrefix(rest, "//") {
-		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme, list(Stores()))
+		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme,
+			list(Stores()))
 	}
 	return stores()[0], at, nil
 }

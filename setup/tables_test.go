@@ -30,7 +30,8 @@ func pageTables() map[string][]string {
 		add("## Stopping rules", "| `%s` | %s | %s |", r.Name, r.Summary, options(r))
 	}
 	for _, m := range NamedMethods() {
-		add("## Methods of assay bench", "| `%s` | %s | %s | %s |", m.Name, m.Summary, withOptions(m.Searcher, m.Search), withOptions(m.Stopper, m.Stop))
+		add("## Methods of assay bench", "| `%s` | %s | %s | %s |", m.Name, m.Summary, withOptions(m.Searcher,
+			m.Search), withOptions(m.Stopper, m.Stop))
 	}
 	return page
 }
@@ -38,7 +39,7 @@ func pageTables() map[string][]string {
 // withOptions writes a name and its options as in a study file.
 func withOptions(name string, options map[string]any) string {
 	text := "`" + name + "`"
-	for _, key := range []string{"learner", "stopped", "penalty", "model", "after", "confidence"} {
+	for _, key := range []string{"learner", "stopped", "penalty", "model", "base", "after", "confidence"} {
 		if v, ok := options[key]; ok {
 			text += fmt.Sprintf(", %s %v", key, v)
 		}

@@ -44,6 +44,7 @@ var beside = map[string][]string{
 	"/internal/arch":    {},
 	"/internal/cgroup":  {"/internal/mountinfo"},
 	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
+	"/internal/duel":    {"", "/stats", "/internal/report"}, // two commands in turn
 	"/internal/expr":    {""},
 	"/internal/report":  {},
 	"/internal/term":    {},
@@ -54,6 +55,7 @@ var beside = map[string][]string{
 	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench"},
 	"/internal/link":          {}, // an emulated network link
 	"/internal/mountinfo":     {},
+	"/internal/noise":         {"", "/stats"}, // how noisy repeated runs are
 	"/internal/proc":          {},
 	"/internal/replay":        {""}, // a record fed to a new searcher
 	"/internal/rfs":           {},   // a remote file system that counts and times

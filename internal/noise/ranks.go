@@ -1,19 +1,19 @@
-package main
+package noise
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
 )
 
-// ranksJSON is what `assay study noise --json` says of run times of several
+// A Ranks is what `assay study noise --json` says of run times of several
 // processors at the same times: a contract.
-type ranksJSON struct {
+type Ranks struct {
 	Ranks       int      `json:"ranks"`
 	Rows        int      `json:"rows"`
 	Correlation *float64 `json:"correlation"` // mean rank correlation of two of them
@@ -31,13 +31,16 @@ type ranksJSON struct {
 	CI95            [2]*float64 `json:"ci95"`
 }
 
+// maxColumn is how many numbers are read: they are sorted in memory.
+const maxColumn = 10_000_000
+
 // maxRanks is how many numbers a line may have.
 const maxRanks = 4096
 
-// readColumns reads lines of numbers, separated by blanks, commas or semicolons,
+// ReadColumns reads lines of numbers, separated by blanks, commas or semicolons,
 // as many on each line as on the first. Empty lines and those that begin with #
-// do not count.
-func readColumns(r io.Reader) ([][]float64, error) {
+// do not count. Errors begin with the name, and are of the class usage.
+func ReadColumns(name string, r io.Reader) ([][]float64, error) {
 	var columns [][]float64
 	total := 0
 	sc := bufio.NewScanner(r)
@@ -50,30 +53,30 @@ func readColumns(r io.Reader) ([][]float64, error) {
 		fields := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;", r) })
 		switch {
 		case len(fields) == 0:
-			return nil, usagef("standard input:%d: %q is not a number", line, clipped(text))
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %q is not a number", name, line, clipped(text))
 		case len(fields) > maxRanks:
-			return nil, usagef("standard input:%d: %d numbers, more than %d", line, len(fields), maxRanks)
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, more than %d", name, line, len(fields), maxRanks)
 		case columns == nil:
 			columns = make([][]float64, len(fields))
 		case len(fields) != len(columns):
-			return nil, usagef("standard input:%d: %d numbers, the first line has %d", line, len(fields), len(columns))
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, the first line has %d", name, line, len(fields), len(columns))
 		}
 		for j, field := range fields {
 			x, err := strconv.ParseFloat(field, 64)
 			if err != nil || math.IsNaN(x) || math.Abs(x) > 1e300 {
-				return nil, usagef("standard input:%d: %q is not a number", line, clipped(field))
+				return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %q is not a number", name, line, clipped(field))
 			}
 			columns[j] = append(columns[j], x)
 		}
 		if total += len(fields); total > maxColumn {
-			return nil, usagef("standard input: more than %d numbers", maxColumn)
+			return nil, assay.Errorf(assay.ClassUsage, "%s: more than %d numbers", name, maxColumn)
 		}
 	}
 	if err := sc.Err(); err != nil {
-		return nil, usagef("standard input: %v", err)
+		return nil, assay.Errorf(assay.ClassUsage, "%s: %w", name, err)
 	}
 	if len(columns) == 0 {
-		return nil, usagef("standard input has no numbers")
+		return nil, assay.Errorf(assay.ClassUsage, "%s has no numbers", name)
 	}
 	return columns, nil
 }
@@ -86,46 +89,36 @@ func clipped(text string) string {
 	return text
 }
 
-// readColumn reads one number a line, see [readColumns].
-func readColumn(r io.Reader) ([]float64, error) {
-	columns, err := readColumns(r)
-	if err != nil {
-		return nil, err
-	}
-	if len(columns) > 1 {
-		return nil, usagef("standard input: %d numbers a line, want one", len(columns))
-	}
-	return columns[0], nil
-}
-
-// columnNoise returns the noise of run times by time and rank. Those of several
+// OfColumns returns the noise of run times by time and rank. Those of several
 // ranks are pooled, each divided by the size of its rank's median.
-func columnNoise(columns [][]float64, f *noiseFlags) (*noise, error) {
-	n := &noise{Runs: len(columns[0]), Configs: 1, values: columns[0]}
+func OfColumns(columns [][]float64, o Options) (*Report, error) {
+	n := &Report{Runs: len(columns[0]), Configs: 1, Values: columns[0]}
 	if len(columns) == 1 {
+		n.diagnose(o)
 		return n, nil
 	}
-	n.values = nil
+	n.Values = nil
 	for j, c := range columns {
 		m := math.Abs(stats.Median(c))
 		if m == 0 {
-			return nil, usagef("standard input: the median of rank %d is 0", j+1)
+			return nil, assay.Errorf(assay.ClassUsage, "the median of rank %d is 0", j+1)
 		}
 		for _, x := range c {
-			n.values = append(n.values, x/m)
+			n.Values = append(n.Values, x/m)
 		}
 	}
-	n.Runs = len(n.values)
-	n.Ranks = f.compareRanks(columns)
+	n.Runs = len(n.Values)
+	n.Ranks = compareRanks(columns, o)
+	n.diagnose(o)
 	return n, nil
 }
 
 // compareRanks says how alike the ranks' times are.
-func (f *noiseFlags) compareRanks(columns [][]float64) *ranksJSON {
+func compareRanks(columns [][]float64, o Options) *Ranks {
 	limits, medians := make([]float64, len(columns)), make([]float64, len(columns))
 	for j, c := range columns {
 		least := stats.Min(c)
-		limits[j], medians[j] = least+f.difference*math.Abs(least), stats.Median(c)
+		limits[j], medians[j] = least+o.Difference*math.Abs(least), stats.Median(c)
 	}
 	late := "difference"
 	s := stats.NewSimultaneous(columns, limits)
@@ -134,29 +127,11 @@ func (f *noiseFlags) compareRanks(columns [][]float64) *ranksJSON {
 		s = stats.NewSimultaneous(columns, medians)
 	}
 	k := s.Independent
-	return &ranksJSON{s.Ranks, s.Rows, finite(s.Correlation), late, s.Late, s.AllLate, finite(k.Value), [2]*float64{finite(k.Low), finite(k.High)}}
-}
-
-// text says it for people.
-func (r *ranksJSON) text(f *noiseFlags) string {
-	if r.Correlation == nil || r.IndependentRuns == nil {
-		return fmt.Sprintf("%d at %d times: some are constant", r.Ranks, r.Rows)
-	}
-	late := fmt.Sprintf("more than %.3g %% above their fastest", 100*f.difference)
-	if r.Late == "median" {
-		late = "above their median"
-	}
-	bound := ""
-	if r.AllLateShare == 0 {
-		bound = "at least "
-	}
-	return fmt.Sprintf("%d at %d times: rank correlation %.2f; all are %s at once in %.2g of the times, one in %.2g: "+
-		"the minimum of one run on each is worth %s%.2g independent runs [%.2g, %.2g]",
-		r.Ranks, r.Rows, *r.Correlation, late, r.AllLateShare, r.LateShare, bound, *r.IndependentRuns, orNaN(r.CI95[0]), orNaN(r.CI95[1]))
+	return &Ranks{s.Ranks, s.Rows, finite(s.Correlation), late, s.Late, s.AllLate, finite(k.Value), [2]*float64{finite(k.Low), finite(k.High)}}
 }
 
 // advice says what follows from it, if anything.
-func (r *ranksJSON) advice() string {
+func (r *Ranks) advice() string {
 	if r.CI95[1] != nil && *r.CI95[1] < 0.75*float64(r.Ranks) {
 		return "; repeat at different times rather than on several ranks at once, whose noise is alike"
 	}
