@@ -130,10 +130,16 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs.
+// merge returns the trial that stands for all runs that were not withdrawn; if all
+// were, it is withdrawn too.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	// In the order of the proposals, whatever the order of the results.
-	runs := slices.Clone(g.runs)
+	runs := slices.DeleteFunc(slices.Clone(g.runs), func(t assay.Trial) bool { return t.State == assay.Withdrawn })
+	if len(runs) == 0 {
+		m := g.runs[0]
+		m.Proposal = g.inner
+		return m
+	}
 	slices.SortFunc(runs, func(a, b assay.Trial) int { return slices.Index(g.ids, a.ID) - slices.Index(g.ids, b.ID) })
 	low, high := make([]float64, len(runs)), make([]float64, len(runs))
 	ended, broken := 0, 0

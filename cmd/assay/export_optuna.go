@@ -48,7 +48,7 @@ func (r *record) exportOptuna(ctx context.Context, w io.Writer, h *setup.Store) 
 		if err != nil {
 			return err
 		}
-		if !t.State.Final() {
+		if !t.State.Final() || t.State == assay.Withdrawn { // of which nothing was learned
 			continue
 		}
 		if err := r.optunaTrial(log, n, t); err != nil {

@@ -145,7 +145,7 @@ func (l *live) line(t assay.Trial) {
 		mark = "*"
 	}
 	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, showValue(l.p.Goal, t), l.p.Space.Text(t.Config))
-	if t.State == assay.Failed || t.State == assay.Infeasible {
+	if t.State == assay.Failed || t.State == assay.Infeasible || t.State == assay.Withdrawn && t.Reason != "" {
 		text += "  (" + t.Reason + ")"
 	}
 	l.status.Print(text)

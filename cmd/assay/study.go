@@ -357,7 +357,7 @@ func (r *record) json(t assay.Trial) trialJSON {
 	if t.State.Final() {
 		j.Ended, j.Metrics = &t.Ended, metricsOf(t, r.goal)
 	}
-	if t.State.Final() && t.State != assay.Failed {
+	if t.State.Final() && t.State != assay.Failed && t.State != assay.Withdrawn {
 		v := r.goal.Show(t.Value)
 		j.Value = &v
 	}
@@ -396,7 +396,7 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 // stopped there, "–" if there is none.
 func showValue(g assay.Goal, t assay.Trial) string {
 	switch t.State {
-	case assay.Running, assay.Failed:
+	case assay.Running, assay.Failed, assay.Withdrawn:
 		return "–"
 	case assay.Censored:
 		return "> " + showMetric(g.Show(t.Value), g.Unit)
