@@ -12,7 +12,7 @@ import (
 // survival:aft, whose results it reproduces with tree_method=exact). It
 // minimizes the sum of the losses of [Distribution] over the rows, the
 // right-censored ones of Data.Censored included, by the trees of [Boost], which
-// are added to the mean of log y.
+// are added to log Base.
 //
 // Fit returns an *[AFTModel]. Outcomes must be greater than 0, else it returns
 // an error that matches assay.ErrBadData; with no exact outcome at all nothing
@@ -24,7 +24,12 @@ import (
 type AFT struct {
 	Distribution Distribution // the zero value is Extreme
 	Scale        float64      // ς; 0 means 0.3, the middle of Cello's choices
-	Boost        Boost        // how trees are grown; Gamma has the unit of the loss
+	// Base is the outcome that boosting starts from, in the unit of y; 0 means the
+	// geometric mean of the outcomes. XGBoost's is 0.5 whatever the unit is. Rows far
+	// above it are underrated after few rounds, and what a row without close
+	// neighbours is predicted depends on the unit.
+	Base  float64
+	Boost Boost // how trees are grown; Gamma has the unit of the loss
 }
 
 var _ assay.Learner = AFT{}
@@ -32,8 +37,9 @@ var _ assay.Learner = AFT{}
 // withDefaults returns a with its zero values replaced. It panics if an option
 // is out of range.
 func (a AFT) withDefaults() AFT {
-	if int(a.Distribution) >= len(distributionNames) || !(a.Scale >= 0) || math.IsInf(a.Scale, 1) {
-		panic(fmt.Sprintf("model: AFT options out of range: %v, scale %v", a.Distribution, a.Scale))
+	if int(a.Distribution) >= len(distributionNames) || !(a.Scale >= 0) || math.IsInf(a.Scale, 1) ||
+		!(a.Base >= 0) || math.IsInf(a.Base, 1) {
+		panic(fmt.Sprintf("model: AFT options out of range: %v, scale %v, base %v", a.Distribution, a.Scale, a.Base))
 	}
 	if a.Scale == 0 {
 		a.Scale = 0.3
@@ -53,8 +59,17 @@ func (a AFT) Fit(d assay.Data) (assay.Predictor, error) {
 }
 
 func (a AFT) fit(cols *columns, logY []float64, censored []bool) *AFTModel {
-	l := newAFTLoss(a.Distribution, a.Scale, logY, censored)
+	l := a.lossOf(logY, censored)
 	return newAFTModel(a.Distribution, a.Scale, boost(cols, a.Boost, l), l.base)
+}
+
+// lossOf returns the loss of rows, with the start that a asks for.
+func (a AFT) lossOf(logY []float64, censored []bool) *aftLoss {
+	l := newAFTLoss(a.Distribution, a.Scale, logY, censored)
+	if a.Base > 0 {
+		l.base = math.Log(a.Base)
+	}
+	return l
 }
 
 // checkAFT applies the rules of [AFT.Fit] to d and returns the logarithms of the

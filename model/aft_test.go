@@ -44,7 +44,7 @@ func TestAFTBadData(t *testing.T) {
 }
 
 func TestAFTOptionsPanic(t *testing.T) {
-	for _, a := range []AFT{{Scale: -1}, {Scale: math.NaN()}, {Scale: math.Inf(1)}, {Distribution: 3}, {Boost: Boost{Rate: 2}}} {
+	for _, a := range []AFT{{Scale: -1}, {Scale: math.NaN()}, {Scale: math.Inf(1)}, {Distribution: 3}, {Base: -1}, {Base: math.NaN()}, {Base: math.Inf(1)}, {Boost: Boost{Rate: 2}}} {
 		fitPanics(t, a)
 	}
 }
@@ -182,4 +182,36 @@ func ExampleAFT() {
 	// Output:
 	// slower than 45 s: true
 	// slower than 45 s: false
+}
+
+// Boosting starts at Base. One round at a rate of almost nothing stays there, twenty
+// at XGBoost's own start of 0.5 come from below, and the start that is asked for is
+// that of cross-validation too.
+func TestAFTBase(t *testing.T) {
+	d := mixedData(50, 3)
+	fit := func(l assay.Learner) *AFTModel {
+		p, err := l.Fit(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.(*AFTModel)
+	}
+	x := d.X[0]
+	if got := fit(AFT{Base: 0.5, Boost: Boost{Rounds: 1, Rate: 1e-9}}).Predict(x).Mean; math.Abs(got-0.5) > 1e-6 {
+		t.Errorf("before any tree the prediction is %v, want 0.5", got)
+	}
+	mean, _ := meanAndSpread(logs(d.Y))
+	if low, high := fit(AFT{Base: 0.5}).Margin(x), fit(AFT{}).Margin(x); !(low < high) || mean < 1 {
+		t.Errorf("from 0.5 the margin is %v, from the geometric mean, exp(%v), %v", low, mean, high)
+	}
+	if got, want := fit(AFT{Base: math.Exp(mean)}).Margin(x), fit(AFT{}).Margin(x); math.Abs(got-want) > 1e-6 {
+		t.Errorf("from the geometric mean itself %v, want %v", got, want)
+	}
+	// Held out without a tree, every row is predicted at the base.
+	h := holdOut(newColumns(d.X), d, AFT{Base: 0.5}, foldsOf(50, 2, 2, 1))
+	for i, m := range h.margin {
+		if m != math.Log(0.5) {
+			t.Fatalf("row %d is held out from %v, want log 0.5", i, m)
+		}
+	}
 }

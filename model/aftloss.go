@@ -27,6 +27,16 @@ func (d Distribution) String() string {
 	return fmt.Sprintf("Distribution(%d)", uint8(d))
 }
 
+// DistributionOf returns the distribution of that name.
+func DistributionOf(name string) (d Distribution, ok bool) {
+	for i, n := range distributionNames {
+		if n == name {
+			return Distribution(i), true
+		}
+	}
+	return 0, false
+}
+
 // logDensity returns log f(s).
 func (d Distribution) logDensity(s float64) float64 {
 	switch d {
@@ -175,7 +185,7 @@ type aftLoss struct {
 }
 
 // newAFTLoss takes the mean of logY as the base, as if no row were censored: a
-// base far from the outcomes, such as XGBoost's default of 0.5, makes every
+// base far from the outcomes, such as XGBoost's default of 0.5, can make every
 // second derivative of the logistic loss so small that no tree is grown.
 func newAFTLoss(dist Distribution, scale float64, logY []float64, censored []bool) *aftLoss {
 	l := &aftLoss{dist: dist, scale: float64(float32(scale)), logY: logY, censored: censored}

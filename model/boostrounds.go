@@ -167,5 +167,5 @@ func (a AFT) check(d assay.Data) error {
 
 func (a AFT) newLoss(y []float64, censored []bool) loss {
 	a = a.withDefaults()
-	return newAFTLoss(a.Distribution, a.Scale, logs(y), censored)
+	return a.lossOf(logs(y), censored)
 }

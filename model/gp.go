@@ -327,6 +327,7 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 		scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
 		w: inverseSquares(theta[:m.d]), signal: signal,
 		alpha: alpha.RawVector().Data, lower: make([]float64, n*n), theta: theta,
+		exact: m.exact(),
 	}
 	var l mat.TriDense
 	chol.LTo(&l)

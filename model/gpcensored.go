@@ -39,6 +39,18 @@ func (m *marginal) censor(d assay.Data) {
 	}
 }
 
+// exact says which rows are not censored; nil if all are.
+func (m *marginal) exact() []bool {
+	if m.site == nil {
+		return nil
+	}
+	out := make([]bool, len(m.site))
+	for i, v := range m.site {
+		out[i] = v == 0
+	}
+	return out
+}
+
 // learn returns the parameters that maximize what loss is the negative of.
 func (m *marginal) learn(theta []float64, evaluations int) []float64 {
 	if m.site == nil {

@@ -19,6 +19,7 @@ type gpPosterior struct {
 	alpha    []float64
 	lower    []float64 // L, n rows of n
 	theta    []float64 // the kernel's parameters
+	exact    []bool    // which examples are not censored; nil if all are
 }
 
 var _ assay.BatchPredictor = (*gpPosterior)(nil)

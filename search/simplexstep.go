@@ -24,7 +24,7 @@ type stepper struct {
 	queue  []int         // points to be asked, one for each different configuration
 	same   map[int][]int // point in queue: all points of that configuration
 	of     map[int64]int // outstanding proposal: its point in queue
-	enough func(v float64) bool
+	enough func([]vertex) bool
 	then   func([]vertex)
 	best   vertex             // the least so far
 	seen   visited            // all that were proposed or observed
@@ -52,9 +52,9 @@ func (s *stepper) remember(c assay.Config, t assay.Trial) {
 // is called with them, in the order of points: at once if there is nothing to
 // run.
 //
-// If enough is not nil, the step is over as soon as it holds for a value and
-// nothing is outstanding; then sees the points that have a value.
-func (s *stepper) begin(points []assay.Config, known []vertex, enough func(v float64) bool, then func([]vertex)) {
+// If enough is not nil, the step is over as soon as it holds for the points that have
+// a value and nothing is outstanding; then sees the points that have a value.
+func (s *stepper) begin(points []assay.Config, known []vertex, enough func([]vertex) bool, then func([]vertex)) {
 	s.points, s.queue, s.same = make([]vertex, len(points)), nil, map[int][]int{}
 	s.enough, s.then = enough, then
 	value := map[string]float64{}
@@ -81,10 +81,20 @@ func (s *stepper) begin(points []assay.Config, known []vertex, enough func(v flo
 		}
 		s.same[j] = append(s.same[j], i)
 	}
-	if enough != nil && slices.ContainsFunc(s.points, func(v vertex) bool { return enough(v.value) }) {
-		s.queue = nil // a NaN is never enough
-	}
+	s.cut()
 	s.advance()
+}
+
+// cut leaves out the rest of the step if there is enough of it.
+func (s *stepper) cut() {
+	if s.enough != nil && s.enough(s.valued()) {
+		s.queue = nil
+	}
+}
+
+// valued returns the points of the step that have a value.
+func (s *stepper) valued() []vertex {
+	return slices.DeleteFunc(slices.Clone(s.points), func(v vertex) bool { return math.IsNaN(v.value) })
 }
 
 // advance calls then if the step is over.
@@ -94,13 +104,7 @@ func (s *stepper) advance() {
 	}
 	then := s.then
 	s.then = nil
-	valued := s.points[:0:0]
-	for _, v := range s.points {
-		if !math.IsNaN(v.value) {
-			valued = append(valued, v)
-		}
-	}
-	then(valued)
+	then(s.valued())
 }
 
 // end ends the search.
@@ -140,11 +144,9 @@ func (s *stepper) Tell(trials ...assay.Trial) error {
 		if v.value < s.best.value {
 			s.best = v
 		}
-		if s.enough != nil && s.enough(v.value) {
-			s.queue = nil
-		}
 	}
 	if len(trials) > 0 {
+		s.cut()
 		s.advance()
 	}
 	return nil

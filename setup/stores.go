@@ -60,8 +60,12 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 }
 
 // unopened returns the error of opening a store: one that is where this user may
-// not write is no failing disk, and another place can be named.
+// not write is no failing disk, and another place can be named; of one that is damaged
+// much can be saved.
 func unopened(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return assay.WithHint(err, "assay study fsck --repair saves what is whole into a copy")
+	}
 	pe, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
@@ -83,21 +87,28 @@ func OpenStore(ctx context.Context, at string) (*Store, error) {
 // ReadStore is OpenStore for those who only look: where there is no file, none is
 // made, and they see an empty store.
 func ReadStore(ctx context.Context, at string) (*Store, error) {
-	kind, path, err := storeAt(at)
+	path, err := StorePath(at)
 	if err != nil {
 		return nil, err
 	}
-	if kind.scheme == stores()[0].scheme {
-		if path == "" {
-			if path, err = store.DefaultPath(); err != nil {
-				return nil, err
-			}
-		}
+	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return OpenStore(ctx, "memory")
 		}
 	}
-	return kind.open(ctx, path)
+	return OpenStore(ctx, at)
+}
+
+// StorePath returns the file of the store of an address, "" if it has none.
+func StorePath(at string) (path string, err error) {
+	kind, path, err := storeAt(at)
+	switch {
+	case err != nil || kind.scheme != stores()[0].scheme:
+		return "", err
+	case path == "":
+		return store.DefaultPath()
+	}
+	return path, nil
 }
 
 // storeAt returns the kind of the store of an address, and what the address says

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 )
 
 // Training says what a [Predictive] rule makes of the trials that were stopped
@@ -19,13 +20,31 @@ const (
 	ImputeStopped                 // exact, at the final value predicted when they were stopped
 )
 
-// PredictiveOptions are the options of [NewPredictive]. The zero value is Cello's
-// rule as published, but for After.
+var trainingNames = [...]string{"drop", "keep", "impute"}
+
+// TrainingOf returns the Training of that name: drop, keep or impute.
+func TrainingOf(name string) (t Training, ok bool) {
+	for i, n := range trainingNames {
+		if n == name {
+			return Training(i), true
+		}
+	}
+	return 0, false
+}
+
+// PredictiveOptions are the options of [NewPredictive]. The rule as published is
+// After 1 and AFT.Base 0.5; the zero value waits for more trials, and starts from
+// their geometric mean.
 type PredictiveOptions struct {
-	// Learner predicts the final value. Nil means model.AFT with the extreme
-	// value distribution and 20 rounds, whose scale and learning rate are chosen
-	// by cross-validation (Ding et al. 2022, §4.4). Outcomes are positive.
+	// Learner predicts the final value. Nil means AFT, whose scale and learning rate
+	// are chosen by cross-validation from all nine pairs (Ding et al. 2022, §4.4).
+	// Outcomes are positive.
 	Learner assay.Learner
+	// AFT is the censored regression that is used without Learner: its distribution,
+	// its start and how its trees grow. The zero value is the extreme value
+	// distribution, the geometric mean and 20 rounds; the paper's start is
+	// XGBoost's, Base 0.5.
+	AFT model.AFT
 	// Standard leaves the running trial out of the fit: standard regression,
 	// the BO-GB of §4.3. It does not know how long the run has lasted.
 	Standard bool
@@ -97,7 +116,7 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	if p.learn(history).finished < p.opts.After {
 		return assay.Decision{Predicted: math.NaN()}
 	}
-	audited := p.audited(running.ID)
+	audited := audited(running.ID, p.opts.Seed, p.opts.Audit)
 	if running.Value >= best.Value {
 		d := against(running, best, "best is")
 		if audited && d.Stop {
@@ -173,10 +192,10 @@ func with(d assay.Data, x []float64, value float64) assay.Data {
 
 // audited reports whether a trial is let run on: a share of all trials, chosen by
 // hashing the number (the finalizer of SplitMix64, Steele et al. 2014).
-func (p *Predictive) audited(id int64) bool {
-	z := uint64(id)*0x9e3779b97f4a7c15 + p.opts.Seed
+func audited(id int64, seed uint64, share float64) bool {
+	z := uint64(id)*0x9e3779b97f4a7c15 + seed
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	z ^= z >> 31
-	return float64(z>>11)/(1<<53) < p.opts.Audit
+	return float64(z>>11)/(1<<53) < share
 }

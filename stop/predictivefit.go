@@ -129,14 +129,7 @@ func (p *Predictive) examples(history []assay.Trial) assay.Data {
 // where k is the last number that n reaches of a sequence that grows by a fifth,
 // and are taken from the memo while these are the same. p.mu is held.
 func (p *Predictive) choose(history []assay.Trial, n int) choice {
-	k := 1
-	for {
-		next := max(k+1, int(math.Ceil(renewal*float64(k))))
-		if next > n {
-			break
-		}
-		k = next
-	}
+	k := reached(n, renewal)
 	from := history
 	for i, seen := 0, 0; i < len(history); i++ {
 		if p.finished(history[i]) {
@@ -153,7 +146,7 @@ func (p *Predictive) choose(history []assay.Trial, n int) choice {
 	d := p.examples(from)
 	c := choice{from: from, learner: p.opts.Learner, margin: 1}
 	if c.learner == nil {
-		c.learner = chooseAFT(d, p.opts.Seed)
+		c.learner = p.chooseAFT(d)
 	}
 	if p.opts.Confidence > 0 {
 		c.margin = p.calibrate(c.learner, d)
@@ -161,18 +154,12 @@ func (p *Predictive) choose(history []assay.Trial, n int) choice {
 	return c
 }
 
-// chooseAFT returns the learner of Cello with the scale and the learning rate
-// that cross-validation chooses: the scale at the middle rate, then the rate at
-// that scale, 6 of the 9 pairs.
-func chooseAFT(d assay.Data, seed uint64) model.AFT {
-	tuned := model.TunedAFT{AFT: model.AFT{Distribution: model.Extreme}, Rates: []float64{0.25}, Seed: seed}
-	a, err := tuned.Choose(d)
+// chooseAFT returns the learner of Cello with the pair of scale and learning rate
+// that cross-validation chooses.
+func (p *Predictive) chooseAFT(d assay.Data) assay.Learner {
+	a, err := model.TunedAFT{AFT: p.opts.AFT, Seed: p.opts.Seed}.Choose(d)
 	if err != nil {
-		return tuned.AFT
-	}
-	tuned.Scales, tuned.Rates = []float64{a.Scale}, nil
-	if b, err := tuned.Choose(d); err == nil {
-		a = b
+		return p.opts.AFT
 	}
 	return a
 }

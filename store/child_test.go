@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold, "migrate": childMigrate,
+		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold, "lease": childLease, "migrate": childMigrate,
 		"upgrade": childUpgrade,
 	}
 }
@@ -175,6 +175,20 @@ func childHold(args []string) error {
 		return err
 	}
 	fmt.Println("held")
+	time.Sleep(time.Minute)
+	return nil
+}
+
+// childLease leases a study until it is killed.
+func childLease(args []string) error {
+	s, err := OpenSQLite(context.Background(), args[0], Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Lease(context.Background(), args[1], "the child", time.Hour); err != nil {
+		return err
+	}
+	fmt.Println("leased")
 	time.Sleep(time.Minute)
 	return nil
 }

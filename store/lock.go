@@ -25,6 +25,7 @@ const lockDir = "locks"
 // killed process left means nothing.
 type holder struct {
 	Study string    `json:"study,omitempty"`
+	By    string    `json:"by,omitempty"` // what it calls itself
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
@@ -34,7 +35,11 @@ func (h holder) String() string {
 	if h.PID == 0 {
 		return "another process"
 	}
-	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.Local().Format(time.DateTime))
+	text := fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.Local().Format(time.DateTime))
+	if h.By != "" {
+		text = h.By + ", " + text
+	}
+	return text
 }
 
 // Lock implements [assay.Locker]. The study need not exist yet, so that a name
@@ -43,11 +48,41 @@ func (s *SQLite) Lock(ctx context.Context, study string) (release func() error, 
 	if err := cmp.Or(ctx.Err(), s.usable(ctx), checkName(study)); err != nil {
 		return nil, err
 	}
-	f, err := tryFlock(s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study)))), holder{Study: study})
+	f, err := s.lockStudy(study, "")
+	if err != nil {
+		return nil, err
+	}
+	return f.release, nil
+}
+
+func (s *SQLite) lockStudy(study, by string) (*fileLock, error) {
+	f, err := tryFlock(s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study)))), holder{Study: study, By: by})
 	if err != nil {
 		return nil, fmt.Errorf("study %q: %w", study, err)
 	}
 	return f, nil
+}
+
+// Lease implements [assay.Leaser] over the lock of the study. The kernel keeps
+// others out until this process has closed Lost or ended, however late its clock
+// is: a process that is stopped loses nothing. Fences count for the whole file.
+func (s *SQLite) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
+	if err := checkLease(ctx, study, ttl); err != nil {
+		return nil, err
+	}
+	f, err := s.lockStudy(study, holder)
+	if err != nil {
+		return nil, err
+	}
+	var fence int64
+	err = s.write(ctx, func() error {
+		return s.conn.QueryRowContext(context.WithoutCancel(ctx),
+			`INSERT INTO fence (id, last) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET last = last + 1 RETURNING last`).Scan(&fence)
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.release())
+	}
+	return newLease(study, fence, ttl, func() bool { return isAt(f.file, f.path) }, f.release), nil
 }
 
 // lockPath returns the path of one of the store's lock files.
@@ -58,9 +93,12 @@ func (s *SQLite) lockPath(name string) string {
 // waitFlock takes the lock of the file at path, waiting for at most that long.
 func waitFlock(ctx context.Context, path string, wait time.Duration) (release func() error, err error) {
 	for end := time.Now().Add(wait); ; {
-		release, err := tryFlock(path, holder{})
+		f, err := tryFlock(path, holder{})
+		if err == nil {
+			return f.release, nil
+		}
 		if !errors.Is(err, assay.ErrLocked) {
-			return release, err
+			return nil, err
 		}
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
@@ -73,10 +111,17 @@ func waitFlock(ctx context.Context, path string, wait time.Duration) (release fu
 	}
 }
 
+// A fileLock is a lock that this process has.
+type fileLock struct {
+	file    *os.File
+	path    string
+	release func() error // the second call does nothing
+}
+
 // tryFlock takes the lock of the file at path and writes the holder into it, or
 // returns an error that matches [assay.ErrLocked] and says who has it. An open
 // file has the lock, so that a process also locks itself out.
-func tryFlock(path string, h holder) (release func() error, err error) {
+func tryFlock(path string, h holder) (*fileLock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
@@ -99,10 +144,10 @@ func tryFlock(path string, h holder) (release func() error, err error) {
 		if b, err := json.Marshal(h); err == nil && f.Truncate(0) == nil {
 			_, _ = f.Write(append(b, '\n')) // for people; the lock does not need it
 		}
-		return sync.OnceValue(func() error {
+		return &fileLock{f, path, sync.OnceValue(func() error {
 			// In this order, so that who opens the file afterwards makes a new one.
 			return errors.Join(os.Remove(path), f.Close())
-		}), nil
+		})}, nil
 	}
 }
 

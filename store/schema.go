@@ -84,6 +84,10 @@ INSERT INTO heads SELECT study, seq, hash,
 	json_object('running', running, 'done', done, 'censored', censored, 'failed', failed, 'infeasible', infeasible),
 	best, best_value, spent_ns, first, last, checks, ended FROM heads_of_1;
 DROP TABLE heads_of_1;
+CREATE TABLE fence (
+	id   INTEGER PRIMARY KEY CHECK (id = 1),
+	last INTEGER NOT NULL
+);
 `}
 }
 

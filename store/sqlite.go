@@ -57,6 +57,8 @@ var (
 	_ assay.Store     = (*SQLite)(nil)
 	_ assay.Remover   = (*SQLite)(nil)
 	_ assay.Locker    = (*SQLite)(nil)
+	_ assay.Leaser    = (*SQLite)(nil)
+	_ assay.Watcher   = (*SQLite)(nil)
 	_ assay.Projector = (*SQLite)(nil)
 )
 

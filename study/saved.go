@@ -1,38 +1,64 @@
 package study
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
 )
 
-// Saved estimates the time that early stopping saved. A stopped run that a
-// model predicted to take longer saved the rest of its prediction; any other is
-// taken to have gone on as long, on average, as those runs to the end that
-// lasted longer than it had. Where there is neither, nothing is counted, so the
-// estimate errs on the low side.
-func Saved(trials []assay.Trial, goal assay.Goal) time.Duration {
+// Saved estimates the time that early stopping saved, from what was measured alone:
+// no prediction of a rule counts, so a wrong model has saved nothing.
+//
+// A stopped run counts if it is known that it could not have been the answer: when it
+// was stopped its value had come to that of the best trial of all. It is taken to have
+// gone on as long as the runs to the end that lasted longer than it had, by the median
+// of these; where there is none, it counts nothing. Runs that were stopped sooner, by
+// a prediction, count nothing whatever became of the others.
+func Saved(trials []assay.Trial) time.Duration {
+	best, ok := assay.Best(trials)
+	if !ok {
+		return 0
+	}
+	var ends []time.Duration
+	for _, t := range trials {
+		if t.State == assay.Done || t.State == assay.Infeasible {
+			ends = append(ends, t.Measurement.Elapsed)
+		}
+	}
+	slices.Sort(ends)
 	var saved time.Duration
 	for _, t := range trials {
-		if t.State != assay.Censored || t.Decision == nil {
+		if t.State != assay.Censored || t.Decision == nil || t.Value < best.Value {
 			continue
 		}
 		at := t.Measurement.Elapsed
-		if p := t.Decision.Predicted; goal.Metric == "elapsed" && p > t.Value {
-			saved += time.Duration((p - t.Value) * float64(time.Second))
-			continue
-		}
-		var rest time.Duration
-		n := 0
-		for _, d := range trials {
-			if (d.State == assay.Done || d.State == assay.Infeasible) && d.Measurement.Elapsed > at {
-				rest += d.Measurement.Elapsed - at
-				n++
-			}
-		}
-		if n > 0 {
-			saved += rest / time.Duration(n)
+		i, _ := slices.BinarySearch(ends, at+1)
+		if longer := ends[i:]; len(longer) > 0 {
+			saved += longer[(len(longer)-1)/2] - at
 		}
 	}
 	return saved
+}
+
+// Unproven returns how many trials in a row, up to the last one, were stopped before
+// they had come to the value of the best trial at their time. Each was stopped on a
+// prediction alone, and none of them says whether the prediction was right: a run that
+// finishes, or is stopped at the best value or later, ends the row. Failed runs
+// neither end it nor count.
+func Unproven(trials []assay.Trial) int {
+	best, n := math.Inf(1), 0
+	for _, t := range trials {
+		switch {
+		case t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1):
+			n++
+		case t.State != assay.Failed:
+			n = 0
+		}
+		if t.State == assay.Done {
+			best = min(best, t.Value)
+		}
+	}
+	return n
 }

@@ -169,7 +169,7 @@ func TestEarlyStopIsRecorded(t *testing.T) {
 		if censored == 0 {
 			t.Error("no trial was stopped")
 		}
-		if saved := study.Saved(r.Trials, elapsed); saved <= 0 {
+		if saved := study.Saved(r.Trials); saved <= 0 {
 			t.Errorf("saved %v", saved)
 		}
 	})

@@ -33,6 +33,7 @@ type live struct {
 	shown int       // trials that have had their line
 	best  float64   // of the trials shown
 	drain bool
+	warn  bool // of too many stops that nothing has proved right
 }
 
 func newLive(w io.Writer, p *setup.Problem) *live {
@@ -98,7 +99,22 @@ func (l *live) notify(p study.Progress) {
 	for ; l.shown < len(p.Trials); l.shown++ {
 		l.line(p.Trials[l.shown])
 	}
+	l.unproven()
 	l.draw()
+}
+
+// unprovenMost is how many runs in a row may be stopped on predictions alone before
+// somebody is told.
+const unprovenMost = 30
+
+// unproven says, once, that for long no run has shown whether the stops are right.
+func (l *live) unproven() {
+	if l.warn || study.Unproven(l.last.Trials) < unprovenMost {
+		return
+	}
+	l.warn = true
+	l.status.Print(fmt.Sprintf("warning: the last %d runs were stopped on predictions, and none has shown whether these are right; "+
+		"stop: {rule: ..., audit: 0.1} lets some run on, --stop incumbent predicts nothing", unprovenMost))
 }
 
 // replayed says what an earlier session left.

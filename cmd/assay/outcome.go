@@ -67,7 +67,7 @@ type gain struct {
 
 func newOutcome(p *setup.Problem, name string, r study.Result) *outcome {
 	o := &outcome{
-		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials, p.Goal)),
+		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials)),
 		Overhead: seconds(r.Overhead), EndedBy: r.EndedBy, Trials: countTrials(r.Trials), problem: p, result: r,
 		Objective: objective{Metric: p.Goal.Metric, Goal: "minimize", Unit: p.Goal.Unit},
 	}

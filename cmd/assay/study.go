@@ -18,7 +18,6 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/store"
 )
 
 // studyFlags are the flags of the study commands.
@@ -26,7 +25,6 @@ type studyFlags struct {
 	store  string
 	json   bool
 	format string
-	repair bool
 	stderr bool
 }
 
@@ -73,10 +71,7 @@ func studyCommand(s streams) *cobra.Command {
 	})
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
-	fsck := add("fsck", "rebuild every trial from the events and compare", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
-		return fsckStore(ctx, s.out, h, f.repair)
-	})
-	fsck.Flags().BoolVar(&f.repair, "repair", false, "write again what can be derived from the events")
+	cmd.AddCommand(fsckCommand(s, f))
 	return cmd
 }
 
@@ -426,28 +421,4 @@ func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []str
 		}
 	}
 	return nil
-}
-
-func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) error {
-	s, ok := h.Store.(*store.SQLite)
-	if !ok {
-		return usagef("this store has nothing to check")
-	}
-	r, err := s.Fsck(ctx, store.FsckOptions{Repair: repair})
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	for _, p := range r.Problems {
-		fmt.Fprintln(&b, p)
-	}
-	found := "ok"
-	if !r.OK() {
-		found = fmt.Sprintf("%d problems", len(r.Problems))
-	}
-	fmt.Fprintf(&b, "%d studies, %d events, %d trials checked: %s\n", r.Studies, r.Events, r.Trials, found)
-	if _, err := io.WriteString(w, b.String()); err != nil || r.OK() {
-		return err
-	}
-	return &exitError{codeFailure}
 }

@@ -77,6 +77,7 @@ type outcome struct {
 	re, logRatio     float64
 	started, ended   int
 	completed        int
+	early, wrong     int // stops by prediction, and those of a configuration truly better than the best
 	spent            time.Duration
 	overheadPerTrial time.Duration
 	curve            []float64
@@ -231,6 +232,12 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		o.spent = max(o.spent, t.Ended.Sub(start))
 		if t.State == assay.Done || t.State == assay.Infeasible {
 			o.completed++
+		}
+		if t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1) {
+			o.early++
+			if v, ok := p.True(t.Config); ok && v < found {
+				o.wrong++
+			}
 		}
 		if t.State == assay.Done && t.Value < best {
 			if v, ok := p.True(t.Config); ok {

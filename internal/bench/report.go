@@ -36,6 +36,8 @@ type Row struct {
 	BySeed             []float64  `json:"re_by_seed"`
 	Trials             float64    `json:"trials_mean"`
 	Completed          float64    `json:"completed_mean"`
+	Early              float64    `json:"early_mean"` // runs stopped by a prediction, before they had come to the best
+	Wrong              float64    `json:"wrong_mean"` // of these, runs of configurations truly better than that best
 	Spent              float64    `json:"spent_s_mean"`
 	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"`
 	Curve              []float64  `json:"curve,omitempty"` // mean error at 10 equal parts of the budget
@@ -97,6 +99,8 @@ func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
 		row.BySeed = append(row.BySeed, c.re)
 		row.Trials += float64(c.ended) / n
 		row.Completed += float64(c.completed) / n
+		row.Early += float64(c.early) / n
+		row.Wrong += float64(c.wrong) / n
 		row.Spent += c.spent.Seconds() / n
 		row.OverheadMSPerTrial += c.overheadPerTrial.Seconds() * 1e3 / n
 		for k, re := range c.curve {

@@ -1,0 +1,135 @@
+package stop
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+// PosteriorOptions are the options of [NewPosterior]. The zero value of each but
+// Margin and Audit stands for its default.
+type PosteriorOptions struct {
+	// Level is the probability of ending better than the best below which a run is
+	// stopped. 0 means 0.05.
+	Level float64
+	// After is the number of trials with evidence, see [Posterior], from which on a
+	// prediction stops runs. 0 means 10.
+	After int
+	// Audit is the share of trials that no prediction stops, to check what stops are
+	// worth. Such a run goes on to the incumbent's value.
+	Audit float64
+	// Margin is that of [Incumbent].
+	Margin float64
+	// Seed decides which trials are audited.
+	Seed uint64
+}
+
+// Posterior stops a run as soon as the probability that it ends better than the
+// best trial, given that it has come this far, falls under a level:
+//
+//	P(Y < best | Y > t) = 1 - S(best)/S(t),
+//
+// with S the survival function that a Gaussian process on the log of the objective
+// predicts for the configuration of the run ([model.GP]). Nothing is fitted while a
+// run goes on. A run that has reached the incumbent's value is stopped too, as
+// [Incumbent] does.
+//
+// The process learns from trials that finished, and from those that were stopped
+// when they had come to the best value of their time, as censored: these are the
+// evidence. A trial that a prediction stopped earlier has shown little, and is not
+// learned from, so that no prediction is evidence for the next. One that broke a
+// limit counts as the worst finished one; failed ones are left out.
+//
+// Where the process is wrong about its own examples, each predicted from the others, by
+// more than it says, its deviations are enlarged by as much.
+//
+// Values so far that are not positive say nothing: only trials with positive values
+// are learned from, and where the best is not positive there is no prediction.
+type Posterior struct {
+	space *assay.Space
+	opts  PosteriorOptions
+
+	// memo holds what was worked out for the latest histories. It saves time
+	// and changes no decision.
+	mu   sync.Mutex
+	memo belief
+}
+
+var _ assay.Stopper = (*Posterior)(nil)
+
+// NewPosterior returns the rule for configurations of space. It panics if Level or
+// Audit is not in [0, 1), or After or Margin is negative.
+func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
+	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 || !(opts.Margin >= 0) {
+		panic(fmt.Sprintf("stop: options out of range: %+v", opts))
+	}
+	opts.Level, opts.After = cmp.Or(opts.Level, 0.05), cmp.Or(opts.After, 10)
+	return &Posterior{space: space, opts: opts}
+}
+
+// Decide implements [assay.Stopper]. Predicted is the geometric mean of what the run
+// may end at, given that it has come so far, wherever the process was asked.
+func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
+	d := Incumbent{Margin: p.opts.Margin}.Decide(history, running)
+	audit := audited(running.ID, p.opts.Seed, p.opts.Audit)
+	if d.Stop {
+		if audit {
+			d.Reason += "; audited: let run on whatever was predicted"
+		}
+		return d
+	}
+	best, ok := assay.Best(history)
+	if !ok || !(best.Value > 0) || !(running.Value < best.Value) || len(running.Config) != p.space.Dim() {
+		return d
+	}
+	mean, std, ok := p.forecast(history, running)
+	if !ok {
+		return d
+	}
+	from := math.Inf(-1)
+	if running.Value > 0 {
+		from = math.Log(running.Value)
+	}
+	d.Predicted = math.Exp(min(stats.TruncNormMean(mean, std, from), math.Log(math.MaxFloat64)))
+	chance := better(mean, std, from, math.Log(best.Value))
+	if !(chance < p.opts.Level) {
+		return d
+	}
+	what := fmt.Sprintf("after %s the chance to end below %s (trial %d) is %.1f %%", number(running.Value), number(best.Value), best.ID, 100*chance)
+	if audit {
+		d.Reason = "audited: " + what
+		return d
+	}
+	d.Stop, d.Reason = true, what
+	return d
+}
+
+// Chance returns the probability that a running trial ends below the best one, given
+// its value so far: NaN where there is no evidence, or no best.
+func (p *Posterior) Chance(history []assay.Trial, running assay.Trial) float64 {
+	best, ok := assay.Best(history)
+	if !ok || !(best.Value > 0) || len(running.Config) != p.space.Dim() {
+		return math.NaN()
+	}
+	mean, std, ok := p.forecast(history, running)
+	if !ok {
+		return math.NaN()
+	}
+	from := math.Inf(-1)
+	if running.Value > 0 {
+		from = math.Log(running.Value)
+	}
+	return better(mean, std, from, math.Log(best.Value))
+}
+
+// better returns P(Z < to | Z > from) for Z of N(mean, std²).
+func better(mean, std, from, to float64) float64 {
+	if from >= to {
+		return 0
+	}
+	return -math.Expm1(stats.LogNormCDF((mean-to)/std) - stats.LogNormCDF((mean-from)/std))
+}
