@@ -5,11 +5,8 @@ import (
 	"testing"
 )
 
-// The spatial test data of Efron & Tibshirani 1993, Table 14.1, whose variance
-// (divided by n) is the example of chapter 14.
+// The spatial test data of Efron & Tibshirani 1993, Table 14.1.
 var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41}
-
-func plugInVariance(x []float64) float64 { return sumSquares(x, Mean(x)) / float64(len(x)) }
 
 func TestBootstrapEdges(t *testing.T) {
 	if e := Bootstrap(nil, Median, BootstrapOptions{}); !math.IsNaN(e.Value) || len(e.Warnings) == 0 {
