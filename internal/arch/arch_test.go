@@ -96,8 +96,10 @@ var databases = []string{"/store/sqlite"}
 var assembly = []string{"/cmd/assay", "/setup"}
 
 // impure are packages that layers 0 to 2 must not import.
-var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
-	"math/rand"}
+var impure = []string{
+	"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
+	"math/rand",
+}
 
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
