@@ -182,10 +182,9 @@ func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []
 			p := point{z: s.places(f.features(c)), v: make([]float64, s.n), works: 1 - feasible.risk(c)}
 			for k := range p.v {
 				p.v[k] = q.covariance(p.z, s.z[k*s.d:(k+1)*s.d])
-				p.mean += p.v[k] * s.alpha[k]
 			}
-			p.mean += s.expected(p.z)
-			forward(s.chol, s.n, p.v, p.v)
+			p.mean = s.process.Mean(p.v) + s.expected(p.z)
+			s.process.Whiten(p.v)
 			p.variance = q.covariance(p.z, p.z)
 			for _, v := range p.v {
 				p.variance -= v * v
@@ -231,7 +230,6 @@ func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
 		t.z = append(t.z, s.places(row)...)
 		t.y = append(t.y, (s.Predict(row).Mean-s.mean)/s.scale)
 	}
-	t.chol, t.alpha = make([]float64, t.n*t.n), make([]float64, t.n)
 	if !t.factorize() {
 		return s
 	}

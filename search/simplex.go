@@ -305,15 +305,14 @@ func (s *simplexSearch) neighbours(c assay.Config) []assay.Config {
 
 // poll is the stopping test (§3.2.2): if a neighbour of the best vertex is
 // better than it, the search goes on with the simplex of the neighbours,
-// otherwise the vertex is a local minimum. The neighbours come in random order, one
-// in each direction before the others. Those that have not been asked when a better
-// one is known and the simplex spans as much as all of them would are left out:
-// whoever asks for all at once has the test of the paper.
+// otherwise the vertex is a local minimum. The neighbours come in random order; unless
+// all are asked for at once, one in each direction comes before the others. Those that
+// have not been asked when a better one is known and the simplex spans as much as all
+// of them would are left out: whoever asks for all at once has the test of the paper.
 func (s *simplexSearch) poll() {
 	v0 := s.v[0]
 	ns := s.neighbours(v0.at)
 	s.rng.Shuffle(len(ns), func(i, j int) { ns[i], ns[j] = ns[j], ns[i] })
-	ns = s.directionsFirst(v0.at, ns)
 	all := s.span(v0.at)
 	for _, n := range ns {
 		all.add(n)
@@ -329,7 +328,7 @@ func (s *simplexSearch) poll() {
 		}
 		return got.rank() == all.rank()
 	}
-	s.begin(ns, s.v, enough, func(vs []vertex) {
+	s.begin(ns, s.v, &shortcut{enough, s.secondInDirection(v0.at, ns)}, func(vs []vertex) {
 		if !slices.ContainsFunc(vs, better) {
 			s.restart()
 			return

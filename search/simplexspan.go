@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"github.com/assay-run/assay"
 )
@@ -88,25 +87,19 @@ func (s *simplexSearch) spanning(vs []assay.Config, c assay.Config) []assay.Conf
 	return vs
 }
 
-// directionsFirst returns the neighbours of c with one in each direction before the
-// others, and otherwise in their order. To change a parameter that has no extent
-// is a direction too.
-func (s *simplexSearch) directionsFirst(c assay.Config, ns []assay.Config) []assay.Config {
+// secondInDirection reports by neighbour of c whether those before it go in its
+// direction. To change a parameter that has no extent is a direction too.
+func (s *simplexSearch) secondInDirection(c assay.Config, ns []assay.Config) []bool {
 	w := s.span(c)
 	tried := make([]bool, len(c))
-	var first, rest []assay.Config
-	for _, n := range ns {
-		ahead := w.add(n)
+	second := make([]bool, len(ns))
+	for k, n := range ns {
+		second[k] = !w.add(n)
 		for i, p := range s.space.Params {
 			if !extended(p) && n[i] != c[i] && !tried[i] {
-				tried[i], ahead = true, true
+				tried[i], second[k] = true, false
 			}
 		}
-		if ahead {
-			first = append(first, n)
-		} else {
-			rest = append(rest, n)
-		}
 	}
-	return slices.Concat(first, rest)
+	return second
 }

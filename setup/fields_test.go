@@ -13,13 +13,14 @@ import (
 
 // optionValues has a good and a bad value of every option of the tables.
 var optionValues = map[string]struct{ good, bad string }{
-	"initial": {"5", "0"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "keep"},
+	"initial": {"5", "0"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "guess"},
 	"levels": {"3", "1"}, "points": {"7", "1.5"}, "minimal": {"true", "perhaps"}, "size": {"0.5", "2"},
 	"restarts": {"-1", "-2"}, "grow": {"true", "2"}, "particles": {"4", "many"}, "inertia": {"0.5", "1.5"}, "pull": {"1", "5"},
 	"chains": {"2", "0"}, "hot": {"1", "0.001"}, "cooling": {"0.9", "1"}, "alpha": {"0.3", "0"}, "mesh": {"0.5", "0.01"},
 	"target": {"5", "0"}, "runs": {"4", "0"}, "method": {"published", "printed"}, "regression": {"trees", "forest"},
 	"reference": {"rand", "mean"}, "traversal": {"dynamic", "random"}, "design": {"l2-i2", "l3"}, "error": {"random-set", "none"},
 	"threshold": {"2", "-1"}, "predictors": {"[compute, disk]", "[compute, weather]"}, "cores": {"n", "cpus"},
+	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
 	"model": {"boost", "forest"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
 }
 

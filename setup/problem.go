@@ -156,6 +156,9 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
+	if p.Definition.Stop.Rule == posteriorStop {
+		s = search.Presume(s)
+	}
 	if wrap != nil {
 		if s, err = wrap(s); err != nil {
 			return nil, err

@@ -34,28 +34,48 @@ func stoppers() []stopper {
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
 		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
+		{posteriorStop, "a run stops when its chance to end better than the best, given how far it has come, is small", declarePosterior},
 	}
 }
 
 const (
-	autoStop = "auto" // of a study that names no rule
-	noStop   = "none"
+	autoStop      = "auto" // of a study that names no rule
+	noStop        = "none"
+	posteriorStop = "posterior" // whose stops the searcher takes for runs that came to the best
 )
 
 // declarePredictive is Cello's rule: a censored regression, or with model boost the
 // standard one of its BO-GB.
 func declarePredictive(f *fields) newStopper {
-	o, kind := stop.PredictiveOptions{}, "aft"
+	o, kind, form, stopped := stop.PredictiveOptions{}, "aft", model.Extreme.String(), "drop"
 	f.word("model", &kind, "aft", "boost")
+	f.number("base", &o.AFT.Base, 1e-300, 1e300)
+	f.word("distribution", &form, model.Extreme.String(), model.Normal.String(), model.Logistic.String())
+	f.word("stopped", &stopped, "drop", "keep", "impute")
 	f.int("after", &o.After, 1, 10_000)
 	f.number("confidence", &o.Confidence, 0, 0.999)
 	f.number("audit", &o.Audit, 0, 0.999)
 	if kind == "boost" {
 		o.Learner, o.Standard = model.Boost{}, true
 	}
+	o.AFT.Distribution, _ = model.DistributionOf(form)
+	o.Stopped, _ = stop.TrainingOf(stopped)
 	return func(def *config.Study, space *assay.Space) assay.Stopper {
 		o.Seed = def.Search.Seed
 		return stop.NewPredictive(space, o)
+	}
+}
+
+// declarePosterior is the rule that a model's own doubt decides, with the margin and the
+// first runs of auto.
+func declarePosterior(f *fields) newStopper {
+	o := stop.PosteriorOptions{Audit: 0.1}
+	f.number("level", &o.Level, 1e-6, 0.5)
+	f.int("after", &o.After, 1, 10_000)
+	f.number("audit", &o.Audit, 0, 0.999)
+	return func(def *config.Study, space *assay.Space) assay.Stopper {
+		o.Seed, o.Margin = def.Search.Seed, marginOf(def)
+		return withOpening(stop.NewPosterior(space, o), def, space)
 	}
 }
 
@@ -79,10 +99,20 @@ func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
 	if byTrials || !learnsCensored(def.Search.Name) {
 		return nil
 	}
-	rule := stop.Incumbent{}
+	return withOpening(stop.Incumbent{Margin: marginOf(def)}, def, space)
+}
+
+// marginOf is the margin for the noise of a command; recorded tables have none.
+func marginOf(def *config.Study) float64 {
 	if len(def.Command) > 0 {
-		rule.Margin = noiseMargin
+		return noiseMargin
 	}
+	return 0
+}
+
+// withOpening bounds the first runs by their share of the time budget, unless they begin
+// with a default.
+func withOpening(rule assay.Stopper, def *config.Study, space *assay.Space) assay.Stopper {
 	if _, given, err := def.Default(space); given || err != nil {
 		return rule
 	}

@@ -39,7 +39,7 @@ func pageTables() map[string][]string {
 // withOptions writes a name and its options as in a study file.
 func withOptions(name string, options map[string]any) string {
 	text := "`" + name + "`"
-	for _, key := range []string{"learner", "stopped", "penalty", "model", "after", "confidence"} {
+	for _, key := range []string{"learner", "stopped", "penalty", "model", "base", "after", "confidence"} {
 		if v, ok := options[key]; ok {
 			text += fmt.Sprintf(", %s %v", key, v)
 		}

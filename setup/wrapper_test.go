@@ -47,8 +47,8 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
-		// A Transfer has memos of its own, with those of the searcher inside in them.
-		{Name: "transfer", Ends: append(resumer, narrower...), Own: append(resumer, observer...), Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+		// A transfer is brought back as a whole: its memos are not those of the searcher inside.
+		{Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...), Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
 		}},
 		{Name: "cost model around", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {

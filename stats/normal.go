@@ -53,31 +53,28 @@ func MillsRatio(z float64) float64 {
 	if z < millsTail {
 		return NormCDF(-z) / NormPDF(z)
 	}
-	h, _ := millsExcess(z)
-	return 1 / (z + h)
+	return 1 / (z + millsExcess(z))
 }
 
-// millsExcess returns h = 1/MillsRatio(z) - z and t = 1/h - z without the
-// cancellation of those formulas, for z >= millsTail. It evaluates Laplace's
-// continued fraction (Abramowitz & Stegun 26.2.14)
+// millsExcess returns 1/MillsRatio(z) - z without the cancellation of that formula,
+// for z >= millsTail. It evaluates Laplace's continued fraction (Abramowitz & Stegun 26.2.14)
 //
 //	MillsRatio(z) = 1/(z + 1/(z + 2/(z + 3/(z + …))))
 //
 // from the inside out; 10 + 600/z² terms give 1e-18 from z = 2 on.
-func millsExcess(z float64) (h, t float64) {
+func millsExcess(z float64) float64 {
 	switch {
 	case math.IsInf(z, 1):
-		return 0, 0
+		return 0
 	case math.IsNaN(z):
-		return z, z
+		return z
 	}
 	c := z
 	for k := 10 + int(600/(z*z)); k >= 2; k-- {
 		// Invariant: c = z + (k+1)/(z + (k+2)/(z + …)).
-		t = float64(k) / c
-		c = z + t
+		c = z + float64(k)/c
 	}
-	return 1 / c, t
+	return 1 / c
 }
 
 // lossTail is from which -z on the terms of the normal loss cancel: their difference is
@@ -129,29 +126,5 @@ func TruncNormMean(mu, sigma, lower float64) float64 {
 	if a < millsTail {
 		return math.Max(lower, mu+sigma/MillsRatio(a))
 	}
-	h, _ := millsExcess(a)
-	return lower + sigma*h
-}
-
-// TruncNormVar returns the variance of N(mu, sigma²) given that it exceeds
-// lower: sigma²·(1 + a·λ - λ²), a = (lower-mu)/sigma, λ the hazard at a;
-// between 0 and sigma². It panics if sigma is negative.
-func TruncNormVar(mu, sigma, lower float64) float64 {
-	if sigma < 0 {
-		panic("stats: negative standard deviation")
-	}
-	if sigma == 0 || math.IsInf(lower, 1) {
-		return 0
-	}
-	if math.IsInf(lower, -1) {
-		return sigma * sigma
-	}
-	a := (lower - mu) / sigma
-	if a < millsTail {
-		hazard := 1 / MillsRatio(a)
-		return sigma * sigma * (1 - hazard*(hazard-a))
-	}
-	// 1 - (a+h)·h = 1 - a·h - h² with 1 = h·(a+t) is h·(t-h).
-	h, t := millsExcess(a)
-	return sigma * sigma * h * (t - h)
+	return lower + sigma*millsExcess(a)
 }

@@ -14,10 +14,10 @@ import (
 // Margin and Audit stands for its default.
 type PosteriorOptions struct {
 	// Level is the probability of ending better than the best below which a run is
-	// stopped. 0 means 0.05.
+	// stopped. 0 means 0.01.
 	Level float64
 	// After is the number of trials with evidence, see [Posterior], from which on a
-	// prediction stops runs. 0 means 10.
+	// prediction stops runs. 0 means 20.
 	After int
 	// Audit is the share of trials that no prediction stops, to check what stops are
 	// worth. Such a run goes on to the incumbent's value.
@@ -61,13 +61,18 @@ type Posterior struct {
 
 var _ assay.Stopper = (*Posterior)(nil)
 
+// latest is the share of the best value from which on no prediction stops a run: what is
+// left to save is small by then, and the chance of every run falls to nothing as it
+// comes near the best, also of those that end just below it.
+const latest = 0.5
+
 // NewPosterior returns the rule for configurations of space. It panics if Level or
 // Audit is not in [0, 1), or After or Margin is negative.
 func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
 	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 || !(opts.Margin >= 0) {
 		panic(fmt.Sprintf("stop: options out of range: %+v", opts))
 	}
-	opts.Level, opts.After = cmp.Or(opts.Level, 0.05), cmp.Or(opts.After, 10)
+	opts.Level, opts.After = cmp.Or(opts.Level, 0.01), cmp.Or(opts.After, 20)
 	return &Posterior{space: space, opts: opts}
 }
 
@@ -83,7 +88,7 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 		return d
 	}
 	best, ok := assay.Best(history)
-	if !ok || !(best.Value > 0) || !(running.Value < best.Value) || len(running.Config) != p.space.Dim() {
+	if !ok || !(best.Value > 0) || !(running.Value < best.Value) || len(running.Config) != p.space.Dim() || p.scarce(history) {
 		return d
 	}
 	mean, std, ok := p.forecast(history, running)
@@ -96,7 +101,7 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 	}
 	d.Predicted = math.Exp(min(stats.TruncNormMean(mean, std, from), math.Log(math.MaxFloat64)))
 	chance := better(mean, std, from, math.Log(best.Value))
-	if !(chance < p.opts.Level) {
+	if !(chance < p.opts.Level) || running.Value > latest*best.Value {
 		return d
 	}
 	what := fmt.Sprintf("after %s the chance to end below %s (trial %d) is %.1f %%", number(running.Value), number(best.Value), best.ID, 100*chance)
@@ -106,6 +111,13 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 	}
 	d.Stop, d.Reason = true, what
 	return d
+}
+
+// scarce reports whether as many trials have ended as there are configurations left: the
+// time that a stop saves is worth what else there is to try.
+func (p *Posterior) scarce(history []assay.Trial) bool {
+	n := p.space.Size().N
+	return n > 0 && 2*int64(len(history)) >= n
 }
 
 // Chance returns the probability that a running trial ends below the best one, given

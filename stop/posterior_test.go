@@ -40,6 +40,10 @@ func TestPosteriorStops(t *testing.T) {
 			t.Errorf("a run that ends at %.1f s is stopped after %v s, with the best at %.1f s: %+v", slope(assay.Config{1, 3}), at, best.Value, d)
 		}
 	}
+	// Past half of the best little is left to save, and the chance of all runs is small.
+	if d := rule.Decide(h, runningAt(99, assay.Config{18, 3}, 0.51*best.Value)); d.Stop || !(d.Predicted > best.Value) {
+		t.Errorf("a run that is half done: %+v", d)
+	}
 	if d := rule.Decide(h, runningAt(99, assay.Config{1, 3}, best.Value)); !d.Stop || !strings.Contains(d.Reason, "best is") {
 		t.Errorf("a run at the best value: %+v", d)
 	}
@@ -121,7 +125,7 @@ func TestPosteriorChance(t *testing.T) {
 			h = append(h, tr)
 		}
 		best, _ := assay.Best(h)
-		rule := stop.NewPosterior(space, stop.PosteriorOptions{})
+		rule := stop.NewPosterior(space, stop.PosteriorOptions{After: 12})
 		for range 200 {
 			c := assay.Config{float64(rng.IntN(21)), float64(rng.IntN(21))}
 			y, last := value(c), 1.0
@@ -224,5 +228,29 @@ func TestPosteriorPanics(t *testing.T) {
 			}()
 			stop.NewPosterior(integers(t, 2, 2), o)
 		}()
+	}
+}
+
+// Where half of a small space has been tried, what a stop saves is worth little: the run
+// may have been one of the last that are better.
+func TestPosteriorStopsNothingWhenLittleIsLeft(t *testing.T) {
+	space := integers(t, 9, 3) // 40 configurations
+	var h []assay.Trial
+	for i := range 20 {
+		c := assay.Config{float64(i % 10), float64(i / 10)}
+		tr := trial(int64(i+1), assay.Done, slope(c))
+		tr.Config = c
+		h = append(h, tr)
+	}
+	rule := stop.NewPosterior(space, stop.PosteriorOptions{After: 5})
+	slow := runningAt(99, assay.Config{9, 3}, 0.1)
+	if d := rule.Decide(h[:19], slow); !d.Stop {
+		t.Errorf("with 21 of 40 left: %+v", d)
+	}
+	if d := rule.Decide(h, slow); d.Stop || !math.IsNaN(d.Predicted) {
+		t.Errorf("with 20 of 40 left: %+v", d)
+	}
+	if d := rule.Decide(h, runningAt(99, assay.Config{9, 3}, 10)); !d.Stop {
+		t.Errorf("with 20 of 40 left a run at the best value goes on: %+v", d)
 	}
 }

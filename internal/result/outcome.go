@@ -128,7 +128,7 @@ func NewGain(g assay.Goal, r study.Result) *Gain {
 	if n == 0 {
 		return nil
 	}
-	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{Seed: 1})
+	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{})
 	if math.IsNaN(c.Change) || math.IsInf(c.Change, 0) {
 		return nil
 	}
