@@ -145,7 +145,8 @@ func (d *Duel) once(ctx context.Context, k int) (float64, error) {
 		if last != "" {
 			last = ": " + last
 		}
-		return 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", name, m.ExitCode, last), "see --ignore-failure")
+		return 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", name, m.ExitCode, last),
+			"see --ignore-failure")
 	}
 	x, err := assay.Goal{Metric: d.Metric}.Value(m)
 	return x, assay.WithClass(assay.ClassUsage, err)

@@ -152,7 +152,8 @@ func (n *Report) advise(tail stats.Tail, o Options) {
 	}
 	share := float64(far) / float64(len(n.Values))
 	n.Estimator, n.Repeat = "min", 1
-	why := fmt.Sprintf("a run is more than %.3g %% above the fastest with a probability of %.2g", 100*o.Difference, share)
+	why := fmt.Sprintf("a run is more than %.3g %% above the fastest with a probability of %.2g", 100*o.Difference,
+		share)
 	if far > 0 && far < len(n.Values) {
 		n.Repeat = max(1, int(math.Floor(math.Log(o.Error)/math.Log(share)))+1)
 	}

@@ -55,11 +55,13 @@ func ReadColumns(name string, r io.Reader) ([][]float64, error) {
 		case len(fields) == 0:
 			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %q is not a number", name, line, clipped(text))
 		case len(fields) > maxRanks:
-			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, more than %d", name, line, len(fields), maxRanks)
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, more than %d", name, line, len(fields),
+				maxRanks)
 		case columns == nil:
 			columns = make([][]float64, len(fields))
 		case len(fields) != len(columns):
-			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, the first line has %d", name, line, len(fields), len(columns))
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, the first line has %d", name, line,
+				len(fields), len(columns))
 		}
 		for j, field := range fields {
 			x, err := strconv.ParseFloat(field, 64)

@@ -61,14 +61,16 @@ func onRecord(t testing.TB, more string) *Record {
 func TestRecord(t *testing.T) {
 	r := onRecord(t, "")
 	l := r.Listed()
-	if l.Trials != 7 || l.Done != 2 || l.Censored != 1 || l.Failed != 1 || l.Infeasible != 1 || l.Withdrawn != 1 || *l.Best != 5 || l.Objective != "minimize elapsed" {
+	if l.Trials != 7 || l.Done != 2 || l.Censored != 1 || l.Failed != 1 || l.Infeasible != 1 || l.Withdrawn != 1 ||
+		*l.Best != 5 || l.Objective != "minimize elapsed" {
 		t.Errorf("listed %+v", l)
 	}
 	s, err := r.Shown(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Trials != (Counts{7, 2, 1, 1, 1, 1}) || s.Found.ID != 6 || s.Best.Value != 5 || s.Best.Metrics["elapsed"] != 3 || s.Best.Config["n"] != 6.0 && s.Best.Config["n"] != int64(6) {
+	if s.Trials != (Counts{7, 2, 1, 1, 1, 1}) || s.Found.ID != 6 || s.Best.Value != 5 ||
+		s.Best.Metrics["elapsed"] != 3 || s.Best.Config["n"] != 6.0 && s.Best.Config["n"] != int64(6) {
 		t.Errorf("shown %+v, best %+v", s, s.Best)
 	}
 	if want := []float64{10, 10, 10, 10, 10, 5, 5}; !reflect.DeepEqual(s.Curve, want) {
@@ -113,7 +115,8 @@ func TestTrials(t *testing.T) {
 		t.Errorf("%d trials have a value, want 4", valued)
 	}
 	for _, bad := range []assay.Config{{1, 0}, {1, 5, 1.5}} {
-		if err := r.Fits(assay.Trial{Proposal: assay.Proposal{ID: 3, Config: bad}}); err == nil || !strings.Contains(err.Error(), "assay study fsck") {
+		if err := r.Fits(assay.Trial{Proposal: assay.Proposal{ID: 3, Config: bad}}); err == nil ||
+			!strings.Contains(err.Error(), "assay study fsck") {
 			t.Errorf("a trial of %v: %v", bad, err)
 		}
 	}
@@ -186,7 +189,8 @@ func TestOutcome(t *testing.T) {
 		Trials: []assay.Trial{trial(1, -10), trial(2, -20), {State: assay.Failed}},
 	}
 	o := NewOutcome("s", space, goal, r)
-	if o.Objective != (Objective{"speed", "maximize", "B/s"}) || o.Best.Value != 20 || o.Best.Trial != 2 || o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 {
+	if o.Objective != (Objective{"speed", "maximize", "B/s"}) || o.Best.Value != 20 || o.Best.Trial != 2 ||
+		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 {
 		t.Errorf("%+v, best %+v", o, o.Best)
 	}
 	// Five runs of each, twice as fast.
