@@ -163,7 +163,8 @@ func (d *Duel) result(c stats.Comparison, looks int, early bool) Result {
 	}
 	for k, s := range []*Side{&r.A, &r.B} {
 		x := d.values[k]
-		*s = Side{d.Argv[k], stats.Min(x), stats.Median(x), stats.Mean(x), finite(stats.StdDev(x) / math.Abs(stats.Mean(x)))}
+		mean := stats.Mean(x)
+		*s = Side{d.Argv[k], stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
 	}
 	for _, w := range c.Warnings {
 		r.Warnings = append(r.Warnings, w.Error())

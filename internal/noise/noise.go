@@ -56,11 +56,19 @@ type Tail struct {
 }
 
 func newTail(t stats.Tail) Tail {
-	kind := map[stats.TailKind]string{stats.TailLight: "light", stats.TailHeavy: "heavy", stats.TailNoMean: "no mean"}[t.Kind]
-	if kind == "" {
-		kind = "unknown"
+	kind := "unknown"
+	switch t.Kind {
+	case stats.TailLight:
+		kind = "light"
+	case stats.TailHeavy:
+		kind = "heavy"
+	case stats.TailNoMean:
+		kind = "no mean"
 	}
-	return Tail{kind, finite(t.Alpha.Value), [2]*float64{finite(t.Alpha.Low), finite(t.Alpha.High)}, t.Alpha.N, finite(t.Threshold), finite(t.Line)}
+	return Tail{
+		Kind: kind, Index: finite(t.Alpha.Value), CI95: [2]*float64{finite(t.Alpha.Low), finite(t.Alpha.High)},
+		From: t.Alpha.N, Threshold: finite(t.Threshold), Line: finite(t.Line),
+	}
 }
 
 func finite(x float64) *float64 {

@@ -129,7 +129,10 @@ func compareRanks(columns [][]float64, o Options) *Ranks {
 		s = stats.NewSimultaneous(columns, medians)
 	}
 	k := s.Independent
-	return &Ranks{s.Ranks, s.Rows, finite(s.Correlation), late, s.Late, s.AllLate, finite(k.Value), [2]*float64{finite(k.Low), finite(k.High)}}
+	return &Ranks{
+		Ranks: s.Ranks, Rows: s.Rows, Correlation: finite(s.Correlation), Late: late, LateShare: s.Late, AllLateShare: s.AllLate,
+		IndependentRuns: finite(k.Value), CI95: [2]*float64{finite(k.Low), finite(k.High)},
+	}
 }
 
 // advice says what follows from it, if anything.

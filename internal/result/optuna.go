@@ -39,7 +39,8 @@ func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 	if r.Goal.Maximize {
 		direction = optunaMaximize
 	}
-	if err := log.op(optunaCreateStudy, map[string]any{"study_name": r.Name, "directions": []int{direction}}); err != nil {
+	head := map[string]any{"study_name": r.Name, "directions": []int{direction}}
+	if err := log.op(optunaCreateStudy, head); err != nil {
 		return err
 	}
 	n := 0
@@ -66,7 +67,8 @@ func (l optunaLog) op(code int, fields map[string]any) error {
 }
 
 func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
-	if err := log.op(optunaCreateTrial, map[string]any{"study_id": 0, "datetime_start": t.Started.UTC().Format(optunaTime)}); err != nil {
+	head := map[string]any{"study_id": 0, "datetime_start": t.Started.UTC().Format(optunaTime)}
+	if err := log.op(optunaCreateTrial, head); err != nil {
 		return err
 	}
 	for i, p := range r.Params {
@@ -74,7 +76,10 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 		if err != nil {
 			return err
 		}
-		if err := log.op(optunaParam, map[string]any{"trial_id": id, "param_name": p.Name, "param_value_internal": t.Config[i], "distribution": dist}); err != nil {
+		param := map[string]any{
+			"trial_id": id, "param_name": p.Name, "param_value_internal": t.Config[i], "distribution": dist,
+		}
+		if err := log.op(optunaParam, param); err != nil {
 			return err
 		}
 	}
@@ -84,7 +89,9 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 			return err
 		}
 	}
-	state := map[string]any{"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime)}
+	state := map[string]any{
+		"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime),
+	}
 	switch t.State {
 	case assay.Done:
 		state["state"], state["values"] = optunaComplete, []float64{r.Goal.Show(t.Value)}

@@ -75,7 +75,8 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 		return o
 	}
 	o.Best = &Best{
-		Trial: r.Best.ID, Config: space.Values(r.Best.Config), Value: goal.Show(r.Best.Value), Metrics: MetricsOf(r.Best, goal),
+		Trial: r.Best.ID, Config: space.Values(r.Best.Config), Value: goal.Show(r.Best.Value),
+		Metrics: MetricsOf(r.Best, goal),
 	}
 	o.Gain = NewGain(goal, r)
 	return o
@@ -133,7 +134,8 @@ func NewGain(g assay.Goal, r study.Result) *Gain {
 		return nil
 	}
 	return &Gain{
-		First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)}, Runs: n, Verdict: c.Verdict.String(),
+		First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)},
+		Runs: n, Verdict: c.Verdict.String(),
 	}
 }
 
