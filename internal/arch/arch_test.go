@@ -57,8 +57,9 @@ var beside = map[string][]string{
 	"/internal/mountinfo":     {},
 	"/internal/noise":         {"", "/stats"}, // how noisy repeated runs are
 	"/internal/proc":          {},
-	"/internal/replay":        {""}, // a record fed to a new searcher
-	"/internal/rfs":           {},   // a remote file system that counts and times
+	"/internal/replay":        {""},                                         // a record fed to a new searcher
+	"/internal/result":        {"", "/stats", "/study", "/internal/config"}, // what studies came to, as data
+	"/internal/rfs":           {},                                           // a remote file system that counts and times
 	testOnly:                  {},
 
 	// Between the library of workflows and the command.

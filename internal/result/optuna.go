@@ -1,4 +1,4 @@
-package main
+package result
 
 import (
 	"bufio"
@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/setup"
 )
 
 // Operation codes, trial states and directions of Optuna's journal storage,
@@ -30,21 +29,22 @@ const (
 	optunaTime = "2006-01-02T15:04:05.000000"
 )
 
-// exportOptuna writes the study as a journal that Optuna's JournalStorage loads
+// WriteOptuna writes the study as a journal that Optuna's JournalStorage loads
 // and goes on with. Stopped runs are pruned trials; failed and infeasible ones
 // are failed trials.
-func (r *record) exportOptuna(ctx context.Context, w io.Writer, h *setup.Store) error {
+func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 	buf := bufio.NewWriter(w)
 	log := optunaLog{json.NewEncoder(buf)}
 	direction := optunaMinimize
-	if r.goal.Maximize {
+	if r.Goal.Maximize {
 		direction = optunaMaximize
 	}
-	if err := log.op(optunaCreateStudy, map[string]any{"study_name": r.name, "directions": []int{direction}}); err != nil {
+	head := map[string]any{"study_name": r.Name, "directions": []int{direction}}
+	if err := log.op(optunaCreateStudy, head); err != nil {
 		return err
 	}
 	n := 0
-	for t, err := range r.trials(ctx, h) {
+	for t, err := range r.Trials(ctx) {
 		if err != nil {
 			return err
 		}
@@ -66,16 +66,20 @@ func (l optunaLog) op(code int, fields map[string]any) error {
 	return l.Encode(fields)
 }
 
-func (r *record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
-	if err := log.op(optunaCreateTrial, map[string]any{"study_id": 0, "datetime_start": t.Started.UTC().Format(optunaTime)}); err != nil {
+func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
+	head := map[string]any{"study_id": 0, "datetime_start": t.Started.UTC().Format(optunaTime)}
+	if err := log.op(optunaCreateTrial, head); err != nil {
 		return err
 	}
-	for i, p := range r.space {
+	for i, p := range r.Params {
 		dist, err := optunaDistribution(p)
 		if err != nil {
 			return err
 		}
-		if err := log.op(optunaParam, map[string]any{"trial_id": id, "param_name": p.Name, "param_value_internal": t.Config[i], "distribution": dist}); err != nil {
+		param := map[string]any{
+			"trial_id": id, "param_name": p.Name, "param_value_internal": t.Config[i], "distribution": dist,
+		}
+		if err := log.op(optunaParam, param); err != nil {
 			return err
 		}
 	}
@@ -85,12 +89,14 @@ func (r *record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 			return err
 		}
 	}
-	state := map[string]any{"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime)}
+	state := map[string]any{
+		"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime),
+	}
 	switch t.State {
 	case assay.Done:
-		state["state"], state["values"] = optunaComplete, []float64{r.goal.Show(t.Value)}
+		state["state"], state["values"] = optunaComplete, []float64{r.Goal.Show(t.Value)}
 	case assay.Censored:
-		state["state"], state["values"] = optunaPruned, []float64{r.goal.Show(t.Value)}
+		state["state"], state["values"] = optunaPruned, []float64{r.Goal.Show(t.Value)}
 	}
 	return log.op(optunaState, state)
 }
