@@ -44,25 +44,61 @@ func (h holder) String() string {
 }
 
 // Lock implements [assay.Locker]. The study need not exist yet, so that a name
-// can be reserved. It does not wait. Reading needs no lock.
+// can be reserved. It waits for nobody but a process that has been killed. Reading
+// needs no lock.
 func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
 	if err := cmp.Or(ctx.Err(), s.usable(ctx), store.CheckName(study)); err != nil {
 		return nil, err
 	}
-	f, err := s.lockStudy(study, "")
+	f, err := s.lockStudy(ctx, study, "")
 	if err != nil {
 		return nil, err
 	}
 	return f.release, nil
 }
 
-func (s *Store) lockStudy(study, by string) (*fileLock, error) {
-	f, err := tryFlock(s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study)))), holder{Study: study, By: by})
-	if err != nil {
-		return nil, fmt.Errorf("study %q: %w", study, err)
+// killedWait is how long a lock outlives the process that had it at the most: a
+// child that was between fork and exec when the process was killed has the file open
+// until it has called exec.
+const killedWait = 2 * time.Second
+
+// lockStudy takes the lock of a study. It does not wait for a holder that lives. One
+// that has been killed holds nothing but what its last child has not closed yet, so
+// lockStudy waits until the kernel has let go of it.
+func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
+	path := s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study))))
+	for end := time.Now().Add(killedWait); ; {
+		f, err := tryFlock(path, holder{Study: study, By: by})
+		if err == nil {
+			return f, nil
+		}
+		locked, is := errors.AsType[*lockedError](err)
+		if !is || !locked.by.killed() || time.Now().After(end) {
+			return nil, fmt.Errorf("study %q: %w", study, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
-	return f, nil
 }
+
+// killed reports whether the process of the holder has ended, as far as this machine
+// can tell.
+func (h holder) killed() bool {
+	here, err := os.Hostname()
+	if err != nil || h.Host != here || h.PID <= 0 {
+		return false
+	}
+	return errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
+}
+
+// A lockedError is [assay.ErrLocked] with who has the lock.
+type lockedError struct{ by holder }
+
+func (e *lockedError) Error() string { return fmt.Sprintf("%v: by %v", assay.ErrLocked, e.by) }
+func (e *lockedError) Unwrap() error { return assay.ErrLocked }
 
 // Lease implements [assay.Leaser] over the lock of the study. The kernel keeps
 // others out until this process has closed Lost or ended, however late its clock
@@ -71,7 +107,7 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	if err := store.CheckLease(ctx, study, ttl); err != nil {
 		return nil, err
 	}
-	f, err := s.lockStudy(study, holder)
+	f, err := s.lockStudy(ctx, study, holder)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +168,7 @@ func tryFlock(path string, h holder) (*fileLock, error) {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 			defer f.Close()
 			if errors.Is(err, syscall.EWOULDBLOCK) {
-				return nil, fmt.Errorf("%w: by %v", assay.ErrLocked, readHolder(f))
+				return nil, &lockedError{readHolder(f)}
 			}
 			return nil, fmt.Errorf("%w: flock %s: %w", ErrIO, path, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -325,6 +326,46 @@ func TestLockProcess(t *testing.T) {
 	}
 	if err := release(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A process that is killed leaves its lock to a child that has not called exec yet,
+// for a moment. Who comes next waits for that; for a holder that lives nobody waits.
+func TestLockOfTheKilled(t *testing.T) {
+	s := newTest(t)
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Skipf("SKIPPED: %v", err)
+	}
+	hold := func(pid int) *fileLock {
+		f, err := s.lockStudy(t.Context(), "a", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, _ := os.Hostname()
+		text := fmt.Sprintf(`{"study":"a","pid":%d,"host":%q}`, pid, host)
+		if err := os.WriteFile(f.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	killed := hold(dead.Process.Pid)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		_ = killed.release() // the child calls exec
+	}()
+	release, err := s.Lock(t.Context(), "a")
+	if err != nil {
+		t.Fatalf("after the owner was killed: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	alive := hold(os.Getppid())
+	defer alive.release()
+	began := time.Now()
+	if _, err := s.Lock(t.Context(), "a"); !errors.Is(err, assay.ErrLocked) || time.Since(began) > killedWait/2 {
+		t.Errorf("got %v after %v, want assay.ErrLocked at once", err, time.Since(began))
 	}
 }
 
