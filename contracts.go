@@ -3,7 +3,6 @@ package assay
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -28,26 +27,6 @@ type Searcher interface {
 	// tell a trial that was not asked, or to tell one twice. The Searcher may
 	// keep the trials but must not change them.
 	Tell(trials ...Trial) error
-}
-
-// CheckTold returns the error of a [Searcher]'s Tell for trials of which one has not
-// ended, was not asked or was told before; nil if there is none. Proposals have the
-// IDs 1 to last; those outstanding are the keys of pending.
-func CheckTold[T any](trials []Trial, last int64, pending map[int64]T) error {
-	seen := make(map[int64]bool, len(trials))
-	for _, t := range trials {
-		_, open := pending[t.ID]
-		switch {
-		case t.ID < 1 || t.ID > last:
-			return fmt.Errorf("trial %d was not asked", t.ID)
-		case !open || seen[t.ID]:
-			return fmt.Errorf("trial %d was told before", t.ID)
-		case !t.State.Final():
-			return fmt.Errorf("trial %d is %v", t.ID, t.State)
-		}
-		seen[t.ID] = true
-	}
-	return nil
 }
 
 // An Unwrapper is a wrapper of a Searcher. A wrapper has every ability of what it

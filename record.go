@@ -107,3 +107,38 @@ type Locker interface {
 
 // ErrLocked says that a study is being run by somebody else.
 var ErrLocked = Errorf(ClassLocked, "study is in use")
+
+// A Watcher is a Store that tells of events as they come.
+type Watcher interface {
+	// Watch yields the events behind a position, and goes on with those that are
+	// appended, by other processes too, within about a second. It ends when ctx
+	// is done, without an error, and with one that matches fs.ErrNotExist if the
+	// study is removed.
+	Watch(ctx context.Context, study string, after Position) iter.Seq2[Event, error]
+}
+
+// A Leaser is a Store that makes one process the owner of a study for as long as
+// it says that it lives, and tells it if it no longer is.
+type Leaser interface {
+	// Lease returns ErrLocked, wrapped with who holds it, if there is a lease or
+	// a lock on the study. The study need not exist yet. holder says who asks,
+	// for people. A lease that is not renewed within ttl, which must be positive,
+	// is lost; so is one whose process ends.
+	Lease(ctx context.Context, study, holder string, ttl time.Duration) (Lease, error)
+}
+
+// A Lease is the right to write to a study, for a while. It is safe for
+// concurrent use.
+type Lease interface {
+	// Fence returns a number greater than that of every earlier lease of the
+	// study, so that what an earlier holder sends late can be told.
+	Fence() int64
+	// Lost is closed once the lease is lost: at the latest ttl after the last
+	// Renew, as the holder's clock has it, and before anybody else gets one.
+	// Release does not close it.
+	Lost() <-chan struct{}
+	// Renew starts ttl again. It returns ErrLocked if the lease has ended.
+	Renew(ctx context.Context) error
+	// Release ends the lease. The second call does nothing.
+	Release() error
+}

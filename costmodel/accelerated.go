@@ -1,10 +1,8 @@
 package costmodel
 
 import (
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/assay-run/assay"
 )
@@ -37,8 +35,8 @@ func (a *accelerated) next(l *ActiveLearner) (pick, bool) {
 }
 
 func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
-	rng := rand.New(rand.NewPCG(l.opts.Seed, uint64(l.last)))
-	if len(l.seen)+len(l.pending) == 0 {
+	rng := rand.New(rand.NewPCG(l.opts.Seed, uint64(l.proposals.Last())))
+	if len(l.seen)+l.proposals.Len() == 0 {
 		return l.middle(), true
 	}
 	candidates := a.candidates(l, rng)
@@ -152,7 +150,7 @@ func (a *accelerated) farthest(l *ActiveLearner, candidates []assay.Config) assa
 		for _, f := range l.failed {
 			d = min(d, l.space.Distance(c, f))
 		}
-		for _, p := range l.pending {
+		for _, p := range l.proposals.Outstanding() {
 			d = min(d, l.space.Distance(c, p.config))
 		}
 		if d > most {
@@ -184,10 +182,9 @@ func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []
 			p := point{z: s.places(f.features(c)), v: make([]float64, s.n), works: 1 - feasible.risk(c)}
 			for k := range p.v {
 				p.v[k] = q.covariance(p.z, s.z[k*s.d:(k+1)*s.d])
-				p.mean += p.v[k] * s.alpha[k]
 			}
-			p.mean += s.expected(p.z)
-			forward(s.chol, s.n, p.v, p.v)
+			p.mean = s.process.Mean(p.v) + s.expected(p.z)
+			s.process.Whiten(p.v)
 			p.variance = q.covariance(p.z, p.z)
 			for _, v := range p.v {
 				p.variance -= v * v
@@ -220,20 +217,19 @@ func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []
 // withPending returns the surface as it will be when what is running has ended
 // as predicted.
 func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
-	if len(l.pending) == 0 {
+	if l.proposals.Len() == 0 {
 		return s
 	}
 	f := function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
 	t := *s
-	t.n += len(l.pending)
+	t.n += l.proposals.Len()
 	t.z = append([]float64(nil), s.z...)
 	t.y = append([]float64(nil), s.y...)
-	for _, id := range slices.Sorted(maps.Keys(l.pending)) {
-		row := f.features(l.pending[id].config)
+	for _, p := range l.proposals.Outstanding() {
+		row := f.features(p.config)
 		t.z = append(t.z, s.places(row)...)
 		t.y = append(t.y, (s.Predict(row).Mean-s.mean)/s.scale)
 	}
-	t.chol, t.alpha = make([]float64, t.n*t.n), make([]float64, t.n)
 	if !t.factorize() {
 		return s
 	}

@@ -56,17 +56,16 @@ type ActiveLearner struct {
 	opts  Options
 	plan  plan
 
-	last    int64
-	pending map[int64]pick
-	runs    []Run // for training, in the order in which they were told
-	tests   []Run
-	failed  []assay.Config
-	seen    map[string][]Run // by configuration that was run: its runs to the end
-	known   evidence         // of single runs; nil if each run is told on its own
-	steps   []Step
-	spent   float64
-	done    bool
-	model   *Model // fitted to runs and failed; nil if it has to be
+	proposals assay.Ledger[pick]
+	runs      []Run // for training, in the order in which they were told
+	tests     []Run
+	failed    []assay.Config
+	seen      map[string][]Run // by configuration that was run: its runs to the end
+	known     evidence         // of single runs; nil if each run is told on its own
+	steps     []Step
+	spent     float64
+	done      bool
+	model     *Model // fitted to runs and failed; nil if it has to be
 }
 
 var (
@@ -143,7 +142,7 @@ func NewActiveLearner(space *assay.Space, opts Options) *ActiveLearner {
 	}
 	l := &ActiveLearner{
 		space: space, attrs: attributesOf(space, opts.LessIsMore), opts: opts,
-		pending: map[int64]pick{}, seen: map[string][]Run{},
+		seen: map[string][]Run{},
 	}
 	if opts.Published != nil {
 		l.plan = newPublished(l, *opts.Published)
@@ -164,11 +163,9 @@ func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 		if !ok {
 			break
 		}
-		l.last++
-		l.pending[l.last] = p
-		ps = append(ps, assay.Proposal{ID: l.last, Config: p.config})
+		ps = append(ps, l.proposals.Propose(p.config, p))
 	}
-	if len(ps) == 0 && (l.done || len(l.pending) == 0) {
+	if len(ps) == 0 && (l.done || l.proposals.Len() == 0) {
 		l.done = true
 		return nil, assay.ErrDone
 	}
@@ -178,17 +175,16 @@ func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 // Tell implements [assay.Searcher]. It is an error to tell a trial of another
 // configuration than the one that was asked.
 func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, l.last, l.pending); err != nil {
+	if err := l.proposals.Check(trials...); err != nil {
 		return err
 	}
 	for _, t := range trials {
-		if asked := l.pending[t.ID].config; !t.Config.Equal(asked) {
+		if asked := l.proposals.About(t.ID).config; !t.Config.Equal(asked) {
 			return l.otherConfig(t, asked)
 		}
 	}
 	for _, t := range trials {
-		p := l.pending[t.ID]
-		delete(l.pending, t.ID)
+		p := l.proposals.Take(t.ID)
 		l.take(p, t)
 		l.plan.told(l, p)
 		l.record(p.config)
@@ -209,43 +205,15 @@ func (l *ActiveLearner) text(c assay.Config) string {
 // trial of an assignment on which the error is computed is one more of these, and is
 // not trained on.
 func (l *ActiveLearner) Observe(trials ...assay.Trial) error {
-	if err := l.checkObserved(trials); err != nil {
+	if err := l.space.CheckObserved(trials...); err != nil {
 		return err
 	}
 	for _, t := range trials {
-		if c, ok := l.member(t.Config); ok {
+		if c, ok := l.space.Member(t.Config); ok {
 			l.take(pick{config: c, roles: l.plan.observed(c)}, t)
 		}
 	}
 	return nil
-}
-
-// checkObserved returns an error for a trial that has not ended or is of another space.
-func (l *ActiveLearner) checkObserved(trials []assay.Trial) error {
-	for _, t := range trials {
-		if !t.State.Final() {
-			return fmt.Errorf("trial %d is %v", t.ID, t.State)
-		}
-		if len(t.Config) != l.space.Dim() {
-			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), l.space.Dim())
-		}
-	}
-	return nil
-}
-
-// member returns c with the digits that the space gives it, and whether it is
-// admissible.
-func (l *ActiveLearner) member(c assay.Config) (assay.Config, bool) {
-	if !l.space.Contains(c) || l.space.Listed() {
-		return c, l.space.Contains(c)
-	}
-	c = c.Clone()
-	for i, p := range l.space.Params {
-		if p.Count() > 0 {
-			c[i] = p.Snap(c[i])
-		}
-	}
-	return c, true
 }
 
 // take files a run that was told, or what is known of its configuration.
@@ -361,7 +329,7 @@ func (l *ActiveLearner) visited(c assay.Config) bool {
 	if _, ok := l.seen[c.Key()]; ok {
 		return true
 	}
-	for _, p := range l.pending {
+	for _, p := range l.proposals.Outstanding() {
 		if p.config.Equal(c) {
 			return true
 		}

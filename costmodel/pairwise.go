@@ -1,9 +1,12 @@
 package costmodel
 
 import (
+	"errors"
 	"math"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Pairwise learns a linear function of transformed features and of products of
@@ -33,7 +36,7 @@ var _ assay.Learner = Pairwise{}
 
 // Fit implements [assay.Learner].
 func (l Pairwise) Fit(d assay.Data) (assay.Predictor, error) {
-	if err := checkData(d); err != nil {
+	if err := model.CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	p := &pairwise{surface: newSurface(Surface{Lo: l.Lo, Hi: l.Hi}, d), weight: make([]float64, len(d.Y))}
@@ -163,8 +166,8 @@ func (p *pairwise) row(out, z []float64) []float64 {
 func (p *pairwise) error() float64 {
 	m := 1 + len(p.used) + len(p.products)
 	rows := make([]float64, 0, p.n*m)
-	gram := make([]float64, m*m)
-	right := make([]float64, m)
+	gram := mat.NewSymDense(m, nil)
+	right := mat.NewVecDense(m, nil)
 	for i := range p.n {
 		rows = p.row(rows, p.z[i*p.d:(i+1)*p.d])
 		r := rows[i*m:]
@@ -173,39 +176,46 @@ func (p *pairwise) error() float64 {
 		}
 		for j, v := range r {
 			for k, w := range r[:j+1] {
-				gram[j*m+k] += v * w
+				gram.SetSym(k, j, gram.At(k, j)+v*w)
 			}
-			right[j] += v * p.weight[i] * p.outcomes[i]
+			right.SetVec(j, right.AtVec(j)+v*p.weight[i]*p.outcomes[i])
 		}
 	}
 	for j := range m {
 		// The constant goes nearly free.
-		penalty := p.ridge * gram[0] / 12
+		penalty := p.ridge * gram.At(0, 0) / 12
 		if j == 0 {
-			penalty = 1e-12 * gram[0]
+			penalty = 1e-12 * gram.At(0, 0)
 		}
-		gram[j*m+j] += penalty + 1e-300
+		gram.SetSym(j, j, gram.At(j, j)+penalty+1e-300)
 	}
-	if !cholesky(gram, m) {
+	var chol mat.Cholesky
+	if !chol.Factorize(gram) {
 		return math.Inf(1)
 	}
-	p.b = make([]float64, m)
-	forward(gram, m, right, p.b)
-	backward(gram, m, p.b)
+	b, u := mat.NewVecDense(m, nil), mat.NewVecDense(m, nil)
+	solve := func(to *mat.VecDense, v mat.Vector) bool {
+		// The condition number is an error of its own; the solution stands.
+		var condition mat.Condition
+		err := chol.SolveVecTo(to, v)
+		return err == nil || errors.As(err, &condition)
+	}
+	if !solve(b, right) {
+		return math.Inf(1)
+	}
+	p.b = b.RawVector().Data
 	var sum float64
-	u := make([]float64, m)
 	for i := range p.n {
 		r := rows[i*m : (i+1)*m]
 		res := p.weight[i] * p.outcomes[i]
 		for j, v := range r {
 			res -= v * p.b[j]
 		}
-		forward(gram, m, r, u)
-		h := 0.0
-		for _, v := range u {
-			h += v * v
+		row := mat.NewVecDense(m, r)
+		if !solve(u, row) {
+			return math.Inf(1)
 		}
-		res /= max(1-h, 1e-3)
+		res /= max(1-mat.Dot(row, u), 1e-3)
 		sum += res * res
 	}
 	return math.Sqrt(sum / float64(p.n))

@@ -238,7 +238,7 @@ func (p *published) next(l *ActiveLearner) (pick, bool) {
 		p.queue = p.queue[1:]
 		return k, true
 	}
-	if len(l.pending) > 0 {
+	if l.proposals.Len() > 0 {
 		return pick{}, false
 	}
 	if !p.ready {

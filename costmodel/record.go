@@ -22,62 +22,61 @@ type assignment struct {
 // runs: several that are merged into one trial, one that is told again in place of
 // another run, or one that l did not ask for. What l is told by the wrappers only says
 // that its proposals have been run. It is called once, before anything is asked.
-//
-// The searcher is an assay.Observer if outer is one.
 func (l *ActiveLearner) Around(outer assay.Searcher) assay.Searcher {
 	l.known = evidence{}
-	a := &around{Searcher: outer, learner: l, pending: map[int64]assay.Config{}}
-	if o, ok := outer.(assay.Observer); ok {
-		return observingAround{a, o}
-	}
-	return a
+	return &around{outer: outer, learner: l}
 }
 
 type around struct {
-	assay.Searcher
-	learner *ActiveLearner
-	last    int64
-	pending map[int64]assay.Config
+	outer     assay.Searcher
+	learner   *ActiveLearner
+	proposals assay.Ledger[assay.Config]
 }
+
+var _ assay.Lacker = (*around)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (a *around) Unwrap() assay.Searcher { return a.outer }
+
+// Lacks implements [assay.Lacker].
+func (a *around) Lacks(ability any) bool { return assay.LacksWith[assay.Observer](ability, a.outer) }
 
 // Ask implements [assay.Searcher].
 func (a *around) Ask(n int) ([]assay.Proposal, error) {
-	ps, err := a.Searcher.Ask(n)
+	ps, err := a.outer.Ask(n)
 	for _, p := range ps {
-		a.last = p.ID
-		a.pending[p.ID] = p.Config
+		a.proposals.Enter(p, p.Config)
 	}
 	return ps, err
 }
 
 // Tell implements [assay.Searcher].
 func (a *around) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, a.last, a.pending); err != nil {
+	if err := a.proposals.Check(trials...); err != nil {
 		return err
 	}
 	for _, t := range trials {
-		if asked := a.pending[t.ID]; !t.Config.Equal(asked) {
+		if asked := a.proposals.About(t.ID); !t.Config.Equal(asked) {
 			return a.learner.otherConfig(t, asked)
 		}
 	}
 	for _, t := range trials {
-		delete(a.pending, t.ID)
+		a.proposals.Take(t.ID)
 		a.learner.measure(t.Config, t)
 	}
-	return a.Searcher.Tell(trials...)
-}
-
-type observingAround struct {
-	*around
-	observer assay.Observer
+	return a.outer.Tell(trials...)
 }
 
 // Observe implements [assay.Observer].
-func (a observingAround) Observe(trials ...assay.Trial) error {
+func (a *around) Observe(trials ...assay.Trial) error {
+	o, ok := assay.As[assay.Observer](a.outer)
+	if !ok {
+		return nil
+	}
 	if err := a.learner.measureAll(trials); err != nil {
 		return err
 	}
-	return a.observer.Observe(trials...)
+	return o.Observe(trials...)
 }
 
 // Recall returns a learner of the space that knows the runs on record of a study which
@@ -126,12 +125,12 @@ func (l *ActiveLearner) follow() error {
 		if err != nil {
 			return err
 		}
-		p := l.pending[ps[0].ID]
+		p := l.proposals.About(ps[0].ID)
 		a := l.known[p.config.Key()]
 		if a == nil {
 			continue
 		}
-		delete(l.pending, ps[0].ID)
+		l.proposals.Take(ps[0].ID)
 		l.count(a)
 		l.assign(p)
 		l.plan.told(l, p)
@@ -141,7 +140,7 @@ func (l *ActiveLearner) follow() error {
 
 // recall files what is on record of c, unless it has been.
 func (l *ActiveLearner) recall(c assay.Config) {
-	c, ok := l.member(c)
+	c, ok := l.space.Member(c)
 	if a := l.known[c.Key()]; ok && a != nil && !a.filed {
 		l.count(a)
 		l.assign(pick{config: c, roles: l.plan.observed(c)})
@@ -160,11 +159,11 @@ func (l *ActiveLearner) count(a *assignment) {
 
 // measureAll adds the runs of trials that may be of any configuration.
 func (l *ActiveLearner) measureAll(trials []assay.Trial) error {
-	if err := l.checkObserved(trials); err != nil {
+	if err := l.space.CheckObserved(trials...); err != nil {
 		return err
 	}
 	for _, t := range trials {
-		if c, ok := l.member(t.Config); ok {
+		if c, ok := l.space.Member(t.Config); ok {
 			l.measure(c, t)
 		}
 	}
@@ -185,7 +184,7 @@ func (l *ActiveLearner) measure(c assay.Config, t assay.Trial) {
 		l.file(o, a.roles)
 		return
 	}
-	for _, p := range l.pending {
+	for _, p := range l.proposals.Outstanding() {
 		if p.config.Equal(c) {
 			l.assign(p)
 			return

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 )
 
 // Surface learns a Bayesian linear function of transformed features plus a smooth
@@ -49,7 +50,7 @@ func (s Surface) Fit(d assay.Data) (assay.Predictor, error) {
 }
 
 func (s Surface) fit(d assay.Data) (*surface, error) {
-	if err := checkData(d); err != nil {
+	if err := model.CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	p := newSurface(s, d)
@@ -58,33 +59,6 @@ func (s Surface) fit(d assay.Data) (*surface, error) {
 		return nil, fmt.Errorf("covariance of %d examples is singular: %w", len(d.Y), assay.ErrBadData)
 	}
 	return p, nil
-}
-
-// checkData applies the rules of assay.Learner to exact examples.
-func checkData(d assay.Data) error {
-	if len(d.X) != len(d.Y) || d.Censored != nil && len(d.Censored) != len(d.Y) {
-		panic("costmodel: slice length mismatch")
-	}
-	for i, x := range d.X {
-		if len(x) != len(d.X[0]) {
-			panic("costmodel: rows of different lengths")
-		}
-		for j, v := range x {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("example %d, feature %d is %v: %w", i, j, v, assay.ErrBadData)
-			}
-		}
-		if y := d.Y[i]; math.IsNaN(y) || math.IsInf(y, 0) {
-			return fmt.Errorf("outcome %d is %v: %w", i, y, assay.ErrBadData)
-		}
-		if d.Censored != nil && d.Censored[i] {
-			return fmt.Errorf("outcome %d: %w", i, assay.ErrCensored)
-		}
-	}
-	if len(d.Y) == 0 {
-		return fmt.Errorf("0 of 1 examples: %w", assay.ErrTooFew)
-	}
-	return nil
 }
 
 // surface is the fitted function mean + scale·(k'α).
@@ -99,10 +73,7 @@ type surface struct {
 	z           []float64 // n rows of d
 	h           hyper
 
-	chol  []float64 // lower triangle L of K, n rows of n
-	alpha []float64 // K⁻¹(y - trend)
-	// evidence is the logarithm of the marginal likelihood, less n/2·log 2π.
-	evidence float64
+	process *model.Posterior // of y less the trend
 }
 
 // hyper are the logarithms of what the likelihood is maximized over.
@@ -149,7 +120,6 @@ func newSurface(s Surface, d assay.Data) *surface {
 		}
 		p.column(j)
 	}
-	p.chol, p.alpha = make([]float64, p.n*p.n), make([]float64, p.n)
 	return p
 }
 
@@ -238,36 +208,31 @@ func (q *prior) covariance(a, b []float64) float64 {
 		v -= b[j]
 		r2 += v * v * w[j]
 	}
-	r := math.Sqrt(5 * r2)
-	return constantVariance + q.slope*dot + q.signal*(1+r+r*r/3)*math.Exp(-r)
+	return constantVariance + q.slope*dot + q.signal*model.Matern52(r2)
 }
 
-// factorize sets chol and alpha; it reports whether K is positive definite.
-func (p *surface) factorize() bool {
-	n, q := p.n, p.h.prior()
-	for i := range n {
-		zi := p.z[i*p.d : (i+1)*p.d]
-		for j := range i + 1 {
-			k := q.covariance(zi, p.z[j*p.d:(j+1)*p.d])
-			if i == j {
-				k += q.noise
-			}
-			p.chol[i*n+j] = k
+// conditions returns the outcomes less the trend, and their covariances.
+func (p *surface) conditions() (y []float64, covariance func(i, j int) float64) {
+	y = make([]float64, p.n)
+	for i, v := range p.y {
+		y[i] = v - p.expected(p.z[i*p.d:(i+1)*p.d])
+	}
+	q := p.h.prior()
+	return y, func(i, j int) float64 {
+		k := q.covariance(p.z[i*p.d:(i+1)*p.d], p.z[j*p.d:(j+1)*p.d])
+		if i == j {
+			k += q.noise
 		}
+		return k
 	}
-	if !cholesky(p.chol, n) {
-		return false
-	}
-	for i, y := range p.y {
-		p.alpha[i] = y - p.expected(p.z[i*p.d:(i+1)*p.d])
-	}
-	forward(p.chol, n, p.alpha, p.alpha)
-	p.evidence = 0
-	for i, v := range p.alpha {
-		p.evidence -= v*v/2 + math.Log(p.chol[i*n+i])
-	}
-	backward(p.chol, n, p.alpha)
-	return true
+}
+
+// factorize sets process; it reports whether K is positive definite.
+func (p *surface) factorize() bool {
+	y, covariance := p.conditions()
+	process, err := model.NewPosterior(y, covariance)
+	p.process = process
+	return err == nil
 }
 
 // expected returns the trend at z.
@@ -277,52 +242,6 @@ func (p *surface) expected(z []float64) float64 {
 		y += t * z[j]
 	}
 	return y
-}
-
-// cholesky replaces the lower triangle of k by L.
-func cholesky(k []float64, n int) bool {
-	for i := range n {
-		ri := k[i*n : i*n+i+1]
-		for j := range i {
-			rj := k[j*n : j*n+j+1]
-			s := ri[j]
-			for m, v := range rj[:j] {
-				s -= v * ri[m]
-			}
-			ri[j] = s / rj[j]
-		}
-		s := ri[i]
-		for _, v := range ri[:i] {
-			s -= v * v
-		}
-		if !(s > 0) {
-			return false
-		}
-		ri[i] = math.Sqrt(s)
-	}
-	return true
-}
-
-// forward sets out to L⁻¹y.
-func forward(l []float64, n int, y, out []float64) {
-	for i := range n {
-		s := y[i]
-		row := l[i*n : i*n+i+1]
-		for j, v := range row[:i] {
-			s -= v * out[j]
-		}
-		out[i] = s / row[i]
-	}
-}
-
-// backward replaces x by L'⁻¹x.
-func backward(l []float64, n int, x []float64) {
-	for i := n - 1; i >= 0; i-- {
-		x[i] /= l[i*n+i]
-		for j := range i {
-			x[j] -= l[i*n+j] * x[i]
-		}
-	}
 }
 
 // places returns z of a row of features.
@@ -342,12 +261,11 @@ func (p *surface) Predict(x []float64) assay.Prediction {
 	q := p.h.prior()
 	z := p.places(x)
 	k := make([]float64, p.n)
-	m := p.expected(z)
 	for i := range k {
 		k[i] = q.covariance(z, p.z[i*p.d:(i+1)*p.d])
-		m += k[i] * p.alpha[i]
 	}
-	forward(p.chol, p.n, k, k)
+	m := p.expected(z) + p.process.Mean(k)
+	p.process.Whiten(k)
 	v := q.covariance(z, z) + q.noise
 	for _, u := range k {
 		v -= u * u
@@ -357,48 +275,14 @@ func (p *surface) Predict(x []float64) assay.Prediction {
 }
 
 // leaveOut returns for each example the prediction without its group, with the same
-// kernel (Rasmussen and Williams 2006, eq. 5.12, for a block G of K⁻¹):
-//
-//	mean_G = y_G - ([K⁻¹]_GG)⁻¹·[K⁻¹y]_G,  variance_i = (([K⁻¹]_GG)⁻¹)_ii.
-//
-// Each example is in one group. Cost: n³/3 for small groups.
+// kernel; see [model.Posterior.LeaveOut]. Each example is in one group. Cost: n³/3 for
+// small groups.
 func (p *surface) leaveOut(groups [][]int) []assay.Prediction {
 	out := make([]assay.Prediction, p.n)
 	for _, group := range groups {
-		m := len(group)
-		columns := make([][]float64, m) // of L⁻¹
+		above, variance := p.process.LeaveOut(group)
 		for a, i := range group {
-			columns[a] = make([]float64, p.n)
-			columns[a][i] = 1
-			forward(p.chol, p.n, columns[a], columns[a])
-		}
-		block := make([]float64, m*m)
-		for a := range m {
-			for b := range a + 1 {
-				for k, v := range columns[a] {
-					block[a*m+b] += v * columns[b][k]
-				}
-			}
-		}
-		ok := cholesky(block, m)
-		shift, e := make([]float64, m), make([]float64, m)
-		for a, i := range group {
-			shift[a] = p.alpha[i]
-		}
-		forward(block, m, shift, shift)
-		backward(block, m, shift)
-		for a, i := range group {
-			clear(e)
-			e[a] = 1
-			forward(block, m, e, e)
-			var variance float64
-			for _, v := range e {
-				variance += v * v
-			}
-			out[i] = assay.Prediction{Mean: p.mean + p.scale*(p.y[i]-shift[a]), Std: p.scale * math.Sqrt(variance)}
-			if !ok {
-				out[i] = assay.Prediction{Mean: math.NaN(), Std: math.NaN()}
-			}
+			out[i] = assay.Prediction{Mean: p.mean + p.scale*(p.y[i]-above[a]), Std: p.scale * math.Sqrt(variance[a])}
 		}
 	}
 	return out

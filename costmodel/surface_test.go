@@ -69,7 +69,6 @@ func TestSurfaceLeaveOut(t *testing.T) {
 				q.y = append(q.y, p.y[k])
 			}
 		}
-		q.chol, q.alpha = make([]float64, q.n*q.n), make([]float64, q.n)
 		if !q.factorize() {
 			t.Fatal("singular")
 		}

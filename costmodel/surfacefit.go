@@ -1,6 +1,10 @@
 package costmodel
 
-import "math"
+import (
+	"math"
+
+	"github.com/assay-run/assay/model"
+)
 
 // A belief is a normal prior on the logarithm of a hyperparameter.
 type belief struct{ mean, variance, lo, hi float64 }
@@ -84,7 +88,7 @@ func (p *surface) thinned(k int) *surface {
 	q.n = len(q.y)
 	q.warp = append([]Transform(nil), p.warp...)
 	q.h.length = make([]float64, p.d)
-	q.z, q.chol, q.alpha = make([]float64, q.n*q.d), make([]float64, q.n*q.n), make([]float64, q.n)
+	q.z = make([]float64, q.n*q.d)
 	for j := range q.d {
 		q.column(j)
 	}
@@ -118,12 +122,10 @@ func (p *surface) rewarp(j int, best float64) float64 {
 // posterior returns the logarithm of the marginal likelihood times the priors, up
 // to a constant; -Inf where the covariance is not positive definite.
 func (p *surface) posterior() float64 {
-	if !p.factorize() {
-		return math.Inf(-1)
-	}
-	v := slopeBelief.logDensity(p.h.slope) + signalBelief.logDensity(p.h.signal) + noiseBelief.logDensity(p.h.noise)
+	y, covariance := p.conditions()
+	v := model.LogEvidence(y, covariance) + slopeBelief.logDensity(p.h.slope) + signalBelief.logDensity(p.h.signal) + noiseBelief.logDensity(p.h.noise)
 	for _, l := range p.h.length {
 		v += lengthBelief.logDensity(l)
 	}
-	return v + p.evidence
+	return v
 }

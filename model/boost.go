@@ -69,7 +69,7 @@ func orDefault(x, def float64) float64 {
 // Fit implements assay.Learner.
 func (b Boost) Fit(d assay.Data) (assay.Predictor, error) {
 	b = b.withDefaults()
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	l := newSquaredLoss(d.Y)

@@ -152,7 +152,7 @@ func (h *heldOut) next() float64 {
 }
 
 func (b Boost) withRounds(rounds int) assay.Learner { b.Rounds = rounds; return b }
-func (b Boost) check(d assay.Data) error            { return checkExact(d, 1) }
+func (b Boost) check(d assay.Data) error            { return CheckExact(d, 1) }
 func (b Boost) options() Boost                      { return b.withDefaults() }
 
 func (b Boost) newLoss(y []float64, _ []bool) loss { return newSquaredLoss(y) }

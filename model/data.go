@@ -37,9 +37,9 @@ func check(d assay.Data, least int) error {
 	return nil
 }
 
-// checkExact is check for a Learner without censored examples, of which it
+// CheckExact is check for a Learner without censored examples, of which it
 // returns assay.ErrCensored.
-func checkExact(d assay.Data, least int) error {
+func CheckExact(d assay.Data, least int) error {
 	if err := check(d, least); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ var (
 // Fit implements [assay.Learner]. The Predictor is a [Trees] and an
 // [assay.BatchPredictor].
 func (f Forest) Fit(d assay.Data) (assay.Predictor, error) {
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	if f.Trees < 0 || f.MinLeaf < 0 || f.MaxFeatures < 0 {

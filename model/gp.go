@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -114,9 +113,6 @@ const (
 	gpLengthVar               = 3.0
 	gpLeastNoise              = 1e-6 // of σ², added to it: keeps the matrix regular
 )
-
-// errSingular is returned for a matrix that stays singular with any jitter.
-var errSingular = errors.New("the covariance matrix is not positive definite")
 
 // A marginal is the negative logarithm of the marginal likelihood times the
 // prior, as a function of the kernel's parameters.
@@ -317,24 +313,12 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 			m.k.SetSym(i, i, m.k.At(i, i)+jitter)
 		}
 	}
-	var alpha mat.VecDense
-	// The condition number is an error of its own; the solution stands.
-	var condition mat.Condition
-	if err := chol.SolveVecTo(&alpha, mat.NewVecDense(n, m.y)); err != nil && !errors.As(err, &condition) {
-		return nil, fmt.Errorf("%w", err)
+	posterior, err := newPosterior(&chol, m.y)
+	if err != nil {
+		return nil, err
 	}
-	p := &gpPosterior{
-		scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
-		w: inverseSquares(theta[:m.d]), signal: signal,
-		alpha: alpha.RawVector().Data, lower: make([]float64, n*n), theta: theta,
-		exact: m.exact(),
-	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	for i := range n {
-		for j := range i + 1 {
-			p.lower[i*n+j] = l.At(i, j)
-		}
-	}
-	return p, nil
+	return &gpPosterior{
+		Posterior: posterior, scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
+		w: inverseSquares(theta[:m.d]), signal: signal, theta: theta, exact: m.exact(),
+	}, nil
 }

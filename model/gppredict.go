@@ -6,18 +6,16 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// gpPosterior predicts with the Cholesky factor L of K and α = K⁻¹y:
-// mean k'α and variance s² - |L⁻¹k|² with k the covariances of x with the data
-// (Rasmussen and Williams, algorithm 2.1).
+// gpPosterior predicts mean k'α and variance s² - |L⁻¹k|² with k the covariances of x
+// with the data (Rasmussen and Williams, algorithm 2.1).
 type gpPosterior struct {
+	*Posterior
 	scaler   scaler
 	mean, sd float64
 	d        int
 	u        []float64 // n rows of d
 	w        []float64 // 1/ℓ²
 	signal   float64   // s²
-	alpha    []float64
-	lower    []float64 // L, n rows of n
 	theta    []float64 // the kernel's parameters
 	exact    []bool    // which examples are not censored; nil if all are
 }

@@ -32,7 +32,7 @@ func GPOf(parameters []float64) Refitter {
 	theta := slices.Clone(parameters)
 	ones := slices.Repeat([]float64{1}, d)
 	return &gpPosterior{
-		scaler: scaler{make([]float64, d), ones}, sd: 1, d: d,
+		Posterior: &Posterior{}, scaler: scaler{make([]float64, d), ones}, sd: 1, d: d,
 		w: inverseSquares(theta[:d]), signal: math.Exp(theta[d]), theta: theta,
 	}
 }

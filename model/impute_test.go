@@ -59,7 +59,7 @@ type recorder struct {
 }
 
 func (r recorder) Fit(d assay.Data) (assay.Predictor, error) {
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	*r.fits = append(*r.fits, append([]float64(nil), d.Y...))

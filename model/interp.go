@@ -65,7 +65,7 @@ func (l Interpolate) Fit(d assay.Data) (assay.Predictor, error) {
 	if l.By > NaturalSpline || l.MaxExamples < 0 {
 		panic(fmt.Sprintf("model: interpolation options out of range: %+v", l))
 	}
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	s := newScaler(d.X)

@@ -23,7 +23,7 @@ var _ assay.Learner = KNN{}
 
 // Fit implements [assay.Learner]. It panics if K is negative.
 func (k KNN) Fit(d assay.Data) (assay.Predictor, error) {
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	if k.K < 0 {

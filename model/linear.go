@@ -40,7 +40,7 @@ const singular = 0x1p-52
 
 // Fit implements [assay.Learner]. It panics if Ridge is negative or NaN.
 func (l Linear) Fit(d assay.Data) (assay.Predictor, error) {
-	if err := checkExact(d, 1); err != nil {
+	if err := CheckExact(d, 1); err != nil {
 		return nil, err
 	}
 	if !(l.Ridge >= 0) {

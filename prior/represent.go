@@ -105,7 +105,8 @@ func sameParams(a, b []assay.Param) bool {
 		return true
 	}
 	return slices.EqualFunc(a, b, func(p, q assay.Param) bool {
-		return p.Name == q.Name && p.Kind == q.Kind && p.Lo == q.Lo && p.Hi == q.Hi && p.Step == q.Step && p.Log == q.Log && slices.Equal(p.Levels, q.Levels)
+		return p.Name == q.Name && p.Kind == q.Kind && p.Lo == q.Lo && p.Hi == q.Hi && p.Step == q.Step &&
+			p.Log == q.Log && slices.Equal(p.Levels, q.Levels)
 	})
 }
 

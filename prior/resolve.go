@@ -43,7 +43,8 @@ func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStu
 	for _, name := range names {
 		k := kb.studies[name]
 		if k == nil {
-			return nil, nil, assay.Errorf(assay.ClassUsage, "%s--prior %s: no such study (see assay study ls)", r.Study.At("prior"), name)
+			return nil, nil, assay.Errorf(assay.ClassUsage, "%s--prior %s: no such study (see assay study ls)",
+				r.Study.At("prior"), name)
 		}
 		if k.Flaw != "" {
 			refuse(name, k.Flaw)
@@ -91,7 +92,10 @@ func (kb *Base) candidates(r Running) []string {
 		same := k.Flaw == "" && k.Metric == r.Goal.Metric && k.Maximize == r.Goal.Maximize && k.Unit == r.Goal.Unit &&
 			len(k.Params) == len(r.Space.Params) && (program == "" || k.Program == "" || k.Program == program)
 		for _, q := range r.Space.Params {
-			same = same && slices.ContainsFunc(k.Params, func(o assay.Param) bool { return o.Name == q.Name && o.Kind == q.Kind })
+			same = same && slices.ContainsFunc(k.Params, func(o assay.Param) bool {
+				return o.Name == q.Name &&
+					o.Kind == q.Kind
+			})
 		}
 		if same {
 			fit = append(fit, k)
@@ -116,7 +120,8 @@ func (kb *Base) Studies(ctx context.Context, resolved []config.PriorStudy) ([]pr
 			gone = "another one now"
 		}
 		if gone != "" {
-			return nil, assay.Errorf(assay.ClassUsage, "the search of this study was helped by study %q, which is %s: it cannot be resumed",
+			return nil, assay.Errorf(assay.ClassUsage,
+				"the search of this study was helped by study %q, which is %s: it cannot be resumed",
 				r.Name, gone)
 		}
 		studies = append(studies, s)

@@ -74,7 +74,8 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	for i, k := range order {
 		if i >= comparedStudies {
 			r := printCorrelation(self, k)
-			s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print), Trials: k.Told}
+			s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print)}
+			s.Trials = k.Told
 			if math.IsNaN(r) {
 				s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
 			}
@@ -100,7 +101,9 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 		near = append(near, s)
 	}
 	all := append(near, far...)
-	slices.SortStableFunc(all, func(a, b Similar) int { return cmp.Compare(orLess(b.Correlation), orLess(a.Correlation)) })
+	slices.SortStableFunc(all, func(a, b Similar) int {
+		return cmp.Compare(orLess(b.Correlation), orLess(a.Correlation))
+	})
 	return all, nil
 }
 

@@ -53,7 +53,7 @@ type Pruner struct {
 	cuts   []assay.Cut
 	alpha  []float64 // by source, once it was needed; NaN before
 	told   int       // trials that the limit has been made for
-	asked  map[int64]assay.Config
+	asked  assay.Ledger[assay.Config]
 	free   bool // the space stays whole from now on
 }
 
@@ -101,7 +101,7 @@ func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 		return nil, ErrNotNarrower
 	}
 	space := k.space
-	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k), limit: newLimit(space), opts: opts, asked: map[int64]assay.Config{}}
+	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k), limit: newLimit(space), opts: opts}
 	for i := range space.Params {
 		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
 	}
@@ -152,7 +152,7 @@ func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 		ps, err = p.inner.Ask(n)
 	}
 	for _, q := range ps {
-		p.asked[q.ID] = q.Config
+		p.asked.Enter(q, q.Config)
 	}
 	return ps, err
 }
@@ -163,8 +163,7 @@ func (p *Pruner) Tell(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		t.Config = p.asked[t.ID]
-		delete(p.asked, t.ID)
+		t.Config = p.asked.Take(t.ID)
 		p.base.learn(t)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 // TransferOptions are the options of [NewTransfer].
@@ -34,8 +35,7 @@ type Transfer struct {
 	base  *base
 	opts  TransferOptions
 
-	last    int64
-	pending map[int64]asked
+	asked   assay.Ledger[asked]
 	visited map[string]bool
 	spread  []float64 // portfolio: by source, the loss that its proposals leave
 	made    int       // proposals of ours
@@ -48,6 +48,9 @@ type Transfer struct {
 	codes [][]float64    // their features
 	rows  map[*source][]float64
 	model *blend // of the trials up to now; nil if it must be made
+
+	fresh    []transferCall // since the last memo
+	recalled []transferMemo // not made again yet; of the first, what is left
 }
 
 // asked is an outstanding proposal; inner is the ID that the inner searcher gave
@@ -61,6 +64,7 @@ var (
 	_ assay.Searcher = (*Transfer)(nil)
 	_ assay.Observer = (*Transfer)(nil)
 	_ assay.Lacker   = (*Transfer)(nil)
+	_ assay.Resumer  = (*Transfer)(nil)
 )
 
 // NewTransfer returns inner with proposals from earlier studies between its own.
@@ -92,7 +96,7 @@ func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Tran
 	}
 	t := &Transfer{
 		inner: inner, base: newBase(k), opts: opts,
-		pending: map[int64]asked{}, visited: map[string]bool{}, rows: map[*source][]float64{},
+		visited: map[string]bool{}, rows: map[*source][]float64{},
 	}
 	t.opts.First = cmp.Or(opts.First, firstProposals)
 	for range t.base.sources {
@@ -121,10 +125,19 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 	if n < 1 {
 		panic(fmt.Sprintf("prune: ask for %d proposals", n))
 	}
+	if len(t.recalled) > 0 {
+		before := t.recalled[0].After - t.asked.Last()
+		if before <= 0 {
+			return t.repeat(n)
+		}
+		n = int(min(int64(n), before))
+	}
 	var ps []assay.Proposal
+	call := transferCall{Ended: t.ended}
 	for len(ps) < n {
 		if c := t.propound(); c != nil {
 			ps = append(ps, t.propose(c, 0))
+			call.Ours = append(call.Ours, c)
 			continue
 		}
 		more, err := t.inner.Ask(1)
@@ -135,13 +148,15 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 			break
 		}
 		ps = append(ps, t.propose(more[0].Config, more[0].ID))
+		call.Ours = append(call.Ours, nil)
+	}
+	if len(ps) > 0 {
+		t.fresh = append(t.fresh, call)
 	}
 	return ps, nil
 }
 
 func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
-	t.last++
-	t.pending[t.last] = asked{c, inner}
 	t.visited[c.Key()] = true
 	if inner == 0 {
 		t.made++
@@ -149,7 +164,7 @@ func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	} else {
 		t.theirs++
 	}
-	return assay.Proposal{ID: t.last, Config: c}
+	return t.asked.Propose(c, asked{c, inner})
 }
 
 // propound returns a proposal of ours if it is our turn and there is one, else nil.
@@ -204,11 +219,10 @@ func (t *Transfer) portfolio() assay.Config {
 	var left []float64
 	least := math.Inf(1)
 	for _, c := range t.offers() {
-		loss := make([]float64, len(t.spread))
+		loss := t.left(c)
 		var sum float64
-		for j, s := range t.base.sources {
-			loss[j] = min(t.spread[j], s.loss(c))
-			sum += loss[j]
+		for _, l := range loss {
+			sum += l
 		}
 		if sum < least {
 			best, left, least = c, loss, sum
@@ -220,19 +234,23 @@ func (t *Transfer) portfolio() assay.Config {
 	return best
 }
 
+// left returns by source the loss that the proposals and c leave.
+func (t *Transfer) left(c assay.Config) []float64 {
+	loss := make([]float64, len(t.spread))
+	for j, s := range t.base.sources {
+		loss[j] = min(t.spread[j], s.loss(c))
+	}
+	return loss
+}
+
 // loss returns what the surrogate at c is worse than the best, in units of the
 // difference between the median and the best.
 func (s *source) loss(c assay.Config) float64 {
 	best := s.scale.forward(s.best.Value)
 	if s.unit == 0 {
-		s.unit = max(median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
+		s.unit = max(stats.Median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
 	}
 	return max(0, s.predict(c)-best) / s.unit
-}
-
-func median(xs []float64) float64 {
-	s := slices.Sorted(slices.Values(xs))
-	return s[(len(s)-1)/2]/2 + s[len(s)/2]/2
 }
 
 // offers returns the best configurations of every source that are in the space and
@@ -269,14 +287,12 @@ func (t *Transfer) promising() assay.Config {
 	out := make([]assay.Prediction, len(cs))
 	t.model.predict(features, rows, out)
 	incumbent := slices.Min(t.base.outcomes())
-	at, top := -1, math.Inf(-1)
+	at, top := 0, math.Inf(-1)
 	for i, o := range out {
-		if v := improvement(incumbent-o.Mean, o.Std); v > top {
+		// Without deviations there may be none that can improve: the nearest then.
+		if v := stats.LogEI(o.Mean, o.Std, incumbent); v > top || v == top && o.Mean < out[at].Mean {
 			at, top = i, v
 		}
-	}
-	if at < 0 {
-		return nil
 	}
 	return cs[at]
 }
@@ -341,7 +357,7 @@ func (t *Transfer) sample() []assay.Config {
 			}
 		}
 	}
-	rng := rand.New(rand.NewPCG(t.opts.Seed, uint64(t.last))) // an Ask without proposals leaves no trace
+	rng := rand.New(rand.NewPCG(t.opts.Seed, uint64(t.asked.Last()))) // an Ask without proposals leaves no trace
 	for range draws {
 		if c, ok := t.base.space.Draw(rng); ok {
 			add(c)
@@ -352,12 +368,12 @@ func (t *Transfer) sample() []assay.Config {
 
 // Tell implements [assay.Searcher].
 func (t *Transfer) Tell(trials ...assay.Trial) error {
-	if err := assay.CheckTold(trials, t.last, t.pending); err != nil {
+	about, err := t.asked.Settle(trials...)
+	if err != nil {
 		return err
 	}
-	for _, trial := range trials {
-		a := t.pending[trial.ID]
-		delete(t.pending, trial.ID)
+	for i, trial := range trials {
+		a := about[i]
 		trial.Config = a.config
 		if a.inner > 0 {
 			trial.ID = a.inner
@@ -381,13 +397,8 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 
 // Observe implements [assay.Observer].
 func (t *Transfer) Observe(trials ...assay.Trial) error {
-	for _, trial := range trials {
-		if !trial.State.Final() {
-			return fmt.Errorf("an observed trial is %v", trial.State)
-		}
-		if len(trial.Config) != t.base.space.Dim() {
-			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(trial.Config), t.base.space.Dim())
-		}
+	if err := t.base.space.CheckObserved(trials...); err != nil {
+		return err
 	}
 	if err := t.show(trials...); err != nil {
 		return err
@@ -412,18 +423,3 @@ func (t *Transfer) learn(trial assay.Trial) {
 	t.ended++
 	t.model = nil
 }
-
-// improvement returns the expected improvement of N(gain, std²) over 0; the gain
-// itself without a std.
-func improvement(gain, std float64) float64 {
-	if !(std > 0) {
-		return gain
-	}
-	z := gain / std
-	if z < -30 {
-		return gain // ordered as the tail is, and below every improvement
-	}
-	return gain*cdf(z) + std*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
-}
-
-func cdf(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

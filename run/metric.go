@@ -113,8 +113,7 @@ func (r metered) command(ctx context.Context, line string, job assay.Job) (float
 		return 0, err
 	}
 	if m.ExitCode != 0 {
-		text := strings.TrimSpace(string(m.Stderr))
-		return 0, fmt.Errorf("the command exited with code %d: %.200s", m.ExitCode, text[strings.LastIndexByte(text, '\n')+1:])
+		return 0, fmt.Errorf("the command exited with code %d: %s", m.ExitCode, assay.LastLine(m.Stderr))
 	}
 	return number(string(m.Stdout))
 }

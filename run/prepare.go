@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/assay-run/assay"
 )
@@ -63,9 +62,7 @@ func (h hooked) hook(ctx context.Context, name string, argv []string, job assay.
 		return fmt.Errorf("%w: %s: %w", assay.ErrSetup, name, err)
 	}
 	if m.ExitCode != 0 {
-		last := strings.TrimSpace(string(m.Stderr))
-		last = last[strings.LastIndexByte(last, '\n')+1:]
-		return fmt.Errorf("%w: %s exited with code %d: %.200s", assay.ErrSetup, name, m.ExitCode, last)
+		return fmt.Errorf("%w: %s exited with code %d: %s", assay.ErrSetup, name, m.ExitCode, assay.LastLine(m.Stderr))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestAdaptiveConformance(t *testing.T) {
 			return Adaptive(NewPRO(s, SimplexOptions{Remember: true}), AdaptiveOptions{})
 		},
 		"median": func(s *assay.Space) assay.Searcher {
-			return Adaptive(NewSobol(s, 1), AdaptiveOptions{Min: 4, Max: 6, Reduce: median, Settled: Shift(0.9)})
+			return Adaptive(NewSobol(s, 1), AdaptiveOptions{Min: 4, Max: 6, Reduce: stats.Median, Settled: Shift(0.9)})
 		},
 	} {
 		t.Run(name, func(t *testing.T) { assaytest.TestSearcher(t, build, assaytest.SearcherOptions{}) })
@@ -111,7 +111,7 @@ func TestAdaptiveRunsWhereInDoubt(t *testing.T) {
 // The best is run again beside a challenger. What was told of it stands, so the
 // challenger's value is shifted to keep the order that was found.
 func TestAdaptiveShifts(t *testing.T) {
-	inner := &script{configs: []float64{1, 2}}
+	inner := &waiting{script: script{configs: []float64{1, 2}}, step: 1}
 	a := Adaptive(inner, AdaptiveOptions{Min: 2, Max: 5})
 	values := map[float64][]float64{1: {12, 13, 10, 10.1, 10.2}, 2: {11, 11.5, 11.2, 11.3, 11.4}}
 	for len(inner.told) < 2 {
@@ -122,6 +122,83 @@ func TestAdaptiveShifts(t *testing.T) {
 	}
 	if inner.told[0].Value != 12 || inner.told[1].Value != 13 {
 		t.Errorf("inner was told %v and %v, want 12 and 11 + 2", inner.told[0].Value, inner.told[1].Value)
+	}
+}
+
+// Asked for one run at a time, several configurations race each other, interleaved,
+// and one that is settled drops out.
+func TestAdaptiveRacesOneByOne(t *testing.T) {
+	inner := &script{configs: []float64{1, 3, 2, 4}}
+	a := Adaptive(inner, AdaptiveOptions{Min: 3, Max: 6})
+	values := map[float64][]float64{
+		1: {10.3, 10.4, 10.2, 10, 10.5, 10.3, 10.1}, 2: {50, 51, 49}, 3: {10.2, 10.4, 10.6, 10.7, 10.8, 10.9}, 4: {9, 9, 9, 9, 9, 9},
+	}
+	var order []float64
+	for len(inner.told) == 0 {
+		ps := mustAsk(t, a, 1)
+		if len(ps) != 1 {
+			t.Fatalf("got %v", ps)
+		}
+		x := ps[0].Config[0]
+		order = append(order, x)
+		mustTell(t, a, doneTrial(ps[0], values[x][len(values[x])-1]))
+		values[x] = values[x][:len(values[x])-1]
+	}
+	if !slices.Equal(order, []float64{1, 3, 1, 3, 1, 3}) {
+		t.Errorf("got runs %v", order)
+	}
+	if len(inner.told) != 2 {
+		t.Errorf("inner was told %d trials, want the 2 of the race", len(inner.told))
+	}
+	// The next race is of the other two and the best: 2 drops out, 4 is better.
+	order = nil
+	for len(inner.told) < 4 {
+		p := mustAsk(t, a, 1)[0]
+		x := p.Config[0]
+		order = append(order, x)
+		mustTell(t, a, doneTrial(p, values[x][len(values[x])-1]))
+		values[x] = values[x][:len(values[x])-1]
+	}
+	if !slices.Equal(order[:6], []float64{2, 4, 2, 4, 2, 4}) || slices.Contains(order[6:], 2) {
+		t.Errorf("got runs %v in the second race", order)
+	}
+}
+
+// With more room than points each point is run K = ⌊n/points⌋ times at once, at least
+// Min and at most Max times; the further runs come when there is room.
+// Reference: Tabatabaee et al. 2005, section 5.2
+func TestAdaptiveUsesTheRoom(t *testing.T) {
+	for _, c := range []struct{ room, step, max, want int }{
+		{64, 6, 20, 10},
+		{64, 6, 8, 8},
+		{12, 6, 20, 2},
+		{11, 6, 20, 2},
+		{17, 6, 20, 2},
+		{18, 6, 20, 3},
+		{1, 6, 20, 2},
+		{5, 1, 20, 5},
+	} {
+		inner := &waiting{script: script{configs: []float64{1, 2, 3, 4, 5, 6}}, step: c.step}
+		a := Adaptive(inner, AdaptiveOptions{Max: c.max, Settled: func(low, high []float64) bool { return true }})
+		runs := map[float64]int{}
+		first := mustAsk(t, a, c.room)
+		if want := min(c.room, c.want*c.step); len(first) != want {
+			t.Errorf("%+v: %d runs at once, want %d", c, len(first), want)
+		}
+		for len(inner.told) == 0 {
+			if len(first) == 0 {
+				first = mustAsk(t, a, c.room)
+			}
+			p := first[0]
+			first = first[1:]
+			runs[p.Config[0]]++
+			mustTell(t, a, doneTrial(p, p.Config[0]))
+		}
+		for x, n := range runs {
+			if n != c.want {
+				t.Errorf("%+v: %v is run %d times, want %d", c, x, n, c.want)
+			}
+		}
 	}
 }
 
@@ -235,7 +312,7 @@ func TestNoiseOfRealPrograms(t *testing.T) {
 		return func(inner assay.Searcher) assay.Searcher { return Replicate(inner, k, reduce) }
 	}
 	lowest, _ := measure(heavy, fixed(3, slices.Min))
-	middle, _ := measure(heavy, fixed(3, median))
+	middle, _ := measure(heavy, fixed(3, stats.Median))
 	average, _ := measure(heavy, fixed(3, mean))
 	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy), len(names), lowest, middle, average)
 	if lowest < middle || lowest < average || len(heavy) < 5 {

@@ -36,7 +36,7 @@ const (
 //     remains to be done around an optimum is seldom what a model asks for once
 //     it has become sure.
 //
-// All of them propose what has the largest expected improvement ([LogEI]) of the
+// All of them propose what has the largest expected improvement (stats.LogEI) of the
 // log of the objective.
 //
 // Runs that were stopped early enter the forest with what it expects of them, given
@@ -90,7 +90,7 @@ func (a *Auto) Narrow(keep func(assay.Config) bool) { a.bayes.Narrow(keep) }
 func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
-func (a *Auto) Ask(n int) ([]assay.Proposal, error) { return a.memoir.ask(a, a.bayes.last, n) }
+func (a *Auto) Ask(n int) ([]assay.Proposal, error) { return a.memoir.ask(a, a.bayes.proposals.Last(), n) }
 
 func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
 	before := a.process

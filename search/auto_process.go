@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/model"
+	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -119,7 +120,7 @@ func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
 		all = p.leading(b, all, processPool/2, processPool/2, func(rows [][]float64, out []float64) {
 			assay.PredictAll(b.surrogate, rows, p.out[:len(rows)])
 			for k, o := range p.out[:len(rows)] {
-				out[k] = -LogEI(o.Mean, o.Std, b.incumbent)
+				out[k] = -stats.LogEI(o.Mean, o.Std, b.incumbent)
 			}
 		})
 	}
@@ -171,7 +172,7 @@ func (p *pool) best(b *Bayes, among []int, model assay.Predictor) (assay.Config,
 		}
 		assay.PredictAll(model, p.rows[:len(part)], p.out[:len(part)])
 		for k, o := range p.out[:len(part)] {
-			c := candidate{mean: o.Mean, score: LogEI(o.Mean, o.Std, b.incumbent)}
+			c := candidate{mean: o.Mean, score: stats.LogEI(o.Mean, o.Std, b.incumbent)}
 			if at < 0 || better(c, top) {
 				at, top = part[k], c
 			}

@@ -29,7 +29,7 @@ type BayesOptions struct {
 
 // Bayes is sequential model-based optimization: a surrogate of the objective is
 // fitted to the trials, and the configuration with the largest expected
-// improvement ([LogEI]) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
+// improvement (stats.LogEI) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
 // It proposes nothing twice, nor what was observed, and ends with ErrDone when
 // nothing is left.
 //
@@ -122,7 +122,7 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 
 // Ask implements [assay.Searcher]. Besides ErrDone it returns what the learner
 // returns, except that too few examples are made good by the initial design.
-func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.memoir.ask(b, b.last, n) }
+func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.memoir.ask(b, b.proposals.Last(), n) }
 
 // ask proposes what choose chooses, which is like [Bayes.choose].
 func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assay.Proposal, []bayesStep, error) {
@@ -210,11 +210,8 @@ func (b *Bayes) visit(c assay.Config) {
 
 // Tell implements [assay.Searcher].
 func (b *Bayes) Tell(trials ...assay.Trial) error {
-	configs := make([]assay.Config, len(trials)) // as they were proposed
-	for i, t := range trials {
-		configs[i] = b.pending[t.ID]
-	}
-	if err := b.settle(trials); err != nil {
+	configs, err := b.settled(trials) // as they were proposed
+	if err != nil {
 		return err
 	}
 	for i, t := range trials {
@@ -227,13 +224,11 @@ func (b *Bayes) Tell(trials ...assay.Trial) error {
 // Observe implements [assay.Observer]. A trial whose configuration is not in
 // the space teaches nothing and is ignored.
 func (b *Bayes) Observe(trials ...assay.Trial) error {
-	for _, t := range trials {
-		if _, err := observed(b.space, []assay.Trial{t}); err != nil {
-			return err
-		}
+	if err := b.space.CheckObserved(trials...); err != nil {
+		return err
 	}
 	for _, t := range trials {
-		if c, ok := member(b.space, t.Config); ok {
+		if c, ok := b.space.Member(t.Config); ok {
 			b.visit(c)
 			b.asked++
 			b.learn(c, t)
@@ -266,6 +261,9 @@ func (b *Bayes) appendEncode(row []float64, c assay.Config) []float64 {
 }
 
 func (b *Bayes) learn(c assay.Config, t assay.Trial) {
+	if t.State == assay.Withdrawn { // it says nothing about c
+		return
+	}
 	e := example{config: c, features: b.encode(c), state: t.State, value: t.Value}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
 		e.state = assay.Failed // whatever it is called, there is no value

@@ -23,7 +23,7 @@ type bayesState struct {
 func (b *Bayes) Memo() []byte { return b.memoir.memo(b) }
 
 // Recall implements [assay.Resumer].
-func (b *Bayes) Recall(memos [][]byte) error { return b.memoir.recall(b, b.last, memos) }
+func (b *Bayes) Recall(memos [][]byte) error { return b.memoir.recall(b, b.proposals.Last(), memos) }
 
 func (b *Bayes) compute(n int) ([]assay.Proposal, []bayesStep, error) { return b.ask(n, b.choose) }
 
@@ -35,7 +35,7 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 	}
 	if s.Spread {
 		if c, _ := b.design.propound(); !c.Equal(s.Config) {
-			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo", b.last+1)
+			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo", b.proposals.Last()+1)
 		}
 	}
 	return b.give(s.Config, orNaN(s.Lie)), nil

@@ -75,7 +75,7 @@ func NewBliss(space *assay.Space, opts BlissOptions) *Bliss {
 }
 
 // Ask implements [assay.Searcher]. The errors are those of Bayes.Ask.
-func (s *Bliss) Ask(n int) ([]assay.Proposal, error) { return s.memoir.ask(s, s.bayes.last, n) }
+func (s *Bliss) Ask(n int) ([]assay.Proposal, error) { return s.memoir.ask(s, s.bayes.proposals.Last(), n) }
 
 func (s *Bliss) compute(n int) ([]assay.Proposal, []blissStep, error) {
 	var ps []assay.Proposal
@@ -186,7 +186,7 @@ func (s *Bliss) forget(c assay.Config) {
 func (s *Bliss) Tell(trials ...assay.Trial) error {
 	configs := make([]assay.Config, len(trials)) // as they were proposed
 	for i, t := range trials {
-		configs[i] = s.bayes.pending[t.ID]
+		configs[i] = s.bayes.proposals.About(t.ID)
 	}
 	if err := s.bayes.Tell(trials...); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (s *Bliss) Observe(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		if c, ok := member(s.bayes.space, t.Config); ok {
+		if c, ok := s.bayes.space.Member(t.Config); ok {
 			s.forget(c)
 		}
 	}

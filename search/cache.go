@@ -133,10 +133,8 @@ func (c *cache) remember(key string, t assay.Trial) {
 
 // Observe implements [assay.Observer].
 func (c *cache) Observe(trials ...assay.Trial) error {
-	for _, t := range trials {
-		if err := final(t); err != nil {
-			return err
-		}
+	if err := assay.CheckFinal(trials...); err != nil {
+		return err
 	}
 	if o, ok := assay.As[assay.Observer](c.inner); ok {
 		if err := o.Observe(trials...); err != nil {

@@ -19,7 +19,7 @@ type repeating struct {
 func newRepeating(s *assay.Space) *repeating { return &repeating{random: NewRandom(s, 3)} }
 
 func (r *repeating) Ask(n int) ([]assay.Proposal, error) {
-	if len(r.round) == 0 && len(r.pending) == 0 {
+	if len(r.round) == 0 && r.proposals.Len() == 0 {
 		for range 3 {
 			if c, ok := r.random.draw(); ok {
 				r.round = append(r.round, c)
@@ -163,8 +163,8 @@ func TestCacheGivesUp(t *testing.T) {
 		}
 	}
 	mustTell(t, c, doneTrial(ps[0], 1))
-	if len(inner.pending) != 0 || inner.last < maxCached {
-		t.Errorf("after %d proposals %d are not told", inner.last, len(inner.pending))
+	if inner.proposals.Len() != 0 || inner.proposals.Last() < maxCached {
+		t.Errorf("after %d proposals %d are not told", inner.proposals.Last(), inner.proposals.Len())
 	}
 	if _, err := c.Ask(1); !errors.Is(err, assay.ErrDone) {
 		t.Errorf("got %v after the result, want ErrDone", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -111,7 +112,7 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 	assay.PredictAll(s.b.surrogate, X, out)
 	scored := make([]candidate, len(cs))
 	for i, c := range cs {
-		scored[i] = candidate{c, out[i].Mean, LogEI(out[i].Mean, out[i].Std, s.b.incumbent)}
+		scored[i] = candidate{c, out[i].Mean, stats.LogEI(out[i].Mean, out[i].Std, s.b.incumbent)}
 		s.offer(scored[i])
 	}
 	return scored

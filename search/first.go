@@ -77,11 +77,8 @@ func (f *first) Ask(n int) ([]assay.Proposal, error) {
 
 // Tell implements [assay.Searcher].
 func (f *first) Tell(trials ...assay.Trial) error {
-	configs := make([]assay.Config, len(trials)) // as they were proposed
-	for i, t := range trials {
-		configs[i] = f.pending[t.ID]
-	}
-	if err := f.settle(trials); err != nil {
+	configs, err := f.settled(trials) // as they were proposed
+	if err != nil {
 		return err
 	}
 	observer, _ := assay.As[assay.Observer](f.inner)

@@ -88,11 +88,12 @@ func (g *ground) initial() (assay.Config, bool) {
 // they were proposed.
 func (g *ground) settled(trials []assay.Trial) ([]vertex, error) {
 	vs := make([]vertex, len(trials))
-	for i, t := range trials {
-		vs[i] = vertex{g.pending[t.ID], directValue(t)}
-	}
-	if err := g.settle(trials); err != nil {
+	configs, err := g.ledger.settled(trials)
+	if err != nil {
 		return nil, err
+	}
+	for i, t := range trials {
+		vs[i] = vertex{configs[i], directValue(t)}
 	}
 	for _, v := range vs {
 		g.learn(v)
@@ -115,7 +116,7 @@ func (g *ground) Observe(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		if c, ok := member(g.space, t.Config); ok {
+		if c, ok := g.space.Member(t.Config); ok {
 			g.learn(vertex{c.Clone(), directValue(t)})
 		}
 	}

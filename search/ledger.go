@@ -8,20 +8,10 @@ import (
 
 // A ledger numbers the proposals of a searcher and checks what it is told. Its
 // zero value is ready to use.
-type ledger struct {
-	last    int64                  // ID of the latest proposal
-	pending map[int64]assay.Config // asked and not told
-}
+type ledger struct{ proposals assay.Ledger[assay.Config] }
 
-// propose returns the next proposal, which is pending from now on.
-func (l *ledger) propose(c assay.Config) assay.Proposal {
-	if l.pending == nil {
-		l.pending = map[int64]assay.Config{}
-	}
-	l.last++
-	l.pending[l.last] = c
-	return assay.Proposal{ID: l.last, Config: c}
-}
+// propose returns the next proposal, which is outstanding from now on.
+func (l *ledger) propose(c assay.Config) assay.Proposal { return l.proposals.Propose(c, c) }
 
 // ask proposes up to n configurations that next returns; when it returns false
 // there are no more. It is [assay.Searcher.Ask] where nothing waits for a trial:
@@ -42,58 +32,32 @@ func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal,
 	return ps, nil
 }
 
-// settle takes the trials off the pending ones. It returns an error and changes
+// settle takes the trials off the outstanding ones. It returns an error and changes
 // nothing if one of them was not asked, was told before or is still running.
 func (l *ledger) settle(trials []assay.Trial) error {
-	if err := assay.CheckTold(trials, l.last, l.pending); err != nil {
-		return err
-	}
-	for _, t := range trials {
-		delete(l.pending, t.ID)
-	}
-	return nil
+	_, err := l.settled(trials)
+	return err
 }
 
-// final returns an error unless t has ended.
-func final(t assay.Trial) error {
-	if !t.State.Final() {
-		return fmt.Errorf("trial %d is %v", t.ID, t.State)
-	}
-	return nil
+// settled is settle, and returns the configurations that were asked.
+func (l *ledger) settled(trials []assay.Trial) ([]assay.Config, error) {
+	return l.proposals.Settle(trials...)
 }
 
 // observed returns the configurations of trials that were not asked, without
 // those that are no members of the space and will never be proposed. It returns
 // an error if a trial has not ended or has another number of parameters.
 func observed(space *assay.Space, trials []assay.Trial) ([]assay.Config, error) {
+	if err := space.CheckObserved(trials...); err != nil {
+		return nil, err
+	}
 	var cs []assay.Config
 	for _, t := range trials {
-		if err := final(t); err != nil {
-			return nil, err
-		}
-		if len(t.Config) != space.Dim() {
-			return nil, fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), space.Dim())
-		}
-		if c, ok := member(space, t.Config); ok {
+		if c, ok := space.Member(t.Config); ok {
 			cs = append(cs, c)
 		}
 	}
 	return cs, nil
-}
-
-// member returns c with the digits that the space itself gives it, so that its
-// Key is that of a proposal, and whether it is admissible.
-func member(space *assay.Space, c assay.Config) (assay.Config, bool) {
-	if !space.Contains(c) || space.Listed() {
-		return c, space.Contains(c)
-	}
-	snapped := c.Clone()
-	for i, p := range space.Params {
-		if p.Count() > 0 {
-			snapped[i] = p.Snap(c[i])
-		}
-	}
-	return snapped, true
 }
 
 // checkAsk panics unless n is a number of proposals that can be asked for.

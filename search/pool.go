@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -212,7 +213,7 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	flush := func() {
 		assay.PredictAll(b.surrogate, p.rows[:fill], p.out[:fill])
 		for k, o := range p.out[:fill] {
-			c := candidate{mean: o.Mean, score: LogEI(o.Mean, o.Std, b.incumbent)}
+			c := candidate{mean: o.Mean, score: stats.LogEI(o.Mean, o.Std, b.incumbent)}
 			if best < 0 || better(c, top) {
 				best, top, ties = p.at[k], c, 1
 			} else if !better(top, c) {

@@ -20,6 +20,14 @@ import (
 // tried (§3.2.2), and the search goes on from there or has come to a local
 // minimum.
 //
+// Whatever it is asked for, an iteration begins with a simplex that spans all
+// directions in which its best vertex has neighbours: with at least N+1 vertices for
+// N parameters that have a direction, more than one value, and no relation in the
+// way. This is said of the initial simplex and of that of the neighbours. In between
+// the paper's steps may flatten it, where rounding towards the best vertex or a bound
+// brings vertices together; what is left of it moves on, until it has collapsed and
+// its neighbours span it again.
+//
 // A point of the iteration that is known is not run again, one of an earlier
 // iteration is, unless the options say Remember. See [SimplexOptions] for the
 // rest.

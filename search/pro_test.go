@@ -61,6 +61,17 @@ func TestPROExpands(t *testing.T) {
 	})
 }
 
+// The probe is 3v0 - 2vl where no bound is in its way.
+func TestPROProbe(t *testing.T) {
+	got := steps(t, NewPRO(intSpace(t, 2, 100), SimplexOptions{Size: 0.1}), bowl(80, 50), 4)
+	sameSteps(t, got, [][]assay.Config{
+		{{55, 50}, {45, 50}, {50, 55}, {50, 45}},
+		{{60, 45}, {60, 55}, {65, 50}}, // reflections
+		{{75, 50}},                     // 3·55 - 2·45
+		{{65, 40}, {65, 60}},           // the other expansions
+	})
+}
+
 // If the probe is worse than the best reflection, the reflection is accepted and
 // reflected again around the new best vertex.
 func TestPROReflects(t *testing.T) {

@@ -28,9 +28,17 @@ import (
 //
 // The merged trial has the measurement, reason and decision of the run whose
 // value is nearest to the told one, the span of time of all runs and the sum of
-// their attempts. Replicates of several proposals are interleaved, so that a
-// slow drift of the machine hits all alike: Ask(n) asks inner for n/k rounded
-// up. It panics if k < 1.
+// their attempts. It panics if k < 1.
+//
+// Replicates of several proposals are interleaved, so that a slow drift of the
+// machine hits all alike: the first runs of a round of proposals come before the
+// second ones, and so on. Inner is asked for a round when there is nothing left of
+// the one before: for as many proposals as fill an Ask(n), but for two at least, also
+// where runs are asked for one at a time. More would have inner learn later, and leave
+// more of them unfinished when the budget ends. If inner returns fewer, the round is
+// what it returns; inner is told each proposal after its k-th run.
+//
+// Spare room is not used for more than k runs: that is what [Adaptive] does.
 //
 // It is no [assay.Narrower], because what was begun is run k times: narrow inner.
 func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assay.Searcher {
@@ -39,6 +47,14 @@ func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assa
 	}
 	return &replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}
 }
+
+// leastRound is the least number of proposals of a round that is asked for: runs of two
+// can alternate.
+const leastRound = 2
+
+// roundOf returns how many proposals, of which each is run k times, make a round of
+// at least n runs.
+func roundOf(n, k int) int { return max((n+k-1)/k, min(k, leastRound)) }
 
 type replicate struct {
 	inner  assay.Searcher
@@ -71,7 +87,7 @@ func (r *replicate) Lacks(ability any) bool {
 func (r *replicate) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
 	for len(r.queue) < n {
-		ps, err := r.inner.Ask((n - len(r.queue) + r.k - 1) / r.k)
+		ps, err := r.inner.Ask(roundOf(n-len(r.queue), r.k))
 		if err != nil && len(r.queue) == 0 {
 			return nil, err
 		}
@@ -116,10 +132,16 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs.
+// merge returns the trial that stands for all runs that were not withdrawn; if all
+// were, it is withdrawn too.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	// In the order of the proposals, whatever the order of the results.
-	runs := slices.Clone(g.runs)
+	runs := slices.DeleteFunc(slices.Clone(g.runs), func(t assay.Trial) bool { return t.State == assay.Withdrawn })
+	if len(runs) == 0 {
+		m := g.runs[0]
+		m.Proposal = g.inner
+		return m
+	}
 	slices.SortFunc(runs, func(a, b assay.Trial) int { return slices.Index(g.ids, a.ID) - slices.Index(g.ids, b.ID) })
 	low, high := make([]float64, len(runs)), make([]float64, len(runs))
 	ended, broken := 0, 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 func mean(xs []float64) float64 {
@@ -35,17 +36,17 @@ func TestReplicateMerges(t *testing.T) {
 		like   int // the run whose measurement is kept
 	}{
 		{"min", slices.Min[[]float64], []assay.State{d, d, d}, []float64{5, 3, 4}, d, 3, 1},
-		{"median", median, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
+		{"median", stats.Median, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
 		{"mean", mean, []assay.State{d, d, d}, []float64{5, 3, 4}, d, 4, 2},
 		{"min, one failed", slices.Min[[]float64], []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 3, 1},
 		{"min, all failed", slices.Min[[]float64], []assay.State{f, f, f}, []float64{inf, inf, inf}, f, inf, 0},
-		{"median, one failed", median, []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 4, 2},
-		{"median, two failed", median, []assay.State{f, d, f}, []float64{inf, 3, inf}, f, inf, 0},
+		{"median, one failed", stats.Median, []assay.State{f, d, d}, []float64{inf, 3, 4}, d, 4, 2},
+		{"median, two failed", stats.Median, []assay.State{f, d, f}, []float64{inf, 3, inf}, f, inf, 0},
 		{"mean, one failed", mean, []assay.State{d, d, f}, []float64{1, 3, inf}, f, inf, 2},
 		{"min, bound above", slices.Min[[]float64], []assay.State{d, c, d}, []float64{5, 7, 6}, d, 5, 0},
 		{"min, bound below", slices.Min[[]float64], []assay.State{d, c, d}, []float64{5, 4, 6}, c, 4, 1},
-		{"median, bound above", median, []assay.State{d, c, d}, []float64{5, 7, 6}, d, 6, 2},
-		{"median, bound below", median, []assay.State{d, c, d}, []float64{5, 1, 6}, c, 5, 1},
+		{"median, bound above", stats.Median, []assay.State{d, c, d}, []float64{5, 7, 6}, d, 6, 2},
+		{"median, bound below", stats.Median, []assay.State{d, c, d}, []float64{5, 1, 6}, c, 5, 1},
 		{"mean, bound", mean, []assay.State{d, c, d}, []float64{5, 7, 6}, c, 6, 1},
 		{"min, all bounds", slices.Min[[]float64], []assay.State{c, c, c}, []float64{5, 7, 6}, c, 5, 0},
 		{"one of three broke a limit", slices.Min[[]float64], []assay.State{i, d, d}, []float64{2, 3, 4}, d, 2, 1},
@@ -98,8 +99,82 @@ func TestReplicateInterleaves(t *testing.T) {
 			got = append(got, p.Config[0])
 		}
 	}
-	if want := []float64{1, 2, 1, 2, 3, 3, 4, 4}; !slices.Equal(got, want) {
+	if want := []float64{1, 2, 1, 2, 3, 4, 3, 4}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Asked for one run at a time, or for any number, no two runs of one configuration
+// follow each other as long as inner has others, and each is told after its last.
+func TestReplicateInterleavesOneByOne(t *testing.T) {
+	const k = 3
+	for _, batch := range []int{1, 2, 3, 4, 5, 7, 20} {
+		inner := &script{configs: []float64{19, 13, 7, 16, 1, 2, 3, 4, 5, 6, 8, 9}}
+		r := Replicate(inner, k, slices.Min)
+		var order []float64
+		runs := map[float64]int{}
+		for {
+			ps, err := r.Ask(batch)
+			if err == assay.ErrDone {
+				break
+			}
+			for _, p := range ps {
+				x := p.Config[0]
+				order = append(order, x)
+				runs[x]++
+				before := len(inner.told)
+				mustTell(t, r, doneTrial(p, x))
+				if told := len(inner.told) > before; told != (runs[x] == k) {
+					t.Fatalf("batches of %d: after run %d of %v inner was told: %v", batch, runs[x], x, told)
+				}
+			}
+		}
+		if len(order) != k*12 || len(inner.told) != 12 {
+			t.Fatalf("batches of %d: %d runs, %d told", batch, len(order), len(inner.told))
+		}
+		for i, x := range order[1:] {
+			if x == order[i] {
+				t.Fatalf("batches of %d: runs %v", batch, order)
+			}
+		}
+	}
+}
+
+// A waiting searcher returns what it has, step by step: n of them are as many steps.
+type waiting struct {
+	script
+	step int
+}
+
+func (w *waiting) Ask(n int) ([]assay.Proposal, error) {
+	if w.proposals.Len() > 0 {
+		return nil, nil
+	}
+	return w.script.Ask(min(n, w.step))
+}
+
+// A round is what inner has: there is nothing to run before it is told, and then the
+// next one.
+func TestReplicateWaits(t *testing.T) {
+	r := Replicate(&waiting{script: script{configs: []float64{1, 2, 3, 4}}, step: 2}, 2, slices.Min)
+	for _, want := range [][]float64{{1, 2, 1, 2}, {3, 4, 3, 4}} {
+		ps := mustAsk(t, r, 9)
+		var got []float64
+		for _, p := range ps {
+			got = append(got, p.Config[0])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		for _, p := range ps {
+			if more := mustAsk(t, r, 5); len(more) > 0 {
+				t.Errorf("got %v before all of the round was told", more)
+			}
+			mustTell(t, r, doneTrial(p, 1))
+		}
+	}
+	if _, err := r.Ask(1); err != assay.ErrDone {
+		t.Errorf("got %v in the end", err)
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *simplexSearch) Observe(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
-		c, ok := member(s.space, t.Config)
+		c, ok := s.space.Member(t.Config)
 		if !ok {
 			continue
 		}
@@ -145,7 +145,7 @@ func (s *simplexSearch) start(vs []assay.Config) {
 // value instead. The parameters without an extent are drawn at random at each
 // vertex, switches with the opposite draw at the opposite vertex. If there are
 // fewer than N+1 vertices, the neighbours of c join them, and c itself if need
-// be.
+// be; and so do those neighbours that make it span what it does not.
 func (s *simplexSearch) initial(c assay.Config) []assay.Config {
 	var vs []assay.Config
 	got := visited{}
@@ -178,19 +178,17 @@ func (s *simplexSearch) initial(c assay.Config) []assay.Config {
 			}
 		}
 	}
-	need := s.space.Dim() + 1
-	if s.opts.Minimal || len(vs) >= need {
-		return vs
-	}
-	for _, n := range s.neighbours(c) {
+	if need := s.space.Dim() + 1; !s.opts.Minimal && len(vs) < need {
+		for _, n := range s.neighbours(c) {
+			if len(vs) < need {
+				add(n)
+			}
+		}
 		if len(vs) < need {
-			add(n)
+			vs = append(vs, c)
 		}
 	}
-	if len(vs) < need {
-		vs = append(vs, c)
-	}
-	return vs
+	return s.spanning(vs, c)
 }
 
 // extended reports whether the values of p have distances, so that a simplex
@@ -307,16 +305,31 @@ func (s *simplexSearch) neighbours(c assay.Config) []assay.Config {
 
 // poll is the stopping test (§3.2.2): if a neighbour of the best vertex is
 // better than it, the search goes on with the simplex of the neighbours,
-// otherwise the vertex is a local minimum. The neighbours come in random order,
-// and those that have not been asked when a better one is known are left out:
-// whoever asks for all at once has the test of the paper.
+// otherwise the vertex is a local minimum. The neighbours come in random order; unless
+// all are asked for at once, one in each direction comes before the others. Those that
+// have not been asked when a better one is known and the simplex spans as much as all
+// of them would are left out: whoever asks for all at once has the test of the paper.
 func (s *simplexSearch) poll() {
 	v0 := s.v[0]
 	ns := s.neighbours(v0.at)
 	s.rng.Shuffle(len(ns), func(i, j int) { ns[i], ns[j] = ns[j], ns[i] })
-	better := func(v float64) bool { return v < v0.value }
-	s.begin(ns, s.v, better, func(vs []vertex) {
-		if !slices.ContainsFunc(vs, func(v vertex) bool { return better(v.value) }) {
+	all := s.span(v0.at)
+	for _, n := range ns {
+		all.add(n)
+	}
+	better := func(v vertex) bool { return v.value < v0.value }
+	enough := func(vs []vertex) bool {
+		if !slices.ContainsFunc(vs, better) {
+			return false
+		}
+		got := s.span(v0.at)
+		for _, v := range vs {
+			got.add(v.at)
+		}
+		return got.rank() == all.rank()
+	}
+	s.begin(ns, s.v, &shortcut{enough, s.secondInDirection(v0.at, ns)}, func(vs []vertex) {
+		if !slices.ContainsFunc(vs, better) {
 			s.restart()
 			return
 		}

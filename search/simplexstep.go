@@ -24,12 +24,21 @@ type stepper struct {
 	queue  []int         // points to be asked, one for each different configuration
 	same   map[int][]int // point in queue: all points of that configuration
 	of     map[int64]int // outstanding proposal: its point in queue
-	enough func(v float64) bool
+	short  *shortcut
 	then   func([]vertex)
 	best   vertex             // the least so far
 	seen   visited            // all that were proposed or observed
 	memory map[string]float64 // values by Key that stand; nil for none
 	done   bool
+}
+
+// A shortcut is how a step may end before all of its points were run.
+type shortcut struct {
+	// enough reports whether the points that have a value are enough.
+	enough func([]vertex) bool
+	// later reports by point whether others come first, unless all that are left are
+	// asked for at once.
+	later []bool
 }
 
 func newStepper(remember bool) stepper {
@@ -52,11 +61,11 @@ func (s *stepper) remember(c assay.Config, t assay.Trial) {
 // is called with them, in the order of points: at once if there is nothing to
 // run.
 //
-// If enough is not nil, the step is over as soon as it holds for a value and
-// nothing is outstanding; then sees the points that have a value.
-func (s *stepper) begin(points []assay.Config, known []vertex, enough func(v float64) bool, then func([]vertex)) {
+// If short is not nil, the step is over as soon as it has enough and nothing is
+// outstanding; then sees the points that have a value.
+func (s *stepper) begin(points []assay.Config, known []vertex, short *shortcut, then func([]vertex)) {
 	s.points, s.queue, s.same = make([]vertex, len(points)), nil, map[int][]int{}
-	s.enough, s.then = enough, then
+	s.short, s.then = short, then
 	value := map[string]float64{}
 	for _, v := range known {
 		value[v.at.Key()] = v.value
@@ -81,10 +90,20 @@ func (s *stepper) begin(points []assay.Config, known []vertex, enough func(v flo
 		}
 		s.same[j] = append(s.same[j], i)
 	}
-	if enough != nil && slices.ContainsFunc(s.points, func(v vertex) bool { return enough(v.value) }) {
-		s.queue = nil // a NaN is never enough
-	}
+	s.cut()
 	s.advance()
+}
+
+// cut leaves out the rest of the step if there is enough of it.
+func (s *stepper) cut() {
+	if s.short != nil && s.short.enough(s.valued()) {
+		s.queue = nil
+	}
+}
+
+// valued returns the points of the step that have a value.
+func (s *stepper) valued() []vertex {
+	return slices.DeleteFunc(slices.Clone(s.points), func(v vertex) bool { return math.IsNaN(v.value) })
 }
 
 // advance calls then if the step is over.
@@ -94,13 +113,7 @@ func (s *stepper) advance() {
 	}
 	then := s.then
 	s.then = nil
-	valued := s.points[:0:0]
-	for _, v := range s.points {
-		if !math.IsNaN(v.value) {
-			valued = append(valued, v)
-		}
-	}
-	then(valued)
+	then(s.valued())
 }
 
 // end ends the search.
@@ -111,6 +124,15 @@ func (s *stepper) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
 	if s.done {
 		return nil, assay.ErrDone
+	}
+	if s.short != nil && n < len(s.queue) {
+		later := func(i int) int {
+			if s.short.later[i] {
+				return 1
+			}
+			return 0
+		}
+		slices.SortStableFunc(s.queue, func(i, j int) int { return later(i) - later(j) })
 	}
 	var ps []assay.Proposal
 	for len(ps) < n && len(s.queue) > 0 {
@@ -140,11 +162,9 @@ func (s *stepper) Tell(trials ...assay.Trial) error {
 		if v.value < s.best.value {
 			s.best = v
 		}
-		if s.enough != nil && s.enough(v.value) {
-			s.queue = nil
-		}
 	}
 	if len(trials) > 0 {
+		s.cut()
 		s.advance()
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 // fit makes the surrogate from the trials that have ended and the beliefs about
@@ -55,12 +56,8 @@ func (b *Bayes) examples() assay.Data {
 			add(e.features, e.value, true)
 		}
 	}
-	middle := median(values)
-	for id := int64(1); id <= b.last && len(b.pending) > 0; id++ { // in a fixed order
-		c, ok := b.pending[id]
-		if !ok {
-			continue
-		}
+	middle := stats.Median(values)
+	for id, c := range b.proposals.Outstanding() {
 		lie := b.lies[id]
 		if !b.scale.defined(lie) {
 			lie = middle
@@ -96,7 +93,7 @@ func newScale(values []float64) scale {
 	case hi < 0:
 		return scale{kind: mirrorScale}
 	default:
-		s := scale{kind: arsinhScale, center: median(values)}
+		s := scale{kind: arsinhScale, center: stats.Median(values)}
 		// The median distance from the median; where more than half are equal,
 		// the mean distance.
 		away := make([]float64, len(values))
@@ -104,7 +101,7 @@ func newScale(values []float64) scale {
 			away[i] = math.Abs(v - s.center)
 			s.spread += away[i] / float64(len(values))
 		}
-		if m := median(away); m > 0 {
+		if m := stats.Median(away); m > 0 {
 			s.spread = m
 		}
 		if s.spread = min(s.spread, math.MaxFloat64); s.spread == 0 {
@@ -147,12 +144,4 @@ func (s scale) inverse(f float64) float64 {
 		return s.center + s.spread*math.Sinh(f)
 	}
 	return f + s.center
-}
-
-// median returns the middle value, the mean of the two in the middle of an even
-// number.
-func median(xs []float64) float64 {
-	s := slices.Sorted(slices.Values(xs))
-	n := len(s)
-	return s[(n-1)/2]/2 + s[n/2]/2
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 // A table is one environment of a recorded data set as a listed space.
@@ -124,7 +125,7 @@ func readTable(t testing.TB, folder string, src tableSource) table {
 	if len(list) == 0 {
 		t.Fatalf("%s: no row with %s", src.name, src.where)
 	}
-	tab.middle = median(values)
+	tab.middle = stats.Median(values)
 	var err error
 	if tab.space, err = assay.NewList(params, list); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,9 @@ import (
 // helped returns the searcher of a study with the earlier studies that help it, what
 // lists the cuts, nil if there are none, and a note if the help is not all that it
 // could be.
-func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut, note string, err error) {
+func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut,
+	note string, err error,
+) {
 	if len(c.helpers) == 0 {
 		searcher, err = p.searcher(nil)
 		return searcher, nil, "", err
@@ -38,7 +40,8 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 			}
 			inner, cuts = pruner, pruner.Cuts
 		} else {
-			note = fmt.Sprintf("the searcher %s cannot leave out values: earlier studies propose configurations, but nothing is pruned",
+			note = fmt.Sprintf("the searcher %s cannot leave out values: "+
+				"earlier studies propose configurations, but nothing is pruned",
 				cmp.Or(p.Definition.Search.Name, DefaultSearcher))
 		}
 		return prune.NewTransfer(inner, k, prune.TransferOptions{Seed: p.Definition.Search.Seed}), nil

@@ -30,7 +30,8 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 	f.number("target", &o.Target, 0.01, 1000)
 	f.int("runs", &o.MinRuns, 1, 1_000_000)
 	f.word("method", &method, "auto", "published")
-	oneOf(f, "regression", &o.Regression, costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth, costmodel.Process, costmodel.Trees)
+	oneOf(f, "regression", &o.Regression, costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth,
+		costmodel.Process, costmodel.Trees)
 	all := len(f.options)
 	oneOf(f, "reference", &published.Reference, costmodel.Min, costmodel.Max, costmodel.Rand)
 	oneOf(f, "traversal", &published.Traversal, costmodel.RoundRobin, costmodel.Improvement, costmodel.Dynamic)
@@ -73,7 +74,9 @@ type Reader interface {
 // Learned returns what the searcher nimo has learned from the record of a study: each
 // of its runs is a measurement of its configuration. If it was nimo that ran the
 // study, the options are the same, and there is an error curve.
-func Learned(ctx context.Context, r Reader, name string, def *config.Study, space *assay.Space) (*costmodel.ActiveLearner, error) {
+func Learned(ctx context.Context, r Reader, name string, def *config.Study,
+	space *assay.Space,
+) (*costmodel.ActiveLearner, error) {
 	var trials []assay.Trial
 	for e, err := range r.Events(ctx, name, 0) {
 		switch {

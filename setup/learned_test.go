@@ -48,7 +48,9 @@ func (b *benchProgram) Run(_ context.Context, j assay.Job, _ func(assay.Measurem
 
 // learnedStudy runs a study with what New makes of it, and returns what its own
 // learner knows, what is learned from its record, and the record.
-func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costmodel.ActiveLearner, trials []assay.Trial, b *benchProgram) {
+func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costmodel.ActiveLearner,
+	trials []assay.Trial, b *benchProgram,
+) {
 	t.Helper()
 	head := "command: ['true']\nobjective: {minimize: elapsed}\nstop: none\nparameters:\n"
 	st, _, err := config.Parse("learn.yaml", []byte(head+text), nil)
@@ -172,7 +174,8 @@ func sameModel(t *testing.T, space *assay.Space, a, b *costmodel.ActiveLearner) 
 	}
 	for c := range space.All() {
 		if p, q := x.Predict(c).Seconds, y.Predict(c).Seconds; math.Abs(p-q) > 1e-6*p {
-			t.Fatalf("at %s the study's own learner predicts %v s, what is learned from the record %v s", space.Text(c), p, q)
+			t.Fatalf("at %s the study's own learner predicts %v s, what is learned from the record %v s",
+				space.Text(c), p, q)
 		}
 	}
 	if p, q := x.Error(), y.Error(); math.Abs(p-q) > 1e-6*(1+p) && !(math.IsNaN(p) && math.IsNaN(q)) {
@@ -192,11 +195,13 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			_, learned, trials, b := learnedStudy(t, text, 0)
-			st, _, err := config.Parse("learn.yaml", []byte("command: ['true']\nobjective: {minimize: elapsed}\nparameters:\n"+text), nil)
+			st, _, err := config.Parse("learn.yaml",
+				[]byte("command: ['true']\nobjective: {minimize: elapsed}\nparameters:\n"+text), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			opts, err := (&fields{def: st, at: "search", values: st.Search.Options}).costmodel()(b.space, st.Search.Seed)
+			opts, err := (&fields{def: st, at: "search", values: st.Search.Options}).costmodel()(b.space,
+				st.Search.Seed)
 			if err != nil {
 				t.Fatal(err)
 			}

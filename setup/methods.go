@@ -23,6 +23,7 @@ func NamedMethods() []Method {
 	// very large value (Cello, Algorithm 1, lines 14 and 22).
 	drop := map[string]any{"stopped": "drop", "penalty": 10.0}
 	impute := map[string]any{"stopped": "impute", "penalty": 10.0}
+	penalized := map[string]any{"penalty": 10.0}
 	neural := map[string]any{"learner": "mlp", "penalty": 10.0}
 	// The initial design of bo, ten runs, is measured in full.
 	plain := map[string]any{"after": 10.0}
@@ -37,8 +38,11 @@ func NamedMethods() []Method {
 		{"bo-im", "bo-tc, but stopped runs are imputed (Hutter et al. 2013)", "bayes", impute, "incumbent", nil},
 		{"bo-nn", "bo-st with networks and a Tobit loss (Eggensperger et al. 2020)", "bayes", neural, "static", nil},
 		{"bo-gb", "bo, runs stopped by standard regression and dropped (§4.3)", "bayes", drop, "predictive", boost},
-		{"bliss", "a pool of light models and a bandit (Roy et al. 2021)", "bliss", map[string]any{"penalty": 10.0}, noStop, nil},
-		{"cello", "bo, runs stopped by censored regression with a margin, and dropped", "bayes", drop, "predictive", guard},
+		{"bliss", "a pool of light models and a bandit (Roy et al. 2021)", "bliss", penalized, noStop, nil},
+		{
+			"cello", "bo, runs stopped by censored regression with a margin, and dropped",
+			"bayes", drop, "predictive", guard,
+		},
 		{"cello-im", "cello, but stopped runs are imputed", "bayes", impute, "predictive", guard},
 		{"cello-plain", "cello without the margin, as Algorithm 1 is printed", "bayes", drop, "predictive", plain},
 		{"cello-paper", "Algorithm 1 as published: stops from the first run on, and boosting starts at XGBoost's 0.5", "bayes", drop, "predictive", paper},
@@ -67,7 +71,8 @@ func methodName(m Method) string { return m.Name }
 func MethodOf(name string) (Method, error) {
 	m, ok := find(Methods(), name, methodName)
 	if !ok {
-		return m, usagef("no method %q (there are %s)", name, list(rows(Methods(), func(m Method) Row { return Row{Name: m.Name} })))
+		return m, usagef("no method %q (there are %s)", name, list(rows(Methods(),
+			func(m Method) Row { return Row{Name: m.Name} })))
 	}
 	return m, nil
 }

@@ -42,7 +42,8 @@ func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Sess
 		return nil, err
 	}
 	s := &Session{Resumed: c.resumed, release: release, Options: online.Options{
-		Name: c.name, Space: p.Space, Store: store.Store, Default: p.First[0], Searcher: p.epoch, Samples: p.Definition.Repeat.Runs,
+		Name: c.name, Space: p.Space, Store: store.Store, Default: p.First[0],
+		Searcher: p.epoch, Samples: p.Definition.Repeat.Runs,
 	}}
 	if p.Definition.Repeat.Estimator != "" {
 		s.Estimator = estimatorOf(p.Definition.Repeat).reduce

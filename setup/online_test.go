@@ -33,14 +33,16 @@ func TestOnlineStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if def := p.Definition; def.Mode() != config.ModeOnline || def.Search.Name != OnlineSearcher || def.Command != nil || def.Metrics != nil {
+	if def := p.Definition; def.Mode() != config.ModeOnline || def.Search.Name != OnlineSearcher ||
+		def.Command != nil || def.Metrics != nil {
 		t.Errorf("the definition is %+v", def)
 	}
 	session, err := p.Session(t.Context(), s, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if session.Name != "tiles" || session.Resumed || session.Samples != 3 || session.Default[0] != 2 || session.Estimator([]float64{1, 2, 9}) != 2 {
+	if session.Name != "tiles" || session.Resumed || session.Samples != 3 || session.Default[0] != 2 ||
+		session.Estimator([]float64{1, 2, 9}) != 2 {
 		t.Errorf("the session is %+v", session)
 	}
 	open, err := online.Open(t.Context(), session.Options)
@@ -81,7 +83,8 @@ func TestOnlineStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.made = nil
-	if draws(0) != draws(0) || draws(1) != draws(1) || draws(0) == draws(1) || !strings.HasPrefix(draws(1), "x=2 y=1") {
+	first, second := draws(0), draws(1)
+	if first != draws(0) || second != draws(1) || first == second || !strings.HasPrefix(draws(1), "x=2 y=1") {
 		t.Errorf("epochs 0 and 1 propose %q and %q", draws(0), draws(1))
 	}
 }
@@ -145,7 +148,8 @@ func TestOnlineFlaws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := on.Session(t.Context(), s, ""); assay.ClassOf(err) != assay.ClassConflict || !strings.Contains(err.Error(), "mode was command, now on-line") {
+	if _, err := on.Session(t.Context(), s, ""); assay.ClassOf(err) != assay.ClassConflict ||
+		!strings.Contains(err.Error(), "mode was command, now on-line") {
 		t.Errorf("a session of the name of a command: %v", err)
 	}
 }

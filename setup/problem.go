@@ -155,7 +155,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	learner, learns := s.(*costmodel.ActiveLearner)
+	learner, learns := assay.As[*costmodel.ActiveLearner](s)
 	if p.Definition.Stop.Rule == posteriorStop {
 		s = search.Presume(s)
 	}
@@ -279,7 +279,10 @@ func (p *Problem) Environment(c assay.Config) []string {
 		case spelt(e):
 			return false
 		}
-		return slices.ContainsFunc(params, func(other string) bool { return strings.EqualFold(other, e) && spelt(other) })
+		return slices.ContainsFunc(params, func(other string) bool {
+			return strings.EqualFold(other, e) &&
+				spelt(other)
+		})
 	})
 }
 

@@ -30,7 +30,10 @@ type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 // the methods of assay bench. To add one, add a row; see CONTRIBUTING.md.
 func searchers() []searcher {
 	return []searcher{
-		{DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best", declareAuto},
+		{
+			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best",
+			declareAuto,
+		},
 		{"bayes", "Bayesian optimisation: a random forest and expected improvement", declareBayes},
 		{"bliss", "Bayesian optimisation by a pool of light models, chosen by a bandit", declareBliss},
 		{"random", "uniform draws without repetition", func(*fields) newSearcher {
@@ -46,7 +49,10 @@ func searchers() []searcher {
 		{"nm", "the simplex method of Nelder and Mead, a baseline", declareNelderMead},
 		{"pso", "particle swarm optimisation: particles drawn to their own best run and the best of all", declarePSO},
 		{"sa", "simulated annealing by several chains", declareAnneal},
-		{"grasp", "greedy randomised construction from what the runs say of each value, then local search", declareGRASP},
+		{
+			"grasp", "greedy randomised construction from what the runs say of each value, then local search",
+			declareGRASP,
+		},
 		{"gps", "generalised pattern search: polls on a mesh that grows and shrinks", declareGPS},
 		{LearningSearcher, "active learning of a cost model: what assay learn uses", declareNIMO},
 	}
@@ -54,9 +60,13 @@ func searchers() []searcher {
 
 // Searchers with a part of their own.
 const (
-	DefaultSearcher  = "auto" // of a study that names none
-	OnlineSearcher   = "pro"  // of an on-line study that names none: ranks evaluate it in parallel, and it costs next to nothing
-	LearningSearcher = "nimo" // learns a cost model, see [Learned]
+	// DefaultSearcher is that of a study that names none.
+	DefaultSearcher = "auto"
+	// OnlineSearcher is that of an on-line study that names none: the ranks
+	// evaluate its proposals in parallel, and it costs next to nothing.
+	OnlineSearcher = "pro"
+	// LearningSearcher learns a cost model; see [Learned].
+	LearningSearcher = "nimo"
 )
 
 // simply is a searcher that always can be made.

@@ -25,8 +25,11 @@ func stoppers() []stopper {
 		return func(*fields) newStopper { return func(*config.Study, *assay.Space) assay.Stopper { return s } }
 	}
 	return []stopper{
-		{autoStop, "incumbent, and the first runs at a share of the budget, where the searcher learns from stopped runs " +
-			"and time is what is limited; else none", func(*fields) newStopper { return newAutoStop }},
+		{
+			autoStop, "incumbent, and the first runs at a share of the budget, " +
+				"where the searcher learns from stopped runs and time is what is limited; else none",
+			func(*fields) newStopper { return newAutoStop },
+		},
 		{noStop, "every run goes on to its end", always(nil)},
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},

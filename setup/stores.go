@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 // A Store is an open store with all that the commands need of it.
@@ -52,7 +53,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.OpenSQLite(ctx, path, store.Options{})
+	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return nil, unopened(err)
 	}
@@ -60,13 +61,18 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 }
 
 // unopened returns the error of opening a store: one that is where this user may
-// not write is no failing disk, and another place can be named.
+// not write is no failing disk, and another place can be named; of one that is damaged
+// much can be saved.
 func unopened(err error) error {
+	if errors.Is(err, store.ErrDamaged) {
+		return assay.WithHint(err, "assay study fsck --repair saves what is whole into a copy")
+	}
 	pe, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
-	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err), "--store PATH puts it elsewhere")
+	return assay.WithHint(usagef("the store cannot be opened: %s: %w", pe.Path, pe.Err),
+		"--store PATH puts it elsewhere")
 }
 
 // OpenStore opens the store of an address: a path, SCHEME:REST with a scheme of the
@@ -82,32 +88,41 @@ func OpenStore(ctx context.Context, at string) (*Store, error) {
 // ReadStore is OpenStore for those who only look: where there is no file, none is
 // made, and they see an empty store.
 func ReadStore(ctx context.Context, at string) (*Store, error) {
-	kind, path, err := storeAt(at)
+	path, err := StorePath(at)
 	if err != nil {
 		return nil, err
 	}
-	if kind.scheme == stores()[0].scheme {
-		if path == "" {
-			if path, err = store.DefaultPath(); err != nil {
-				return nil, err
-			}
-		}
+	if path != "" {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return OpenStore(ctx, "memory")
 		}
 	}
-	return kind.open(ctx, path)
+	return OpenStore(ctx, at)
+}
+
+// StorePath returns the file of the store of an address, "" if it has none.
+func StorePath(at string) (path string, err error) {
+	kind, path, err := storeAt(at)
+	switch {
+	case err != nil || kind.scheme != stores()[0].scheme:
+		return "", err
+	case path == "":
+		return store.DefaultPath()
+	}
+	return path, nil
 }
 
 // storeAt returns the kind of the store of an address, and what the address says
 // besides. What has no scheme of the table is a path, unless it is a URL.
 func storeAt(at string) (kind storeKind, rest string, err error) {
 	scheme, rest, ok := strings.Cut(at, ":")
-	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok || scheme == "memory") {
+	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok ||
+		scheme == "memory") {
 		return kind, rest, nil
 	}
 	if ok && strings.HasPrefix(rest, "//") {
-		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme, list(Stores()))
+		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme,
+			list(Stores()))
 	}
 	return stores()[0], at, nil
 }

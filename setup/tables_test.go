@@ -30,7 +30,8 @@ func pageTables() map[string][]string {
 		add("## Stopping rules", "| `%s` | %s | %s |", r.Name, r.Summary, options(r))
 	}
 	for _, m := range NamedMethods() {
-		add("## Methods of assay bench", "| `%s` | %s | %s | %s |", m.Name, m.Summary, withOptions(m.Searcher, m.Search), withOptions(m.Stopper, m.Stop))
+		add("## Methods of assay bench", "| `%s` | %s | %s | %s |", m.Name, m.Summary, withOptions(m.Searcher,
+			m.Search), withOptions(m.Stopper, m.Stop))
 	}
 	return page
 }

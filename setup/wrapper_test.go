@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/search"
@@ -27,6 +28,7 @@ func TestWrappers(t *testing.T) {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
+	resumer := []any{(*assay.Resumer)(nil)}
 	wrappers := []assaytest.Wrapper{
 		{Name: "cache", Wrap: of(search.Cache), Own: observer},
 		{Name: "first", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
@@ -45,8 +47,12 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
-		{Name: "transfer", Ends: narrower, Own: observer, Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+		// A transfer is brought back as a whole: its memos are not those of the searcher inside.
+		{Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...), Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
+		}},
+		{Name: "cost model around", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+			return costmodel.NewActiveLearner(s, costmodel.Options{}).Around(in)
 		}},
 	}
 	var all []assaytest.NamedSearcher

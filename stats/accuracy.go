@@ -31,36 +31,3 @@ func MAPE(actual, predicted []float64) float64 {
 	}
 	return 100 * Mean(errs)
 }
-
-// RMSE returns the root of the mean squared error √(1/n·Σ(actual-predicted)²), in
-// the unit of the values. It is NaN for no values, and panics if the lengths
-// differ.
-func RMSE(actual, predicted []float64) float64 {
-	if len(actual) != len(predicted) {
-		panic("stats: slice length mismatch")
-	}
-	squares := make([]float64, len(actual))
-	for i := range squares {
-		d := actual[i] - predicted[i]
-		squares[i] = d * d
-	}
-	return math.Sqrt(Mean(squares))
-}
-
-// RSquared returns the coefficient of determination
-//
-//	1 - Σ(actual-predicted)²/Σ(actual-mean)²,
-//
-// 1 for exact predictions, 0 for those of the mean, negative for worse ones. It
-// is NaN if all actual values are equal or there are none, and panics if the lengths
-// differ.
-func RSquared(actual, predicted []float64) float64 {
-	if len(actual) != len(predicted) {
-		panic("stats: slice length mismatch")
-	}
-	if len(actual) == 0 || constant(actual) {
-		return math.NaN()
-	}
-	rmse := RMSE(actual, predicted)
-	return 1 - rmse*rmse*float64(len(actual))/sumSquares(actual, Mean(actual))
-}

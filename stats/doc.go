@@ -7,17 +7,14 @@
 //     [Median] or [Mean]; [Pareto.Replicates] says how many a minimum needs.
 //  2. A number for people comes with its interval, its size and its warnings:
 //     [MedianInterval], [MeanInterval], [Bootstrap] return an [Estimate].
-//  3. Two configurations are compared by [Compare], by [CompareShift] where one
-//     is a constant times the other, which takes fewer runs, or by
-//     [ComparePaired] if their runs were interleaved; the verdict is [Undecided]
+//  3. Two configurations are compared by [CompareShift], or by [ComparePaired] if their runs were interleaved; the verdict is [Undecided]
 //     unless a difference is shown.
 //  4. Noise itself is described by [TwoJob], [Pareto], [Hill], [LogLogTail] and
 //     [DiagnoseTail].
 //  5. Surfaces over a space are described by [Correlation], [Spearman],
 //     [CrossCorrelation], [NewVariogram] and the tests [ShapiroFrancia],
-//     [JarqueBera], [KruskalWallis], [BrownForsythe] and [MannKendall].
-//  6. Predictions and searches are judged by [RelativeError], [MAPE], [RMSE],
-//     [RSquared], [TotalTime].
+//     [KruskalWallis] and [BrownForsythe].
+//  6. Predictions and searches are judged by [RelativeError], [MAPE] and [TotalTime].
 //
 // Everything is a pure function of its arguments. What needs chance takes a
 // seed or a *rand.Rand; no argument is modified. NaN means "not estimated".

@@ -16,18 +16,6 @@ func ExampleMedianInterval() {
 	// need >= 6 runs for a 95 % interval of the median, have 4
 }
 
-func ExampleCompare() {
-	before := []float64{10.1, 10.3, 9.9, 10.2, 10.0, 10.4, 9.8}
-	after := []float64{7.0, 7.2, 6.9, 7.1, 7.3, 6.8, 7.05}
-	c := stats.Compare(before, after, stats.CompareOptions{})
-	fmt.Printf("%v: %.0f %%, P = %.4f\n", c.Verdict, 100*c.Change, c.P)
-	same := stats.Compare(before, before, stats.CompareOptions{})
-	fmt.Println(same.Verdict)
-	// Output:
-	// less: -30 %, P = 0.0006
-	// ~
-}
-
 func ExamplePareto_Replicates() {
 	// Noise of shape 1.7 with a least value of 0.1 s: how many runs until the
 	// minimum is within 0.05 s of its limit with 99 %?

@@ -15,19 +15,6 @@ func Mean(x []float64) float64 {
 	return sum(x) / float64(len(x))
 }
 
-// GeoMean returns the geometric mean exp(mean(log x)), the one that ratios
-// need. It is NaN if x is empty or has a negative value, and 0 if it has a 0.
-func GeoMean(x []float64) float64 {
-	if len(x) == 0 {
-		return math.NaN()
-	}
-	logs := make([]float64, len(x))
-	for i, v := range x {
-		logs[i] = math.Log(v)
-	}
-	return math.Exp(Mean(logs))
-}
-
 // Variance returns the unbiased variance Σ(x-mean)²/(n-1) by two passes; NaN
 // for fewer than two values.
 func Variance(x []float64) float64 {

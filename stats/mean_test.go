@@ -44,15 +44,6 @@ func TestMeans(t *testing.T) {
 	if got := Mean([]float64{1, inf}); got != inf {
 		t.Errorf("Mean with +Inf = %v", got)
 	}
-	if got := GeoMean([]float64{1, 2, 4}); !closeTo(got, 2, 1e-15) {
-		t.Errorf("GeoMean(1, 2, 4) = %v, want 2", got)
-	}
-	if got := GeoMean([]float64{1, 0}); got != 0 {
-		t.Errorf("GeoMean(1, 0) = %v, want 0", got)
-	}
-	if got := GeoMean([]float64{1, -1}); !math.IsNaN(got) {
-		t.Errorf("GeoMean(1, -1) = %v, want NaN", got)
-	}
 	if got := Variance([]float64{2, 4, 4, 4, 5, 5, 7, 9}); !closeTo(got, 32.0/7, 1e-15) {
 		t.Errorf("Variance = %v, want 32/7", got)
 	}

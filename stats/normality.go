@@ -34,34 +34,6 @@ func ShapiroFrancia(x []float64) Test {
 	return Test{w, NormCDF(-z), false}
 }
 
-// JarqueBera tests whether the skewness S and the kurtosis K of x are those of a
-// normal variable (Jarque & Bera 1987):
-//
-//	JB = n/6·(S² + (K-3)²/4),
-//
-// χ² with 2 degrees of freedom for large n, whence P; below some hundred values it
-// rejects too rarely, and [ShapiroFrancia] is better. The test cannot be made (P is
-// 1) for n < 3 or equal values. NaN and infinities panic. Cost: n.
-func JarqueBera(x []float64) Test {
-	checkFinite(x)
-	n := float64(len(x))
-	if n < 3 || constant(x) {
-		return Test{math.NaN(), 1, false}
-	}
-	m := Mean(x)
-	scale := spread(x, m)
-	var m2, m3, m4 float64
-	for _, v := range x {
-		d := (v - m) / scale
-		m2 += d * d / n
-		m3 += d * d * d / n
-		m4 += d * d * d * d / n
-	}
-	skew, kurtosis := m3/math.Pow(m2, 1.5), m4/(m2*m2)
-	jb := n / 6 * (skew*skew + (kurtosis-3)*(kurtosis-3)/4)
-	return Test{jb, math.Exp(-jb / 2), false}
-}
-
 func checkFinite(x []float64) {
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

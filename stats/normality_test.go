@@ -6,20 +6,15 @@ import (
 )
 
 // The weights of 11 men, the example of Shapiro & Wilk 1965. W' is computed from
-// its definition with 1 - W' = 0.2286; Jarque-Bera by scipy.stats.jarque_bera.
+// its definition with 1 - W' = 0.2286.
 func TestNormalityKnown(t *testing.T) {
 	weights := []float64{148, 154, 158, 160, 161, 162, 166, 170, 182, 195, 236}
 	if got := ShapiroFrancia(weights); !closeTo(got.Statistic, 0.771381939646386, 1e-9) || !closeTo(got.P, 0.0073476400145605905, 1e-6) {
 		t.Errorf("ShapiroFrancia = %+v", got)
 	}
-	if got := JarqueBera(weights); !closeTo(got.Statistic, 6.982848237344646, 1e-12) || !closeTo(got.P, 0.03045746622458189, 1e-12) {
-		t.Errorf("JarqueBera = %+v", got)
-	}
-	for name, test := range map[string]func([]float64) Test{"ShapiroFrancia": ShapiroFrancia, "JarqueBera": JarqueBera} {
-		for _, x := range [][]float64{nil, {1, 2}, {4, 4, 4, 4, 4, 4}} {
-			if got := test(x); got.P != 1 || !math.IsNaN(got.Statistic) {
-				t.Errorf("%s(%v) = %+v, want no test", name, x, got)
-			}
+	for _, x := range [][]float64{nil, {1, 2}, {4, 4, 4, 4, 4, 4}} {
+		if got := ShapiroFrancia(x); got.P != 1 || !math.IsNaN(got.Statistic) {
+			t.Errorf("ShapiroFrancia(%v) = %+v, want no test", x, got)
 		}
 	}
 }

@@ -52,21 +52,6 @@ func sortedQuantile(s []float64, p float64) float64 {
 	return s[i]*(1-frac) + s[i+1]*frac
 }
 
-// MAD returns the median absolute deviation from the median, times 1.4826 to
-// estimate the standard deviation of normal data. NaN if x is empty or has a
-// NaN.
-func MAD(x []float64) float64 {
-	m := Median(x)
-	d := make([]float64, len(x))
-	for i, v := range x {
-		d[i] = math.Abs(v - m)
-		if v == m {
-			d[i] = 0 // also for infinities
-		}
-	}
-	return 1.482602218505602 * Median(d)
-}
-
 // MedianInterval returns the median with the exact, distribution-free interval
 // between two order statistics (Conover 1999, §3.2; Le Boudec 2010, Theorem
 // 2.1): with B binomial (n, 1/2) and k the greatest number with

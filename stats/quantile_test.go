@@ -38,13 +38,10 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("Quantile(%v, %v) = %v, want %v", c.x, c.p, got, c.want)
 		}
 	}
-	for name, got := range map[string]float64{"Min": Min(nil), "Max": Max(nil), "Mean": Mean(nil), "MAD": MAD(nil), "GeoMean": GeoMean(nil)} {
+	for name, got := range map[string]float64{"Min": Min(nil), "Max": Max(nil), "Mean": Mean(nil)} {
 		if !math.IsNaN(got) {
 			t.Errorf("%s of nothing is %v, want NaN", name, got)
 		}
-	}
-	if got := MAD([]float64{1, 1, 2, 2, 4, 6, 9}); !closeTo(got, 1.4826022, 1e-7) { // the textbook example: MAD 1
-		t.Errorf("MAD = %v, want 1.4826", got)
 	}
 }
 

@@ -15,9 +15,8 @@ import (
 //
 // Its interval is the one that belongs to [MannWhitney] (Moses; Hollander &
 // Wolfe 1999, §4.2-4.3): exact for every continuous distribution and free of
-// resampling. Without ties it excludes 0 exactly when P is at most 1-Level, so
-// that it finds differences with fewer runs than [Compare], which has two
-// criteria. Change is close to, but not, the relative difference of the medians
+// resampling. Without ties it excludes 0 exactly when P is at most 1-Level.
+// Change is close to, but not, the relative difference of the medians
 // in A and B. Above 50 values in all the interval is from the normal
 // approximation.
 //

@@ -112,7 +112,7 @@ func TestComparePaired(t *testing.T) {
 		a = append(a, drift*math.Exp(0.005*rng.NormFloat64()))
 		b = append(b, drift*0.95*math.Exp(0.005*rng.NormFloat64()))
 	}
-	paired, apart := ComparePaired(a, b, CompareOptions{}), Compare(a, b, CompareOptions{})
+	paired, apart := ComparePaired(a, b, CompareOptions{}), CompareShift(a, b, CompareOptions{})
 	if paired.Verdict != Less || math.Abs(paired.Change+0.05) > 0.005 || paired.Low > -0.05 || paired.High < -0.05 || paired.High-paired.Low > 0.02 {
 		t.Errorf("paired: %+v, want -0.05", paired)
 	}

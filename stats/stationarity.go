@@ -80,50 +80,6 @@ func BrownForsythe(groups ...[]float64) Test {
 	return Test{f, p, false}
 }
 
-// MannKendall tests whether a series has a monotone trend, such as a machine
-// that warms up (Mann 1945; Kendall 1975). The statistic is
-//
-//	S = Σ_{i<j} sign(x_j - x_i),
-//
-// positive for a rise; P is from its normal approximation with corrections for
-// ties and continuity, fair from 10 values. The values must not be
-// autocorrelated. The test cannot be made (P is 1) for n < 4 or equal values. NaN panics.
-// Cost: n²/2.
-func MannKendall(x []float64) Test {
-	if hasNaN(x) {
-		panic("stats: rank test of NaN")
-	}
-	if len(x) < 4 || constant(x) {
-		return Test{math.NaN(), 1, false}
-	}
-	s := 0
-	for j := range x {
-		for i := range j {
-			switch {
-			case x[j] > x[i]:
-				s++
-			case x[j] < x[i]:
-				s--
-			}
-		}
-	}
-	// Var S = (n(n-1)(2n+5) - Σt(t-1)(2t+5))/18 over groups of t equal values.
-	eighteenths := kendallTerm(len(x))
-	seen := map[float64]int{}
-	for _, v := range x {
-		seen[v]++
-	}
-	for _, t := range seen {
-		eighteenths -= kendallTerm(t)
-	}
-	z := math.Max(0, math.Abs(float64(s))-1) / math.Sqrt(float64(eighteenths)/18)
-	return Test{float64(s), math.Min(1, 2*NormCDF(-z)), false}
-}
-
-// kendallTerm returns t(t-1)(2t+5), an integer so that the order in which a map
-// yields the groups does not matter.
-func kendallTerm(t int) int { return t * (t - 1) * (2*t + 5) }
-
 func filled(groups [][]float64) [][]float64 {
 	var out [][]float64
 	for _, g := range groups {

@@ -22,13 +22,16 @@ import (
 type Mem struct {
 	mu      sync.RWMutex
 	studies map[string]*memStudy
-	locks   map[string]bool
+	locks   map[string]string // who holds it, by study
+	fence   int64             // of the last lease
 }
 
 var (
 	_ assay.Store     = (*Mem)(nil)
 	_ assay.Remover   = (*Mem)(nil)
 	_ assay.Locker    = (*Mem)(nil)
+	_ assay.Leaser    = (*Mem)(nil)
+	_ assay.Watcher   = (*Mem)(nil)
 	_ assay.Projector = (*Mem)(nil)
 )
 
@@ -38,24 +41,25 @@ type memStudy struct {
 	spec    []byte
 	created time.Time
 	events  []assay.Event
+	moved   chan struct{} // closed, and another put in its place, as events come or the study goes
 }
 
 // NewMem returns an empty store.
 func NewMem() *Mem {
-	return &Mem{studies: map[string]*memStudy{}, locks: map[string]bool{}}
+	return &Mem{studies: map[string]*memStudy{}, locks: map[string]string{}}
 }
 
 // Create implements [assay.Store].
 func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
-	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.studies[study] != nil {
-		return exists(study)
+		return Exists(study)
 	}
-	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: time.Now()}
+	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: time.Now(), moved: make(chan struct{})}
 	return nil
 }
 
@@ -69,7 +73,7 @@ func (m *Mem) get(ctx context.Context, op, study string) (*memStudy, []assay.Eve
 	if s := m.studies[study]; s != nil {
 		return s, s.events, nil
 	}
-	return nil, nil, notExist(op, study)
+	return nil, nil, NotExist(op, study)
 }
 
 // Spec implements [assay.Store].
@@ -106,7 +110,9 @@ func (m *Mem) names() []string {
 }
 
 // Append implements [assay.Store].
-func (m *Mem) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (m *Mem) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (assay.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -124,30 +130,27 @@ func (m *Mem) Append(ctx context.Context, study string, at assay.Position, event
 	defer m.mu.Unlock()
 	s := m.studies[study]
 	if s == nil {
-		return 0, notExist("append to", study)
+		return 0, NotExist("append to", study)
 	}
 	end := assay.Position(len(s.events))
 	if at == end {
 		s.events = append(s.events, kept...)
+		close(s.moved)
+		s.moved = make(chan struct{})
 		return end + assay.Position(len(kept)), nil
 	}
 	if at < 0 || at > end-assay.Position(len(kept)) {
-		return 0, conflict(study, at, end)
+		return 0, Conflict(study, at, end)
 	}
 	behind := at + assay.Position(len(kept))
 	same, err := samePayloads(s.events[at:behind], kept)
 	if err == nil && !same {
-		err = conflict(study, at, end)
+		err = Conflict(study, at, end)
 	}
 	if err != nil {
 		return 0, err
 	}
 	return behind, nil
-}
-
-// conflict says that at is not the end of the record.
-func conflict(study string, at, end assay.Position) error {
-	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
 }
 
 // samePayloads reports whether a and b, of the same length, are stored as the
@@ -235,12 +238,12 @@ func (m *Mem) projection(ctx context.Context, study string) (assay.Summary, map[
 	if err != nil {
 		return assay.Summary{}, nil, err
 	}
-	sum := newSummary(study, s.created)
+	sum := NewSummary(study, s.created)
 	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
-		id, _ := eventTrial(e)
+		id, _ := TrialOf(e)
 		old, known := rows[id]
-		if row, changed := project(&sum, cloneEvent(e), old.Trial, known); changed {
+		if row, changed := Project(&sum, cloneEvent(e), old.Trial, known); changed {
 			rows[id] = row
 		}
 	}
@@ -306,30 +309,89 @@ func (m *Mem) Remove(ctx context.Context, study string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.studies[study] == nil {
-		return notExist("remove", study)
+		return NotExist("remove", study)
 	}
-	if m.locks[study] {
+	if _, locked := m.locks[study]; locked {
 		return fmt.Errorf("%w: %q", assay.ErrLocked, study)
 	}
+	close(m.studies[study].moved)
 	delete(m.studies, study)
 	return nil
 }
 
 // Lock implements [assay.Locker]. The study need not exist yet.
 func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err error) {
-	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return nil, err
 	}
+	if _, err := m.lock(study, "this process"); err != nil {
+		return nil, err
+	}
+	return sync.OnceValue(func() error { return m.unlock(study) }), nil
+}
+
+// lock takes the lock of a study and returns the next fence.
+func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.locks[study] {
-		return nil, fmt.Errorf("%w: %q, by this process", assay.ErrLocked, study)
+	if by, locked := m.locks[study]; locked {
+		return 0, fmt.Errorf("%w: %q, by %s", assay.ErrLocked, study, by)
 	}
-	m.locks[study] = true
-	return sync.OnceValue(func() error {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.locks, study)
-		return nil
-	}), nil
+	m.locks[study] = holder
+	m.fence++
+	return m.fence, nil
+}
+
+func (m *Mem) unlock(study string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.locks, study)
+	return nil
+}
+
+// Lease implements [assay.Leaser]. Fences count for the whole store.
+func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
+	if err := CheckLease(ctx, study, ttl); err != nil {
+		return nil, err
+	}
+	fence, err := m.lock(study, holder)
+	if err != nil {
+		return nil, err
+	}
+	return NewLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
+}
+
+// Watch implements [assay.Watcher].
+func (m *Mem) Watch(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		first, _, _ := m.now(study)
+		for after := max(after, 0); ctx.Err() == nil; {
+			s, events, moved := m.now(study)
+			if s == nil || s != first {
+				yield(assay.Event{}, NotExist("watch", study))
+				return
+			}
+			for ; after < assay.Position(len(events)) && ctx.Err() == nil; after++ {
+				if !yield(cloneEvent(events[after]), nil) {
+					return
+				}
+			}
+			select {
+			case <-moved:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// now returns a study, its events, and what is closed when there are more; nil if
+// there is no such study.
+func (m *Mem) now(study string) (*memStudy, []assay.Event, <-chan struct{}) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s := m.studies[study]
+	if s == nil {
+		return nil, nil, nil
+	}
+	return s, s.events, s.moved
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -104,6 +105,37 @@ func TestCapacityComesAndGoes(t *testing.T) {
 		defer cancel()
 		if r, _ := s.Run(ctx); r.EndedBy != "interrupt" {
 			t.Errorf("ended by %q", r.EndedBy)
+		}
+	})
+}
+
+// Repetitions of several configurations take turns, and a study that is resumed
+// in the middle goes on with them.
+func TestRepetitionsTakeTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		repeated := func(st assay.Store) *study.Study {
+			s := newStudy(t, st, 18)
+			s.Searcher = search.Replicate(s.Searcher, 3, slices.Min[[]float64])
+			s.Parallel = 4
+			return s
+		}
+		whole := store.NewMem()
+		want := mustRun(t, repeated(whole))
+		back := 0
+		for i := 1; i < len(want.Trials); i++ {
+			a, b := want.Trials[i-1], want.Trials[i]
+			if a.Config.Equal(b.Config) {
+				back++
+			}
+		}
+		if back > 6 {
+			t.Errorf("%d of 17 runs repeat the configuration of the run before: %v", back, configs(want.Trials))
+		}
+		for k := range 36 {
+			got := mustRun(t, repeated(prefix(t, whole, k)))
+			if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
+				t.Fatalf("killed after %d events: ended with %v, want %v", k, g, w)
+			}
 		}
 	})
 }

@@ -352,7 +352,7 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 	}
 	if !r.correct(&m) {
 		if err == nil {
-			err = fmt.Errorf("the program did not start: exit code %d, %s: %w", m.ExitCode, lastLine(m.Stderr), assay.ErrSetup)
+			err = fmt.Errorf("the program did not start: exit code %d, %s: %w", m.ExitCode, assay.LastLine(m.Stderr), assay.ErrSetup)
 		}
 		return m, err
 	}
@@ -376,11 +376,6 @@ func startError(e entered) error {
 		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
 	}
 	return err
-}
-
-func lastLine(b []byte) string {
-	s := strings.TrimSpace(string(b))
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // cutShort is called when a run is to end early: what waits for the storage after

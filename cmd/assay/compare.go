@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/duel"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/stats"
 )
 
 type compareFlags struct {
@@ -59,16 +57,6 @@ together show a difference that is not there in at most 5 % of cases.`,
 	return cmd
 }
 
-// A duel is two commands that are compared.
-type duel struct {
-	flags  *compareFlags
-	argv   [2][]string
-	limit  time.Duration
-	end    time.Time // zero for no budget
-	values [2][]float64
-	unit   string
-}
-
 func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	d, err := f.duel(cmd, args)
 	if err != nil {
@@ -82,19 +70,16 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	drain, hard, which, stop := interrupts(cmd.Context(), func() {})
 	defer stop()
 	status := newStatus(s.err)
-	c, looks, early, err := d.race(hard, drain, local, status.Set)
+	d.Runner, d.Drain, d.Notify = local, drain, func(pairs int) { status.Set(fmt.Sprintf("%d pairs", pairs)) }
+	out, err := d.Run(hard)
 	status.Close()
 	if err != nil {
 		return err
 	}
-	if len(d.values[1]) == 0 {
-		return &exitError{interruptCode(which())}
-	}
-	out := d.outcome(c, looks, early)
 	if f.json {
 		err = writeJSON(s.out, out)
 	} else {
-		err = out.write(s.out, d.unit)
+		err = writeDuel(s.out, out)
 	}
 	if sig := which(); err == nil && sig != nil {
 		return &exitError{interruptCode(sig)}
@@ -103,8 +88,8 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 }
 
 // duel reads the command line.
-func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel, error) {
-	d := &duel{flags: f}
+func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel.Duel, error) {
+	d := &duel.Duel{Metric: f.metric, Warmup: f.warmup, Ignore: f.ignore}
 	if f.runs < 1 || f.warmup < 0 {
 		return nil, usagef("--runs is at least 1 and --warmup at least 0")
 	}
@@ -116,12 +101,12 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel, error) {
 		set        func(time.Duration)
 	}{
 		{"budget", f.budget, func(v time.Duration) {
-			d.end = time.Now().Add(v)
+			d.Budget = v
 			if !cmd.Flags().Changed("runs") {
 				f.runs = math.MaxInt
 			}
 		}},
-		{"timeout", f.timeout, func(v time.Duration) { d.limit = v }},
+		{"timeout", f.timeout, func(v time.Duration) { d.Limit = v }},
 	} {
 		if !cmd.Flags().Changed(t.flag) {
 			continue
@@ -139,152 +124,25 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel, error) {
 	if slices.Contains(args[i+1:], "--") {
 		return nil, usagef("more than one -- after the first: which one parts the commands? Write them as two strings with --shell")
 	}
-	d.argv = [2][]string{args[:i], args[i+1:]}
-	for k, argv := range d.argv {
+	d.Argv = [2][]string{args[:i], args[i+1:]}
+	for k, argv := range d.Argv {
 		if f.shell {
-			d.argv[k] = []string{"/bin/sh", "-c", strings.Join(argv, " ")}
+			d.Argv[k] = []string{"/bin/sh", "-c", strings.Join(argv, " ")}
 		} else if _, err := run.LookPath(argv[0], ""); err != nil {
 			return nil, usageError(err)
 		}
 	}
-	d.unit = (&config.Study{}).Unit(f.metric)
+	d.Pairs = f.runs
 	return d, nil
 }
 
-// firstLook is after how many pairs a verdict is looked for at first: at 0.975 a
-// rank test of fewer than 7 pairs shows nothing.
-const firstLook = 8
-
-// race runs pairs until a look tells, or the runs, the budget or the patience
-// of the user are spent.
-func (d *duel) race(ctx context.Context, drain <-chan struct{}, r assay.Runner, say func(string)) (c stats.Comparison, looks int, early bool, err error) {
-	for range d.flags.warmup {
-		for k := range 2 {
-			if _, err := d.once(ctx, r, k); err != nil {
-				return c, 0, false, err
-			}
-		}
-	}
-	look := func() bool {
-		looks++
-		level := 1 - 0.05/float64(looks*(looks+1))
-		c = stats.ComparePaired(d.values[0], d.values[1], stats.CompareOptions{Level: level})
-		return c.Verdict != stats.Undecided
-	}
-	for next := firstLook; ; {
-		n := len(d.values[0])
-		if n >= d.flags.runs || n > 0 && d.over(drain) {
-			break
-		}
-		var pair [2]float64
-		for _, k := range [][]int{{0, 1}, {1, 0}}[n%2] {
-			if pair[k], err = d.once(ctx, r, k); err != nil {
-				return c, 0, false, err
-			}
-		}
-		d.values[0], d.values[1] = append(d.values[0], pair[0]), append(d.values[1], pair[1])
-		say(fmt.Sprintf("%d pairs", n+1))
-		if n+1 == next && n+1 < d.flags.runs {
-			if look() {
-				return c, looks, true, nil
-			}
-			next = next * 3 / 2
-		}
-	}
-	look()
-	return c, looks, false, nil
-}
-
-// over reports whether the budget is spent or the user wants an end.
-func (d *duel) over(drain <-chan struct{}) bool {
-	select {
-	case <-drain:
-		return true
-	default:
-		return !d.end.IsZero() && time.Now().After(d.end)
-	}
-}
-
-// once runs command k and returns its metric.
-func (d *duel) once(ctx context.Context, r assay.Runner, k int) (float64, error) {
-	name := string(rune('A' + k))
-	m, err := r.Run(ctx, assay.Job{Argv: d.argv[k], Limit: d.limit, Grace: grace}, nil)
-	switch {
-	case errors.Is(err, assay.ErrLimit):
-		return 0, fmt.Errorf("command %s took more than %s", name, report.Duration(d.limit))
-	case err != nil:
-		return 0, err
-	case m.ExitCode != 0 && !d.flags.ignore:
-		return 0, fmt.Errorf("command %s failed with exit code %d%s (see --ignore-failure)", name, m.ExitCode, lastLine(m.Stderr))
-	}
-	x, err := assay.Goal{Metric: d.flags.metric}.Value(m)
-	if err != nil {
-		return 0, usageError(err)
-	}
-	return x, nil
-}
-
-// lastLine returns ": " and the last line of an output, or "".
-func lastLine(b []byte) string {
-	text := strings.TrimSpace(string(b))
-	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if text == "" {
-		return ""
-	}
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200]) + "..."
-	}
-	return ": " + strings.ToValidUTF8(text, "?")
-}
-
-// comparison is what `assay compare --json` prints: a contract.
-type comparison struct {
-	Metric   string      `json:"metric"`
-	A        side        `json:"a"`
-	B        side        `json:"b"`
-	Change   *float64    `json:"change"` // (b - a)/|a|; null if there is none
-	CI       [2]*float64 `json:"ci"`     // null on a side without a bound
-	Level    float64     `json:"level"`  // of the interval, for all looks together 0.95
-	P        float64     `json:"p"`
-	Pairs    int         `json:"pairs"`
-	Looks    int         `json:"looks"`
-	Early    bool        `json:"stopped_early"`
-	Verdict  string      `json:"verdict"` // "less": B takes less than A; "more" or "~"
-	Warnings []string    `json:"warnings,omitempty"`
-}
-
-type side struct {
-	Command []string `json:"command"`
-	Min     float64  `json:"min"`
-	Median  float64  `json:"median"`
-	Mean    float64  `json:"mean"`
-	CV      *float64 `json:"cv"`
-}
-
-func (d *duel) outcome(c stats.Comparison, looks int, early bool) comparison {
-	o := comparison{
-		Metric: d.flags.metric, Change: finite(c.Change), CI: [2]*float64{finite(c.Low), finite(c.High)}, Level: c.Level,
-		P: c.P, Pairs: c.N, Looks: looks, Early: early, Verdict: c.Verdict.String(),
-	}
-	if c.Low <= -1 && c.Verdict == stats.Undecided {
-		o.CI[0] = nil // a ratio of pairs has no bound but 0
-	}
-	for k, s := range []*side{&o.A, &o.B} {
-		x := d.values[k]
-		*s = side{d.argv[k], stats.Min(x), stats.Median(x), stats.Mean(x), finite(stats.StdDev(x) / math.Abs(stats.Mean(x)))}
-	}
-	for _, w := range c.Warnings {
-		o.Warnings = append(o.Warnings, forPeople(w))
-	}
-	return o
-}
-
-// write prints the comparison for people.
-func (o comparison) write(w io.Writer, unit string) error {
+// writeDuel prints a comparison for people.
+func writeDuel(w io.Writer, o duel.Result) error {
+	unit := (&config.Study{}).Unit(o.Metric)
 	var l lines
 	for _, s := range []struct {
 		name string
-		side side
+		side duel.Side
 	}{{"A", o.A}, {"B", o.B}} {
 		spread := ""
 		if s.side.CV != nil {
@@ -301,13 +159,13 @@ func (o comparison) write(w io.Writer, unit string) error {
 	case o.Change == nil:
 		l.add("verdict", "%s there is no relative difference (%s)", o.Verdict, end)
 	case o.Verdict == "~":
-		l.add("verdict", "~ no difference is shown: %s (%s)", showChange(o.gain()), end)
+		l.add("verdict", "~ no difference is shown: %s (%s)", showChange(duelGain(o)), end)
 	default:
 		what := o.Metric
 		if what == "elapsed" {
 			what = "time"
 		}
-		l.add("verdict", "B takes %s %s %s than A (%s)", showChange(o.gain()), o.Verdict, what, end)
+		l.add("verdict", "B takes %s %s %s than A (%s)", showChange(duelGain(o)), o.Verdict, what, end)
 	}
 	for _, text := range o.Warnings {
 		l.add("warning", "%s", text)
@@ -315,6 +173,6 @@ func (o comparison) write(w io.Writer, unit string) error {
 	return l.write(w)
 }
 
-func (o comparison) gain() *gain {
-	return &gain{Change: *o.Change, CI95: o.CI, Runs: o.Pairs, Verdict: o.Verdict}
+func duelGain(o duel.Result) *result.Gain {
+	return &result.Gain{Change: *o.Change, CI95: o.CI, Runs: o.Pairs, Verdict: o.Verdict}
 }

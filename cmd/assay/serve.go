@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -280,12 +278,8 @@ func (f *serveFlags) token() (string, error) {
 	if f.tokenFile == "" {
 		return "", nil
 	}
-	file, err := os.OpenFile(f.tokenFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = fmt.Fprintln(file, rand.Text()+rand.Text())
-		if err := errors.Join(err, file.Close()); err != nil {
-			return "", err
-		}
+	if err := rest.MakeToken(f.tokenFile); err != nil {
+		return "", err
 	}
 	return rest.ReadToken(f.tokenFile)
 }
@@ -301,7 +295,7 @@ func (f *serveFlags) bind(ctx context.Context, name, storePath string) (net.List
 	}
 	path := f.socket
 	if path == "" {
-		path = filepath.Join(socketDir(storePath), socketName(name))
+		path = rest.DefaultSocket(storePath, name)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -309,26 +303,4 @@ func (f *serveFlags) bind(ctx context.Context, name, storePath string) (net.List
 	}
 	l, err := rest.ListenUnix(path)
 	return l, "unix:" + path, err
-}
-
-// socketDir is $XDG_RUNTIME_DIR/assay, or online beside the store.
-func socketDir(storePath string) string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "assay")
-	}
-	if storePath == "" {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("assay-%d", os.Getuid()))
-	}
-	return filepath.Join(filepath.Dir(storePath), "online")
-}
-
-// socketName returns the file name of a study's socket.
-func socketName(study string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
-			return r
-		}
-		return '_'
-	}, study)
-	return strings.TrimLeft(name[:min(len(name), 48)], ".") + ".sock"
 }

@@ -248,12 +248,12 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	st.Where = append(st.Where, f.where...)
 	st.SubjectTo = append(st.SubjectTo, f.subjectTo...)
-	for _, m := range f.metrics {
-		name, source, ok := strings.Cut(m, "=")
-		if !ok {
-			return usagef("--metric %q: a metric is written NAME=SOURCE", m)
+	for _, text := range f.metrics {
+		m, err := config.MetricSpec(text)
+		if err != nil {
+			return usageError(err)
 		}
-		st.Metrics = append(st.Metrics, config.Metric{Name: name, Source: source})
+		st.Metrics = append(st.Metrics, m)
 	}
 	switch {
 	case f.check < 0:

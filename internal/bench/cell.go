@@ -43,7 +43,8 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 // Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed
 // of what measure returns, on the clock, and is not observed before its end. Runs that
 // begin at one moment are measured in the order of their trials, one at a time, so
-// measure may draw from a random source. Nothing of a job matters but Config and Limit.
+// measure may draw from a random source. Of a job, only Config, Limit and the trial of
+// its ID matter.
 //
 // A run that reaches its limit has measured its time alone, and ends with
 // assay.ErrLimit.

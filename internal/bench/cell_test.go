@@ -108,7 +108,7 @@ func newStore(t *testing.T, name string) assay.Store {
 	return s
 }
 
-// Runs that begin at one moment are measured in their order, one at a time, so that a
+// Runs that begin at one moment are measured in the order of their trials, one at a time, so that a
 // random source gives each the same draw every time; what is measured does not change
 // on the way.
 func TestSimulateIsDeterministic(t *testing.T) {
@@ -145,7 +145,7 @@ func TestSimulateIsDeterministic(t *testing.T) {
 	}
 }
 
-// Of runs that begin at one moment, the first in order is measured first, whichever
+// Of runs that begin at one moment, that of the first trial is measured first, whichever
 // asked first.
 func TestSimulateOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

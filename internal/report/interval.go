@@ -32,27 +32,6 @@ func Measured(value, low, high float64, unit string) string {
 	return text + " [" + fixed(low/u.size, places) + ", " + fixed(high/u.size, places) + "]"
 }
 
-// Change returns a relative difference as a percentage with its interval, "−31 %
-// [−35, −28]", or "~" if no difference is shown. All three are fractions: -0.31.
-// An interval that is not finite is left out.
-func Change(change, low, high float64, shown bool) string {
-	if !shown {
-		return "~"
-	}
-	if math.IsNaN(change) || math.IsInf(change, 0) {
-		return Percent(change)
-	}
-	if math.IsNaN(low+high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
-		return Percent(change)
-	}
-	// Half a per cent of width is worth a decimal, half a per mille two.
-	places := 0
-	for width := 100 * (high - low); places < 3 && width < 2; width *= 10 {
-		places++
-	}
-	return signed(100*change, places) + " % [" + signed(100*low, places) + ", " + signed(100*high, places) + "]"
-}
-
 // Percent returns a fraction as a signed percentage of at most three
 // significant digits: "+12.5 %", "−31 %", "0 %".
 func Percent(fraction float64) string {
@@ -83,12 +62,4 @@ func fixed(x float64, places int) string {
 		return strconv.FormatFloat(0, 'f', places, 64) // never −0
 	}
 	return minus(text)
-}
-
-func signed(x float64, places int) string {
-	text := fixed(x, places)
-	if zero, err := strconv.ParseFloat(text, 64); err == nil && zero > 0 {
-		return "+" + text
-	}
-	return text
 }

@@ -138,27 +138,3 @@ func TestMeasured(t *testing.T) {
 		}
 	}
 }
-
-func TestChange(t *testing.T) {
-	for _, c := range []struct {
-		change, low, high float64
-		shown             bool
-		want              string
-	}{
-		{-0.31, -0.352, -0.28, true, "−31 % [−35, −28]"},
-		{0.12, 0.1, 0.14, true, "+12 % [+10, +14]"},
-		{-0.031, -0.035, -0.028, true, "−3.1 % [−3.5, −2.8]"},
-		{-0.0312, -0.0313, -0.0311, true, "−3.12 % [−3.13, −3.11]"},
-		{0.01, -0.01, 0.03, false, "~"},
-		{0.5, -inf, inf, true, "+50 %"},
-		{inf, inf, inf, true, "+∞ %"},
-		{0, 0, 0, true, "0.000 % [0.000, 0.000]"},
-	} {
-		if got := Change(c.change, c.low, c.high, c.shown); got != c.want {
-			t.Errorf("Change(%v, %v, %v) = %q, want %q", c.change, c.low, c.high, got, c.want)
-		}
-	}
-	if got := Percent(-0.125); got != "−12.5 %" {
-		t.Errorf("Percent = %q", got)
-	}
-}

@@ -14,14 +14,8 @@ func (p Palette) paint(code, s string) string {
 // Bold is for headings.
 func (p Palette) Bold(s string) string { return p.paint("1", s) }
 
-// Dim is for what may be skipped.
-func (p Palette) Dim(s string) string { return p.paint("2", s) }
-
 // Good is for what got better.
 func (p Palette) Good(s string) string { return p.paint("32", s) }
-
-// Bad is for what got worse or failed.
-func (p Palette) Bad(s string) string { return p.paint("31", s) }
 
 // Note is for warnings.
 func (p Palette) Note(s string) string { return p.paint("33", s) }

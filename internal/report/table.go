@@ -90,13 +90,6 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
-// String returns what Write writes.
-func (t *Table) String() string {
-	var b strings.Builder
-	_ = t.Write(&b) // a Builder does not fail
-	return b.String()
-}
-
 // clean returns s with control characters as escapes. Colour sequences stay, and
 // end with s, if colors is set; otherwise they are dropped.
 func clean(s string, colors bool) string {

@@ -76,42 +76,15 @@ func (s *Status) Print(line string) {
 	s.write(b.String())
 }
 
-// Write prints p as Print does, so that a Status can stand for standard error,
-// for a logger for instance. Each Write should be whole lines.
-func (s *Status) Write(p []byte) (int, error) {
-	if len(p) > 0 {
-		s.Print(string(p))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return 0, s.err
-	}
-	return len(p), nil
-}
-
 // Close erases the status and ends it. It returns the first error in writing, if
 // there was one. Closing again does nothing.
-func (s *Status) Close() error { return s.close(false) }
-
-// CloseKeep is Close, but the last status that was set stays as a permanent line.
-func (s *Status) CloseKeep() error { return s.close(true) }
-
-func (s *Status) close(keep bool) error {
+func (s *Status) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.closed = true
 		var b strings.Builder
-		if keep && s.isTTY && s.line != "" {
-			s.draw(&b, s.now())
-			if s.drawn != "" {
-				b.WriteByte('\n')
-				s.drawn = ""
-			}
-		} else {
-			s.erase(&b)
-		}
+		s.erase(&b)
 		s.write(b.String())
 	}
 	return s.err

@@ -80,12 +80,12 @@ func TestStatusCatchesUp(t *testing.T) {
 	s.Set("four")
 	scr.want("line", "four")
 	s.Set("five")
-	if err := s.CloseKeep(); err != nil {
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	scr.want("line", "five")
+	scr.want("line")
 	s.Print("end")
-	scr.want("line", "five", "end")
+	scr.want("line", "end")
 }
 
 // A clock that is set back does not freeze the line.
@@ -127,20 +127,12 @@ func TestStatusWithoutTerminal(t *testing.T) {
 	s.Set("never seen")
 	s.Print("one")
 	s.Print("two\nthree\n")
-	if err := s.CloseKeep(); err != nil {
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "one\ntwo\nthree\n"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}
-}
-
-func TestStatusIsAWriter(t *testing.T) {
-	s, scr, _ := newTestStatus(t, 40)
-	s.Set("status")
-	fmt.Fprintf(s, "log %d\n", 1)
-	io.WriteString(s, "log 2")
-	scr.want("log 1", "log 2", "status")
 }
 
 type broken struct{}
@@ -151,9 +143,7 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestStatusOnABrokenPipe(t *testing.T) {
 	s := NewStatus(broken{}, false, nil)
-	if _, err := s.Write([]byte("x\n")); err != errBroken {
-		t.Errorf("Write: %v, want %v", err, errBroken)
-	}
+	s.Print("x")
 	if err := s.Close(); err != errBroken {
 		t.Errorf("Close: %v, want %v", err, errBroken)
 	}

@@ -1,0 +1,165 @@
+package prune
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/assay-run/assay"
+)
+
+const transferVersion = 1 // of the form of a memo
+
+// A transferMemo is what [Transfer.Memo] says of some calls of Ask.
+type transferMemo struct {
+	Version int            `json:"v"`
+	Of      string         `json:"of"`
+	After   int64          `json:"after"` // proposals that came before
+	Calls   []transferCall `json:"calls"`
+	Inner   []byte         `json:"inner,omitempty"` // memo of the inner searcher; nil if it has none
+}
+
+// A transferCall is a call of Ask that returned proposals.
+type transferCall struct {
+	Ended int            `json:"ended"` // trials that were known before
+	Ours  []assay.Config `json:"ours"`  // by proposal; nil where it is inner's
+}
+
+// size returns the number of proposals of a memo.
+func (m *transferMemo) size() (n int64) {
+	for _, c := range m.Calls {
+		n += int64(len(c.Ours))
+	}
+	return n
+}
+
+// fingerprint says what the memos of a Transfer belong to.
+func (t *Transfer) fingerprint() string {
+	return fmt.Sprintf("transfer of %d studies, %d parameters, %d first, after %d, seed %d",
+		len(t.base.sources), t.base.space.Dim(), t.opts.First, t.after, t.opts.Seed)
+}
+
+// Memo implements [assay.Resumer]. With its own proposals it has the memo of inner, if
+// that is a Resumer.
+func (t *Transfer) Memo() []byte {
+	if len(t.fresh) == 0 {
+		return nil
+	}
+	m := transferMemo{Version: transferVersion, Of: t.fingerprint(), Calls: t.fresh}
+	m.After = t.asked.Last() - m.size()
+	if r, ok := assay.As[assay.Resumer](t.inner); ok {
+		m.Inner = r.Memo()
+	}
+	t.fresh = nil
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil // a number that is not finite: without a memo it is computed again
+	}
+	return data
+}
+
+// Recall implements [assay.Resumer].
+func (t *Transfer) Recall(memos [][]byte) error {
+	if t.asked.Last() > 0 || len(t.recalled) > 0 {
+		return fmt.Errorf("memos come before all proposals, and once")
+	}
+	var all []transferMemo
+	var inner [][]byte
+	end := int64(0)
+	for i, data := range memos {
+		m, err := t.decode(data)
+		if err == nil && m.After < end {
+			err = fmt.Errorf("it stands for proposals from %d on, and another for those up to %d", m.After+1, end)
+		}
+		if err != nil {
+			return fmt.Errorf("memo %d of %d: %w", i+1, len(memos), err)
+		}
+		end = m.After + m.size()
+		all = append(all, m)
+		if m.Inner != nil {
+			inner = append(inner, m.Inner)
+		}
+	}
+	if r, ok := assay.As[assay.Resumer](t.inner); ok {
+		if err := r.Recall(inner); err != nil {
+			return err
+		}
+	} else if len(inner) > 0 {
+		return fmt.Errorf("%d memos are of a searcher inside that has none", len(inner))
+	}
+	t.recalled = all
+	return nil
+}
+
+func (t *Transfer) decode(data []byte) (m transferMemo, err error) {
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, err
+	}
+	switch {
+	case m.Version != transferVersion:
+		return m, fmt.Errorf("it has version %d, and this is %d", m.Version, transferVersion)
+	case m.Of != t.fingerprint():
+		return m, fmt.Errorf("it is that of a %s, and this is a %s", m.Of, t.fingerprint())
+	case len(m.Calls) == 0 || m.After < 0 || m.After > 1<<53:
+		return m, fmt.Errorf("%d calls after %d proposals", len(m.Calls), m.After)
+	}
+	for _, call := range m.Calls {
+		if len(call.Ours) == 0 || call.Ended < 0 {
+			return m, fmt.Errorf("a call of %d proposals after %d trials", len(call.Ours), call.Ended)
+		}
+		for _, c := range call.Ours {
+			if c == nil {
+				continue
+			}
+			if err := t.base.space.Check(c); err != nil {
+				return m, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// repeat makes at most n proposals of the first call that is recalled once more.
+func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
+	m := &t.recalled[0]
+	call := &m.Calls[0]
+	if call.Ended > t.ended {
+		// The call was made later, and inner had nothing when it was asked here.
+		ps, err := t.inner.Ask(1)
+		if len(ps) > 0 {
+			return nil, fmt.Errorf("proposal %d of the memos was made after %d trials, and there are %d", t.asked.Last()+1, call.Ended, t.ended)
+		}
+		return nil, err
+	}
+	t.fresh = nil // what was computed before will be computed again
+	var ps []assay.Proposal
+	for len(ps) < n && len(call.Ours) > 0 {
+		c := call.Ours[0]
+		first := t.after == 0 && len(t.base.sources) > 0 && t.made < t.opts.First
+		if c != nil {
+			if first {
+				t.spread = t.left(c)
+			}
+			ps = append(ps, t.propose(c, 0))
+		} else {
+			more, err := t.inner.Ask(1)
+			if err == nil && len(more) == 0 {
+				err = fmt.Errorf("no proposal")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("proposal %d of the memos, from the searcher inside: %w", t.asked.Last()+1, err)
+			}
+			if first {
+				t.made = t.opts.First
+			}
+			ps = append(ps, t.propose(more[0].Config, more[0].ID))
+		}
+		call.Ours = call.Ours[1:]
+		m.After++
+	}
+	if len(call.Ours) == 0 {
+		if m.Calls = m.Calls[1:]; len(m.Calls) == 0 {
+			t.recalled = t.recalled[1:]
+		}
+	}
+	return ps, nil
+}

@@ -1,0 +1,81 @@
+package setup_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
+)
+
+// halves takes half as long with each thread more, up to four, and longer from there.
+type halves struct{}
+
+func (halves) Run(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	threads := job.Config[0]
+	return assay.Measurement{Elapsed: time.Duration(float64(time.Second) * (1/threads + threads/16))}, nil
+}
+
+// A definition becomes a study, and the study is run. Without Options.Runner the
+// command would be run on this machine.
+func Example() {
+	ctx := context.Background()
+	def, _, err := config.Parse("zip.yaml", []byte(`
+command: [zip, "-T{threads}", data]
+parameters: {threads: 1..8}
+search: {name: auto, seed: 1}
+budget: {trials: 8}
+`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	study, err := setup.Open(ctx, def, "memory", "", setup.Options{Runner: halves{}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer study.Close()
+	result, err := study.Run(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(study.Name, study.Space.Text(result.Best.Config), result.Best.Value)
+	// Output: zip threads=4 0.5
+}
+
+// A problem is a definition that has been checked: it says what a study would do, and
+// an error says where the definition is wrong.
+func ExampleNew() {
+	define := func(text string) *config.Study {
+		def, _, err := config.Parse("f.yaml", []byte("command: [echo, '{n}']\nparameters: {n: 1..3}\n"+text), nil)
+		if err != nil {
+			panic(err)
+		}
+		return def
+	}
+	problem, err := setup.New(define("search: grid\n"), setup.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, err := problem.Preview(2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range first {
+		fmt.Println(problem.Program.Argv(c))
+	}
+	_, err = setup.New(define("search: {name: grid, levels: one}\n"), setup.Options{})
+	fmt.Println(err)
+	fmt.Println(assay.ClassOf(err))
+	// Output:
+	// [echo 1]
+	// [echo 2]
+	// f.yaml:3:22: search option levels: one is not a whole number from 2 to 1000
+	// usage
+}

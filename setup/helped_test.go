@@ -1,0 +1,117 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+)
+
+// recorded returns the definition of a study of a table of 8 × 6 × 3 rows, whose times
+// are those of a made-up program on a machine that is so much slower.
+func recorded(t testing.TB, name string, slower float64, more string) *config.Study {
+	t.Helper()
+	dir := t.TempDir()
+	rows := "a,b,c,t\n"
+	for a := range 8 {
+		for b := range 6 {
+			for i, c := range []string{"p", "q", "r"} {
+				rows += fmt.Sprintf("%d,%d,%s,%g\n", a, b, c, slower*(2+float64((a-2)*(a-2)+(b-4)*(b-4)+6*i*i)))
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return define(t, filepath.Join(dir, name+".yaml"),
+		"replay: {file: t.csv, parameters: [a, b, c], metrics: {elapsed: t}}\nstop: none\n"+more)
+}
+
+// Earlier studies help a new one, are fixed when it begins, and go on helping it.
+func TestHelpedStudy(t *testing.T) {
+	s := memory(t)
+	runStudy(t, s, recorded(t, "old", 3, "search: grid\n"), "", nil)
+	runStudy(t, s, recorded(t, "short", 3, "search: grid\nbudget: {trials: 1}\n"), "", nil)
+	const asks = "prior: {use: [old, size], alpha: 0.7}\n"
+	size := recorded(t, "size", 1, "objective: {maximize: elapsed}\nbudget: {trials: 3}\n")
+	runStudy(t, s, size, "", nil)
+
+	helped, n := runStudy(t, s, recorded(t, "new", 1, asks+"budget: {trials: 12}\n"), "", nil)
+	if n != 12 || len(helped.Notes) != 2 || !strings.Contains(helped.Notes[0], `not used: study "size"`) ||
+		helped.Notes[1] != `study "old" helps` {
+		t.Errorf("%d trials, notes %q", n, helped.Notes)
+	}
+	def, err := s.Definition(t.Context(), "new")
+	if err != nil || len(def.Prior.Resolved) != 1 || def.Prior.Resolved[0].Name != "old" ||
+		def.Prior.Resolved[0].Trials != 144 {
+		t.Fatalf("on record: %+v, %v", def.Prior, err)
+	}
+	cuts := 0
+	for e, err := range s.Events(t.Context(), "new", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Cut != nil {
+			cuts++
+		}
+	}
+	if cuts == 0 {
+		t.Error("nothing was pruned")
+	}
+	// With more on record, it goes on with those that it began with.
+	runStudy(t, s, recorded(t, "later", 2, "search: grid\n"), "", nil)
+	again, n := runStudy(t, s, recorded(t, "new", 1, asks+"budget: {trials: 20}\n"), "", nil)
+	if !again.Resumed || n != 20 || len(again.Notes) != 0 {
+		t.Errorf("resumed %v, %d trials, notes %q", again.Resumed, n, again.Notes)
+	}
+	if def.Prior.Resolved[0].Name != "old" {
+		t.Errorf("it goes on with %+v", def.Prior.Resolved)
+	}
+	// A searcher that cannot leave out values is told what to expect alone.
+	limited, _ := runStudy(t, s, recorded(t, "grown", 1, "prior: old\nsearch: pso\nbudget: {trials: 2}\n"), "", nil)
+	if p := limited.Problem; len(limited.Notes) == 0 {
+		t.Errorf("searcher %s: no notes", p.Definition.Search.Name)
+	}
+	// Alone, it is not helped.
+	p, err := New(recorded(t, "alone", 1, asks), Options{Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := p.Study(t.Context(), s, "")
+	if err != nil || len(alone.Notes) != 0 || alone.Cuts != nil {
+		t.Errorf("alone: %v, notes %q", err, alone.Notes)
+	}
+	// Without what helped it, it cannot be repeated.
+	if err := s.Remove(t.Context(), "old"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = New(recorded(t, "new", 1, asks), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Study(t.Context(), s, "")
+	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(),
+		`helped by study "old", which is gone`) {
+		t.Errorf("what helped is gone: %v", err)
+	}
+}
+
+// What is asked of the earlier studies is checked where it is written.
+func TestPriorFlaws(t *testing.T) {
+	p, err := New(recorded(t, "new", 1, "prior: nobody\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := memory(t)
+	_, err = p.Study(t.Context(), s, "")
+	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(),
+		"new.yaml:3:8: --prior nobody: no such study") {
+		t.Errorf("a study that there is not: %v", err)
+	}
+	if _, err := s.Spec(t.Context(), "new"); err == nil {
+		t.Error("the study was made")
+	}
+}

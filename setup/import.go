@@ -1,0 +1,119 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/table"
+)
+
+// recordedSearch is the search of an imported study: there was none.
+const recordedSearch = "recorded"
+
+const importBatch = 1000 // events that are written at once
+
+// Import makes a study of all recorded runs of the problem's table, each a trial that
+// has ended, and returns the trials. The study can help others, and cannot be resumed.
+// It is an error of the class conflict if there is a study of that name, and of the
+// class usage if the problem has no table.
+func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Trial, error) {
+	if p.Table == nil {
+		return nil, usagef("%s: there is no recorded table (replay:)", name)
+	}
+	def := *p.Definition
+	def.Search = config.Method{Name: recordedSearch}
+	def.Stop = config.Stop{Rule: noStop}
+	spec, err := Encode(&def, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	events, trials, err := p.recordedEvents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Create(ctx, name, spec); errors.Is(err, fs.ErrExist) {
+		return nil, assay.Errorf(assay.ClassConflict, "study %q is on record: "+
+			"give this one another name (--study NAME), or forget that (assay study rm %s)", name, report.ShellQuote([]string{name}))
+	} else if err != nil {
+		return nil, err
+	}
+	var at assay.Position
+	for len(events) > 0 {
+		n := min(importBatch, len(events))
+		if at, err = s.Append(ctx, name, at, events[:n]...); err != nil {
+			return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), name)) // half a table is none
+		}
+		events = events[n:]
+	}
+	s.Remember(ctx)
+	return trials, nil
+}
+
+// recordedEvents returns the events of a study that ran every recorded run of the
+// table once, one after the other.
+func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Trial, error) {
+	clock := &table.SimClock{}
+	mem := store.NewMem()
+	const name = "import"
+	if err := mem.Create(ctx, name, nil); err != nil {
+		return nil, nil, err
+	}
+	sd := &study.Study{
+		Name: name, Space: p.Space, Goal: p.Goal, Store: mem, Clock: clock, Searcher: newRecordedRuns(p),
+		Runner: table.NewReplay(p.Table, clock, config.Grows),
+		Command: func(c assay.Config) (assay.Job, error) {
+			return assay.Job{Config: c}, nil
+		},
+	}
+	res, err := sd.Run(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var events []assay.Event
+	for e, err := range mem.Events(ctx, name, 0) {
+		if err != nil {
+			return nil, nil, err
+		}
+		events = append(events, e)
+	}
+	return events, res.Trials, nil
+}
+
+// recordedRuns is a searcher that proposes each configuration of a table as often as it was
+// recorded.
+type recordedRuns struct {
+	todo []assay.Config
+	next int
+}
+
+func newRecordedRuns(p *Problem) *recordedRuns {
+	r := &recordedRuns{}
+	for c := range p.Space.All() {
+		for range p.Table.Runs(c) {
+			r.todo = append(r.todo, c)
+		}
+	}
+	return r
+}
+
+// Ask implements [assay.Searcher].
+func (r *recordedRuns) Ask(n int) ([]assay.Proposal, error) {
+	if r.next == len(r.todo) {
+		return nil, assay.ErrDone
+	}
+	var ps []assay.Proposal
+	for len(ps) < n && r.next < len(r.todo) {
+		ps = append(ps, assay.Proposal{ID: int64(r.next + 1), Config: r.todo[r.next]})
+		r.next++
+	}
+	return ps, nil
+}
+
+// Tell implements [assay.Searcher].
+func (r *recordedRuns) Tell(...assay.Trial) error { return nil }

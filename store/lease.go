@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// A lease is a lock that ends by itself unless it is renewed. The lock of the
+// store beneath it keeps others out until the lease has closed lost.
+type lease struct {
+	study string
+	fence int64
+	ttl   time.Duration
+	held  func() bool  // whether the lock is still ours
+	free  func() error // ends the lock
+	lost  chan struct{}
+
+	mu    sync.Mutex
+	timer *time.Timer
+	over  bool
+}
+
+// NewLease returns an [assay.Lease] over a lock that the caller has: held says
+// whether that is still so, and free ends it. The lease is lost after ttl unless it
+// is renewed; it closes Lost before it calls free.
+func NewLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) assay.Lease {
+	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
+	l.mu.Lock() // expire may come before the timer has its place
+	defer l.mu.Unlock()
+	l.timer = time.AfterFunc(ttl, l.expire)
+	return l
+}
+
+// CheckLease returns an error unless a lease can be asked for so.
+func CheckLease(ctx context.Context, study string, ttl time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if ttl <= 0 {
+		return assay.Errorf(assay.ClassUsage, "a lease of %v", ttl)
+	}
+	return CheckName(study)
+}
+
+func (l *lease) Fence() int64          { return l.fence }
+func (l *lease) Lost() <-chan struct{} { return l.lost }
+
+// expire ends a lease that was not renewed.
+func (l *lease) expire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lose()
+}
+
+// lose ends the lease, its holder first.
+func (l *lease) lose() {
+	if l.over {
+		return
+	}
+	l.over = true
+	l.timer.Stop()
+	close(l.lost)
+	_ = l.free() // the holder has not asked for it, so there is nobody to tell
+}
+
+func (l *lease) Renew(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over && !l.held() {
+		l.lose()
+	}
+	if l.over || !l.timer.Reset(l.ttl) {
+		l.lose() // the timer has fired and waits for the mutex
+		return fmt.Errorf("study %q: the lease has ended: %w", l.study, assay.ErrLocked)
+	}
+	return nil
+}
+
+func (l *lease) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	l.over = true
+	l.timer.Stop()
+	return l.free()
+}
