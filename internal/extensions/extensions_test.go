@@ -106,6 +106,41 @@ func checkSections(t *testing.T, sections []section) {
 	}
 }
 
+// The building blocks that the page names are types of package search, and its documentation names them.
+func TestBuildingBlocks(t *testing.T) {
+	page, err := os.ReadFile(root + "/CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile(root + "/search/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, file := range filesOf(t, root+"/search") {
+		if strings.HasSuffix(file, "_test.go") || !strings.HasSuffix(file, ".go") {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(b)
+	}
+	blocks := regexp.MustCompile("(?m)^ +- `(\\w+)`").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) == 0 {
+		t.Error("CONTRIBUTING.md names no building block of searchers")
+	}
+	for _, b := range blocks {
+		if !regexp.MustCompile(`(?m)^type ` + b[1] + `\b`).MatchString(source.String()) {
+			t.Errorf("CONTRIBUTING.md names the building block %s: package search has no such type", b[1])
+		}
+		if !regexp.MustCompile(`\b` + b[1] + `\b`).Match(doc) {
+			t.Errorf("search/doc.go does not name the building block %s", b[1])
+		}
+	}
+}
+
 // filesOf returns the files of a folder.
 func filesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
