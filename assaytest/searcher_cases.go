@@ -255,10 +255,10 @@ func searcherImmutable(b searcherBench) error {
 }
 
 func searcherStates(b searcherBench) error {
-	states := []assay.State{assay.Done, assay.Censored, assay.Failed, assay.Infeasible}
+	states := []assay.State{assay.Done, assay.Censored, assay.Failed, assay.Infeasible, assay.Withdrawn}
 	result := func(state assay.State, p assay.Proposal) assay.Trial {
 		t := b.finished(p)
-		if t.State = state; state == assay.Failed {
+		if t.State = state; state == assay.Failed || state == assay.Withdrawn {
 			t.Value = math.Inf(1)
 			t.Measurement.Metrics = nil
 		}
@@ -269,7 +269,7 @@ func searcherStates(b searcherBench) error {
 			return fmt.Errorf("every trial is %v: %w", s, err)
 		}
 	}
-	mixture := func(p assay.Proposal) assay.Trial { return result(states[p.ID*7%11%4], p) }
+	mixture := func(p assay.Proposal) assay.Trial { return result(states[p.ID*7%11%5], p) }
 	if _, err := b.start().mess(b.opts.Trials, 1, mixture, nil); err != nil {
 		return fmt.Errorf("states mixed: %w", err)
 	}

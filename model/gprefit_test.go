@@ -125,3 +125,43 @@ type constantMean float64
 func (c constantMean) Predict([]float64) assay.Prediction {
 	return assay.Prediction{Mean: float64(c), Std: math.NaN()}
 }
+
+// A process with the parameters of another is refitted alike, is as good a start for
+// the search, and predicts its prior.
+func TestGPOf(t *testing.T) {
+	few, more := gpRefitData(40, 1), gpRefitData(60, 1)
+	p, err := GP{}.Fit(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := GPOf(p.(Refitter).Parameters())
+	for name, fit := range map[string]func(Refitter) (assay.Predictor, error){
+		"refit": func(r Refitter) (assay.Predictor, error) { return r.Refit(more) },
+		"like":  func(r Refitter) (assay.Predictor, error) { return GP{Like: r}.Fit(more) },
+	} {
+		want, err := fit(p.(Refitter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fit(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range few.X {
+			if got.Predict(x) != want.Predict(x) {
+				t.Fatalf("%s: %v at %v, want %v", name, got.Predict(x), x, want.Predict(x))
+			}
+		}
+	}
+	theta := of.Parameters()
+	want := assay.Prediction{Std: math.Sqrt(math.Exp(theta[len(theta)-2]))}
+	if got := of.Predict(few.X[0]); got != want {
+		t.Errorf("the prior is %v, want %v", got, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a single parameter")
+		}
+	}()
+	GPOf([]float64{1})
+}

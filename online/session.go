@@ -109,8 +109,8 @@ type Turn struct {
 type Session struct {
 	o      Options
 	began  time.Time
-	before time.Duration // spent by earlier sessions
-	wake   chan struct{} // to the goroutine of think; capacity 1
+	before time.Duration      // spent by earlier sessions
+	wake   chan struct{}      // to the goroutine of think; capacity 1
 	log    chan []assay.Event // those of one call of the searcher together
 	ended  sync.WaitGroup
 	stop   context.CancelFunc

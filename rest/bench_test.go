@@ -16,13 +16,13 @@ import (
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 // openRecorded serves a session that is recorded in SQLite.
 func openRecorded(b *testing.B, searcher func(*assay.Space) assay.Searcher) (address string) {
 	b.Helper()
-	st, err := store.OpenSQLite(b.Context(), filepath.Join(b.TempDir(), "s.db"), store.Options{})
+	st, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "s.db"), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -29,8 +29,7 @@ type AdaptiveOptions struct {
 //
 //   - Proposals that inner makes at one Ask race each other and the best
 //     configuration of the races before: as many as fill an Ask(n) with Min runs of
-//     each, but Min at least, or 4 if Min is more, also where runs are asked for one
-//     at a time. After Min runs each, the one with the least reduced value, the
+//     each, but two at least, also where runs are asked for one at a time. After Min runs each, the one with the least reduced value, the
 //     leader, is compared with every other.
 //   - Those whose order to the leader is settled are not run again. The others,
 //     and the leader as long as there are any, are run once more, and so on up to
@@ -198,7 +197,7 @@ func (a *adaptive) Tell(trials ...assay.Trial) error {
 		a.races = slices.DeleteFunc(a.races, func(x *race) bool { return x == r })
 		for _, g := range r.groups {
 			m := g.merge(a.opts.Reduce)
-			if m.State != assay.Failed {
+			if m.State != assay.Failed && m.State != assay.Withdrawn {
 				m.Value += a.shift
 			}
 			told = append(told, m)
@@ -248,8 +247,9 @@ func (a *adaptive) doubtful(r *race) []*replicates {
 		return again
 	}
 	if a.best != nil {
-		v, _ := a.values(a.best)
-		a.shift = a.told - a.reduce(v)
+		if v, ok := a.values(a.best); ok { // or its last run broke a limit, and another leads
+			a.shift = a.told - a.reduce(v)
+		}
 	}
 	if leader != a.best {
 		a.best, a.told = leader, a.reduce(lead)+a.shift
@@ -264,11 +264,14 @@ func (a *adaptive) values(g *replicates) ([]float64, bool) {
 		return nil, false
 	}
 	runs := slices.SortedFunc(slices.Values(g.runs), func(a, b assay.Trial) int { return cmp.Compare(a.ID, b.ID) })
-	v := make([]float64, len(runs))
-	for i, t := range runs {
-		v[i] = t.Value
-		if t.State == assay.Failed || math.IsNaN(t.Value) {
-			v[i] = math.Inf(1)
+	v := make([]float64, 0, len(runs))
+	for _, t := range runs {
+		switch {
+		case t.State == assay.Withdrawn:
+		case t.State == assay.Failed || math.IsNaN(t.Value):
+			v = append(v, math.Inf(1))
+		default:
+			v = append(v, t.Value)
 		}
 	}
 	return v, true

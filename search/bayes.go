@@ -261,6 +261,9 @@ func (b *Bayes) appendEncode(row []float64, c assay.Config) []float64 {
 }
 
 func (b *Bayes) learn(c assay.Config, t assay.Trial) {
+	if t.State == assay.Withdrawn { // it says nothing about c
+		return
+	}
 	e := example{config: c, features: b.encode(c), state: t.State, value: t.Value}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
 		e.state = assay.Failed // whatever it is called, there is no value

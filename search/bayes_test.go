@@ -330,3 +330,20 @@ func TestPoolRows(t *testing.T) {
 		}
 	}
 }
+
+// A trial that was withdrawn says nothing: no model sees it, as a failure or
+// otherwise.
+func TestBayesLearnsNothingFromWithdrawn(t *testing.T) {
+	b := NewBayes(cube(2), BayesOptions{Learner: model.Forest{Trees: 5}, Seed: 3})
+	for i := range 40 {
+		p := mustAsk(t, b, 1)[0]
+		trial := doneTrial(p, 2-p.Config[0])
+		if i%2 == 1 {
+			trial.State, trial.Value = assay.Withdrawn, math.Inf(1)
+		}
+		mustTell(t, b, trial)
+	}
+	if d := b.examples(); len(d.Y) != 20 {
+		t.Errorf("got %d examples of 20 trials that ended and 20 that were withdrawn, want 20", len(d.Y))
+	}
+}

@@ -33,9 +33,10 @@ import (
 // Replicates of several proposals are interleaved, so that a slow drift of the
 // machine hits all alike: the first runs of a round of proposals come before the
 // second ones, and so on. Inner is asked for a round when there is nothing left of
-// the one before: for as many proposals as fill an Ask(n), but for k at least, or 4
-// if k is more, also where runs are asked for one at a time. If inner returns fewer,
-// the round is what it returns; inner is told each proposal after its k-th run.
+// the one before: for as many proposals as fill an Ask(n), but for two at least, also
+// where runs are asked for one at a time. More would have inner learn later, and leave
+// more of them unfinished when the budget ends. If inner returns fewer, the round is
+// what it returns; inner is told each proposal after its k-th run.
 //
 // Spare room is not used for more than k runs: that is what [Adaptive] does.
 //
@@ -47,12 +48,13 @@ func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assa
 	return &replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}
 }
 
-// maxOpen is the most proposals that a round has for the sake of interleaving alone.
-const maxOpen = 4
+// leastRound is the least number of proposals of a round that is asked for: runs of two
+// can alternate.
+const leastRound = 2
 
 // roundOf returns how many proposals, of which each is run k times, make a round of
 // at least n runs.
-func roundOf(n, k int) int { return max((n+k-1)/k, min(k, maxOpen)) }
+func roundOf(n, k int) int { return max((n+k-1)/k, min(k, leastRound)) }
 
 type replicate struct {
 	inner  assay.Searcher
@@ -130,10 +132,16 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs.
+// merge returns the trial that stands for all runs that were not withdrawn; if all
+// were, it is withdrawn too.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	// In the order of the proposals, whatever the order of the results.
-	runs := slices.Clone(g.runs)
+	runs := slices.DeleteFunc(slices.Clone(g.runs), func(t assay.Trial) bool { return t.State == assay.Withdrawn })
+	if len(runs) == 0 {
+		m := g.runs[0]
+		m.Proposal = g.inner
+		return m
+	}
 	slices.SortFunc(runs, func(a, b assay.Trial) int { return slices.Index(g.ids, a.ID) - slices.Index(g.ids, b.ID) })
 	low, high := make([]float64, len(runs)), make([]float64, len(runs))
 	ended, broken := 0, 0

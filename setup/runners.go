@@ -46,7 +46,7 @@ func runnerOf(def *config.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
 	if def.Mode() == config.ModeOnline {
 		if name != "" {
-			return runner{}, usagef("%son line, the ranks of the program run what is tried: there is nothing to place", at)
+			return runner{}, usagef("%son line, the ranks of the program run what is tried: nothing is placed", at)
 		}
 		return runner{}, nil
 	}

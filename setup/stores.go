@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 // A Store is an open store with all that the commands need of it.
@@ -52,7 +53,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 			return nil, err
 		}
 	}
-	s, err := store.OpenSQLite(ctx, path, store.Options{})
+	s, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
 		return nil, unopened(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 func TestStoreAddresses(t *testing.T) {
@@ -80,7 +81,7 @@ func TestUnopened(t *testing.T) {
 	for errno, class := range map[syscall.Errno]assay.Class{
 		syscall.EACCES: assay.ClassUsage, syscall.EROFS: assay.ClassUsage, syscall.ENOSPC: assay.ClassIO, syscall.EIO: assay.ClassIO,
 	} {
-		err := unopened(fmt.Errorf("%w: %w", store.ErrIO,
+		err := unopened(fmt.Errorf("%w: %w", sqlite.ErrIO,
 			&fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno}))
 		if got := assay.ClassOf(err); got != class {
 			t.Errorf("%v: class %v, want %v", errno, got, class)

@@ -99,6 +99,10 @@ func TestPosteriorLearnsNothingFromItsOwnStops(t *testing.T) {
 	if got := with(assay.Censored, 0.9*best.Value); got != plain {
 		t.Errorf("one that was stopped below the best changes the chance from %v to %v", plain, got)
 	}
+	// One that came to the best is known to be worse than that, not to end there.
+	if censored, exact := with(assay.Censored, 1.001*best.Value), with(assay.Done, 1.001*best.Value); !(censored < 0.9*exact) {
+		t.Errorf("the chance is %v beside a run that came to the best, %v beside one that ended there", censored, exact)
+	}
 	if got := with(assay.Failed, math.Inf(1)); got != plain {
 		t.Errorf("a failed one changes the chance from %v to %v", plain, got)
 	}
@@ -128,11 +132,19 @@ func TestPosteriorChance(t *testing.T) {
 		rule := stop.NewPosterior(space, stop.PosteriorOptions{After: 12})
 		for range 200 {
 			c := assay.Config{float64(rng.IntN(21)), float64(rng.IntN(21))}
-			y, last := value(c), 1.0
+			y, last, first := value(c), 1.0, 0.0
 			for _, at := range []float64{0, 0.5, 0.8, 0.95, 1} {
 				p := rule.Chance(h, runningAt(99, c, at*best.Value))
 				if !(p <= last+1e-12 && p >= 0) {
 					t.Fatalf("the chance is %v at %v of the best, before %v", p, at, last)
+				}
+				switch at { // that it has not ended yet is part of the chance
+				case 0:
+					first = p
+				case 0.95:
+					if first > 0.2 && !(p < 0.8*first) {
+						t.Fatalf("the chance is %v at the start and %v at 0.95 of the best", first, p)
+					}
 				}
 				if last = p; at == 0.5 && y > at*best.Value {
 					said, runs = said+p, runs+1

@@ -10,35 +10,38 @@ import (
 	"time"
 )
 
-// A record is one row of the events table. Record 0 of a study is its
-// [creation]; the others are events, numbered from 1 without gaps.
-type record struct {
-	study, seq int64
-	payload    []byte
-	crc        uint32
-	hash       []byte // of this record and all before it; see link
+// A Record is one row of the events table. Record 0 of a study is its
+// [Creation]; the others are events, numbered from 1 without gaps.
+type Record struct {
+	Study, Seq int64
+	Payload    []byte
+	CRC        uint32
+	Hash       []byte // of this record and all before it; see link
 }
 
-// A creation is the payload of record 0.
-type creation struct {
+// A Creation is the payload of record 0.
+type Creation struct {
 	Study   string    `json:"study"`
 	Spec    []byte    `json:"spec"`
 	Created time.Time `json:"created"`
 }
 
-func (c creation) encode() ([]byte, error) { return json.Marshal(c) }
+// Encode returns the payload.
+func (c Creation) Encode() ([]byte, error) { return json.Marshal(c) }
 
-func decodeCreation(b []byte) (c creation, err error) {
+// DecodeCreation is the inverse of [Creation.Encode]. It returns an error for a
+// name that no study can have.
+func DecodeCreation(b []byte) (c Creation, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
-		return creation{}, fmt.Errorf("creation: %w", err)
+		return Creation{}, fmt.Errorf("creation: %w", err)
 	}
-	return c, checkName(c.Study)
+	return c, CheckName(c.Study)
 }
 
-// checksum returns the CRC-32C of the study's number and seq, 8 bytes each,
+// Checksum returns the CRC-32C of the study's number and seq, 8 bytes each,
 // little endian, and the payload. It tells a damaged record alone, without its
 // neighbours.
-func checksum(study, seq int64, payload []byte) uint32 {
+func Checksum(study, seq int64, payload []byte) uint32 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(study))
 	binary.LittleEndian.PutUint64(b[8:], uint64(seq))
@@ -60,42 +63,42 @@ func link(prev []byte, seq int64, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// genesis stands for the hash of the record before the first.
-func genesis() []byte { return make([]byte, sha256.Size) }
+// Genesis stands for the hash of the record before the first.
+func Genesis() []byte { return make([]byte, sha256.Size) }
 
-// newRecord returns the record that follows one with the hash prev.
-func newRecord(prev []byte, study, seq int64, payload []byte) record {
-	return record{study, seq, payload, checksum(study, seq, payload), link(prev, seq, payload)}
+// NewRecord returns the record that follows one with the hash prev.
+func NewRecord(prev []byte, study, seq int64, payload []byte) Record {
+	return Record{study, seq, payload, Checksum(study, seq, payload), link(prev, seq, payload)}
 }
 
-// A verifier checks that the records of one study are what was appended, in
+// A Verifier checks that the records of one study are what was appended, in
 // order. It starts with record 0, or with any other, whose hash it believes.
-type verifier struct {
-	next int64  // seq of the next record
-	hash []byte // of the last one; nil if the next is the first, and not record 0
+type Verifier struct {
+	Next int64  // seq of the next record
+	Hash []byte // of the last one; nil if the next is the first, and not record 0
 }
 
-// newVerifier returns a verifier that starts with the record of that number.
-func newVerifier(first int64) *verifier {
+// NewVerifier returns a Verifier that starts with the record of that number.
+func NewVerifier(first int64) *Verifier {
 	if first > 0 {
-		return &verifier{next: first}
+		return &Verifier{Next: first}
 	}
-	return &verifier{hash: genesis()}
+	return &Verifier{Hash: Genesis()}
 }
 
-// check returns an error that matches [ErrDamaged] unless r is the next record.
+// Check returns an error that matches [ErrDamaged] unless r is the next record.
 // It then goes on behind r, so that one fault is reported once.
-func (v *verifier) check(r record) error {
-	want := v.next
-	prev := v.hash
-	v.next, v.hash = r.seq+1, r.hash
+func (v *Verifier) Check(r Record) error {
+	want := v.Next
+	prev := v.Hash
+	v.Next, v.Hash = r.Seq+1, r.Hash
 	switch {
-	case r.seq != want:
-		return fmt.Errorf("%w: record %d follows record %d", ErrDamaged, r.seq, want-1)
-	case r.crc != checksum(r.study, r.seq, r.payload):
-		return fmt.Errorf("%w: record %d has a wrong checksum", ErrDamaged, r.seq)
-	case prev != nil && !bytes.Equal(r.hash, link(prev, r.seq, r.payload)):
-		return fmt.Errorf("%w: record %d has a wrong hash", ErrDamaged, r.seq)
+	case r.Seq != want:
+		return fmt.Errorf("%w: record %d follows record %d", ErrDamaged, r.Seq, want-1)
+	case r.CRC != Checksum(r.Study, r.Seq, r.Payload):
+		return fmt.Errorf("%w: record %d has a wrong checksum", ErrDamaged, r.Seq)
+	case prev != nil && !bytes.Equal(r.Hash, link(prev, r.Seq, r.Payload)):
+		return fmt.Errorf("%w: record %d has a wrong hash", ErrDamaged, r.Seq)
 	}
 	return nil
 }

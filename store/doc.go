@@ -1,17 +1,11 @@
-// Package store keeps studies: in memory ([NewMem]) and in one SQLite file
-// ([OpenSQLite]).
+// Package store has what every store of studies is made of, and one in memory
+// ([NewMem]).
 //
-// The events of a study are the truth. The states of its trials and the
-// [Summary] are a projection of them, written in the same transaction, checked
-// by [SQLite.Fsck] and rewritten by its repair. Every event carries a checksum
-// and a hash that depends on all events before it, and both are verified
-// whenever events are read: a damaged file gives an error that matches
-// [ErrDamaged], never a wrong event. [Salvage] copies what is left of a damaged
-// file into a new one.
-//
-// A nil error from Append of the SQLite store means that the events are on the
-// disk: they survive kill -9 and a power cut. The bytes are described in
-// docs/format/store.md.
+// The events of a study are the truth: [EncodeEvent] writes them, and each
+// carries a checksum and a hash that depends on all events before it
+// ([NewRecord], [Verifier]). The states of the trials and the summary are a
+// projection of them, and [Project] alone knows what events mean to it. The
+// bytes are described in docs/format/store.md.
 //
 // The package does not look into what it keeps: whether a trial was asked
 // before it was told is for the study to say.

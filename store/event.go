@@ -80,7 +80,8 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
-		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil, e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
+		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
+		e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
 	} {
 		if set {
 			kinds++
@@ -114,14 +115,14 @@ func eventConfig(e assay.Event) assay.Config {
 func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	odd := map[string]string{}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, -1) {
-		odd[keyValue] = numberText(t.Value)
+		odd[keyValue] = NumberText(t.Value)
 	}
 	if t.Decision != nil && math.IsInf(t.Decision.Predicted, 0) {
-		odd[keyPredicted] = numberText(t.Decision.Predicted)
+		odd[keyPredicted] = NumberText(t.Decision.Predicted)
 	}
 	metrics := len(odd)
 	for name, x := range t.Measurement.Metrics {
-		if text := numberText(x); text != "" {
+		if text := NumberText(x); text != "" {
 			odd[keyMetric+name] = text
 		}
 	}
@@ -131,7 +132,7 @@ func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	if len(odd) > metrics {
 		finite := *t
 		finite.Measurement.Metrics = maps.Clone(t.Measurement.Metrics)
-		maps.DeleteFunc(finite.Measurement.Metrics, func(_ string, x float64) bool { return numberText(x) != "" })
+		maps.DeleteFunc(finite.Measurement.Metrics, func(_ string, x float64) bool { return NumberText(x) != "" })
 		t = &finite
 	}
 	return t, odd
@@ -159,8 +160,8 @@ func setNonfinite(t *assay.Trial, key, text string) error {
 	return nil
 }
 
-// numberText returns "NaN", "+Inf" or "-Inf", or "" for a finite number.
-func numberText(x float64) string {
+// NumberText returns "NaN", "+Inf" or "-Inf", or "" for a finite number.
+func NumberText(x float64) string {
 	switch {
 	case math.IsNaN(x):
 		return "NaN"

@@ -24,8 +24,10 @@ type lease struct {
 	over  bool
 }
 
-// newLease returns a lease over a lock that the caller has.
-func newLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) *lease {
+// NewLease returns an [assay.Lease] over a lock that the caller has: held says
+// whether that is still so, and free ends it. The lease is lost after ttl unless it
+// is renewed; it closes Lost before it calls free.
+func NewLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) assay.Lease {
 	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
 	l.mu.Lock() // expire may come before the timer has its place
 	defer l.mu.Unlock()
@@ -33,15 +35,15 @@ func newLease(study string, fence int64, ttl time.Duration, held func() bool, fr
 	return l
 }
 
-// checkLease returns an error unless a lease can be asked for so.
-func checkLease(ctx context.Context, study string, ttl time.Duration) error {
+// CheckLease returns an error unless a lease can be asked for so.
+func CheckLease(ctx context.Context, study string, ttl time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if ttl <= 0 {
 		return assay.Errorf(assay.ClassUsage, "a lease of %v", ttl)
 	}
-	return checkName(study)
+	return CheckName(study)
 }
 
 func (l *lease) Fence() int64          { return l.fence }

@@ -52,13 +52,13 @@ func NewMem() *Mem {
 
 // Create implements [assay.Store].
 func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
-	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.studies[study] != nil {
-		return exists(study)
+		return Exists(study)
 	}
 	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: time.Now(), moved: make(chan struct{})}
 	return nil
@@ -74,7 +74,7 @@ func (m *Mem) get(ctx context.Context, op, study string) (*memStudy, []assay.Eve
 	if s := m.studies[study]; s != nil {
 		return s, s.events, nil
 	}
-	return nil, nil, notExist(op, study)
+	return nil, nil, NotExist(op, study)
 }
 
 // Spec implements [assay.Store].
@@ -111,7 +111,9 @@ func (m *Mem) names() []string {
 }
 
 // Append implements [assay.Store].
-func (m *Mem) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (m *Mem) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (assay.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -129,7 +131,7 @@ func (m *Mem) Append(ctx context.Context, study string, at assay.Position, event
 	defer m.mu.Unlock()
 	s := m.studies[study]
 	if s == nil {
-		return 0, notExist("append to", study)
+		return 0, NotExist("append to", study)
 	}
 	end := assay.Position(len(s.events))
 	if at == end {
@@ -139,22 +141,17 @@ func (m *Mem) Append(ctx context.Context, study string, at assay.Position, event
 		return end + assay.Position(len(kept)), nil
 	}
 	if at < 0 || at > end-assay.Position(len(kept)) {
-		return 0, conflict(study, at, end)
+		return 0, Conflict(study, at, end)
 	}
 	behind := at + assay.Position(len(kept))
 	same, err := samePayloads(s.events[at:behind], kept)
 	if err == nil && !same {
-		err = conflict(study, at, end)
+		err = Conflict(study, at, end)
 	}
 	if err != nil {
 		return 0, err
 	}
 	return behind, nil
-}
-
-// conflict says that at is not the end of the record.
-func conflict(study string, at, end assay.Position) error {
-	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
 }
 
 // samePayloads reports whether a and b, of the same length, are stored as the
@@ -258,7 +255,7 @@ func (m *Mem) Remove(ctx context.Context, study string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.studies[study] == nil {
-		return notExist("remove", study)
+		return NotExist("remove", study)
 	}
 	if _, locked := m.locks[study]; locked {
 		return fmt.Errorf("%w: %q", assay.ErrLocked, study)
@@ -270,7 +267,7 @@ func (m *Mem) Remove(ctx context.Context, study string) error {
 
 // Lock implements [assay.Locker]. The study need not exist yet.
 func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err error) {
-	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return nil, err
 	}
 	if _, err := m.lock(study, "this process"); err != nil {
@@ -300,14 +297,14 @@ func (m *Mem) unlock(study string) error {
 
 // Lease implements [assay.Leaser]. Fences count for the whole store.
 func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
-	if err := checkLease(ctx, study, ttl); err != nil {
+	if err := CheckLease(ctx, study, ttl); err != nil {
 		return nil, err
 	}
 	fence, err := m.lock(study, holder)
 	if err != nil {
 		return nil, err
 	}
-	return newLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
+	return NewLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
 }
 
 // Watch implements [assay.Watcher].
@@ -317,7 +314,7 @@ func (m *Mem) Watch(ctx context.Context, study string, after assay.Position) ite
 		for after := max(after, 0); ctx.Err() == nil; {
 			s, events, moved := m.now(study)
 			if s == nil || s != first {
-				yield(assay.Event{}, notExist("watch", study))
+				yield(assay.Event{}, NotExist("watch", study))
 				return
 			}
 			for ; after < assay.Position(len(events)) && ctx.Err() == nil; after++ {

@@ -14,17 +14,20 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// newSummary returns the summary of a study without events.
-func newSummary(study string, created time.Time) assay.Summary {
+// NewSummary returns the summary of a study without events.
+func NewSummary(study string, created time.Time) assay.Summary {
 	return assay.Summary{Study: study, Created: created, Counts: map[assay.State]int64{}, Value: math.Inf(1)}
 }
 
-// project counts event e, the next of the study, in sum and returns the row
-// that it gives its trial, which is old if it is known already. Of old it needs
-// the state, and to withdraw the trial the proposal and its start. changed is false if the event leaves the row as it is: a trial asked again,
-// one told or withdrawn after its final state, and an event that is not about the state of a
-// trial. This is the only place that knows what events mean to the projection.
-func project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (row assay.TrialRow, changed bool) {
+// Project counts event e, the next of the study, in sum and returns the row that
+// it gives its trial, which is old if it is known already. Of old it needs the
+// state, and to withdraw the trial the proposal and its start too.
+//
+// changed is false if the event leaves the row as it is: a trial asked again, one
+// told or withdrawn after its final state, and an event that is not about the
+// state of a trial. This is the only place that knows what events mean to the
+// projection.
+func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (row assay.TrialRow, changed bool) {
 	sum.Events++
 	if sum.Events == 1 {
 		sum.First = e.At
@@ -62,8 +65,8 @@ func project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 	return row, true
 }
 
-// eventTrial returns the ID of the trial whose state e is about, if any.
-func eventTrial(e assay.Event) (id int64, ok bool) {
+// TrialOf returns the ID of the trial whose state e is about, if any.
+func TrialOf(e assay.Event) (id int64, ok bool) {
 	switch {
 	case e.Asked != nil:
 		return e.Asked.ID, true
@@ -89,12 +92,12 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 	if err != nil {
 		return assay.Summary{}, nil, err
 	}
-	sum := newSummary(study, created)
+	sum := NewSummary(study, created)
 	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
-		id, _ := eventTrial(e)
+		id, _ := TrialOf(e)
 		old, known := rows[id]
-		if row, changed := project(&sum, e, old.Trial, known); changed {
+		if row, changed := Project(&sum, e, old.Trial, known); changed {
 			rows[id] = row
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 )
@@ -57,7 +58,7 @@ func benchTrue(b *testing.B, st assay.Store, parallel int, opts run.LocalOptions
 
 func openSQLite(b *testing.B) assay.Store {
 	b.Helper()
-	st, err := store.OpenSQLite(b.Context(), filepath.Join(b.TempDir(), "bench.db"), store.Options{})
+	st, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "bench.db"), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

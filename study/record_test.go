@@ -175,6 +175,34 @@ func TestStoreErrorsThatAreFinal(t *testing.T) {
 	}
 }
 
+// overtaken is a store in which somebody else writes before the first trial is told.
+type overtaken struct{ assay.Store }
+
+func (o overtaken) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+	if events[0].Told != nil {
+		return 0, assay.ErrConflict
+	}
+	return o.Store.Append(ctx, study, at, events...)
+}
+
+// The runs of a session that has lost its study end with it: somebody else makes
+// them again.
+func TestConflictEndsTheRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStudy(t, store.NewMem(), 10)
+		s.Parallel = 3
+		s.Store = overtaken{s.Store}
+		began := time.Now()
+		r, err := s.Run(t.Context())
+		if !errors.Is(err, assay.ErrConflict) || r.EndedBy != "error" || len(r.Trials) != 1 || len(s.Runner.(*fake).ran) != 3 {
+			t.Fatalf("got %v, ended by %q, %d trials, %d runs", err, r.EndedBy, len(r.Trials), len(s.Runner.(*fake).ran))
+		}
+		if took := time.Since(began); took != r.Trials[0].Measurement.Elapsed {
+			t.Errorf("the session ended after %v, its first run after %v", took, r.Trials[0].Measurement.Elapsed)
+		}
+	})
+}
+
 // An interrupted study waits no longer for its store.
 func TestInterruptWhileTheStoreFails(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -45,15 +45,15 @@ func Saved(trials []assay.Trial) time.Duration {
 // Unproven returns how many trials in a row, up to the last one, were stopped before
 // they had come to the value of the best trial at their time. Each was stopped on a
 // prediction alone, and none of them says whether the prediction was right: a run that
-// finishes, or is stopped at the best value or later, ends the row. Failed runs
-// neither end it nor count.
+// finishes, or is stopped at the best value or later, ends the row. Failed and
+// withdrawn runs neither end it nor count.
 func Unproven(trials []assay.Trial) int {
 	best, n := math.Inf(1), 0
 	for _, t := range trials {
 		switch {
 		case t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1):
 			n++
-		case t.State != assay.Failed:
+		case t.State != assay.Failed && t.State != assay.Withdrawn:
 			n = 0
 		}
 		if t.State == assay.Done {

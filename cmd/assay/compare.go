@@ -13,6 +13,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
 )
@@ -172,6 +173,6 @@ func writeDuel(w io.Writer, o duel.Result) error {
 	return l.write(w)
 }
 
-func duelGain(o duel.Result) *gain {
-	return &gain{Change: *o.Change, CI95: o.CI, Runs: o.Pairs, Verdict: o.Verdict}
+func duelGain(o duel.Result) *result.Gain {
+	return &result.Gain{Change: *o.Change, CI95: o.CI, Runs: o.Pairs, Verdict: o.Verdict}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -24,7 +25,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 	for _, r := range p.Space.Relations {
 		l.add("where", "%s", r.Text)
 	}
-	l.add("objective", "%s", goalText(p.Goal))
+	l.add("objective", "%s", result.GoalText(p.Goal))
 	for _, limit := range p.Goal.Limits {
 		l.add("subject to", "%s", limit.Text)
 	}

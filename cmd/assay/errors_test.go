@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
+	"github.com/assay-run/assay/internal/result"
 )
 
 func TestForPeople(t *testing.T) {
@@ -66,7 +67,7 @@ func TestDiskErrors(t *testing.T) {
 		syscall.ENOSPC: "the disk is full or failing: /closed/locks: no space left on device",
 		syscall.EIO:    "the disk is full or failing: /closed/locks: input/output error",
 	} {
-		err := fmt.Errorf("%w: %w", store.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno})
+		err := fmt.Errorf("%w: %w", sqlite.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno})
 		if code := exitCode(err); code != codeIO {
 			t.Errorf("%v: exit code %d, want %d", err, code, codeIO)
 		}
@@ -79,14 +80,14 @@ func TestDiskErrors(t *testing.T) {
 func TestShowChange(t *testing.T) {
 	bounds := func(lo, hi float64) [2]*float64 { return [2]*float64{&lo, &hi} }
 	for _, c := range []struct {
-		g    gain
+		g    result.Gain
 		want string
 	}{
-		{gain{Change: -0.351, CI95: bounds(-0.456, -0.205), Verdict: "less"}, "35.1 % [20.5, 45.6]"},
-		{gain{Change: 12.345, CI95: bounds(10, 15432), Verdict: "more"}, "1230 % [1000, 1540000]"},
-		{gain{Change: 0.03, CI95: bounds(-0.9, 6.23), Verdict: "~"}, "+3 % [-90, +620]"},
-		{gain{Change: -0.0921, Verdict: "~"}, "-9.2 %"},
-		{gain{Change: 0, CI95: bounds(0, 0), Verdict: "~"}, "+0 % [+0, +0]"},
+		{result.Gain{Change: -0.351, CI95: bounds(-0.456, -0.205), Verdict: "less"}, "35.1 % [20.5, 45.6]"},
+		{result.Gain{Change: 12.345, CI95: bounds(10, 15432), Verdict: "more"}, "1230 % [1000, 1540000]"},
+		{result.Gain{Change: 0.03, CI95: bounds(-0.9, 6.23), Verdict: "~"}, "+3 % [-90, +620]"},
+		{result.Gain{Change: -0.0921, Verdict: "~"}, "-9.2 %"},
+		{result.Gain{Change: 0, CI95: bounds(0, 0), Verdict: "~"}, "+0 % [+0, +0]"},
 	} {
 		if got := showChange(&c.g); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

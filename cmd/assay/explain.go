@@ -15,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/explain"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -57,7 +58,7 @@ type explained struct {
 	Relative  bool             `json:"relative"` // effects are logarithms of factors
 	Base      float64          `json:"base"`
 	Predicted float64          `json:"predicted"`
-	Best      bestTrial        `json:"best"`
+	Best      result.Best      `json:"best"`
 	Params    []explainedParam `json:"parameters"`
 }
 
@@ -75,20 +76,20 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		return err
 	}
 	var trials []assay.Trial
-	for t, err := range r.trials(ctx, h) {
+	for t, err := range r.Trials(ctx) {
 		if err != nil {
 			return err
 		}
 		trials = append(trials, t)
 	}
-	e, err := explain.Explain(r.space, r.goal, trials, r.study.Search.Seed)
+	e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
 	if errors.Is(err, assay.ErrTooFew) {
 		return fmt.Errorf("study %q: %w", name, err)
 	}
 	if err != nil {
 		return err
 	}
-	values := r.space.values(e.Best.Config)
+	values := r.Params.Values(e.Best.Config)
 	if svg != "" {
 		var b bytes.Buffer
 		if err := explainChart(e, r).WriteSVG(&b); err != nil {
@@ -100,9 +101,9 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 	}
 	if asJSON {
 		out := explained{
-			Study: name, Metric: r.goal.Metric, Trials: e.Trials, Exact: e.Exact, Explained: e.Explained,
+			Study: name, Metric: r.Goal.Metric, Trials: e.Trials, Exact: e.Exact, Explained: e.Explained,
 			Relative: e.Relative, Base: e.Base, Predicted: e.Predicted,
-			Best: bestTrial{Trial: e.Best.ID, Config: values, Value: r.goal.Show(e.Best.Value), Metrics: metricsOf(e.Best, r.goal)},
+			Best: result.Best{Trial: e.Best.ID, Config: values, Value: r.Goal.Show(e.Best.Value), Metrics: result.MetricsOf(e.Best, r.Goal)},
 		}
 		for _, p := range e.Params {
 			out.Params = append(out.Params, explainedParam{p.Name, values[p.Name], p.Effect, p.Mean, p.Share})
@@ -115,15 +116,15 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 func writeExplanation(w io.Writer, e *explain.Explanation, r *record) error {
 	var l lines
 	l.add("model", "a random forest of %d trials, %d of them exact; it explains %s of the variance in cross-validation", e.Trials, e.Exact, share(max(e.Explained, 0)))
-	l.add("average", "%s %s, as the model sees it", r.goal.Metric, showMetric(e.Base, r.goal.Unit))
-	l.add("best", "%s (trial %d), measured %s", showMetric(e.Predicted, r.goal.Unit), e.Best.ID, showMetric(r.goal.Show(e.Best.Value), r.goal.Unit))
+	l.add("average", "%s %s, as the model sees it", r.Goal.Metric, showMetric(e.Base, r.Goal.Unit))
+	l.add("best", "%s (trial %d), measured %s", showMetric(e.Predicted, r.Goal.Unit), e.Best.ID, showMetric(r.Goal.Show(e.Best.Value), r.Goal.Unit))
 	if err := l.write(w); err != nil {
 		return err
 	}
-	values := r.space.values(e.Best.Config)
+	values := r.Params.Values(e.Best.Config)
 	t := report.NewTable(palette(w), "parameter", "value", ">at the best", ">importance", ">alone")
 	for _, p := range e.Params {
-		t.Add(p.Name, fmt.Sprint(values[p.Name]), showEffect(e, p.Effect, r.goal.Unit), "±"+strings.TrimPrefix(showEffect(e, p.Mean, r.goal.Unit), "+"), share(p.Share))
+		t.Add(p.Name, fmt.Sprint(values[p.Name]), showEffect(e, p.Effect, r.Goal.Unit), "±"+strings.TrimPrefix(showEffect(e, p.Mean, r.Goal.Unit), "+"), share(p.Share))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
@@ -148,14 +149,14 @@ func share(x float64) string { return report.Number(100*x, 2) + " %" }
 
 // explainChart returns the effects at the best configuration as bars.
 func explainChart(e *explain.Explanation, r *record) report.BarChart {
-	c := report.BarChart{Title: r.name + ": what the parameters do at the best configuration", XLabel: "effect on " + r.goal.Metric}
+	c := report.BarChart{Title: r.Name + ": what the parameters do at the best configuration", XLabel: "effect on " + r.Goal.Metric}
 	switch {
 	case e.Relative:
 		c.XLabel += ", %"
-	case r.goal.Unit != "":
-		c.XLabel += ", " + r.goal.Unit
+	case r.Goal.Unit != "":
+		c.XLabel += ", " + r.Goal.Unit
 	}
-	values := r.space.values(e.Best.Config)
+	values := r.Params.Values(e.Best.Config)
 	for _, p := range e.Params {
 		v := p.Effect
 		if e.Relative {

@@ -2,14 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"time"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -22,69 +16,9 @@ func exportStudy(ctx context.Context, w io.Writer, h *setup.Store, name, format 
 	case "jsonl":
 		return listTrials(ctx, w, h, name, true)
 	case "csv":
-		return r.exportCSV(ctx, w, h)
+		return r.WriteCSV(ctx, w)
 	case "optuna":
-		return r.exportOptuna(ctx, w, h)
+		return r.WriteOptuna(ctx, w)
 	}
 	return usagef("--format %s: there are csv, jsonl and optuna", format)
-}
-
-// exportCSV writes a header and a row for each trial that has ended: id, state,
-// the parameters, the metrics in lexical order, reason, started, ended. A metric
-// with the name of a parameter is called metric.NAME.
-func (r *record) exportCSV(ctx context.Context, w io.Writer, h *setup.Store) error {
-	seen := map[string]bool{}
-	for t, err := range r.trials(ctx, h) {
-		if err != nil {
-			return err
-		}
-		for m := range metricsOf(t, r.goal) {
-			seen[m] = true
-		}
-	}
-	metrics := slices.Sorted(maps.Keys(seen))
-	out := csv.NewWriter(w)
-	if err := out.Write(r.csvHeader(metrics)); err != nil {
-		return err
-	}
-	for t, err := range r.trials(ctx, h) {
-		if err != nil {
-			return err
-		}
-		if !t.State.Final() {
-			continue
-		}
-		row := []string{fmt.Sprint(t.ID), t.State.String()}
-		for i, p := range r.space {
-			row = append(row, p.Text(t.Config[i]))
-		}
-		of := metricsOf(t, r.goal)
-		for _, m := range metrics {
-			cell := ""
-			if v, ok := of[m]; ok {
-				cell = assay.FormatNumber(v)
-			}
-			row = append(row, cell)
-		}
-		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano))
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func (r *record) csvHeader(metrics []string) []string {
-	header := []string{"id", "state"}
-	for _, p := range r.space {
-		header = append(header, p.Name)
-	}
-	for _, m := range metrics {
-		if slices.Contains(header, m) {
-			m = "metric." + m
-		}
-		header = append(header, m)
-	}
-	return append(header, "reason", "started", "ended")
 }

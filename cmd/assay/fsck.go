@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 func fsckCommand(s streams, f *studyFlags) *cobra.Command {
@@ -62,11 +63,11 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 
 // fsckStore says what is wrong with a store, and whether it is whole now.
 func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) (ok bool, err error) {
-	s, is := h.Store.(*store.SQLite)
+	s, is := h.Store.(*sqlite.Store)
 	if !is {
 		return false, usagef("this store has nothing to check")
 	}
-	r, err := s.Fsck(ctx, store.FsckOptions{Repair: repair})
+	r, err := s.Fsck(ctx, sqlite.FsckOptions{Repair: repair})
 	if err != nil {
 		return false, err
 	}
@@ -97,7 +98,7 @@ func salvage(ctx context.Context, w io.Writer, at string) error {
 		}
 		dst = fmt.Sprintf("%s.salvaged-%d", at, n)
 	}
-	saved, err := store.Salvage(ctx, at, dst, store.Options{})
+	saved, err := sqlite.Salvage(ctx, at, dst, sqlite.Options{})
 	if err != nil {
 		return err
 	}

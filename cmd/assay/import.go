@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -33,7 +34,7 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 			if err != nil {
 				return taken(err)
 			}
-			_, err = fmt.Fprintf(s.out, "%s: %s\n", name, countTrials(trials))
+			_, err = fmt.Fprintf(s.out, "%s: %s\n", name, countsText(result.CountTrials(trials)))
 			return err
 		},
 	}

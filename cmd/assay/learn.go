@@ -307,11 +307,11 @@ func addErrorCurve(l *lines, learner *costmodel.ActiveLearner) {
 
 // addErrorCurve draws that of a study that learns a cost model.
 func (r *record) addErrorCurve(ctx context.Context, h *setup.Store, l *lines) error {
-	space, err := r.study.Space()
+	space, err := r.Definition.Space()
 	if err != nil {
 		return err
 	}
-	learner, err := setup.Learned(ctx, h, r.name, r.study, space)
+	learner, err := setup.Learned(ctx, h, r.Name, r.Definition, space)
 	if err == nil {
 		addErrorCurve(l, learner)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
@@ -47,7 +48,7 @@ func (l *live) start(name string, resumed bool) {
 	if resumed {
 		verb = "resuming study"
 	}
-	l.status.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, goalText(l.p.Goal), l.p.Space.Size()))
+	l.status.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, result.GoalText(l.p.Goal), l.p.Space.Size()))
 	if !l.tty {
 		return
 	}
@@ -145,7 +146,7 @@ func (l *live) line(t assay.Trial) {
 		mark = "*"
 	}
 	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, showValue(l.p.Goal, t), l.p.Space.Text(t.Config))
-	if t.State == assay.Failed || t.State == assay.Infeasible {
+	if t.State == assay.Failed || t.State == assay.Infeasible || t.State == assay.Withdrawn && t.Reason != "" {
 		text += "  (" + t.Reason + ")"
 	}
 	l.status.Print(text)

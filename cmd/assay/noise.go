@@ -90,18 +90,18 @@ func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Option
 		if t == nil || t.State != assay.Done && t.State != assay.Infeasible {
 			continue
 		}
-		if err := r.fits(*t); err != nil {
+		if err := r.Fits(*t); err != nil {
 			return nil, err
 		}
 		i, ok := at[t.Config.Key()]
 		if !ok {
 			i = len(samples)
 			at[t.Config.Key()] = i
-			samples = append(samples, noise.Sample{Config: r.space.text(t.Config)})
+			samples = append(samples, noise.Sample{Config: r.Params.Text(t.Config)})
 		}
 		samples[i].Values = append(samples[i].Values, t.Value)
 	}
-	n, err := noise.OfSamples(samples, r.goal.Unit, o)
+	n, err := noise.OfSamples(samples, r.Goal.Unit, o)
 	if errors.Is(err, assay.ErrTooFew) {
 		return nil, usagef("study %q has no configuration with 3 runs or more: repeat them (assay tune --repeat 5)", name)
 	}

@@ -10,137 +10,26 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// An outcome is what tune says at its end. Its JSON is a contract.
+// An outcome is what tune says at its end.
 type outcome struct {
-	Study     string         `json:"study"`
-	Objective objective      `json:"objective"`
-	Best      *bestTrial     `json:"best"` // null if no trial ended well
-	Gain      *gain          `json:"gain,omitempty"`
-	Trials    trialCounts    `json:"trials"`
-	Spent     float64        `json:"spent_s"`
-	Saved     float64        `json:"saved_s"`
-	Overhead  float64        `json:"overhead_s"`
-	EndedBy   string         `json:"ended_by"`
-	problem   *setup.Problem // for people
-	result    study.Result   // for people
-}
-
-type objective struct {
-	Metric string `json:"metric"`
-	Goal   string `json:"goal"`
-	Unit   string `json:"unit,omitempty"`
-}
-
-type bestTrial struct {
-	Trial   int64              `json:"trial"`
-	Config  map[string]any     `json:"config"`
-	Value   float64            `json:"value"`
-	Metrics map[string]float64 `json:"metrics"`
-	Command []string           `json:"command,omitempty"`
-	Dir     string             `json:"dir,omitempty"` // that the command runs in, if the study says so
-	Env     []string           `json:"env,omitempty"` // "NAME=value" that it needs besides what this process has
-}
-
-type trialCounts struct {
-	Total      int `json:"total"`
-	Done       int `json:"done"`
-	Censored   int `json:"censored"`
-	Failed     int `json:"failed"`
-	Infeasible int `json:"infeasible"`
-	Withdrawn  int `json:"withdrawn,omitempty"`
-}
-
-// A gain compares the best configuration with the first one by runs that the
-// choice of the best did not depend on.
-type gain struct {
-	First   int64       `json:"first_trial"`
-	Change  float64     `json:"change"`  // (best - first) / |first|, of the metric
-	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
-	Runs    int         `json:"runs"`    // of each
-	Verdict string      `json:"verdict"` // "less", "more" or "~"
+	result.Outcome
+	problem *setup.Problem // for people
+	result  study.Result   // for people
 }
 
 func newOutcome(p *setup.Problem, name string, r study.Result) *outcome {
-	o := &outcome{
-		Study: name, Spent: seconds(r.Spent), Saved: seconds(study.Saved(r.Trials)),
-		Overhead: seconds(r.Overhead), EndedBy: r.EndedBy, Trials: countTrials(r.Trials), problem: p, result: r,
-		Objective: objective{Metric: p.Goal.Metric, Goal: "minimize", Unit: p.Goal.Unit},
+	o := &outcome{result.NewOutcome(name, p.Space, p.Goal, r), p, r}
+	if o.Best != nil && p.Program != nil {
+		c := r.Best.Config
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(c), p.Definition.Dir, p.Environment(c)
 	}
-	if p.Goal.Maximize {
-		o.Objective.Goal = "maximize"
-	}
-	if !r.Found {
-		return o
-	}
-	o.Best = &bestTrial{
-		Trial: r.Best.ID, Config: p.Space.Values(r.Best.Config), Value: p.Goal.Show(r.Best.Value),
-		Metrics: metricsOf(r.Best, p.Goal),
-	}
-	if p.Program != nil {
-		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(r.Best.Config), p.Definition.Dir, p.Environment(r.Best.Config)
-	}
-	o.Gain = newGain(p.Goal, r)
 	return o
-}
-
-// metricsOf returns the metrics of a trial, the objective among them.
-func metricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
-	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
-	for k, v := range t.Measurement.Metrics {
-		m[k] = v
-	}
-	m["elapsed"] = seconds(t.Measurement.Elapsed)
-	if v, ok := t.Measurement.Metric(g.Metric); ok {
-		m[g.Metric] = v
-	}
-	return m
-}
-
-func countTrials(trials []assay.Trial) (c trialCounts) {
-	c.Total = len(trials)
-	for _, t := range trials {
-		switch t.State {
-		case assay.Done:
-			c.Done++
-		case assay.Censored:
-			c.Censored++
-		case assay.Failed:
-			c.Failed++
-		case assay.Infeasible:
-			c.Infeasible++
-		case assay.Withdrawn:
-			c.Withdrawn++
-		}
-	}
-	return c
-}
-
-// newGain returns nil if the repeated runs compare nothing.
-func newGain(g assay.Goal, r study.Result) *gain {
-	var first, best []float64
-	for _, c := range r.Checks {
-		switch {
-		case c.State != assay.Done && c.State != assay.Infeasible:
-		case c.ID == r.First.ID:
-			first = append(first, g.Show(c.Value))
-		case c.ID == r.Best.ID:
-			best = append(best, g.Show(c.Value))
-		}
-	}
-	n := min(len(first), len(best))
-	if n == 0 {
-		return nil
-	}
-	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{})
-	if math.IsNaN(c.Change) || math.IsInf(c.Change, 0) {
-		return nil
-	}
-	return &gain{First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)}, Runs: n, Verdict: c.Verdict.String()}
 }
 
 func finite(x float64) *float64 {
@@ -167,7 +56,7 @@ func (o *outcome) writeText(w io.Writer) error {
 			l.add(label, "%s", shellLine(o.problem, config))
 		}
 	}
-	l.add("trials", "%s", o.Trials)
+	l.add("trials", "%s", countsText(o.Trials))
 	spent := report.Seconds(o.Spent) + " spent"
 	if o.problem.Table != nil {
 		spent += " in simulated time"
@@ -216,7 +105,7 @@ func (o *outcome) gainLine(l *lines) {
 
 // showChange returns "31 % [28, 35]" for a change in the direction of the
 // verdict, "-2 % [-5, +1]" for none.
-func showChange(g *gain) string {
+func showChange(g *result.Gain) string {
 	sign, show := 100.0, func(x float64) string { return plainNumber(x, 3) }
 	switch g.Verdict {
 	case "less":
@@ -244,8 +133,8 @@ func plainNumber(x float64, n int) string {
 	return strconv.FormatFloat(report.Round(x, n), 'f', -1, 64)
 }
 
-// String returns "40: 22 done, 15 stopped early, 3 failed".
-func (c trialCounts) String() string {
+// countsText returns "40: 22 done, 15 stopped early, 3 failed".
+func countsText(c result.Counts) string {
 	var parts []string
 	for _, p := range []struct {
 		n    int

@@ -51,14 +51,14 @@ func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name
 	}
 	out := compared{Study: name}
 	var measured, seconds []float64
-	for t, err := range r.trials(ctx, h) {
+	for t, err := range r.Trials(ctx) {
 		if err != nil {
 			return err
 		}
 		if t.State != assay.Done && t.State != assay.Infeasible {
 			continue
 		}
-		where := textsOf(r.space, t.Config)
+		where := textsOf(r.Params, t.Config)
 		if slices.ContainsFunc(trained, func(w map[string]string) bool { return maps.Equal(w, where) }) {
 			out.Trained++
 			continue
@@ -68,7 +68,7 @@ func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name
 			return usagef("study %s: %s", name, forPeople(err))
 		}
 		c := comparedRun{Trial: t.ID, At: where, Measured: t.Measurement.Elapsed.Seconds(), Seconds: p.Seconds, Low: p.Low, High: finite(p.High)}
-		c.text = r.space.text(t.Config)
+		c.text = r.Params.Text(t.Config)
 		out.Runs = append(out.Runs, c)
 		measured, seconds = append(measured, c.Measured), append(seconds, p.Seconds)
 		if c.Low <= c.Measured && c.Measured <= p.High {

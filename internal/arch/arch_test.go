@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"/stats", "/doe", "/model"}, // mathematics
 	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
 	{"/run", "/table", "/workbench", "/store"},   // the outside world
-	{"/study", "/online"},                        // the loop; on-line tuning
+	{"/study", "/online", "/store/sqlite"},       // the loop; on-line tuning; a database
 	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
 	{"/setup"},                                   // a definition becomes a study
 	{"/rest"},                                    // on-line tuning at a distance
@@ -57,8 +57,9 @@ var beside = map[string][]string{
 	"/internal/mountinfo":     {},
 	"/internal/noise":         {"", "/stats"}, // how noisy repeated runs are
 	"/internal/proc":          {},
-	"/internal/replay":        {""}, // a record fed to a new searcher
-	"/internal/rfs":           {},   // a remote file system that counts and times
+	"/internal/replay":        {""},                                         // a record fed to a new searcher
+	"/internal/result":        {"", "/stats", "/study", "/internal/config"}, // what studies came to, as data
+	"/internal/rfs":           {},                                           // a remote file system that counts and times
 	testOnly:                  {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
@@ -80,7 +81,7 @@ var owner = map[string]string{
 	"github.com/spf13/pflag":          "/cmd/assay",
 	"go.yaml.in/yaml":                 "/internal/config",
 	"github.com/expr-lang/expr":       "/internal/expr",
-	"modernc.org/sqlite":              "/store",
+	"modernc.org/sqlite":              "/store/sqlite",
 	"golang.org/x/term":               "/internal/term",
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
@@ -90,9 +91,18 @@ var owner = map[string]string{
 	"go.uber.org/goleak":              "tests",
 }
 
+// databases are packages that only the assembly of a study may know: all others
+// take an assay.Store.
+var databases = []string{"/store/sqlite"}
+
+// assembly is what may import them.
+var assembly = []string{"/cmd/assay", "/setup"}
+
 // impure are packages that layers 0 to 2 must not import.
-var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
-	"math/rand"}
+var impure = []string{
+	"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log", "log/slog", "sync/atomic",
+	"math/rand",
+}
 
 func TestImports(t *testing.T) {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
@@ -132,6 +142,8 @@ func TestImports(t *testing.T) {
 			_, depAside := beside[dep]
 			_, depAlone := apart[dep]
 			switch {
+			case slices.Contains(databases, dep) && !slices.Contains(assembly, rel):
+				t.Errorf("%s imports %s, which is for %v", f[0], imp, assembly)
 			case dep == testOnly:
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
 			case (aside || alone) && !slices.Contains(allowed, dep):

@@ -145,7 +145,8 @@ func (d *Duel) once(ctx context.Context, k int) (float64, error) {
 		if last != "" {
 			last = ": " + last
 		}
-		return 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", name, m.ExitCode, last), "see --ignore-failure")
+		return 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", name, m.ExitCode, last),
+			"see --ignore-failure")
 	}
 	x, err := assay.Goal{Metric: d.Metric}.Value(m)
 	return x, assay.WithClass(assay.ClassUsage, err)
@@ -162,7 +163,8 @@ func (d *Duel) result(c stats.Comparison, looks int, early bool) Result {
 	}
 	for k, s := range []*Side{&r.A, &r.B} {
 		x := d.values[k]
-		*s = Side{d.Argv[k], stats.Min(x), stats.Median(x), stats.Mean(x), finite(stats.StdDev(x) / math.Abs(stats.Mean(x)))}
+		mean := stats.Mean(x)
+		*s = Side{d.Argv[k], stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
 	}
 	for _, w := range c.Warnings {
 		r.Warnings = append(r.Warnings, w.Error())

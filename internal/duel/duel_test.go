@@ -134,7 +134,8 @@ func TestFailures(t *testing.T) {
 	d, f := fresh(1, 2, 0.01)
 	f.fail = "b"
 	_, err := d.Run(t.Context())
-	if err == nil || err.Error() != "command B failed with exit code 3: no disk" || assay.HintOf(err) != "see --ignore-failure" {
+	if err == nil || err.Error() != "command B failed with exit code 3: no disk" ||
+		assay.HintOf(err) != "see --ignore-failure" {
 		t.Errorf("a command that fails: %v (%s)", err, assay.HintOf(err))
 	}
 	d, f = fresh(1, 2, 0.01)

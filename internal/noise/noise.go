@@ -56,11 +56,19 @@ type Tail struct {
 }
 
 func newTail(t stats.Tail) Tail {
-	kind := map[stats.TailKind]string{stats.TailLight: "light", stats.TailHeavy: "heavy", stats.TailNoMean: "no mean"}[t.Kind]
-	if kind == "" {
-		kind = "unknown"
+	kind := "unknown"
+	switch t.Kind {
+	case stats.TailLight:
+		kind = "light"
+	case stats.TailHeavy:
+		kind = "heavy"
+	case stats.TailNoMean:
+		kind = "no mean"
 	}
-	return Tail{kind, finite(t.Alpha.Value), [2]*float64{finite(t.Alpha.Low), finite(t.Alpha.High)}, t.Alpha.N, finite(t.Threshold), finite(t.Line)}
+	return Tail{
+		Kind: kind, Index: finite(t.Alpha.Value), CI95: [2]*float64{finite(t.Alpha.Low), finite(t.Alpha.High)},
+		From: t.Alpha.N, Threshold: finite(t.Threshold), Line: finite(t.Line),
+	}
 }
 
 func finite(x float64) *float64 {
@@ -152,7 +160,8 @@ func (n *Report) advise(tail stats.Tail, o Options) {
 	}
 	share := float64(far) / float64(len(n.Values))
 	n.Estimator, n.Repeat = "min", 1
-	why := fmt.Sprintf("a run is more than %.3g %% above the fastest with a probability of %.2g", 100*o.Difference, share)
+	why := fmt.Sprintf("a run is more than %.3g %% above the fastest with a probability of %.2g", 100*o.Difference,
+		share)
 	if far > 0 && far < len(n.Values) {
 		n.Repeat = max(1, int(math.Floor(math.Log(o.Error)/math.Log(share)))+1)
 	}

@@ -42,7 +42,8 @@ func TestAdvice(t *testing.T) {
 	if light.Tail.Kind != "light" || light.Estimator != "mean" || light.Repeat < 14 || light.Repeat > 17 {
 		t.Errorf("light noise: %s, %s of %d", light.Tail.Kind, light.Estimator, light.Repeat)
 	}
-	if light.Config != "a=1" || light.Configs != 1 || light.Unit != "s" || light.Runs != 2000 || math.Abs(light.Median-1) > 0.01 {
+	if light.Config != "a=1" || light.Configs != 1 || light.Unit != "s" || light.Runs != 2000 ||
+		math.Abs(light.Median-1) > 0.01 {
 		t.Errorf("%+v", light)
 	}
 	// Of runs with P[y > 1.05·min] = p, the least K with p^K < 0.05 is taken.
@@ -54,7 +55,8 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("heavy noise: %s of index %v, %s", tail.Tail.Kind, *tail.Tail.Index, tail.Estimator)
 	}
 	p := math.Pow(1.05, -1.5) // of the distribution
-	if want := math.Log(0.05) / math.Log(p); math.Abs(float64(tail.Repeat)-want) > 0.15*want || tail.RepeatPareto == nil {
+	if want := math.Log(0.05) / math.Log(p); math.Abs(float64(tail.Repeat)-want) > 0.15*want ||
+		tail.RepeatPareto == nil {
 		t.Errorf("K %d, want about %.1f; by the model %v", tail.Repeat, want, tail.RepeatPareto)
 	}
 	if !strings.HasPrefix(tail.Advice, "--repeat ") || !strings.HasSuffix(tail.Advice, "only where they are needed") {
@@ -89,7 +91,8 @@ func TestSamples(t *testing.T) {
 	if n.Configs != 2 || n.Runs != 50 || n.Config != "" || n.Unit != "" || math.Abs(n.Median-1) > 0.02 {
 		t.Errorf("pooled: %d configurations, %d runs, median %v in %q", n.Configs, n.Runs, n.Median, n.Unit)
 	}
-	if n, err = OfSamples([]Sample{{"a", a}, {"b", normal(60, 0.05, rng)}}, "s", usual); err != nil || n.Config != "b" || n.Runs != 60 {
+	if n, err = OfSamples([]Sample{{"a", a}, {"b", normal(60, 0.05, rng)}}, "s", usual); err != nil ||
+		n.Config != "b" || n.Runs != 60 {
 		t.Errorf("of the most runs: %+v, %v", n, err)
 	}
 	if n, err = OfSamples([]Sample{{"a", a[:5]}}, "s", usual); err != nil || n.Config != "a" || n.Configs != 1 {
@@ -126,7 +129,8 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := alike.Ranks; r.Ranks != 4 || r.Rows != 500 || *r.Correlation < 0.95 || *r.IndependentRuns > 1.2 || math.Abs(r.AllLateShare-r.LateShare) > 1e-9 {
+	if r := alike.Ranks; r.Ranks != 4 || r.Rows != 500 || *r.Correlation < 0.95 || *r.IndependentRuns > 1.2 ||
+		math.Abs(r.AllLateShare-r.LateShare) > 1e-9 {
 		t.Errorf("alike: %+v", r)
 	}
 	if !strings.Contains(alike.Advice, "repeat at different times") || alike.Runs != 2000 {
@@ -136,14 +140,16 @@ func TestRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := own.Ranks; *r.Correlation > 0.1 || *r.IndependentRuns < 3 || strings.Contains(own.Advice, "different times") {
+	if r := own.Ranks; *r.Correlation > 0.1 || *r.IndependentRuns < 3 ||
+		strings.Contains(own.Advice, "different times") {
 		t.Errorf("each for itself: %+v, %q", r, own.Advice)
 	}
 	one, err := OfColumns([][]float64{{1, 2, 3}}, usual)
 	if err != nil || one.Ranks != nil || one.Runs != 3 {
 		t.Errorf("one rank: %+v, %v", one, err)
 	}
-	if _, err := OfColumns([][]float64{{1, 2}, {0, 0}}, usual); assay.ClassOf(err) != assay.ClassUsage || err.Error() != "the median of rank 2 is 0" {
+	if _, err := OfColumns([][]float64{{1, 2}, {0, 0}}, usual); assay.ClassOf(err) != assay.ClassUsage ||
+		err.Error() != "the median of rank 2 is 0" {
 		t.Errorf("a rank of zeros: %v", err)
 	}
 }

@@ -55,11 +55,13 @@ func ReadColumns(name string, r io.Reader) ([][]float64, error) {
 		case len(fields) == 0:
 			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %q is not a number", name, line, clipped(text))
 		case len(fields) > maxRanks:
-			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, more than %d", name, line, len(fields), maxRanks)
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, more than %d", name, line, len(fields),
+				maxRanks)
 		case columns == nil:
 			columns = make([][]float64, len(fields))
 		case len(fields) != len(columns):
-			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, the first line has %d", name, line, len(fields), len(columns))
+			return nil, assay.Errorf(assay.ClassUsage, "%s:%d: %d numbers, the first line has %d", name, line,
+				len(fields), len(columns))
 		}
 		for j, field := range fields {
 			x, err := strconv.ParseFloat(field, 64)
@@ -127,7 +129,10 @@ func compareRanks(columns [][]float64, o Options) *Ranks {
 		s = stats.NewSimultaneous(columns, medians)
 	}
 	k := s.Independent
-	return &Ranks{s.Ranks, s.Rows, finite(s.Correlation), late, s.Late, s.AllLate, finite(k.Value), [2]*float64{finite(k.Low), finite(k.High)}}
+	return &Ranks{
+		Ranks: s.Ranks, Rows: s.Rows, Correlation: finite(s.Correlation), Late: late, LateShare: s.Late, AllLateShare: s.AllLate,
+		IndependentRuns: finite(k.Value), CI95: [2]*float64{finite(k.Low), finite(k.High)},
+	}
 }
 
 // advice says what follows from it, if anything.

@@ -60,7 +60,7 @@ func (s *JSONL) path(study string) string {
 
 // Create implements [assay.Store].
 func (s *JSONL) Create(ctx context.Context, study string, spec []byte) error {
-	if err := cmp.Or(ctx.Err(), checkName(study)); err != nil {
+	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return err
 	}
 	line, err := json.Marshal(jsonlHead{study, time.Now().UTC(), spec})
@@ -77,7 +77,7 @@ func (s *JSONL) Create(ctx context.Context, study string, spec []byte) error {
 		return err
 	}
 	if err := os.Link(f.Name(), s.path(study)); errors.Is(err, fs.ErrExist) {
-		return exists(study)
+		return Exists(study)
 	} else if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *JSONL) read(ctx context.Context, op, study string) (jsonlStudy, error) 
 	}
 	b, err := os.ReadFile(s.path(study))
 	if errors.Is(err, fs.ErrNotExist) {
-		return jsonlStudy{}, notExist(op, study)
+		return jsonlStudy{}, NotExist(op, study)
 	}
 	if err != nil {
 		return jsonlStudy{}, err
@@ -165,7 +165,7 @@ func (s *JSONL) Append(ctx context.Context, study string, at assay.Position, eve
 	}
 	f, err := os.OpenFile(s.path(study), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, notExist("append to", study)
+		return 0, NotExist("append to", study)
 	}
 	if err != nil {
 		return 0, err
@@ -192,11 +192,11 @@ func (s *JSONL) Append(ctx context.Context, study string, at assay.Position, eve
 		_, err = f.WriteAt(append(line, '\n'), st.size)
 		return end + n, errors.Join(err, f.Sync())
 	case at < 0 || at > end-n:
-		return 0, conflict(study, at, end)
+		return 0, Conflict(study, at, end)
 	}
 	same, err := samePayloads(st.events[at:at+n], events)
 	if err == nil && !same {
-		err = conflict(study, at, end)
+		err = Conflict(study, at, end)
 	}
 	return at + n, err
 }

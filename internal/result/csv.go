@@ -1,0 +1,73 @@
+package result
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// WriteCSV writes a header and a row for each trial that has ended: id, state,
+// the parameters, the metrics in lexical order, reason, started, ended. A metric
+// with the name of a parameter is called metric.NAME.
+func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
+	seen := map[string]bool{}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return err
+		}
+		for m := range MetricsOf(t, r.Goal) {
+			seen[m] = true
+		}
+	}
+	metrics := slices.Sorted(maps.Keys(seen))
+	out := csv.NewWriter(w)
+	if err := out.Write(r.csvHeader(metrics)); err != nil {
+		return err
+	}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return err
+		}
+		if !t.State.Final() {
+			continue
+		}
+		row := []string{fmt.Sprint(t.ID), t.State.String()}
+		for i, p := range r.Params {
+			row = append(row, p.Text(t.Config[i]))
+		}
+		of := MetricsOf(t, r.Goal)
+		for _, m := range metrics {
+			cell := ""
+			if v, ok := of[m]; ok {
+				cell = assay.FormatNumber(v)
+			}
+			row = append(row, cell)
+		}
+		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano))
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (r *Record) csvHeader(metrics []string) []string {
+	header := []string{"id", "state"}
+	for _, p := range r.Params {
+		header = append(header, p.Name)
+	}
+	for _, m := range metrics {
+		if slices.Contains(header, m) {
+			m = "metric." + m
+		}
+		header = append(header, m)
+	}
+	return append(header, "reason", "started", "ended")
+}

@@ -1,0 +1,133 @@
+package result
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/assay-run/assay"
+)
+
+// Operation codes, trial states and directions of Optuna's journal storage,
+// version 3 and later (optuna.storages.journal, JournalOperation).
+const (
+	optunaCreateStudy = 0
+	optunaCreateTrial = 4
+	optunaParam       = 5
+	optunaState       = 6
+	optunaUserAttr    = 8
+
+	optunaComplete = 1
+	optunaPruned   = 2
+	optunaFail     = 3
+
+	optunaMinimize = 1
+	optunaMaximize = 2
+
+	optunaTime = "2006-01-02T15:04:05.000000"
+)
+
+// WriteOptuna writes the study as a journal that Optuna's JournalStorage loads
+// and goes on with. Stopped runs are pruned trials; failed and infeasible ones
+// are failed trials.
+func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
+	buf := bufio.NewWriter(w)
+	log := optunaLog{json.NewEncoder(buf)}
+	direction := optunaMinimize
+	if r.Goal.Maximize {
+		direction = optunaMaximize
+	}
+	head := map[string]any{"study_name": r.Name, "directions": []int{direction}}
+	if err := log.op(optunaCreateStudy, head); err != nil {
+		return err
+	}
+	n := 0
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return err
+		}
+		if !t.State.Final() || t.State == assay.Withdrawn { // of which nothing was learned
+			continue
+		}
+		if err := r.optunaTrial(log, n, t); err != nil {
+			return err
+		}
+		n++
+	}
+	return buf.Flush()
+}
+
+type optunaLog struct{ *json.Encoder }
+
+func (l optunaLog) op(code int, fields map[string]any) error {
+	fields["op_code"], fields["worker_id"] = code, "assay"
+	return l.Encode(fields)
+}
+
+func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
+	head := map[string]any{"study_id": 0, "datetime_start": t.Started.UTC().Format(optunaTime)}
+	if err := log.op(optunaCreateTrial, head); err != nil {
+		return err
+	}
+	for i, p := range r.Params {
+		dist, err := optunaDistribution(p)
+		if err != nil {
+			return err
+		}
+		param := map[string]any{
+			"trial_id": id, "param_name": p.Name, "param_value_internal": t.Config[i], "distribution": dist,
+		}
+		if err := log.op(optunaParam, param); err != nil {
+			return err
+		}
+	}
+	for _, attr := range []map[string]any{{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason}} {
+		// Optuna takes one attribute at a time.
+		if err := log.op(optunaUserAttr, map[string]any{"trial_id": id, "user_attr": attr}); err != nil {
+			return err
+		}
+	}
+	state := map[string]any{
+		"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime),
+	}
+	switch t.State {
+	case assay.Done:
+		state["state"], state["values"] = optunaComplete, []float64{r.Goal.Show(t.Value)}
+	case assay.Censored:
+		state["state"], state["values"] = optunaPruned, []float64{r.Goal.Show(t.Value)}
+	}
+	return log.op(optunaState, state)
+}
+
+// optunaDistribution returns the distribution of a parameter as Optuna's JSON.
+// Its internal value is our coordinate: the number, or the index of the choice.
+func optunaDistribution(p assay.Param) (string, error) {
+	name, attrs := "CategoricalDistribution", map[string]any{}
+	switch p.Kind {
+	case assay.Real:
+		name = "FloatDistribution"
+		attrs = map[string]any{"low": p.Lo, "high": p.Hi, "log": p.Log, "step": nil}
+		if p.Step > 0 && !p.Log {
+			attrs["step"] = p.Step
+		}
+	case assay.Integer:
+		name = "IntDistribution"
+		attrs = map[string]any{"low": int64(p.Lo), "high": int64(p.Hi), "log": p.Log, "step": 1}
+		if p.Step > 1 && !p.Log { // Optuna takes no step with log
+			attrs["step"] = int64(p.Step)
+		}
+	default:
+		choices := make([]any, len(p.Levels))
+		for i := range p.Levels {
+			choices[i] = p.Value(float64(i))
+		}
+		attrs["choices"] = choices
+	}
+	b, err := json.Marshal(map[string]any{"name": name, "attributes": attrs})
+	if err != nil {
+		return "", fmt.Errorf("parameter %q: %w", p.Name, err)
+	}
+	return string(b), nil
+}

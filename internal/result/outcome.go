@@ -1,0 +1,147 @@
+package result
+
+import (
+	"maps"
+	"math"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/study"
+)
+
+// An Outcome is what a study came to at its end. Its JSON is a contract.
+type Outcome struct {
+	Study     string    `json:"study"`
+	Objective Objective `json:"objective"`
+	Best      *Best     `json:"best"` // null if no trial ended well
+	Gain      *Gain     `json:"gain,omitempty"`
+	Trials    Counts    `json:"trials"`
+	Spent     float64   `json:"spent_s"`
+	Saved     float64   `json:"saved_s"`
+	Overhead  float64   `json:"overhead_s"`
+	EndedBy   string    `json:"ended_by"`
+}
+
+// An Objective is what is minimized or maximized.
+type Objective struct {
+	Metric string `json:"metric"`
+	Goal   string `json:"goal"`
+	Unit   string `json:"unit,omitempty"`
+}
+
+// A Best is the best trial of a study.
+type Best struct {
+	Trial   int64              `json:"trial"`
+	Config  map[string]any     `json:"config"`
+	Value   float64            `json:"value"`
+	Metrics map[string]float64 `json:"metrics"`
+	Command []string           `json:"command,omitempty"`
+	Dir     string             `json:"dir,omitempty"` // that the command runs in, if the study says so
+	Env     []string           `json:"env,omitempty"` // "NAME=value" that it needs besides what this process has
+}
+
+// Counts are numbers of trials by their states.
+type Counts struct {
+	Total      int `json:"total"`
+	Done       int `json:"done"`
+	Censored   int `json:"censored"`
+	Failed     int `json:"failed"`
+	Infeasible int `json:"infeasible"`
+	Withdrawn  int `json:"withdrawn,omitempty"`
+}
+
+// A Gain compares the best configuration with the first one by runs that the
+// choice of the best did not depend on.
+type Gain struct {
+	First   int64       `json:"first_trial"`
+	Change  float64     `json:"change"`  // (best - first) / |first|, of the metric
+	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
+	Runs    int         `json:"runs"`    // of each
+	Verdict string      `json:"verdict"` // "less", "more" or "~"
+}
+
+// NewOutcome returns what a study of that name, space and goal came to. What runs its
+// best configuration is not known here: see [Best].
+func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
+	o := Outcome{
+		Study: name, Spent: r.Spent.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
+		Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Trials: CountTrials(r.Trials),
+		Objective: Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit},
+	}
+	if goal.Maximize {
+		o.Objective.Goal = "maximize"
+	}
+	if !r.Found {
+		return o
+	}
+	o.Best = &Best{
+		Trial: r.Best.ID, Config: space.Values(r.Best.Config), Value: goal.Show(r.Best.Value),
+		Metrics: MetricsOf(r.Best, goal),
+	}
+	o.Gain = NewGain(goal, r)
+	return o
+}
+
+// MetricsOf returns the metrics of a trial, the objective among them.
+func MetricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
+	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
+	maps.Copy(m, t.Measurement.Metrics)
+	m["elapsed"] = t.Measurement.Elapsed.Seconds()
+	if v, ok := t.Measurement.Metric(g.Metric); ok {
+		m[g.Metric] = v
+	}
+	return m
+}
+
+// CountTrials counts trials by their states.
+func CountTrials(trials []assay.Trial) (c Counts) {
+	c.Total = len(trials)
+	for _, t := range trials {
+		switch t.State {
+		case assay.Done:
+			c.Done++
+		case assay.Censored:
+			c.Censored++
+		case assay.Failed:
+			c.Failed++
+		case assay.Infeasible:
+			c.Infeasible++
+		case assay.Withdrawn:
+			c.Withdrawn++
+		}
+	}
+	return c
+}
+
+// NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
+func NewGain(g assay.Goal, r study.Result) *Gain {
+	var first, best []float64
+	for _, c := range r.Checks {
+		switch {
+		case c.State != assay.Done && c.State != assay.Infeasible:
+		case c.ID == r.First.ID:
+			first = append(first, g.Show(c.Value))
+		case c.ID == r.Best.ID:
+			best = append(best, g.Show(c.Value))
+		}
+	}
+	n := min(len(first), len(best))
+	if n == 0 {
+		return nil
+	}
+	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{})
+	if math.IsNaN(c.Change) || math.IsInf(c.Change, 0) {
+		return nil
+	}
+	return &Gain{
+		First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)},
+		Runs: n, Verdict: c.Verdict.String(),
+	}
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}

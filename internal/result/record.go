@@ -1,0 +1,233 @@
+// Package result is what studies came to, as data: at the end of a run ([Outcome]), and
+// on record ([Record]), in the forms that commands print as JSON and that other tools
+// read. The JSON of its types is a contract.
+package result
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+)
+
+// A Store is what a study on record is read from.
+type Store interface {
+	assay.Store
+	assay.Projector
+}
+
+// A Record is a study on record with its definition.
+type Record struct {
+	Name       string
+	Definition *config.Study
+	Goal       assay.Goal
+	Params     Params
+	Summary    assay.Summary
+
+	store Store
+}
+
+// Params name the coordinates of stored configurations. They are not a Space: the
+// relations and the list do not matter to what was run.
+type Params []assay.Param
+
+// Values returns the values of a configuration by the names of the parameters.
+func (ps Params) Values(c assay.Config) map[string]any {
+	m := make(map[string]any, len(ps))
+	for i, p := range ps {
+		m[p.Name] = p.Value(c[i])
+	}
+	return m
+}
+
+// Text returns "a=1 b=x" of a configuration.
+func (ps Params) Text(c assay.Config) string {
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		parts[i] = p.Name + "=" + p.Text(c[i])
+	}
+	return strings.Join(parts, " ")
+}
+
+// Read reads a study on record. It returns an error that matches fs.ErrNotExist if there
+// is none of that name.
+func Read(ctx context.Context, store Store, name string) (*Record, error) {
+	spec, err := store.Spec(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	def, err := config.Decode(spec)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{Name: name, Definition: def, store: store}
+	if r.Goal, err = def.Goal(); err != nil {
+		return nil, err
+	}
+	for _, p := range def.Params {
+		r.Params = append(r.Params, p.Param())
+	}
+	r.Summary, err = store.Summary(ctx, name)
+	return r, err
+}
+
+// Trials yields the trials of the study in order of their ids.
+func (r *Record) Trials(ctx context.Context) iter.Seq2[assay.Trial, error] {
+	return func(yield func(assay.Trial, error) bool) {
+		for row, err := range r.store.Trials(ctx, r.Name, 0, 0) {
+			if err == nil {
+				err = r.Fits(row.Trial)
+			}
+			if !yield(row.Trial, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Fits returns an error if the trial is not one of the study's parameters.
+func (r *Record) Fits(t assay.Trial) error {
+	if len(t.Config) != len(r.Params) {
+		return fmt.Errorf("study %q: trial %d has %d coordinates for %d parameters (see assay study fsck)",
+			r.Name, t.ID, len(t.Config), len(r.Params))
+	}
+	for i, p := range r.Params {
+		if !p.Contains(t.Config[i]) {
+			return fmt.Errorf("study %q: trial %d: parameter %s has no value at %v (see assay study fsck)",
+				r.Name, t.ID, p.Name, t.Config[i])
+		}
+	}
+	return nil
+}
+
+// A Listed is one line of `assay study ls --json`.
+type Listed struct {
+	Study      string    `json:"study"`
+	Trials     int64     `json:"trials"`
+	Done       int64     `json:"done"`
+	Censored   int64     `json:"censored"`
+	Failed     int64     `json:"failed"`
+	Infeasible int64     `json:"infeasible"`
+	Withdrawn  int64     `json:"withdrawn,omitempty"`
+	Objective  string    `json:"objective"`
+	Best       *float64  `json:"best"`
+	Spent      float64   `json:"spent_s"`
+	Last       time.Time `json:"last"`
+}
+
+// Listed returns the line of the study in a list.
+func (r *Record) Listed() Listed {
+	c := r.Summary.Counts
+	l := Listed{
+		Study: r.Name, Trials: r.Summary.Trials(), Done: c[assay.Done], Censored: c[assay.Censored],
+		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
+		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
+	}
+	if r.Summary.Best > 0 {
+		v := r.Goal.Show(r.Summary.Value)
+		l.Best = &v
+	}
+	return l
+}
+
+// GoalText returns "minimize elapsed".
+func GoalText(g assay.Goal) string {
+	if g.Maximize {
+		return "maximize " + g.Metric
+	}
+	return "minimize " + g.Metric
+}
+
+// A Shown is what `assay study show --json` prints.
+type Shown struct {
+	Study  string        `json:"study"`
+	Spec   *config.Study `json:"spec"`
+	Trials Counts        `json:"trials"`
+	Spent  float64       `json:"spent_s"`
+	Best   *Best         `json:"best"`
+	Cuts   []assay.Cut   `json:"cuts,omitempty"`
+
+	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
+	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
+}
+
+// Shown returns what the study is and what it has found so far.
+func (r *Record) Shown(ctx context.Context) (Shown, error) {
+	out := Shown{Study: r.Name, Spec: r.Definition, Spent: r.Summary.Spent.Seconds()}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return out, err
+		}
+		if t.State == assay.Done && (out.Found == nil || t.Value < out.Found.Value) {
+			out.Found = &t
+		}
+		if out.Found != nil {
+			out.Curve = append(out.Curve, r.Goal.Show(out.Found.Value))
+		}
+	}
+	c := r.Summary.Counts
+	out.Trials = Counts{
+		Total: int(r.Summary.Trials()), Done: int(c[assay.Done]), Censored: int(c[assay.Censored]),
+		Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]), Withdrawn: int(c[assay.Withdrawn]),
+	}
+	if b := out.Found; b != nil {
+		out.Best = &Best{
+			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: MetricsOf(*b, r.Goal),
+		}
+	}
+	var err error
+	out.Cuts, err = r.Cuts(ctx)
+	return out, err
+}
+
+// Cuts returns what earlier studies removed from the space of the study, and what came
+// back, in order.
+func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
+	if len(r.Definition.Prior.Resolved) == 0 {
+		return nil, nil
+	}
+	var cuts []assay.Cut
+	for e, err := range r.store.Events(ctx, r.Name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Cut != nil {
+			cuts = append(cuts, *e.Cut)
+		}
+	}
+	return cuts, nil
+}
+
+// A Trial is one line of `assay study trials --json`: a contract.
+type Trial struct {
+	ID       int64              `json:"id"`
+	Config   map[string]any     `json:"config"`
+	State    assay.State        `json:"state"`
+	Value    *float64           `json:"value"` // null while it runs, or if it has none
+	Metrics  map[string]float64 `json:"metrics"`
+	Reason   string             `json:"reason"`
+	Decision *assay.Decision    `json:"decision,omitempty"`
+	Attempts int                `json:"attempts,omitempty"`
+	Started  time.Time          `json:"started"`
+	Ended    *time.Time         `json:"ended"`
+}
+
+// Trial returns a trial of the study as data.
+func (r *Record) Trial(t assay.Trial) Trial {
+	j := Trial{
+		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Metrics: map[string]float64{},
+		Reason: t.Reason, Decision: t.Decision, Attempts: t.Attempts, Started: t.Started,
+	}
+	if t.State.Final() {
+		j.Ended, j.Metrics = &t.Ended, MetricsOf(t, r.Goal)
+	}
+	if t.State.Final() && t.State != assay.Failed && t.State != assay.Withdrawn {
+		v := r.Goal.Show(t.Value)
+		j.Value = &v
+	}
+	return j
+}

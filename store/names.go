@@ -1,0 +1,53 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/assay-run/assay"
+)
+
+// What callers branch on, whatever the store. A study that does not exist matches
+// fs.ErrNotExist, one that does fs.ErrExist, and a store that was closed
+// fs.ErrClosed.
+var (
+	// ErrDamaged says that a store does not hold what was written.
+	ErrDamaged = errors.New("file is damaged")
+	// ErrName says that a study cannot have that name.
+	ErrName = assay.Errorf(assay.ClassUsage, "invalid study name")
+)
+
+// maxName is the length of the longest study name in bytes.
+const maxName = 1024
+
+// CheckName returns an error that matches [ErrName] unless name is 1 to 1024
+// bytes of valid UTF-8 without NUL.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrName)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrName, len(name), maxName)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return fmt.Errorf("%w: %q is not text", ErrName, name)
+	}
+	return nil
+}
+
+// NotExist says that there is no such study.
+func NotExist(op, study string) error {
+	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
+}
+
+// Exists says that there is a study of that name.
+func Exists(study string) error {
+	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
+}
+
+// Conflict says that at is not the end of the record.
+func Conflict(study string, at, end assay.Position) error {
+	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
+}

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What callers branch on. A study that does not exist matches fs.ErrNotExist,
+// one that does fs.ErrExist, and a store that was closed fs.ErrClosed.
+var (
+	// ErrIO says that the disk is full or failing. The outcome of the call is
+	// unknown: the same Append at the same position tells.
+	ErrIO = assay.Errorf(assay.ClassIO, "the disk is full or failing")
+	// ErrBroken says that an earlier write failed and that the file cannot be
+	// opened again, so that nobody knows what is on the disk. It comes with both
+	// errors. Every call tries again.
+	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed, and the store cannot be opened again")
+	// ErrDamaged says that the file does not hold what was written.
+	ErrDamaged = store.ErrDamaged
+	// ErrNewer says that the file was written by a newer version.
+	ErrNewer = assay.Errorf(assay.ClassUsage, "file was written by a newer version")
+	// ErrForeign says that the file is not a store.
+	ErrForeign = assay.Errorf(assay.ClassUsage, "file is not a store")
+	// ErrFileSystem says that the file system cannot hold a store safely.
+	ErrFileSystem = assay.Errorf(assay.ClassUsage, "unsafe file system")
+	// ErrBusy says that other processes kept the file for longer than
+	// [Options.Wait].
+	ErrBusy = assay.Errorf(assay.ClassUnavailable, "file is in use by other processes")
+)
+
+// classify wraps an error of the driver in the sentinel of its class.
+func classify(err error) error {
+	if errors.Is(err, ErrIO) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy) {
+		return err // it has been classified
+	}
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+			return fmt.Errorf("%w: %w", ErrIO, err)
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+	}
+	return err
+}
+
+// isBusy reports whether err says that another connection holds a lock.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}

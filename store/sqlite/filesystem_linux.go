@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/assay-run/assay/internal/mountinfo"
+)
+
+// A file system that several machines mount cannot hold a store: processes
+// that use a WAL must share memory, and a lock that is not known to all of them
+// is no lock. On others, memory maps of a file are not coherent between
+// processes or fsync is not passed on.
+//
+// unsafeMagic names them by the f_type of statfs(2).
+func unsafeMagic(magic uint32) string {
+	switch magic {
+	case 0x6969:
+		return "NFS"
+	case 0x517b, 0xfe534d42, 0xff534d42:
+		return "SMB/CIFS"
+	case 0x0bd00bd0:
+		return "Lustre"
+	case 0x47504653:
+		return "GPFS (Spectrum Scale)"
+	case 0x19830326:
+		return "BeeGFS"
+	case 0x00c36400:
+		return "CephFS"
+	case 0xaad7aaea:
+		return "PanFS"
+	case 0x20030528:
+		return "OrangeFS"
+	case 0x5346414f, 0x6b414653:
+		return "AFS"
+	case 0x73757245:
+		return "Coda"
+	case 0x564c:
+		return "NCP"
+	case 0x01161970:
+		return "GFS2"
+	case 0x7461636f:
+		return "OCFS2"
+	case 0x01021997:
+		return "9P" // shared with a host or another guest; no coherent maps
+	case 0x786f4256:
+		return "VirtualBox shared folder"
+	case 0xbacbacbc:
+		return "VMware shared folder"
+	}
+	return ""
+}
+
+const magicFUSE = 0x65735546
+
+// localFUSE are file systems in user space that keep their files on this
+// machine; any other, such as fuse.sshfs, fuse.s3fs and fuse.glusterfs, is
+// taken for a network file system.
+func localFUSE(kind string) bool {
+	switch kind {
+	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.ext4", "fuse.ntfs-3g", "fuse.bindfs":
+		return true
+	}
+	return false
+}
+
+// checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a
+// file system on which a store could be damaged.
+func checkFileSystem(dir string) error {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return fmt.Errorf("%w: statfs %s: %w", ErrIO, dir, err)
+	}
+	magic := uint32(st.Type)
+	name := unsafeMagic(magic)
+	if magic == magicFUSE {
+		if kind := fileSystemOf(dir); !localFUSE(kind) {
+			name = "FUSE (" + kind + ")"
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is on %s, where the locks and the shared memory of a store do not reach all machines; "+
+		"put it on a local disk with --store PATH", ErrFileSystem, dir, name)
+}
+
+// fileSystemOf returns the type of the file system that dir is on, such as
+// "fuse.sshfs", or "fuse" if it cannot be found out.
+func fileSystemOf(dir string) string {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return "fuse"
+	}
+	defer f.Close()
+	if kind := mountType(f, dir); kind != "" {
+		return kind
+	}
+	return "fuse"
+}
+
+// mountType returns the type of the mount that holds the absolute path dir in
+// the text of /proc/self/mountinfo (proc(5)), or "". The last mount on the
+// longest mount point counts.
+func mountType(text io.Reader, dir string) (kind string) {
+	mounts, _ := mountinfo.Read(text)
+	longest := -1
+	for _, m := range mounts {
+		if within(dir, m.Point) && len(m.Point) >= longest {
+			longest, kind = len(m.Point), m.Type
+		}
+	}
+	return kind
+}
+
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

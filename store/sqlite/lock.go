@@ -1,0 +1,205 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// lockDir is the directory of the lock files, beside the store.
+const lockDir = "locks"
+
+// A holder is the content of a lock file, for people: who has the lock. The
+// lock itself is the kernel's (flock) and ends with the process; content that a
+// killed process left means nothing.
+type holder struct {
+	Study string    `json:"study,omitempty"`
+	By    string    `json:"by,omitempty"` // what it calls itself
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+func (h holder) String() string {
+	if h.PID == 0 {
+		return "another process"
+	}
+	text := fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.Local().Format(time.DateTime))
+	if h.By != "" {
+		text = h.By + ", " + text
+	}
+	return text
+}
+
+// Lock implements [assay.Locker]. The study need not exist yet, so that a name
+// can be reserved. It waits for nobody but a process that has been killed. Reading
+// needs no lock.
+func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx), store.CheckName(study)); err != nil {
+		return nil, err
+	}
+	f, err := s.lockStudy(ctx, study, "")
+	if err != nil {
+		return nil, err
+	}
+	return f.release, nil
+}
+
+// killedWait is how long a lock outlives the process that had it at the most: a
+// child that was between fork and exec when the process was killed has the file open
+// until it has called exec.
+const killedWait = 2 * time.Second
+
+// lockStudy takes the lock of a study. It does not wait for a holder that lives. One
+// that has been killed holds nothing but what its last child has not closed yet, so
+// lockStudy waits until the kernel has let go of it.
+func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
+	path := s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study))))
+	for end := time.Now().Add(killedWait); ; {
+		f, err := tryFlock(path, holder{Study: study, By: by})
+		if err == nil {
+			return f, nil
+		}
+		locked, is := errors.AsType[*lockedError](err)
+		if !is || !locked.by.killed() || time.Now().After(end) {
+			return nil, fmt.Errorf("study %q: %w", study, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// killed reports whether the process of the holder has ended, as far as this machine
+// can tell.
+func (h holder) killed() bool {
+	here, err := os.Hostname()
+	if err != nil || h.Host != here || h.PID <= 0 {
+		return false
+	}
+	return errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
+}
+
+// A lockedError is [assay.ErrLocked] with who has the lock.
+type lockedError struct{ by holder }
+
+func (e *lockedError) Error() string { return fmt.Sprintf("%v: by %v", assay.ErrLocked, e.by) }
+func (e *lockedError) Unwrap() error { return assay.ErrLocked }
+
+// Lease implements [assay.Leaser] over the lock of the study. The kernel keeps
+// others out until this process has closed Lost or ended, however late its clock
+// is: a process that is stopped loses nothing. Fences count for the whole file.
+func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
+	if err := store.CheckLease(ctx, study, ttl); err != nil {
+		return nil, err
+	}
+	f, err := s.lockStudy(ctx, study, holder)
+	if err != nil {
+		return nil, err
+	}
+	var fence int64
+	err = s.write(ctx, func() error {
+		return s.conn.QueryRowContext(context.WithoutCancel(ctx),
+			`INSERT INTO fence (id, last) VALUES (1, 1)
+			ON CONFLICT (id) DO UPDATE SET last = last + 1 RETURNING last`).Scan(&fence)
+	})
+	if err != nil {
+		return nil, errors.Join(err, f.release())
+	}
+	return store.NewLease(study, fence, ttl, func() bool { return isAt(f.file, f.path) }, f.release), nil
+}
+
+// lockPath returns the path of one of the store's lock files.
+func (s *Store) lockPath(name string) string {
+	return filepath.Join(filepath.Dir(s.path), lockDir, filepath.Base(s.path)+"."+name)
+}
+
+// waitFlock takes the lock of the file at path, waiting for at most that long.
+func waitFlock(ctx context.Context, path string, wait time.Duration) (release func() error, err error) {
+	for end := time.Now().Add(wait); ; {
+		f, err := tryFlock(path, holder{})
+		if err == nil {
+			return f.release, nil
+		}
+		if !errors.Is(err, assay.ErrLocked) {
+			return nil, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// A fileLock is a lock that this process has.
+type fileLock struct {
+	file    *os.File
+	path    string
+	release func() error // the second call does nothing
+}
+
+// tryFlock takes the lock of the file at path and writes the holder into it, or
+// returns an error that matches [assay.ErrLocked] and says who has it. An open
+// file has the lock, so that a process also locks itself out.
+func tryFlock(path string, h holder) (*fileLock, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrIO, err)
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			defer f.Close()
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, &lockedError{readHolder(f)}
+			}
+			return nil, fmt.Errorf("%w: flock %s: %w", ErrIO, path, err)
+		}
+		if !isAt(f, path) {
+			f.Close() // its last holder has removed it
+			continue
+		}
+		h.PID, h.Since = os.Getpid(), time.Now().UTC()
+		h.Host, _ = os.Hostname()
+		// The content is a courtesy: a full disk does not prevent the lock.
+		if b, err := json.Marshal(h); err == nil && f.Truncate(0) == nil {
+			_, _ = f.Write(append(b, '\n')) // for people; the lock does not need it
+		}
+		return &fileLock{f, path, sync.OnceValue(func() error {
+			// In this order, so that who opens the file afterwards makes a new one.
+			return errors.Join(os.Remove(path), f.Close())
+		})}, nil
+	}
+}
+
+// isAt reports whether f is still the file at path.
+func isAt(f *os.File, path string) bool {
+	mine, err1 := f.Stat()
+	theirs, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(mine, theirs)
+}
+
+func readHolder(r io.Reader) (h holder) {
+	b, err := io.ReadAll(io.LimitReader(r, 1<<14))
+	if err != nil || json.Unmarshal(b, &h) != nil {
+		return holder{}
+	}
+	return h
+}

@@ -1,0 +1,320 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// A list is read in pages, each in its own short transaction: a caller that
+// takes its time, stops early or appends meanwhile holds nothing, and the log
+// can be folded into the file behind it.
+const pageRows = 256
+
+// read runs f in a transaction of one connection.
+func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
+		return err
+	}
+	reads := s.reads.Load()
+	tx, err := reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err == nil {
+		err = f(tx)
+		tx.Rollback()
+	}
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // rather than that the statement was interrupted
+	}
+	if err != nil && (s.broken.Load() != nil || s.reads.Load() != reads) {
+		return cmp.Or(s.usable(ctx), ErrBroken) // the next call has other connections
+	}
+	return classify(err)
+}
+
+// each calls f for each row of the query.
+func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return scanError(err)
+		}
+	}
+	return rows.Err()
+}
+
+// Spec implements [assay.Store].
+func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		var r store.Record
+		var name string
+		err := tx.QueryRowContext(ctx, `SELECT s.id, s.name, s.spec, e.payload, e.crc, e.hash FROM studies s
+			LEFT JOIN events e ON e.study = s.id AND e.seq = 0 WHERE s.name = ?`, study).
+			Scan(&r.Study, &name, &spec, &r.Payload, &r.CRC, &r.Hash)
+		if errors.Is(err, sql.ErrNoRows) {
+			return store.NotExist("read", study)
+		}
+		if err != nil {
+			return scanError(err)
+		}
+		return checkCreation(r, name, spec)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return spec, nil
+}
+
+// checkCreation returns an error that matches [ErrDamaged] unless r is the
+// creation of that study.
+func checkCreation(r store.Record, name string, spec []byte) error {
+	if err := store.NewVerifier(0).Check(r); err != nil {
+		return fmt.Errorf("study %q: %w", name, err)
+	}
+	c, err := store.DecodeCreation(r.Payload)
+	if err != nil || c.Study != name || !bytes.Equal(c.Spec, spec) {
+		return fmt.Errorf("%w: study %q: name or specification differs from its creation", ErrDamaged, name)
+	}
+	return nil
+}
+
+// Studies implements [assay.Store].
+func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
+	return paged("", 0, func(after string, most int) (page []string, err error) {
+		err = s.read(ctx, func(tx *sql.Tx) error {
+			return each(ctx, tx, func(rows *sql.Rows) error {
+				var name string
+				err := rows.Scan(&name)
+				if err == nil {
+					page = append(page, name)
+				}
+				return err
+			}, `SELECT name FROM studies WHERE name > ? ORDER BY name LIMIT ?`, after, most)
+		})
+		return page, err
+	}, func(name string) string { return name })
+}
+
+// paged yields values in pages of at most pageRows, each page behind the key of
+// the last value: the first n values behind after, or all if n is 0. What a page
+// has before its error is yielded before it.
+func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		after, left := after, n
+		for {
+			most := pageRows
+			if n > 0 {
+				most = min(most, left)
+			}
+			values, err := page(after, most)
+			for _, v := range values {
+				if !yield(v, nil) {
+					return
+				}
+				after = key(v)
+			}
+			if err != nil {
+				var zero T
+				yield(zero, err)
+				return
+			}
+			left -= len(values)
+			if len(values) < most || n > 0 && left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// A place is where a list of one study goes on.
+type place struct {
+	study int64
+	after int64 // number of the event behind which the list begins
+	*store.Verifier
+}
+
+// Events implements [assay.Store]. It yields at least the events that there
+// are when the iteration begins, and verifies each. If the study is removed
+// meanwhile, it ends with an error that matches fs.ErrNotExist.
+func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		at := place{Verifier: store.NewVerifier(int64(after)), after: max(int64(after), 0)}
+		for more := true; more; {
+			var page []assay.Event
+			err := s.read(ctx, func(tx *sql.Tx) (err error) {
+				page, more, err = eventPage(ctx, tx, study, &at)
+				return err
+			})
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+		}
+	}
+}
+
+// eventPage returns the verified events of the next page, those before an error
+// included, and whether there are more.
+func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []assay.Event, more bool, err error) {
+	var id, last int64
+	var head []byte
+	err = tx.QueryRowContext(ctx, `SELECT s.id, h.seq, h.hash FROM studies s LEFT JOIN heads h ON h.study = s.id
+		WHERE s.name = ?`, study).Scan(&id, &last, &head)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && at.study != 0 && at.study != id {
+		return nil, false, store.NotExist("read", study)
+	}
+	if err != nil {
+		return nil, false, scanError(err)
+	}
+	if at.study = id; at.after > last {
+		return nil, false, nil
+	}
+	var n int
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		n++
+		r := store.Record{Study: id}
+		if err := rows.Scan(&r.Seq, &r.Payload, &r.CRC, &r.Hash); err != nil {
+			return err
+		}
+		if err := at.Check(r); err != nil {
+			return fmt.Errorf("study %q: %w", study, err)
+		}
+		if r.Seq <= at.after {
+			return nil // the creation, or the event before, whose hash is the next one's
+		}
+		e, err := store.DecodeEvent(r.Payload)
+		if err != nil {
+			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err)
+		}
+		page = append(page, e)
+		return nil
+	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`, id, at.Next, pageRows)
+	if err == nil && n < pageRows && (at.Next != last+1 || !bytes.Equal(at.Hash, head)) {
+		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.Next-1)
+	}
+	return page, n == pageRows, err
+}
+
+// Trials implements [assay.Projector].
+func (s *Store) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
+	return func(yield func(assay.TrialRow, error) bool) {
+		var id int64 // of the study, once it is known
+		paged(after, n, func(after int64, most int) (page []assay.TrialRow, err error) {
+			err = s.read(ctx, func(tx *sql.Tx) (err error) {
+				page, err = trialPage(ctx, tx, study, &id, after, most)
+				return err
+			})
+			return page, err
+		}, func(row assay.TrialRow) int64 { return row.Trial.ID })(yield)
+	}
+}
+
+// trialPage returns the trials after that ID, read from the events they come
+// from: those are exact and have a checksum.
+func trialPage(
+	ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int,
+) (page []assay.TrialRow, err error) {
+	var now int64
+	err = tx.QueryRowContext(ctx, `SELECT id FROM studies WHERE name = ?`, study).Scan(&now)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && *id != 0 && *id != now {
+		return nil, store.NotExist("read", study)
+	}
+	*id = now
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		r := store.Record{Study: now}
+		var trial int64
+		var state, config, started string
+		if err := rows.Scan(&trial, &state, &config, &started, &r.Seq, &r.Payload, &r.CRC); err != nil {
+			return err
+		}
+		row, err := decodeRow(r, func() (assay.Trial, error) {
+			return askedBefore(trial, assay.Running, config, started)
+		})
+		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
+			err = fmt.Errorf("it is not the event of a trial that is %s", state)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: study %q: trial %d: event %d: %w", ErrDamaged, study, trial, r.Seq, err)
+		}
+		page = append(page, row)
+		return nil
+	}, `SELECT t.id, t.state, t.config, t.started, t.seq, ifnull(e.payload, ''), ifnull(e.crc, 0) FROM trials t
+		LEFT JOIN events e ON e.study = t.study AND e.seq = t.seq
+		WHERE t.study = ? AND t.id > ? ORDER BY t.id LIMIT ?`, now, after, most)
+	return page, err
+}
+
+// decodeRow returns the row that the record gives a trial. A withdrawal does not
+// say what was withdrawn: asked does, from columns without a checksum.
+func decodeRow(r store.Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
+	if r.CRC != store.Checksum(r.Study, r.Seq, r.Payload) {
+		return assay.TrialRow{}, errors.New("wrong checksum")
+	}
+	e, err := store.DecodeEvent(r.Payload)
+	if err != nil {
+		return assay.TrialRow{}, err
+	}
+	sum := store.NewSummary("", time.Time{})
+	sum.Events = r.Seq - 1
+	var old assay.Trial
+	if e.Withdrawn != nil {
+		if old, err = asked(); err != nil {
+			return assay.TrialRow{}, err
+		}
+	}
+	row, _ := store.Project(&sum, e, old, e.Withdrawn != nil)
+	return row, nil
+}
+
+// Summary implements [assay.Projector]. It costs the same for any number of trials.
+func (s *Store) Summary(ctx context.Context, study string) (assay.Summary, error) {
+	sums, err := s.summaries(ctx, `s.name = ?`, study, 1)
+	if err == nil && len(sums) == 0 {
+		err = store.NotExist("read", study)
+	}
+	if err != nil {
+		return assay.Summary{}, err
+	}
+	return sums[0], nil
+}
+
+// Summaries implements [assay.Projector]. It costs the same for any number of trials.
+func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
+	return paged(after, n, func(after string, most int) ([]assay.Summary, error) {
+		return s.summaries(ctx, `s.name > ?`, after, most)
+	}, func(sum assay.Summary) string { return sum.Study })
+}
+
+// summaries returns the first summaries of the studies that match.
+func (s *Store) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			_, _, _, sum, err := scanHead(rows)
+			if err == nil {
+				page = append(page, sum)
+			}
+			return err
+		}, `SELECT s.id, s.name, s.created, h.seq, h.hash, h.hash, `+summaryColumns+`
+			FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE `+where+` ORDER BY s.name LIMIT ?`, name, most)
+	})
+	return page, err
+}

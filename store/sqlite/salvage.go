@@ -1,0 +1,205 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// A Salvaged is what [Salvage] copied of one study.
+type Salvaged struct {
+	Study  string
+	Events int64      // copied
+	Lost   [][2]int64 // first and last number of the events that are not there
+	// Guessed says that the record of the study's creation is lost, so that
+	// name and specification have no checksum or are not known at all.
+	Guessed bool
+}
+
+// Salvage copies every readable event of the damaged store at path into a new
+// store at dst. It reads the pages of the file and its log without SQLite,
+// takes what has a right checksum, and does not change the file. The events of a
+// study are numbered anew; the report says which are not there.
+//
+// No store of this process may be open on path, for closing the file would
+// end SQLite's locks on it. Salvage holds all events in memory. It returns an
+// error that matches fs.ErrExist if dst exists.
+func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, error) {
+	if _, err := os.Lstat(dst); !errors.Is(err, fs.ErrNotExist) {
+		return nil, &fs.PathError{Op: "salvage to", Path: dst, Err: fs.ErrExist}
+	}
+	found := finds{}
+	if err := found.read(path); err != nil {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	s, err := Open(ctx, dst, opts)
+	if err != nil {
+		return nil, err
+	}
+	var report []Salvaged
+	names := map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		f := found[id]
+		if len(f.records) == 0 && f.name == "" {
+			continue // only a row of heads
+		}
+		r, err := f.copy(ctx, s, id, names)
+		if err != nil {
+			return report, errors.Join(err, s.Close())
+		}
+		report = append(report, r)
+	}
+	return report, s.Close()
+}
+
+// finds is what was found of each study, by its number.
+type finds map[int64]*find
+
+type find struct {
+	records map[int64][]byte // payload by seq, checked
+	name    string           // in the table studies, not checked
+	spec    []byte
+	created time.Time
+	last    int64 // seq in the table heads, not checked
+}
+
+func (found finds) at(id int64) *find {
+	if found[id] == nil {
+		found[id] = &find{records: map[int64][]byte{}}
+	}
+	return found[id]
+}
+
+// read looks through all pages of the file and its log.
+func (found finds) read(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	p := &pages{file: file, overlay: map[uint32]int64{}}
+	var stray []walFrame
+	if wal, err := os.Open(path + "-wal"); err == nil {
+		defer wal.Close()
+		scan, err := scanWAL(wal)
+		if err != nil {
+			return err
+		}
+		p.wal, stray = wal, scan.stray
+		for _, f := range scan.frames {
+			p.overlay[f.page] = f.offset
+		}
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	last := uint32((info.Size() + pageSize - 1) / pageSize)
+	for n := range p.overlay {
+		last = max(last, n)
+	}
+	for n := uint32(1); n <= last && n > 0; n++ {
+		if err := found.page(p, n); err != nil {
+			return err
+		}
+	}
+	// Behind a fault of the log are newer images of some pages. Events are only
+	// added, so what both have is the same.
+	for _, f := range stray {
+		p.overlay[f.page] = f.offset
+		if err := found.page(p, f.page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page takes what is on page n.
+func (found finds) page(p *pages, n uint32) error {
+	buf := make([]byte, pageSize)
+	if ok, err := p.read(n, buf); !ok {
+		return err
+	}
+	var failed error
+	cells(buf, n == 1, func(c cell) {
+		rec, err := p.record(c)
+		switch {
+		case err == nil:
+			found.take(c.rowid, columns(rec))
+		case !errors.Is(err, errShort):
+			failed = err
+		}
+	})
+	return failed
+}
+
+// take sorts a row by what it looks like: one of events, whose checksum is
+// right, of studies, or of heads.
+func (found finds) take(rowid int64, v []value) {
+	switch {
+	case rowid == 0 && len(v) == 6 && v[0].isInt && v[1].isInt && v[3].isText && v[4].isInt && v[5].isBlob:
+		study, seq, payload := v[0].n, v[1].n, v[3].b
+		if study > 0 && seq >= 0 && v[4].n == int64(store.Checksum(study, seq, payload)) {
+			found.at(study).records[seq] = payload
+		}
+	case rowid > 0 && len(v) == 4 && v[0].null && v[1].isText && v[2].isBlob && v[3].isText:
+		f := found.at(rowid)
+		f.name, f.spec, f.created = string(v[1].b), v[2].b, parseTimeOr(string(v[3].b))
+	case rowid > 0 && (len(v) == 15 || len(v) == 11) && v[0].null && v[1].isInt && v[2].isBlob:
+		found.at(rowid).last = v[1].n
+	}
+}
+
+// copy makes the study in s, with a name that is not in names yet.
+func (f *find) copy(ctx context.Context, s *Store, id int64, names map[string]bool) (Salvaged, error) {
+	c, err := store.DecodeCreation(f.records[0])
+	r := Salvaged{Guessed: f.records[0] == nil || err != nil}
+	if r.Guessed {
+		c = store.Creation{Study: f.name, Spec: f.spec, Created: f.created}
+	}
+	if store.CheckName(c.Study) != nil {
+		c.Study = fmt.Sprintf("salvaged-%d", id)
+	}
+	for n, name := 2, c.Study; names[c.Study]; n++ {
+		c.Study = fmt.Sprintf("%s (%d)", name, n)
+	}
+	names[c.Study] = true
+	r.Study = c.Study
+	payload, err := c.Encode()
+	if err != nil {
+		return r, err
+	}
+	delete(f.records, 0)
+	var events []assay.Event
+	var payloads [][]byte
+	next := int64(1)
+	for _, seq := range slices.Sorted(maps.Keys(f.records)) {
+		e, err := store.DecodeEvent(f.records[seq])
+		if err != nil {
+			continue // written by something else: it counts as lost
+		}
+		if seq > next {
+			r.Lost = append(r.Lost, [2]int64{next, seq - 1})
+		}
+		next = seq + 1
+		events, payloads = append(events, e), append(payloads, f.records[seq])
+	}
+	if f.last >= next {
+		r.Lost = append(r.Lost, [2]int64{next, f.last})
+	}
+	r.Events = int64(len(events))
+	return r, s.write(ctx, func() error {
+		if err := s.insertStudy(c.Study, c.Spec, c.Created, payload); err != nil {
+			return err
+		}
+		return s.insertAt(c.Study, 0, events, payloads)
+	})
+}

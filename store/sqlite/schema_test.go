@@ -1,0 +1,154 @@
+package sqlite
+
+import (
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+var writeFixture = flag.Bool("write-fixture", false, "write testdata of the newest format")
+
+// Files of every released format can be read. A fixture is written once, by
+// the release that has the format.
+func TestFixtures(t *testing.T) {
+	const name = "testdata/v1.db"
+	if *writeFixture {
+		writeFixtureFile(t, name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(fastDir(t), "v1.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openTest(t, path)
+	for study, want := range fixtureStudies() {
+		if spec, err := s.Spec(t.Context(), study); err != nil || string(spec) != "spec of "+study {
+			t.Errorf("%q: got %q, %v", study, spec, err)
+		}
+		if n := checkPairs(t, s, study); n != want {
+			t.Errorf("%q: got %d trials, want %d", study, n, want)
+		}
+		sum, err := s.Summary(t.Context(), study)
+		if err != nil || sum.Counts[assay.Done] != want || sum.Best != want || sum.Events != 2*want {
+			t.Errorf("%q: got the summary %+v, %v", study, sum, err)
+		}
+	}
+	checkFsck(t, s)
+}
+
+// fixtureStudies are the studies of the fixtures and their numbers of trials.
+func fixtureStudies() map[string]int64 { return map[string]int64{"a": 8, "b/ü": 2} }
+
+func writeFixtureFile(t *testing.T, name string) {
+	t.Helper()
+	s := openTest(t, name)
+	for study, n := range fixtureStudies() {
+		if err := s.Create(t.Context(), study, []byte("spec of "+study)); err != nil {
+			t.Fatal(err)
+		}
+		grow(t, s, study, 1, n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove("testdata/locks")
+}
+
+// A migration that fails leaves the file as it was.
+func TestMigrationFails(t *testing.T) {
+	s := newTest(t)
+	grow(t, s, "a", 1, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	statements := strings.SplitAfter(slowMigrations()[2], ";\n")
+	for k := range statements {
+		broken := strings.Join(statements[:k], "") + "\nSELECT no_such_column;\n" + strings.Join(statements[k:], "")
+		_, err := Open(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
+		if err == nil || !strings.Contains(err.Error(), "from format 2 to 3") {
+			t.Fatalf("a fault at statement %d: got %v, want an error", k, err)
+		}
+		old := openTest(t, s.Path())
+		if n := checkPairs(t, old, "a"); n != 10 {
+			t.Errorf("a fault at statement %d: got %d trials, want 10", k, n)
+		}
+		checkFsck(t, old)
+		old.Close()
+	}
+}
+
+// Nor does one that is killed: the file has the old format or the new one, and
+// the old program refuses the new one.
+func TestMigrationKilled(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	before, after := 0, 0
+	var whole time.Duration // of a migration that nobody ends
+	cycles := 12
+	if soak() {
+		cycles = 200
+	}
+	for cycle := range cycles {
+		s := newTest(t)
+		grow(t, s, "a", 1, 10)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, child(t, "migrate", s.Path()), nil)
+		if begin := time.Now(); cycle == 0 {
+			<-r.done
+			whole = time.Since(begin)
+		}
+		time.AfterFunc(time.Duration(rng.Int64N(int64(whole))), func() { r.cmd.Process.Kill() })
+		<-r.done
+		old, err := Open(t.Context(), s.Path(), Options{})
+		switch {
+		case err == nil:
+			before++
+			if n := checkPairs(t, old, "a"); n != 10 {
+				t.Errorf("got %d trials, want 10", n)
+			}
+			checkFsck(t, old)
+			old.Close()
+		case errors.Is(err, ErrNewer):
+			after++
+		default:
+			t.Errorf("half migrated: %v", err)
+		}
+	}
+	if before == 0 || after == 0 {
+		t.Errorf("%d before and %d after the migration", before, after)
+	}
+	t.Logf("%d kills: %d before, %d after the migration", cycles, before, after)
+}
+
+// Two programs that open a new file at once make one store.
+func TestOpenAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	errs := make(chan error)
+	for range 8 {
+		go func() {
+			s, err := Open(t.Context(), path, Options{})
+			if err == nil {
+				err = s.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range 8 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	checkFsck(t, openTest(t, path))
+}

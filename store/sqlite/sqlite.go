@@ -1,0 +1,337 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// Options are the options of [Open]. The zero value is the default.
+type Options struct {
+	// Wait is how long a call waits for other processes that write to the same
+	// file; 0 means one minute. Writes take turns of about a millisecond.
+	Wait time.Duration
+	// AnyFileSystem opens the file on a file system that is refused otherwise.
+	// It is the caller's promise that one machine at a time uses the file.
+	AnyFileSystem bool
+
+	synchronous string         // FULL unless a test needs a control that must fail
+	migrations  []string       // those of the package unless a test has its own
+	migrated    func(done int) // for tests, see migrate
+}
+
+// A Store keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
+// is safe for concurrent use, by several processes of one machine too.
+//
+// Append costs one synchronous write, whatever the number of events, and some
+// 100 µs; it does not depend on the number of trials. After an error that
+// matches [ErrIO] the connections are broken: a disk that failed to write may
+// claim success when it is asked again. The next call opens the file again, which
+// writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
+// fails too. What was opened before, a lock included, stays.
+type Store struct {
+	path string
+	opts Options
+
+	reads  atomic.Pointer[sql.DB]
+	turn   chan struct{} // holds a value while a goroutine uses what follows
+	writes *sql.DB
+	conn   *sql.Conn // the only connection of writes
+	stmts  statements
+
+	broken atomic.Pointer[error] // the write that failed, or fs.ErrClosed
+	close  func() error
+}
+
+var (
+	_ assay.Store     = (*Store)(nil)
+	_ assay.Remover   = (*Store)(nil)
+	_ assay.Locker    = (*Store)(nil)
+	_ assay.Leaser    = (*Store)(nil)
+	_ assay.Watcher   = (*Store)(nil)
+	_ assay.Projector = (*Store)(nil)
+)
+
+// Open opens the store at path and creates it if there is none, with its
+// directory. New directories have mode 0700 and files 0600.
+//
+// It returns an error that matches [ErrFileSystem] on a file system that two
+// machines may share, [ErrNewer] for a file of a newer version, [ErrForeign]
+// for any other SQLite file, and [ErrDamaged] for a file that lost data; see
+// [Salvage]. The store must be closed.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.Wait == 0 {
+		opts.Wait = time.Minute
+	}
+	if opts.synchronous == "" {
+		opts.synchronous = "FULL"
+	}
+	if opts.migrations == nil {
+		opts.migrations = migrations()
+	}
+	path, err := prepareDir(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, opts: opts, turn: make(chan struct{}, 1)}
+	s.close = sync.OnceValue(s.shut)
+	if err := s.open(ctx, s.create); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// prepareDir makes the directories of the store and returns its path without
+// symbolic links, so that every process finds the same locks beside it.
+func prepareDir(path string, opts Options) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	if !opts.AnyFileSystem {
+		if err := checkFileSystem(dir); err != nil {
+			return "", err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, lockDir), 0o700); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// open opens the connections. One process at a time does that: SQLite changes
+// the journal mode, recovers and migrates without waiting for its locks. If there
+// is no file, missing makes it.
+func (s *Store) open(ctx context.Context, missing func(context.Context) error) (err error) {
+	release, err := waitFlock(ctx, s.lockPath("open"), s.opts.Wait)
+	if err != nil {
+		return err
+	}
+	defer release()
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = missing(ctx)
+	case err == nil && !info.Mode().IsRegular():
+		err = fmt.Errorf("%w: it is not a regular file", ErrForeign)
+	case err == nil && info.Size() < pageSize:
+		err = fmt.Errorf("%w: it has only %d bytes; remove it if it never was a store", ErrDamaged, info.Size())
+	}
+	if err != nil {
+		return err
+	}
+	if s.writes, s.conn, err = dial(ctx, s.path, s.opts); err != nil {
+		return err
+	}
+	reads, err := sql.Open("sqlite", dsn(s.path, "_query_only=1", "_busy_timeout="+millis(s.opts.Wait)))
+	if err == nil {
+		reads.SetMaxOpenConns(4)
+		s.reads.Store(reads)
+		err = s.ready(ctx)
+	}
+	if err != nil {
+		_ = s.disconnect() // err says more
+	}
+	return err
+}
+
+// disconnect closes the connections that there are.
+func (s *Store) disconnect() (err error) {
+	if reads := s.reads.Load(); reads != nil {
+		err = reads.Close()
+	}
+	if s.conn != nil {
+		// The writer is the last: only it may fold the log.
+		err = errors.Join(err, s.stmts.close(), s.conn.Close(), s.writes.Close())
+	}
+	s.writes, s.conn, s.stmts = nil, nil, statements{}
+	return classify(err)
+}
+
+// heal opens the file again after a write that failed. The caller has the turn.
+func (s *Store) heal(ctx context.Context) error {
+	failure := s.broken.Load()
+	switch {
+	case failure == nil:
+		return nil
+	case errors.Is(*failure, fs.ErrClosed):
+		return fmt.Errorf("%w", fs.ErrClosed)
+	}
+	_ = s.disconnect() // what it says was said by the write that failed
+	err := s.open(ctx, func(context.Context) error { return fmt.Errorf("%w: the file is gone", ErrDamaged) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w: %w", ErrBroken, *failure, err)
+	}
+	s.broken.Store(nil)
+	return nil
+}
+
+// ready brings an opened file to the state in which it can be used.
+func (s *Store) ready(ctx context.Context) error {
+	version, err := fileVersion(ctx, s.conn, len(s.opts.migrations))
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%w: it is an empty database", ErrForeign) // ours are never
+	}
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.conn, s.opts.migrations, s.opts.migrated); err != nil {
+		return err
+	}
+	if err := s.checkWAL(ctx); err != nil {
+		return err
+	}
+	// What a crash left in the log may sit in the page cache only, if the
+	// crash was a failed fsync. A checkpoint writes it again, elsewhere.
+	var busy, log, done int
+	err = s.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &done)
+	if err != nil && !isBusy(err) {
+		return classify(err)
+	}
+	if _, err := s.conn.ExecContext(ctx, "PRAGMA busy_timeout = "+millis(turnLength)); err != nil {
+		return classify(err)
+	}
+	return s.stmts.prepare(ctx, s.conn)
+}
+
+// create makes the file under another name, so that a crash leaves none or a
+// whole one: a file that is too short is always damage.
+func (s *Store) create(ctx context.Context) error {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		// Left by a file that was removed; SQLite would take them for ours.
+		if info, err := os.Stat(s.path + suffix); err == nil && info.Size() > 0 && suffix == "-wal" {
+			return fmt.Errorf("%w: the file is gone, but its log %s is there", ErrDamaged, filepath.Base(s.path)+suffix)
+		}
+		os.Remove(s.path + suffix)
+	}
+	fresh := s.path + ".new"
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(fresh + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %w", ErrIO, err)
+		}
+	}
+	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	f.Close()
+	db, conn, err := dial(ctx, fresh, s.opts)
+	if err != nil {
+		return err
+	}
+	err = migrate(ctx, conn, s.opts.migrations, s.opts.migrated)
+	if err = errors.Join(err, conn.Close(), db.Close()); err != nil {
+		return classify(err)
+	}
+	if err := os.Rename(fresh, s.path); err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	return syncDir(filepath.Dir(s.path))
+}
+
+// dial opens one connection for writing, in WAL mode.
+func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, error) {
+	db, err := sql.Open("sqlite", dsn(path,
+		"_busy_timeout="+millis(opts.Wait),
+		fmt.Sprintf("_pragma=page_size(%d)", pageSize),
+		"_pragma=secure_delete(1)", // salvage must not find what was removed
+		"_foreign_keys=1",
+		"_journal_mode=WAL",
+		"_synchronous="+opts.synchronous))
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		db.Close()
+		return nil, nil, classify(err)
+	}
+	var mode string
+	if err = conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err == nil && mode != "wal" {
+		err = fmt.Errorf("%w: no shared memory for a WAL", ErrFileSystem)
+	}
+	if err != nil {
+		conn.Close()
+		db.Close()
+		return nil, nil, classify(err)
+	}
+	return db, conn, nil
+}
+
+// dsn returns the data source name of the file at the absolute path.
+func dsn(path string, params ...string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_error_rc=1&_dqs=0"}
+	for _, p := range params {
+		u.RawQuery += "&" + p
+	}
+	return u.String()
+}
+
+func millis(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
+
+// syncDir makes the names in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	return nil
+}
+
+// Path returns the path of the file.
+func (s *Store) Path() string { return s.path }
+
+// Close closes the store; later calls match fs.ErrClosed. The last process to
+// close the file folds its log into it.
+func (s *Store) Close() error { return s.close() }
+
+func (s *Store) shut() error {
+	s.turn <- struct{}{} // when a running write has ended
+	defer func() { <-s.turn }()
+	closed := fs.ErrClosed
+	s.broken.Store(&closed)
+	return s.disconnect()
+}
+
+// usable returns nil if the store can be used, if need be by opening the file
+// again, and else why it cannot.
+func (s *Store) usable(ctx context.Context) error {
+	if s.broken.Load() == nil {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+		return s.heal(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// watchInterval is how often a watcher looks whether a study has more events. A
+// look costs one row.
+const watchInterval = 100 * time.Millisecond
+
+// Watch implements [assay.Watcher]: it looks at the end of the record ten times a
+// second. Every event is verified, with the one before it.
+func (s *Store) Watch(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		var first int64 // number of the study
+		tick := time.NewTicker(watchInterval)
+		defer tick.Stop()
+		for after := max(after, 0); ctx.Err() == nil; {
+			id, end, err := s.endOf(ctx, study)
+			if err == nil && first != 0 && id != first {
+				err = store.NotExist("watch", study)
+			}
+			if first = id; err == nil && after < end {
+				for e, failed := range s.Events(ctx, study, after) {
+					if err = failed; err != nil {
+						break
+					}
+					if !yield(e, nil) {
+						return
+					}
+					after++
+				}
+			}
+			if err != nil && ctx.Err() == nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// endOf returns the number of a study and the end of its record.
+func (s *Store) endOf(ctx context.Context, study string) (id int64, end assay.Position, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT s.id, h.seq FROM studies s LEFT JOIN heads h ON h.study = s.id
+			WHERE s.name = ?`, study).Scan(&id, &end)
+		if errors.Is(err, sql.ErrNoRows) {
+			return store.NotExist("watch", study)
+		}
+		return scanError(err)
+	})
+	return id, end, err
+}

@@ -1,0 +1,332 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// turnLength is how long SQLite itself waits for another process before we
+// look whether the caller still wants to wait: it does not look at a context.
+const turnLength = 250 * time.Millisecond
+
+// statements are prepared once on the connection that writes.
+type statements struct {
+	head, trialBefore, payloads, event, trial, advance *sql.Stmt
+}
+
+func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
+	for _, p := range []struct {
+		to   **sql.Stmt
+		text string
+	}{
+		// The hash of the last event comes along: it must be the head's.
+		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + summaryColumns + `
+			FROM studies s LEFT JOIN heads h ON h.study = s.id LEFT JOIN events e ON e.study = s.id AND e.seq = h.seq
+			WHERE s.name = ?`},
+		{&st.trialBefore, `SELECT state, config, started FROM trials WHERE study = ? AND id = ?`},
+		{&st.payloads, `SELECT payload FROM events WHERE study = ? AND seq > ? ORDER BY seq LIMIT ?`},
+		{&st.event, `INSERT INTO events (study, seq, at, payload, crc, hash) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&st.trial, `INSERT OR REPLACE INTO trials (study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+	} {
+		s, err := c.PrepareContext(ctx, p.text)
+		if err != nil {
+			return classify(err)
+		}
+		*p.to = s
+	}
+	return nil
+}
+
+// close ends the statements: SQLite keeps a connection open that has one.
+func (st *statements) close() (err error) {
+	for _, s := range []*sql.Stmt{st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	return err
+}
+
+// write runs f in a transaction that no other process can write beside. It
+// returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
+// An error of class [ErrIO], and any error of the commit, breaks the store.
+func (s *Store) write(ctx context.Context, f func() error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := s.heal(ctx); err != nil {
+		return err
+	}
+	if err := s.begin(ctx); err != nil {
+		return s.failed(err)
+	}
+	err := f()
+	if err == nil {
+		if err = s.exec("COMMIT"); err == nil {
+			return nil
+		}
+		err = s.broke(err)
+	}
+	err = s.failed(err)
+	_ = s.exec("ROLLBACK") // which SQLite has done by itself after some errors
+	return err
+}
+
+// begin takes the write lock of the file.
+func (s *Store) begin(ctx context.Context) error {
+	for end := time.Now().Add(s.opts.Wait); ; {
+		err := s.exec("BEGIN IMMEDIATE")
+		if !isBusy(err) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%w for %v", ErrBusy, s.opts.Wait)
+		}
+	}
+}
+
+// exec runs a statement to its end, whatever happens to the caller's context:
+// an interrupted commit has no known outcome.
+func (s *Store) exec(text string) error {
+	_, err := s.conn.ExecContext(context.Background(), text)
+	return err
+}
+
+// failed returns err in its class, and breaks the store if that is [ErrIO].
+func (s *Store) failed(err error) error {
+	err = classify(err)
+	if errors.Is(err, ErrIO) {
+		s.broken.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// broke returns err in its class, and breaks the store.
+func (s *Store) broke(err error) error {
+	err = classify(err)
+	s.broken.CompareAndSwap(nil, &err)
+	return err
+}
+
+// Create implements [assay.Store]. A name has 1 to 1024 bytes of UTF-8.
+func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
+	if err := store.CheckName(study); err != nil {
+		return err
+	}
+	created := time.Now().UTC()
+	payload, err := store.Creation{Study: study, Spec: spec, Created: created}.Encode()
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func() error { return s.insertStudy(study, spec, created, payload) })
+}
+
+func (s *Store) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
+	bg := context.Background()
+	var one int
+	switch err := s.conn.QueryRowContext(bg, `SELECT 1 FROM studies WHERE name = ?`, study).Scan(&one); {
+	case err == nil:
+		return store.Exists(study)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	r, err := s.conn.ExecContext(bg, `INSERT INTO studies (name, spec, created) VALUES (?, ?, ?)`,
+		study, append([]byte{}, spec...), timeText(created))
+	if err != nil {
+		return err
+	}
+	id, err := r.LastInsertId()
+	if err != nil {
+		return err
+	}
+	rec := store.NewRecord(store.Genesis(), id, 0, payload)
+	if err := s.insertRecord(rec, created); err != nil {
+		return err
+	}
+	return s.advance(id, rec.Hash, store.NewSummary(study, created))
+}
+
+// Append implements [assay.Store].
+func (s *Store) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (end assay.Position, err error) {
+	payloads := make([][]byte, len(events))
+	for i, e := range events {
+		p, err := store.EncodeEvent(e)
+		if err != nil {
+			return 0, err
+		}
+		payloads[i] = p
+	}
+	err = s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
+	if err != nil {
+		return 0, err
+	}
+	return at + assay.Position(len(events)), nil
+}
+
+// insertAt adds the events if at is the end of the record, or finds them there.
+func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
+	id, hash, sum, err := s.head(study)
+	if err != nil {
+		return err
+	}
+	end := assay.Position(sum.Events)
+	if at == end {
+		return s.insertEvents(id, hash, sum, events, payloads)
+	}
+	if at < 0 || at > end-assay.Position(len(events)) {
+		return store.Conflict(study, at, end)
+	}
+	rows, err := s.stmts.payloads.Query(id, int64(at), len(payloads))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for i := 0; rows.Next(); i++ {
+		var p []byte
+		if err := rows.Scan(&p); err != nil {
+			return err
+		}
+		if !bytes.Equal(p, payloads[i]) {
+			return store.Conflict(study, at, end)
+		}
+	}
+	return rows.Err()
+}
+
+// insertEvents adds events behind the head of a study.
+func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
+	if len(events) == 0 {
+		return nil
+	}
+	rows := make(map[int64]assay.TrialRow, len(events)) // that this call changes
+	for i, e := range events {
+		r := store.NewRecord(hash, id, sum.Events+1, payloads[i])
+		if err := s.insertRecord(r, e.At); err != nil {
+			return err
+		}
+		hash = r.Hash
+		var old assay.Trial
+		var known bool
+		var err error
+		if trial, ok := store.TrialOf(e); ok {
+			if old, known, err = s.trialBefore(id, trial, rows, e.Withdrawn != nil); err != nil {
+				return err
+			}
+		}
+		if row, changed := store.Project(&sum, e, old, known); changed {
+			rows[row.Trial.ID] = row
+		}
+	}
+	for _, row := range rows {
+		c, err := newTrialColumns(row)
+		if err != nil {
+			return err
+		}
+		if _, err := s.stmts.trial.Exec(append([]any{id}, c.args()...)...); err != nil {
+			return err
+		}
+	}
+	return s.advance(id, hash, sum)
+}
+
+// head returns the study's number, the hash of its last record and its summary.
+func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
+	var last []byte
+	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		err = store.NotExist("append to", study)
+	case err == nil && !bytes.Equal(hash, last):
+		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, sum.Events)
+	}
+	return id, hash, sum, err
+}
+
+// trialBefore returns what project needs of a trial before the next event: its
+// state, and if whole its proposal and its start.
+func (s *Store) trialBefore(
+	study, trial int64, changed map[int64]assay.TrialRow, whole bool,
+) (old assay.Trial, known bool, err error) {
+	if row, ok := changed[trial]; ok {
+		return row.Trial, true, nil
+	}
+	var state, config, started string
+	switch err = s.stmts.trialBefore.QueryRow(study, trial).Scan(&state, &config, &started); {
+	case errors.Is(err, sql.ErrNoRows):
+		return assay.Trial{}, false, nil
+	case err != nil:
+		return assay.Trial{}, false, err
+	}
+	if err = old.State.UnmarshalText([]byte(state)); err == nil && whole {
+		old, err = askedBefore(trial, old.State, config, started)
+	}
+	if err != nil {
+		return assay.Trial{}, false, fmt.Errorf("%w: trial %d: %w", ErrDamaged, trial, err)
+	}
+	return old, true, nil
+}
+
+func (s *Store) insertRecord(r store.Record, at time.Time) error {
+	_, err := s.stmts.event.Exec(r.Study, r.Seq, timeText(at), string(r.Payload), int64(r.CRC), r.Hash)
+	return err
+}
+
+func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
+	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
+	return err
+}
+
+// Remove implements [assay.Remover]. It returns an error that matches
+// [assay.ErrLocked] while the study is locked, by this process too.
+func (s *Store) Remove(ctx context.Context, study string) error {
+	if err := store.CheckName(study); err != nil {
+		return store.NotExist("remove", study)
+	}
+	release, err := s.Lock(ctx, study)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.write(ctx, func() error { return s.deleteStudy(study) }), release())
+}
+
+func (s *Store) deleteStudy(study string) error {
+	bg := context.Background()
+	var id int64
+	err := s.conn.QueryRowContext(bg, `SELECT id FROM studies WHERE name = ?`, study).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.NotExist("remove", study)
+	}
+	for _, text := range []string{
+		`DELETE FROM trials WHERE study = ?`,
+		`DELETE FROM events WHERE study = ?`,
+		`DELETE FROM heads WHERE study = ?`,
+		`DELETE FROM studies WHERE id = ?`,
+	} {
+		if err == nil {
+			_, err = s.conn.ExecContext(bg, text, id)
+		}
+	}
+	return err
+}
