@@ -200,3 +200,16 @@ func TestMetricsOfARunThatWasEnded(t *testing.T) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }
+
+// Every kind of source has something that finds it.
+func TestFinders(t *testing.T) {
+	all := finders()
+	for _, k := range assay.SourceKinds() {
+		if all[k] == nil {
+			t.Errorf("nothing finds a metric of the kind %v: finders in run/metric.go lacks a row", k)
+		}
+	}
+	if len(all) != len(assay.SourceKinds()) {
+		t.Errorf("%d kinds are found, want %d", len(all), len(assay.SourceKinds()))
+	}
+}

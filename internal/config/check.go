@@ -193,13 +193,13 @@ func (c *checker) templates(warnings *[]string) {
 		source, err := assay.ParseMetricSource(m.Name, m.Source)
 		switch {
 		case err != nil: // see metrics
-		case source.Kind == assay.FromJSON, source.Kind == assay.FromSize:
+		case source.Kind.Argument().Files():
 			path, text := "metrics."+m.Name, m.Source
 			if _, argument, _ := strings.Cut(text, ":"); s.places[path].text == argument { // {size: FILE}
 				text = argument
 			}
 			check(path, "metric "+m.Name, text)
-		case source.Kind == assay.FromCommand:
+		case source.Kind.Argument() == assay.CommandArgument:
 			vars = true
 		}
 	}

@@ -90,7 +90,7 @@ func (s *Study) Program() (*Program, error) {
 			return nil, err
 		}
 		files := parse(source.File, source.Pointer)
-		p.anyVars = p.anyVars || source.Kind == assay.FromCommand
+		p.anyVars = p.anyVars || source.Kind.Argument() == assay.CommandArgument
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
