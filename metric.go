@@ -109,7 +109,8 @@ func ParseMetricSource(name, text string) (MetricSource, error) {
 func parseSource(text string) (s MetricSource, err error) {
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok {
-		return s, errors.New("a source is one of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND")
+		return s, errors.New("a source is one of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, " +
+			"cmd:COMMAND")
 	}
 	i := slices.Index(kindNames[:], kind)
 	if i < 0 {
@@ -122,7 +123,8 @@ func parseSource(text string) (s MetricSource, err error) {
 	switch s.Kind {
 	case FromStdout, FromStderr:
 		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
-			return s, fmt.Errorf("%v: the regular expression stands between slashes: %v:/time: ([0-9.]+)/", s.Kind, s.Kind)
+			return s, fmt.Errorf("%v: the regular expression stands between slashes: %v:/time: ([0-9.]+)/", s.Kind,
+				s.Kind)
 		}
 		s.Pattern, err = compile(rest[1 : len(rest)-1])
 		return s, err
@@ -176,7 +178,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	var se *syntax.Error
 	if errors.As(err, &se) {
 		if at := strings.Index(expr, se.Expr); at >= 0 && se.Expr != "" {
-			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr), len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
+			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr),
+				len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
 		}
 		return nil, fmt.Errorf("the regular expression /%s/: %s", clip(expr), se.Code)
 	}
@@ -184,7 +187,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if n := p.NumSubexp(); n != 1 {
-		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, write (?: ) for others", n)
+		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, "+
+			"write (?: ) for others", n)
 	}
 	return p, nil
 }
@@ -222,7 +226,8 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 	if again, err := ParseMetricSource(s.Name, text); err != nil {
 		return nil, err
 	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
-		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File, s.Pointer, text)
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
+			s.Pointer, text)
 	}
 	return json.Marshal(sourceJSON{s.Name, rawText(text)})
 }

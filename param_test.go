@@ -151,7 +151,11 @@ func TestParamFlaws(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600, "100Mbit/s": 1e8, "20MB/s": 20 << 20, "2.4GHz": 2.4e9} {
+	for text, want := range map[string]float64{
+		"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024,
+		"1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600,
+		"100Mbit/s": 1e8, "20MB/s": 20 << 20, "2.4GHz": 2.4e9,
+	} {
 		if got, ok := assay.Number(text); !ok || got != want {
 			t.Errorf("Number(%q) = %v, %v, want %v", text, got, ok, want)
 		}
@@ -164,7 +168,10 @@ func TestNumber(t *testing.T) {
 }
 
 func TestValueKeepsWhatWasWritten(t *testing.T) {
-	p := assay.Param{Name: "a", Kind: assay.Categorical, Levels: []string{"true", "8", "1.5", "007", "64M", "inf", "1e3", "+1", "-2"}}
+	p := assay.Param{Name: "a", Kind: assay.Categorical, Levels: []string{
+		"true", "8", "1.5", "007", "64M", "inf",
+		"1e3", "+1", "-2",
+	}}
 	want := []any{true, int64(8), 1.5, "007", "64M", "inf", 1e3, "+1", int64(-2)}
 	for i := range p.Levels {
 		if got := p.Value(float64(i)); got != want[i] {

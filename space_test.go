@@ -54,7 +54,12 @@ func TestSize(t *testing.T) {
 		want   string
 	}{
 		{"product", wide(2), nil, "1000000"},
-		{"up to 2^63", []assay.Param{ints("a", 1, 1<<31), ints("b", 1, 1<<31), ints("c", 0, 0)}, nil, "4611686018427387904"},
+		{
+			"up to 2^63",
+			[]assay.Param{ints("a", 1, 1<<31), ints("b", 1, 1<<31), ints("c", 0, 0)},
+			nil,
+			"4611686018427387904",
+		},
 		{"beyond", wide(21), nil, "about 10^63"},
 		{"continuous", []assay.Param{{Name: "x", Kind: assay.Real, Hi: 1}, ints("a", 1, 2)}, nil, "infinite"},
 		{"related", wide(3)[:2], []assay.Relation{sum(3, 0, 1)}, "10"},
@@ -85,7 +90,8 @@ func TestNoPoint(t *testing.T) {
 	if _, err := assay.NewSpace([]assay.Param{ints("a", 0, 9)}, constant); !errors.Is(err, assay.ErrEmpty) {
 		t.Errorf("constant: got %v, want ErrEmpty", err)
 	}
-	if _, err := assay.NewList([]assay.Param{ints("a", 0, 9)}, []assay.Config{{1}}, never); !errors.Is(err, assay.ErrEmpty) {
+	if _, err := assay.NewList([]assay.Param{ints("a", 0, 9)}, []assay.Config{{1}}, never); !errors.Is(err,
+		assay.ErrEmpty) {
 		t.Errorf("list: got %v, want ErrEmpty", err)
 	}
 }
@@ -178,7 +184,11 @@ func TestSpaceOperationsStayInside(t *testing.T) {
 // At enumerates exactly the admissible points: the same set as brute force over
 // the product, each once.
 func TestAtIsBruteForce(t *testing.T) {
-	params := []assay.Param{ints("a", 0, 4), ints("b", 0, 5), {Name: "c", Kind: assay.Categorical, Levels: []string{"x", "y", "z"}}, ints("d", 1, 3)}
+	params := []assay.Param{
+		ints("a", 0, 4), ints("b", 0, 5),
+		{Name: "c", Kind: assay.Categorical, Levels: []string{"x", "y", "z"}},
+		ints("d", 1, 3),
+	}
 	s := mustSpace(t, params, sum(5, 0, 3), sum(6, 3, 1))
 	want := map[string]bool{}
 	for a := range 5 {
@@ -233,7 +243,10 @@ func TestDrawIsUniform(t *testing.T) {
 // Tabatabaee et al. 2005, §3.2.1: a discrete coordinate is rounded towards the
 // transformation centre, and clamped first.
 func TestProjectRoundsTowardsCentre(t *testing.T) {
-	s := mustSpace(t, []assay.Param{ints("a", 0, 10), {Name: "b", Kind: assay.Ordinal, Levels: []string{"1", "2", "4", "8"}}, {Name: "x", Kind: assay.Real, Hi: 1}})
+	s := mustSpace(t, []assay.Param{ints("a", 0, 10), {
+		Name: "b", Kind: assay.Ordinal,
+		Levels: []string{"1", "2", "4", "8"},
+	}, {Name: "x", Kind: assay.Real, Hi: 1}})
 	center := assay.Config{5, 1, 0.5}
 	for _, tt := range []struct{ x, want assay.Config }{
 		{assay.Config{6.9, 1.9, 0.75}, assay.Config{6, 1, 0.75}},

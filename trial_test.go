@@ -17,10 +17,12 @@ func TestTrialJSON(t *testing.T) {
 	for _, want := range []assay.Trial{
 		{
 			Proposal: assay.Proposal{ID: 1, Config: assay.Config{1, 0.1}}, State: assay.Done, Value: 1.25, Attempts: 1,
-			Measurement: assay.Measurement{Elapsed: 1250 * time.Millisecond, Metrics: map[string]float64{"user": 1}}, Started: at, Ended: at,
+			Measurement: assay.Measurement{Elapsed: 1250 * time.Millisecond, Metrics: map[string]float64{"user": 1}},
+			Started:     at, Ended: at,
 		},
 		{
-			Proposal: assay.Proposal{ID: 2, Config: assay.Config{}}, State: assay.Failed, Value: math.Inf(1), Reason: "exit code 3",
+			Proposal: assay.Proposal{ID: 2, Config: assay.Config{}}, State: assay.Failed, Value: math.Inf(1),
+			Reason:      "exit code 3",
 			Measurement: assay.Measurement{ExitCode: 3, Signal: "SIGSEGV"},
 		},
 		{
@@ -47,7 +49,8 @@ func TestBest(t *testing.T) {
 		return assay.Trial{Proposal: assay.Proposal{ID: id}, State: s, Value: v}
 	}
 	best, ok := assay.Best([]assay.Trial{
-		tr(1, assay.Done, 3), tr(2, assay.Censored, 1), tr(3, assay.Infeasible, 0), tr(4, assay.Done, 2), tr(5, assay.Done, 2), tr(6, assay.Failed, math.Inf(1)),
+		tr(1, assay.Done, 3), tr(2, assay.Censored, 1), tr(3, assay.Infeasible, 0), tr(4, assay.Done, 2),
+		tr(5, assay.Done, 2), tr(6, assay.Failed, math.Inf(1)),
 	})
 	if !ok || best.ID != 4 {
 		t.Errorf("best is trial %d (%v), want 4: the earliest of equals that ran to the end", best.ID, ok)

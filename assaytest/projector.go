@@ -125,7 +125,8 @@ func (p projected) checkSummary(t *testing.T, got assay.Summary) {
 		t.Errorf("study %q: got no time of its creation", want.Study)
 	}
 	if !got.First.Equal(want.First) || !got.Last.Equal(want.Last) {
-		t.Errorf("study %q: got the times %v to %v, want %v to %v", want.Study, got.First, got.Last, want.First, want.Last)
+		t.Errorf("study %q: got the times %v to %v, want %v to %v", want.Study, got.First, got.Last, want.First,
+			want.Last)
 	}
 	for _, s := range []*assay.Summary{&got, &want} {
 		s.First, s.Last, s.Created = time.Time{}, time.Time{}, time.Time{}
@@ -153,7 +154,8 @@ func checkRows(t *testing.T, what string, got, want []assay.TrialRow) {
 	}
 	for i := range got {
 		if got[i].Seq != want[i].Seq || !sameTrial(got[i].Trial, want[i].Trial) {
-			t.Errorf("%s: trial %d:\ngot  %d %+v\nwant %d %+v", what, i, got[i].Seq, got[i].Trial, want[i].Seq, want[i].Trial)
+			t.Errorf("%s: trial %d:\ngot  %d %+v\nwant %d %+v", what, i, got[i].Seq, got[i].Trial, want[i].Seq,
+				want[i].Trial)
 		}
 	}
 }
@@ -249,7 +251,8 @@ func testProjectionKnown(t *testing.T, s ProjectingStore) {
 		t.Fatalf("got %d trials, want %d", len(rows), len(want))
 	}
 	for i, w := range want {
-		if got := rows[i]; got.Seq != w.seq || got.Trial.State != w.state || !got.Trial.Config.Equal(askedEvent(int64(i+1)).Asked.Config) {
+		if got := rows[i]; got.Seq != w.seq || got.Trial.State != w.state ||
+			!got.Trial.Config.Equal(askedEvent(int64(i+1)).Asked.Config) {
 			t.Errorf("trial %d: got %+v, want event %d and %v", i+1, got, w.seq, w.state)
 		}
 	}
@@ -269,7 +272,20 @@ func testProjectionTrials(t *testing.T, s ProjectingStore) {
 	for _, c := range []struct {
 		after int64
 		n     int
-	}{{0, 0}, {0, 1}, {1, 1}, {5, 300}, {255, 2}, {256, 256}, {590, 0}, {590, 100}, {599, 1}, {600, 0}, {700, 3}, {math.MaxInt64, 0}} {
+	}{
+		{0, 0},
+		{0, 1},
+		{1, 1},
+		{5, 300},
+		{255, 2},
+		{256, 256},
+		{590, 0},
+		{590, 100},
+		{599, 1},
+		{600, 0},
+		{700, 3},
+		{math.MaxInt64, 0},
+	} {
 		rows, err := collectPairs(s.Trials(t.Context(), "a", c.after, c.n))
 		noStoreErr(t, err)
 		want := int(max(0, trials-c.after))
@@ -282,7 +298,8 @@ func testProjectionTrials(t *testing.T, s ProjectingStore) {
 		}
 		for i, row := range rows {
 			if row.Trial.ID != c.after+int64(i)+1 || row.Seq != row.Trial.ID {
-				t.Errorf("after %d, at most %d: got trial %d of event %d in place %d", c.after, c.n, row.Trial.ID, row.Seq, i)
+				t.Errorf("after %d, at most %d: got trial %d of event %d in place %d", c.after, c.n, row.Trial.ID,
+					row.Seq, i)
 			}
 		}
 	}
@@ -337,7 +354,8 @@ func testProjectionNotExist(t *testing.T, s ProjectingStore) {
 	if _, err := s.Summary(t.Context(), "missing"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Summary: got %v, want fs.ErrNotExist", err)
 	}
-	if rows, err := collectPairs(s.Trials(t.Context(), "missing", 0, 0)); len(rows) != 0 || !errors.Is(err, fs.ErrNotExist) {
+	if rows, err := collectPairs(s.Trials(t.Context(), "missing", 0, 0)); len(rows) != 0 ||
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Trials: got %d trials and %v, want fs.ErrNotExist", len(rows), err)
 	}
 }

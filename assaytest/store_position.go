@@ -16,7 +16,16 @@ func testConflict(t *testing.T, s assay.Store, _ StoreOptions) {
 	for _, c := range []struct {
 		study string
 		at    assay.Position
-	}{{"a", 0}, {"a", 4}, {"a", 6}, {"a", -1}, {"a", math.MaxInt64}, {"a", math.MinInt64}, {"empty", 1}, {"empty", -1}} {
+	}{
+		{"a", 0},
+		{"a", 4},
+		{"a", 6},
+		{"a", -1},
+		{"a", math.MaxInt64},
+		{"a", math.MinInt64},
+		{"empty", 1},
+		{"empty", -1},
+	} {
 		for _, events := range [][]assay.Event{{askedEvent(70)}, {askedEvent(70), askedEvent(71), askedEvent(72)}} {
 			if _, err := s.Append(ctx, c.study, c.at, events...); !errors.Is(err, assay.ErrConflict) {
 				t.Errorf("Append of %d events to %q at %d: got %v, want ErrConflict", len(events), c.study, c.at, err)

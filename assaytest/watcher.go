@@ -27,10 +27,19 @@ func TestWatcher(t *testing.T, newStore func(t *testing.T) WatchedStore) {
 		name, rule string
 		run        func(t *testing.T, s WatchedStore)
 	}{
-		{"Follows", "Watch yields the events behind a position and goes on with those that come, each once and in order", testWatchFollows},
+		{
+			"Follows", "Watch yields the events behind a position and goes on with those that come, each once " +
+				"and in order", testWatchFollows,
+		},
 		{"Many", "every watcher sees every event", testWatchMany},
-		{"Ends", "Watch ends without an error when its context is done, and its caller may stop at any time", testWatchEnds},
-		{"NotExist", "a study that does not exist, or no longer does, is an error that matches fs.ErrNotExist", testWatchNotExist},
+		{
+			"Ends", "Watch ends without an error when its context is done, and its caller may stop at any time",
+			testWatchEnds,
+		},
+		{
+			"NotExist", "a study that does not exist, or no longer does, is an error that matches fs.ErrNotExist",
+			testWatchNotExist,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.run(t, newStore(t))

@@ -109,8 +109,8 @@ type Turn struct {
 type Session struct {
 	o      Options
 	began  time.Time
-	before time.Duration // spent by earlier sessions
-	wake   chan struct{} // to the goroutine of think; capacity 1
+	before time.Duration      // spent by earlier sessions
+	wake   chan struct{}      // to the goroutine of think; capacity 1
 	log    chan []assay.Event // those of one call of the searcher together
 	ended  sync.WaitGroup
 	stop   context.CancelFunc
@@ -289,7 +289,8 @@ func (s *Session) Status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		Study: s.o.Name, Mode: s.o.Mode, State: "searching", Best: s.best.Config, Value: s.best.Value, Trials: s.trials,
-		Running: len(s.open), Ranks: s.live(), Turns: s.turns, Steps: s.steps, Total: s.total, Epoch: s.epoch, Fault: s.fault,
+		Running: len(s.open), Ranks: s.live(), Turns: s.turns, Steps: s.steps, Total: s.total, Epoch: s.epoch,
+		Fault: s.fault,
 	}
 	switch {
 	case s.over:

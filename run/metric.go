@@ -68,7 +68,9 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 }
 
 // measure returns the value of one metric after a run.
-func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
+func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement,
+	before stamp,
+) (float64, error) {
 	switch s.Kind {
 	case assay.FromStdout:
 		return match(s, m.Stdout)

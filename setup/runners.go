@@ -46,7 +46,8 @@ func runnerOf(def *config.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
 	if def.Mode() == config.ModeOnline {
 		if name != "" {
-			return runner{}, usagef("%son line, the ranks of the program run what is tried: there is nothing to place", at)
+			return runner{}, usagef("%son line, the ranks of the program run what is tried: there is "+
+				"nothing to place", at)
 		}
 		return runner{}, nil
 	}

@@ -80,7 +80,10 @@ func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.beg
 
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
-		p := Progress{Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks), Replay: replay}
+		p := Progress{
+			Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
+			Replay: replay,
+		}
 		l.Notify(p)
 	}
 }
@@ -364,7 +367,9 @@ func (l *loop) past() []assay.Trial {
 
 // trial runs one proposal to its final state. id is that of its first attempt.
 // left is what remains of the time budget, 0 for no limit; stopper may be nil.
-func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration, stopper assay.Stopper) outcome {
+func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration,
+	stopper assay.Stopper,
+) outcome {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
 	job, err := l.Command(p.Config)
 	if err != nil {
