@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -304,4 +305,77 @@ func ExampleNewSpace() {
 	}
 	fmt.Println(s.Size(), s.Text(s.At(2)))
 	// Output: 37 level=1 threads=4
+}
+
+func TestSpaceParse(t *testing.T) {
+	s := mustSpace(t, []assay.Param{
+		ints("a", 0, 9), {Name: "b", Kind: assay.Switch, Levels: []string{"false", "true"}},
+	}, sum(9, 0, 1))
+	c, err := s.Parse(map[string]string{"a": "4", "b": "true"})
+	if err != nil || !c.Equal(assay.Config{4, 1}) {
+		t.Fatalf("got %v, %v", c, err)
+	}
+	if got, want := fmt.Sprint(s.Values(c)), "map[a:4 b:true]"; got != want {
+		t.Errorf("values %s, want %s", got, want)
+	}
+	for want, texts := range map[string]map[string]string{
+		`no parameter "c"`:           {"a": "4", "b": "true", "c": "1"},
+		`no value for parameter "b"`: {"a": "4"},
+		`"four" is not a number`:     {"a": "four", "b": "true"},
+		"does not satisfy":           {"a": "9", "b": "true"},
+	} {
+		if _, err := s.Parse(texts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want an error with %q", texts, err, want)
+		}
+	}
+}
+
+// What a space is made of is checked, and the error names what is wrong.
+func TestSpaceFlaws(t *testing.T) {
+	always := func(params ...int) assay.Relation {
+		return assay.Relation{Text: "true", Params: params, Holds: func(assay.Config) bool { return true }}
+	}
+	one := []assay.Param{ints("a", 0, 9)}
+	for _, tt := range []struct {
+		name, want string
+		make       func() (*assay.Space, error)
+	}{
+		{"none", "at least one parameter", func() (*assay.Space, error) { return assay.NewSpace(nil) }},
+		{"twice", `"a" is declared twice`, func() (*assay.Space, error) { return assay.NewSpace(slices.Repeat(one, 2)) }},
+		{
+			"beyond", "depends on parameter 1 of 1",
+			func() (*assay.Space, error) { return assay.NewSpace(one, always(1)) },
+		},
+		{"below", "depends on parameter -1 of 1", func() (*assay.Space, error) { return assay.NewSpace(one, always(-1)) }},
+		{
+			"short", "configuration 2: a configuration of 0 coordinates for 1 parameters",
+			func() (*assay.Space, error) { return assay.NewList(one, []assay.Config{{1}, {}}) },
+		},
+		{
+			"outside", `configuration 1: parameter "a" has no value at coordinate 0.5`,
+			func() (*assay.Space, error) { return assay.NewList(one, []assay.Config{{0.5}}) },
+		},
+	} {
+		if _, err := tt.make(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want an error with %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestAtPanicsOutside(t *testing.T) {
+	for name, s := range map[string]*assay.Space{
+		"finite":     mustSpace(t, []assay.Param{ints("a", 0, 9)}),
+		"continuous": mustSpace(t, []assay.Param{{Name: "x", Kind: assay.Real, Hi: 1}}),
+	} {
+		for _, i := range []int64{-1, 10} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: At(%d) returns", name, i)
+					}
+				}()
+				s.At(i)
+			}()
+		}
+	}
 }

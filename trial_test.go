@@ -2,7 +2,9 @@ package assay_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,5 +78,43 @@ func TestGoal(t *testing.T) {
 		if got != tt.want || (err != nil) != tt.err {
 			t.Errorf("%+v: got %v, %v", tt.goal, got, err)
 		}
+	}
+}
+
+// The first limit that does not hold is the one that is named; one that needs a metric
+// that was not measured is an error, not a broken limit.
+func TestGoalBroken(t *testing.T) {
+	most := func(name string, x float64) assay.Limit {
+		return assay.Limit{
+			Text: name,
+			Holds: func(metric func(string) (float64, bool)) (bool, error) {
+				v, ok := metric(name)
+				if !ok {
+					return false, errors.New(name + " was not measured")
+				}
+				return v <= x, nil
+			},
+		}
+	}
+	m := assay.Measurement{Elapsed: 2 * time.Second, ExitCode: 3, Metrics: map[string]float64{"max_rss": 100}}
+	for _, tt := range []struct {
+		limits []assay.Limit
+		want   string
+		err    bool
+	}{
+		{nil, "", false},
+		{[]assay.Limit{most("elapsed", 2), most("max_rss", 100), most("exit_code", 3)}, "", false},
+		{[]assay.Limit{most("elapsed", 2), most("max_rss", 99), most("exit_code", 0)}, "max_rss", false},
+		{[]assay.Limit{most("energy", 9), most("max_rss", 99)}, "", true},
+		{[]assay.Limit{most("max_rss", 99), most("energy", 9)}, "max_rss", false},
+	} {
+		got, err := assay.Goal{Limits: tt.limits}.Broken(m)
+		if got != tt.want || (err != nil) != tt.err {
+			t.Errorf("%d limits: got %q, %v, want %q", len(tt.limits), got, err, tt.want)
+		}
+	}
+	m.Missing = map[string]string{"energy": "no counters"}
+	if _, err := (assay.Goal{Metric: "energy"}).Value(m); err == nil || !strings.Contains(err.Error(), "no counters") {
+		t.Errorf("got %v, want why it was not measured", err)
 	}
 }
