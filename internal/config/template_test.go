@@ -290,3 +290,63 @@ func FuzzTemplate(f *testing.F) {
 		}
 	})
 }
+
+// A template is made of pieces: it expands to what its pieces are, one after the other.
+func TestTemplateIsTheSumOfItsPieces(t *testing.T) {
+	names := templateNames()
+	plain := rapid.StringMatching(`[a-z =/%$é-]{0,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		c := assay.Config{}
+		for _, p := range templateParams {
+			c = append(c, p.FromUnit(rapid.Float64Range(0, 1).Draw(t, p.Name)))
+		}
+		var text, want strings.Builder
+		used := map[int]bool{}
+		outside, shown := false, false // something but conditions, and a condition that holds
+		value := func(label string) (string, int) {
+			i := rapid.IntRange(0, len(names)-1).Draw(t, label)
+			used[i] = true
+			return "{" + names[i] + "}", i
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "pieces") {
+			switch rapid.IntRange(0, 3).Draw(t, "piece") {
+			case 0:
+				s := plain.Draw(t, "text")
+				text.WriteString(s)
+				want.WriteString(s)
+				outside = outside || s != ""
+			case 1:
+				brace := rapid.SampledFrom([]string{"{", "}"}).Draw(t, "brace")
+				// Behind a condition, }} would be a brace in it: something stands between.
+				text.WriteString("-" + brace + brace)
+				want.WriteString("-" + brace)
+				outside = true
+			case 2:
+				s, i := value("value")
+				text.WriteString(s)
+				want.WriteString(templateParams[i].Text(c[i]))
+				outside = true
+			default:
+				_, i := value("condition")
+				s := plain.Draw(t, "then")
+				inner, k := value("inner")
+				text.WriteString("{" + names[i] + "?" + s + inner + "}")
+				if !isOff(templateParams[i], c[i]) {
+					want.WriteString(s + templateParams[k].Text(c[k]))
+					shown = true
+				}
+			}
+		}
+		tmpl, err := ParseTemplate(text.String(), names)
+		if err != nil {
+			t.Fatalf("%q: %v", text.String(), err)
+		}
+		got, ok := tmpl.Expand(templateParams, c)
+		if keep := outside || shown || text.Len() == 0; ok != keep || ok && got != want.String() {
+			t.Fatalf("%q of %v: got %q, %v, want %q, %v", text.String(), c, got, ok, want.String(), keep)
+		}
+		if len(tmpl.Params()) != len(used) {
+			t.Fatalf("%q names %v, want %d parameters", text.String(), tmpl.Params(), len(used))
+		}
+	})
+}
