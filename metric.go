@@ -236,7 +236,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	var se *syntax.Error
 	if errors.As(err, &se) {
 		if at := strings.Index(expr, se.Expr); at >= 0 && se.Expr != "" {
-			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr), len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
+			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr),
+				len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
 		}
 		return nil, fmt.Errorf("the regular expression /%s/: %s", clip(expr), se.Code)
 	}
@@ -244,7 +245,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if n := p.NumSubexp(); n != 1 {
-		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, write (?: ) for others", n)
+		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, "+
+			"write (?: ) for others", n)
 	}
 	return p, nil
 }
@@ -282,7 +284,8 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 	if again, err := ParseMetricSource(s.Name, text); err != nil {
 		return nil, err
 	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
-		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File, s.Pointer, text)
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
+			s.Pointer, text)
 	}
 	return json.Marshal(sourceJSON{s.Name, rawText(text)})
 }

@@ -31,7 +31,8 @@ type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 func searchers() []searcher {
 	return []searcher{
 		{
-			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best",
+			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours " +
+				"of the best",
 			declareAuto,
 		},
 		{"bayes", "Bayesian optimisation: a random forest and expected improvement", declareBayes},

@@ -154,7 +154,10 @@ func tableIn(part string) (rows []string) {
 
 // TestMethodsAreMade makes every method on a small space.
 func TestMethodsAreMade(t *testing.T) {
-	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}, {Name: "c", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}}})
+	space, err := assay.NewSpace([]assay.Param{
+		{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9},
+		{Name: "c", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,20 +208,37 @@ func TestWrongOptions(t *testing.T) {
 		search, stop      map[string]any
 		want              string
 	}{
-		{"bayes", "none", map[string]any{"learner": "oracle"}, nil, `search option learner: "oracle" is none of forest, gp`},
+		{
+			"bayes", "none",
+			map[string]any{"learner": "oracle"},
+			nil,
+			`search option learner: "oracle" is none of forest, gp`,
+		},
 		{"bayes", "none", map[string]any{"stopped": "maybe"}, nil, `"maybe" is neither impute nor drop`},
 		{"bayes", "none", map[string]any{"penalty": 0.5}, nil, "search option penalty: 0.5 is not a number from 1.01"},
 		{"bayes", "none", map[string]any{"penal": 2.0}, nil, `has no option "penal"`},
-		{"random", "predictive", nil, map[string]any{"model": "oracle"}, `stop option model: "oracle" is neither aft nor boost`},
+		{
+			"random", "predictive", nil,
+			map[string]any{"model": "oracle"},
+			`stop option model: "oracle" is neither aft nor boost`,
+		},
 		{"random", "predictive", nil, map[string]any{"confidence": 1.0}, "stop option confidence: 1 is not a number"},
 		{"random", "predictive", nil, map[string]any{"after": 1.5}, "stop option after: 1.5 is not a whole number"},
 		{"random", "static", nil, map[string]any{"after": 2.0}, `stopping rule static has no option "after"`},
 		{"random", "never", nil, nil, `no stopping rule "never" (there are auto, none`},
 		{"oracle", "none", nil, nil, `no searcher "oracle" (there are auto, bayes`},
-		{"nimo", "none", map[string]any{"threshold": 2.0}, nil, "search option threshold: it is an option of method: published"},
+		{
+			"nimo", "none",
+			map[string]any{"threshold": 2.0},
+			nil,
+			"search option threshold: it is an option of method: published",
+		},
 		{"nimo", "none", map[string]any{"cores": "c"}, nil, `search option cores: there is no parameter "c"`},
 	} {
-		st := &config.Study{Search: config.Method{Name: c.searcher, Options: c.search}, Stop: config.Stop{Rule: c.stopper, Options: c.stop}}
+		st := &config.Study{
+			Search: config.Method{Name: c.searcher, Options: c.search},
+			Stop:   config.Stop{Rule: c.stopper, Options: c.stop},
+		}
 		err := (&Problem{Definition: st, Space: space}).readMethod()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)

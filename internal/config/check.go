@@ -100,7 +100,8 @@ func (c *checker) params(incomplete bool) {
 			c.add("parameters."+p.Name, "", where, 0, "it is declared twice")
 		}
 		seen[p.Name] = true
-		if s.Replay != nil && !s.resolved() && !slices.Contains(s.Replay.Parameters, p.Name) && len(s.Replay.Parameters) > 0 {
+		if s.Replay != nil && !s.resolved() && !slices.Contains(s.Replay.Parameters, p.Name) &&
+			len(s.Replay.Parameters) > 0 {
 			c.add("parameters."+p.Name, "", where, 0, "it is not among the columns in replay.parameters")
 		}
 	}
@@ -211,7 +212,8 @@ func (c *checker) templates(warnings *[]string) {
 	for i, ok := range used {
 		realised := s.Workbench != nil && !s.Workbench.Passive && slices.Contains(Resources(), names[i])
 		if !ok && !vars && !realised && len(c.flaws) == 0 {
-			*warnings = append(*warnings, fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
+			*warnings = append(*warnings,
+				fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
 		}
 	}
 }
