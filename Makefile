@@ -8,7 +8,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./study ./run ./store ./rest ./internal/term ./internal/link ./internal/rfs
+RACE   := . ./study ./online ./table ./run ./store/... ./rest ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
 .PHONY: test extensions deps race bench soak fuzz lint fmt
