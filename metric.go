@@ -167,15 +167,18 @@ func parseSource(text string) (s MetricSource, err error) {
 	if !ok {
 		return s, fmt.Errorf("a source is one of %s", SourceForms())
 	}
-	known := SourceKinds()
-	i := slices.IndexFunc(known, func(k SourceKind) bool { return k.String() == name })
+	var known []string
+	for _, k := range SourceKinds() {
+		known = append(known, k.String())
+	}
+	i := slices.Index(known, name)
 	if i < 0 {
-		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Trim(fmt.Sprint(known), "[]"))
+		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Join(known, ", "))
 	}
 	if strings.IndexByte(rest, 0) >= 0 {
 		return s, errors.New("a source has no NUL byte")
 	}
-	s.Kind = known[i]
+	s.Kind = SourceKind(i)
 	return s, s.readArgument(rest)
 }
 

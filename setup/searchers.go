@@ -248,15 +248,21 @@ func learners() []learner {
 	return []learner{
 		// 30 trees are as good as 60 on the recorded tables, within noise, and keep a
 		// proposal below 15 ms after 100 trials.
-		{"forest", "a random forest of 30 trees", false, func(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }},
-		{"gp", "a Gaussian process with a Matérn kernel", false, func(seed uint64) assay.Learner { return model.GP{Seed: seed} }},
-		{"mlp", "an ensemble of networks with a Tobit loss, which uses stopped runs as they are", true, func(seed uint64) assay.Learner { return model.MLP{Seed: seed} }},
+		{"forest", "a random forest of 30 trees", false, func(seed uint64) assay.Learner {
+			return model.Forest{Trees: 30, Seed: seed}
+		}},
+		{"gp", "a Gaussian process with a Matérn kernel", false, func(seed uint64) assay.Learner {
+			return model.GP{Seed: seed}
+		}},
+		{"mlp", "networks with a Tobit loss, which use stopped runs as they are", true, func(seed uint64) assay.Learner {
+			return model.MLP{Seed: seed}
+		}},
 		{"boost", "gradient boosting of trees", false, always(model.Boost{})},
 		{"knn", "the mean of the five nearest runs", false, always(model.KNN{})},
 		{"linear", "linear regression with a small ridge", false, always(model.Linear{Ridge: 1e-3})},
-		{"multilinear", "multilinear interpolation, without a standard deviation", false, interpolate(model.Multilinear)},
-		{"cubic", "cubic interpolation, without a standard deviation", false, interpolate(model.Cubic)},
-		{"spline", "interpolation by splines, without a standard deviation", false, interpolate(model.Spline)},
+		{"multilinear", "multilinear interpolation, no standard deviation", false, interpolate(model.Multilinear)},
+		{"cubic", "cubic interpolation, no standard deviation", false, interpolate(model.Cubic)},
+		{"spline", "interpolation by splines, no standard deviation", false, interpolate(model.Spline)},
 	}
 }
 
