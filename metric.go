@@ -148,7 +148,7 @@ func parseSource(text string) (s MetricSource, err error) {
 	return s, nil
 }
 
-// cutPointer splits FILE#/POINTER.
+// cutPointer splits FILE#/POINTER. Either may be "".
 func cutPointer(text string) (file, pointer string) {
 	switch at := strings.Index(text, "#/"); { // FILE may have a # in it
 	case at >= 0:
@@ -169,7 +169,8 @@ func clip(text string) string {
 	return text
 }
 
-// compile compiles an expression with exactly one group.
+// compile compiles an expression with exactly one group. Its error says at which
+// character the expression is wrong, if the library names the piece at fault.
 func compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > maxPattern {
 		return nil, errors.New("a regular expression has at most 10,000 bytes")
@@ -193,7 +194,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// ParsePointer splits an RFC 6901 pointer into its tokens.
+// ParsePointer splits an RFC 6901 pointer into its tokens, in which ~1 and ~0 have
+// become / and ~. "" is the whole document and has none; "/" has one, the empty name.
 func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil
