@@ -209,7 +209,7 @@ func (s *MetricSource) readArgument(text string) (err error) {
 	return nil
 }
 
-// cutPointer splits FILE#/POINTER.
+// cutPointer splits FILE#/POINTER. Either may be "".
 func cutPointer(text string) (file, pointer string) {
 	switch at := strings.Index(text, "#/"); { // FILE may have a # in it
 	case at >= 0:
@@ -230,7 +230,8 @@ func clip(text string) string {
 	return text
 }
 
-// compile compiles an expression with exactly one group.
+// compile compiles an expression with exactly one group. Its error says at which
+// character the expression is wrong, if the library names the piece at fault.
 func compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > maxPattern {
 		return nil, errors.New("a regular expression has at most 10,000 bytes")
@@ -254,7 +255,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// ParsePointer splits an RFC 6901 pointer into its tokens.
+// ParsePointer splits an RFC 6901 pointer into its tokens, in which ~1 and ~0 have
+// become / and ~. "" is the whole document and has none; "/" has one, the empty name.
 func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil

@@ -13,6 +13,10 @@ import (
 // helped returns the searcher of a study with the earlier studies that help it, what
 // lists the cuts, nil if there are none, and a note if the help is not all that it
 // could be.
+//
+// The help is that of the claim, never that of today: the searcher of a study that is
+// resumed must propose what it did. A searcher that cannot leave out values is helped by
+// proposals alone.
 func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut,
 	note string, err error,
 ) {

@@ -16,6 +16,8 @@ type stopper struct {
 	declare       func(f *fields) newStopper
 }
 
+// newStopper makes the rule of a study. It returns nil if nothing is to be stopped: the
+// loop then observes no run.
 type newStopper func(def *config.Study, space *assay.Space) assay.Stopper
 
 // stoppers is the table of stopping rules: --stop, and stop.rule of a study file. To
@@ -86,7 +88,8 @@ func declarePosterior(f *fields) newStopper {
 // stops it: runs of one configuration differ by some per cent.
 const noiseMargin = 0.1
 
-// openingShare is the part of the time budget that the first run may take.
+// openingShare is the part of the time budget that the first run may take, one in so
+// many: a first configuration that takes for ever must not be the only one.
 const openingShare = 20
 
 // newAutoStop returns the rule incumbent, with a margin for the noise of a command;
@@ -122,7 +125,8 @@ func withOpening(rule assay.Stopper, def *config.Study, space *assay.Space) assa
 	return stop.Opening{Rule: rule, Limit: def.Budget.Time / openingShare}
 }
 
-// learnsCensored reports whether a searcher learns from runs that were stopped.
+// learnsCensored reports whether a searcher learns from runs that were stopped. For any
+// other a stopped run is a run spent for nothing.
 func learnsCensored(searcher string) bool {
 	return searcher == "" || searcher == DefaultSearcher || searcher == "bayes"
 }
