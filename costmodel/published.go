@@ -361,19 +361,37 @@ func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float
 			y[i] = sum / max(n, 1)
 		}
 	}
-	return doe.Effects(p.rows, y)
+	effects := doe.Effects(p.rows, y)
+	if inSeconds && part == DataFlow {
+		for i := range effects {
+			effects[i] *= p.meanOccupancy(l)
+		}
+	}
+	return effects
 }
 
-// meanOf returns the mean of a part over runs, in seconds if so.
+// meanOccupancy returns the mean of o_a + o_s over the runs of the screening design, in seconds per
+// unit of data flow. With it a difference of the data flow alone becomes one of the time. The product
+// D·(o_a + o_s) of each run would not do: that is the time itself, which everything makes differ.
+func (p *published) meanOccupancy(l *ActiveLearner) float64 {
+	var runs []Run
+	for _, c := range p.screen {
+		runs = append(runs, l.seen[c.Key()]...)
+	}
+	if len(runs) == 0 {
+		return 0
+	}
+	return meanOf(runs, Whole, false)
+}
+
+// meanOf returns the mean of a part over runs; of an occupancy in seconds if so, which is that times
+// the data flow of its run.
 func meanOf(runs []Run, part Part, inSeconds bool) float64 {
 	var sum float64
 	for _, r := range runs {
 		x := r.Of(part)
-		switch {
-		case inSeconds && part != DataFlow:
+		if inSeconds && part != DataFlow {
 			x *= r.DataFlow
-		case inSeconds:
-			x *= r.Of(Whole)
 		}
 		sum += x
 	}
