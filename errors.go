@@ -96,7 +96,7 @@ func ClassOf(err error) Class {
 func findClass(err error) Class {
 	found := ClassUnknown
 	walk(err, func(e error) bool {
-		switch e := e.(type) { //nolint:errorlint // walk unwraps
+		switch e := e.(type) { // walk unwraps
 		case *classified:
 			found = e.class
 		case interface{ Class() Class }:
@@ -111,7 +111,7 @@ func findClass(err error) Class {
 func HintOf(err error) string {
 	found := ""
 	walk(err, func(e error) bool {
-		if c, ok := e.(*classified); ok { //nolint:errorlint // walk unwraps
+		if c, ok := e.(*classified); ok { // walk unwraps
 			found = c.hint
 		}
 		return found != ""
@@ -125,7 +125,7 @@ func walk(err error, visit func(error) bool) bool {
 	if err != nil && visit(err) {
 		return true
 	}
-	switch u := err.(type) { //nolint:errorlint // the tree is walked here
+	switch u := err.(type) { // the tree is walked here
 	case interface{ Unwrap() error }:
 		return walk(u.Unwrap(), visit)
 	case interface{ Unwrap() []error }:

@@ -336,7 +336,8 @@ func (p Param) Parse(text string) (float64, error) {
 		return 0, fmt.Errorf("parameter %q: %q is not a number", p.Name, text)
 	}
 	if !p.Contains(x) {
-		return 0, fmt.Errorf("parameter %q: %s is not in %v..%v%s", p.Name, text, FormatNumber(p.Lo), FormatNumber(p.Hi), stepText(p))
+		return 0, fmt.Errorf("parameter %q: %s is not in %v..%v%s", p.Name, text, FormatNumber(p.Lo),
+			FormatNumber(p.Hi), stepText(p))
 	}
 	return p.Snap(x), nil
 }

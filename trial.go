@@ -136,7 +136,10 @@ type trialJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (t Trial) MarshalJSON() ([]byte, error) {
-	j := trialJSON{t.Proposal, t.State, finite(t.Value), t.Measurement, t.Reason, t.Decision, t.Attempts, t.Started, t.Ended}
+	j := trialJSON{
+		t.Proposal, t.State, finite(t.Value), t.Measurement, t.Reason, t.Decision, t.Attempts, t.Started,
+		t.Ended,
+	}
 	return json.Marshal(j)
 }
 

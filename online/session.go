@@ -289,7 +289,8 @@ func (s *Session) Status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		Study: s.o.Name, Mode: s.o.Mode, State: "searching", Best: s.best.Config, Value: s.best.Value, Trials: s.trials,
-		Running: len(s.open), Ranks: s.live(), Turns: s.turns, Steps: s.steps, Total: s.total, Epoch: s.epoch, Fault: s.fault,
+		Running: len(s.open), Ranks: s.live(), Turns: s.turns, Steps: s.steps, Total: s.total, Epoch: s.epoch,
+		Fault: s.fault,
 	}
 	switch {
 	case s.over:

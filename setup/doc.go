@@ -11,7 +11,8 @@
 // The package holds the tables of what a definition may name, each once: searchers and
 // learners (searchers.go), stopping rules (stoppers.go), estimators (tables.go), methods
 // that are compared (methods.go), runners (runners.go) and stores (stores.go). The kinds
-// of metric sources are the grammar of assay.ParseMetricSource. CONTRIBUTING.md says how
+// of metric sources are two tables: what is written in the root package, how it is measured in
+// package run. CONTRIBUTING.md says how
 // a row is added.
 //
 // Nothing is printed and no flag is read: what there is to say is returned, or given to

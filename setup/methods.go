@@ -45,8 +45,14 @@ func NamedMethods() []Method {
 		},
 		{"cello-im", "cello, but stopped runs are imputed", "bayes", impute, "predictive", guard},
 		{"cello-plain", "cello without the margin, as Algorithm 1 is printed", "bayes", drop, "predictive", plain},
-		{"cello-paper", "Algorithm 1 as published: stops from the first run on, and boosting starts at XGBoost's 0.5", "bayes", drop, "predictive", paper},
-		{"bo-po", "bo, runs stopped when their chance to become the best is small", "bayes", impute, posteriorStop, nil},
+		{
+			"cello-paper", "Algorithm 1 as published: stops from the first run on, and boosting starts at " +
+				"XGBoost's 0.5", "bayes", drop, "predictive", paper,
+		},
+		{
+			"bo-po", "bo, runs stopped when their chance to become the best is small", "bayes", impute, posteriorStop,
+			nil,
+		},
 		{DefaultSearcher, "the default of assay tune", DefaultSearcher, nil, autoStop, nil},
 		{"random-tc", "rs, runs stopped at the best one's value", "random", nil, "incumbent", nil},
 		{"bayes-tc", "bayes, runs stopped at the best one's value", "bayes", nil, "incumbent", nil},

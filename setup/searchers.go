@@ -31,7 +31,8 @@ type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 func searchers() []searcher {
 	return []searcher{
 		{
-			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours of the best",
+			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours " +
+				"of the best",
 			declareAuto,
 		},
 		{"bayes", "Bayesian optimisation: a random forest and expected improvement", declareBayes},
@@ -88,7 +89,7 @@ func declareBayes(f *fields) newSearcher {
 	o := search.BayesOptions{Censored: true}
 	f.initial(&o.Initial)
 	name, stopped := "forest", "impute"
-	f.word("learner", &name, names(learners(), func(l learner) string { return l.name })...)
+	f.word("learner", &name, Names(Learners())...)
 	f.word("stopped", &stopped, "impute", "drop")
 	penalized := f.penalty()
 	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
@@ -231,12 +232,12 @@ func declareGPS(f *fields) newSearcher {
 
 // A learner is a row of the table of learners: surrogates of the searcher bayes.
 type learner struct {
-	name     string
-	censored bool // it uses runs that were stopped as they are
-	make     func(seed uint64) assay.Learner
+	name, summary string
+	censored      bool // it uses runs that were stopped as they are
+	make          func(seed uint64) assay.Learner
 }
 
-// learners is the table of learners. To add one, add a row; see CONTRIBUTING.md.
+// learners is the table of learners: the option learner of bayes. To add one, add a row; see CONTRIBUTING.md.
 func learners() []learner {
 	always := func(l assay.Learner) func(uint64) assay.Learner {
 		return func(uint64) assay.Learner { return l }
@@ -247,15 +248,15 @@ func learners() []learner {
 	return []learner{
 		// 30 trees are as good as 60 on the recorded tables, within noise, and keep a
 		// proposal below 15 ms after 100 trials.
-		{"forest", false, func(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }},
-		{"gp", false, func(seed uint64) assay.Learner { return model.GP{Seed: seed} }},
-		{"mlp", true, func(seed uint64) assay.Learner { return model.MLP{Seed: seed} }},
-		{"boost", false, always(model.Boost{})},
-		{"knn", false, always(model.KNN{})},
-		{"linear", false, always(model.Linear{Ridge: 1e-3})},
-		{"multilinear", false, interpolate(model.Multilinear)},
-		{"cubic", false, interpolate(model.Cubic)},
-		{"spline", false, interpolate(model.Spline)},
+		{"forest", "a random forest of 30 trees", false, func(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }},
+		{"gp", "a Gaussian process with a Matérn kernel", false, func(seed uint64) assay.Learner { return model.GP{Seed: seed} }},
+		{"mlp", "an ensemble of networks with a Tobit loss, which uses stopped runs as they are", true, func(seed uint64) assay.Learner { return model.MLP{Seed: seed} }},
+		{"boost", "gradient boosting of trees", false, always(model.Boost{})},
+		{"knn", "the mean of the five nearest runs", false, always(model.KNN{})},
+		{"linear", "linear regression with a small ridge", false, always(model.Linear{Ridge: 1e-3})},
+		{"multilinear", "multilinear interpolation, without a standard deviation", false, interpolate(model.Multilinear)},
+		{"cubic", "cubic interpolation, without a standard deviation", false, interpolate(model.Cubic)},
+		{"spline", "interpolation by splines, without a standard deviation", false, interpolate(model.Spline)},
 	}
 }
 

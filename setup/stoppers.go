@@ -34,7 +34,10 @@ func stoppers() []stopper {
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
 		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
-		{posteriorStop, "a run stops when its chance to end better than the best, given how far it has come, is small", declarePosterior},
+		{
+			posteriorStop, "a run stops when its chance to end better than the best, given how far it has " +
+				"come, is small", declarePosterior,
+		},
 	}
 }
 

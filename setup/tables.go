@@ -29,6 +29,11 @@ func Stoppers() []Row {
 	})
 }
 
+// Learners returns the table of learners of the searcher bayes.
+func Learners() []Row {
+	return rows(learners(), func(l learner) Row { return Row{Name: l.name, Summary: l.summary} })
+}
+
 // Runners returns the table of runners.
 func Runners() []Row {
 	return rows(runners(), func(r runner) Row { return Row{Name: r.name, Summary: r.summary} })

@@ -45,7 +45,8 @@ func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 				var err error
 				if x, err = t.Params[k].Parse(text); err != nil {
 					tr.line = r.line
-					return nil, tr.flaw(tr.spec.Parameters[k], "%q is not a value of the parameter: %v", clipCell(text), err)
+					return nil, tr.flaw(tr.spec.Parameters[k], "%q is not a value of the parameter: %v",
+						clipCell(text), err)
 				}
 				coordinates[k][text] = x
 			}

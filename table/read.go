@@ -327,7 +327,8 @@ func (tr *tableReader) run(record []string, k int, failed bool) (run recordedRun
 		case err != nil && !math.IsInf(x, 0):
 			return run, false, tr.flaw(column, "%q is not a number", clipCell(cell))
 		case math.IsNaN(x) || math.IsInf(x, 0):
-			return run, false, tr.flaw(column, "%s is not a finite number (leave the cell empty if it was not recordedRun)", clipCell(cell))
+			return run, false, tr.flaw(column,
+				"%s is not a finite number (leave the cell empty if it was not recordedRun)", clipCell(cell))
 		case m.name == "elapsed" && (x < 0 || x > maxTableElapsed):
 			return run, false, tr.flaw(column, "%s is no elapsed time", clipCell(cell))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
@@ -79,7 +80,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.minimize, "minimize", "", "`metric` to minimize (default elapsed)")
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
-	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: stdout:/regex/, stderr:/regex/, json:FILE#/pointer, size:FILE, cmd:COMMAND")
+	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
 	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
 	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")

@@ -62,6 +62,8 @@ var beside = map[string][]string{
 	"/internal/rfs":           {},                                           // a remote file system that counts and times
 	testOnly:                  {},
 
+	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
+
 	// Between the library of workflows and the command.
 	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments on levels
 	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown

@@ -18,7 +18,11 @@ func TestPriorKey(t *testing.T) {
 		{"prior: none", Prior{}, ""},
 		{"prior: [a, b]", Prior{Studies: []string{"a", "b"}}, ""},
 		{"prior: a,b", Prior{Studies: []string{"a", "b"}}, ""},
-		{"prior: {use: auto, alpha: 0.8, threshold: 0.6, keep: [n=3]}", Prior{Auto: true, Alpha: 0.8, Threshold: 0.6, Keep: []string{"n=3"}}, ""},
+		{
+			"prior: {use: auto, alpha: 0.8, threshold: 0.6, keep: [n=3]}",
+			Prior{Auto: true, Alpha: 0.8, Threshold: 0.6, Keep: []string{"n=3"}},
+			"",
+		},
 		{"prior: a,a", Prior{}, "neither auto, none nor"},
 		{"prior: {use: auto, alpha: 1}", Prior{}, "between 0 and 1"},
 		{"prior: {use: auto, keep: [m=3]}", Prior{}, `no parameter "m"`},

@@ -233,8 +233,10 @@ func TestReadPlain(t *testing.T) {
 	yaml := "name: p # comment\nmakespan_s: 7\ncores: 2\ntasks:\n  - id: a\n    kind: x\n    run_s: 1.5\n  - " +
 		"{id: b, kind: y, run_s: 2, parents: [a], in_B: 30}\n  - id: \"c 3\"\n    kind: 'y'\n    run_s: 3\n    " +
 		"parents: [a, \"b\"]\n"
-	for name, text := range map[string]string{"csv": csv, "json": json, "yaml": yaml,
-		"tsv": strings.ReplaceAll(csv, ",", "\t")} {
+	for name, text := range map[string]string{
+		"csv": csv, "json": json, "yaml": yaml,
+		"tsv": strings.ReplaceAll(csv, ",", "\t"),
+	} {
 		w, err := read(t, workflow.FillOptions{}, "p", text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
