@@ -23,7 +23,7 @@ func TestSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	attrs := attributesOf(space, nil)
-	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 70, 50, 90}; !slices.Equal(got, want) {
+	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 50, 70, 90}; !slices.Equal(got, want) {
 		t.Errorf("bandwidth: got %v, want %v", got, want)
 	}
 	// 451, 1396, then near 923.5, 687, 1159.75.
