@@ -46,6 +46,8 @@ type runJSON struct {
 	Compute  float64   `json:"compute"`
 	Network  float64   `json:"network"`
 	Disk     float64   `json:"disk"`
+	Other    float64   `json:"other,omitempty"`
+	NoIO     bool      `json:"no_io,omitempty"`
 }
 
 // formJSON is a form. Attributes, Runs and Base are indices into the lists of the same file.
@@ -72,7 +74,10 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		}
 	}
 	for _, r := range m.runs {
-		j.Runs = append(j.Runs, runJSON{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk})
+		j.Runs = append(j.Runs, runJSON{
+			Config: r.Config, Seconds: r.Seconds, DataFlow: r.DataFlow, Split: r.Split,
+			Compute: r.Compute, Network: r.Network, Disk: r.Disk, Other: r.Other, NoIO: r.NoIO,
+		})
 	}
 	for _, c := range m.failed {
 		j.Failed = append(j.Failed, c)
@@ -106,8 +111,11 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	}
 	var runs []Run
 	for i, r := range j.Runs {
-		run := Run{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk}
-		for _, x := range [...]float64{r.Compute, r.Network, r.Disk} {
+		run := Run{
+			Config: r.Config, Seconds: r.Seconds, DataFlow: r.DataFlow, Split: r.Split,
+			Compute: r.Compute, Network: r.Network, Disk: r.Disk, Other: r.Other, NoIO: r.NoIO,
+		}
+		for _, x := range [...]float64{r.Compute, r.Network, r.Disk, r.Other} {
 			if !(x >= 0) {
 				return fmt.Errorf("run %d has an occupancy of %v", i+1, x)
 			}

@@ -10,7 +10,7 @@ import (
 type Explanation struct {
 	Prediction
 	// Limit is the part that takes the most time: Compute, Network, Disk, Stall
-	// where network and disk are not told apart, or Whole where nothing is.
+	// where network and disk are not told apart, Other, or Whole where nothing is.
 	Limit Part
 	Share float64 // of Limit in the total, from 0 to 1
 	// Elasticities has, for each attribute, by how many percent the time changes
@@ -35,6 +35,9 @@ func (m *Model) Explain(c assay.Config) Explanation {
 			if m.split == SplitStall {
 				e.Limit = Stall
 			}
+		}
+		if s := e.Other / e.Seconds; s > e.Share {
+			e.Limit, e.Share = Other, s
 		}
 	}
 	for i := range m.attrs {

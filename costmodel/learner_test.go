@@ -57,7 +57,7 @@ func timedMeasurement(t assay.Trial) assay.Measurement {
 	m := assay.Measurement{Elapsed: time.Duration(v * 1e9 / 2)}
 	if len(t.Config) > 0 {
 		u := 0.5 + 0.4*math.Sin(float64(len(t.Config))+t.Config[0])
-		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": 1, "disk_time": 2 * u}
+		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": v, "disk_time": 2 * u * v}
 	}
 	return m
 }
@@ -103,7 +103,7 @@ func prefetcher(t testing.TB) bench {
 		a, n, d := 10/cpu, max(rtt/2-0.1*10/cpu, 0.02*rtt), 0.001
 		return assay.Measurement{
 			Elapsed: time.Duration(units * (a + n + d) * 1e9),
-			Metrics: map[string]float64{"cpu": units * a, "data_flow": units, "network_time": n * 10, "disk_time": d * 10},
+			Metrics: map[string]float64{"cpu": units * a, "data_flow": units, "network_time": n * units, "disk_time": d * units},
 		}, true
 	}}
 }

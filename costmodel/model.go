@@ -3,6 +3,7 @@ package costmodel
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -32,10 +33,11 @@ type Model struct {
 type Prediction struct {
 	Seconds   float64 // the median
 	Low, High float64 // an interval that holds the next run with a probability of 95 %
-	// Split says which of the parts are told apart. Compute, Network and Disk add
+	// Split says which of the parts are told apart. Compute, Network, Disk and Other add
 	// up to Seconds. As in [Run], what is not told apart is in one of them.
 	Split                  Split
 	Compute, Network, Disk float64
+	Other                  float64 // neither the processor nor I/O
 	DataFlow               float64 // D, units
 	Deviation              float64 // of log(seconds), noise included; NaN if not estimated
 	Fails                  float64 // probability that the run fails
@@ -76,6 +78,9 @@ func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regre
 		for _, p := range split.Parts() {
 			add(p)
 		}
+		if hasOther(runs) {
+			add(Other)
+		}
 	}
 	add(DataFlow)
 	return newModel(space, runs, failed, forms)
@@ -99,6 +104,13 @@ func splitOf(runs []Run) Split {
 		split = min(split, r.Split)
 	}
 	return split
+}
+
+// hasOther reports whether a run has spent 1 % of its time or more on neither the processor
+// nor I/O, and the runs tell: less is rounding.
+func hasOther(runs []Run) bool {
+	return splitOf(runs) == SplitFull &&
+		slices.ContainsFunc(runs, func(r Run) bool { return r.Other >= 0.01*r.Of(Whole) })
 }
 
 // constantFlow reports whether the data flow of the runs differs by 1 % at most: then it is
@@ -165,9 +177,9 @@ func (m *Model) whole() bool { return m.parts[Time] != nil }
 func (m *Model) apart() bool { return m.split != SplitNone || m.parts[Whole] != nil }
 
 // sum returns D·Σ o (Eq. 2) with the predictions that of gives, and the parts of the sum:
-// computing, network and disk. Stalls that are not taken apart are the disk's. Without a split
-// all of it is computing.
-func (m *Model) sum(of func(Part) float64) (total float64, parts [3]float64) {
+// computing, network, disk, other. Stalls that are not taken apart are the disk's. Without a
+// split all of it is computing.
+func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 	d := of(DataFlow)
 	if m.split == SplitNone {
 		if m.parts[Whole] != nil {
@@ -182,7 +194,10 @@ func (m *Model) sum(of func(Part) float64) (total float64, parts [3]float64) {
 		}
 		parts[k] = d * of(p)
 	}
-	return parts[0] + parts[1] + parts[2], parts
+	if m.parts[Other] != nil {
+		parts[3] = d * of(Other)
+	}
+	return parts[0] + parts[1] + parts[2] + parts[3], parts
 }
 
 // least is the least time that is predicted, in seconds. Linear functions can become 0 far
@@ -220,9 +235,9 @@ func (m *Model) Predict(c assay.Config) Prediction {
 			parts[i] *= p.Seconds / sum
 		}
 	} else {
-		parts = [3]float64{p.Seconds}
+		parts = [4]float64{p.Seconds}
 	}
-	p.Compute, p.Network, p.Disk = parts[0], parts[1], parts[2]
+	p.Compute, p.Network, p.Disk, p.Other = parts[0], parts[1], parts[2], parts[3]
 	if p.Deviation *= m.spread; m.absolute {
 		p.Deviation = m.spread
 	}

@@ -32,7 +32,7 @@ func TestModelAddsUp(t *testing.T) {
 		m := learned(t, b, opts, 14)
 		for c := range b.space.All() {
 			p := m.Predict(c)
-			if sum := p.Compute + p.Network + p.Disk; math.Abs(sum-p.Seconds) > 1e-9*p.Seconds {
+			if sum := p.Compute + p.Network + p.Disk + p.Other; math.Abs(sum-p.Seconds) > 1e-9*p.Seconds {
 				t.Fatalf("%s: parts add up to %v of %v", name, sum, p.Seconds)
 			}
 			if !(p.Low <= p.Seconds && p.Seconds <= p.High) || p.Split != SplitFull || p.Fails != 0 {

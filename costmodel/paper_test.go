@@ -23,7 +23,7 @@ func TestSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	attrs := attributesOf(space, nil)
-	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 70, 50, 90}; !slices.Equal(got, want) {
+	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 50, 70, 90}; !slices.Equal(got, want) {
 		t.Errorf("bandwidth: got %v, want %v", got, want)
 	}
 	// 451, 1396, then near 923.5, 687, 1159.75.
@@ -160,7 +160,7 @@ func TestScreening(t *testing.T) {
 	}
 	time100 := func(c assay.Config) assay.Measurement { // network first, then processor; the disk does nothing
 		n, a := 50*c[2]+1, 40/c[0]
-		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": 1, "disk_time": 0}}
+		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": n, "disk_time": 0}}
 	}
 	for _, p := range ps {
 		if err := l.Tell(assay.Trial{Proposal: p, State: assay.Done, Measurement: time100(p.Config)}); err != nil {

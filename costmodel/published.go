@@ -346,6 +346,9 @@ func (p *published) order(l *ActiveLearner) {
 		runs = append(runs, seen...)
 	}
 	parts := slices.Clone(splitOf(runs).Parts())
+	if hasOther(runs) {
+		parts = append(parts, Other)
+	}
 	if !p.KnownDataFlow && !constantFlow(runs) {
 		parts = append(parts, DataFlow)
 	}

@@ -26,7 +26,7 @@ func box(t testing.TB) bench {
 		a, n := 40/c[0], 10*c[2]+5*c[2]/c[0]+1
 		return assay.Measurement{
 			Elapsed: time.Duration((a + n) * 1e9),
-			Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": 1, "disk_time": 0},
+			Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": n, "disk_time": 0},
 		}, true
 	}}
 }
@@ -410,7 +410,8 @@ func TestDataFlowIsRankedByItsOwnEffect(t *testing.T) {
 		b.run = func(c assay.Config) (assay.Measurement, bool) {
 			m, ok := inner(c)
 			m.Metrics["data_flow"] = 1e6 * (1 + spread*(c[1]-1)/7)
-			m.Metrics["disk_time"] = 0.2 // of the stalls, which the network has most of
+			m.Metrics["disk_time"] = 0.1 * m.Metrics["network_time"]
+			m.Metrics["network_time"] *= 0.9
 			return m, ok
 		}
 		l := NewActiveLearner(b.space, Options{Published: &Published{}})

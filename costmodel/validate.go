@@ -194,7 +194,7 @@ func partError(runs []Run, which []int, p Part, predicted []float64) float64 {
 	for k, i := range which {
 		actual := runs[i].Of(p)
 		base := actual
-		if p <= Whole {
+		if p <= Whole || p == Other {
 			base = max(actual, 0.01*runs[i].Of(Whole))
 		}
 		sum += math.Abs(actual-predicted[k]) / base

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// "lo, hi, 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8, …": the sequence of L_max-I_1.
+// "lo, hi, (lo+hi)/2, (3lo+hi)/4, (lo+3hi)/4, (7lo+hi)/8, (5lo+3hi)/8, and so on": the sequence of L_max-I_1.
 // Reference: Shivam, Babu and Chase 2006, section 3.4, Algorithm 5
 func TestBisection(t *testing.T) {
 	var got []float64
@@ -16,7 +16,7 @@ func TestBisection(t *testing.T) {
 			break
 		}
 	}
-	want := []float64{0, 1, 1. / 2, 1. / 4, 3. / 4, 1. / 8, 5. / 8, 3. / 8, 7. / 8}
+	want := []float64{0, 1, 1. / 2, 1. / 4, 3. / 4, 1. / 8, 3. / 8, 5. / 8, 7. / 8}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -58,7 +58,7 @@ func TestBisectLevels(t *testing.T) {
 		{3, []int{0, 2, 1}},
 		{5, []int{0, 4, 2, 1, 3}},
 		{6, []int{0, 5, 2, 1, 4, 3}}, // 1/2 is between 2 and 3: the lower
-		{9, []int{0, 8, 4, 2, 6, 1, 5, 3, 7}},
+		{9, []int{0, 8, 4, 2, 6, 1, 3, 5, 7}},
 	} {
 		if got := BisectLevels(c.n); !slices.Equal(got, c.want) {
 			t.Errorf("BisectLevels(%d) = %v, want %v", c.n, got, c.want)

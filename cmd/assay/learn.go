@@ -186,6 +186,7 @@ type learned struct {
 	EndedBy     string     `json:"ended_by"`
 	Limits      []limiting `json:"limits,omitempty"`
 	Assignments assay.Size `json:"-"`
+	NoIO        int        `json:"runs_without_data_flow,omitempty"`
 	different   int        // assignments that were run
 }
 
@@ -213,6 +214,7 @@ func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJ
 	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
+	o.NoIO = withoutIO(m)
 	o.Model, o.Runs, o.Failed, o.Limits = file, len(m.Runs()), len(m.Failed()), limits(m)
 	different := map[string]bool{}
 	for _, r := range m.Runs() {
@@ -225,7 +227,7 @@ func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJ
 	if asJSON {
 		return writeJSON(s.out, o)
 	}
-	return o.write(s.out, l)
+	return o.write(s.out, l, m)
 }
 
 // limits returns what limits the program on the runs with the least and the
@@ -265,7 +267,7 @@ func shares(parts []part) string {
 	return strings.Join(texts, ", ")
 }
 
-func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner) error {
+func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner, m *costmodel.Model) error {
 	var l lines
 	l.add("model", "%s", o.Model)
 	runs := fmt.Sprintf("%d of %s assignments", o.different, o.Assignments)
@@ -286,6 +288,7 @@ func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner) error {
 		}
 		l.add(label, "%s", at.text)
 	}
+	addDataFlow(&l, m)
 	l.add("time", "%s", report.Seconds(o.Spent))
 	addErrorCurve(&l, learner)
 	l.add("ended by", "%s; on record as study %s", cmp.Or(learnEndings[o.EndedBy], endings[o.EndedBy], o.EndedBy), o.Study)

@@ -24,7 +24,8 @@ func predictCommand(s streams) *cobra.Command {
 		Short: "predict how long a program runs on resources, by a model of assay learn",
 		Long: `predict prints the time that a run is expected to take on an assignment of
 resources, with an interval that holds 95 % of runs, and how much of it is
-computing and waiting for the network and the disk. Numbers between and beyond
+computing, waiting for the network and the disk, and other: one thread of many cores,
+a busy machine or a sleep. Numbers between and beyond
 those that were learned from are allowed; the interval says how far to trust
 them. Without --at it describes the model.
 
@@ -165,6 +166,7 @@ type modelJSON struct {
 	Error      *float64        `json:"error_percent"` // in leave-one-out cross-validation; null for one run
 	Attributes []attributeJSON `json:"attributes"`
 	Limits     []limiting      `json:"limits,omitempty"`
+	NoIO       int             `json:"runs_without_data_flow,omitempty"`
 }
 
 // attributeJSON is a resource that a model knows: a range of numbers, or values.
@@ -176,7 +178,7 @@ type attributeJSON struct {
 }
 
 func newModelJSON(m *costmodel.Model) modelJSON {
-	j := modelJSON{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Limits: limits(m)}
+	j := modelJSON{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Limits: limits(m), NoIO: withoutIO(m)}
 	for _, q := range m.Space().Params {
 		a := attributeJSON{Name: q.Name, Values: q.Levels}
 		if q.Numeric() {
@@ -208,5 +210,6 @@ func describeModel(w io.Writer, m *costmodel.Model) error {
 		}
 		l.add(label, "%s", at.text)
 	}
+	addDataFlow(&l, m)
 	return l.write(w)
 }

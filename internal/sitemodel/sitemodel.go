@@ -103,7 +103,7 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	if err != nil {
 		return site.TaskTime{}, fmt.Errorf("the model of %s: %w", t.Kind, err)
 	}
-	x := site.TaskTime{Compute: p.Compute, Stall: p.Network + p.Disk}
+	x := site.TaskTime{Compute: p.Compute + p.Other, Stall: p.Network + p.Disk}
 	if !math.IsNaN(p.Deviation) && !math.IsInf(p.Deviation, 0) {
 		x.Error = p.Deviation
 	}
