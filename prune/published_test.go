@@ -47,6 +47,25 @@ func TestPublishedRule(t *testing.T) {
 	}
 }
 
+// As printed, a value goes though the running study's best trial has it.
+func TestPublishedExemptsNothing(t *testing.T) {
+	space := line(8)
+	running := done(map[int]float64{0: 2, 1: 3, 2: 4, 3: 1, 4: 9, 5: 8.5})
+	for rule, want := range map[Rule][]string{Guarded: {"4", "5"}, Published: {"3", "4", "5"}} {
+		k := NewKnowledge(space, testGoal, []Study{outcomes(space, 1, 2, 3, 6, 9, 10)})
+		p := must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: rule, Least: 1}))
+		if err := p.Observe(running...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Ask(1); err != nil {
+			t.Fatal(err)
+		}
+		if cuts := p.Cuts(); len(cuts) != 1 || !slices.Equal(cuts[0].Values, want) {
+			t.Errorf("%v removes %+v, want %v", rule, cuts, want)
+		}
+	}
+}
+
 // As printed, the least correlation is all that decides whether a study prunes; the
 // guarded rule wants it to be positive beyond chance, which three trials cannot show.
 func TestPublishedNeedsNoCertainty(t *testing.T) {
