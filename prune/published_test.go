@@ -53,7 +53,7 @@ func TestPublishedExemptsNothing(t *testing.T) {
 	running := done(map[int]float64{0: 2, 1: 3, 2: 4, 3: 1, 4: 9, 5: 8.5})
 	for rule, want := range map[Rule][]string{Guarded: {"4", "5"}, Published: {"3", "4", "5"}} {
 		k := NewKnowledge(space, testGoal, []Study{outcomes(space, 1, 2, 3, 6, 9, 10)})
-		p := must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: rule, Least: 1}))
+		p := must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: rule, Least: 1, Threshold: 0.3}))
 		if err := p.Observe(append(running, running...)...); err != nil { // twice: beyond chance
 			t.Fatal(err)
 		}
