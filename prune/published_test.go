@@ -54,7 +54,7 @@ func TestPublishedExemptsNothing(t *testing.T) {
 	for rule, want := range map[Rule][]string{Guarded: {"4", "5"}, Published: {"3", "4", "5"}} {
 		k := NewKnowledge(space, testGoal, []Study{outcomes(space, 1, 2, 3, 6, 9, 10)})
 		p := must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: rule, Least: 1, Threshold: 0.3}))
-		if err := p.Observe(append(running, running...)...); err != nil { // twice: beyond chance
+		if err := p.Observe(slices.Repeat(running, 4)...); err != nil { // beyond chance
 			t.Fatal(err)
 		}
 		if _, err := p.Ask(1); err != nil {
