@@ -1,6 +1,10 @@
 package prune
 
-import "github.com/assay-run/assay"
+import (
+	"fmt"
+
+	"github.com/assay-run/assay"
+)
 
 // threshold returns the value that a trial must reach not to be hopeless, for
 // aggressiveness alpha in [0, 1): with E the outcomes of the earlier study as
@@ -38,4 +42,34 @@ func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
 		}
 	}
 	return gone
+}
+
+// A Rule is what guards Algorithm 1.
+type Rule uint8
+
+const (
+	Guarded   Rule = iota // ours: see [New]
+	Published             // as printed
+)
+
+// ParseRule reads the name of a rule; "" is Guarded.
+func ParseRule(name string) (Rule, error) {
+	switch name {
+	case "", "guarded":
+		return Guarded, nil
+	case "published":
+		return Published, nil
+	}
+	return 0, fmt.Errorf("%q is neither guarded nor published", name)
+}
+
+// String returns the name.
+func (r Rule) String() string {
+	switch r {
+	case Guarded:
+		return "guarded"
+	case Published:
+		return "published"
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
 }

@@ -50,6 +50,10 @@ func TestConformance(t *testing.T) {
 		"pruner of random": func(space *assay.Space) assay.Searcher {
 			return must(New(search.NewRandom(space, 1), NewKnowledge(space, testGoal, studies(space)), Options{Alpha: 0.9}))
 		},
+		"published pruner": func(space *assay.Space) assay.Searcher {
+			k := NewKnowledge(space, testGoal, studies(space))
+			return must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: Published, Surrogate: Cubic}))
+		},
 		"transfer of pruner": func(space *assay.Space) assay.Searcher {
 			inner := quick(space)
 			NewKnowledge(space, testGoal, studies(space)).Hint(inner)

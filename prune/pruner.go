@@ -22,9 +22,15 @@ type Options struct {
 	// 0 means 0.5. It must also be positive beyond chance, see [New].
 	Threshold float64
 	// Least is the number of trials of that study that a value must have to be
-	// removed; 0 means 3: one bad trial may be due to the other parameters. The
-	// paper's algorithm has 1.
+	// removed; 0 means 3, since one bad trial may be due to the other parameters, and
+	// 1 by the published rule.
 	Least int
+	// Rule is what is done beside Algorithm 1: see [New].
+	Rule Rule
+	// Surrogate is that of both the earlier and the running study, which are then
+	// compared as by [RankBy]. None means the comparison of [Rank], or, by the
+	// published rule, Nearest.
+	Surrogate Surrogate
 	// Keep are values that are never removed.
 	Keep []Kept
 }
@@ -76,6 +82,12 @@ var (
 // Parameters with more than 32 values, and continuous ones, are cut in 16 bins of
 // equal width on their search scale.
 //
+// The rule [Published] is the algorithm as printed: one trial is enough for a value
+// to be removed, the values of the best trial are not exempt, a correlation that
+// reaches the threshold need not be positive beyond chance, surrogates of both
+// studies are compared, nothing comes back, and the search ends when inner has
+// proposed everything that is left. The rest is of the rule [Guarded].
+//
 // What a study removed comes back when its correlation falls below the threshold
 // or is undefined, a single value when the best trial has it, and all when inner
 // has proposed everything that is left. Every removal and return is a Cut.
@@ -95,13 +107,19 @@ func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 	}
 	if opts.Least == 0 {
 		opts.Least = leastWitnesses
+		if opts.Rule == Published {
+			opts.Least = 1
+		}
+	}
+	if opts.Rule == Published && opts.Surrogate == NoSurrogate {
+		opts.Surrogate = Nearest
 	}
 	narrower, ok := assay.As[assay.Narrower](inner)
 	if !ok {
 		return nil, ErrNotNarrower
 	}
 	space := k.space
-	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k), limit: newLimit(space), opts: opts}
+	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k, opts.Surrogate), limit: newLimit(space), opts: opts}
 	for i := range space.Params {
 		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
 	}
@@ -145,7 +163,7 @@ func (p *Pruner) Lacks(ability any) bool {
 func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	p.update()
 	ps, err := p.inner.Ask(n)
-	if errors.Is(err, assay.ErrDone) && !p.free && p.limit.keep() != nil {
+	if errors.Is(err, assay.ErrDone) && !p.free && p.opts.Rule != Published && p.limit.keep() != nil {
 		p.free = true
 		p.restore(func(int, int) bool { return true }, "nothing is left to propose in the smaller space")
 		p.narrow(nil)
@@ -195,8 +213,11 @@ func (p *Pruner) update() {
 	}
 	p.told = len(p.base.trials)
 	before := len(p.cuts)
-	p.restoreContradicted()
-	if at, r := p.base.mostSimilar(); at >= 0 && r >= p.opts.Threshold && surely(r, len(p.base.trials)) {
+	published := p.opts.Rule == Published
+	if !published {
+		p.restoreContradicted()
+	}
+	if at, r := p.base.mostSimilar(); at >= 0 && r >= p.opts.Threshold && (published || surely(r, len(p.base.trials))) {
 		p.cut(at, r)
 	}
 	if len(p.cuts) > before {
@@ -250,7 +271,7 @@ func (p *Pruner) cut(at int, r float64) {
 	for k, gone := range s.hopeless(s.threshold(alpha), p.opts.Least, p.limit.cells) {
 		var set []int
 		for cell, g := range gone {
-			mine := p.base.found && p.limit.cells[k].of(p.base.best.Config[k]) == cell
+			mine := p.opts.Rule != Published && p.base.found && p.limit.cells[k].of(p.base.best.Config[k]) == cell
 			if g && !mine && !p.kept[k][cell] && p.limit.by[k][cell] == still {
 				set = append(set, cell)
 				p.limit.by[k][cell] = at

@@ -27,7 +27,17 @@ type Similarity struct {
 // elsewhere; it sees the logarithms of outcomes of one sign. The correlation of
 // fewer than three points, and of equal outcomes, is undefined.
 func Rank(k *Knowledge, trials []assay.Trial) []Similarity {
-	b := newBase(k)
+	return RankBy(k, NoSurrogate, trials)
+}
+
+// RankBy is [Rank] as Silva et al. 2018, §3.4 have it: both studies have a surrogate
+// of that kind, and these are compared at common points. The points are all
+// configurations of a space of at most 1,000, else 1,000 drawn ones, the same for all
+// studies. Outcomes are compared as they are. The correlation is undefined if the
+// running study has fewer than three trials, or a surrogate is constant. Cost: for
+// each study a fit and 1,000 predictions, the first time that the knowledge is asked.
+func RankBy(k *Knowledge, s Surrogate, trials []assay.Trial) []Similarity {
+	b := newBase(k, s)
 	b.learn(trials...)
 	var out []Similarity
 	for i, s := range b.sources {
@@ -65,10 +75,16 @@ type base struct {
 	at     [][]float64   // by source, its surrogate at each of the trials
 	best   assay.Trial   // the running study's, if found
 	found  bool
+
+	pair *pair // compares surrogates; nil for the trials with the earlier surrogates there
 }
 
-func newBase(k *Knowledge) *base {
-	return &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
+func newBase(k *Knowledge, s Surrogate) *base {
+	b := &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
+	if s != NoSurrogate {
+		b.pair = &pair{kind: s, common: k.comparison(s)}
+	}
+	return b
 }
 
 // learn adds trials of the running study. Trials of other spaces are ignored.
@@ -85,7 +101,9 @@ func (b *base) learn(trials ...assay.Trial) {
 			b.best, b.found = t, true
 		}
 		for i, s := range b.sources {
-			b.at[i] = append(b.at[i], s.predict(t.Config))
+			if b.pair == nil {
+				b.at[i] = append(b.at[i], s.predict(t.Config))
+			}
 		}
 	}
 }
@@ -112,6 +130,9 @@ func (b *base) outcomes() []float64 {
 // correlation returns that of source i with the running study, and the number of
 // points it was taken at.
 func (b *base) correlation(i int) (r float64, points int) {
+	if b.pair != nil {
+		return b.pair.correlation(b, b.sources[i]), len(b.pair.common.points)
+	}
 	y := b.outcomes()
 	if len(y) < 3 {
 		return math.NaN(), len(y)
@@ -123,12 +144,8 @@ func (b *base) correlation(i int) (r float64, points int) {
 // equals; -1 if none has one.
 func (b *base) mostSimilar() (at int, r float64) {
 	at, r = -1, math.NaN()
-	y := b.outcomes()
-	if len(y) < 3 {
-		return at, r
-	}
 	for i := range b.sources {
-		if c := stats.CrossCorrelation(y, b.at[i]); c > r || at < 0 && !math.IsNaN(c) {
+		if c, _ := b.correlation(i); c > r || at < 0 && !math.IsNaN(c) {
 			at, r = i, c
 		}
 	}

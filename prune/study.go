@@ -26,6 +26,8 @@ type Knowledge struct {
 	space   *assay.Space
 	sources []*source
 	refused []Similarity // those that do not serve
+
+	compared map[Surrogate]*comparison
 }
 
 // NewKnowledge returns what the studies know of a space and goal. Those that do not

@@ -95,7 +95,7 @@ func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Tran
 		panic(fmt.Sprintf("prune: %d first proposals", opts.First))
 	}
 	t := &Transfer{
-		inner: inner, base: newBase(k), opts: opts,
+		inner: inner, base: newBase(k, NoSurrogate), opts: opts,
 		visited: map[string]bool{}, rows: map[*source][]float64{},
 	}
 	t.opts.First = cmp.Or(opts.First, firstProposals)
