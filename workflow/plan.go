@@ -28,12 +28,14 @@ type PlanOptions struct {
 	Overhead Overhead       // delays, if there is no Calibration
 	// Calibration, if not nil, predicts in place of Overhead, and gives intervals.
 	Calibration *Calibration
-	Simulate    bool        // estimate by simulation too, on Overhead or the calibration's best model
-	Sim         SimOptions  // its policy and machines
-	Price       Price       // nil means one unit of money per slot-second
-	Deadline    Seconds     // 0 means none
-	Budget      float64     // 0 means none
-	Vary        VaryOptions // an Error above 0 gives intervals by random run times
+	Simulate    bool       // estimate by simulation too, on Overhead or the calibration's best model
+	Sim         SimOptions // its policy and machines
+	Price       Price      // nil means one unit of money per slot-second
+	Deadline    Seconds    // 0 means none
+	Budget      float64    // 0 means none
+	// Vary, with an Error above 0, predicts with random run times: estimates are
+	// means, with intervals (Fig. 4). Simulations take the run times as they are.
+	Vary VaryOptions
 }
 
 // An Estimate is the prediction of one method for a number of slots.
@@ -114,8 +116,10 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 
 // add adds the prediction of a method.
 func (p *Plan) add(method string, slots int, x Prediction, work Seconds, opt *PlanOptions) {
-	p.Estimates = append(p.Estimates, Estimate{method, slots, x, opt.Price.Cost(slots, x.Makespan),
-		Efficiency(work, slots, x.Makespan)})
+	p.Estimates = append(p.Estimates, Estimate{
+		method, slots, x, opt.Price.Cost(slots, x.Makespan),
+		Efficiency(work, slots, x.Makespan),
+	})
 }
 
 // simulate adds the simulation on a number of slots, or on the machines of opt,
@@ -180,11 +184,29 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 	if err != nil {
 		return nil, err
 	}
+	point, err := NewLevelModel(w, l.Leveler, overhead)
+	if err != nil {
+		return nil, err
+	}
 	for i, s := range spread {
-		out[i].Low *= min(1, s.Low/s.Mean)
-		out[i].High *= max(1, s.High/s.Mean)
+		x, err := point.Makespan(s.Slots)
+		if err != nil {
+			return nil, err
+		}
+		if x > 0 {
+			out[i].times(s.Mean / x)
+		}
+		if s.Mean > 0 {
+			out[i].Low *= min(1, s.Low/s.Mean)
+			out[i].High *= max(1, s.High/s.Mean)
+		}
 	}
 	return out, nil
+}
+
+// times multiplies the prediction and its interval.
+func (p *Prediction) times(f float64) {
+	p.Makespan, p.Low, p.High = p.Makespan*f, p.Low*f, p.High*f
 }
 
 // pareto returns the estimates that no other beats in makespan and cost,
