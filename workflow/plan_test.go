@@ -155,9 +155,21 @@ func TestRange(t *testing.T) {
 		run[i] *= 2
 	}
 	run[0] = 13 // relatively shorter
-	low, high, err := Range([]*Workflow{w, w.WithRuns(run)}, TopDown{}, Overhead{}, 4)
-	if err != nil || math.Abs(high-59.0/84) > 1e-12 || math.Abs(low-105.0/155) > 1e-12 {
-		t.Errorf("range %v to %v, %v", low, high, err)
+	other := w.WithRuns(run)
+	other.Makespan, other.Machines = 110, []Machine{{Cores: 2}} // on another number of slots than asked for
+	r, err := Range([]*Workflow{w, other}, []int{4}, ByLevels(TopDown{}, Overhead{}))
+	if err != nil || len(r) != 2 || r[0].Slots != 2 || r[1].Slots != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if math.Abs(r[1].High-59.0/84) > 1e-12 || math.Abs(r[1].Low-105.0/155) > 1e-12 || r[1].Real != nil {
+		t.Errorf("%+v", r[1])
+	}
+	if r[0].Inside() != 1 || math.Abs(r[0].Real[0]-110.0/155) > 1e-12 {
+		t.Errorf("%+v, want the recorded 110 s inside", r[0])
+	}
+	r[0].Real = append(r[0].Real, r[0].Low, r[0].High, r[0].Low-0.01, r[0].High+0.01)
+	if r[0].Inside() != 3 {
+		t.Errorf("%d of %v are inside", r[0].Inside(), r[0].Real)
 	}
 }
 

@@ -305,6 +305,7 @@ func (p *planner) plan(arg string) (*planreport.Plan, error) {
 	if r.Comparison, err = workflow.Compare(w, r.Offers, r.Options); err != nil {
 		return nil, inputError(err)
 	}
+	r.NoteSimulation()
 	return r, nil
 }
 

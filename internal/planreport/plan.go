@@ -28,6 +28,19 @@ func (r *Plan) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// worthSimulating is the part of the makespan above which it matters that estimates
+// by levels are far from the bound.
+const worthSimulating = 0.05
+
+// NoteSimulation notes that a simulation would say more, where estimates by levels
+// alone leave open more than 5 % between what they save and what can be saved.
+func (r *Plan) NoteSimulation() {
+	c := r.Plans[r.Best].Choice
+	if !r.Options.Simulate && c.Bound-c.Saves > worthSimulating {
+		r.Note("levels wait for each other in these estimates; --simulate shows what a scheduler takes that does not")
+	}
+}
+
 // WriteText writes the plans for people, several with a table that compares their
 // choices.
 func WriteText(w io.Writer, reports []*Plan) error {
