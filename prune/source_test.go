@@ -173,7 +173,7 @@ func TestMostSimilar(t *testing.T) {
 	}{
 		{[]Study{down, bent, up}, 2}, {[]Study{up, up, bent}, 0}, {[]Study{down, bent}, 1}, {nil, -1},
 	} {
-		b := newBase(NewKnowledge(space, testGoal, tt.studies))
+		b := newBase(NewKnowledge(space, testGoal, tt.studies), NoSurrogate)
 		b.learn(outcomes(space, 3, 6, 12, 24, 48).Trials...)
 		if at, _ := b.mostSimilar(); at != tt.want {
 			t.Errorf("of %d studies: %d, want %d", len(tt.studies), at, tt.want)

@@ -8,14 +8,11 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/lab/jobpruner"
-	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/table"
 )
 
@@ -104,7 +101,7 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 		rep.DataSets, rep.Rows = append(rep.DataSets, d.Set()), append(rep.Rows, rows...)
 	}
 	status.Close()
-	return printed(nil, f.json, s.out, rep, writeJobpruner)
+	return printed(nil, f.json, s.out, rep, jobpruner.Report.Write)
 }
 
 // read fills the options from the flags that are lists.
@@ -159,38 +156,4 @@ func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 		return nil, usagef("%s: %w", file, err)
 	}
 	return d, nil
-}
-
-// writeJobpruner prints the tables.
-func writeJobpruner(w io.Writer, r jobpruner.Report) error {
-	t := report.NewTable(palette(w), "data set", ">environments", ">mean best NCC", ">mean best rank correlation",
-		">least")
-	for _, s := range r.DataSets {
-		t.Add(s.Name, fmt.Sprint(len(s.Environments)), fmt.Sprintf("%.4f", stats.Mean(s.NCC)),
-			fmt.Sprintf("%.2f", stats.Mean(s.Rank)), fmt.Sprintf("%.2f", slices.Min(s.Rank)))
-	}
-	if err := t.Write(w); err != nil {
-		return err
-	}
-	hundredths := func(x float64) string { return fmt.Sprintf("%.2f", 100*x) } // of a per cent
-	for _, part := range r.Parts() {
-		t := report.NewTable(palette(w), "data set", "method", "use", "alpha", "kb", ">budget %", ">trials",
-			">error %", "95 %", ">to none", "95 %", ">similar", ">pruned %")
-		for _, row := range part.Rows {
-			similar := "–"
-			if row.SimRatio > 0 || row.Similar > 0 {
-				similar = fmt.Sprintf("%.2f", row.SimRatio)
-			}
-			use := strings.TrimSpace(row.Use + " " + row.Surrogate)
-			t.Add(row.DataSet, row.Method, use, row.Alpha, row.KB, fmt.Sprintf("%g", row.Budget),
-				fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
-				hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
-				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned))
-		}
-		fmt.Fprintf(w, "\n%s\n", part.Title)
-		if err := t.Write(w); err != nil {
-			return err
-		}
-	}
-	return nil
 }

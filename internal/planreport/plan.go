@@ -179,8 +179,10 @@ func WriteSVG(w io.Writer, reports []*Plan) error {
 			c.Series = append(c.Series, *by[name])
 		}
 		if m := r.Workflow.Makespan; m > 0 && !math.IsNaN(m) && r.Workflow.Cores() > 0 {
-			c.Series = append(c.Series, report.Series{Name: "recorded", X: []float64{float64(r.Workflow.Cores())},
-				Y: []float64{m}, Dots: true})
+			c.Series = append(c.Series, report.Series{
+				Name: "recorded", X: []float64{float64(r.Workflow.Cores())},
+				Y: []float64{m}, Dots: true,
+			})
 		}
 	}
 	return c.WriteSVG(w)
