@@ -57,7 +57,10 @@ func timedMeasurement(t assay.Trial) assay.Measurement {
 	m := assay.Measurement{Elapsed: time.Duration(v * 1e9 / 2)}
 	if len(t.Config) > 0 {
 		u := 0.5 + 0.4*math.Sin(float64(len(t.Config))+t.Config[0])
-		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": 1, "disk_time": 2 * u}
+		m.Metrics = map[string]float64{
+			"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]),
+			"network_time": 1, "disk_time": 2 * u,
+		}
 	}
 	return m
 }
@@ -69,13 +72,19 @@ func TestActiveLearner(t *testing.T) {
 			continue // they take the same steps, in other places
 		}
 		t.Run(name, func(t *testing.T) {
-			suite := assaytest.SearcherOptions{NoRepeats: opts.Published == nil, Exhausts: opts.Published == nil && opts.Target == 0, Trials: 5}
+			suite := assaytest.SearcherOptions{
+				NoRepeats: opts.Published == nil,
+				Exhausts:  opts.Published == nil && opts.Target == 0, Trials: 5,
+			}
 			assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return timed{NewActiveLearner(s, opts)} }, suite)
 		})
 	}
 	t.Run("no measurements", func(t *testing.T) {
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) }, assaytest.SearcherOptions{Exhausts: true, Trials: 6})
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{Published: &Published{}}) }, assaytest.SearcherOptions{Trials: 8})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) },
+			assaytest.SearcherOptions{Exhausts: true, Trials: 6})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
+			return NewActiveLearner(s, Options{Published: &Published{}})
+		}, assaytest.SearcherOptions{Trials: 8})
 	})
 }
 

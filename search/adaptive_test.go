@@ -130,7 +130,10 @@ func TestAdaptiveShifts(t *testing.T) {
 func TestAdaptiveRacesOneByOne(t *testing.T) {
 	inner := &script{configs: []float64{1, 2, 3, 4}}
 	a := Adaptive(inner, AdaptiveOptions{Min: 3, Max: 6})
-	values := map[float64][]float64{1: {10, 10.5, 10.3, 10.1}, 2: {50, 51, 49}, 3: {10.2, 10.4, 10.6, 10.7, 10.8, 10.9}, 4: {9, 9, 9, 9, 9, 9}}
+	values := map[float64][]float64{
+		1: {10, 10.5, 10.3, 10.1}, 2: {50, 51, 49},
+		3: {10.2, 10.4, 10.6, 10.7, 10.8, 10.9}, 4: {9, 9, 9, 9, 9, 9},
+	}
 	var order []float64
 	for len(inner.told) == 0 {
 		ps := mustAsk(t, a, 1)
@@ -155,7 +158,10 @@ func TestAdaptiveRacesOneByOne(t *testing.T) {
 // Reference: Tabatabaee et al. 2005, section 5.2
 func TestAdaptiveUsesTheRoom(t *testing.T) {
 	for _, c := range []struct{ room, step, max, want int }{
-		{64, 6, 20, 10}, {64, 6, 8, 8}, {12, 6, 20, 2}, {11, 6, 20, 2}, {17, 6, 20, 2}, {18, 6, 20, 3}, {1, 6, 20, 2}, {5, 1, 20, 5},
+		{64, 6, 20, 10}, {64, 6, 8, 8}, {12, 6, 20, 2}, {11, 6, 20, 2}, {17, 6, 20, 2}, {18, 6, 20, 3}, {
+			1, 6, 20,
+			2,
+		}, {5, 1, 20, 5},
 	} {
 		inner := &waiting{script: script{configs: []float64{1, 2, 3, 4, 5, 6}}, step: c.step}
 		a := Adaptive(inner, AdaptiveOptions{Max: c.max, Settled: func(low, high []float64) bool { return true }})
@@ -293,7 +299,8 @@ func TestNoiseOfRealPrograms(t *testing.T) {
 	lowest, _ := measure(heavy, fixed(3, slices.Min))
 	middle, _ := measure(heavy, fixed(3, stats.Median))
 	average, _ := measure(heavy, fixed(3, mean))
-	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy), len(names), lowest, middle, average)
+	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy),
+		len(names), lowest, middle, average)
 	if lowest < middle || lowest < average || len(heavy) < 5 {
 		t.Errorf("the minimum is right less often")
 	}

@@ -75,7 +75,8 @@ func NewGPS(space *assay.Space, opts GPSOptions) *GPS {
 		panic(fmt.Sprintf("search: pattern search options out of range: %+v", opts))
 	}
 	s := &GPS{
-		ground: newGround(space, opts.Seed, 0x677073), opts: opts, polled: map[int64]bool{}, begun: map[int64]bool{}, lead: -1,
+		ground: newGround(space, opts.Seed, 0x677073), opts: opts,
+		polled: map[int64]bool{}, begun: map[int64]bool{}, lead: -1,
 	}
 	s.start = s.design(opts.Initial)
 	return s
