@@ -50,10 +50,13 @@ func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assa
 // maxOpen is the most proposals that a round has for the sake of interleaving alone.
 const maxOpen = 4
 
-// roundOf returns how many proposals, of which each is run k times, make a round of
-// at least n runs.
+// roundOf returns how many proposals, of which each is run k times, make a round of at least n
+// runs. A round of one would run its replicates back to back, and a slow drift of the machine
+// would hit them alike.
 func roundOf(n, k int) int { return max((n+k-1)/k, min(k, maxOpen)) }
 
+// replicate is the searcher of [Replicate]. queue has one entry for each run that has not been
+// asked, round after round, and of says which proposal an outstanding run is of.
 type replicate struct {
 	inner  assay.Searcher
 	k      int
@@ -130,7 +133,9 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs.
+// merge returns the trial that stands for all runs told so far. reduce is applied twice: to
+// the values with bounds in place of what was stopped, and with +Inf in place of it. If both
+// agree, what was stopped did not matter.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	// In the order of the proposals, whatever the order of the results.
 	runs := slices.Clone(g.runs)

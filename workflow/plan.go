@@ -110,7 +110,9 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 	return p, nil
 }
 
-// predictAll returns the predictions by levels for each number of slots.
+// predictAll returns the predictions by levels for each number of slots: from the calibration
+// if there is one, which has intervals, or from the delays alone. Random run times widen the
+// interval in proportion: the ratio of their quantiles to their mean is what they add.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
@@ -154,8 +156,8 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 	return out, nil
 }
 
-// pareto returns the estimates that no other beats in makespan and cost,
-// fastest first; of equals the one with fewest slots.
+// pareto returns the estimates that no other beats in makespan and cost, fastest first; of
+// equals the one with the fewest slots.
 func pareto(all []Estimate) []Estimate {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Estimate) int {
