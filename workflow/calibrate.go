@@ -117,8 +117,10 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	set.dropLinks()
-	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
-		NodeCores: nodeCores(runs)}
+	c := &Calibration{
+		Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
+		NodeCores: nodeCores(runs),
+	}
 	models, weight := set.average()
 	twin := twins(set.feature)
 	for i := range models {

@@ -19,8 +19,10 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 		panic("workflow: clusters must be at least 1")
 	}
 	job := assignJobs(w, leveler.Level(w.Graph, w.Runs(), k), k)
-	b := Builder{Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines),
-		Makespan: w.Makespan}
+	b := Builder{
+		Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines),
+		Makespan: w.Makespan,
+	}
 	for t := range w.Tasks {
 		task := w.Tasks[t]
 		if j := int(job[t]); j < b.Len() {

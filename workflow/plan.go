@@ -101,8 +101,12 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 				return nil, err
 			}
 			m := s.Makespan
-			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m),
-				Efficiency(work, n, m)})
+			p.Estimates = append(p.Estimates, Estimate{
+				"simulation", n,
+				Prediction{m, m, m},
+				opt.Price.Cost(n, m),
+				Efficiency(work, n, m),
+			})
 		}
 	}
 	p.Pareto = pareto(byLevels)

@@ -62,8 +62,10 @@ const noSlot = -1
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
-	s := &simulation{w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n),
-		of: make([]int32, n), writing: make([]bool, n)}
+	s := &simulation{
+		w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n),
+		of: make([]int32, n), writing: make([]bool, n),
+	}
 	if opt.Overhead.Byte > 0 {
 		s.link.rate = 1 / opt.Overhead.Byte
 	}

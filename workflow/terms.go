@@ -22,14 +22,18 @@ const (
 	numTerms
 )
 
-var termNames = [numTerms]string{"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
-	"wave_s", "scale"}
+var termNames = [numTerms]string{
+	"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
+	"wave_s", "scale",
+}
 
 // termScale is how large a coefficient is thought to be before anything is
 // known: the root mean square over the calibrations of the open public
 // executions, to one digit. It matters when there is one configuration only.
-var termScale = [numTerms]float64{Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100,
-	WorkPerNode: 0.5, PerWave: 30, Scale: 1}
+var termScale = [numTerms]float64{
+	Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100,
+	WorkPerNode: 0.5, PerWave: 30, Scale: 1,
+}
 
 // String returns the term's name as it is stored.
 func (t Term) String() string {
@@ -191,7 +195,8 @@ func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves 
 // placedSpan is levelSpan with each machine by itself: a level takes as long as
 // the machine that is last.
 func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds,
-	waves float64) {
+	waves float64,
+) {
 	at := make([][]Level, len(w.Machines)+1)
 	for m := range at {
 		at[m] = make([]Level, len(levels))
