@@ -24,8 +24,11 @@ type attribute struct {
 // and of data less.
 var (
 	delays    = []string{"rtt", "latency", "delay"}
-	resources = []string{"cpu", "core", "thread", "slot", "speed", "score", "mem", "bandwidth", "rate", "disk", "node", "instance", "worker"}
-	data      = []string{"size", "input", "bytes", "lines", "rows"}
+	resources = []string{
+		"cpu", "core", "thread", "slot", "speed", "score", "mem", "bandwidth", "rate", "disk",
+		"node", "instance", "worker",
+	}
+	data = []string{"size", "input", "bytes", "lines", "rows"}
 )
 
 // attributesOf returns the attributes of a space. A level stands for the number

@@ -83,7 +83,10 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		j.Failed = append(j.Failed, c)
 	}
 	for _, f := range m.forms {
-		g := formJSON{Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes, Runs: f.runs, Base: f.base}
+		g := formJSON{
+			Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes,
+			Runs: f.runs, Base: f.base,
+		}
 		for _, t := range f.transforms {
 			g.Transforms = append(g.Transforms, t.String())
 		}
@@ -155,7 +158,10 @@ func (j *modelJSON) space() (*assay.Space, error) {
 				return nil, fmt.Errorf("attribute %q is of unknown kind %q", p.Name, p.Kind)
 			}
 		}
-		params = append(params, assay.Param{Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step, Log: p.Log, Levels: p.Levels, Unit: p.Unit})
+		params = append(params, assay.Param{
+			Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step,
+			Log: p.Log, Levels: p.Levels, Unit: p.Unit,
+		})
 	}
 	if !j.Listed {
 		return assay.NewSpace(params)

@@ -135,7 +135,10 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 			return nil, err
 		}
 	}
-	m := &Model{space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms, parts: map[Part]*function{}}
+	m := &Model{
+		space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms,
+		parts: map[Part]*function{},
+	}
 	for _, fm := range forms {
 		f, err := fit(m.attrs, runs, fm, nil)
 		if err != nil {

@@ -129,7 +129,8 @@ func (p *surface) rewarp(j int, best float64) float64 {
 // to a constant; -Inf where the covariance is not positive definite.
 func (p *surface) posterior() float64 {
 	y, covariance := p.conditions()
-	v := model.LogEvidence(y, covariance) + slopeBelief.logDensity(p.h.slope) + signalBelief.logDensity(p.h.signal) + noiseBelief.logDensity(p.h.noise)
+	v := model.LogEvidence(y, covariance) + slopeBelief.logDensity(p.h.slope) +
+		signalBelief.logDensity(p.h.signal) + noiseBelief.logDensity(p.h.noise)
 	for _, l := range p.h.length {
 		v += lengthBelief.logDensity(l)
 	}

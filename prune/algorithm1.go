@@ -23,6 +23,9 @@ func (s *source) threshold(alpha float64) float64 {
 // infeasible trial is, a censored one is if it was stopped above it. A cell
 // without trials is never hopeless, and as alpha < 1, neither is one of the best
 // trial. Cost: trials times parameters.
+//
+// The threshold is on the values themselves, not on the scale of the surrogate: alpha is a
+// share of the way from the worst outcome to the best one.
 func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
 	gone := make([][]bool, len(cs))
 	for i := range cs {

@@ -21,7 +21,10 @@ func earlier(name string, space *assay.Space, n int, seed uint64, f func(assay.C
 		if !ok {
 			continue
 		}
-		s.Trials = append(s.Trials, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: f(c)})
+		s.Trials = append(s.Trials, assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c},
+			State:    assay.Done, Value: f(c),
+		})
 	}
 	return s
 }

@@ -47,8 +47,10 @@ const (
 // ErrNotNarrower is the error of [New] for a searcher that cannot leave out values.
 var ErrNotNarrower = errors.New("the searcher is no assay.Narrower")
 
-// A Pruner is a searcher whose space shrinks as earlier studies say. Make one with
-// [New].
+// A Pruner is a searcher whose space shrinks as earlier studies say. Make one with [New].
+//
+// Invariant: inner is narrowed to what limit keeps, as of the last Ask, and cuts adds up to
+// limit: each cell that is cut was removed once more than it was returned.
 type Pruner struct {
 	inner  assay.Searcher
 	narrow func(keep func(assay.Config) bool) // of inner
@@ -99,7 +101,8 @@ var (
 // value of Options.Keep that the space does not have. It panics if a number of the
 // options is out of range.
 func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
-	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) || !(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
+	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) ||
+		!(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
 		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
 	}
 	if opts.Threshold == 0 {
@@ -206,7 +209,9 @@ func (p *Pruner) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// update brings the limit up to the trials.
+// update brings the limit up to the trials. Returns come before removals: a study that is no
+// longer similar gives back what it took before another takes what it would. Nothing happens
+// without a new trial, so that Ask can be repeated.
 func (p *Pruner) update() {
 	if p.free || len(p.base.trials) == p.told {
 		return
@@ -225,8 +230,9 @@ func (p *Pruner) update() {
 	}
 }
 
-// restoreContradicted returns what studies removed that are no longer similar, and
-// what the running study's best trial has.
+// restoreContradicted returns what studies removed that are no longer similar, and the values
+// of the running study's best trial, whoever removed them: the paper's algorithm never gives
+// back, and a wrong removal then costs the whole search.
 func (p *Pruner) restoreContradicted() {
 	for i := range p.base.sources {
 		if !p.limit.cutBy(i) {
@@ -243,12 +249,13 @@ func (p *Pruner) restoreContradicted() {
 		p.restore(func(k, cell int) bool { return p.limit.by[k][cell] == i }, why)
 	}
 	if p.base.found {
-		p.restore(func(k, cell int) bool { return p.limit.cells[k].of(p.base.best.Config[k]) == cell }, "the best trial has it")
+		p.restore(func(k, cell int) bool { return p.limit.cells[k].of(p.base.best.Config[k]) == cell },
+			"the best trial has it")
 	}
 }
 
-// restore returns the cells that are cut and chosen, one Cut for each parameter
-// and study.
+// restore returns the cells that are cut and chosen, with one Cut for each parameter and
+// study, in a fixed order: a record of equal trials is the same.
 func (p *Pruner) restore(chosen func(param, cell int) bool, why string) {
 	for k := range p.limit.by {
 		sets := map[int][]int{}
@@ -264,7 +271,8 @@ func (p *Pruner) restore(chosen func(param, cell int) bool, why string) {
 	}
 }
 
-// cut removes what Algorithm 1 removes by source at.
+// cut removes what Algorithm 1 removes by the source at, but for what is kept on request, what
+// the best trial has, and what is cut already.
 func (p *Pruner) cut(at int, r float64) {
 	s := p.base.sources[at]
 	alpha, note := p.alphaOf(at)

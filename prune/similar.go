@@ -56,6 +56,7 @@ func RankBy(k *Knowledge, s Surrogate, trials []assay.Trial) []Similarity {
 	return out
 }
 
+// compareBools orders false before true.
 func compareBools(a, b bool) int {
 	switch {
 	case a == b:
@@ -66,7 +67,10 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// A base is the earlier studies that serve a running one, and its trials.
+// A base is the earlier studies that serve a running one, and its trials so far.
+//
+// Invariant: at[i][k] is what the surrogate of source i expects of trials[k]. Surrogates do
+// not change, so that a new trial costs one prediction by each source.
 type base struct {
 	space   *assay.Space
 	sources []*source
@@ -87,7 +91,9 @@ func newBase(k *Knowledge, s Surrogate) *base {
 	return b
 }
 
-// learn adds trials of the running study. Trials of other spaces are ignored.
+// learn adds trials of the running study. A censored trial is no point of comparison and is
+// left out. A trial of another space is ignored, and one that is done without a number for a
+// value counts as failed.
 func (b *base) learn(trials ...assay.Trial) {
 	for _, t := range trials {
 		if t.State == assay.Done && (math.IsNaN(t.Value) || math.IsInf(t.Value, 0)) {
@@ -108,8 +114,9 @@ func (b *base) learn(trials ...assay.Trial) {
 	}
 }
 
-// outcomes returns the scaled outcomes of the trials, failed ones as the worst;
-// nil if none ran to the end.
+// outcomes returns the scaled outcomes of the trials, failed and infeasible ones as the worst;
+// nil if none ran to the end. The scale is that of the running study: NCC does not see a
+// difference of factor between the studies.
 func (b *base) outcomes() []float64 {
 	values := finishedValues(b.trials)
 	if len(values) == 0 {
@@ -127,8 +134,9 @@ func (b *base) outcomes() []float64 {
 	return y
 }
 
-// correlation returns that of source i with the running study, and the number of
-// points it was taken at.
+// correlation returns the normalised cross-correlation of source i with the running study, and
+// the number of points it was taken at. It is NaN for fewer than three points, where any two
+// lines agree, and for equal outcomes.
 func (b *base) correlation(i int) (r float64, points int) {
 	if b.pair != nil {
 		return b.pair.correlation(b, b.sources[i]), len(b.pair.common.points)
@@ -152,8 +160,9 @@ func (b *base) mostSimilar() (at int, r float64) {
 	return at, r
 }
 
-// surely reports whether a correlation of n points is positive, at the one-sided
-// level of 0.05 by Fisher's z.
+// surely reports whether a correlation of n points is positive, at the one-sided level of 0.05
+// by Fisher's z: atanh r has a standard error of 1/√(n-3), and 1.645 of them is the normal
+// quantile. The paper has the threshold alone, which three points reach by chance too often.
 func surely(r float64, n int) bool {
 	return n > 3 && math.Atanh(min(r, 1))-1.645/math.Sqrt(float64(n-3)) > 0
 }

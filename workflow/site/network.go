@@ -97,8 +97,10 @@ func (net *Network) check() error {
 		for _, v := range []struct {
 			name string
 			x    float64
-		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"memory", p.Memory}, {"storage", p.Storage}, {"disk",
-			p.Disk}, {"delay", p.Delay}} {
+		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"memory", p.Memory}, {"storage", p.Storage}, {
+			"disk",
+			p.Disk,
+		}, {"delay", p.Delay}} {
 			if !(v.x >= 0) || v.name != "storage" && math.IsInf(v.x, 1) {
 				return &NetworkError{i, -1, fmt.Sprintf("site %s: %s is %v", p.Name, v.name, v.x)}
 			}
@@ -196,9 +198,11 @@ func (net *Network) connected() error {
 	if len(cut) > 1 {
 		verb = "have"
 	}
-	return &NetworkError{first, -1,
+	return &NetworkError{
+		first, -1,
 		fmt.Sprintf("the utility is disconnected: %s %s no link to %s, directly or over others",
-			strings.Join(cut, ", "), verb, net.sites[from].Name)}
+			strings.Join(cut, ", "), verb, net.sites[from].Name),
+	}
 }
 
 // Sites returns the sites. The slice must not be changed.

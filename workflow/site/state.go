@@ -146,8 +146,10 @@ func (p *problem) newGen() uint32 { p.gen++; return p.gen }
 // tasks keeps no times: one is always free.
 func (p *problem) emptyState() *state {
 	g := p.newGen()
-	s := &state{gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)),
-		slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.net.links)), used: make([]workflow.Bytes, p.np)}
+	s := &state{
+		gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)),
+		slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.net.links)), used: make([]workflow.Bytes, p.np),
+	}
 	for i, c := range p.net.sites {
 		if c.Slots < p.n {
 			s.slots[i].free = make([]workflow.Seconds, c.Slots)
@@ -314,7 +316,8 @@ func (p *problem) gapped() bool { return !p.exactSize() }
 // already: Eq. 1 of the paper with the stall prolonged by sharing. The links are those of
 // p.work.links, which are reserved for it with take.
 func (p *problem) runAt(s *state, t, c, d int, arrived, length workflow.Seconds, take bool) (start,
-	end workflow.Seconds) {
+	end workflow.Seconds,
+) {
 	start = arrived
 	if free := s.slots[c].free; len(free) > 0 {
 		start = max(start, free[0])
@@ -367,8 +370,10 @@ func (p *problem) options(s *state, t int, out []option) []option {
 			if c != d {
 				moved += flow(&p.w.Tasks[t])
 			}
-			out = append(out, option{s, int32(t), int16(c), int16(d), end, max(s.makespan, end),
-				max(s.bound, end+tail), s.sum + end + tail, moved})
+			out = append(out, option{
+				s, int32(t), int16(c), int16(d), end, max(s.makespan, end),
+				max(s.bound, end+tail), s.sum + end + tail, moved,
+			})
 		}
 	}
 	return out
