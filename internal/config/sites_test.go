@@ -128,6 +128,7 @@ func TestSitesFlaws(t *testing.T) {
 			"bare storage", "sites: {A: {storage: 100}}\ndata: A\n",
 			`1:22: site A: storage: "100" is not an amount such as 20GB`,
 		},
+		{"cores", "sites: {A: {cores: 0}}\ndata: A\n", "1:20: site A: cores: a number > 0 is needed, not 0"},
 		{"speed", "sites: {A: {speed: 0}}\ndata: A\n", "1:20: site A: speed: a number > 0 is needed, not 0"},
 		{"slots", "sites: {A: {slots: -1}}\ndata: A\n", "1:20: site A: slots: a whole number >= 0 is needed, not -1"},
 		{"pattern", "sites: {A: {}}\ndata: {A: '[x'}\n", `2:11: data of A: "[x" is not a pattern`},

@@ -13,6 +13,7 @@ type Site struct {
 	Name    string
 	Slots   int            // tasks that run there at once; 0 means that none do: it only keeps data
 	Speed   float64        // relative to the machine of the recorded run times; 0 counts as 1
+	Cores   float64        // that a task has, or its share of one, for models that ask; 0 counts as 1
 	Memory  workflow.Bytes // for each task; 0 means no limit
 	Storage workflow.Bytes // capacity of its storage; +Inf means no limit, 0 that it keeps nothing
 	// Disk is bytes per second between a task and local storage; 0 means that I/O
@@ -97,10 +98,15 @@ func (net *Network) check() error {
 		for _, v := range []struct {
 			name string
 			x    float64
-		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"memory", p.Memory}, {"storage", p.Storage}, {
-			"disk",
-			p.Disk,
-		}, {"delay", p.Delay}} {
+		}{
+			{"slots", float64(p.Slots)},
+			{"speed", p.Speed},
+			{"cores", p.Cores},
+			{"memory", p.Memory},
+			{"storage", p.Storage},
+			{"disk", p.Disk},
+			{"delay", p.Delay},
+		} {
 			if !(v.x >= 0) || v.name != "storage" && math.IsInf(v.x, 1) {
 				return &NetworkError{i, -1, fmt.Sprintf("site %s: %s is %v", p.Name, v.name, v.x)}
 			}
