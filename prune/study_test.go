@@ -53,8 +53,8 @@ func TestMatch(t *testing.T) {
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
-			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.Notes()) != min(1, len(tc.want)) || len(k.Studies()) != 1-min(1, len(tc.want)) {
-				t.Errorf("notes %q, studies %q", k.Notes(), k.Studies())
+			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.refused) != min(1, len(tc.want)) || len(k.Studies()) != 1-min(1, len(tc.want)) {
+				t.Errorf("refused %v, studies %q", k.refused, k.Studies())
 			}
 		})
 	}
