@@ -237,18 +237,3 @@ func (s *source) smooth() {
 	}
 	s.sd = max(math.Sqrt(s.sd), math.SmallestNonzeroFloat64)
 }
-
-// improvement returns the expected improvement of N(gain, std²) over 0; the gain
-// itself without a std.
-func improvement(gain, std float64) float64 {
-	if !(std > 0) {
-		return gain
-	}
-	z := gain / std
-	if z < -30 {
-		return gain // ordered as the tail is, and below every improvement
-	}
-	return gain*cdf(z) + std*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
-}
-
-func cdf(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

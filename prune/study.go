@@ -68,15 +68,6 @@ func (k *Knowledge) Studies() []string {
 	return names
 }
 
-// Notes says in words which studies do not serve, and why.
-func (k *Knowledge) Notes() []string {
-	var notes []string
-	for _, r := range k.refused {
-		notes = append(notes, fmt.Sprintf("study %q: %v", r.Study, r.Err))
-	}
-	return notes
-}
-
 // Match returns nil if an earlier study can serve a study of that space and goal,
 // else an error that says in words why not: it needs the same parameters, by name
 // and kind, in any order, with two finished trials of different outcomes within

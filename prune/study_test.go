@@ -56,9 +56,9 @@ func TestMatch(t *testing.T) {
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
-			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.Notes()) != min(1, len(tc.want)) ||
+			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.refused) != min(1, len(tc.want)) ||
 				len(k.Studies()) != 1-min(1, len(tc.want)) {
-				t.Errorf("notes %q, studies %q", k.Notes(), k.Studies())
+				t.Errorf("refused %v, studies %q", k.refused, k.Studies())
 			}
 		})
 	}

@@ -24,7 +24,7 @@ var optionValues = map[string]struct{ good, bad string }{
 	"error":     {"random-set", "none"},
 	"threshold": {"2", "-1"}, "predictors": {"[compute, disk]", "[compute, weather]"}, "cores": {"n", "cpus"},
 	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
-	"model": {"boost", "forest"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
+	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
 }
 
 // publishedOptions are those of nimo that need its method published.

@@ -57,6 +57,7 @@ func declarePredictive(f *fields) newStopper {
 	f.number("base", &o.AFT.Base, 1e-300, 1e300)
 	f.word("distribution", &form, model.Extreme.String(), model.Normal.String(), model.Logistic.String())
 	f.word("stopped", &stopped, "drop", "keep", "impute")
+	f.rounds(&o)
 	f.int("after", &o.After, 1, 10_000)
 	f.number("confidence", &o.Confidence, 0, 0.999)
 	f.number("audit", &o.Audit, 0, 0.999)
@@ -69,6 +70,17 @@ func declarePredictive(f *fields) newStopper {
 		o.Seed = def.Search.Seed
 		return stop.NewPredictive(space, o)
 	}
+}
+
+// rounds declares the number of boosting rounds of the censored regression: a number,
+// or auto for the one that cross-validation chooses.
+func (f *fields) rounds(o *stop.PredictiveOptions) {
+	if f.values["rounds"] == "auto" {
+		f.value("rounds", "auto")
+		o.AutoRounds = true
+		return
+	}
+	f.int("rounds", &o.AFT.Boost.Rounds, 1, 10_000)
 }
 
 // declarePosterior is the rule that a model's own doubt decides, with the margin and the
