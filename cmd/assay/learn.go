@@ -181,7 +181,8 @@ type learned struct {
 	Model       string     `json:"model"`
 	Runs        int        `json:"runs"`
 	Failed      int        `json:"failed"`
-	Error       *float64   `json:"error_percent"` // in leave-one-out cross-validation; null for one run
+	Error       *float64   `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
+	Elsewhere   *float64   `json:"expected_error_percent"` // on assignments that were not run; likewise
 	Spent       float64    `json:"spent_s"`
 	EndedBy     string     `json:"ended_by"`
 	Limits      []limiting `json:"limits,omitempty"`
@@ -222,7 +223,7 @@ func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJ
 	}
 	o.different = len(different)
 	if e := m.Error(); !math.IsNaN(e) {
-		o.Error = &e
+		o.Error, o.Elsewhere = &e, finite(m.Elsewhere())
 	}
 	if asJSON {
 		return writeJSON(s.out, o)
@@ -278,8 +279,8 @@ func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner, m *costmo
 		runs += fmt.Sprintf(", %d failed", o.Failed)
 	}
 	l.add("runs", "%s", runs)
-	if o.Error != nil {
-		l.add("error", "%.1f %% on the average, in leave-one-out cross-validation", *o.Error)
+	if o.Error != nil && o.Elsewhere != nil {
+		l.add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", *o.Elsewhere, *o.Error)
 	}
 	for i, at := range o.Limits {
 		label := ""

@@ -89,7 +89,8 @@ type predicted struct {
 	High     *float64           `json:"high_s"` // null if there is no bound
 	Parts    map[string]float64 `json:"parts_s,omitempty"`
 	DataFlow float64            `json:"data_flow"`
-	Fails    float64            `json:"fails"` // probability
+	Fails    float64            `json:"fails"`                  // probability
+	Beyond   []string           `json:"extrapolated,omitempty"` // what lies outside the runs, and how far
 	parts    []part
 	text     string
 }
@@ -126,6 +127,9 @@ func predictAt(m *costmodel.Model, text string) (predicted, error) {
 		}
 		out.Parts[q.name] = q.seconds
 	}
+	for _, b := range m.BeyondRuns(at) {
+		out.Beyond = append(out.Beyond, beyondText(b))
+	}
 	var words []string
 	for _, q := range m.Space().Params {
 		words = append(words, q.Name+"="+at[q.Name])
@@ -134,12 +138,24 @@ func predictAt(m *costmodel.Model, text string) (predicted, error) {
 	return out, nil
 }
 
+// beyondText says where an extrapolation goes, and how far.
+func beyondText(b costmodel.Beyond) string {
+	if math.IsInf(b.Ranges, 1) {
+		return fmt.Sprintf("%s=%.6g, where all runs have %.6g", b.Attribute, b.Value, b.Ran)
+	}
+	return fmt.Sprintf("%s=%.6g is beyond the %.6g that was run by %.2g times the range of the runs",
+		b.Attribute, b.Value, b.Ran, b.Ranges)
+}
+
 func writePredictions(w io.Writer, ps []predicted) error {
 	if len(ps) == 1 {
 		p := ps[0]
 		var l lines
 		l.add("at", "%s", p.text)
 		l.add("time", "%s, from %s to %s for 95 %% of runs", report.Seconds(p.Seconds), report.Seconds(p.Low), p.high())
+		for _, text := range p.Beyond {
+			l.add("outside", "extrapolated: %s", text)
+		}
 		if len(p.parts) > 0 {
 			l.add("limited by", "%s", shares(p.parts))
 		}
@@ -154,6 +170,9 @@ func writePredictions(w io.Writer, ps []predicted) error {
 		if len(p.parts) > 0 {
 			limited = shares(p.parts)
 		}
+		if len(p.Beyond) > 0 {
+			limited += "; extrapolated"
+		}
 		t.Add(p.text, report.Seconds(p.Seconds), report.Seconds(p.Low), p.high(), limited, fmt.Sprintf("%.0f %%", 100*p.Fails))
 	}
 	return t.Write(w)
@@ -163,7 +182,8 @@ func writePredictions(w io.Writer, ps []predicted) error {
 type modelJSON struct {
 	Runs       int             `json:"runs"`
 	Failed     int             `json:"failed"`
-	Error      *float64        `json:"error_percent"` // in leave-one-out cross-validation; null for one run
+	Error      *float64        `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
+	Elsewhere  *float64        `json:"expected_error_percent"` // on assignments that were not run; likewise
 	Attributes []attributeJSON `json:"attributes"`
 	Limits     []limiting      `json:"limits,omitempty"`
 	NoIO       int             `json:"runs_without_data_flow,omitempty"`
@@ -178,7 +198,7 @@ type attributeJSON struct {
 }
 
 func newModelJSON(m *costmodel.Model) modelJSON {
-	j := modelJSON{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Limits: limits(m), NoIO: withoutIO(m)}
+	j := modelJSON{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()), Limits: limits(m), NoIO: withoutIO(m)}
 	for _, q := range m.Space().Params {
 		a := attributeJSON{Name: q.Name, Values: q.Levels}
 		if q.Numeric() {
@@ -194,7 +214,7 @@ func describeModel(w io.Writer, m *costmodel.Model) error {
 	var l lines
 	l.add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
 	if e := m.Error(); !math.IsNaN(e) {
-		l.add("error", "%.1f %% on the average, in leave-one-out cross-validation", e)
+		l.add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", m.Elsewhere(), e)
 	}
 	for i, q := range m.Space().Params {
 		label := ""
