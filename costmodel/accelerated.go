@@ -141,15 +141,20 @@ func (a *accelerated) candidates(l *ActiveLearner, rng *rand.Rand) []assay.Confi
 // random ones. Assignments that were run are among them, since the model is used there as
 // anywhere.
 func (a *accelerated) targets(l *ActiveLearner, rng *rand.Rand) []assay.Config {
+	return someOf(l.space, rng)
+}
+
+// someOf returns all assignments of a small space, and of a larger one some at random.
+func someOf(space *assay.Space, rng *rand.Rand) []assay.Config {
 	var cs []assay.Config
-	if n := l.space.Size().N; l.space.Indexed() && n <= maxTargets {
-		for c := range l.space.All() {
+	if n := space.Size().N; space.Indexed() && n <= maxTargets {
+		for c := range space.All() {
 			cs = append(cs, c)
 		}
 		return cs
 	}
 	for range maxTargets / 2 {
-		if c, ok := l.space.Draw(rng); ok {
+		if c, ok := space.Draw(rng); ok {
 			cs = append(cs, c)
 		}
 	}
@@ -271,24 +276,18 @@ func (a *accelerated) fit(l *ActiveLearner) (*Model, error) {
 }
 
 // error implements plan: the larger of what leave-one-out says of the runs there
-// are, and what the model expects of the assignments that were not run. The runs
+// are, and what the model expects of what was not run ([Model.Elsewhere]). The runs
 // are chosen to be short, so that the former alone says nothing of the long ones.
 func (a *accelerated) error(l *ActiveLearner) float64 {
 	m, err := l.Model()
 	if err != nil {
 		return math.NaN()
 	}
-	var sum, n float64
-	for _, c := range a.targets(l, rand.New(rand.NewPCG(l.opts.Seed, 0))) {
-		if p := m.Predict(c); p.Fails < 0.5 && !math.IsNaN(p.Deviation) {
-			sum, n = sum+p.Deviation, n+1
-		}
-	}
-	if n == 0 {
+	e := m.Elsewhere()
+	if math.IsNaN(e) {
 		return m.Error()
 	}
-	// The mean of |x| for x from N(0, σ²) is √(2/π)·σ, and x the relative error.
-	return math.Max(m.Error(), 100*math.Sqrt(2/math.Pi)*sum/n)
+	return math.Max(m.Error(), e)
 }
 
 // least implements plan.

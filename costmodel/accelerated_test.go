@@ -147,8 +147,8 @@ func TestPendingRunsCount(t *testing.T) {
 	}
 }
 
-// The estimated error is that of leaving out or that expected over the space, the larger: short runs say
-// nothing of long ones.
+// The estimated error is that of leaving out or its geometric mean with that expected over the space, the
+// larger: short runs say nothing of long ones.
 func TestErrorIsOfTheWholeSpace(t *testing.T) {
 	b := prefetcher(t)
 	l := NewActiveLearner(b.space, Options{})
@@ -161,7 +161,7 @@ func TestErrorIsOfTheWholeSpace(t *testing.T) {
 	for c := range b.space.All() {
 		sum += m.Predict(c).Deviation / 30
 	}
-	want := max(m.Error(), 100*math.Sqrt(2/math.Pi)*sum)
+	want := max(m.Error(), math.Sqrt(m.Error()*100*math.Sqrt(2/math.Pi)*sum))
 	steps := l.Progress()
 	if got := steps[len(steps)-1].Error; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("error %v, want %v", got, want)

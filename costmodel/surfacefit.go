@@ -14,7 +14,7 @@ type belief struct{ mean, variance, lo, hi float64 }
 var (
 	slopeBelief  = belief{math.Log(3), 2, math.Log(1e-3), math.Log(1e3)}
 	signalBelief = belief{math.Log(0.1), 2, math.Log(1e-4), math.Log(1e2)}
-	noiseBelief  = belief{math.Log(1e-3), 2, math.Log(1e-6), math.Log(1)}
+	noiseBelief  = belief{math.Log(3e-3), 2, math.Log(1e-6), math.Log(1)}
 	lengthBelief = belief{math.Log(0.8), 0.7, math.Log(0.05), math.Log(20)}
 )
 

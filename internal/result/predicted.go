@@ -126,6 +126,7 @@ func WriteModel(w io.Writer, m *costmodel.Model) error {
 	}
 	l.AddList("attributes", attributes)
 	l.AddList("limited by", textsOf(limits(m)))
+	l.AddList("predictors", m.Predictors())
 	noDataFlow(&l, withoutIO(m), len(m.Runs()))
 	return l.Write(w)
 }
