@@ -159,6 +159,24 @@ func savedCalibration(name string) (*workflow.Calibration, error) {
 	return workflow.ReadCalibration(name, r)
 }
 
+// Executions reads each file that the arguments name, and each below the folders that
+// they name, as an execution of its own. Missing run times are filled in.
+func Executions(args []string) ([]*workflow.Workflow, error) {
+	var runs []*workflow.Workflow
+	err := each(args, func(name string) error {
+		w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+		if err != nil {
+			return err
+		}
+		runs = append(runs, w)
+		return nil
+	})
+	if err == nil && len(runs) == 0 {
+		err = fmt.Errorf("%s: no files", strings.Join(args, ", "))
+	}
+	return runs, err
+}
+
 // KindTimes fits lines over input sizes to the tasks of recorded executions in
 // files and folders.
 func KindTimes(args []string) (*workflow.KindModel, error) {
