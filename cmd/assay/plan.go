@@ -32,6 +32,7 @@ type planFlags struct {
 	samples        int
 	seed           uint64
 	times          []string
+	slotTimes      []string
 	models         []string // of --sites
 	clusters       int
 	machines       []string
@@ -107,6 +108,8 @@ func planCommand() *cobra.Command {
 		"`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
 	fl.StringSliceVar(&f.times, "times-from", nil,
 		"`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
+	fl.StringSliceVar(&f.slotTimes, "slot-times", nil,
+		"`RUN`: learn from these executions on different numbers of slots how run times change with them")
 	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
 	fl.StringArrayVar(&f.machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
@@ -191,6 +194,11 @@ func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 	}
 	if p.times, err = f.kindTimes(); err != nil {
 		return nil, inputError(err)
+	}
+	if len(f.slotTimes) > 0 {
+		if p.opt.SlotTimes, err = traces.SlotTimes(f.slotTimes); err != nil {
+			return nil, inputError(err)
+		}
 	}
 	return p, p.calibrate()
 }

@@ -177,6 +177,16 @@ func Executions(args []string) ([]*workflow.Workflow, error) {
 	return runs, err
 }
 
+// SlotTimes fits how run times change with the slots to recorded executions in files
+// and folders.
+func SlotTimes(args []string) (*workflow.SlotTimes, error) {
+	runs, err := Executions(args)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.FitSlotTimes(runs...)
+}
+
 // KindTimes fits lines over input sizes to the tasks of recorded executions in
 // files and folders.
 func KindTimes(args []string) (*workflow.KindModel, error) {
