@@ -28,11 +28,13 @@ type PlanOptions struct {
 	Overhead Overhead       // delays, if there is no Calibration
 	// Calibration, if not nil, predicts in place of Overhead, and gives intervals.
 	Calibration *Calibration
-	Simulate    bool       // estimate by simulation too, on Overhead or the calibration's best model
-	Sim         SimOptions // its policy and machines
-	Price       Price      // nil means one unit of money per slot-second
-	Deadline    Seconds    // 0 means none
-	Budget      float64    // 0 means none
+	// SlotTimes, if not nil, gives each number of slots its own run times.
+	SlotTimes *SlotTimes
+	Simulate  bool       // estimate by simulation too, on Overhead or the calibration's best model
+	Sim       SimOptions // its policy and machines
+	Price     Price      // nil means one unit of money per slot-second
+	Deadline  Seconds    // 0 means none
+	Budget    float64    // 0 means none
 	// Vary, with an Error above 0, predicts with random run times: estimates are
 	// means, with intervals (Fig. 4). Simulations take the run times as they are.
 	Vary VaryOptions
@@ -92,8 +94,9 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 	}
-	work := w.Work()
 	for k, n := range opt.Slots {
+		w := opt.SlotTimes.At(w, n)
+		work := w.Work()
 		for i, l := range opt.Levelers {
 			p.add(l.Name, n, rows[i][k], work, &opt)
 		}
@@ -105,7 +108,9 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 		}
 	}
 	if opt.Simulate && opt.Sim.Machines != nil {
-		if err := p.simulate(w, coresOf(opt.Sim.Machines), work, &opt); err != nil {
+		n := coresOf(opt.Sim.Machines)
+		w := opt.SlotTimes.At(w, n)
+		if err := p.simulate(w, n, w.Work(), &opt); err != nil {
 			return nil, err
 		}
 	}
@@ -151,6 +156,24 @@ func coresOf(machines []MachineGroup) int {
 // if there is one, which has intervals, or from the delays alone. Random run times widen the
 // interval in proportion: the ratio of their quantiles to their mean is what they add.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
+	if opt.SlotTimes == nil {
+		return predictSame(w, l, opt)
+	}
+	out := make([]Prediction, 0, len(opt.Slots))
+	for _, n := range opt.Slots {
+		one := *opt
+		one.Slots = []int{n}
+		p, err := predictSame(opt.SlotTimes.At(w, n), l, &one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p...)
+	}
+	return out, nil
+}
+
+// predictSame is predictAll with the same run times on any slots.
+func predictSame(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
 		m, err := NewLevelModel(w, l.Leveler, opt.Overhead)
@@ -274,7 +297,7 @@ func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	c.Bound = math.NaN()
 	if fastest := slices.Min(span); c.Makespan > 0 {
 		c.Saves = 1 - fastest/c.Makespan
-		if least := leastOn(w, last, opt); least <= fastest*(1+1e-12) {
+		if least := leastFrom(w, slots[i:], opt); least <= fastest*(1+1e-12) {
 			c.Bound = max(c.Saves, 1-least/c.Makespan) // they differ by rounding if equal
 		}
 	}
@@ -294,19 +317,24 @@ func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	return c
 }
 
-// leastOn returns what no schedule on a number of slots, or on the machines of
-// opt, takes less than. Tasks that need part of a core share it on machines, so
+// leastFrom returns what no schedule on any of the numbers of slots, or on the machines
+// of opt, takes less than. Tasks that need part of a core share it on machines, so
 // that only the critical path bounds these, on the fastest machine.
-func leastOn(w *Workflow, slots int, opt *PlanOptions) Seconds {
-	b := Bounds(w, opt.Overhead, slots)
-	if opt.Sim.Machines == nil {
-		return b.Makespan()
-	}
+func leastFrom(w *Workflow, slots []int, opt *PlanOptions) Seconds {
 	speed := 1.0
 	for _, m := range opt.Sim.Machines {
 		speed = max(speed, m.Speed)
 	}
-	return b.Path / speed
+	least := math.Inf(1)
+	for _, n := range slots {
+		b := Bounds(opt.SlotTimes.At(w, n), opt.Overhead, n)
+		if opt.Sim.Machines != nil {
+			least = min(least, b.Path/speed)
+		} else {
+			least = min(least, b.Makespan())
+		}
+	}
+	return least
 }
 
 // nearest says what comes closest when nothing keeps the limits.

@@ -53,6 +53,19 @@ func (m *calibrated) Makespan(slots int) (Seconds, error) {
 	return p.Makespan, err
 }
 
+// RunSlots returns the numbers of slots with those on which executions with a
+// makespan were recorded, ascending.
+func RunSlots(runs []*Workflow, slots []int) []int {
+	slots = slices.Clone(slots)
+	for _, w := range runs {
+		if w.Makespan > 0 && w.Cores() > 0 {
+			slots = append(slots, w.Cores())
+		}
+	}
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
 // Range predicts the makespan on each number of slots, and on each that an
 // execution was recorded on, from each of several recorded executions, divided by
 // the sum of that execution's run times (Fig. 3: real measurements lie between
@@ -62,14 +75,7 @@ func Range(runs []*Workflow, slots []int, model func(*Workflow) (Estimator, erro
 	if len(runs) == 0 {
 		panic("workflow: no executions")
 	}
-	slots = slices.Clone(slots)
-	for _, w := range runs {
-		if w.Makespan > 0 && w.Cores() > 0 {
-			slots = append(slots, w.Cores())
-		}
-	}
-	slices.Sort(slots)
-	slots = slices.Compact(slots)
+	slots = RunSlots(runs, slots)
 	out := make([]RunRange, len(slots))
 	for i, n := range slots {
 		out[i] = RunRange{Slots: n, Low: math.Inf(1), High: math.Inf(-1)}

@@ -123,12 +123,53 @@ func (s *Spread) Share(real Seconds, limit float64) float64 {
 // opt.Seed. The executions need not have the same tasks: clustered ones differ. It
 // panics if there are none.
 func Average(runs []*Workflow, leveler Leveler, overhead Overhead, slots []int, opt VaryOptions) ([]Spread, error) {
+	return average(runs, opt, func(w *Workflow, opt VaryOptions) ([]Spread, error) {
+		return Vary(w, leveler, overhead, slots, opt)
+	})
+}
+
+// Average is [Average] with the calibration's prediction of each execution: random
+// errors change it by the factor by which they change that of the overhead which is
+// closest to the calibration (see BestOverhead).
+func (c *Calibration) Average(runs []*Workflow, leveler Leveler, slots []int, opt VaryOptions) ([]Spread, error) {
+	return average(runs, opt, func(w *Workflow, opt VaryOptions) ([]Spread, error) {
+		overhead := c.BestOverhead(slots[0])
+		all, err := Vary(w, leveler, overhead, slots, opt)
+		if err != nil {
+			return nil, err
+		}
+		point, err := NewLevelModel(w, leveler, overhead)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			n := all[i].Slots
+			x, err := point.Makespan(n)
+			if err != nil {
+				return nil, err
+			}
+			p, err := c.Predict(w, leveler, n)
+			if err != nil {
+				return nil, err
+			}
+			if x > 0 {
+				for k := range all[i].Predictions {
+					all[i].Predictions[k] *= p.Makespan / x
+				}
+			}
+		}
+		return all, nil
+	})
+}
+
+// average sums up what vary predicts from each execution with a seed of its own.
+func average(runs []*Workflow, opt VaryOptions, vary func(*Workflow, VaryOptions) ([]Spread, error)) ([]Spread, error) {
 	if len(runs) == 0 {
 		panic("workflow: no executions")
 	}
 	var all []Spread
 	for _, w := range runs {
-		s, err := Vary(w, leveler, overhead, slots, opt)
+		s, err := vary(w, opt)
 		if err != nil {
 			return nil, err
 		}

@@ -79,6 +79,18 @@ func TestAverage(t *testing.T) {
 	if err != nil || !slices.Equal(first[0].Predictions, s[0].Predictions[40:]) {
 		t.Errorf("the second execution has not the next seed (%v)", err)
 	}
+	c := &Calibration{NodeCores: 1, Models: []WeightedModel{
+		{Weight: 1, Compute: ComputeModel{Share: 1}, Terms: []Coefficient{{Start, 50}, {Scale, 1}}},
+	}}
+	s, err = c.Average(runs, TopDown{}, []int{1, 2}, VaryOptions{Samples: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range s[1].Predictions {
+		if want, err := c.Predict(runs[i], TopDown{}, 2); err != nil || math.Abs(x-want.Makespan) > 1e-9 {
+			t.Errorf("calibrated, without errors: %v, want %v (%v)", x, want.Makespan, err)
+		}
+	}
 	if !panics(func() { _, _ = Average(nil, TopDown{}, Overhead{}, []int{1}, VaryOptions{}) }) {
 		t.Error("no executions: no panic")
 	}

@@ -61,7 +61,7 @@ of an execution too. Executions on grids are reported apart.`,
 	cmd.Flags().StringVar(&hold, "hold", "both",
 		"what a prediction may not see: the `execution` itself, its config too, or both, one after the other")
 	cmd.Flags().BoolVar(&table1, "table1", false,
-		"Table I of the paper too: the share within 10, 15 and 20 % with random errors of 5, 10 and 15 % in "+
-			"the run times")
+		"Table I of the paper too, as published and calibrated: the share within 10, 15 and 20 % with random "+
+			"errors of 5, 10 and 15 % in the run times")
 	return cmd
 }

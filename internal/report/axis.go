@@ -118,7 +118,7 @@ func logTimeTicks(s span) ([]tick, span) {
 				out = append(out, tick{v, Seconds(t)})
 			}
 		}
-		if len(out) >= 4 {
+		if len(out) >= 3 {
 			return out, s
 		}
 	}

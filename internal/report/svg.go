@@ -123,9 +123,13 @@ func (c Chart) WriteSVG(w io.Writer) error {
 		b.line("grid", left, py(t.at), right, py(t.at))
 		b.text(left-6, py(t.at)+4, "end", t.label)
 	}
+	free := 0.0 // of labels, from here to the right
 	for _, t := range xTicks {
 		b.line("grid", px(t.at), top, px(t.at), bottom)
-		b.text(px(t.at), bottom+16, "middle", t.label)
+		if half := 3.5 * float64(Width(t.label)); px(t.at)-half >= free {
+			b.text(px(t.at), bottom+16, "middle", t.label)
+			free = px(t.at) + half + 5
+		}
 	}
 	b.line("axis", left, bottom, right, bottom)
 	b.line("axis", left, top, left, bottom)

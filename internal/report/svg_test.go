@@ -118,6 +118,12 @@ func TestChartUsesItsAxes(t *testing.T) {
 			t.Errorf("%v: %d ticks", y.Y, n)
 		}
 	}
+	doc, _ = render(t, Chart{
+		LogX: true, XAt: []float64{4, 240, 241, 256}, Series: []Series{{X: []float64{4, 240, 241, 256}, Y: []float64{1, 2, 3, 4}}},
+	})
+	if !strings.Contains(doc, ">240<") || strings.Contains(doc, ">241<") {
+		t.Error("labels lie on each other")
+	}
 	var many []Series
 	for i := range 20 {
 		many = append(many, Series{Name: fmt.Sprint("series of a long name ", i), X: []float64{1}, Y: []float64{2}})
