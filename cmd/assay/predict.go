@@ -230,6 +230,13 @@ func describeModel(w io.Writer, m *costmodel.Model) error {
 		}
 		l.add(label, "%s", at.text)
 	}
+	for i, text := range m.Predictors() {
+		label := ""
+		if i == 0 {
+			label = "predictors"
+		}
+		l.add(label, "%s", text)
+	}
 	addDataFlow(&l, m)
 	return l.write(w)
 }
