@@ -1,7 +1,9 @@
 package costmodel
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/assay-run/assay"
 )
@@ -80,4 +82,26 @@ func (a attribute) beside(x float64) (lo, hi float64) {
 		step = a.param.At(1) - a.param.At(0)
 	}
 	return max(a.param.At(0), a.param.Snap(x-step)), min(a.param.At(n-1), a.param.Snap(x+step))
+}
+
+// Predictors says how each predictor function is fitted, in their order: its part, the kind of
+// regression, and its attributes with their transformations, such as "compute: linear in 1/cpu, memory".
+func (m *Model) Predictors() []string {
+	var out []string
+	for _, f := range m.forms {
+		var of []string
+		for k, i := range f.attributes {
+			name := m.attrs[i].param.Name
+			if k < len(f.transforms) {
+				name = [...]string{name, "1/" + name, "log " + name}[f.transforms[k]]
+			}
+			of = append(of, name)
+		}
+		text := "constant"
+		if len(of) > 0 {
+			text = fmt.Sprintf("%v in %s", f.regression, strings.Join(of, ", "))
+		}
+		out = append(out, fmt.Sprintf("%v: %s", f.part, text))
+	}
+	return out
 }

@@ -23,12 +23,19 @@ var optionValues = map[string]struct{ good, bad string }{
 	"reference": {"rand", "mean"}, "traversal": {"dynamic", "random"}, "design": {"l2-i2", "l3"},
 	"error":     {"random-set", "none"},
 	"threshold": {"2", "-1"}, "predictors": {"[compute, disk]", "[compute, weather]"}, "cores": {"n", "cpus"},
+	"compute_attributes": {"[n, c]", "[n, m]"}, "network_attributes": {"[c]", "[m]"}, "disk_attributes": {"n", "m"},
+	"other_attributes": {"n", "m"}, "data_flow_attributes": {"n", "m"}, "known_data_flow": {"true", "2"},
+	"train_on_screening": {"true", "2"}, "reciprocal": {"[n]", "[m]"}, "less_is_more": {"[n]", "[m]"},
 	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
 	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
 }
 
 // publishedOptions are those of nimo that need its method published.
-var publishedOptions = []string{"reference", "traversal", "design", "error", "threshold", "predictors"}
+var publishedOptions = []string{
+	"reference", "traversal", "design", "error", "threshold", "predictors",
+	"compute_attributes", "network_attributes", "disk_attributes", "other_attributes", "data_flow_attributes",
+	"known_data_flow", "train_on_screening", "reciprocal",
+}
 
 func smallSpace(t testing.TB) *assay.Space {
 	t.Helper()

@@ -235,6 +235,12 @@ func TestWrongOptions(t *testing.T) {
 			nil,
 			"search option threshold: it is an option of method: published",
 		},
+		{
+			"nimo", "none",
+			map[string]any{"method": "published", "regression": "trees"},
+			nil,
+			"search option regression: method: published has linear regression alone",
+		},
 		{"nimo", "none", map[string]any{"cores": "c"}, nil, `search option cores: there is no parameter "c"`},
 	} {
 		st := &config.Study{

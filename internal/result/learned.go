@@ -19,7 +19,8 @@ type Learned struct {
 	Model       string     `json:"model"`
 	Runs        int        `json:"runs"`
 	Failed      int        `json:"failed"`
-	Error       *float64   `json:"error_percent"` // in leave-one-out cross-validation; null for one run
+	Error       *float64   `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
+	Elsewhere   *float64   `json:"expected_error_percent"` // on assignments that were not run; likewise
 	Spent       float64    `json:"spent_s"`
 	EndedBy     string     `json:"ended_by"`
 	Limits      []Limiting `json:"limits,omitempty"`
@@ -31,7 +32,7 @@ type Learned struct {
 // SetModel sets what the learned model says: its runs, its error and its limits.
 func (o *Learned) SetModel(m *costmodel.Model) {
 	o.Runs, o.Failed, o.Error, o.Limits = len(m.Runs()), len(m.Failed()), finite(m.Error()), limits(m)
-	o.NoIO = withoutIO(m)
+	o.NoIO, o.Elsewhere = withoutIO(m), finite(m.Elsewhere())
 	different := map[string]bool{}
 	for _, r := range m.Runs() {
 		different[r.Config.Key()] = true
@@ -94,6 +95,10 @@ func shares(parts []part) string {
 	return strings.Join(texts, ", ")
 }
 
+// errorForm says the error of a model: expected elsewhere, and in leave-one-out
+// cross-validation.
+const errorForm = "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out"
+
 // Write writes the result for people, with the error curve of the learner.
 func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	var l report.Lines
@@ -106,8 +111,8 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 		runs += fmt.Sprintf(", %d failed", o.Failed)
 	}
 	l.Add("runs", "%s", runs)
-	if o.Error != nil {
-		l.Add("error", "%.1f %% on the average, in leave-one-out cross-validation", *o.Error)
+	if o.Error != nil && o.Elsewhere != nil {
+		l.Add("error", errorForm, *o.Elsewhere, *o.Error)
 	}
 	l.AddList("limited by", textsOf(o.Limits))
 	noDataFlow(&l, o.NoIO, o.Runs)

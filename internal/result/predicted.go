@@ -18,7 +18,8 @@ type Predicted struct {
 	High     *float64           `json:"high_s"` // null if there is no bound
 	Parts    map[string]float64 `json:"parts_s,omitempty"`
 	DataFlow float64            `json:"data_flow"`
-	Fails    float64            `json:"fails"` // probability
+	Fails    float64            `json:"fails"`                  // probability
+	Beyond   []string           `json:"extrapolated,omitempty"` // what lies outside the runs, and how far
 	parts    []part
 	text     string
 }
@@ -47,12 +48,24 @@ func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) {
 		}
 		out.Parts[q.name] = q.seconds
 	}
+	for _, b := range m.BeyondRuns(at) {
+		out.Beyond = append(out.Beyond, beyondText(b))
+	}
 	var words []string
 	for _, q := range m.Space().Params {
 		words = append(words, q.Name+"="+at[q.Name])
 	}
 	out.text = strings.Join(words, " ")
 	return out, nil
+}
+
+// beyondText says where an extrapolation goes, and how far.
+func beyondText(b costmodel.Beyond) string {
+	if math.IsInf(b.Ranges, 1) {
+		return fmt.Sprintf("%s=%.6g, where all runs have %.6g", b.Attribute, b.Value, b.Ran)
+	}
+	return fmt.Sprintf("%s=%.6g is beyond the %.6g that was run by %.2g times the range of the runs",
+		b.Attribute, b.Value, b.Ran, b.Ranges)
 }
 
 // WritePredictions writes predictions for people: one as lines, several as a table.
@@ -65,6 +78,9 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 		if len(q.parts) > 0 {
 			l.Add("limited by", "%s", shares(q.parts))
 		}
+		for _, text := range q.Beyond {
+			l.Add("outside", "extrapolated: %s", text)
+		}
 		if q.Fails >= 0.05 {
 			l.Add("fails", "with a probability of %.0f %%", 100*q.Fails)
 		}
@@ -76,6 +92,9 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 		if len(q.parts) > 0 {
 			limited = shares(q.parts)
 		}
+		if len(q.Beyond) > 0 {
+			limited += "; extrapolated"
+		}
 		t.Add(q.text, report.Seconds(q.Seconds), report.Seconds(q.Low), q.high(), limited,
 			fmt.Sprintf("%.0f %%", 100*q.Fails))
 	}
@@ -86,7 +105,8 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 type Model struct {
 	Runs       int         `json:"runs"`
 	Failed     int         `json:"failed"`
-	Error      *float64    `json:"error_percent"` // in leave-one-out cross-validation; null for one run
+	Error      *float64    `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
+	Elsewhere  *float64    `json:"expected_error_percent"` // on assignments that were not run; likewise
 	Attributes []Attribute `json:"attributes"`
 	Limits     []Limiting  `json:"limits,omitempty"`
 	NoIO       int         `json:"runs_without_data_flow,omitempty"`
@@ -102,7 +122,7 @@ type Attribute struct {
 
 // NewModel returns what a model knows.
 func NewModel(m *costmodel.Model) Model {
-	j := Model{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Limits: limits(m), NoIO: withoutIO(m)}
+	j := Model{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()), Limits: limits(m), NoIO: withoutIO(m)}
 	for _, q := range m.Space().Params {
 		a := Attribute{Name: q.Name, Values: q.Levels}
 		if q.Numeric() {
@@ -118,7 +138,7 @@ func WriteModel(w io.Writer, m *costmodel.Model) error {
 	var l report.Lines
 	l.Add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
 	if e := m.Error(); !math.IsNaN(e) {
-		l.Add("error", "%.1f %% on the average, in leave-one-out cross-validation", e)
+		l.Add("error", errorForm, m.Elsewhere(), e)
 	}
 	var attributes []string
 	for _, q := range m.Space().Params {
