@@ -20,15 +20,15 @@ func benchWorkflowCommand() *cobra.Command {
 calibration of the others: those of its application and site; if there are none,
 those of its application elsewhere and of its site; if there are none either,
 with the delay that the paper found. --hold config leaves out the repetitions
-of an execution too. Executions on grids are reported apart.`,
+of an execution too, --hold app its whole application. Executions on grids are reported apart.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			holds := map[string][]pietri.HoldOut{
 				"execution": {pietri.HoldExecution}, "config": {pietri.HoldConfig},
-				"both": {pietri.HoldExecution, pietri.HoldConfig},
+				"app": {pietri.HoldApp}, "both": {pietri.HoldExecution, pietri.HoldConfig},
 			}[hold]
 			if holds == nil {
-				return usagef("--hold %q: want execution, config or both", hold)
+				return usagef("--hold %q: want execution, config, app or both", hold)
 			}
 			runs, skipped, err := traces.Recorded(args)
 			if err != nil {
@@ -59,7 +59,8 @@ of an execution too. Executions on grids are reported apart.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object on standard output")
 	cmd.Flags().StringVar(&hold, "hold", "both",
-		"what a prediction may not see: the `execution` itself, its config too, or both, one after the other")
+		"what a prediction may not see: the `execution` itself, its config too, its whole app, "+
+			"or both of the first")
 	cmd.Flags().BoolVar(&table1, "table1", false,
 		"Table I of the paper too, as published and calibrated: the share within 10, 15 and 20 % with random "+
 			"errors of 5, 10 and 15 % in the run times")

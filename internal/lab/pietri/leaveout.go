@@ -11,6 +11,7 @@ type HoldOut uint8
 const (
 	HoldExecution HoldOut = iota // the execution itself
 	HoldConfig                   // nor its repetitions
+	HoldApp                      // nor any execution of its application
 )
 
 // An Outcome is one prediction of a leave-one-out evaluation.
@@ -67,7 +68,7 @@ func trainingFor(runs []trace.Recorded, i int, hold HoldOut) (train []workflow.E
 	for j := range runs {
 		o := &runs[j]
 		if j == i || hold == HoldConfig && o.Config == r.Config && o.App == r.App && o.Site == r.Site ||
-			o.Grid != r.Grid {
+			hold == HoldApp && o.App == r.App || o.Grid != r.Grid {
 			continue
 		}
 		k := 3

@@ -10,7 +10,7 @@ import (
 
 // Report is the result of one protocol.
 type Report struct {
-	Hold    string       `json:"hold"` // execution or config
+	Hold    string       `json:"hold"` // execution, config or application
 	All     Row          `json:"all"`  // without grids
 	Grids   *Row         `json:"grids,omitempty"`
 	Apps    []Row        `json:"apps"`
@@ -57,7 +57,7 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Hold: map[HoldOut]string{HoldExecution: "execution", HoldConfig: "config"}[hold]}
+	r := &Report{Hold: map[HoldOut]string{HoldExecution: "execution", HoldConfig: "config", HoldApp: "application"}[hold]}
 	var local, grid []Outcome
 	byApp := map[string][]Outcome{}
 	for _, o := range out {

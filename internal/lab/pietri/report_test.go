@@ -49,6 +49,8 @@ func TestTrainingFor(t *testing.T) {
 		{4, HoldExecution, 6, "app or site"},
 		{6, HoldExecution, 0, "default"}, // a grid learns from grids only
 		{7, HoldExecution, 0, "default"},
+		{0, HoldApp, 3, "app or site"}, // b at its site, and a tenth of b elsewhere and of the lone one
+		{7, HoldApp, 0, "default"},
 	} {
 		train, from := trainingFor(runs, tt.i, tt.hold)
 		if len(train) != tt.n || from != tt.from {
