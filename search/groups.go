@@ -27,20 +27,20 @@ type GroupOptions struct {
 // after Turn proposals, or with the searcher. The search ends after a round of turns
 // in which nothing new was proposed. Make one with [NewGroups].
 type Groups struct {
-	space  *assay.Space
-	opts   GroupOptions
-	turn   int // that comes next
-	inner  assay.Searcher
-	base   assay.Config // where the other parameters are
-	group  []int        // of the present turn
-	left   int          // proposals of this turn
-	best   assay.Trial
-	found  bool
-	seen   visited
-	stale  int // turns in succession that proposed nothing new
-	fresh  bool
-	asked  ledger
-	of     map[int64]part // by our ID
+	space *assay.Space
+	opts  GroupOptions
+	turn  int // that comes next
+	inner assay.Searcher
+	base  assay.Config // where the other parameters are
+	group []int        // of the present turn
+	left  int          // proposals of this turn
+	best  assay.Trial
+	found bool
+	seen  visited
+	stale int // turns in succession that proposed nothing new
+	fresh bool
+	asked ledger
+	of    map[int64]part // by our ID
 }
 
 // A part is a proposal of the searcher of a turn.

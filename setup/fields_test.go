@@ -20,7 +20,7 @@ var optionValues = map[string]struct{ good, bad string }{
 	"target": {"5", "0"}, "runs": {"4", "0"}, "method": {"published", "printed"}, "regression": {"trees", "forest"},
 	"reference": {"rand", "mean"}, "traversal": {"dynamic", "random"}, "design": {"l2-i2", "l3"}, "error": {"random-set", "none"},
 	"threshold": {"2", "-1"}, "predictors": {"[compute, disk]", "[compute, weather]"}, "cores": {"n", "cpus"},
-	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
+	"groups": {"[n, c]", "[n, m]"}, "turn": {"5", "0"}, "base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
 	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
 }
 
@@ -48,6 +48,9 @@ func withOption(t testing.TB, section, row, key, value string) (*Problem, error)
 	more := ""
 	if slices.Contains(publishedOptions, key) {
 		more = ", method: published"
+	}
+	if key == "turn" {
+		more = ", groups: [n]"
 	}
 	text := fmt.Sprintf("command: ['true', '{n}{c}']\nparameters: {n: 1..9, c: [a, b, c]}\n%s: {%s: %s, %s: %s%s}\n", section, name, row, key, value, more)
 	return New(define(t, "f.yaml", text), Options{})
