@@ -63,6 +63,7 @@ type Pruner struct {
 	told   int       // trials that the limit has been made for
 	asked  assay.Ledger[assay.Config]
 	free   bool // the space stays whole from now on
+	empty  bool // nothing is left of it, by the published rule
 }
 
 var (
@@ -165,6 +166,9 @@ func (p *Pruner) Lacks(ability any) bool {
 // Ask implements [assay.Searcher]. It ends when inner does in the whole space.
 func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	p.update()
+	if p.empty {
+		return nil, assay.ErrDone
+	}
 	ps, err := p.inner.Ask(n)
 	if errors.Is(err, assay.ErrDone) && !p.free && p.opts.Rule != Published && p.limit.keep() != nil {
 		p.free = true
@@ -226,8 +230,27 @@ func (p *Pruner) update() {
 		p.cut(at, r)
 	}
 	if len(p.cuts) > before {
-		p.narrow(p.limit.keep())
+		if p.empty = published && !p.leaves(); !p.empty {
+			p.narrow(p.limit.keep())
+		}
 	}
+}
+
+// leaves reports whether a configuration is left, as far as the common points and the
+// earlier trials show: cuts of several studies together may leave none.
+func (p *Pruner) leaves() bool {
+	keep := p.limit.keep()
+	if slices.ContainsFunc(p.base.pair.common.points, keep) {
+		return true
+	}
+	for _, s := range p.base.sources {
+		for _, t := range s.trials {
+			if keep(t.Config) && p.base.space.Contains(t.Config) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // restoreContradicted returns what studies removed that are no longer similar, and the values

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -125,4 +126,50 @@ func TestParseRule(t *testing.T) {
 	if r, err := ParseRule(""); err != nil || r != Guarded {
 		t.Errorf("no name is %v, %v", r, err)
 	}
+}
+
+// Two studies, one after the other the most similar, may together leave nothing: the
+// search ends, and the searcher inside is never limited to nothing.
+func TestPublishedLeavesNothing(t *testing.T) {
+	space := line(6)
+	k := NewKnowledge(space, testGoal, []Study{
+		{Name: "low", Params: space.Params, Goal: testGoal, Trials: outcomes(space, 1, 2, 3, 20, 21, 22).Trials},
+		{Name: "high", Params: space.Params, Goal: testGoal, Trials: outcomes(space, 22, 21, 20, 3, 2, 1).Trials},
+	})
+	inner := &narrowed{Searcher: search.NewRandom(space, 1), space: space}
+	p := must(New(inner, k, Options{Alpha: 0.6, Rule: Published}))
+	if err := p.Observe(done(map[int]float64{0: 1, 2: 3, 3: 20, 5: 22})...); err != nil {
+		t.Fatal(err)
+	}
+	if ps, err := p.Ask(1); err != nil || ps[0].Config[0] > 2 {
+		t.Fatalf("%v, %v, want one of the lower half", ps, err)
+	}
+	if err := p.Observe(slices.Repeat(done(map[int]float64{0: 99, 1: 98, 2: 90, 3: 3, 4: 2, 5: 1}), 9)...); err != nil {
+		t.Fatal(err)
+	}
+	if ps, err := p.Ask(1); !errors.Is(err, assay.ErrDone) {
+		t.Errorf("%v, %v, want the end", ps, err)
+	}
+	if inner.bad != 0 || inner.calls == 0 {
+		t.Errorf("%d of %d limits leave nothing", inner.bad, inner.calls)
+	}
+}
+
+// narrowed counts the limits that leave nothing of its space.
+type narrowed struct {
+	assay.Searcher
+	space      *assay.Space
+	calls, bad int
+}
+
+func (n *narrowed) Narrow(keep func(assay.Config) bool) {
+	n.calls++
+	left := false
+	for c := range n.space.All() {
+		left = left || keep == nil || keep(c)
+	}
+	if !left {
+		n.bad++
+	}
+	n.Searcher.(assay.Narrower).Narrow(keep)
 }

@@ -163,25 +163,28 @@ func (f *fields) rankOrdering() *search.SimplexOptions {
 
 func declarePRO(f *fields) newSearcher {
 	o := f.rankOrdering()
-	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
+		o := *o
 		o.Seed = seed
-		return search.NewPRO(s, *o)
+		return search.NewPRO(s, o)
 	})
 }
 
 func declareSRO(f *fields) newSearcher {
 	o := f.rankOrdering()
-	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
+		o := *o
 		o.Seed = seed
-		return search.NewSRO(s, *o)
+		return search.NewSRO(s, o)
 	})
 }
 
 func declareNelderMead(f *fields) newSearcher {
 	o := f.simplex()
-	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
+	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
+		o := *o
 		o.Seed = seed
-		return search.NewNelderMead(s, *o)
+		return search.NewNelderMead(s, o)
 	})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -43,7 +44,10 @@ func TestPapers(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(string(page)) {
 		f := strings.Split(line, "|")
-		if len(f) != 5 || !strings.Contains(f[2], "`") {
+		if strings.HasPrefix(line, "| ") && len(f) != 6 {
+			t.Errorf("not four columns: %s", line)
+		}
+		if len(f) != 6 || !strings.Contains(f[2], "`") {
 			continue
 		}
 		rows++
@@ -67,4 +71,109 @@ func TestPapers(t *testing.T) {
 	if rows < 10 {
 		t.Errorf("%d rows", rows)
 	}
+}
+
+// TestPapersByCommand runs every command and every key of a study file that
+// docs/papers.md names, each in a directory of its own with the files of
+// testdata/papers and four studies on record.
+func TestPapersByCommand(t *testing.T) {
+	page, err := os.ReadFile("../../docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Abs("testdata/papers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := t.TempDir()
+	if err := os.CopyFS(ready, os.DirFS(files)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(ready)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(ready, "state"))
+	for _, line := range []string{
+		"assay tune table.yaml --study old --search grid --stop none --trials 60",
+		"assay tune noisy.yaml --study noisy --search random --trials 30",
+		"assay learn learn.yaml --study learned --trials 16 --model learned.json",
+		"assay tune learn.yaml --study tested --search random --trials 40",
+	} {
+		if out, ok := inProcess(line); !ok {
+			t.Fatalf("%s\n%s", line, out)
+		}
+	}
+	snippet := regexp.MustCompile("`([^`]+)`( \\(minutes\\))?")
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(page)) {
+		f := strings.Split(line, "|")
+		if len(f) != 6 || !strings.Contains(f[2], "`") {
+			continue
+		}
+		found := snippet.FindAllStringSubmatch(f[4], -1)
+		if found == nil && strings.TrimSpace(f[4]) != "–" {
+			t.Errorf("%s: no command, nor – for none", strings.TrimSpace(f[1]))
+		}
+		for _, m := range found {
+			if seen[m[1]] {
+				continue
+			}
+			seen[m[1]] = true
+			t.Run(m[1], func(t *testing.T) {
+				if m[2] != "" {
+					t.Skip("NOT RUN: it takes minutes")
+				}
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(ready)); err != nil {
+					t.Fatal(err)
+				}
+				t.Chdir(dir)
+				t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+				if out, ok := inProcess(asCommand(t, m[1])); !ok || out == "" {
+					t.Errorf("it fails, or prints nothing:\n%s", out)
+				}
+			})
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("%d commands", len(seen))
+	}
+}
+
+// asCommand returns a command line as it is, and for a key of a study file one that
+// tunes a study with it.
+func asCommand(t *testing.T, snippet string) string {
+	t.Helper()
+	if strings.HasPrefix(snippet, "assay ") {
+		return snippet
+	}
+	file := "table.yaml"
+	if strings.Contains(snippet, "nimo") {
+		file = "learn.yaml"
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("new.yaml", append(text, (snippet+"\n")...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if file == "learn.yaml" {
+		return "assay learn new.yaml --model new.json"
+	}
+	return "assay tune new.yaml --trials 20"
+}
+
+// inProcess runs a command line in this process, and returns what it wrote and
+// whether it ended well. "< FILE" at its end is its standard input.
+func inProcess(line string) (string, bool) {
+	line, file, _ := strings.Cut(line, " < ")
+	var in []byte
+	if file != "" {
+		var err error
+		if in, err = os.ReadFile(file); err != nil {
+			return err.Error(), false
+		}
+	}
+	var out bytes.Buffer
+	code := execute(streams{bytes.NewReader(in), &out, &out}, strings.Fields(line)[1:])
+	return out.String(), code == 0
 }
