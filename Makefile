@@ -4,6 +4,7 @@
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests
 # make fuzz   every fuzz target, 60 s each
+# make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make lint   vet, gofumpt and golangci-lint from tools.mod
 
 GO     ?= go
@@ -11,7 +12,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./study ./online ./table ./run ./store/... ./rest ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: test extensions deps race bench soak fuzz lint fmt
+.PHONY: test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) test -timeout 10m ./...
@@ -34,6 +35,9 @@ soak: deps
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)
+
+mutants:
+	sh scripts/mutants.sh $(PKG)
 
 lint:
 	$(GO) vet ./...
