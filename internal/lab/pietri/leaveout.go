@@ -1,3 +1,5 @@
+// Package pietri predicts recorded executions of workflows from each other and reports how
+// far off that is: the experiments of Pietri, Juve, Deelman and Sakellariou (2014).
 package pietri
 
 import (
