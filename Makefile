@@ -1,4 +1,5 @@
 # make test   the whole suite, after installing what it needs (within 10 minutes on 2 cores)
+# make extensions   of it, the test that adds one extension of each kind by the steps of CONTRIBUTING.md
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests
@@ -7,13 +8,16 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./study ./run ./store ./rest ./internal/term ./internal/link ./internal/rfs
+RACE   := . ./study ./online ./table ./run ./store/... ./rest ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: test deps race bench soak fuzz lint fmt
+.PHONY: test extensions deps race bench soak fuzz lint fmt
 
 test: deps
 	$(GO) test -timeout 10m ./...
+
+extensions:
+	$(GO) test -count=1 -v ./internal/extensions
 
 deps:
 	@sh scripts/deps.sh test

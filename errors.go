@@ -44,7 +44,8 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(%d)", uint8(c))
 }
 
-// classified is an error with a class. A zero class leaves that of err as it is.
+// classified is an error with a class, a hint or both. A zero class and an empty hint
+// leave those of err as they are. The text is that of err: neither can be told from it.
 type classified struct {
 	class Class
 	hint  string
@@ -93,10 +94,11 @@ func ClassOf(err error) Class {
 	return ClassUnknown
 }
 
+// findClass returns the outermost class that was given, or ClassUnknown.
 func findClass(err error) Class {
 	found := ClassUnknown
 	walk(err, func(e error) bool {
-		switch e := e.(type) { //nolint:errorlint // walk unwraps
+		switch e := e.(type) { // walk unwraps
 		case *classified:
 			found = e.class
 		case interface{ Class() Class }:
@@ -111,7 +113,7 @@ func findClass(err error) Class {
 func HintOf(err error) string {
 	found := ""
 	walk(err, func(e error) bool {
-		if c, ok := e.(*classified); ok { //nolint:errorlint // walk unwraps
+		if c, ok := e.(*classified); ok { // walk unwraps
 			found = c.hint
 		}
 		return found != ""
@@ -120,12 +122,13 @@ func HintOf(err error) string {
 }
 
 // walk calls visit with every error of a tree, outer ones first, until visit
-// returns true. It reports whether visit did.
+// returns true. It reports whether visit did. Of joined errors, the first comes
+// first, with all that it wraps: the order is that of [errors.As].
 func walk(err error, visit func(error) bool) bool {
 	if err != nil && visit(err) {
 		return true
 	}
-	switch u := err.(type) { //nolint:errorlint // the tree is walked here
+	switch u := err.(type) { // the tree is walked here
 	case interface{ Unwrap() error }:
 		return walk(u.Unwrap(), visit)
 	case interface{ Unwrap() []error }:

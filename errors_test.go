@@ -26,10 +26,19 @@ func TestClassOf(t *testing.T) {
 		{"a hint leaves the class", assay.WithHint(sentinel, "wait"), assay.ClassLocked, "wait", "in use"},
 		{"the outer hint counts", assay.WithHint(assay.WithHint(sentinel, "a"), "b"), assay.ClassLocked, "b", "in use"},
 		{"joined", errors.Join(errors.New("x"), sentinel), assay.ClassLocked, "", "x\nin use"},
-		{"a file that is not there", &fs.PathError{Op: "open", Path: "f", Err: fs.ErrNotExist}, assay.ClassNotFound, "", "open f: file does not exist"},
+		{
+			"a file that is not there", &fs.PathError{Op: "open", Path: "f", Err: fs.ErrNotExist},
+			assay.ClassNotFound, "", "open f: file does not exist",
+		},
 		{"a name that is taken", fmt.Errorf("a: %w", fs.ErrExist), assay.ClassConflict, "", "a: file already exists"},
-		{"a file named by a user", assay.WithClass(assay.ClassUsage, fs.ErrNotExist), assay.ClassUsage, "", "file does not exist"},
-		{"an empty space", fmt.Errorf("%w: never", assay.ErrEmpty), assay.ClassUsage, "", "no configuration is admissible: never"},
+		{
+			"a file named by a user", assay.WithClass(assay.ClassUsage, fs.ErrNotExist), assay.ClassUsage, "",
+			"file does not exist",
+		},
+		{
+			"an empty space", fmt.Errorf("%w: never", assay.ErrEmpty), assay.ClassUsage, "",
+			"no configuration is admissible: never",
+		},
 	}
 	for _, tt := range tests {
 		if got := assay.ClassOf(tt.err); got != tt.class {

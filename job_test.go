@@ -14,7 +14,10 @@ import (
 // anyText draws text of any bytes, of those that JSON escapes or cannot hold above all.
 var anyText = rapid.OneOf(
 	rapid.String(),
-	rapid.SampledFrom([]string{"", "a b", "\xff\xfe", "\x00", "é漢🎉", "\u2028", `{"base64":"eA=="}`, "<&>", `"\`, "a\xc3", "\ufffd"}),
+	rapid.SampledFrom([]string{
+		"", "a b", "\xff\xfe", "\x00", "é漢🎉", "\u2028", `{"base64":"eA=="}`, "<&>", `"\`,
+		"a\xc3", "\ufffd",
+	}),
 	rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) }),
 )
 
@@ -34,8 +37,10 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 	name := rapid.StringMatching(`[a-zé]{1,8}`).Draw(t, "name")
 	text := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"stdout:/took ([0-9.]+) s/", "stderr:/a/b (?:<|>)(.*)/", "json:out.json#/a/0/b~1c~0", "json:out.json", "json:out.json#",
-			"json:a#b.json#/x", "json:a#b#", "json:#a#", "json:\xff#/\xff", "size:\xff out", "cmd:wc -l <\xff\n", "cmd: x",
+			"stdout:/took ([0-9.]+) s/", "stderr:/a/b (?:<|>)(.*)/", "json:out.json#/a/0/b~1c~0", "json:out.json",
+			"json:out.json#",
+			"json:a#b.json#/x", "json:a#b#", "json:#a#", "json:\xff#/\xff", "size:\xff out", "cmd:wc -l <\xff\n",
+			"cmd: x",
 		}),
 		rapid.Custom(func(t *rapid.T) string {
 			return rapid.SampledFrom([]string{"json:", "size:", "cmd:"}).Draw(t, "kind") + anyText.Draw(t, "rest")
@@ -47,15 +52,18 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 
 var anyDuration = rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) })
 
-var anyNumber = rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e-320, math.MaxFloat64, 0.1}))
+var anyNumber = rapid.OneOf(rapid.Float64(),
+	rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1e-320, math.MaxFloat64, 0.1}))
 
 var anyJob = rapid.Custom(func(t *rapid.T) Job {
 	j := Job{
 		Config: list(anyNumber, 5).Draw(t, "config"),
 		Argv:   list(anyText, 5).Draw(t, "argv"), Env: list(anyText, 3).Draw(t, "env"), Dir: anyText.Draw(t, "dir"),
-		Interval: anyDuration.Draw(t, "interval"), Limit: anyDuration.Draw(t, "limit"), Grace: anyDuration.Draw(t, "grace"),
+		Interval: anyDuration.Draw(t, "interval"), Limit: anyDuration.Draw(t, "limit"),
+		Grace:   anyDuration.Draw(t, "grace"),
 		Prepare: list(anyText, 3).Draw(t, "prepare"), Cleanup: list(anyText, 3).Draw(t, "cleanup"),
-		Warmup: rapid.Int().Draw(t, "warmup"), Metrics: list(anySource, 4).Draw(t, "metrics"), Priority: rapid.Int().Draw(t, "priority"),
+		Warmup: rapid.Int().Draw(t, "warmup"), Metrics: list(anySource, 4).Draw(t, "metrics"),
+		Priority: rapid.Int().Draw(t, "priority"),
 	}
 	if rapid.Bool().Draw(t, "named") {
 		j.ID = RunID{
@@ -116,11 +124,14 @@ func TestJobJSON(t *testing.T) {
 		{
 			Job{
 				ID: RunID{"s", 3, 1, 2}, Config: Config{1, 0.5}, Argv: []string{"p"}, Env: []string{"A=1"}, Dir: "/d",
-				Resources: map[string]float64{"cpus": 2}, Interval: 1, Limit: 2, Grace: 3, Prepare: []string{"q"}, Cleanup: []string{"r"},
-				Warmup: 4, Metrics: []MetricSource{source}, Priority: -5,
+				Resources: map[string]float64{"cpus": 2}, Interval: 1, Limit: 2, Grace: 3, Prepare: []string{"q"},
+				Cleanup: []string{"r"},
+				Warmup:  4, Metrics: []MetricSource{source}, Priority: -5,
 			},
-			`{"id":{"study":"s","trial":3,"repeat":1,"attempt":2},"config":[1,0.5],"argv":["p"],"env":["A=1"],"dir":"/d",` +
-				`"resources":{"cpus":2},"interval_ns":1,"limit_ns":2,"grace_ns":3,"prepare":["q"],"cleanup":["r"],"warmup":4,` +
+			`{"id":{"study":"s","trial":3,"repeat":1,"attempt":2},"config":[1,0.5],` +
+				`"argv":["p"],"env":["A=1"],"dir":"/d",` +
+				`"resources":{"cpus":2},"interval_ns":1,"limit_ns":2,` +
+				`"grace_ns":3,"prepare":["q"],"cleanup":["r"],"warmup":4,` +
 				`"metrics":[{"name":"rate","source":"stdout:/rate: (.*)/"}],"priority":-5}`,
 		},
 	} {
@@ -146,7 +157,10 @@ func TestJobWithoutJSON(t *testing.T) {
 			t.Errorf("%+v is written as %s, error %v, want one that says %q", job, b, err, says)
 		}
 	}
-	for _, text := range []string{`{"argv":[{"base64":"!"}]}`, `{"argv":[1]}`, `{"metrics":[{"name":"m","source":"x"}]}`, `{"config":["1"]}`} {
+	for _, text := range []string{
+		`{"argv":[{"base64":"!"}]}`, `{"argv":[1]}`,
+		`{"metrics":[{"name":"m","source":"x"}]}`, `{"config":["1"]}`,
+	} {
 		var j Job
 		if err := json.Unmarshal([]byte(text), &j); err == nil {
 			t.Errorf("%s is read as %+v", text, j)
@@ -155,7 +169,8 @@ func TestJobWithoutJSON(t *testing.T) {
 }
 
 func FuzzUnmarshalJob(f *testing.F) {
-	f.Add(`{"id":{"study":"s","trial":1,"attempt":1},"argv":["a",{"base64":"/w=="}],"metrics":[{"name":"m","source":"json:a#b#"}]}`)
+	f.Add(`{"id":{"study":"s","trial":1,"attempt":1},"argv":["a",{"base64":"/w=="}],` +
+		`"metrics":[{"name":"m","source":"json:a#b#"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		var j, again Job
 		if json.Unmarshal([]byte(text), &j) != nil {
@@ -176,8 +191,10 @@ func FuzzUnmarshalJob(f *testing.F) {
 
 var anyMeasurement = rapid.Custom(func(t *rapid.T) Measurement {
 	m := Measurement{
-		Elapsed: anyDuration.Draw(t, "elapsed"), ExitCode: rapid.Int().Draw(t, "code"), Signal: rapid.String().Draw(t, "signal"),
-		Metrics: rapid.MapOfN(rapid.String(), anyNumber, 0, 4).Draw(t, "metrics"), Missing: rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).Draw(t, "missing"),
+		Elapsed: anyDuration.Draw(t, "elapsed"), ExitCode: rapid.Int().Draw(t, "code"),
+		Signal:  rapid.String().Draw(t, "signal"),
+		Metrics: rapid.MapOfN(rapid.String(), anyNumber, 0, 4).Draw(t, "metrics"),
+		Missing: rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).Draw(t, "missing"),
 	}
 	if rapid.Bool().Draw(t, "waited") {
 		m.Began = time.Unix(rapid.Int64Range(-1e9, 4e9).Draw(t, "s"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).UTC()

@@ -23,20 +23,72 @@ const (
 	FromCommand                   // cmd:COMMAND
 )
 
-var kindNames = [...]string{"stdout", "stderr", "json", "size", "cmd"}
+// sourceKinds is the table of the kinds of sources: their names in the textual form, and what
+// follows the colon. How a metric is then found is in the table of package run. To add a kind,
+// add a row to both; see CONTRIBUTING.md.
+var sourceKinds = [...]struct {
+	name     string
+	argument SourceArgument
+}{
+	FromStdout:  {"stdout", PatternArgument},
+	FromStderr:  {"stderr", PatternArgument},
+	FromJSON:    {"json", PointerArgument},
+	FromSize:    {"size", FileArgument},
+	FromCommand: {"cmd", CommandArgument},
+}
+
+// A SourceArgument is what follows the colon in the textual form of a source.
+type SourceArgument uint8
+
+// The arguments, with the fields of a [MetricSource] that they fill.
+const (
+	PatternArgument SourceArgument = iota // Pattern
+	PointerArgument                       // File and Pointer
+	FileArgument                          // File
+	CommandArgument                       // Command
+)
+
+var argumentForms = [...]string{"/REGEXP/", "FILE#/POINTER", "FILE", "COMMAND"}
+
+// String returns the form for people, such as "/REGEXP/".
+func (a SourceArgument) String() string {
+	if int(a) < len(argumentForms) {
+		return argumentForms[a]
+	}
+	return fmt.Sprintf("SourceArgument(%d)", uint8(a))
+}
+
+// Files reports whether the argument names a file.
+func (a SourceArgument) Files() bool { return a == PointerArgument || a == FileArgument }
 
 // SourceKinds returns every kind, in the order in which they are listed for
 // people.
 func SourceKinds() []SourceKind {
-	return []SourceKind{FromStdout, FromStderr, FromJSON, FromSize, FromCommand}
+	all := make([]SourceKind, len(sourceKinds))
+	for i := range all {
+		all[i] = SourceKind(i)
+	}
+	return all
 }
 
 // String returns the name of the textual form.
 func (k SourceKind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
+	if int(k) < len(sourceKinds) {
+		return sourceKinds[k].name
 	}
 	return fmt.Sprintf("SourceKind(%d)", uint8(k))
+}
+
+// Argument returns what follows the colon in the textual form. It panics if there is no such kind.
+func (k SourceKind) Argument() SourceArgument { return sourceKinds[k].argument }
+
+// SourceForms returns the textual forms of all kinds for people: "stdout:/REGEXP/, …".
+func SourceForms() string {
+	var forms []string
+	for _, k := range SourceKinds() {
+		forms = append(forms, fmt.Sprintf("%v:%v", k, k.Argument()))
+	}
+	return strings.Join(forms, ", ")
 }
 
 // A MetricSource says how a metric is found after a run. It is data: its JSON
@@ -45,23 +97,27 @@ func (k SourceKind) String() string {
 type MetricSource struct {
 	Name    string
 	Kind    SourceKind
-	Pattern *regexp.Regexp // of stdout, stderr: with one group, the last match counts
-	File    string         // of json, size
-	Pointer string         // of json: RFC 6901, "" is the whole document
-	Command string         // of cmd: a line for /bin/sh, which prints one number
+	Pattern *regexp.Regexp // if the Kind takes a pattern: with one group, the last match counts
+	File    string         // if it takes a file
+	Pointer string         // if it takes a pointer: RFC 6901, "" is the whole document
+	Command string         // if it takes a command: a line for /bin/sh, which prints one number
 }
 
 // String returns the textual form, which [ParseMetricSource] reads.
 func (s MetricSource) String() string {
-	switch s.Kind {
-	case FromStdout, FromStderr:
-		return fmt.Sprintf("%v:/%v/", s.Kind, s.Pattern)
-	case FromJSON:
-		return "json:" + s.File + "#" + s.Pointer
-	case FromSize:
-		return "size:" + s.File
+	if int(s.Kind) >= len(sourceKinds) {
+		return s.Kind.String() + ":"
 	}
-	return "cmd:" + s.Command
+	argument := s.Command
+	switch s.Kind.Argument() {
+	case PatternArgument:
+		argument = fmt.Sprintf("/%v/", s.Pattern)
+	case PointerArgument:
+		argument = s.File + "#" + s.Pointer
+	case FileArgument:
+		argument = s.File
+	}
+	return s.Kind.String() + ":" + argument
 }
 
 // A SourceError says what is wrong with the textual form of a metric source.
@@ -107,46 +163,53 @@ func ParseMetricSource(name, text string) (MetricSource, error) {
 }
 
 func parseSource(text string) (s MetricSource, err error) {
-	kind, rest, ok := strings.Cut(text, ":")
+	name, rest, ok := strings.Cut(text, ":")
 	if !ok {
-		return s, errors.New("a source is one of stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND")
+		return s, fmt.Errorf("a source is one of %s", SourceForms())
 	}
-	i := slices.Index(kindNames[:], kind)
+	var known []string
+	for _, k := range SourceKinds() {
+		known = append(known, k.String())
+	}
+	i := slices.Index(known, name)
 	if i < 0 {
-		return s, fmt.Errorf("unknown source %.60q (known: %s)", kind, strings.Join(kindNames[:], ", "))
+		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Join(known, ", "))
 	}
 	if strings.IndexByte(rest, 0) >= 0 {
 		return s, errors.New("a source has no NUL byte")
 	}
 	s.Kind = SourceKind(i)
-	switch s.Kind {
-	case FromStdout, FromStderr:
-		if len(rest) < 2 || rest[0] != '/' || rest[len(rest)-1] != '/' {
-			return s, fmt.Errorf("%v: the regular expression stands between slashes: %v:/time: ([0-9.]+)/", s.Kind, s.Kind)
-		}
-		s.Pattern, err = compile(rest[1 : len(rest)-1])
-		return s, err
-	case FromJSON:
-		s.File, s.Pointer = cutPointer(rest)
-		if strings.TrimSpace(s.File) == "" {
-			return s, errors.New("json: is followed by FILE#/POINTER")
-		}
-		if _, err := ParsePointer(s.Pointer); err != nil {
-			return s, fmt.Errorf("json: is followed by FILE#/POINTER: %w", err)
-		}
-	case FromSize:
-		if s.File = rest; strings.TrimSpace(rest) == "" {
-			return s, errors.New("size: is followed by FILE")
-		}
-	case FromCommand:
-		if s.Command = rest; strings.TrimSpace(rest) == "" {
-			return s, errors.New("cmd: is followed by COMMAND")
-		}
-	}
-	return s, nil
+	return s, s.readArgument(rest)
 }
 
-// cutPointer splits FILE#/POINTER.
+// readArgument reads what follows the colon.
+func (s *MetricSource) readArgument(text string) (err error) {
+	switch s.Kind.Argument() {
+	case PatternArgument:
+		if len(text) < 2 || text[0] != '/' || text[len(text)-1] != '/' {
+			return fmt.Errorf("%v: the regular expression stands between slashes: %v:/time: ([0-9.]+)/", s.Kind, s.Kind)
+		}
+		s.Pattern, err = compile(text[1 : len(text)-1])
+		return err
+	case PointerArgument:
+		s.File, s.Pointer = cutPointer(text)
+		_, err = ParsePointer(s.Pointer)
+		text = s.File
+	case FileArgument:
+		s.File = text
+	case CommandArgument:
+		s.Command = text
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("%v: is followed by %v", s.Kind, s.Kind.Argument())
+	case err != nil:
+		return fmt.Errorf("%v: is followed by %v: %w", s.Kind, s.Kind.Argument(), err)
+	}
+	return nil
+}
+
+// cutPointer splits FILE#/POINTER. Either may be "".
 func cutPointer(text string) (file, pointer string) {
 	switch at := strings.Index(text, "#/"); { // FILE may have a # in it
 	case at >= 0:
@@ -167,7 +230,8 @@ func clip(text string) string {
 	return text
 }
 
-// compile compiles an expression with exactly one group.
+// compile compiles an expression with exactly one group. Its error says at which
+// character the expression is wrong, if the library names the piece at fault.
 func compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > maxPattern {
 		return nil, errors.New("a regular expression has at most 10,000 bytes")
@@ -176,7 +240,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	var se *syntax.Error
 	if errors.As(err, &se) {
 		if at := strings.Index(expr, se.Expr); at >= 0 && se.Expr != "" {
-			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr), len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
+			return nil, fmt.Errorf("the regular expression /%s/ at character %d: %s: %s", clip(expr),
+				len([]rune(expr[:at]))+1, se.Code, clip(se.Expr))
 		}
 		return nil, fmt.Errorf("the regular expression /%s/: %s", clip(expr), se.Code)
 	}
@@ -184,12 +249,14 @@ func compile(expr string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if n := p.NumSubexp(); n != 1 {
-		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, write (?: ) for others", n)
+		return nil, fmt.Errorf("the regular expression needs exactly one group ( ) around the number and has %d, "+
+			"write (?: ) for others", n)
 	}
 	return p, nil
 }
 
-// ParsePointer splits an RFC 6901 pointer into its tokens.
+// ParsePointer splits an RFC 6901 pointer into its tokens, in which ~1 and ~0 have
+// become / and ~. "" is the whole document and has none; "/" has one, the empty name.
 func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil
@@ -222,7 +289,8 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 	if again, err := ParseMetricSource(s.Name, text); err != nil {
 		return nil, err
 	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
-		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File, s.Pointer, text)
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
+			s.Pointer, text)
 	}
 	return json.Marshal(sourceJSON{s.Name, rawText(text)})
 }

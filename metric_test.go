@@ -39,7 +39,7 @@ func TestParseMetricSource(t *testing.T) {
 	bad := []struct{ text, says string }{
 		{"", "one of stdout:/REGEXP/"},
 		{"out.json", "one of"},
-		{"file:x", `unknown source "file"`},
+		{"file:x", `unknown source "file" (known: stdout, stderr, json, size, cmd`},
 		{"stdout:took (.*)", "between slashes"},
 		{"stdout:/", "between slashes"},
 		{"stdout:/took .*/", "has 0, write (?: )"},
@@ -91,16 +91,30 @@ func FuzzParseMetricSource(f *testing.F) {
 }
 
 func TestSourceKinds(t *testing.T) {
+	seen := map[string]bool{}
 	for i, k := range SourceKinds() {
-		if int(k) != i || k.String() != kindNames[i] {
-			t.Errorf("kind %d is %v", i, k)
+		if int(k) != i || seen[k.String()] || k.String() == "" || int(k.Argument()) >= len(argumentForms) {
+			t.Errorf("kind %d is %v, followed by %v", i, k, k.Argument())
 		}
+		seen[k.String()] = true
 	}
-	if n := len(SourceKinds()); n != len(kindNames) {
-		t.Errorf("%d kinds, want %d", n, len(kindNames))
+	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND"
+	if got := SourceForms(); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want it to begin with %s", got, want)
 	}
-	if got := SourceKind(9).String(); got != "SourceKind(9)" {
+	if got := SourceKind(99).String(); got != "SourceKind(99)" {
 		t.Error(got)
+	}
+	if got := SourceArgument(9).String(); got != "SourceArgument(9)" {
+		t.Error(got)
+	}
+	if _, err := (MetricSource{Name: "m", Kind: 99}).MarshalJSON(); err == nil {
+		t.Error("a source of no kind is written")
+	}
+	for _, a := range []SourceArgument{PatternArgument, PointerArgument, FileArgument, CommandArgument} {
+		if want := a == PointerArgument || a == FileArgument; a.Files() != want {
+			t.Errorf("%v names a file: %v", a, a.Files())
+		}
 	}
 }
 

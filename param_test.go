@@ -151,7 +151,11 @@ func TestParamFlaws(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for text, want := range map[string]float64{"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024, "1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600, "100Mbit/s": 1e8, "20MB/s": 20 << 20, "2.4GHz": 2.4e9} {
+	for text, want := range map[string]float64{
+		"8": 8, "0.5": 0.5, "64M": 64 << 20, "2GiB": 2 << 30, "1k": 1024,
+		"1KB": 1024, "-3": -3, "18ms": 0.018, "2s": 2, "50us": 50e-6, "100Mbit": 1e8, "9.6kbit": 9600,
+		"100Mbit/s": 1e8, "20MB/s": 20 << 20, "2.4GHz": 2.4e9,
+	} {
 		if got, ok := assay.Number(text); !ok || got != want {
 			t.Errorf("Number(%q) = %v, %v, want %v", text, got, ok, want)
 		}
@@ -164,11 +168,90 @@ func TestNumber(t *testing.T) {
 }
 
 func TestValueKeepsWhatWasWritten(t *testing.T) {
-	p := assay.Param{Name: "a", Kind: assay.Categorical, Levels: []string{"true", "8", "1.5", "007", "64M", "inf", "1e3", "+1", "-2"}}
+	p := assay.Param{Name: "a", Kind: assay.Categorical, Levels: []string{
+		"true", "8", "1.5", "007", "64M", "inf",
+		"1e3", "+1", "-2",
+	}}
 	want := []any{true, int64(8), 1.5, "007", "64M", "inf", 1e3, "+1", int64(-2)}
 	for i := range p.Levels {
 		if got := p.Value(float64(i)); got != want[i] {
 			t.Errorf("Value of %q is %T %v, want %T %v", p.Levels[i], got, got, want[i], want[i])
+		}
+	}
+}
+
+// What a user writes for a value, and what it must not be.
+func TestParamParse(t *testing.T) {
+	var (
+		whole = assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 65, Step: 4}
+		real  = assay.Param{Name: "x", Kind: assay.Real, Lo: 0.1, Hi: 0.9, Step: 0.1}
+		level = assay.Param{Name: "l", Kind: assay.Ordinal, Levels: []string{"1", "2", "64M", "4.0"}}
+		flag  = assay.Param{Name: "f", Kind: assay.Switch, Levels: []string{"--no-x", "--x"}}
+		wide  = assay.Param{Name: "w", Kind: assay.Categorical, Levels: strings.Split("abcdefghij", "")}
+	)
+	for _, tt := range []struct {
+		p    assay.Param
+		text string
+		want float64
+		err  string // a part of the error, "" for none
+	}{
+		{whole, "5", 5, ""},
+		{whole, "0.5e1", 5, ""},
+		{whole, "65", 65, ""},
+		{whole, "6", 0, "6 is not in 1..65 by 4"},
+		{whole, "69", 0, "is not in 1..65"},
+		{whole, "five", 0, `"five" is not a number`},
+		{whole, "NaN", 0, "is not in"},
+		{real, "0.3", 0.3, ""},
+		{real, "0.30000000000000004", 0.3, ""},
+		{real, "0.35", 0, "is not in 0.1..0.9 by 0.1"},
+		{real, "", 0, "is not a number"},
+		{level, "64M", 2, ""},
+		{level, "1.0", 0, ""},
+		{level, "4", 3, ""},
+		{level, "3", 0, `parameter "l" has no value "3" (it has 1, 2, 64M, 4.0)`},
+		{flag, "--x", 1, ""},
+		{flag, "on", 1, ""},
+		{flag, "no", 0, ""},
+		{flag, "maybe", 0, "has no value"},
+		{wide, "j", 9, ""},
+		{wide, "z", 0, "a, b, c, d, e, f, ... 10 in all"},
+	} {
+		got, err := tt.p.Parse(tt.text)
+		switch {
+		case tt.err == "" && (err != nil || got != tt.want):
+			t.Errorf("%s: %q is read as %v, %v, want %v", tt.p.Name, tt.text, got, err, tt.want)
+		case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
+			t.Errorf("%s: %q: got error %v, want one with %q", tt.p.Name, tt.text, err, tt.err)
+		}
+	}
+}
+
+// Snap gives the nearest value on the parameter's own scale, whatever it is given.
+func TestSnapIsNearest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawParam(t, "p")
+		x := rapid.Float64Range(-1e7, 1e7).Draw(t, "x")
+		got := p.Snap(x)
+		if !p.Contains(got) {
+			t.Fatalf("Snap(%v) gives %v, which %+v does not contain", x, got, p)
+		}
+		for i := range min(p.Count(), 400) {
+			if d := math.Abs(p.At(i) - x); d < math.Abs(got-x)-1e-6*max(1, math.Abs(x)) {
+				t.Fatalf("Snap(%v) gives %v, and %v is nearer", x, got, p.At(i))
+			}
+		}
+		if p.Contains(p.Snap(math.NaN())) == false {
+			t.Fatal("Snap of NaN is no value")
+		}
+	})
+}
+
+func TestKindNames(t *testing.T) {
+	want := []string{"real", "int", "ordinal", "categorical", "bool", "Kind(5)"}
+	for i, name := range want {
+		if got := assay.Kind(i).String(); got != name {
+			t.Errorf("kind %d is %q, want %q", i, got, name)
 		}
 	}
 }

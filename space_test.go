@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -54,7 +55,12 @@ func TestSize(t *testing.T) {
 		want   string
 	}{
 		{"product", wide(2), nil, "1000000"},
-		{"up to 2^63", []assay.Param{ints("a", 1, 1<<31), ints("b", 1, 1<<31), ints("c", 0, 0)}, nil, "4611686018427387904"},
+		{
+			"up to 2^63",
+			[]assay.Param{ints("a", 1, 1<<31), ints("b", 1, 1<<31), ints("c", 0, 0)},
+			nil,
+			"4611686018427387904",
+		},
 		{"beyond", wide(21), nil, "about 10^63"},
 		{"continuous", []assay.Param{{Name: "x", Kind: assay.Real, Hi: 1}, ints("a", 1, 2)}, nil, "infinite"},
 		{"related", wide(3)[:2], []assay.Relation{sum(3, 0, 1)}, "10"},
@@ -85,7 +91,8 @@ func TestNoPoint(t *testing.T) {
 	if _, err := assay.NewSpace([]assay.Param{ints("a", 0, 9)}, constant); !errors.Is(err, assay.ErrEmpty) {
 		t.Errorf("constant: got %v, want ErrEmpty", err)
 	}
-	if _, err := assay.NewList([]assay.Param{ints("a", 0, 9)}, []assay.Config{{1}}, never); !errors.Is(err, assay.ErrEmpty) {
+	if _, err := assay.NewList([]assay.Param{ints("a", 0, 9)}, []assay.Config{{1}}, never); !errors.Is(err,
+		assay.ErrEmpty) {
 		t.Errorf("list: got %v, want ErrEmpty", err)
 	}
 }
@@ -178,7 +185,11 @@ func TestSpaceOperationsStayInside(t *testing.T) {
 // At enumerates exactly the admissible points: the same set as brute force over
 // the product, each once.
 func TestAtIsBruteForce(t *testing.T) {
-	params := []assay.Param{ints("a", 0, 4), ints("b", 0, 5), {Name: "c", Kind: assay.Categorical, Levels: []string{"x", "y", "z"}}, ints("d", 1, 3)}
+	params := []assay.Param{
+		ints("a", 0, 4), ints("b", 0, 5),
+		{Name: "c", Kind: assay.Categorical, Levels: []string{"x", "y", "z"}},
+		ints("d", 1, 3),
+	}
 	s := mustSpace(t, params, sum(5, 0, 3), sum(6, 3, 1))
 	want := map[string]bool{}
 	for a := range 5 {
@@ -233,7 +244,10 @@ func TestDrawIsUniform(t *testing.T) {
 // Tabatabaee et al. 2005, §3.2.1: a discrete coordinate is rounded towards the
 // transformation centre, and clamped first.
 func TestProjectRoundsTowardsCentre(t *testing.T) {
-	s := mustSpace(t, []assay.Param{ints("a", 0, 10), {Name: "b", Kind: assay.Ordinal, Levels: []string{"1", "2", "4", "8"}}, {Name: "x", Kind: assay.Real, Hi: 1}})
+	s := mustSpace(t, []assay.Param{ints("a", 0, 10), {
+		Name: "b", Kind: assay.Ordinal,
+		Levels: []string{"1", "2", "4", "8"},
+	}, {Name: "x", Kind: assay.Real, Hi: 1}})
 	center := assay.Config{5, 1, 0.5}
 	for _, tt := range []struct{ x, want assay.Config }{
 		{assay.Config{6.9, 1.9, 0.75}, assay.Config{6, 1, 0.75}},
@@ -291,4 +305,89 @@ func ExampleNewSpace() {
 	}
 	fmt.Println(s.Size(), s.Text(s.At(2)))
 	// Output: 37 level=1 threads=4
+}
+
+func TestSpaceParse(t *testing.T) {
+	s := mustSpace(t, []assay.Param{
+		ints("a", 0, 9), {Name: "b", Kind: assay.Switch, Levels: []string{"false", "true"}},
+	}, sum(9, 0, 1))
+	c, err := s.Parse(map[string]string{"a": "4", "b": "true"})
+	if err != nil || !c.Equal(assay.Config{4, 1}) {
+		t.Fatalf("got %v, %v", c, err)
+	}
+	if got, want := fmt.Sprint(s.Values(c)), "map[a:4 b:true]"; got != want {
+		t.Errorf("values %s, want %s", got, want)
+	}
+	for want, texts := range map[string]map[string]string{
+		`no parameter "c"`:           {"a": "4", "b": "true", "c": "1"},
+		`no value for parameter "b"`: {"a": "4"},
+		`"four" is not a number`:     {"a": "four", "b": "true"},
+		"does not satisfy":           {"a": "9", "b": "true"},
+	} {
+		if _, err := s.Parse(texts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want an error with %q", texts, err, want)
+		}
+	}
+}
+
+// What a space is made of is checked, and the error names what is wrong.
+func TestSpaceFlaws(t *testing.T) {
+	always := func(params ...int) assay.Relation {
+		return assay.Relation{Text: "true", Params: params, Holds: func(assay.Config) bool { return true }}
+	}
+	one := []assay.Param{ints("a", 0, 9)}
+	for _, tt := range []struct {
+		name, want string
+		make       func() (*assay.Space, error)
+	}{
+		{"none", "at least one parameter", func() (*assay.Space, error) { return assay.NewSpace(nil) }},
+		{
+			"twice", `"a" is declared twice`, func() (*assay.Space,
+				error,
+			) {
+				return assay.NewSpace(slices.Repeat(one, 2))
+			},
+		},
+		{
+			"beyond", "depends on parameter 1 of 1",
+			func() (*assay.Space, error) { return assay.NewSpace(one, always(1)) },
+		},
+		{
+			"below", "depends on parameter -1 of 1", func() (*assay.Space,
+				error,
+			) {
+				return assay.NewSpace(one, always(-1))
+			},
+		},
+		{
+			"short", "configuration 2: a configuration of 0 coordinates for 1 parameters",
+			func() (*assay.Space, error) { return assay.NewList(one, []assay.Config{{1}, {}}) },
+		},
+		{
+			"outside", `configuration 1: parameter "a" has no value at coordinate 0.5`,
+			func() (*assay.Space, error) { return assay.NewList(one, []assay.Config{{0.5}}) },
+		},
+	} {
+		if _, err := tt.make(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want an error with %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestAtPanicsOutside(t *testing.T) {
+	for name, s := range map[string]*assay.Space{
+		"finite":     mustSpace(t, []assay.Param{ints("a", 0, 9)}),
+		"continuous": mustSpace(t, []assay.Param{{Name: "x", Kind: assay.Real, Hi: 1}}),
+	} {
+		for _, i := range []int64{-1, 10} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: At(%d) returns", name, i)
+					}
+				}()
+				s.At(i)
+			}()
+		}
+	}
 }

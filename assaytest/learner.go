@@ -47,7 +47,9 @@ type learnerRule struct {
 }
 
 // tryLearner fills in the options and makes a panic of the learner a breach.
-func tryLearner(check func(func() assay.Learner, LearnerOptions) error, newLearner func() assay.Learner, opts LearnerOptions) (err error) {
+func tryLearner(check func(func() assay.Learner, LearnerOptions) error, newLearner func() assay.Learner,
+	opts LearnerOptions,
+) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)

@@ -241,7 +241,8 @@ func TestLearnerSuiteCatchesIgnoredCensoring(t *testing.T) {
 		d.Censored = nil
 		return threeNearest{}.Fit(d)
 	})
-	if err := tryLearner(checkCensored, func() assay.Learner { return ignores }, LearnerOptions{Censored: true}); err == nil {
+	if err := tryLearner(checkCensored, func() assay.Learner { return ignores },
+		LearnerOptions{Censored: true}); err == nil {
 		t.Error("a learner that ignores censoring was not caught")
 	}
 }

@@ -20,15 +20,24 @@ func TestNarrower(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, o
 }
 
 var narrowerCases = []searcherCase{
-	{"Limited", "no proposal outside of the limit, whatever was proposed before; it can still be told", narrowerLimited},
+	{
+		"Limited", "no proposal outside of the limit, whatever was proposed before; it can still be told",
+		narrowerLimited,
+	},
 	{"FromTheStart", "a limit may come before the first Ask", narrowerFromTheStart},
 	{"Replaced", "a limit takes the place of the earlier one", narrowerReplaced},
 	{"Lifted", "when the limit is lifted the search goes on", narrowerLifted},
-	{"Exhausted", "every configuration within the limit and then ErrDone, and the others once it is lifted, if exhaustion is promised", narrowerExhausted},
+	{
+		"Exhausted", "every configuration within the limit and then ErrDone, and the others once it is lifted, if " +
+			"exhaustion is promised", narrowerExhausted,
+	},
 	{"Repeats", "no configuration twice, under a limit or after it, if that is promised", narrowerRepeats},
 	{"NoLimit", "lifting a limit that is not there changes nothing", narrowerNoLimit},
 	{"Replay", "the same calls give the same proposals", narrowerReplay},
-	{"EmptyAsk", "an Ask that returns no proposals leaves the searcher unchanged, ErrDone under a limit too", narrowerEmptyAsk},
+	{
+		"EmptyAsk", "an Ask that returns no proposals leaves the searcher unchanged, ErrDone under a limit too",
+		narrowerEmptyAsk,
+	},
 	{"Observe", "an Observer takes trials on both sides of the limit", narrowerObserve},
 }
 
@@ -257,7 +266,8 @@ func narrowerReplaced(b searcherBench) error {
 			want++
 		}
 		if len(r.proposals) != want {
-			return fmt.Errorf("limit %s after %s: %d proposals, want %d", l.name, limits[i].name, len(r.proposals), want)
+			return fmt.Errorf("limit %s after %s: %d proposals, want %d", l.name, limits[i].name, len(r.proposals),
+				want)
 		}
 	}
 	return nil
@@ -406,7 +416,8 @@ func narrowerEmptyAsk(b searcherBench) error {
 			inside := b.size(l)
 			for calls := 0; len(r.proposals) < inside; calls++ {
 				if calls > 4*inside+4 {
-					return fmt.Errorf("%d proposals within a limit of %d after %d Asks", len(r.proposals), inside, calls)
+					return fmt.Errorf("%d proposals within a limit of %d after %d Asks", len(r.proposals), inside,
+						calls)
 				}
 				if err := r.within(1); err != nil {
 					return err
@@ -446,7 +457,8 @@ func narrowerObserve(b searcherBench) error {
 				return errors.New("nothing can be drawn from the space")
 			}
 			p := assay.Proposal{ID: 1, Config: c}
-			repeated := slices.ContainsFunc(append(slices.Clone(seen), r.proposals...), func(q assay.Proposal) bool { return q.Config.Equal(c) })
+			repeated := slices.ContainsFunc(append(slices.Clone(seen), r.proposals...),
+				func(q assay.Proposal) bool { return q.Config.Equal(c) })
 			if err := observer(r.s).Observe(b.finished(p)); err != nil {
 				return fmt.Errorf("observing under a limit: %w", err)
 			}

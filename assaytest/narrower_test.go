@@ -201,7 +201,8 @@ func TestNarrowerFindsFaults(t *testing.T) {
 
 // A searcher that is no Narrower passes no case.
 func TestNarrowerNeedsOne(t *testing.T) {
-	got := breaches(narrowerCases, searcherSpaces(), func(s *assay.Space) assay.Searcher { return newPlain(s) }, SearcherOptions{Exhausts: true})
+	got := breaches(narrowerCases, searcherSpaces(), func(s *assay.Space) assay.Searcher { return newPlain(s) },
+		SearcherOptions{Exhausts: true})
 	if len(got) == 0 {
 		t.Error("a searcher that cannot be limited passes the suite")
 	}

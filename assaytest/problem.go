@@ -23,7 +23,10 @@ type Problem struct {
 func (p Problem) Trial(q assay.Proposal) assay.Trial {
 	v := p.Value(q.Config)
 	elapsed := time.Duration(v * float64(time.Second))
-	return assay.Trial{Proposal: q, State: assay.Done, Value: v, Measurement: assay.Measurement{Elapsed: elapsed}, Attempts: 1}
+	return assay.Trial{
+		Proposal: q, State: assay.Done, Value: v, Measurement: assay.Measurement{Elapsed: elapsed},
+		Attempts: 1,
+	}
 }
 
 // Problems returns the problems of this package.
@@ -101,7 +104,10 @@ func Constrained() Problem {
 		{Name: "threads", Kind: assay.Integer, Lo: 1, Hi: 16},
 		{Name: "memory", Kind: assay.Integer, Lo: 1, Hi: 16},
 		{Name: "mode", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}},
-	}, assay.Relation{Text: "threads * memory <= 36", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]*c[1] <= 36 }}))
+	}, assay.Relation{
+		Text: "threads * memory <= 36", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[0]*c[1] <= 36 },
+	}))
 	value := func(c assay.Config) float64 {
 		mode := [...]float64{1.5, 1, 1.2}[int(c[2])]
 		return mode * (36/c[0] + 36/c[1]) / 12 // 12 at threads = memory = 6

@@ -24,7 +24,10 @@ func TestResumer(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, op
 }
 
 var resumerCases = []searcherCase{
-	{"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been interrupted", searcherResume},
+	{
+		"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been " +
+			"interrupted", searcherResume,
+	},
 	{"Recall", "a Resumer has one memo of each Ask, and refuses what is none", searcherRecall},
 }
 

@@ -169,38 +169,48 @@ var runnerRules = []runnerRule{
 		}
 		return nil
 	}},
-	{"elapsed", "Elapsed is the time of the run, and the metric elapsed is the same in seconds", func(b *runnerBench) error {
-		m, err := b.run(assay.Job{Argv: []string{"sleep", "0.2"}})
-		if err != nil {
-			return err
-		}
-		if m.Elapsed < 200*time.Millisecond || m.Elapsed > 200*time.Millisecond+b.Slow {
-			return fmt.Errorf("sleep 0.2 took %v", m.Elapsed)
-		}
-		if x, _ := m.Metric("elapsed"); x != m.Elapsed.Seconds() {
-			return fmt.Errorf("Elapsed is %v, the metric is %v", m.Elapsed, x)
-		}
-		return nil
-	}},
-	{"arguments", "Argv is the program's argument vector, byte for byte, never a shell line", func(b *runnerBench) error {
-		args := []string{"", " ", "a b", "'", `"`, `\`, "$HOME", "$(touch canary)", "`touch canary`", "a;touch canary", "-n", "--", "-", "*", "a\nb", "\t", "é漢🎉", "\xff\xfe", "{x}", "%s", "!", "#", "~", "a=b", "&", "|", ">canary"}
-		job := sh(`for a; do printf '%s\0' "$a"; done >"$OUT"`, args...)
-		job.Dir, job.Env = b.dir, []string{"OUT=" + b.path("out")}
-		if _, err := b.run(job); err != nil {
-			return err
-		}
-		got, err := os.ReadFile(b.path("out"))
-		if err != nil {
-			return err
-		}
-		if want := strings.Join(args, "\x00") + "\x00"; string(got) != want {
-			return fmt.Errorf("the program got %q, want %q", got, want)
-		}
-		if _, err := os.Stat(b.path("canary")); err == nil {
-			return errors.New("an argument was executed")
-		}
-		return nil
-	}},
+	{
+		"elapsed", "Elapsed is the time of the run, and the metric elapsed is the same in seconds",
+		func(b *runnerBench) error {
+			m, err := b.run(assay.Job{Argv: []string{"sleep", "0.2"}})
+			if err != nil {
+				return err
+			}
+			if m.Elapsed < 200*time.Millisecond || m.Elapsed > 200*time.Millisecond+b.Slow {
+				return fmt.Errorf("sleep 0.2 took %v", m.Elapsed)
+			}
+			if x, _ := m.Metric("elapsed"); x != m.Elapsed.Seconds() {
+				return fmt.Errorf("Elapsed is %v, the metric is %v", m.Elapsed, x)
+			}
+			return nil
+		},
+	},
+	{
+		"arguments", "Argv is the program's argument vector, byte for byte, never a shell line",
+		func(b *runnerBench) error {
+			args := []string{
+				"", " ", "a b", "'", `"`, `\`, "$HOME", "$(touch canary)", "`touch canary`",
+				"a;touch canary", "-n", "--", "-", "*", "a\nb", "\t", "é漢🎉", "\xff\xfe", "{x}", "%s", "!", "#", "~",
+				"a=b", "&", "|", ">canary",
+			}
+			job := sh(`for a; do printf '%s\0' "$a"; done >"$OUT"`, args...)
+			job.Dir, job.Env = b.dir, []string{"OUT=" + b.path("out")}
+			if _, err := b.run(job); err != nil {
+				return err
+			}
+			got, err := os.ReadFile(b.path("out"))
+			if err != nil {
+				return err
+			}
+			if want := strings.Join(args, "\x00") + "\x00"; string(got) != want {
+				return fmt.Errorf("the program got %q, want %q", got, want)
+			}
+			if _, err := os.Stat(b.path("canary")); err == nil {
+				return errors.New("an argument was executed")
+			}
+			return nil
+		},
+	},
 	{"NUL byte", "what a program cannot be given is an error", func(b *runnerBench) error {
 		for _, job := range []assay.Job{
 			{Argv: []string{"true", "a\x00b"}},
@@ -223,20 +233,23 @@ var runnerRules = []runnerRule{
 		}
 		return sameFile(b.path("out"), "a b=c\n|/no home|set")
 	}},
-	{"directory", "Dir is the working directory, and a program with a slash is relative to it", func(b *runnerBench) error {
-		script := "#!/bin/sh\npwd -P >out\n"
-		if err := os.WriteFile(b.path("prog"), []byte(script), 0o755); err != nil {
-			return err
-		}
-		if _, err := b.run(assay.Job{Argv: []string{"./prog"}, Dir: b.dir}); err != nil {
-			return err
-		}
-		real, err := filepath.EvalSymlinks(b.dir)
-		if err != nil {
-			return err
-		}
-		return sameFile(b.path("out"), real+"\n")
-	}},
+	{
+		"directory", "Dir is the working directory, and a program with a slash is relative to it",
+		func(b *runnerBench) error {
+			script := "#!/bin/sh\npwd -P >out\n"
+			if err := os.WriteFile(b.path("prog"), []byte(script), 0o755); err != nil {
+				return err
+			}
+			if _, err := b.run(assay.Job{Argv: []string{"./prog"}, Dir: b.dir}); err != nil {
+				return err
+			}
+			real, err := filepath.EvalSymlinks(b.dir)
+			if err != nil {
+				return err
+			}
+			return sameFile(b.path("out"), real+"\n")
+		},
+	},
 	{"no program", "a program that cannot be started is an error that names it", func(b *runnerBench) error {
 		if err := os.WriteFile(b.path("data"), []byte("x"), 0o644); err != nil {
 			return err
@@ -259,18 +272,21 @@ var runnerRules = []runnerRule{
 		}
 		return nil
 	}},
-	{"cancel", "if ctx is done, Run ends the job and returns the measurement so far and context.Cause", func(b *runnerBench) error {
-		job := sh(`echo $$ >"$OUT"; exec sleep 60`)
-		job.Env = []string{"OUT=" + b.path("pid")}
-		m, err := b.stop(job, b.path("pid"))
-		if err != nil {
-			return err
-		}
-		if m.Elapsed <= 0 || m.Elapsed > 4*b.Slow {
-			return fmt.Errorf("the measurement so far has Elapsed %v", m.Elapsed)
-		}
-		return b.gone(b.path("pid"))
-	}},
+	{
+		"cancel", "if ctx is done, Run ends the job and returns the measurement so far and context.Cause",
+		func(b *runnerBench) error {
+			job := sh(`echo $$ >"$OUT"; exec sleep 60`)
+			job.Env = []string{"OUT=" + b.path("pid")}
+			m, err := b.stop(job, b.path("pid"))
+			if err != nil {
+				return err
+			}
+			if m.Elapsed <= 0 || m.Elapsed > 4*b.Slow {
+				return fmt.Errorf("the measurement so far has Elapsed %v", m.Elapsed)
+			}
+			return b.gone(b.path("pid"))
+		},
+	},
 	{"cancelled before", "nothing is started if ctx is done already", func(b *runnerBench) error {
 		cause := errors.New("over")
 		ctx, cancel := context.WithCancelCause(b.ctx)
@@ -304,25 +320,29 @@ var runnerRules = []runnerRule{
 		}
 		return nil
 	}},
-	{"limit", "after Limit, Run ends the job and returns the measurement so far and ErrLimit", func(b *runnerBench) error {
-		job := assay.Job{Argv: []string{"sleep", "60"}, Limit: 100 * time.Millisecond}
-		m, err := b.runner.Run(b.ctx, job, nil)
-		if !errors.Is(err, assay.ErrLimit) {
-			return fmt.Errorf("returned %v, want ErrLimit", err)
-		}
-		if m.Elapsed < job.Limit || m.Elapsed > job.Limit+b.Slow {
-			return fmt.Errorf("a limit of %v gives Elapsed %v", job.Limit, m.Elapsed)
-		}
-		job = assay.Job{Argv: []string{"true"}, Limit: time.Hour}
-		if _, err := b.run(job); err != nil {
-			return fmt.Errorf("a limit that is not reached: %w", err)
-		}
-		return nil
-	}},
+	{
+		"limit", "after Limit, Run ends the job and returns the measurement so far and ErrLimit",
+		func(b *runnerBench) error {
+			job := assay.Job{Argv: []string{"sleep", "60"}, Limit: 100 * time.Millisecond}
+			m, err := b.runner.Run(b.ctx, job, nil)
+			if !errors.Is(err, assay.ErrLimit) {
+				return fmt.Errorf("returned %v, want ErrLimit", err)
+			}
+			if m.Elapsed < job.Limit || m.Elapsed > job.Limit+b.Slow {
+				return fmt.Errorf("a limit of %v gives Elapsed %v", job.Limit, m.Elapsed)
+			}
+			job = assay.Job{Argv: []string{"true"}, Limit: time.Hour}
+			if _, err := b.run(job); err != nil {
+				return fmt.Errorf("a limit that is not reached: %w", err)
+			}
+			return nil
+		},
+	},
 	{"observe", "observe is called every Interval with what has grown, and never after Run has returned", checkObserve},
 	{"no interval", "an Interval of 0 means that observe is never called", func(b *runnerBench) error {
 		var calls atomic.Int32
-		_, err := b.runner.Run(b.ctx, assay.Job{Argv: []string{"sleep", "0.1"}}, func(assay.Measurement) { calls.Add(1) })
+		_, err := b.runner.Run(b.ctx, assay.Job{Argv: []string{"sleep", "0.1"}},
+			func(assay.Measurement) { calls.Add(1) })
 		if err == nil && calls.Load() > 0 {
 			err = fmt.Errorf("observe was called %d times", calls.Load())
 		}
@@ -332,7 +352,10 @@ var runnerRules = []runnerRule{
 	{"identity", "a job with an ID runs as one without, and jobs whose IDs differ are different runs", checkIdentity},
 	{"no attempt", "an ID without an attempt names no run: each job that has it is a run of its own", checkNoAttempt},
 	{"unchanged", "Run leaves the job as it is", checkUnchanged},
-	{"detached", "if the cause is ErrDetached, Run returns it; a Runner that can leaves the run alone, any other ends it", checkDetached},
+	{
+		"detached", "if the cause is ErrDetached, Run returns it; a Runner that can leaves the run alone, any " +
+			"other ends it", checkDetached,
+	},
 	{"attached", "if runs outlive their callers, Run of an ID that is running attaches to that run", checkAttached},
 	{"ended", "if runs outlive their callers, Run of an ID that has ended returns its measurement", checkEnded},
 	{"grace", "SIGTERM comes Grace before SIGKILL", func(b *runnerBench) error {
@@ -364,22 +387,27 @@ var runnerRules = []runnerRule{
 		}
 		return b.gone(b.path("pid"), b.path("pid.near"), b.path("pid.far"))
 	}},
-	{"left behind", "what a program leaves behind when it ends by itself is ended, and does not delay Run", func(b *runnerBench) error {
-		job := sh(`(setsid sh -c 'echo $$ >"$OUT"; exec sleep 60' &); while ! [ -s "$OUT" ]; do sleep 0.01; done; echo done; exit 3`)
-		job.Env = []string{"OUT=" + b.path("pid")}
-		began := time.Now()
-		m, err := b.run(job)
-		if err != nil {
-			return err
-		}
-		if d := time.Since(began); d > 4*b.Slow || m.ExitCode != 3 {
-			return fmt.Errorf("took %v, exit code %d", d, m.ExitCode)
-		}
-		if !b.NoOutput && !bytes.Equal(m.Stdout, []byte("done\n")) {
-			return fmt.Errorf("stdout is %q", m.Stdout)
-		}
-		return b.gone(b.path("pid"))
-	}},
+	{
+		"left behind", "what a program leaves behind when it ends by itself is ended, and does not delay Run",
+		func(b *runnerBench) error {
+			job := sh(`(setsid sh -c 'echo $$ >"$OUT"; exec sleep 60' &); ` +
+				`while ! [ -s "$OUT" ]; do sleep 0.01; done; ` +
+				`echo done; exit 3`)
+			job.Env = []string{"OUT=" + b.path("pid")}
+			began := time.Now()
+			m, err := b.run(job)
+			if err != nil {
+				return err
+			}
+			if d := time.Since(began); d > 4*b.Slow || m.ExitCode != 3 {
+				return fmt.Errorf("took %v, exit code %d", d, m.ExitCode)
+			}
+			if !b.NoOutput && !bytes.Equal(m.Stdout, []byte("done\n")) {
+				return fmt.Errorf("stdout is %q", m.Stdout)
+			}
+			return b.gone(b.path("pid"))
+		},
+	},
 }
 
 func sameFile(path, want string) error {

@@ -59,14 +59,17 @@ func checkUnchanged(b *runnerBench) error {
 	list := func(all ...string) []string { return append(make([]string, 0, len(all)+8), all...) }
 	room := func(l []string) []string { return l[:cap(l)] }
 	job := assay.Job{
-		ID: b.id(1, 0, 1), Config: assay.Config{1, 2}, Argv: list("/bin/sh", "-c", `printf "$A"`), Env: list("B=2", "A=1"), Dir: b.dir,
+		ID: b.id(1, 0, 1), Config: assay.Config{1, 2}, Argv: list("/bin/sh", "-c", `printf "$A"`),
+		Env: list("B=2", "A=1"), Dir: b.dir,
 	}
 	argv, env := slices.Clone(room(job.Argv)), slices.Clone(room(job.Env))
 	if _, err := b.run(job); err != nil {
 		return err
 	}
-	if !slices.Equal(room(job.Argv), argv) || !slices.Equal(room(job.Env), env) || !job.Config.Equal(assay.Config{1, 2}) {
-		return fmt.Errorf("the lists of the job, and the room behind them, are %q, %q, %v", room(job.Argv), room(job.Env), job.Config)
+	if !slices.Equal(room(job.Argv), argv) || !slices.Equal(room(job.Env), env) ||
+		!job.Config.Equal(assay.Config{1, 2}) {
+		return fmt.Errorf("the lists of the job, and the room behind them, are %q, %q, %v", room(job.Argv),
+			room(job.Env), job.Config)
 	}
 	return nil
 }

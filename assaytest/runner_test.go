@@ -21,7 +21,9 @@ import (
 // flawedRunner runs commands simply, by os/exec, with one flaw.
 type flawedRunner struct{ flaw string }
 
-func (r flawedRunner) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
+func (r flawedRunner) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement,
+	err error,
+) {
 	cause := func() error { return context.Cause(ctx) }
 	switch r.flaw {
 	case "shell":
@@ -237,18 +239,21 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 		"observe":           {"late observe", "too often", "never"},
 		"grace":             {"no grace"},
 		"concurrency":       {"mixed output"},
-		"identity":          {"memory: ignores the study", "memory: ignores the trial", "memory: ignores the repeat", "memory: ignores the attempt"},
-		"no attempt":        {"memory: names everything"},
-		"unchanged":         {"changes arguments", "changes room"},
-		"detached":          {"memory: lets none go", "memory: begins again", "plain error"},
-		"attached":          {"memory: begins again"},
-		"ended":             {"memory: begins again", "memory: forgets the end"},
-		"no program":        {"shell"},
-		"NUL byte":          {"drops NUL"},
-		"deaf program":      {"plain error"},
-		"no interval":       {"always"},
-		"tree":              {""},
-		"left behind":       {""},
+		"identity": {
+			"memory: ignores the study", "memory: ignores the trial", "memory: ignores the repeat",
+			"memory: ignores the attempt",
+		},
+		"no attempt":   {"memory: names everything"},
+		"unchanged":    {"changes arguments", "changes room"},
+		"detached":     {"memory: lets none go", "memory: begins again", "plain error"},
+		"attached":     {"memory: begins again"},
+		"ended":        {"memory: begins again", "memory: forgets the end"},
+		"no program":   {"shell"},
+		"NUL byte":     {"drops NUL"},
+		"deaf program": {"plain error"},
+		"no interval":  {"always"},
+		"tree":         {""},
+		"left behind":  {""},
 	}
 	for _, rule := range runnerRules {
 		flaws, ok := tests[rule.name]

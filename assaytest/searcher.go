@@ -37,7 +37,9 @@ func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, o
 
 // testSearcherCases runs the cases in every space of the suite that the searcher
 // supports.
-func testSearcherCases(t *testing.T, cases []searcherCase, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
+func testSearcherCases(t *testing.T, cases []searcherCase, newSearcher func(*assay.Space) assay.Searcher,
+	opts SearcherOptions,
+) {
 	t.Helper()
 	for _, s := range searcherSpaces() {
 		if opts.Supports != nil && !opts.Supports(s.space) {
@@ -70,8 +72,14 @@ type searcherCase struct {
 }
 
 var searcherCases = []searcherCase{
-	{"Sequential", "Ask(1) and Tell in turn: members of the space, IDs from 1 without gaps, ErrDone in the end only", searcherSequential},
-	{"Batches", "Ask returns at most n proposals, with trials outstanding too, and results come in any order", searcherBatches},
+	{
+		"Sequential", "Ask(1) and Tell in turn: members of the space, IDs from 1 without gaps, ErrDone in " +
+			"the end only", searcherSequential,
+	},
+	{
+		"Batches", "Ask returns at most n proposals, with trials outstanding too, and results come in any order",
+		searcherBatches,
+	},
 	{"Greedy", "Ask may be repeated without a Tell; what it returns then is still right", searcherGreedy},
 	{"Replay", "the same calls give the same proposals", searcherReplay},
 	{"EmptyAsk", "an Ask that returns no proposals leaves the searcher unchanged", searcherEmptyAsk},
@@ -114,23 +122,60 @@ func searcherSpaces() []searcherSpace {
 		category("codec", "zstd", "gzip", "lz4"),
 		{Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
 	}
-	narrow := assay.Relation{Text: "i + j <= 6 && i != j", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] }}
+	narrow := assay.Relation{
+		Text: "i + j <= 6 && i != j", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] },
+	}
 	huge := make([]assay.Param, 30)
 	for i := range huge {
 		huge[i] = integer(fmt.Sprintf("p%d", i), 0, 9)
 	}
 	huge = append(huge, real("x", 0, 10))
-	below := assay.Relation{Text: "x <= p0 + 1", Params: []int{0, 30}, Holds: func(c assay.Config) bool { return c[30] <= c[0]+1 }}
+	below := assay.Relation{
+		Text: "x <= p0 + 1", Params: []int{0, 30},
+		Holds: func(c assay.Config) bool { return c[30] <= c[0]+1 },
+	}
 	return []searcherSpace{
 		{"one point", must(assay.NewSpace([]assay.Param{integer("i", 3, 3), category("c", "only")}))},
-		{"two points", must(assay.NewSpace([]assay.Param{{Name: "on", Kind: assay.Switch, Levels: []string{"off", "on"}}}))},
-		{"categories", must(assay.NewSpace([]assay.Param{category("a", "p", "q", "r"), category("b", "s", "t"), category("c", "u", "v", "w", "x")}))},
-		{"reals", must(assay.NewSpace([]assay.Param{real("x", 0, 1), real("y", -100, 100), {Name: "z", Kind: assay.Real, Lo: 1e-6, Hi: 1, Log: true}}))},
+		{
+			"two points", must(assay.NewSpace([]assay.Param{{
+				Name: "on", Kind: assay.Switch,
+				Levels: []string{"off", "on"},
+			}})),
+		},
+		{
+			"categories", must(assay.NewSpace([]assay.Param{
+				category("a", "p", "q", "r"), category("b", "s", "t"),
+				category("c", "u", "v", "w", "x"),
+			})),
+		},
+		{
+			"reals", must(assay.NewSpace([]assay.Param{
+				real("x", 0, 1), real("y", -100, 100),
+				{Name: "z", Kind: assay.Real, Lo: 1e-6, Hi: 1, Log: true},
+			})),
+		},
 		{"mixed", must(assay.NewSpace(mixed))},
-		{"relations", must(assay.NewSpace([]assay.Param{integer("i", 0, 9), integer("j", 0, 9), category("c", "p", "q")}, narrow))},
+		{
+			"relations", must(assay.NewSpace([]assay.Param{
+				integer("i", 0, 9), integer("j", 0, 9),
+				category("c", "p", "q"),
+			}, narrow)),
+		},
 		{"list", must(assay.NewList(
 			[]assay.Param{integer("i", 0, 100), category("c", "p", "q", "r"), real("x", 0, 1)},
-			[]assay.Config{{0, 0, 0.125}, {7, 1, 0.5}, {100, 2, 1}, {7, 2, 0.5}, {50, 0, 0.1}, {51, 0, 0.1}, {52, 1, 0.3}, {99, 1, 0}, {3, 2, 0.77}, {4, 2, 0.77}},
+			[]assay.Config{
+				{0, 0, 0.125},
+				{7, 1, 0.5},
+				{100, 2, 1},
+				{7, 2, 0.5},
+				{50, 0, 0.1},
+				{51, 0, 0.1},
+				{52, 1, 0.3},
+				{99, 1, 0},
+				{3, 2, 0.77},
+				{4, 2, 0.77},
+			},
 		))},
 		{"huge", must(assay.NewSpace(huge, below))},
 	}
@@ -251,7 +296,8 @@ func same(a, b *searcherRun) error {
 	}
 	for i, p := range a.proposals {
 		if q := b.proposals[i]; !p.Config.Equal(q.Config) {
-			return fmt.Errorf("proposal %d is %s, and %s of the other", p.ID, a.space.Text(p.Config), a.space.Text(q.Config))
+			return fmt.Errorf("proposal %d is %s, and %s of the other", p.ID, a.space.Text(p.Config),
+				a.space.Text(q.Config))
 		}
 	}
 	return nil

@@ -17,7 +17,9 @@ func searcherSequential(b searcherBench) error {
 // mess asks for 1 to 5 proposals or tells a random outstanding trial, at
 // random, until about n trials were asked. With skip, it leaves out the calls
 // of those numbers; it returns the numbers of the Asks that brought nothing.
-func (r *searcherRun) mess(n int, seed uint64, result func(assay.Proposal) assay.Trial, skip []int) (empty []int, err error) {
+func (r *searcherRun) mess(n int, seed uint64, result func(assay.Proposal) assay.Trial, skip []int) (empty []int,
+	err error,
+) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for call := 0; call < 4*n && len(r.proposals) < n; call++ {
 		if len(r.outstanding) > 0 && rng.IntN(2) == 0 {
@@ -177,7 +179,8 @@ func (b searcherBench) untouched(disturb func(r *searcherRun) error) error {
 }
 
 func searcherTellUnknown(b searcherBench) error {
-	if err := b.build(b.space).Tell(ended(assay.Proposal{ID: 1, Config: anyConfig(b.space)}, assay.Done, 1)); err == nil {
+	unasked := ended(assay.Proposal{ID: 1, Config: anyConfig(b.space)}, assay.Done, 1)
+	if err := b.build(b.space).Tell(unasked); err == nil {
 		return fmt.Errorf("trial 1 can be told before any Ask")
 	}
 	return b.untouched(func(r *searcherRun) error {
@@ -243,7 +246,8 @@ func searcherImmutable(b searcherBench) error {
 	}
 	for i, p := range r.proposals {
 		if !p.Config.Equal(r.copies[i]) {
-			return fmt.Errorf("proposal %d was %s and is %s now", p.ID, b.space.Text(r.copies[i]), b.space.Text(p.Config))
+			return fmt.Errorf("proposal %d was %s and is %s now", p.ID, b.space.Text(r.copies[i]),
+				b.space.Text(p.Config))
 		}
 	}
 	for i, t := range told {
@@ -265,7 +269,8 @@ func searcherStates(b searcherBench) error {
 		return t
 	}
 	for _, s := range states[1:] { // nothing but these
-		if err := b.start().sequence(b.opts.Trials/2, func(p assay.Proposal) assay.Trial { return result(s, p) }); err != nil {
+		if err := b.start().sequence(b.opts.Trials/2,
+			func(p assay.Proposal) assay.Trial { return result(s, p) }); err != nil {
 			return fmt.Errorf("every trial is %v: %w", s, err)
 		}
 	}

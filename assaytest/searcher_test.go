@@ -158,7 +158,9 @@ func TestSearcherAcceptsASerialOne(t *testing.T) {
 }
 
 // breaches runs the cases and returns the names of those that fail in any space.
-func breaches(cases []searcherCase, spaces []searcherSpace, build func(*assay.Space) assay.Searcher, opts SearcherOptions) []string {
+func breaches(cases []searcherCase, spaces []searcherSpace, build func(*assay.Space) assay.Searcher,
+	opts SearcherOptions,
+) []string {
 	var names []string
 	for _, s := range spaces {
 		for _, c := range cases {
@@ -217,7 +219,8 @@ type seesNothing struct{ *plain }
 func (seesNothing) Observe(...assay.Trial) error { return nil }
 
 func TestSearcherFindsObserverFaults(t *testing.T) {
-	got := breaches(searcherCases, searcherSpaces(), func(s *assay.Space) assay.Searcher { return seesNothing{newPlain(s)} }, SearcherOptions{Exhausts: true})
+	got := breaches(searcherCases, searcherSpaces(),
+		func(s *assay.Space) assay.Searcher { return seesNothing{newPlain(s)} }, SearcherOptions{Exhausts: true})
 	if !slices.Equal(got, []string{"Observe"}) {
 		t.Errorf("found by %v, want Observe alone", got)
 	}

@@ -31,7 +31,10 @@ type stopperCase struct {
 
 var stopperCases = []stopperCase{
 	{"EmptyHistory", "without any ended trial a decision is still made, and it is to go on", stopperEmpty},
-	{"NoFinished", "trials that did not finish are no standard: without a finished one a run goes on", stopperNoFinished},
+	{
+		"NoFinished", "trials that did not finish are no standard: without a finished one a run goes on",
+		stopperNoFinished,
+	},
 	{"Pure", "the same arguments give the same decision, whatever was decided before", stopperPure},
 	{"Unchanged", "neither argument is changed", stopperUnchanged},
 	{"Concurrent", "Decide is safe for concurrent use", stopperConcurrent},
@@ -55,7 +58,8 @@ func stopperHistory(n int) []assay.Trial {
 	history := make([]assay.Trial, 0, n)
 	for i := range n {
 		v := 10 + float64(i*7%13)
-		t := ended(assay.Proposal{ID: int64(i + 1), Config: assay.Config{float64(i % 5), float64(i * 3 % 7)}}, assay.Done, v)
+		t := ended(assay.Proposal{ID: int64(i + 1), Config: assay.Config{float64(i % 5), float64(i * 3 % 7)}},
+			assay.Done, v)
 		switch i % 8 {
 		case 3:
 			t.State = assay.Censored
@@ -119,7 +123,8 @@ func stopperPure(newStopper func() assay.Stopper) error {
 }
 
 func sameStop(a, b assay.Decision) bool {
-	return a.Stop == b.Stop && a.Reason == b.Reason && a.At == b.At && (a.Predicted == b.Predicted || math.IsNaN(a.Predicted) && math.IsNaN(b.Predicted))
+	return a.Stop == b.Stop && a.Reason == b.Reason && a.At == b.At &&
+		(a.Predicted == b.Predicted || math.IsNaN(a.Predicted) && math.IsNaN(b.Predicted))
 }
 
 func stopperUnchanged(newStopper func() assay.Stopper) error {

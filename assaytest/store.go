@@ -45,24 +45,39 @@ type storeCase struct {
 
 func storeCases() []storeCase {
 	return []storeCase{
-		{"Create", "Create makes a study with no events; a second of that name matches fs.ErrExist and changes nothing", testCreate},
+		{
+			"Create", "Create makes a study with no events; a second of that name matches fs.ErrExist and " +
+				"changes nothing", testCreate,
+		},
 		{"NotExist", "a study that does not exist is an error that matches fs.ErrNotExist", testNotExist},
 		{"Spec", "Spec returns the bytes that Create was given, whatever they are", testSpec},
-		{"Names", "any text of up to 200 characters is a name, the empty one is not; Studies yields them in lexical order", testNames},
+		{
+			"Names", "any text of up to 200 characters is a name, the empty one is not; Studies yields them in " +
+				"lexical order", testNames,
+		},
 		{"RoundTrip", "an event is read back as it was appended, without the output of the trial", testRoundTrip},
 		{"Order", "Events yields the events in the order of their Append", testOrder},
 		{"Conflict", "Append at another place than the end is ErrConflict and adds nothing", testConflict},
-		{"AppendTwice", "the same events at the same place are no error, whatever stands behind them; other events are ErrConflict", testAppendTwice},
+		{
+			"AppendTwice", "the same events at the same place are no error, whatever stands behind them; other " +
+				"events are ErrConflict", testAppendTwice,
+		},
 		{"OneWins", "of two that append at one position exactly one succeeds", testOneWins},
 		{"After", "Events begins behind the position that it is given", testAfter},
 		{"AllOrNone", "Append adds all events or none", testAllOrNone},
 		{"NoAlias", "the store shares no memory with its callers", testNoAlias},
-		{"AppendWhileIterating", "an iteration neither blocks an Append nor is blocked by one", testAppendWhileIterating},
+		{
+			"AppendWhileIterating", "an iteration neither blocks an Append nor is blocked by one",
+			testAppendWhileIterating,
+		},
 		{"EarlyBreak", "a caller may stop an iteration at any time, any number of times", testEarlyBreak},
 		{"TwoPasses", "an iterator can be used again", testTwoPasses},
 		{"Concurrency", "a store is safe for concurrent use: nothing is lost, doubled or reordered", testConcurrency},
 		{"Cancelled", "a cancelled context ends a call with its error, and Append without a trace", testCancelled},
-		{"Reopen", "what a nil error of Append or Create promised is there after the store is opened again", testReopen},
+		{
+			"Reopen", "what a nil error of Append or Create promised is there after the store is opened again",
+			testReopen,
+		},
 		{"Remover", "Remove forgets the study and its events; the name can be used again", testRemover},
 		{"Locker", "at most one owner per study; the lock ends with release", testLocker},
 	}
@@ -135,8 +150,10 @@ func testSpec(t *testing.T, s assay.Store, opts StoreOptions) {
 // names, in SQL, in URLs or in patterns.
 func oddNames() []string {
 	return []string{
-		"a", "A", "a b", " a", "a ", "a/b", "/a", "../a", ".", "..", "a\\b", "a:b", "a?b", "a#b", "a%b", "a%2fb", "a+b", "a&b",
-		"a'b", `a"b`, "a;drop table studies", "a\nb", "a\tb", "*", "-a", "--", "ä", "a\u0308", "速度", "🔬", "\u202eabc", "null", "0", "CON",
+		"a", "A", "a b", " a", "a ", "a/b", "/a", "../a", ".", "..", "a\\b", "a:b", "a?b", "a#b", "a%b", "a%2fb",
+		"a+b", "a&b",
+		"a'b", `a"b`, "a;drop table studies", "a\nb", "a\tb", "*", "-a", "--", "ä", "a\u0308", "速度", "🔬", "\u202eabc",
+		"null", "0", "CON",
 		strings.Repeat("x", 200), strings.Repeat("é", 200),
 	}
 }
@@ -193,13 +210,19 @@ func oddEvents() []assay.Event {
 	at := time.Date(2026, 3, 1, 12, 30, 15, 123456789, time.FixedZone("", -5400))
 	trial := func(id int64, state assay.State, value float64, change func(*assay.Trial)) assay.Event {
 		t := &assay.Trial{
-			Proposal:    assay.Proposal{ID: id, Config: assay.Config{1, 0.1, math.Copysign(0, -1), 1e300, 5e-324, math.MaxFloat64}},
-			State:       state,
-			Value:       value,
-			Measurement: assay.Measurement{Elapsed: 1234567891, Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3}},
-			Attempts:    1,
-			Started:     at,
-			Ended:       at.Add(1),
+			Proposal: assay.Proposal{ID: id, Config: assay.Config{
+				1, 0.1, math.Copysign(0, -1), 1e300, 5e-324,
+				math.MaxFloat64,
+			}},
+			State: state,
+			Value: value,
+			Measurement: assay.Measurement{
+				Elapsed: 1234567891,
+				Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3},
+			},
+			Attempts: 1,
+			Started:  at,
+			Ended:    at.Add(1),
 		}
 		if change != nil {
 			change(t)
@@ -222,7 +245,10 @@ func oddEvents() []assay.Event {
 		}),
 		trial(6, assay.Censored, 5, func(t *assay.Trial) { t.Decision = &assay.Decision{Predicted: math.Inf(1)} }),
 		trial(7, assay.Infeasible, math.Copysign(0, -1), func(t *assay.Trial) {
-			t.Measurement.Metrics = map[string]float64{"a": math.NaN(), "b": math.Inf(1), "c": math.Inf(-1), "": 0, "metrics/x": math.NaN(), "d": 1}
+			t.Measurement.Metrics = map[string]float64{
+				"a": math.NaN(), "b": math.Inf(1), "c": math.Inf(-1), "": 0,
+				"metrics/x": math.NaN(), "d": 1,
+			}
 		}),
 		trial(8, assay.Done, 1, func(t *assay.Trial) {
 			t.Measurement.Metrics = nil
@@ -238,8 +264,18 @@ func oddEvents() []assay.Event {
 		})),
 		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
 		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
-		{At: at, Started: &assay.Start{RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere"}},
-		{At: at, Cut: &assay.Cut{Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5, Alpha: 0.7, Reason: "why"}},
+		{
+			At: at, Started: &assay.Start{
+				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
+				Where: "somewhere",
+			},
+		},
+		{
+			At: at, Cut: &assay.Cut{
+				Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
+				Alpha: 0.7, Reason: "why",
+			},
+		},
 		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
 		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
 		trial(16, assay.Withdrawn, math.Inf(1), nil),

@@ -24,7 +24,8 @@ func SameEvent(a, b assay.Event) bool {
 		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
 		a.Batch == b.Batch && bytes.Equal(a.Memo, b.Memo) &&
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
-		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) && equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
+		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) &&
+		equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
 		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) })
 }
 

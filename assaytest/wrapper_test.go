@@ -73,8 +73,16 @@ func TestWrappersFindsFaults(t *testing.T) {
 		{"keeps what is observed to itself", Wrapper{
 			Wrap: wrapping(func(w through) swallows { return swallows{w} }), Own: []any{(*assay.Observer)(nil)},
 		}, "one trial was observed"},
-		{"an ability that nothing inside has", Wrapper{Wrap: wrapping(func(w through) narrows { return narrows{w} })}, "should be none"},
-		{"an ability that ends in silence", Wrapper{Wrap: wrapping(func(w through) hides { return hides{w} })}, "should be an assay.Hinter"},
+		{
+			"an ability that nothing inside has",
+			Wrapper{Wrap: wrapping(func(w through) narrows { return narrows{w} })},
+			"should be none",
+		},
+		{
+			"an ability that ends in silence",
+			Wrapper{Wrap: wrapping(func(w through) hides { return hides{w} })},
+			"should be an assay.Hinter",
+		},
 		{"an ability that was to end", Wrapper{
 			Wrap: wrapping(func(w through) through { return w }), Ends: []any{(*assay.Resumer)(nil)},
 		}, "is an assay.Resumer"},

@@ -8,7 +8,7 @@
 //
 //  1. [Profile] turns the measurement of one run into a [Run]: its data flow D
 //     and its compute, network and disk occupancy, seconds per unit of data flow
-//     (Algorithm 3).
+//     (Algorithm 3), and what neither the processor nor I/O accounts for.
 //  2. [ActiveLearner] is an assay.Searcher that chooses the next assignment to
 //     run the program on (Algorithm 1), with every alternative of the paper's
 //     Table 1, and by default one of ours that chooses by error reduction per

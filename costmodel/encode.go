@@ -25,6 +25,7 @@ type modelJSON struct {
 	Error   *float64    `json:"error_percent,omitempty"` // for people
 }
 
+// paramJSON is a parameter of the space; the members are those of a study file.
 type paramJSON struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -36,6 +37,7 @@ type paramJSON struct {
 	Unit   string   `json:"unit,omitempty"`
 }
 
+// runJSON is a [Run]: seconds, units of data flow, and seconds per unit.
 type runJSON struct {
 	Config   []float64 `json:"at"`
 	Seconds  float64   `json:"seconds"`
@@ -44,8 +46,11 @@ type runJSON struct {
 	Compute  float64   `json:"compute"`
 	Network  float64   `json:"network"`
 	Disk     float64   `json:"disk"`
+	Other    float64   `json:"other,omitempty"`
+	NoIO     bool      `json:"no_io,omitempty"`
 }
 
+// formJSON is a form. Attributes, Runs and Base are indices into the lists of the same file.
 type formJSON struct {
 	Part       string   `json:"part"`
 	Regression string   `json:"regression"`
@@ -69,13 +74,19 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		}
 	}
 	for _, r := range m.runs {
-		j.Runs = append(j.Runs, runJSON{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk})
+		j.Runs = append(j.Runs, runJSON{
+			Config: r.Config, Seconds: r.Seconds, DataFlow: r.DataFlow, Split: r.Split,
+			Compute: r.Compute, Network: r.Network, Disk: r.Disk, Other: r.Other, NoIO: r.NoIO,
+		})
 	}
 	for _, c := range m.failed {
 		j.Failed = append(j.Failed, c)
 	}
 	for _, f := range m.forms {
-		g := formJSON{Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes, Runs: f.runs, Base: f.base}
+		g := formJSON{
+			Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes,
+			Runs: f.runs, Base: f.base,
+		}
 		for _, t := range f.transforms {
 			g.Transforms = append(g.Transforms, t.String())
 		}
@@ -103,8 +114,11 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	}
 	var runs []Run
 	for i, r := range j.Runs {
-		run := Run{r.Config, r.Seconds, r.DataFlow, r.Split, r.Compute, r.Network, r.Disk}
-		for _, x := range [...]float64{r.Compute, r.Network, r.Disk} {
+		run := Run{
+			Config: r.Config, Seconds: r.Seconds, DataFlow: r.DataFlow, Split: r.Split,
+			Compute: r.Compute, Network: r.Network, Disk: r.Disk, Other: r.Other, NoIO: r.NoIO,
+		}
+		for _, x := range [...]float64{r.Compute, r.Network, r.Disk, r.Other} {
 			if !(x >= 0) {
 				return fmt.Errorf("run %d has an occupancy of %v", i+1, x)
 			}
@@ -133,6 +147,8 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// space makes the space of the file, which checks the attributes. Kinds are read by name:
+// their numbers are no part of the format.
 func (j *modelJSON) space() (*assay.Space, error) {
 	var params []assay.Param
 	for _, p := range j.Params {
@@ -142,7 +158,10 @@ func (j *modelJSON) space() (*assay.Space, error) {
 				return nil, fmt.Errorf("attribute %q is of unknown kind %q", p.Name, p.Kind)
 			}
 		}
-		params = append(params, assay.Param{Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step, Log: p.Log, Levels: p.Levels, Unit: p.Unit})
+		params = append(params, assay.Param{
+			Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step,
+			Log: p.Log, Levels: p.Levels, Unit: p.Unit,
+		})
 	}
 	if !j.Listed {
 		return assay.NewSpace(params)
@@ -154,7 +173,9 @@ func (j *modelJSON) space() (*assay.Space, error) {
 	return assay.NewList(params, list)
 }
 
-// forms checks what newModel takes for granted.
+// forms checks what newModel takes for granted: known parts and regressions, at most one
+// predictor of each part, indices in range, and predictors of the data flow and of the time or
+// all of its parts.
 func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 	var forms []form
 	has := map[Part]bool{}

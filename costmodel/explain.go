@@ -1,7 +1,9 @@
 package costmodel
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/assay-run/assay"
 )
@@ -10,7 +12,7 @@ import (
 type Explanation struct {
 	Prediction
 	// Limit is the part that takes the most time: Compute, Network, Disk, Stall
-	// where network and disk are not told apart, or Whole where nothing is.
+	// where network and disk are not told apart, Other, or Whole where nothing is.
 	Limit Part
 	Share float64 // of Limit in the total, from 0 to 1
 	// Elasticities has, for each attribute, by how many percent the time changes
@@ -36,6 +38,9 @@ func (m *Model) Explain(c assay.Config) Explanation {
 				e.Limit = Stall
 			}
 		}
+		if s := e.Other / e.Seconds; s > e.Share {
+			e.Limit, e.Share = Other, s
+		}
 	}
 	for i := range m.attrs {
 		e.Elasticities = append(e.Elasticities, m.elasticity(c, i))
@@ -43,6 +48,9 @@ func (m *Model) Explain(c assay.Config) Explanation {
 	return e
 }
 
+// elasticity returns d log T/d log ρ of attribute i at c as a difference quotient between the
+// neighbouring values. At an end of the range it is one-sided. An attribute that is 0 on one
+// side has no logarithm there; its slope is taken over ρ itself and multiplied by ρ.
 func (m *Model) elasticity(c assay.Config, i int) float64 {
 	a := m.attrs[i]
 	lo, hi := a.beside(c[i])
@@ -74,4 +82,26 @@ func (a attribute) beside(x float64) (lo, hi float64) {
 		step = a.param.At(1) - a.param.At(0)
 	}
 	return max(a.param.At(0), a.param.Snap(x-step)), min(a.param.At(n-1), a.param.Snap(x+step))
+}
+
+// Predictors says how each predictor function is fitted, in their order: its part, the kind of
+// regression, and its attributes with their transformations, such as "compute: linear in 1/cpu, memory".
+func (m *Model) Predictors() []string {
+	var out []string
+	for _, f := range m.forms {
+		var of []string
+		for k, i := range f.attributes {
+			name := m.attrs[i].param.Name
+			if k < len(f.transforms) {
+				name = [...]string{name, "1/" + name, "log " + name}[f.transforms[k]]
+			}
+			of = append(of, name)
+		}
+		text := "constant"
+		if len(of) > 0 {
+			text = fmt.Sprintf("%v in %s", f.regression, strings.Join(of, ", "))
+		}
+		out = append(out, fmt.Sprintf("%v: %s", f.part, text))
+	}
+	return out
 }

@@ -57,7 +57,7 @@ func timedMeasurement(t assay.Trial) assay.Measurement {
 	m := assay.Measurement{Elapsed: time.Duration(v * 1e9 / 2)}
 	if len(t.Config) > 0 {
 		u := 0.5 + 0.4*math.Sin(float64(len(t.Config))+t.Config[0])
-		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": 1, "disk_time": 2 * u}
+		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": v, "disk_time": 2 * u * v}
 	}
 	return m
 }
@@ -69,13 +69,19 @@ func TestActiveLearner(t *testing.T) {
 			continue // they take the same steps, in other places
 		}
 		t.Run(name, func(t *testing.T) {
-			suite := assaytest.SearcherOptions{NoRepeats: opts.Published == nil, Exhausts: opts.Published == nil && opts.Target == 0, Trials: 5}
+			suite := assaytest.SearcherOptions{
+				NoRepeats: opts.Published == nil,
+				Exhausts:  opts.Published == nil && opts.Target == 0, Trials: 5,
+			}
 			assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return timed{NewActiveLearner(s, opts)} }, suite)
 		})
 	}
 	t.Run("no measurements", func(t *testing.T) {
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) }, assaytest.SearcherOptions{Exhausts: true, Trials: 6})
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{Published: &Published{}}) }, assaytest.SearcherOptions{Trials: 8})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) },
+			assaytest.SearcherOptions{Exhausts: true, Trials: 6})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
+			return NewActiveLearner(s, Options{Published: &Published{}})
+		}, assaytest.SearcherOptions{Trials: 8})
 	})
 }
 
@@ -103,7 +109,7 @@ func prefetcher(t testing.TB) bench {
 		a, n, d := 10/cpu, max(rtt/2-0.1*10/cpu, 0.02*rtt), 0.001
 		return assay.Measurement{
 			Elapsed: time.Duration(units * (a + n + d) * 1e9),
-			Metrics: map[string]float64{"cpu": units * a, "data_flow": units, "network_time": n * 10, "disk_time": d * 10},
+			Metrics: map[string]float64{"cpu": units * a, "data_flow": units, "network_time": n * units, "disk_time": d * units},
 		}, true
 	}}
 }

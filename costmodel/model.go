@@ -3,6 +3,8 @@ package costmodel
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -25,6 +27,7 @@ type Model struct {
 	spread    float64            // by what deviations are to be multiplied; or the deviation itself
 	absolute  bool               // spread is the deviation of the logarithm
 	feasible  feasibility
+	ensemble  ensemble  // of the function of the total, if it is a surface
 	residuals []float64 // log T - log T predicted without the run
 }
 
@@ -32,10 +35,11 @@ type Model struct {
 type Prediction struct {
 	Seconds   float64 // the median
 	Low, High float64 // an interval that holds the next run with a probability of 95 %
-	// Split says which of the parts are told apart. Compute, Network and Disk add
+	// Split says which of the parts are told apart. Compute, Network, Disk and Other add
 	// up to Seconds. As in [Run], what is not told apart is in one of them.
 	Split                  Split
 	Compute, Network, Disk float64
+	Other                  float64 // neither the processor nor I/O
 	DataFlow               float64 // D, units
 	Deviation              float64 // of log(seconds), noise included; NaN if not estimated
 	Fails                  float64 // probability that the run fails
@@ -76,11 +80,16 @@ func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regre
 		for _, p := range split.Parts() {
 			add(p)
 		}
+		if hasOther(runs) {
+			add(Other)
+		}
 	}
 	add(DataFlow)
 	return newModel(space, runs, failed, forms)
 }
 
+// publishedTransforms returns the predetermined transformation of each of the attributes
+// (§4.1).
 func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []Transform {
 	ts := make([]Transform, len(which))
 	for k, i := range which {
@@ -89,7 +98,8 @@ func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []
 	return ts
 }
 
-// splitOf returns the least detailed split of the runs.
+// splitOf returns the least detailed split of the runs: a predictor can be fitted only to what
+// every run tells. It is SplitFull of no run.
 func splitOf(runs []Run) Split {
 	split := SplitFull
 	for _, r := range runs {
@@ -98,7 +108,15 @@ func splitOf(runs []Run) Split {
 	return split
 }
 
-// constantFlow reports whether the data flow of the runs differs by 1 % at most.
+// hasOther reports whether a run has spent 1 % of its time or more on neither the processor
+// nor I/O, and the runs tell: less is rounding.
+func hasOther(runs []Run) bool {
+	return splitOf(runs) == SplitFull &&
+		slices.ContainsFunc(runs, func(r Run) bool { return r.Other >= 0.01*r.Of(Whole) })
+}
+
+// constantFlow reports whether the data flow of the runs differs by 1 % at most: then it is
+// taken for a constant, and no run is spent on learning it.
 func constantFlow(runs []Run) bool {
 	lo, hi := math.Inf(1), 0.0
 	for _, r := range runs {
@@ -107,8 +125,9 @@ func constantFlow(runs []Run) bool {
 	return hi <= 1.01*lo
 }
 
-// newModel fits the forms. Among them is DataFlow, and Time or the parts of a
-// split or both.
+// newModel fits the forms and validates the result. Among the forms is DataFlow, and Time or
+// the parts of a split or both. It returns an error that matches assay.ErrTooFew without a
+// run, and one for a run of no member of the space.
 func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []form) (*Model, error) {
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no run: %w", assay.ErrTooFew)
@@ -118,7 +137,10 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 			return nil, err
 		}
 	}
-	m := &Model{space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms, parts: map[Part]*function{}}
+	m := &Model{
+		space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms,
+		parts: map[Part]*function{},
+	}
 	for _, fm := range forms {
 		f, err := fit(m.attrs, runs, fm, nil)
 		if err != nil {
@@ -126,6 +148,8 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 		}
 		m.parts[fm.part] = f
 	}
+	// The model tells apart what all of its predictors together do: the most detailed split
+	// whose parts it has.
 	for s := SplitFull; s > SplitNone; s-- {
 		if m.has(s.Parts()) {
 			m.split = s
@@ -138,9 +162,15 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 	}
 	m.feasible = newFeasibility(space, m.attrs, failed, ok)
 	m.validate()
+	if f := m.parts[Time]; f != nil && f.surface != nil && f.log {
+		// With few runs left out of few, the residuals do not make intervals narrower.
+		m.ensemble = ensembleOf(f.surface)
+		m.spread = max(m.spread, 1)
+	}
 	return m, nil
 }
 
+// has reports whether there is a predictor of every part.
 func (m *Model) has(parts []Part) bool {
 	for _, p := range parts {
 		if m.parts[p] == nil {
@@ -156,8 +186,10 @@ func (m *Model) whole() bool { return m.parts[Time] != nil }
 // apart reports whether the total is predicted by its parts.
 func (m *Model) apart() bool { return m.split != SplitNone || m.parts[Whole] != nil }
 
-// sum returns D·Σ o with the predictions that of gives, and the parts of the sum.
-func (m *Model) sum(of func(Part) float64) (total float64, parts [3]float64) {
+// sum returns D·Σ o (Eq. 2) with the predictions that of gives, and the parts of the sum:
+// computing, network, disk, other. Stalls that are not taken apart are the disk's. Without a
+// split all of it is computing.
+func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 	d := of(DataFlow)
 	if m.split == SplitNone {
 		if m.parts[Whole] != nil {
@@ -172,13 +204,19 @@ func (m *Model) sum(of func(Part) float64) (total float64, parts [3]float64) {
 		}
 		parts[k] = d * of(p)
 	}
-	return parts[0] + parts[1] + parts[2], parts
+	if m.parts[Other] != nil {
+		parts[3] = d * of(Other)
+	}
+	return parts[0] + parts[1] + parts[2] + parts[3], parts
 }
 
-// least is the least time that is predicted, in seconds: logarithms are taken.
+// least is the least time that is predicted, in seconds. Linear functions can become 0 far
+// from the runs, and logarithms are taken of predictions.
 const least = 1e-9
 
-// blend is the weighted geometric mean of both predictions of the total.
+// blend is the weighted geometric mean of both predictions of the total, direct and as a sum:
+// errors of run times are errors of ratio. It is the one that there is if the model has only
+// one.
 func (m *Model) blend(direct, sum float64) float64 {
 	switch {
 	case !m.whole():
@@ -201,13 +239,16 @@ func (m *Model) Predict(c assay.Config) Prediction {
 	}
 	p.Seconds = m.blend(direct, sum)
 	if sum > 0 {
+		// The parts keep their ratios and add up to the blend, so that they say where the
+		// predicted time goes.
 		for i := range parts {
 			parts[i] *= p.Seconds / sum
 		}
 	} else {
-		parts = [3]float64{p.Seconds}
+		parts = [4]float64{p.Seconds}
 	}
-	p.Compute, p.Network, p.Disk = parts[0], parts[1], parts[2]
+	p.Compute, p.Network, p.Disk, p.Other = parts[0], parts[1], parts[2], parts[3]
+	p.Deviation = m.deviation(c, p.Seconds, p.Deviation)
 	if p.Deviation *= m.spread; m.absolute {
 		p.Deviation = m.spread
 	}
@@ -215,8 +256,9 @@ func (m *Model) Predict(c assay.Config) Prediction {
 	return p
 }
 
-// interval returns the 95 % interval of a log-normal outcome, with Student's t
-// for the few runs that its deviation is estimated from.
+// interval returns the 95 % interval of a log-normal outcome: seconds·exp(±t·deviation), with
+// Student's t for as many degrees of freedom as runs but one. The few runs that the deviation
+// is estimated from make it wider. With a single run, or no estimate, everything is possible.
 func (m *Model) interval(seconds, deviation float64) (low, high float64) {
 	freedom := float64(len(m.runs) - 1)
 	if math.IsNaN(deviation) || freedom < 1 {
@@ -230,6 +272,33 @@ func (m *Model) interval(seconds, deviation float64) (low, high float64) {
 // Error is the mean absolute percentage error in leave-one-out cross-validation, in percent
 // (§3.6). It is NaN for a single run.
 func (m *Model) Error() float64 { return m.error }
+
+// Elsewhere is the mean absolute percentage error to expect on assignments of the space, in
+// percent: the geometric mean of that of leave-one-out, which is too low while the runs are few and the
+// short ones, and of that which the deviations stand for over the space, which is too high then. It
+// is [Model.Error] where no deviation depends on the assignment. Cost: a prediction for each of at most 160
+// assignments.
+func (m *Model) Elsewhere() float64 {
+	if m.absolute || !(m.error > 0) {
+		return m.error
+	}
+	if e := m.expected(someOf(m.space, rand.New(rand.NewPCG(0, 0)))); e > 0 {
+		return math.Sqrt(m.error * e)
+	}
+	return m.error
+}
+
+// expected is the mean error in percent that deviations stand for, over those of the assignments
+// that do not fail; NaN if there is none. The mean of |x| for x from N(0, σ²) is √(2/π)·σ.
+func (m *Model) expected(at []assay.Config) float64 {
+	var sum, n float64
+	for _, c := range at {
+		if p := m.Predict(c); p.Fails < 0.5 && !math.IsNaN(p.Deviation) {
+			sum, n = sum+p.Deviation, n+1
+		}
+	}
+	return 100 * math.Sqrt(2/math.Pi) * sum / n
+}
 
 // Runs returns the runs that the model was fitted to. The caller does not change them.
 func (m *Model) Runs() []Run { return m.runs }

@@ -16,16 +16,17 @@ const (
 	Compute  Part = iota // o_a: computing, s per unit of data flow
 	Network              // o_n: stalled on the network, s per unit
 	Disk                 // o_d: stalled on storage, s per unit
-	Stall                // o_s = o_n + o_d where they are not told apart, s per unit
+	Stall                // o_s: all that is not computing, where it is not told apart, s per unit
 	Whole                // o_a + o_s where they are not told apart, s per unit
 	DataFlow             // D: units of data read and written
 	Time                 // T: s
+	Other                // neither the processor nor I/O: one thread of many cores, a busy machine, a sleep; s per unit
 )
 
-var partNames = [...]string{"compute", "network", "disk", "stall", "whole", "data_flow", "time"}
+var partNames = [...]string{"compute", "network", "disk", "stall", "whole", "data_flow", "time", "other"}
 
-// String returns "compute", "network", "disk", "stall", "whole", "data_flow" or
-// "time".
+// String returns "compute", "network", "disk", "stall", "whole", "data_flow", "time"
+// or "other".
 func (p Part) String() string {
 	if int(p) < len(partNames) {
 		return partNames[p]
@@ -49,12 +50,12 @@ type Split uint8
 const (
 	SplitNone  Split = iota // the total only
 	SplitStall              // compute and stall
-	SplitFull               // compute, network and disk
+	SplitFull               // compute, network and disk, and other where a run has it
 )
 
 var splitParts = [...][]Part{{Whole}, {Compute, Stall}, {Compute, Network, Disk}}
 
-// Parts returns the occupancies that add up to the total.
+// Parts returns the occupancies that add up to the total, with [Other] where a run has it.
 func (s Split) Parts() []Part { return splitParts[s] }
 
 // A Run is what one run to the end has shown (Algorithm 3).
@@ -64,10 +65,15 @@ type Run struct {
 	// DataFlow is D, > 0. A program that does no I/O, or whose I/O was not
 	// measured, has one unit of data flow: the run itself.
 	DataFlow float64
-	Split    Split
+	// NoIO says that a data flow of 0 was measured, of which DataFlow makes 1.
+	NoIO  bool
+	Split Split
 	// Compute, Network and Disk are o_a, o_n and o_d. With SplitStall, Disk is
 	// all of o_s; with SplitNone, Compute is o_a + o_s.
 	Compute, Network, Disk float64
+	// Other is what the processor and the requests for data leave of the time, with
+	// SplitFull: s per unit.
+	Other float64
 }
 
 // Of returns a part of the run. Parts that the run does not tell apart are
@@ -81,9 +87,11 @@ func (r Run) Of(p Part) float64 {
 	case Disk:
 		return r.Disk
 	case Stall:
-		return r.Network + r.Disk
+		return r.Network + r.Disk + r.Other
+	case Other:
+		return r.Other
 	case Whole:
-		return r.Compute + r.Network + r.Disk
+		return r.Compute + r.Network + r.Disk + r.Other
 	case DataFlow:
 		return r.DataFlow
 	}
@@ -93,41 +101,47 @@ func (r Run) Of(p Part) float64 {
 // Profile derives data flow and occupancies from what was measured (Shivam, Babu
 // and Chase 2006, Algorithm 3, solved):
 //
-//	o_a = U·T/D,  o_s = (1-U)·T/D,
+//	o_a = U·T/D,  o_n + o_d + o_w = (1-U)·T/D,
 //
 // T = m.Elapsed, U = "cpu"/(T·cores) with "user" + "system" in place of "cpu"
-// where that is all there is, D = "data_flow", and o_s split into o_n and o_d as
-// "network_time" is to "disk_time". So T = D·(o_a + o_n + o_d) (Eq. 1).
+// where that is all there is, and D = "data_flow". So T = D·(o_a + o_n + o_d + o_w), which
+// is Eq. 1 with o_w = 0.
+//
+// The paper has a program of one thread alone on a processor: what U leaves of its
+// time are stalls on I/O. Elsewhere it is not. So o_n + o_d are the time during which
+// requests were under way, "stall_time" or else "network_time" + "disk_time", if that is less
+// than what U leaves; they are to each other as "network_time" is to "disk_time". The rest is
+// o_w, [Run.Other].
 //
 // cores is how many cores the program had, or what share of one; 0 means the
 // metric "cores", or 1. U above 1, from rounding or from more cores than that, is
 // 1. Without data flow D is 1. Without CPU time there is no split; without times
-// of I/O requests, stalls are not split; where both are 0 nothing waited for the
-// network, and stalls are the disk's.
+// of I/O requests, all that U leaves is a stall that is not split.
 //
 // It returns an error if T is not positive, or a metric is negative or not finite.
+//
+// Stalls are a residual: all time that the processor did not work. A program with fewer busy
+// threads than cores, or one that waits for a busy machine, shows stalls that are neither
+// network nor disk.
 func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 	t := m.Elapsed.Seconds()
 	if t <= 0 {
 		return Run{}, fmt.Errorf("a run of %v s", t)
 	}
-	for _, name := range [...]string{"cpu", "user", "system", "data_flow", "network_time", "disk_time", "cores"} {
+	for _, name := range [...]string{
+		"cpu", "user", "system", "data_flow", "network_time", "disk_time", "stall_time", "cores",
+	} {
 		if x, ok := m.Metrics[name]; ok && (!(x >= 0) || math.IsInf(x, 1)) {
 			return Run{}, fmt.Errorf("metric %q is %v", name, x)
 		}
 	}
 	r := Run{Config: c, Seconds: t, DataFlow: 1}
-	if d := m.Metrics["data_flow"]; d > 0 {
+	if d, measured := m.Metrics["data_flow"]; d > 0 {
 		r.DataFlow = d
+	} else {
+		r.NoIO = measured
 	}
-	cpu, ok := m.Metrics["cpu"]
-	if !ok {
-		var user, system bool
-		var u, s float64
-		u, user = m.Metrics["user"]
-		s, system = m.Metrics["system"]
-		cpu, ok = u+s, user || system
-	}
+	cpu, ok := processorTime(m)
 	if !ok {
 		r.Compute = t / r.DataFlow
 		return r, nil
@@ -137,18 +151,40 @@ func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 			cores = 1
 		}
 	}
+	// Utilization U, the first line of Algorithm 3.
 	u := min(cpu/(t*cores), 1)
 	r.Compute = u * t / r.DataFlow
-	stall := (1 - u) * t / r.DataFlow
+	r.wait(m, (1-u)*t)
+	return r, nil
+}
+
+// processorTime returns the processor time of all cores, in seconds, if it was measured.
+func processorTime(m assay.Measurement) (float64, bool) {
+	if cpu, ok := m.Metrics["cpu"]; ok {
+		return cpu, true
+	}
+	user, okU := m.Metrics["user"]
+	system, okS := m.Metrics["system"]
+	return user + system, okU || okS
+}
+
+// wait shares out the seconds that the program did not compute.
+func (r *Run) wait(m assay.Measurement, seconds float64) {
 	network, okN := m.Metrics["network_time"]
 	disk, okD := m.Metrics["disk_time"]
-	r.Split, r.Disk = SplitStall, stall
-	if okN && okD {
-		r.Split = SplitFull
-		if network > 0 {
-			r.Network = stall * (network / (network + disk))
-			r.Disk = stall - r.Network
-		}
+	if !okN || !okD {
+		r.Split, r.Disk = SplitStall, seconds/r.DataFlow
+		return
 	}
-	return r, nil
+	r.Split = SplitFull
+	requests := network + disk
+	if under, ok := m.Metrics["stall_time"]; ok {
+		requests = min(requests, under)
+	}
+	io := min(requests, seconds)
+	if io > 0 {
+		r.Network = io * (network / (network + disk)) / r.DataFlow
+		r.Disk = io/r.DataFlow - r.Network
+	}
+	r.Other = (seconds - io) / r.DataFlow
 }

@@ -23,7 +23,7 @@ func TestSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	attrs := attributesOf(space, nil)
-	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 70, 50, 90}; !slices.Equal(got, want) {
+	if got, want := attrs[0].sequence()[:9], []float64{20, 100, 60, 40, 80, 30, 50, 70, 90}; !slices.Equal(got, want) {
 		t.Errorf("bandwidth: got %v, want %v", got, want)
 	}
 	// 451, 1396, then near 923.5, 687, 1159.75.
@@ -124,7 +124,10 @@ func TestNormalizedRegression(t *testing.T) {
 		o := 9 / attrs[0].number(l)
 		runs = append(runs, Run{Config: assay.Config{l, 1}, Seconds: o, DataFlow: 1, Split: SplitFull, Compute: o})
 	}
-	f, err := fit(attrs, runs, form{part: Compute, regression: Linear, attributes: []int{0}, transforms: publishedTransforms(attrs, []int{0}, nil), base: 0}, nil)
+	f, err := fit(attrs, runs, form{
+		part: Compute, regression: Linear, attributes: []int{0},
+		transforms: publishedTransforms(attrs, []int{0}, nil), base: 0,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,9 @@ func TestNormalizedRegression(t *testing.T) {
 // Reference: section 3.2 and Algorithm 1, step 1
 func TestScreening(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{
-		{Name: "cpu", Kind: assay.Integer, Lo: 1, Hi: 4}, {Name: "memory", Kind: assay.Integer, Lo: 1, Hi: 4}, {Name: "rtt", Kind: assay.Integer, Lo: 0, Hi: 3},
+		{Name: "cpu", Kind: assay.Integer, Lo: 1, Hi: 4},
+		{Name: "memory", Kind: assay.Integer, Lo: 1, Hi: 4},
+		{Name: "rtt", Kind: assay.Integer, Lo: 0, Hi: 3},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +165,7 @@ func TestScreening(t *testing.T) {
 	}
 	time100 := func(c assay.Config) assay.Measurement { // network first, then processor; the disk does nothing
 		n, a := 50*c[2]+1, 40/c[0]
-		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": 1, "disk_time": 0}}
+		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": n, "disk_time": 0}}
 	}
 	for _, p := range ps {
 		if err := l.Tell(assay.Trial{Proposal: p, State: assay.Done, Measurement: time100(p.Config)}); err != nil {

@@ -2,6 +2,7 @@ package costmodel
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -52,7 +53,8 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 	return wide.Predict(c), nil
 }
 
-// widened returns p with one more value.
+// widened returns p with one more value. A numeric parameter becomes a continuum that reaches
+// to x, so that c keeps its coordinates; of levels, x is the last.
 func widened(p assay.Param, text string, x float64) assay.Param {
 	if p.Numeric() {
 		p.Kind, p.Step = assay.Real, 0
@@ -64,12 +66,51 @@ func widened(p assay.Param, text string, x float64) assay.Param {
 	return p
 }
 
-// over returns the model of the same runs, over other parameters that have all
-// of their values at the same coordinates.
+// over returns the model of the same runs over other parameters, which have all of their
+// values at the same coordinates. It is fitted again: the scales of features depend on the
+// range of the space.
 func (m *Model) over(params []assay.Param) (*Model, error) {
 	space, err := assay.NewSpace(params)
 	if err != nil {
 		return nil, err
 	}
 	return newModel(space, m.runs, m.failed, m.forms)
+}
+
+// A Beyond is an attribute of an assignment whose number lies beyond those of all runs.
+type Beyond struct {
+	Attribute  string
+	Value, Ran float64 // of the assignment, and the nearest one that was run
+	// Ranges is how far it is from that, in ranges of what was run; +Inf where one value was.
+	Ranges float64
+}
+
+// BeyondRuns returns the numeric attributes of an assignment that lie outside what was run, where a
+// prediction is an extrapolation, in the order of the space. Texts are as for [Model.PredictAt]; those
+// without a number are left out.
+func (m *Model) BeyondRuns(at map[string]string) []Beyond {
+	var out []Beyond
+	for i, a := range m.attrs {
+		if !a.numeric || a.param.Kind == assay.Switch {
+			continue
+		}
+		x, ok := assay.Number(at[a.param.Name])
+		if c, err := a.param.Parse(at[a.param.Name]); err == nil {
+			x, ok = a.number(c), true
+		}
+		if !ok {
+			continue
+		}
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, r := range m.runs {
+			lo, hi = min(lo, a.number(r.Config[i])), max(hi, a.number(r.Config[i]))
+		}
+		switch {
+		case x > hi:
+			out = append(out, Beyond{a.param.Name, x, hi, (x - hi) / (hi - lo)})
+		case x < lo:
+			out = append(out, Beyond{a.param.Name, x, lo, (lo - x) / (hi - lo)})
+		}
+	}
+	return out
 }

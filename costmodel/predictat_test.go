@@ -2,6 +2,7 @@ package costmodel
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,5 +109,35 @@ func TestStopNeedsTheWholeSpace(t *testing.T) {
 	}
 	if mape := 100 * sum / float64(space.Size().N); mape > 10 {
 		t.Errorf("stopped after %d runs with an error of %.1f %% over the space, the target was 10 %%", len(m.Runs()), mape)
+	}
+}
+
+// What is outside the runs is said, with how far it is: 24 MB after runs of 0.5 to 1 MB is 46 of their
+// ranges away, and what lies between the runs is not named, nor what one of the runs has.
+func TestBeyondRuns(t *testing.T) {
+	space, err := assay.NewSpace([]assay.Param{
+		{Name: "bytes", Kind: assay.Ordinal, Levels: []string{"0.5M", "1M", "4M"}},
+		{Name: "level", Kind: assay.Integer, Lo: 0, Hi: 9},
+		{Name: "kind", Kind: assay.Categorical, Levels: []string{"a", "b"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []Run{
+		{Config: assay.Config{0, 3, 0}, Seconds: 1, DataFlow: 1, Compute: 1},
+		{Config: assay.Config{1, 3, 1}, Seconds: 2, DataFlow: 1, Compute: 2},
+	}
+	m, err := Fit(space, runs, nil, Best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, _ := assay.Number("1M")
+	got := m.BeyondRuns(map[string]string{"bytes": "24M", "level": "2", "kind": "a"})
+	want := []Beyond{{"bytes", 24 * unit, unit, 46}, {"level", 2, 3, math.Inf(1)}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := m.BeyondRuns(map[string]string{"bytes": "0.7M", "level": "3", "kind": "b"}); got != nil {
+		t.Errorf("%v between the runs", got)
 	}
 }

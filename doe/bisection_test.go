@@ -3,11 +3,9 @@ package doe
 import (
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-// "lo, hi, 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8, …": the sequence of L_max-I_1.
+// "lo, hi, (lo+hi)/2, (3lo+hi)/4, (lo+3hi)/4, (7lo+hi)/8, (5lo+3hi)/8, and so on": the sequence of L_max-I_1.
 // Reference: Shivam, Babu and Chase 2006, section 3.4, Algorithm 5
 func TestBisection(t *testing.T) {
 	var got []float64
@@ -16,7 +14,7 @@ func TestBisection(t *testing.T) {
 			break
 		}
 	}
-	want := []float64{0, 1, 1. / 2, 1. / 4, 3. / 4, 1. / 8, 5. / 8, 3. / 8, 7. / 8}
+	want := []float64{0, 1, 1. / 2, 1. / 4, 3. / 4, 1. / 8, 3. / 8, 5. / 8, 7. / 8}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -45,36 +43,4 @@ func TestBisectionBreadthFirst(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestBisectLevels(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		want []int
-	}{
-		{0, []int{}},
-		{1, []int{0}},
-		{2, []int{0, 1}},
-		{3, []int{0, 2, 1}},
-		{5, []int{0, 4, 2, 1, 3}},
-		{6, []int{0, 5, 2, 1, 4, 3}}, // 1/2 is between 2 and 3: the lower
-		{9, []int{0, 8, 4, 2, 6, 1, 5, 3, 7}},
-	} {
-		if got := BisectLevels(c.n); !slices.Equal(got, c.want) {
-			t.Errorf("BisectLevels(%d) = %v, want %v", c.n, got, c.want)
-		}
-	}
-	mustPanic(t, func() { BisectLevels(-1) })
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 200).Draw(t, "n")
-		got := slices.Sorted(slices.Values(BisectLevels(n)))
-		for i, x := range got {
-			if x != i {
-				t.Fatalf("not a permutation: %v", got)
-			}
-		}
-		if len(got) != n {
-			t.Fatalf("%d of %d levels", len(got), n)
-		}
-	})
 }

@@ -51,7 +51,8 @@ type step struct {
 // cannot be.
 func (s *Session) Join(rank int, instance string) error {
 	if rank < 0 || rank > MaxRank || instance == "" || len(instance) > 64 {
-		return fmt.Errorf("%w: rank %d of instance %.80q (ranks are 0 to %d, instances 1 to 64 bytes)", ErrBadReport, rank, instance, MaxRank)
+		return fmt.Errorf("%w: rank %d of instance %.80q (ranks are 0 to %d, instances 1 to 64 bytes)", ErrBadReport,
+			rank, instance, MaxRank)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +70,8 @@ func (s *Session) Join(rank int, instance string) error {
 	}
 	if old := s.ranks[rank]; old != nil {
 		if !old.dead && !(old.lost && now.Sub(old.heard) >= lostGrace) {
-			return fmt.Errorf("%w: rank %d belongs to another process, heard %v ago (it is free %v after the last word)",
+			return fmt.Errorf("%w: rank %d belongs to another process, heard %v ago (it is free %v after the "+
+				"last word)",
 				ErrRankTaken, rank, now.Sub(old.heard).Round(time.Millisecond), s.deadline())
 		}
 		s.remove(old)
@@ -105,6 +107,7 @@ func (s *Session) Lost(instance string) {
 	}
 }
 
+// remove forgets a member; its open turn is given up first.
 func (s *Session) remove(m *member) {
 	s.abandon(m)
 	delete(s.members, m.instance)

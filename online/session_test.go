@@ -145,7 +145,8 @@ func TestOnlineRanksShareTheSearch(t *testing.T) {
 					t.Errorf("status %+v", got)
 				}
 				if mode == online.Steps && (got.Steps != 6 || math.Abs(got.Total-want) > 1e-9) {
-					t.Errorf("%d steps of %v s in all, want 6 of %v: the sum of the maxima over ranks", got.Steps, got.Total, want)
+					t.Errorf("%d steps of %v s in all, want 6 of %v: the sum of the maxima over ranks", got.Steps,
+						got.Total, want)
 				}
 				shut(t, s)
 			})
@@ -245,7 +246,8 @@ func TestOnlineSameModeTakesTheMaximum(t *testing.T) {
 			if e.Told != nil {
 				n++
 				if e.Told.Value != float64(e.Told.ID)+2 {
-					t.Errorf("trial %d is told %v, want the slowest rank's %v", e.Told.ID, e.Told.Value, float64(e.Told.ID)+2)
+					t.Errorf("trial %d is told %v, want the slowest rank's %v", e.Told.ID, e.Told.Value,
+						float64(e.Told.ID)+2)
 				}
 			}
 		}
@@ -296,7 +298,9 @@ type badStore struct {
 	err  error
 }
 
-func (b badStore) Append(ctx context.Context, name string, at assay.Position, es ...assay.Event) (assay.Position, error) {
+func (b badStore) Append(ctx context.Context, name string, at assay.Position, es ...assay.Event) (assay.Position,
+	error,
+) {
 	<-b.gate
 	if b.err != nil {
 		return 0, b.err
@@ -601,7 +605,8 @@ func TestOnlineAnyHistory(t *testing.T) {
 					if s, err = online.Open(t.Context(), o); err != nil {
 						rt.Fatal(err)
 					}
-					if now := s.Status(); now.Value != was.Value || was.Value < math.Inf(1) && !now.Best.Equal(was.Best) || now.Epoch != was.Epoch {
+					if now := s.Status(); now.Value != was.Value || was.Value < math.Inf(1) &&
+						!now.Best.Equal(was.Best) || now.Epoch != was.Epoch {
 						rt.Fatalf("resumed as %+v, was %+v", now, was)
 					}
 				}

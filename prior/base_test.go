@@ -36,7 +36,8 @@ func (c *counted) Events(ctx context.Context, study string, after assay.Position
 // define reads a definition of a program of two parameters.
 func define(t testing.TB, text string) *config.Study {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte("command: [prog, '{n}', '{c}']\nparameters: {n: 1..40, c: [a, b]}\n"+text), nil)
+	def, _, err := config.Parse("f.yaml",
+		[]byte("command: [prog, '{n}', '{c}']\nparameters: {n: 1..40, c: [a, b]}\n"+text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,10 @@ func put(t testing.TB, r *counted, name string, def *config.Study, n int, f func
 		p := assay.Proposal{ID: id, Config: assay.Config{float64(1 + (int(id)*7+i*13)%40), float64(id % 2)}}
 		end, err = r.Append(t.Context(), name, end,
 			assay.Event{At: time.Unix(id, 0), Asked: &p},
-			assay.Event{At: time.Unix(id, 1), Told: &assay.Trial{Proposal: p, State: assay.Done, Value: f(p.Config[0]) + p.Config[1]}})
+			assay.Event{At: time.Unix(id, 1), Told: &assay.Trial{
+				Proposal: p, State: assay.Done,
+				Value: f(p.Config[0]) + p.Config[1],
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +244,10 @@ func TestFlaws(t *testing.T) {
 	odd.Params = odd.Params[:1]
 	put(t, r, "odd", odd, 3, hill)
 	kb := open(t, r, t.TempDir())
-	for name, want := range map[string]string{"good": "", "unread": "version 99", "odd": "its trials are not of its parameters"} {
+	for name, want := range map[string]string{
+		"good": "", "unread": "version 99",
+		"odd": "its trials are not of its parameters",
+	} {
 		if flaw := kb.studies[name].Flaw; (flaw == "") != (want == "") || !strings.Contains(flaw, want) {
 			t.Errorf("%s: flaw %q, want %q", name, flaw, want)
 		}

@@ -47,7 +47,10 @@ func priorFixture(t testing.TB, n, m int) (Record, string) {
 		params = append(params, assay.Param{Name: fmt.Sprintf("p%d", i), Kind: assay.Integer, Lo: 0, Hi: 31})
 	}
 	for s := range n {
-		k := &entry{Name: fmt.Sprintf("study-%04d", s), Created: int64(s + 1), Told: m, Program: "prog", Metric: "elapsed", Unit: "s"}
+		k := &entry{
+			Name: fmt.Sprintf("study-%04d", s), Created: int64(s + 1), Told: m, Program: "prog",
+			Metric: "elapsed", Unit: "s",
+		}
 		k.Space, k.Params = kb.intern(params)
 		trials := make([]assay.Trial, m)
 		for i := range trials {
@@ -55,7 +58,10 @@ func priorFixture(t testing.TB, n, m int) (Record, string) {
 			for j := range c {
 				c[j] = float64(rng.IntN(32))
 			}
-			trials[i] = assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: 1 + rng.Float64()}
+			trials[i] = assay.Trial{
+				Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done,
+				Value: 1 + rng.Float64(),
+			}
 		}
 		for range 64 {
 			k.Print = append(k.Print, rng.Float32())
@@ -132,8 +138,11 @@ func TestPriorTrialsFile(t *testing.T) {
 		var trials []assay.Trial
 		for range rapid.IntRange(0, 20).Draw(t, "n") {
 			trials = append(trials, assay.Trial{
-				Proposal: assay.Proposal{ID: rapid.Int64().Draw(t, "id"), Config: rapid.SliceOfN(rapid.Float64(), d, d).Draw(t, "config")},
-				State:    assay.State(rapid.IntRange(1, 4).Draw(t, "state")), Value: rapid.Float64().Draw(t, "value"),
+				Proposal: assay.Proposal{
+					ID:     rapid.Int64().Draw(t, "id"),
+					Config: rapid.SliceOfN(rapid.Float64(), d, d).Draw(t, "config"),
+				},
+				State: assay.State(rapid.IntRange(1, 4).Draw(t, "state")), Value: rapid.Float64().Draw(t, "value"),
 			})
 		}
 		b := encodeTrials(trials, d)
@@ -152,7 +161,10 @@ func TestPriorTrialsFile(t *testing.T) {
 }
 
 func FuzzPriorTrialsFile(f *testing.F) {
-	f.Add(encodeTrials([]assay.Trial{{Proposal: assay.Proposal{ID: 1, Config: assay.Config{1, 2}}, State: assay.Done, Value: 3}}, 2), uint8(2))
+	f.Add(encodeTrials([]assay.Trial{{
+		Proposal: assay.Proposal{ID: 1, Config: assay.Config{1, 2}}, State: assay.Done,
+		Value: 3,
+	}}, 2), uint8(2))
 	f.Add([]byte(trialsMagic), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, d uint8) {
 		trials, ok := decodeTrials(b, int(d))

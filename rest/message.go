@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/assay-run/assay/online"
 )
@@ -128,7 +127,7 @@ func decode(body []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return refuse(http.StatusBadRequest, "bad-json", "the body is not the JSON object that is expected: "+strings.TrimPrefix(err.Error(), "json: "))
+		return refuse(http.StatusBadRequest, "bad-json", "the body is not the JSON object that is expected: "+err.Error())
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return refuse(http.StatusBadRequest, "bad-json", "more than one JSON value in the body")

@@ -36,10 +36,12 @@ func Host(ctx context.Context) []Fact {
 		kernelFact(), cpuFact(), memoryFact(),
 		cgroupFact(ctx), cgroupV1Fact(), subreaperFact(), pidfdFact(), rssFact(),
 		raplFact(powercapDir), cpufreqFact(), perfFact(),
-		namespaceFact(), deviceFact("fuse", "/dev/fuse", "an emulated disk"), deviceFact("tun", "/dev/net/tun", "an emulated network link"),
+		namespaceFact(), deviceFact("fuse", "/dev/fuse", "an emulated disk"),
+		deviceFact("tun", "/dev/net/tun", "an emulated network link"),
 	}
 	for _, name := range []string{"sbatch", "squeue", "sacct", "scancel"} {
-		facts = append(facts, commandFact(name, "Slurm's client commands", "run on a login node of the cluster, or load its module"))
+		facts = append(facts, commandFact(name, "Slurm's client commands",
+			"run on a login node of the cluster, or load its module"))
 	}
 	return facts
 }
@@ -50,7 +52,8 @@ func kernelFact() Fact {
 		return Fact{Name: "kernel", Detail: err.Error()}
 	}
 	word := func(b []byte) string { b, _, _ = bytes.Cut(b, []byte{0}); return string(b) }
-	return Fact{Name: "kernel", Available: true, Detail: word(u.Sysname[:]) + " " + word(u.Release[:]) + " " + word(u.Machine[:])}
+	return Fact{Name: "kernel", Available: true, Detail: word(u.Sysname[:]) + " " + word(u.Release[:]) + " " +
+		word(u.Machine[:])}
 }
 
 func cpuFact() Fact {
@@ -105,14 +108,19 @@ func memoryFact() Fact {
 	}
 	const gib = 1 << 30
 	f.Available = true
-	f.Detail = fmt.Sprintf("%.1f GiB, %.1f GiB available", float64(*info.MemTotalBytes)/gib, float64(*info.MemAvailableBytes)/gib)
+	f.Detail = fmt.Sprintf("%.1f GiB, %.1f GiB available", float64(*info.MemTotalBytes)/gib,
+		float64(*info.MemAvailableBytes)/gib)
 	return f
 }
 
 // cgroupFact tries whether a process that is started in a new group is ended by
 // cgroup.kill.
 func cgroupFact(ctx context.Context) Fact {
-	f := Fact{Name: "cgroup v2", Hint: "without it runs are ended by process id, which is slower: run as root, or where systemd delegates (systemd-run --user --scope assay ...)"}
+	f := Fact{
+		Name: "cgroup v2",
+		Hint: "without it runs are ended by process id, which is slower: run as root, or where systemd delegates " +
+			"(systemd-run --user --scope assay ...)",
+	}
 	if err := tryGroup(ctx); err != nil {
 		f.Detail = err.Error()
 		return f
@@ -209,7 +217,10 @@ func subreaperFact() Fact {
 func pidfdFact() Fact {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
-		return Fact{Name: "pidfd", Detail: err.Error(), Hint: "needs Linux 5.3; until then a process that takes over the id of another could be hit"}
+		return Fact{
+			Name: "pidfd", Detail: err.Error(),
+			Hint: "needs Linux 5.3; until then a process that takes over the id of another could be hit",
+		}
 	}
 	unix.Close(fd)
 	return Fact{Name: "pidfd", Available: true, Detail: "processes are ended by handle, not by number"}
@@ -270,9 +281,13 @@ func cpufreqFact() Fact {
 	const dir = "/sys/devices/system/cpu/cpu0/cpufreq"
 	governor := readWord(dir, "scaling_governor")
 	if governor == "" {
-		return Fact{Name: "cpu frequency", Detail: "no " + dir, Hint: "a virtual machine or kernel without cpufreq: the frequency cannot be set or seen from here"}
+		return Fact{
+			Name: "cpu frequency", Detail: "no " + dir,
+			Hint: "a virtual machine or kernel without cpufreq: the frequency cannot be set or seen from here",
+		}
 	}
-	f := Fact{Name: "cpu frequency", Available: true, Detail: "governor " + governor + ", " + readWord(dir, "scaling_min_freq") + "-" + readWord(dir, "scaling_max_freq") + " kHz"}
+	f := Fact{Name: "cpu frequency", Available: true, Detail: "governor " + governor + ", " +
+		readWord(dir, "scaling_min_freq") + "-" + readWord(dir, "scaling_max_freq") + " kHz"}
 	if governor != "performance" {
 		f.Detail += "; run times vary less with the governor performance"
 	}
@@ -285,7 +300,10 @@ func perfFact() Fact {
 	if err != nil {
 		return Fact{Name: "perf events", Detail: "no " + path, Hint: "the kernel has no perf events"}
 	}
-	f := Fact{Name: "perf events", Available: level <= 2 || os.Geteuid() == 0, Detail: fmt.Sprintf("perf_event_paranoid is %d", level)}
+	f := Fact{
+		Name: "perf events", Available: level <= 2 || os.Geteuid() == 0,
+		Detail: fmt.Sprintf("perf_event_paranoid is %d", level),
+	}
 	if !f.Available {
 		f.Hint = "sysctl kernel.perf_event_paranoid=2"
 	}
@@ -309,7 +327,8 @@ func namespaceFact() Fact {
 	}
 	if err := cmd.Run(); err != nil {
 		f.Detail = "a user and a network namespace: " + err.Error()
-		f.Hint = "sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, and no AppArmor restriction of user namespaces"
+		f.Hint = "sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, and no AppArmor " +
+			"restriction of user namespaces"
 		return f
 	}
 	f.Available, f.Detail = true, "user and network namespaces can be made"

@@ -15,7 +15,10 @@ func TestHostSaysWhatThereIsAndHowToGetTheRest(t *testing.T) {
 		}
 		seen[f.Name] = f
 	}
-	for _, name := range []string{"kernel", "cpus", "memory", "cgroup v2", "subreaper", "energy (RAPL)", "fuse", "tun", "sbatch"} {
+	for _, name := range []string{
+		"kernel", "cpus", "memory", "cgroup v2", "subreaper", "energy (RAPL)", "fuse",
+		"tun", "sbatch",
+	} {
 		if _, ok := seen[name]; !ok {
 			t.Errorf("nothing is said of %s", name)
 		}

@@ -76,8 +76,10 @@ func overPipe(t *testing.T, job assay.Job) (assay.Measurement, string) {
 func everything(t *testing.T) assay.Job {
 	t.Helper()
 	metrics := sources(t,
-		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score", "whole=json:whole.json",
-		"size=size:out\xff.bin", "lines=cmd:wc -l <runs; test \"$A\" = \"1 2\"", "none=stdout:/absent (x)/", "stale=size:prepared",
+		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score",
+		"whole=json:whole.json",
+		"size=size:out\xff.bin", "lines=cmd:wc -l <runs; test \"$A\" = \"1 2\"", "none=stdout:/absent (x)/",
+		"stale=size:prepared",
 		"fails=cmd:echo why >&2; exit 3",
 	)
 	return assay.Job{
@@ -86,8 +88,9 @@ func everything(t *testing.T) assay.Job {
 			echo >>runs; echo "rate: $1"; echo loss 7 >&2; echo '{"score": -4.5}' >out.json; echo 12 >whole.json
 			printf %s "$1" >"$2"; exit 2`, "sh", "2.5", "out\xff.bin"},
 		Env: []string{"A=1 2"}, Dir: t.TempDir(), Resources: map[string]float64{"cpus": 1}, Limit: time.Minute,
-		Prepare: []string{"/bin/sh", "-c", "echo ready >prepared"}, Cleanup: []string{"/bin/sh", "-c", "cp runs cleaned"},
-		Warmup: 2, Metrics: metrics,
+		Prepare: []string{"/bin/sh", "-c", "echo ready >prepared"},
+		Cleanup: []string{"/bin/sh", "-c", "cp runs cleaned"},
+		Warmup:  2, Metrics: metrics,
 	}
 }
 
@@ -100,7 +103,8 @@ func TestJobOverAPipe(t *testing.T) {
 	}
 	there := everything(t)
 	got, failed := overPipe(t, there)
-	if failed != "" || got.ExitCode != 2 || got.ExitCode != want.ExitCode || got.Signal != want.Signal || got.Elapsed <= 0 {
+	if failed != "" || got.ExitCode != 2 || got.ExitCode != want.ExitCode || got.Signal != want.Signal ||
+		got.Elapsed <= 0 {
 		t.Errorf("got %+v, %s, want %+v", got, failed, want)
 	}
 	names := func(m assay.Measurement) []string { return slices.Sorted(maps.Keys(m.Metrics)) }
@@ -116,7 +120,8 @@ func TestJobOverAPipe(t *testing.T) {
 		}
 	}
 	for name, value := range map[string]float64{
-		"rate": 2.5, "loss": 7, "score": -4.5, "whole": 12, "size": 3, "lines": 3, "exit_code": 2, // 2 warm-up runs, and the run
+		// 2 warm-up runs, and the run
+		"rate": 2.5, "loss": 7, "score": -4.5, "whole": 12, "size": 3, "lines": 3, "exit_code": 2,
 	} {
 		g, _ := got.Metric(name)
 		w, _ := want.Metric(name)
@@ -134,7 +139,8 @@ func TestJobOverAPipe(t *testing.T) {
 // What ends a job is told over the pipe, too.
 func TestFailedJobOverAPipe(t *testing.T) {
 	job := assay.Job{Argv: []string{"sleep", "60"}, Limit: 20 * time.Millisecond}
-	if m, failed := overPipe(t, job); failed != assay.ErrLimit.Error() || m.Elapsed < job.Limit || m.Elapsed > 30*time.Second {
+	if m, failed := overPipe(t, job); failed != assay.ErrLimit.Error() || m.Elapsed < job.Limit ||
+		m.Elapsed > 30*time.Second {
 		t.Errorf("got %+v, %q", m, failed)
 	}
 	job = assay.Job{Argv: []string{"true"}, Prepare: []string{"false"}}
@@ -153,7 +159,10 @@ func TestGroupsOfManyStudies(t *testing.T) {
 	}
 	names := []string{"a", "b", "", "a", "a", "c", "b"}
 	for _, study := range names {
-		job := assay.Job{ID: assay.RunID{Study: study}, Argv: []string{"/bin/sh", "-c", `cat /proc/self/cgroup; echo "$ASSAY_RUN"`}}
+		job := assay.Job{ID: assay.RunID{Study: study}, Argv: []string{
+			"/bin/sh", "-c",
+			`cat /proc/self/cgroup; echo "$ASSAY_RUN"`,
+		}}
 		m, err := l.Run(t.Context(), job, nil)
 		if err != nil {
 			t.Fatal(err)

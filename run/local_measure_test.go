@@ -50,7 +50,8 @@ func TestAgreesWithGNUTime(t *testing.T) {
 func differFromGNUTime(t *testing.T, l *Local) (differ []string) {
 	t.Helper()
 	m := mustRun(t, l, "/usr/bin/time", "-f", "%U %S %M %I %O %w %c", "/bin/sh", "-c",
-		burn+`; dd if=/dev/zero of=/dev/null bs=64M count=3 2>/dev/null; dd if=/dev/zero of=file bs=1M count=8 conv=fsync 2>/dev/null`)
+		burn+`; dd if=/dev/zero of=/dev/null bs=64M count=3 2>/dev/null; `+
+			`dd if=/dev/zero of=file bs=1M count=8 conv=fsync 2>/dev/null`)
 	var user, system, rss, in, out, wanted, forced float64
 	if _, err := fmt.Sscan(string(m.Stderr), &user, &system, &rss, &in, &out, &wanted, &forced); err != nil {
 		t.Fatalf("%q: %v", m.Stderr, err)
@@ -81,7 +82,8 @@ func differFromGNUTime(t *testing.T, l *Local) (differ []string) {
 		differ = append(differ, fmt.Sprintf("max_rss %v, cpu %v", m.Metrics["max_rss"], m.Metrics["cpu"]))
 	}
 	if math.Abs(m.Metrics["cpu"]-m.Metrics["user"]-m.Metrics["system"]) > 1e-9 {
-		differ = append(differ, fmt.Sprintf("cpu is %v of %v and %v", m.Metrics["cpu"], m.Metrics["user"], m.Metrics["system"]))
+		differ = append(differ, fmt.Sprintf("cpu is %v of %v and %v", m.Metrics["cpu"], m.Metrics["user"],
+			m.Metrics["system"]))
 	}
 	return differ
 }
@@ -121,7 +123,9 @@ func TestOrphansAreMeasured(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
 		alone := mustRun(t, l, "/bin/sh", "-c", burn).Metrics
-		m := mustRun(t, l, "/bin/sh", "-c", `(setsid sh -c '`+burn+`; dd if=/dev/zero of=/dev/null bs=64M count=1 2>/dev/null; echo >done; sleep "$1"' sh "$1" &)
+		m := mustRun(t, l, "/bin/sh", "-c",
+			`(setsid sh -c '`+burn+`; dd if=/dev/zero of=/dev/null bs=64M count=1 2>/dev/null; `+
+				`echo >done; sleep "$1"' sh "$1" &)
 			until [ -e done ]; do sleep 0.01; done`, "sh", "30").Metrics
 		if m["cpu"] < 0.6*alone["cpu"] {
 			t.Errorf("cpu is %v with an orphan, %v without", m["cpu"], alone["cpu"])
@@ -143,7 +147,8 @@ func TestProcessesNobodyWaitsForAreInTheCgroup(t *testing.T) {
 		t.Skip("SKIPPED, NOT TESTED: env has no --ignore-signal")
 	}
 	alone := mustRun(t, l, "/bin/sh", "-c", burn).Metrics
-	m, err := l.Run(t.Context(), assay.Job{Argv: []string{"env", "--ignore-signal=CHLD", "/bin/sh", "-c", "sh -c '" + burn + "'; exit 0"}}, nil)
+	m, err := l.Run(t.Context(),
+		assay.Job{Argv: []string{"env", "--ignore-signal=CHLD", "/bin/sh", "-c", "sh -c '" + burn + "'; exit 0"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +162,10 @@ func TestObserveSeesWhatGrows(t *testing.T) {
 		l := newRunner(LocalOptions{})
 		var mu sync.Mutex
 		var last assay.Measurement
-		job := assay.Job{Argv: []string{"/bin/sh", "-c", `dd if=/dev/zero of=/dev/null bs=64M count=400 2>/dev/null`}, Interval: 20 * time.Millisecond, Limit: 600 * time.Millisecond}
+		job := assay.Job{
+			Argv:     []string{"/bin/sh", "-c", `dd if=/dev/zero of=/dev/null bs=64M count=400 2>/dev/null`},
+			Interval: 20 * time.Millisecond, Limit: 600 * time.Millisecond,
+		}
 		m, _ := l.Run(t.Context(), job, func(m assay.Measurement) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -212,7 +220,8 @@ func TestEnergy(t *testing.T) {
 	l := newLocal(t, LocalOptions{Powercap: dir})
 	// 2 J; 1 J around the end of the range; 0.5 J; parts and the whole do not count.
 	m := mustRun(t, l, "/bin/sh", "-c", strings.Join([]string{
-		"echo 3000000 >" + a, "echo 671150 >" + b, "echo 500500 >" + dram, "echo 999999 >" + core, "echo 9999999 >" + psys,
+		"echo 3000000 >" + a, "echo 671150 >" + b, "echo 500500 >" + dram, "echo 999999 >" + core,
+		"echo 9999999 >" + psys,
 	}, "\n"))
 	if got := m.Metrics["energy"]; math.Abs(got-3.5) > 1e-9 {
 		t.Errorf("energy is %v J, want 3.5", got)

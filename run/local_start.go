@@ -31,7 +31,8 @@ func LookPath(argv0, dir string) (string, error) {
 		path, err := exec.LookPath(argv0)
 		switch {
 		case errors.Is(err, exec.ErrDot):
-			return "", fmt.Errorf("program %q is only in the current directory: write ./%s: %w", argv0, argv0, fs.ErrPermission)
+			return "", fmt.Errorf("program %q is only in the current directory: write ./%s: %w", argv0, argv0,
+				fs.ErrPermission)
 		case errors.Is(err, fs.ErrPermission):
 			return "", fmt.Errorf("program %q in PATH is not executable: %w", argv0, fs.ErrPermission)
 		case err != nil:
@@ -238,7 +239,10 @@ func (p *process) start1(c command) (err error) {
 // refused reports whether a start may have failed because of the cgroup: no
 // right to move there, a kernel before 5.7, or a group of another kind.
 func refused(err error) bool {
-	for _, e := range []syscall.Errno{syscall.EACCES, syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.EBUSY, syscall.EOPNOTSUPP, syscall.ENODEV} {
+	for _, e := range []syscall.Errno{
+		syscall.EACCES, syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.EBUSY,
+		syscall.EOPNOTSUPP, syscall.ENODEV,
+	} {
 		if err == e {
 			return true
 		}

@@ -33,23 +33,78 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		is   error
 		says []string
 	}{
-		{"not in PATH", assay.Job{Argv: []string{"no-such-program"}}, fs.ErrNotExist, []string{`"no-such-program"`, "PATH"}},
-		{"no file", assay.Job{Argv: []string{dir + "/none"}}, fs.ErrNotExist, []string{dir + "/none", "does not exist"}},
-		{"relative to the directory", assay.Job{Argv: []string{"./none"}, Dir: dir}, fs.ErrNotExist, []string{`"./none"`, "does not exist"}},
-		{"not executable", assay.Job{Argv: []string{data}}, fs.ErrPermission, []string{data, "not executable", "-rw-r--r--"}},
+		{
+			"not in PATH",
+			assay.Job{Argv: []string{"no-such-program"}},
+			fs.ErrNotExist,
+			[]string{`"no-such-program"`, "PATH"},
+		},
+		{
+			"no file",
+			assay.Job{Argv: []string{dir + "/none"}},
+			fs.ErrNotExist,
+			[]string{dir + "/none", "does not exist"},
+		},
+		{
+			"relative to the directory",
+			assay.Job{Argv: []string{"./none"}, Dir: dir},
+			fs.ErrNotExist,
+			[]string{`"./none"`, "does not exist"},
+		},
+		{
+			"not executable",
+			assay.Job{Argv: []string{data}},
+			fs.ErrPermission,
+			[]string{data, "not executable", "-rw-r--r--"},
+		},
 		{"directory", assay.Job{Argv: []string{dir}}, fs.ErrPermission, []string{dir, "directory"}},
 		{"no interpreter", assay.Job{Argv: []string{script}}, syscall.ENOENT, []string{script, "interpreter"}},
 		{"neither binary nor script", assay.Job{Argv: []string{text}}, syscall.ENOEXEC, []string{text, "#!"}},
 		{"empty name", assay.Job{Argv: []string{""}}, fs.ErrNotExist, []string{"empty"}},
-		{"no directory", assay.Job{Argv: []string{"true"}, Dir: dir + "/none"}, fs.ErrNotExist, []string{"directory", dir + "/none"}},
-		{"no directory for a relative program", assay.Job{Argv: []string{"./good"}, Dir: dir + "/none"}, fs.ErrNotExist, []string{"directory", dir + "/none"}},
-		{"directory is a file", assay.Job{Argv: []string{"true"}, Dir: good}, syscall.ENOTDIR, []string{"not a directory"}},
-		{"too long", assay.Job{Argv: []string{"true", strings.Repeat("x", 4<<20)}}, syscall.E2BIG, []string{"too long"}},
+		{
+			"no directory",
+			assay.Job{Argv: []string{"true"}, Dir: dir + "/none"},
+			fs.ErrNotExist,
+			[]string{"directory", dir + "/none"},
+		},
+		{
+			"no directory for a relative program",
+			assay.Job{Argv: []string{"./good"}, Dir: dir + "/none"},
+			fs.ErrNotExist,
+			[]string{"directory", dir + "/none"},
+		},
+		{
+			"directory is a file",
+			assay.Job{Argv: []string{"true"}, Dir: good},
+			syscall.ENOTDIR,
+			[]string{"not a directory"},
+		},
+		{
+			"too long",
+			assay.Job{Argv: []string{"true", strings.Repeat("x", 4<<20)}},
+			syscall.E2BIG,
+			[]string{"too long"},
+		},
 		{"no command", assay.Job{}, nil, []string{"no command"}},
 		{"environment", assay.Job{Argv: []string{"true"}, Env: []string{"=x"}}, nil, []string{`"=x"`, "NAME=value"}},
-		{"resource", assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"memory_B": 1}}, nil, []string{`"memory_B"`}},
-		{"processors", assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"cpus": 1e6}}, nil, []string{"1e+06"}},
-		{"half a processor", assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"cpus": 0.5}}, nil, []string{"0.5"}},
+		{
+			"resource",
+			assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"memory_B": 1}},
+			nil,
+			[]string{`"memory_B"`},
+		},
+		{
+			"processors",
+			assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"cpus": 1e6}},
+			nil,
+			[]string{"1e+06"},
+		},
+		{
+			"half a processor",
+			assay.Job{Argv: []string{"true"}, Resources: map[string]float64{"cpus": 0.5}},
+			nil,
+			[]string{"0.5"},
+		},
 	}
 	eachMode(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
@@ -72,7 +127,8 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		if n := len(zombieChildren()); n != before {
 			t.Errorf("%d zombies are left", n-before)
 		}
-		if m, err := l.Run(t.Context(), assay.Job{Argv: []string{"./good"}, Dir: dir}, nil); err != nil || m.ExitCode != 0 {
+		if m, err := l.Run(t.Context(), assay.Job{Argv: []string{"./good"}, Dir: dir}, nil); err != nil ||
+			m.ExitCode != 0 {
 			t.Errorf("after all that: %+v, %v", m, err)
 		}
 		if l.opts.NoCgroup == (l.Cgroup() != "") {

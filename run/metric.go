@@ -37,7 +37,7 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	job.Metrics = nil
 	before := make([]stamp, len(sources))
 	for i, s := range sources {
-		if s.Kind == assay.FromJSON || s.Kind == assay.FromSize {
+		if s.Kind.Argument().Files() {
 			before[i] = stampOf(inDir(job.Dir, s.File))
 		}
 	}
@@ -67,27 +67,62 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	return m, nil
 }
 
+// A finder returns the value of a metric of a run that has ended by itself.
+type finder func(ctx context.Context, s assay.MetricSource, r finished) (float64, error)
+
+// finished is a run that has ended by itself, and where its metrics are found.
+type finished struct {
+	inner  assay.Runner // of commands beside the run
+	job    assay.Job    // without metrics
+	stdout []byte
+	stderr []byte
+	path   string // of the file of the source, which the run has written; "" if the source has none
+}
+
+// finders is the table of what finds the metric of each kind of source. To add one, add a row; see
+// CONTRIBUTING.md.
+func finders() map[assay.SourceKind]finder {
+	return map[assay.SourceKind]finder{
+		assay.FromStdout: func(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
+			return match(s, r.stdout)
+		},
+		assay.FromStderr: func(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
+			return match(s, r.stderr)
+		},
+		assay.FromJSON:    readJSON,
+		assay.FromSize:    fileSize,
+		assay.FromCommand: printed,
+	}
+}
+
 // measure returns the value of one metric after a run.
-func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
-	switch s.Kind {
-	case assay.FromStdout:
-		return match(s, m.Stdout)
-	case assay.FromStderr:
-		return match(s, m.Stderr)
-	case assay.FromCommand:
-		return r.command(ctx, s.Command, job)
+func (r metered) measure(
+	ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp,
+) (float64, error) {
+	e := finished{inner: r.inner, job: job, stdout: m.Stdout, stderr: m.Stderr}
+	if s.Kind.Argument().Files() {
+		e.path = inDir(job.Dir, s.File)
+		switch now := stampOf(e.path); {
+		case now.err != nil:
+			return 0, now.err
+		case now == before:
+			return 0, fmt.Errorf("%s was not written by the run", e.path)
+		}
 	}
-	path := inDir(job.Dir, s.File)
-	now := stampOf(path)
-	switch {
-	case now.err != nil:
-		return 0, now.err
-	case now == before:
-		return 0, fmt.Errorf("%s was not written by the run", path)
-	case s.Kind == assay.FromSize:
-		return float64(now.size), nil
+	find := finders()[s.Kind]
+	if find == nil {
+		return 0, fmt.Errorf("finders of run/metric.go have no row for %v", s.Kind)
 	}
-	return readJSON(s, path)
+	return find(ctx, s, e)
+}
+
+// fileSize returns the size of a file in bytes.
+func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, error) {
+	info, err := os.Stat(r.path)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()), nil
 }
 
 // match returns the number in the last match of the expression, or why there is
@@ -104,10 +139,10 @@ func match(s assay.MetricSource, output []byte) (float64, error) {
 	return number(string(output[last[2]:last[3]]))
 }
 
-// command runs a command line and returns the number that it prints.
-func (r metered) command(ctx context.Context, line string, job assay.Job) (float64, error) {
-	job = aside(job)
-	job.Argv, job.Resources = []string{"/bin/sh", "-c", line}, nil
+// printed runs a command line and returns the number that it prints.
+func printed(ctx context.Context, s assay.MetricSource, r finished) (float64, error) {
+	job := aside(r.job)
+	job.Argv, job.Resources = []string{"/bin/sh", "-c", s.Command}, nil
 	m, err := r.inner.Run(ctx, job, nil)
 	if err != nil {
 		return 0, err

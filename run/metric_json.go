@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,8 @@ import (
 )
 
 // readJSON returns the number that the pointer names.
-func readJSON(s assay.MetricSource, path string) (float64, error) {
-	f, err := os.Open(path)
+func readJSON(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
+	f, err := os.Open(r.path)
 	if err != nil {
 		return 0, err
 	}
@@ -25,7 +26,7 @@ func readJSON(s assay.MetricSource, path string) (float64, error) {
 	}
 	x, err := lookup(f, tokens)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, fmt.Errorf("%s: %w", r.path, err)
 	}
 	return x, nil
 }

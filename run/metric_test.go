@@ -32,7 +32,8 @@ func TestNumber(t *testing.T) {
 }
 
 func TestLookupJSON(t *testing.T) {
-	const doc = `{"a": {"b": [10, {"c/d": 1.5, "e~f": -2}], "": 3}, "s": "1.5", "n": null, "t": true, "x": 1e999, "o": {}}`
+	const doc = `{"a": {"b": [10, {"c/d": 1.5, "e~f": -2}], "": 3}, ` +
+		`"s": "1.5", "n": null, "t": true, "x": 1e999, "o": {}}`
 	good := map[string]float64{"/a/b/0": 10, "/a/b/1/c~1d": 1.5, "/a/b/1/e~0f": -2, "/a/": 3}
 	for p, want := range good {
 		tokens, err := assay.ParsePointer(p)
@@ -99,24 +100,32 @@ func TestMetricsOfARun(t *testing.T) {
 	}
 	job := assay.Job{Dir: dir, Env: []string{"A=1"}, Argv: []string{
 		"/bin/sh", "-c",
-		`echo rate: 1; echo rate: 2.5; echo loss 7 >&2; echo took 99; echo comma 1,5; echo nan NaN; printf '{"score":\n -4}\n' >out.json; exit 2`,
+		`echo rate: 1; echo rate: 2.5; echo loss 7 >&2; echo took 99; ` +
+			`echo comma 1,5; echo nan NaN; printf '{"score":\n -4}\n' >out.json; exit 2`,
 	}}
 	job.Metrics = sources(t,
-		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score", "size=size:out.json", "lines=cmd:wc -l <out.json; test \"$A\" = 1",
-		"elapsed=stdout:/took (\\S+)/", "none=stdout:/absent (x)/", "comma=stdout:/comma (\\S+)/", "nan=stdout:/nan (\\S+)/",
-		"stale=size:stale", "missing=json:missing.json#/x", "fails=cmd:echo 1; printf 'why\\377' >&2; exit 3", "words=cmd:echo one",
+		"rate=stdout:/rate: (\\S+)/", "loss=stderr:/loss ([^ \n]+)/", "score=json:out.json#/score",
+		"size=size:out.json", "lines=cmd:wc -l <out.json; test \"$A\" = 1",
+		"elapsed=stdout:/took (\\S+)/", "none=stdout:/absent (x)/", "comma=stdout:/comma (\\S+)/",
+		"nan=stdout:/nan (\\S+)/",
+		"stale=size:stale", "missing=json:missing.json#/x", "fails=cmd:echo 1; printf 'why\\377' >&2; exit 3",
+		"words=cmd:echo one",
 	)
 	m, err := r.Run(t.Context(), job, nil)
 	if err != nil || m.ExitCode != 2 {
 		t.Fatal(m, err)
 	}
-	for name, want := range map[string]float64{"rate": 2.5, "loss": 7, "score": -4, "size": 15, "lines": 2, "elapsed": 99} {
+	for name, want := range map[string]float64{
+		"rate": 2.5, "loss": 7, "score": -4, "size": 15, "lines": 2,
+		"elapsed": 99,
+	} {
 		if got, ok := m.Metric(name); !ok || got != want {
 			t.Errorf("%s is %v, %v, want %v", name, got, ok, want)
 		}
 	}
 	why := map[string]string{
-		"none": "matches nothing", "comma": `"1,5" is not a number`, "nan": "not finite", "stale": "not written by the run",
+		"none": "matches nothing", "comma": `"1,5" is not a number`, "nan": "not finite",
+		"stale":   "not written by the run",
 		"missing": "no such file", "fails": "code 3: why\ufffd", "words": `"one" is not a number`,
 	}
 	for name, says := range why {
@@ -130,7 +139,8 @@ func TestMetricsOfARun(t *testing.T) {
 	var back assay.Measurement
 	if b, err := json.Marshal(m); err != nil {
 		t.Error(err)
-	} else if err := json.Unmarshal(b, &back); err != nil || !maps.Equal(back.Metrics, m.Metrics) || !maps.Equal(back.Missing, m.Missing) {
+	} else if err := json.Unmarshal(b, &back); err != nil || !maps.Equal(back.Metrics, m.Metrics) ||
+		!maps.Equal(back.Missing, m.Missing) {
 		t.Errorf("%+v comes back as %+v, %v", m, back, err)
 	}
 }
@@ -139,15 +149,18 @@ func TestMetricsOfARun(t *testing.T) {
 // and inner is given no metrics and no attempt for what it runs beside.
 func TestMetricsKeepWhatInnerSays(t *testing.T) {
 	var seen []assay.Job
-	r := Metrics(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	r := Metrics(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement,
+		error,
+	) {
 		seen = append(seen, job)
 		m := assay.Measurement{Stdout: []byte("3"), Metrics: map[string]float64{"a": 1, "b": 1}}
 		m.Missing = map[string]string{"b": "no b", "c": "no c", "d": "no d"}
 		return m, nil
 	}))
 	job := assay.Job{
-		ID: assay.RunID{Study: "s", Trial: 2, Repeat: 1, Attempt: 3}, Argv: []string{"job"}, Resources: map[string]float64{"cpus": 1},
-		Metrics: sources(t, "a=stdout:/(x)/", "c=stdout:/(3)/", "e=cmd:line"), Priority: 4,
+		ID: assay.RunID{Study: "s", Trial: 2, Repeat: 1, Attempt: 3}, Argv: []string{"job"},
+		Resources: map[string]float64{"cpus": 1},
+		Metrics:   sources(t, "a=stdout:/(x)/", "c=stdout:/(3)/", "e=cmd:line"), Priority: 4,
 	}
 	m, err := r.Run(t.Context(), job, nil)
 	if err != nil {
@@ -159,7 +172,8 @@ func TestMetricsKeepWhatInnerSays(t *testing.T) {
 	if len(m.Missing) != 3 || m.Missing["a"] == "" || m.Missing["b"] != "no b" || m.Missing["d"] != "no d" {
 		t.Errorf("missing are %v", m.Missing)
 	}
-	if len(seen) != 2 || seen[0].ID != job.ID || seen[1].ID != (assay.RunID{Study: "s", Trial: 2, Repeat: 1}) || seen[1].Resources != nil {
+	if len(seen) != 2 || seen[0].ID != job.ID || seen[1].ID != (assay.RunID{Study: "s", Trial: 2, Repeat: 1}) ||
+		seen[1].Resources != nil {
 		t.Errorf("inner ran %+v", seen)
 	}
 	for _, j := range seen {
@@ -176,8 +190,16 @@ func TestMetricsOfAStaleFile(t *testing.T) {
 	for i, tt := range []struct {
 		script string
 		ok     bool
-	}{{`echo '{"x":1}' >out.json`, true}, {"true", false}, {`sleep 0.02; echo '{"x":1}' >out.json`, true}, {"rm out.json", false}} {
-		m, err := r.Run(t.Context(), assay.Job{Dir: dir, Argv: []string{"/bin/sh", "-c", tt.script}, Metrics: sources(t, "x=json:out.json#/x")}, nil)
+	}{
+		{`echo '{"x":1}' >out.json`, true},
+		{"true", false},
+		{`sleep 0.02; echo '{"x":1}' >out.json`, true},
+		{"rm out.json", false},
+	} {
+		m, err := r.Run(t.Context(), assay.Job{
+			Dir: dir, Argv: []string{"/bin/sh", "-c", tt.script},
+			Metrics: sources(t, "x=json:out.json#/x"),
+		}, nil)
 		if _, ok := m.Metric("x"); err != nil || ok != tt.ok {
 			t.Errorf("run %d: measured %v, %v, want %v", i, ok, err, tt.ok)
 		}
@@ -189,7 +211,10 @@ func TestMetricsOfAStaleFile(t *testing.T) {
 func TestMetricsOfARunThatWasEnded(t *testing.T) {
 	r := Metrics(newLocal(t, LocalOptions{}))
 	asked := sources(t, "x=stdout:/(1)/", "y=cmd:sleep 30; echo 1")
-	m, err := r.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c", "echo 1; sleep 30"}, Limit: 50 * time.Millisecond, Metrics: asked}, nil)
+	m, err := r.Run(t.Context(), assay.Job{
+		Argv:  []string{"/bin/sh", "-c", "echo 1; sleep 30"},
+		Limit: 50 * time.Millisecond, Metrics: asked,
+	}, nil)
 	if _, ok := m.Metric("x"); ok || !errors.Is(err, assay.ErrLimit) {
 		t.Errorf("measured %v, %v", ok, err)
 	}
@@ -198,5 +223,18 @@ func TestMetricsOfARunThatWasEnded(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
 	if _, err := r.Run(ctx, assay.Job{Argv: []string{"true"}, Metrics: asked}, nil); err != cause {
 		t.Errorf("got %v, want the cause", err)
+	}
+}
+
+// Every kind of source has something that finds it.
+func TestFinders(t *testing.T) {
+	all := finders()
+	for _, k := range assay.SourceKinds() {
+		if all[k] == nil {
+			t.Errorf("nothing finds a metric of the kind %v: finders in run/metric.go lacks a row", k)
+		}
+	}
+	if len(all) != len(assay.SourceKinds()) {
+		t.Errorf("%d kinds are found, want %d", len(all), len(assay.SourceKinds()))
 	}
 }

@@ -62,7 +62,10 @@ func TestWildOutputIsBounded(t *testing.T) {
 		}
 	}()
 	// One line without an end, and a mark at each end of it.
-	m, err := l.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c", `printf first; head -c "$1" /dev/zero; printf last`, "sh", fmt.Sprint(size)}}, nil)
+	m, err := l.Run(t.Context(), assay.Job{Argv: []string{
+		"/bin/sh", "-c",
+		`printf first; head -c "$1" /dev/zero; printf last`, "sh", fmt.Sprint(size),
+	}}, nil)
 	close(stop)
 	<-watched
 	if err != nil {
@@ -75,7 +78,8 @@ func TestWildOutputIsBounded(t *testing.T) {
 	if len(m.Stdout) != 2*DefaultOutput+len(mark) {
 		t.Errorf("%d bytes are kept, want %d", len(m.Stdout), 2*DefaultOutput+len(mark))
 	}
-	if !bytes.HasPrefix(m.Stdout, []byte("first\x00")) || !bytes.HasSuffix(m.Stdout, []byte("\x00last")) || !bytes.Contains(m.Stdout, []byte(mark)) {
+	if !bytes.HasPrefix(m.Stdout, []byte("first\x00")) || !bytes.HasSuffix(m.Stdout, []byte("\x00last")) ||
+		!bytes.Contains(m.Stdout, []byte(mark)) {
 		t.Errorf("the ends of the output or the mark of the cut %q are missing", mark)
 	}
 	t.Logf("%d MiB streamed in %v, peak memory %d MiB", size>>20, m.Elapsed, peak.Load()>>20)
@@ -125,7 +129,10 @@ func TestOutputHeldFromOutside(t *testing.T) {
 		ready <- err
 	}()
 	began := time.Now()
-	m, err := l.Run(t.Context(), assay.Job{Argv: []string{"/bin/sh", "-c", `(echo $$ >pid); until [ -e go ]; do sleep 0.01; done`}, Dir: dir}, nil)
+	m, err := l.Run(t.Context(), assay.Job{Argv: []string{
+		"/bin/sh", "-c",
+		`(echo $$ >pid); until [ -e go ]; do sleep 0.01; done`,
+	}, Dir: dir}, nil)
 	if e := <-ready; e != nil {
 		t.Fatal(e)
 	}

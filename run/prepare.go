@@ -22,7 +22,9 @@ func WithHooks(inner assay.Runner) assay.Runner { return hooked{inner} }
 type hooked struct{ inner assay.Runner }
 
 // Run implements [assay.Runner].
-func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
+func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement,
+	err error,
+) {
 	prepare, cleanup, warmup := job.Prepare, job.Cleanup, job.Warmup
 	job.Prepare, job.Cleanup, job.Warmup = nil, nil, 0
 	if err := h.hook(ctx, "prepare", prepare, job); err != nil {

@@ -29,7 +29,8 @@ func TestHooksSurroundARun(t *testing.T) {
 	id := assay.RunID{Study: "s", Trial: 7, Repeat: 2, Attempt: 1}
 	job := assay.Job{
 		ID: id, Argv: []string{"job"}, Prepare: []string{"before"}, Cleanup: []string{"after"}, Warmup: 2,
-		Interval: time.Second, Dir: "/d", Env: []string{"A=1"}, Metrics: []assay.MetricSource{{Name: "m", Kind: assay.FromSize, File: "f"}},
+		Interval: time.Second, Dir: "/d", Env: []string{"A=1"},
+		Metrics: []assay.MetricSource{{Name: "m", Kind: assay.FromSize, File: "f"}},
 	}
 	if _, err := WithHooks(inner).Run(t.Context(), job, nil); err != nil {
 		t.Fatal(err)
@@ -42,7 +43,8 @@ func TestHooksSurroundARun(t *testing.T) {
 			t.Errorf("run %d is given %+v", i, j)
 		}
 		measured := i == 3
-		if j.ID.Study != "s" || (j.ID == id) != measured || (j.Interval > 0) != measured || (j.Metrics != nil) != measured {
+		if j.ID.Study != "s" || (j.ID == id) != measured || (j.Interval > 0) != measured ||
+			(j.Metrics != nil) != measured {
 			t.Errorf("run %d of ID %+v has the interval %v and the metrics %v", i, j.ID, j.Interval, j.Metrics)
 		}
 	}
@@ -62,7 +64,11 @@ func TestFailedHookEndsTheStudy(t *testing.T) {
 		ran  []string
 		says string
 	}{
-		{assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"after"}}, []string{"bad"}, "prepare exited with code 3: no space"},
+		{
+			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"after"}},
+			[]string{"bad"},
+			"prepare exited with code 3: no space",
+		},
 		{assay.Job{Cleanup: []string{"bad"}}, []string{"job", "bad"}, "cleanup exited with code 3: no space"},
 	} {
 		inner := &script{}
@@ -81,7 +87,9 @@ func TestCleanupAfterCancel(t *testing.T) {
 	inner := &script{}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
-	r := WithHooks(runnerFunc(func(c context.Context, job assay.Job, o func(assay.Measurement)) (assay.Measurement, error) {
+	r := WithHooks(runnerFunc(func(c context.Context, job assay.Job, o func(assay.Measurement)) (assay.Measurement,
+		error,
+	) {
 		if job.Argv[0] == "job" {
 			cancel(cause)
 		}
@@ -97,6 +105,8 @@ func TestCleanupAfterCancel(t *testing.T) {
 
 type runnerFunc func(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error)
 
-func (f runnerFunc) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+func (f runnerFunc) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement,
+	error,
+) {
 	return f(ctx, job, observe)
 }

@@ -182,7 +182,8 @@ func (p *process) killScan() {
 			}
 			continue
 		}
-		fresh := slices.DeleteFunc(slices.Clone(live), func(s proc.Process) bool { return stopped[name{s.PID, s.Start}] })
+		fresh := slices.DeleteFunc(slices.Clone(live),
+			func(s proc.Process) bool { return stopped[name{s.PID, s.Start}] })
 		for _, s := range fresh {
 			stopped[name{s.PID, s.Start}] = true
 		}

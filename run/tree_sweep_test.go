@@ -23,7 +23,8 @@ const toolEnv = "ASSAY_TEST_TOOL"
 // tool is the main function of that tool.
 func tool(args string) {
 	f := strings.Fields(args)
-	opts, id := LocalOptions{Owner: "somebody", NoCgroup: f[2] == "scan"}, assay.RunID{Study: f[0], Trial: 1, Attempt: 1}
+	opts, id := LocalOptions{Owner: "somebody", NoCgroup: f[2] == "scan"},
+		assay.RunID{Study: f[0], Trial: 1, Attempt: 1}
 	if f[2] == "owner" {
 		opts.Owner, id = f[0], assay.RunID{}
 	}
@@ -113,7 +114,10 @@ func TestSweepSparesOthers(t *testing.T) {
 		n = 300
 	}
 	for range n {
-		for _, mark := range []string{alive.marker(1), other.marker(1), foreign.marker(1), "", "x", "a.b.c.d.e-1", dead.marker(1)[1:]} {
+		for _, mark := range []string{
+			alive.marker(1), other.marker(1), foreign.marker(1), "", "x", "a.b.c.d.e-1",
+			dead.marker(1)[1:],
+		} {
 			cmd := exec.Command("sleep", "30")
 			cmd.Env = []string{markerName + "=" + mark}
 			if err := cmd.Start(); err != nil {
@@ -143,7 +147,10 @@ func TestSweepSparesOthers(t *testing.T) {
 
 func TestRunnerIDRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		id := runnerID{hashOwner(rapid.String().Draw(t, "owner")), rapid.Uint64().Draw(t, "space"), rapid.IntRange(1, 1<<22).Draw(t, "pid"), rapid.Uint64().Draw(t, "start"), "0a1b2c3d"}
+		id := runnerID{
+			hashOwner(rapid.String().Draw(t, "owner")), rapid.Uint64().Draw(t, "space"),
+			rapid.IntRange(1, 1<<22).Draw(t, "pid"), rapid.Uint64().Draw(t, "start"), "0a1b2c3d",
+		}
 		for _, s := range []string{id.String(), id.marker(7), strings.TrimPrefix(id.group(), groupPrefix)} {
 			if got, ok := parseRunnerID(s); !ok || got != id {
 				t.Fatalf("%q is read as %+v, %v", s, got, ok)

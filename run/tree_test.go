@@ -184,7 +184,10 @@ func TestForkBombEnds(t *testing.T) {
 			token := fmt.Sprintf("%d", time.Now().UnixNano())
 			ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
 			defer cancel()
-			job := assay.Job{Argv: []string{"/bin/sh", "-c", `sh -c "$0" "$@"; sleep 30`, bomb, bomb, "6", "0.02", token}}
+			job := assay.Job{Argv: []string{
+				"/bin/sh", "-c", `sh -c "$0" "$@"; sleep 30`, bomb, bomb, "6", "0.02",
+				token,
+			}}
 			began := time.Now()
 			_, err := l.Run(ctx, job, nil)
 			took := time.Since(began) - after*time.Millisecond

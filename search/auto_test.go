@@ -274,3 +274,95 @@ func BenchmarkAuto(b *testing.B) {
 		})
 	}
 }
+
+// A stopped run is in the training set of `auto` with the time at which it was stopped, marked as
+// censored: neither left out nor taken for a run that ended then.
+func TestAutoLearnsFromStoppedRuns(t *testing.T) {
+	s := gridSpace(t)
+	a := NewAuto(s, AutoOptions{Seed: 1, Initial: 4})
+	trials := driveAuto(t, a, 4, dish)
+	for range 3 {
+		ps, err := a.Ask(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := doneTrial(ps[0], 0.5)
+		tr.State = assay.Censored
+		if err := a.Tell(tr); err != nil {
+			t.Fatal(err)
+		}
+		trials = append(trials, tr)
+	}
+	b := a.bayes
+	if err := b.fit(); err != nil {
+		t.Fatal(err)
+	}
+	d := b.examples()
+	if len(d.Y) != len(trials) || len(d.Censored) != len(trials) {
+		t.Fatalf("%d examples, %d of them marked, of %d trials", len(d.Y), len(d.Censored), len(trials))
+	}
+	for i, tr := range trials {
+		want := tr.State == assay.Censored
+		if d.Censored[i] != want || math.Abs(b.scale.inverse(d.Y[i])-tr.Value) > 1e-9*tr.Value {
+			t.Errorf("trial %d (%v, %v): censored %v with %v", i, tr.State, tr.Value, d.Censored[i], b.scale.inverse(d.Y[i]))
+		}
+	}
+}
+
+// constant predicts the same of everything.
+type constant float64
+
+func (c constant) Predict([]float64) assay.Prediction {
+	return assay.Prediction{Mean: float64(c), Std: 1}
+}
+
+// The process is fitted to the best half of the earlier trials that it has room for, and to the latest;
+// a stopped run counts as the forest expects it to end, where that is later than it was stopped.
+func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
+	const n = 300
+	var d assay.Data
+	for i := range n {
+		// The outcomes fall and rise again: the best of the earlier ones are in the middle.
+		d.X = append(d.X, []float64{float64(i)})
+		d.Y = append(d.Y, math.Abs(float64(i-120)))
+		d.Censored = append(d.Censored, i >= 110 && i < 115) // stopped at 6 to 10, among the best
+	}
+	got := processData(d, constant(1000))
+	if len(got.Y) != processExamples || len(got.X) != processExamples || len(got.Censored) != processExamples {
+		t.Fatalf("%d examples, want %d", len(got.Y), processExamples)
+	}
+	var seen []float64
+	for _, x := range got.X {
+		seen = append(seen, x[0])
+	}
+	slices.Sort(seen)
+	var want []float64
+	// Without the five that are expected to end at 1000, the fifty nearest to 120 are 93 to 147.
+	for i := 93; i < 148; i++ {
+		if i < 110 || i >= 115 {
+			want = append(want, float64(i))
+		}
+	}
+	for i := n - processExamples/2; i < n; i++ {
+		want = append(want, float64(i))
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("examples %v, want %v", seen, want)
+	}
+	// A forest that expects nothing more of a stopped run leaves it at when it was stopped.
+	got = processData(d, constant(0))
+	stopped := 0
+	for _, c := range got.Censored {
+		if c {
+			stopped++
+		}
+	}
+	if stopped != 5 {
+		t.Errorf("%d stopped runs among the examples, want the 5 that are among the best", stopped)
+	}
+	// Where there is room for all, all are seen.
+	few := d.Rows([]int{5, 110, 7})
+	if got := processData(few, constant(0)); len(got.Y) != 3 {
+		t.Errorf("%d of 3 examples", len(got.Y))
+	}
+}

@@ -23,6 +23,13 @@
 // once. Wrappers forward Observe to the searcher inside, and Narrow where that
 // can be kept.
 //
+// Searchers are made of a few parts. A ledger numbers the proposals and checks what is
+// told. A visited set holds configurations, a limit is what is left of a narrowed space,
+// and a source is a random source that can be set back. A place is all of these: it makes
+// points of the unit cube proposals that are admissible and all different. A memoir makes a
+// searcher whose proposals are costly to compute an assay.Resumer. CONTRIBUTING.md says how
+// a searcher is added.
+//
 // Searchers read a trial's State and Value and know nothing of measurements,
 // clocks or budgets. How a searcher treats trials without an exact value is
 // part of its own comment.

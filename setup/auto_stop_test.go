@@ -28,14 +28,28 @@ func TestAutoStopRule(t *testing.T) {
 		search string
 		want   assay.Stopper
 	}{
-		{"recorded", unknown, nil, config.Budget{Time: time.Hour}, "", stop.Opening{Rule: stop.Incumbent{}, Limit: 3 * time.Minute}},
-		{"command", unknown, []string{"sleep"}, config.Budget{Time: time.Hour}, "bayes", stop.Opening{Rule: noisy, Limit: 3 * time.Minute}},
+		{
+			"recorded", unknown, nil,
+			config.Budget{Time: time.Hour},
+			"",
+			stop.Opening{Rule: stop.Incumbent{}, Limit: 3 * time.Minute},
+		},
+		{
+			"command", unknown,
+			[]string{"sleep"},
+			config.Budget{Time: time.Hour},
+			"bayes",
+			stop.Opening{Rule: noisy, Limit: 3 * time.Minute},
+		},
 		{"default", known, []string{"sleep"}, config.Budget{Time: time.Hour, Trials: 9}, "", noisy},
 		{"no budget", unknown, nil, config.Budget{}, "", stop.Opening{Rule: stop.Incumbent{}}},
 		{"trials", unknown, nil, config.Budget{Trials: 9}, "", nil},
 		{"a searcher that drops stopped runs", unknown, nil, config.Budget{Time: time.Hour}, "random", nil},
 	} {
-		st := &config.Study{Params: []config.Param{c.param}, Command: c.argv, Budget: c.budget, Search: config.Method{Name: c.search}}
+		st := &config.Study{
+			Params: []config.Param{c.param}, Command: c.argv, Budget: c.budget,
+			Search: config.Method{Name: c.search},
+		}
 		makes, err := readStopper(st)
 		if err != nil {
 			t.Fatal(err)

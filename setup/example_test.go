@@ -2,7 +2,10 @@ package setup_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -78,4 +81,64 @@ func ExampleNew() {
 	// [echo 2]
 	// f.yaml:3:22: search option levels: one is not a whole number from 2 to 1000
 	// usage
+}
+
+// Studies are kept in a file. A later process opens it and reads what there is to say
+// of each study, and its trials.
+func ExampleOpenStore() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "studies.db")
+
+	def, _, err := config.Parse("zip.yaml", []byte(`
+command: [zip, "-T{threads}", data]
+parameters: {threads: 1..8}
+search: grid
+budget: {trials: 5}
+`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	study, err := setup.Open(ctx, def, path, "", setup.Options{Runner: halves{}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = study.Run(ctx)
+	if err = errors.Join(err, study.Close()); err != nil { // closes the store, too
+		fmt.Println(err)
+		return
+	}
+
+	records, err := setup.ReadStore(ctx, path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer records.Close()
+	for sum, err := range records.Summaries(ctx, "", 0) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %d trials, best is trial %d with %v s, ended by %s\n", sum.Study, sum.Trials(), sum.Best,
+			sum.Value, sum.Ended)
+		for row, err := range records.Trials(ctx, sum.Study, 3, 0) { // those behind trial 3
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Printf("%d %v %.4f\n", row.Trial.ID, row.Trial.State, row.Trial.Value)
+		}
+	}
+	// Output:
+	// zip: 5 trials, best is trial 4 with 0.5 s, ended by trials
+	// 4 done 0.5000
+	// 5 done 0.5125
 }

@@ -15,22 +15,35 @@ import (
 var optionValues = map[string]struct{ good, bad string }{
 	"initial": {"5", "0"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "guess"},
 	"levels": {"3", "1"}, "points": {"7", "1.5"}, "minimal": {"true", "perhaps"}, "size": {"0.5", "2"},
-	"restarts": {"-1", "-2"}, "grow": {"true", "2"}, "particles": {"4", "many"}, "inertia": {"0.5", "1.5"}, "pull": {"1", "5"},
-	"chains": {"2", "0"}, "hot": {"1", "0.001"}, "cooling": {"0.9", "1"}, "alpha": {"0.3", "0"}, "mesh": {"0.5", "0.01"},
+	"restarts": {"-1", "-2"}, "grow": {"true", "2"}, "particles": {"4", "many"}, "inertia": {"0.5", "1.5"},
+	"pull":   {"1", "5"},
+	"chains": {"2", "0"}, "hot": {"1", "0.001"}, "cooling": {"0.9", "1"}, "alpha": {"0.3", "0"},
+	"mesh":   {"0.5", "0.01"},
 	"target": {"5", "0"}, "runs": {"4", "0"}, "method": {"published", "printed"}, "regression": {"trees", "forest"},
-	"reference": {"rand", "mean"}, "traversal": {"dynamic", "random"}, "design": {"l2-i2", "l3"}, "error": {"random-set", "none"},
+	"reference": {"rand", "mean"}, "traversal": {"dynamic", "random"}, "design": {"l2-i2", "l3"},
+	"error":     {"random-set", "none"},
 	"threshold": {"2", "-1"}, "predictors": {"[compute, disk]", "[compute, weather]"}, "cores": {"n", "cpus"},
+	"compute_attributes": {"[n, c]", "[n, m]"}, "network_attributes": {"[c]", "[m]"}, "disk_attributes": {"n", "m"},
+	"other_attributes": {"n", "m"}, "data_flow_attributes": {"n", "m"}, "known_data_flow": {"true", "2"},
+	"train_on_screening": {"true", "2"}, "reciprocal": {"[n]", "[m]"}, "less_is_more": {"[n]", "[m]"},
 	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
-	"model": {"boost", "forest"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
+	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"}, "confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
 }
 
 // publishedOptions are those of nimo that need its method published.
-var publishedOptions = []string{"reference", "traversal", "design", "error", "threshold", "predictors"}
+var publishedOptions = []string{
+	"reference", "traversal", "design", "error", "threshold", "predictors",
+	"compute_attributes", "network_attributes", "disk_attributes", "other_attributes", "data_flow_attributes",
+	"known_data_flow", "train_on_screening", "reciprocal",
+}
 
 func smallSpace(t testing.TB) *assay.Space {
 	t.Helper()
 	space, err := assay.NewSpace([]assay.Param{
-		{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}, {Name: "c", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}},
+		{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}, {
+			Name: "c", Kind: assay.Categorical,
+			Levels: []string{"a", "b", "c"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +62,8 @@ func withOption(t testing.TB, section, row, key, value string) (*Problem, error)
 	if slices.Contains(publishedOptions, key) {
 		more = ", method: published"
 	}
-	text := fmt.Sprintf("command: ['true', '{n}{c}']\nparameters: {n: 1..9, c: [a, b, c]}\n%s: {%s: %s, %s: %s%s}\n", section, name, row, key, value, more)
+	text := fmt.Sprintf("command: ['true', '{n}{c}']\nparameters: {n: 1..9, c: [a, b, c]}\n%s: {%s: %s, %s: %s%s}\n",
+		section, name, row, key, value, more)
 	return New(define(t, "f.yaml", text), Options{})
 }
 
@@ -190,7 +204,10 @@ func TestEveryLearner(t *testing.T) {
 func TestEveryStopper(t *testing.T) {
 	for _, row := range Stoppers() {
 		t.Run(row.Name, func(t *testing.T) {
-			def := &config.Study{Stop: config.Stop{Rule: row.Name}, Command: []string{"true"}, Params: []config.Param{{Name: "n", Type: "int", Min: 1, Max: 9}}}
+			def := &config.Study{
+				Stop: config.Stop{Rule: row.Name}, Command: []string{"true"},
+				Params: []config.Param{{Name: "n", Type: "int", Min: 1, Max: 9}},
+			}
 			makes, err := readStopper(def)
 			if err != nil {
 				t.Fatal(err)

@@ -23,7 +23,9 @@ func declareNIMO(f *fields) newSearcher {
 	}
 }
 
-// costmodel declares the options of a cost model.
+// costmodel declares the options of a cost model. What it returns may be called more than
+// once; its error is the first flaw, that of an option that does not fit the space
+// included.
 func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Options, error) {
 	o, published := costmodel.Options{}, &costmodel.Published{}
 	method, cores := "auto", ""
@@ -43,8 +45,19 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 		published.Predictors = append(published.Predictors, part)
 		return err
 	})
+	names := &attributeNames{}
+	f.orders(published, names)
+	f.bool("known_data_flow", &published.KnownDataFlow)
+	f.bool("train_on_screening", &published.TrainOnScreening)
+	f.list("reciprocal", attributesTake, func(item string) error {
+		published.Reciprocal = append(published.Reciprocal, item)
+		return names.add("reciprocal", item)
+	})
 	if method == "published" {
 		o.Published = published
+		if f.given("regression") {
+			f.flaw("regression", "method: published has linear regression alone")
+		}
 	} else {
 		for _, option := range f.options[all:] {
 			if f.given(option.Key) {
@@ -52,6 +65,10 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 			}
 		}
 	}
+	f.list("less_is_more", attributesTake, func(item string) error {
+		o.LessIsMore = append(o.LessIsMore, item)
+		return names.add("less_is_more", item)
+	})
 	f.text("cores", "the name of a parameter", &cores)
 	emulated := f.def.Workbench != nil && !f.def.Workbench.Passive
 	return func(space *assay.Space, seed uint64) (costmodel.Options, error) {
@@ -61,12 +78,49 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 		if cores != "" && space.Index(cores) < 0 {
 			f.flaw("cores", "there is no parameter %q", cores)
 		}
+		names.check(f, space)
 		o.Seed, o.Cores = seed, cores
 		return o, f.err
 	}
 }
 
-// A Reader is what [Learned] needs of a store.
+// attributesTake says what a list of attributes takes.
+const attributesTake = "names of parameters, with commas"
+
+// attributeNames are the parameters that options name, which a space has to have.
+type attributeNames struct{ keys, names []string }
+
+func (a *attributeNames) add(key, name string) error {
+	a.keys, a.names = append(a.keys, key), append(a.names, name)
+	return nil
+}
+
+// check finds a flaw in the first option that names no parameter of the space.
+func (a *attributeNames) check(f *fields, space *assay.Space) {
+	for i, name := range a.names {
+		if space.Index(name) < 0 {
+			f.flaw(a.keys[i], "there is no parameter %q", name)
+		}
+	}
+}
+
+// orders declares the total order of the attributes of each predictor (Table 1).
+func (f *fields) orders(p *costmodel.Published, names *attributeNames) {
+	for _, part := range []costmodel.Part{
+		costmodel.Compute, costmodel.Network, costmodel.Disk, costmodel.Other, costmodel.DataFlow,
+	} {
+		key := part.String() + "_attributes"
+		f.list(key, attributesTake, func(item string) error {
+			if p.Attributes == nil {
+				p.Attributes = map[costmodel.Part][]string{}
+			}
+			p.Attributes[part] = append(p.Attributes[part], item)
+			return names.add(key, item)
+		})
+	}
+}
+
+// A Reader is what [Learned] needs of a store: no lock, and no right to write.
 type Reader interface {
 	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
 }

@@ -92,12 +92,13 @@ const (
 
 func nimoStudies() map[string]string {
 	all := map[string]string{
-		"auto":                plainSpace + nimoSearch + "}\nbudget: {trials: 16}\n",
-		"target":              plainSpace + nimoSearch + ", target: 5}\n",
-		"default":             defaultSpace + nimoSearch + "}\nbudget: {trials: 16}\n",
-		"repeat 3":            plainSpace + nimoSearch + "}\nrepeat: 3\nbudget: {trials: 48}\n",
-		"repeat auto":         plainSpace + nimoSearch + "}\nrepeat: auto\nbudget: {trials: 48}\n",
-		"repeat mean":         defaultSpace + nimoSearch + "}\nrepeat: {runs: 3, estimator: mean}\nbudget: {trials: 48}\n",
+		"auto":        plainSpace + nimoSearch + "}\nbudget: {trials: 16}\n",
+		"target":      plainSpace + nimoSearch + ", target: 5}\n",
+		"default":     defaultSpace + nimoSearch + "}\nbudget: {trials: 16}\n",
+		"repeat 3":    plainSpace + nimoSearch + "}\nrepeat: 3\nbudget: {trials: 48}\n",
+		"repeat auto": plainSpace + nimoSearch + "}\nrepeat: auto\nbudget: {trials: 48}\n",
+		"repeat mean": defaultSpace + nimoSearch +
+			"}\nrepeat: {runs: 3, estimator: mean}\nbudget: {trials: 48}\n",
 		"published repeat":    plainSpace + nimoSearch + ", method: published}\nrepeat: 3\n",
 		"published default":   defaultSpace + nimoSearch + ", method: published}\n",
 		"random-set default":  defaultSpace + nimoSearch + ", method: published, error: random-set}\n",
@@ -111,7 +112,8 @@ func nimoStudies() map[string]string {
 	}
 	for _, d := range []string{"lmax-i1", "l2-i2", "lmax-i2"} {
 		all["design "+d] = plainSpace + nimoSearch + ", method: published, design: " + d + "}\nbudget: {trials: 30}\n"
-		all["random-set "+d] = plainSpace + nimoSearch + ", method: published, error: random-set, design: " + d + "}\nbudget: {trials: 30}\n"
+		all["random-set "+d] = plainSpace + nimoSearch + ", method: published, error: random-set, design: " + d +
+			"}\nbudget: {trials: 30}\n"
 	}
 	return all
 }
@@ -218,7 +220,10 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 				if ran[ps[0].Config.Key()] = true; len(ran) > len(trials) {
 					break
 				}
-				if err := alone.Tell(assay.Trial{Proposal: ps[0], State: assay.Done, Measurement: b.truth(ps[0].Config)}); err != nil {
+				if err := alone.Tell(assay.Trial{
+					Proposal: ps[0], State: assay.Done,
+					Measurement: b.truth(ps[0].Config),
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}

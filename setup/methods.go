@@ -45,8 +45,14 @@ func NamedMethods() []Method {
 		},
 		{"cello-im", "cello, but stopped runs are imputed", "bayes", impute, "predictive", guard},
 		{"cello-plain", "cello without the margin, as Algorithm 1 is printed", "bayes", drop, "predictive", plain},
-		{"cello-paper", "Algorithm 1 as published: stops from the first run on, and boosting starts at XGBoost's 0.5", "bayes", drop, "predictive", paper},
-		{"bo-po", "bo, runs stopped when their chance to become the best is small", "bayes", impute, posteriorStop, nil},
+		{
+			"cello-paper", "Algorithm 1 as published: stops from the first run on, and boosting starts at " +
+				"XGBoost's 0.5", "bayes", drop, "predictive", paper,
+		},
+		{
+			"bo-po", "bo, runs stopped when their chance to become the best is small", "bayes", impute, posteriorStop,
+			nil,
+		},
 		{DefaultSearcher, "the default of assay tune", DefaultSearcher, nil, autoStop, nil},
 		{"random-tc", "rs, runs stopped at the best one's value", "random", nil, "incumbent", nil},
 		{"bayes-tc", "bayes, runs stopped at the best one's value", "bayes", nil, "incumbent", nil},
@@ -79,7 +85,8 @@ func MethodOf(name string) (Method, error) {
 
 // Make returns the searcher of the method, in the wrappers that every study has, and
 // its stopper, which is nil if nothing is to be stopped. A stopping rule may depend on
-// the budget: on what is limited, and on how much time there is.
+// the budget: on what is limited, and on how much time there is. Each call makes new
+// ones, so that repetitions of a method may run side by side.
 func (m Method) Make(space *assay.Space, seed uint64, budget config.Budget) (assay.Searcher, assay.Stopper, error) {
 	p := &Problem{Space: space, Definition: &config.Study{
 		Search: config.Method{Name: m.Searcher, Seed: seed, Options: m.Search},

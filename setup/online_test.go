@@ -11,7 +11,8 @@ import (
 	"github.com/assay-run/assay/online"
 )
 
-const tiles = "parameters: {x: {type: int, min: 0, max: 5, default: 2}, y: [1, 2, 4]}\nrepeat: {runs: 3, estimator: median}\n"
+const tiles = "parameters: {x: {type: int, min: 0, max: 5, default: 2}, y: [1, 2, 4]}\nrepeat: {runs: 3, " +
+	"estimator: median}\n"
 
 // onlineProblem reads a definition that is tuned on line.
 func onlineProblem(t testing.TB, text, searcher string) (*Problem, error) {
@@ -120,12 +121,14 @@ func TestOnlineStudyOfOldForm(t *testing.T) {
 
 func TestOnlineFlaws(t *testing.T) {
 	for text, want := range map[string]string{
-		tiles + "objective: {maximize: elapsed}\n":       "tiles.yaml: on line, what the ranks report is minimized",
-		tiles + "subject_to: max_rss < 5\n":              "tiles.yaml: on line, what the ranks report is minimized",
-		"parameters: {x: {type: int, min: 3, max: 3}}\n": "tiles.yaml: nothing to tune: the space has one configuration",
-		tiles + "place: {on: local}\n":                   "tiles.yaml:3:13: on line, the ranks of the program run",
-		tiles + "search: oracle\n":                       `tiles.yaml:3:9: no searcher "oracle"`,
-		tiles + "search: {name: pso, particles: none}\n": "tiles.yaml:3:21: search option particles: none is not a whole number from 1",
+		tiles + "objective: {maximize: elapsed}\n": "tiles.yaml: on line, what the ranks report is minimized",
+		tiles + "subject_to: max_rss < 5\n":        "tiles.yaml: on line, what the ranks report is minimized",
+		"parameters: {x: {type: int, min: 3, max: 3}}\n": "tiles.yaml: nothing to tune: the space has one " +
+			"configuration",
+		tiles + "place: {on: local}\n": "tiles.yaml:3:13: on line, the ranks of the program run",
+		tiles + "search: oracle\n":     `tiles.yaml:3:9: no searcher "oracle"`,
+		tiles + "search: {name: pso, particles: none}\n": "tiles.yaml:3:21: search option particles: none is not " +
+			"a whole number from 1",
 	} {
 		_, err := onlineProblem(t, text, "")
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -19,7 +19,10 @@ import (
 func predictions(space *assay.Space, rule assay.Stopper) (out []float64) {
 	var history []assay.Trial
 	for i := range int64(24) {
-		tr := assay.Trial{Proposal: assay.Proposal{ID: i + 1, Config: assay.Config{float64(i*5%9 + 1)}}, State: assay.Done}
+		tr := assay.Trial{
+			Proposal: assay.Proposal{ID: i + 1, Config: assay.Config{float64(i*5%9 + 1)}},
+			State:    assay.Done,
+		}
 		tr.Value = 10 * math.Exp(tr.Config[0]/3+0.1*math.Sin(float64(7*i)))
 		if i > 8 && i%4 == 0 {
 			tr.State, tr.Value, tr.Decision = assay.Censored, 9, &assay.Decision{Stop: true, Predicted: 4 * tr.Value}
@@ -28,7 +31,10 @@ func predictions(space *assay.Space, rule assay.Stopper) (out []float64) {
 	}
 	for _, n := range []int{3, 8, 16, 24} {
 		for _, value := range []float64{1, 12} {
-			running := assay.Trial{Proposal: assay.Proposal{ID: 99, Config: assay.Config{6}}, State: assay.Running, Value: value}
+			running := assay.Trial{
+				Proposal: assay.Proposal{ID: 99, Config: assay.Config{6}}, State: assay.Running,
+				Value: value,
+			}
 			out = append(out, rule.Decide(history[:n], running).Predicted)
 		}
 	}
@@ -50,10 +56,15 @@ func TestPredictiveOptions(t *testing.T) {
 		{nil, stop.PredictiveOptions{}},
 		{map[string]any{"base": 0.5}, stop.PredictiveOptions{AFT: model.AFT{Base: 0.5}}},
 		{map[string]any{"distribution": "normal"}, stop.PredictiveOptions{AFT: model.AFT{Distribution: model.Normal}}},
-		{map[string]any{"distribution": "logistic"}, stop.PredictiveOptions{AFT: model.AFT{Distribution: model.Logistic}}},
+		{
+			map[string]any{"distribution": "logistic"},
+			stop.PredictiveOptions{AFT: model.AFT{Distribution: model.Logistic}},
+		},
 		{map[string]any{"stopped": "keep"}, stop.PredictiveOptions{Stopped: stop.KeepStopped}},
 		{map[string]any{"stopped": "impute"}, stop.PredictiveOptions{Stopped: stop.ImputeStopped}},
 		{map[string]any{"model": "boost"}, stop.PredictiveOptions{Learner: model.Boost{}, Standard: true}},
+		{map[string]any{"rounds": 3.0}, stop.PredictiveOptions{AFT: model.AFT{Boost: model.Boost{Rounds: 3}}}},
+		{map[string]any{"rounds": "auto"}, stop.PredictiveOptions{AutoRounds: true}},
 		{map[string]any{"after": 2.0}, stop.PredictiveOptions{After: 2}},
 	} {
 		makes, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: c.options}})
@@ -71,7 +82,7 @@ func TestPredictiveOptions(t *testing.T) {
 		}
 		seen = append(seen, got)
 	}
-	for _, o := range []map[string]any{{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}} {
+	for _, o := range []map[string]any{{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}, {"rounds": "many"}, {"rounds": 0.0}} {
 		if _, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: o}}); err == nil {
 			t.Errorf("%v is accepted", o)
 		}
@@ -86,7 +97,8 @@ func TestPosteriorIsWired(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Problem{Space: space, Definition: &config.Study{
-		Search: config.Method{Name: "bayes"}, Stop: config.Stop{Rule: posteriorStop}, Budget: config.Budget{Time: time.Hour},
+		Search: config.Method{Name: "bayes"}, Stop: config.Stop{Rule: posteriorStop},
+		Budget: config.Budget{Time: time.Hour},
 	}}
 	if err := p.readMethod(); err != nil {
 		t.Fatal(err)

@@ -23,8 +23,9 @@ func TestStoreAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, path := range map[string]string{
-		"": standard, "a.db": "a.db", "sqlite:b.db": "b.db", "sqlite:": standard, "./memory": "./memory", "sub/odd:name.db": "sub/odd:name.db",
-		"memory": "", "memory:": "",
+		"": standard, "a.db": "a.db", "sqlite:b.db": "b.db", "sqlite:": standard, "./memory": "./memory",
+		"sub/odd:name.db": "sub/odd:name.db",
+		"memory":          "", "memory:": "",
 	} {
 		s, err := OpenStore(t.Context(), at)
 		if err != nil {
@@ -56,7 +57,10 @@ func TestStoreAddresses(t *testing.T) {
 func TestReadStore(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	t.Setenv("XDG_STATE_HOME", state)
-	for _, at := range []string{"", filepath.Join(state, "other.db"), "sqlite:" + filepath.Join(state, "third.db"), "memory"} {
+	for _, at := range []string{
+		"", filepath.Join(state, "other.db"), "sqlite:" + filepath.Join(state, "third.db"),
+		"memory",
+	} {
 		s, err := ReadStore(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +83,8 @@ func TestReadStore(t *testing.T) {
 // fails is not.
 func TestUnopened(t *testing.T) {
 	for errno, class := range map[syscall.Errno]assay.Class{
-		syscall.EACCES: assay.ClassUsage, syscall.EROFS: assay.ClassUsage, syscall.ENOSPC: assay.ClassIO, syscall.EIO: assay.ClassIO,
+		syscall.EACCES: assay.ClassUsage, syscall.EROFS: assay.ClassUsage, syscall.ENOSPC: assay.ClassIO,
+		syscall.EIO: assay.ClassIO,
 	} {
 		err := unopened(fmt.Errorf("%w: %w", sqlite.ErrIO,
 			&fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno}))
@@ -114,7 +119,8 @@ func TestStoreThatIsNone(t *testing.T) {
 func TestTables(t *testing.T) {
 	methods := rows(Methods(), func(m Method) Row { return Row{Name: m.Name, Summary: m.Summary} })
 	for what, table := range map[string][]Row{
-		"searchers": Searchers(), "stopping rules": Stoppers(), "runners": Runners(), "stores": Stores(), "methods": methods,
+		"searchers": Searchers(), "stopping rules": Stoppers(), "runners": Runners(), "stores": Stores(),
+		"methods": methods,
 	} {
 		seen := map[string]bool{}
 		for _, r := range table {

@@ -298,7 +298,8 @@ func TestTableStudy(t *testing.T) {
 
 // Looking at what a study would try first does not spend it.
 func TestPreview(t *testing.T) {
-	def := define(t, "f.yaml", "command: [p, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 7}}\nsearch: grid\n")
+	def := define(t, "f.yaml",
+		"command: [p, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 7}}\nsearch: grid\n")
 	p, err := New(def, Options{Runner: &fakeRunner{}})
 	if err != nil {
 		t.Fatal(err)

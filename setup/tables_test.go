@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,11 @@ func pageTables() map[string][]string {
 	}
 	page := map[string][]string{
 		"## Searchers":              {"| `--search` | what it does | options |", "|---|---|---|"},
+		"## Learners of bayes":      {"| `learner` | what it is |", "|---|---|"},
 		"## Stopping rules":         {"| `--stop` | what it does | options |", "|---|---|---|"},
 		"## Methods of assay bench": {"| `--methods` | what it is | searcher | stopping rule |", "|---|---|---|---|"},
+		"## Runners":                {"| `--on` | what it does |", "|---|---|"},
+		"## Stores":                 {"| `--store` | what it is |", "|---|---|"},
 	}
 	add := func(heading, format string, args ...any) {
 		page[heading] = append(page[heading], fmt.Sprintf(format, args...))
@@ -28,6 +32,12 @@ func pageTables() map[string][]string {
 	}
 	for _, r := range Stoppers() {
 		add("## Stopping rules", "| `%s` | %s | %s |", r.Name, r.Summary, options(r))
+	}
+	short := map[string][]Row{"## Learners of bayes": Learners(), "## Runners": Runners(), "## Stores": Stores()}
+	for heading, table := range short {
+		for _, r := range table {
+			add(heading, "| `%s` | %s |", r.Name, r.Summary)
+		}
 	}
 	for _, m := range NamedMethods() {
 		add("## Methods of assay bench", "| `%s` | %s | %s | %s |", m.Name, m.Summary, withOptions(m.Searcher,
@@ -47,11 +57,12 @@ func withOptions(name string, options map[string]any) string {
 	return text
 }
 
+const searchersPage = "../docs/searchers.md"
+
 // The page of the searchers has the rows of the tables, in their order. With
 // UPDATE_DOCS=1 it is written.
 func TestSearchersPage(t *testing.T) {
-	const file = "../docs/searchers.md"
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(searchersPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +70,7 @@ func TestSearchersPage(t *testing.T) {
 	for heading, want := range pageTables() {
 		_, part, ok := strings.Cut(page, "\n"+heading+"\n")
 		if !ok {
-			t.Errorf("no heading %q", heading)
+			t.Errorf("%s: no heading %q", searchersPage, heading)
 			continue
 		}
 		part, _, _ = strings.Cut(part, "\n## ")
@@ -68,18 +79,64 @@ func TestSearchersPage(t *testing.T) {
 			page = strings.Replace(page, strings.Join(got, "\n"), strings.Join(want, "\n"), 1)
 			continue
 		}
-		for i, row := range want {
-			if i >= len(got) || got[i] != row {
-				t.Errorf("under %q, row %d should be\n%s", heading, i+1, row)
-			}
-		}
-		for _, row := range got[min(len(got), len(want)):] {
-			t.Errorf("under %q there is a row too many:\n%s", heading, row)
+		for _, flaw := range tableFlaws(got, want) {
+			t.Errorf("%s, under %q: %s\nUPDATE_DOCS=1 go test ./setup -run SearchersPage writes it",
+				searchersPage, heading, flaw)
 		}
 	}
 	if os.Getenv("UPDATE_DOCS") != "" {
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		if err := os.WriteFile(searchersPage, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// tableFlaws returns what keeps the rows of a page from being those that it should have: only the
+// rows concerned.
+func tableFlaws(got, want []string) (flaws []string) {
+	for _, row := range want {
+		if !slices.Contains(got, row) {
+			flaws = append(flaws, "this row is missing:\n"+row)
+		}
+	}
+	for _, row := range got {
+		if !slices.Contains(want, row) {
+			flaws = append(flaws, "this row is of nothing in the table:\n"+row)
+		}
+	}
+	if flaws == nil && !slices.Equal(got, want) {
+		flaws = append(flaws, "the rows are not in the order of the table, or one is there twice")
+	}
+	return flaws
+}
+
+func TestTableFlaws(t *testing.T) {
+	want := []string{"a", "b", "c"}
+	for _, c := range []struct{ got, flaws []string }{
+		{want, nil},
+		{[]string{"b", "c"}, []string{"missing:\na"}},
+		{[]string{"a", "B", "c"}, []string{"missing:\nb", "nothing in the table:\nB"}},
+		{[]string{"a", "c", "b"}, []string{"order"}},
+		{[]string{"a", "b", "c", "c"}, []string{"twice"}},
+		{nil, []string{"missing:\na", "missing:\nb", "missing:\nc"}},
+	} {
+		got := tableFlaws(c.got, want)
+		if !slices.EqualFunc(got, c.flaws, strings.Contains) {
+			t.Errorf("%q: got %q, want %q", c.got, got, c.flaws)
+		}
+	}
+}
+
+// The guide has a row for every kind of metric sources.
+func TestGuideOfMetricSources(t *testing.T) {
+	const guide = "../docs/guide.md"
+	page, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form := range strings.SplitSeq(assay.SourceForms(), ", ") {
+		if !strings.Contains(string(page), "`"+form+"`") {
+			t.Errorf("%s: the table of metric sources has no `%s`", guide, form)
 		}
 	}
 }
@@ -99,7 +156,10 @@ func tableIn(part string) (rows []string) {
 
 // TestMethodsAreMade makes every method on a small space.
 func TestMethodsAreMade(t *testing.T) {
-	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}, {Name: "c", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}}})
+	space, err := assay.NewSpace([]assay.Param{
+		{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9},
+		{Name: "c", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,20 +210,43 @@ func TestWrongOptions(t *testing.T) {
 		search, stop      map[string]any
 		want              string
 	}{
-		{"bayes", "none", map[string]any{"learner": "oracle"}, nil, `search option learner: "oracle" is none of forest, gp`},
+		{
+			"bayes", "none",
+			map[string]any{"learner": "oracle"},
+			nil,
+			`search option learner: "oracle" is none of forest, gp`,
+		},
 		{"bayes", "none", map[string]any{"stopped": "maybe"}, nil, `"maybe" is neither impute nor drop`},
 		{"bayes", "none", map[string]any{"penalty": 0.5}, nil, "search option penalty: 0.5 is not a number from 1.01"},
 		{"bayes", "none", map[string]any{"penal": 2.0}, nil, `has no option "penal"`},
-		{"random", "predictive", nil, map[string]any{"model": "oracle"}, `stop option model: "oracle" is neither aft nor boost`},
+		{
+			"random", "predictive", nil,
+			map[string]any{"model": "oracle"},
+			`stop option model: "oracle" is neither aft nor boost`,
+		},
 		{"random", "predictive", nil, map[string]any{"confidence": 1.0}, "stop option confidence: 1 is not a number"},
 		{"random", "predictive", nil, map[string]any{"after": 1.5}, "stop option after: 1.5 is not a whole number"},
 		{"random", "static", nil, map[string]any{"after": 2.0}, `stopping rule static has no option "after"`},
 		{"random", "never", nil, nil, `no stopping rule "never" (there are auto, none`},
 		{"oracle", "none", nil, nil, `no searcher "oracle" (there are auto, bayes`},
-		{"nimo", "none", map[string]any{"threshold": 2.0}, nil, "search option threshold: it is an option of method: published"},
+		{
+			"nimo", "none",
+			map[string]any{"threshold": 2.0},
+			nil,
+			"search option threshold: it is an option of method: published",
+		},
+		{
+			"nimo", "none",
+			map[string]any{"method": "published", "regression": "trees"},
+			nil,
+			"search option regression: method: published has linear regression alone",
+		},
 		{"nimo", "none", map[string]any{"cores": "c"}, nil, `search option cores: there is no parameter "c"`},
 	} {
-		st := &config.Study{Search: config.Method{Name: c.searcher, Options: c.search}, Stop: config.Stop{Rule: c.stopper, Options: c.stop}}
+		st := &config.Study{
+			Search: config.Method{Name: c.searcher, Options: c.search},
+			Stop:   config.Stop{Rule: c.stopper, Options: c.stop},
+		}
 		err := (&Problem{Definition: st, Space: space}).readMethod()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)

@@ -20,7 +20,10 @@ func TestWrappers(t *testing.T) {
 		s := prune.Study{Name: "earlier", Params: space.Params, Goal: goal}
 		for c := range space.All() {
 			id := int64(len(s.Trials) + 1)
-			s.Trials = append(s.Trials, assay.Trial{Proposal: assay.Proposal{ID: id, Config: c}, State: assay.Done, Value: float64(id)})
+			s.Trials = append(s.Trials, assay.Trial{
+				Proposal: assay.Proposal{ID: id, Config: c}, State: assay.Done,
+				Value: float64(id),
+			})
 		}
 		return prune.NewKnowledge(space, goal, []prune.Study{s})
 	}
@@ -35,8 +38,18 @@ func TestWrappers(t *testing.T) {
 			return search.First(in, s.Nearest(make(assay.Config, s.Dim())))
 		}},
 		{Name: "penalize", Wrap: of(func(in assay.Searcher) assay.Searcher { return search.Penalize(in, 10) })},
-		{Name: "repeat", Wrap: of(func(in assay.Searcher) assay.Searcher { return repeated(in, config.Repeat{Runs: 3}) }), Ends: narrower},
-		{Name: "repeat auto", Wrap: of(func(in assay.Searcher) assay.Searcher { return repeated(in, config.Repeat{Auto: true}) }), Ends: narrower},
+		{
+			Name: "repeat", Wrap: of(func(in assay.Searcher) assay.Searcher {
+				return repeated(in,
+					config.Repeat{Runs: 3})
+			}), Ends: narrower,
+		},
+		{
+			Name: "repeat auto", Wrap: of(func(in assay.Searcher) assay.Searcher {
+				return repeated(in,
+					config.Repeat{Auto: true})
+			}), Ends: narrower,
+		},
 		{
 			Name: "pruner", Needs: narrower, Ends: narrower, Own: observer,
 			Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
@@ -47,10 +60,23 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
+		{
+			Name: "pruner as published", Needs: narrower, Ends: narrower, Own: observer,
+			Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+				p, err := prune.New(in, knowledge(s), prune.Options{Rule: prune.Published})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			},
+		},
 		// A transfer is brought back as a whole: its memos are not those of the searcher inside.
-		{Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...), Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
-			return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
-		}},
+		{
+			Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...),
+			Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+				return prune.NewTransfer(in, knowledge(s), prune.TransferOptions{})
+			},
+		},
 		{Name: "cost model around", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return costmodel.NewActiveLearner(s, costmodel.Options{}).Around(in)
 		}},

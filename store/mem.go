@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -20,6 +18,7 @@ import (
 // process. An Append costs one small copy per event; Trials and Summary read
 // all events of the study.
 type Mem struct {
+	projector
 	mu      sync.RWMutex
 	studies map[string]*memStudy
 	locks   map[string]string // who holds it, by study
@@ -46,7 +45,9 @@ type memStudy struct {
 
 // NewMem returns an empty store.
 func NewMem() *Mem {
-	return &Mem{studies: map[string]*memStudy{}, locks: map[string]string{}}
+	m := &Mem{studies: map[string]*memStudy{}, locks: map[string]string{}}
+	m.projector = projector{m.history, m.Studies}
+	return m
 }
 
 // Create implements [assay.Store].
@@ -232,72 +233,17 @@ func (m *Mem) Events(ctx context.Context, study string, after assay.Position) it
 	}
 }
 
-// projection returns the summary and the rows by trial ID.
-func (m *Mem) projection(ctx context.Context, study string) (assay.Summary, map[int64]assay.TrialRow, error) {
+// history returns when a study was made, and copies of its events.
+func (m *Mem) history(ctx context.Context, study string) (time.Time, []assay.Event, error) {
 	s, events, err := m.get(ctx, "read", study)
 	if err != nil {
-		return assay.Summary{}, nil, err
+		return time.Time{}, nil, err
 	}
-	sum := NewSummary(study, s.created)
-	rows := map[int64]assay.TrialRow{}
-	for _, e := range events {
-		id, _ := TrialOf(e)
-		old, known := rows[id]
-		if row, changed := Project(&sum, cloneEvent(e), old.Trial, known); changed {
-			rows[id] = row
-		}
+	copies := make([]assay.Event, len(events))
+	for i, e := range events {
+		copies[i] = cloneEvent(e)
 	}
-	return sum, rows, nil
-}
-
-// Trials implements [assay.Projector].
-func (m *Mem) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
-	return func(yield func(assay.TrialRow, error) bool) {
-		_, rows, err := m.projection(ctx, study)
-		if err != nil {
-			yield(assay.TrialRow{}, err)
-			return
-		}
-		for _, id := range behind(slices.Sorted(maps.Keys(rows)), after, n) {
-			if !yield(rows[id], nil) {
-				return
-			}
-		}
-	}
-}
-
-// behind returns the sorted keys greater than after, the first n if n > 0.
-func behind[K cmp.Ordered](keys []K, after K, n int) []K {
-	i, found := slices.BinarySearch(keys, after)
-	if found {
-		i++
-	}
-	if keys = keys[i:]; n > 0 {
-		keys = keys[:min(n, len(keys))]
-	}
-	return keys
-}
-
-// Summary implements [assay.Projector].
-func (m *Mem) Summary(ctx context.Context, study string) (assay.Summary, error) {
-	sum, _, err := m.projection(ctx, study)
-	return sum, err
-}
-
-// Summaries implements [assay.Projector].
-func (m *Mem) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
-	return func(yield func(assay.Summary, error) bool) {
-		for _, name := range behind(m.names(), after, n) {
-			sum, err := m.Summary(ctx, name)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				yield(assay.Summary{}, err)
-				return
-			}
-			if err == nil && !yield(sum, nil) {
-				return
-			}
-		}
-	}
+	return s.created, copies, nil
 }
 
 // Remove implements [assay.Remover]. It returns an error that matches

@@ -105,9 +105,10 @@ func benchOverhead(b *testing.B, st assay.Store, before int) {
 	}
 	trials := func(n int) {
 		s := &study.Study{
-			Name: "s", Space: sp, Goal: elapsed, Store: st, Runner: instant{}, Searcher: search.Cache(search.NewRandom(sp, 1)),
-			Budget:  study.Budget{Trials: n},
-			Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
+			Name: "s", Space: sp, Goal: elapsed, Store: st, Runner: instant{},
+			Searcher: search.Cache(search.NewRandom(sp, 1)),
+			Budget:   study.Budget{Trials: n},
+			Command:  func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
 		}
 		if r, err := s.Run(b.Context()); err != nil || len(r.Trials) != n {
 			b.Fatalf("%d trials of %d: %v", len(r.Trials), n, err)
@@ -178,9 +179,10 @@ func TestMemoryOfALongStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &study.Study{
-		Name: "s", Space: sp, Goal: elapsed, Store: st, Runner: talkative{}, Searcher: search.Cache(search.NewRandom(sp, 1)),
-		Budget:  study.Budget{Trials: 10000},
-		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
+		Name: "s", Space: sp, Goal: elapsed, Store: st, Runner: talkative{},
+		Searcher: search.Cache(search.NewRandom(sp, 1)),
+		Budget:   study.Budget{Trials: 10000},
+		Command:  func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
 	}
 	var most uint64
 	s.Notify = func(p study.Progress) {

@@ -8,7 +8,14 @@ import (
 
 // check runs the best and the first configuration again, alternately, until
 // each has been repeated Check times or the time budget is spent, so that the
-// gain is stated from runs that the choice of the best did not depend on.
+// gain is stated from runs that the choice of the best did not depend on. The best
+// of many trials is partly the luckiest: its own value promises too much.
+//
+// The runs are made one at a time, whatever Parallel is, so that neither
+// configuration has the machine to itself when the other has not. They alternate, so
+// that a machine that changes slowly changes for both. No stopper ends them. Those
+// on record count: a session that goes on makes the rest.
+//
 // Nothing is run if there is nothing to compare: no best trial, a first trial
 // that did not end well, or one configuration.
 func (l *loop) check(ctx context.Context) error {
@@ -43,7 +50,8 @@ func (l *loop) check(ctx context.Context) error {
 		if o.err != nil {
 			return o.err
 		}
-		if o.lost || o.trial.State == assay.Censored { // no time for another
+		// Cut off by the end of the budget: half a run compares nothing.
+		if o.lost || o.trial.State == assay.Censored {
 			return nil
 		}
 		o.trial.ID = next.ID
@@ -57,7 +65,8 @@ func (l *loop) check(ctx context.Context) error {
 	}
 }
 
-// interrupted reports whether the user asked the study to end.
+// interrupted reports whether the user asked the study to end, and sets endedBy for
+// Drain; Run sets it for ctx.
 func (l *loop) interrupted(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

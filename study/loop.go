@@ -3,9 +3,6 @@ package study
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,25 +12,29 @@ import (
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
-// repeated runs at the end.
+// repeated runs at the end. A search that has found nothing better than its first
+// trial keeps nothing back.
 const checkShare = 0.2
 
 // loop is the state of one run of a study. All but history is owned by the
-// goroutine of Run.
+// goroutine of Run: a trial is given copies of what it needs, and its outcome comes
+// back through a channel. So nothing but history needs a lock.
 type loop struct {
 	*Study
 	clock   assay.Clock
 	actors  actors // nil for a real clock
 	began   time.Time
-	before  time.Duration // spent by earlier sessions
-	open    []assay.Proposal
+	before  time.Duration    // spent by earlier sessions
+	open    []assay.Proposal // on record and not started, in the order in which they were asked
 	running []Running
-	ended   chan outcome
-	alone   *outcome // of a trial that ran in the loop's own goroutine
-	checks  []assay.Trial
-	cuts    int            // on record
-	at      assay.Position // in the record: read and written up to here
-	runs    tally
+	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
+	// place among the actors of a simulated clock until the loop takes the outcome.
+	ended  chan outcome
+	alone  *outcome // of a trial that ran in the loop's own goroutine
+	checks []assay.Trial
+	cuts   int            // on record
+	at     assay.Position // in the record: read and written up to here
+	runs   tally
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -48,12 +49,15 @@ type loop struct {
 	endedBy  string
 }
 
+// An outcome is what became of a run. A lost one leaves its proposal open: there is
+// nothing to record, and the next session runs it again.
 type outcome struct {
 	trial assay.Trial
 	lost  bool // cut off by the budget with nothing learned, or interrupted
 	err   error
 }
 
+// newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{Study: s, clock: s.Clock, ended: make(chan outcome)}
 	if l.clock == nil {
@@ -64,6 +68,7 @@ func newLoop(s *Study) *loop {
 	return l
 }
 
+// enter and leave say to a simulated clock that an actor begins and ends to run.
 func (l *loop) enter() {
 	if l.actors != nil {
 		l.actors.Enter()
@@ -76,17 +81,28 @@ func (l *loop) leave() {
 	}
 }
 
+// spent returns the time of the study over all sessions.
 func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
 
+// notify shows what changed. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
-		p := Progress{Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks), Replay: replay}
+		p := Progress{
+			Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
+			Replay: replay,
+		}
 		l.Notify(p)
 	}
 }
 
-// search keeps trials in flight until something ends it, and sets endedBy. A
-// session that has lost its study to another ends its runs.
+// search keeps trials in flight until something ends it, and sets endedBy.
+//
+// After an error nothing is started any more, and the trials in flight are waited
+// for: what they measure is worth keeping. Only a session that has lost its study
+// to another ends its runs, since the other makes them again. The errors of several
+// trials are joined, each once.
+//
+// Invariant: running holds exactly the trials whose outcome has not been taken.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -120,7 +136,8 @@ func (l *loop) search(ctx context.Context) error {
 }
 
 // fill starts trials while there is room for them, those that an earlier session
-// left open first. It sets endedBy if something ended the search.
+// left open first. It sets endedBy if something ended the search. It returns
+// without an error if the searcher waits for a trial in flight.
 func (l *loop) fill(ctx context.Context) error {
 	for {
 		if l.endedBy = l.over(ctx); l.endedBy != "" {
@@ -141,7 +158,8 @@ func (l *loop) fill(ctx context.Context) error {
 	}
 }
 
-// room returns how many more trials may be in flight.
+// room returns how many more trials may be in flight. It is negative when a Runner
+// has less room than it had.
 func (l *loop) room() int {
 	room := l.capacity() - len(l.running)
 	if n := l.Budget.Trials; n > 0 {
@@ -167,8 +185,8 @@ func (l *loop) capacity() int {
 // capacityEvery is how often a Runner that changes its capacity is asked for it.
 const capacityEvery = 200 * time.Millisecond
 
-// pause waits until the Runner may have room again. It returns why the study is
-// over, or "".
+// pause waits in real time until the Runner may have room again: a Runner whose
+// capacity changes is none of a simulation. It returns why the study is over, or "".
 func (l *loop) pause(ctx context.Context) string {
 	select {
 	case <-ctx.Done():
@@ -183,7 +201,11 @@ func (l *loop) pause(ctx context.Context) string {
 // once nothing runs, or if it waits for a trial that does.
 //
 // The searcher is asked for as many as there is room for, so that repetitions
-// can be interleaved and the points of one poll run side by side.
+// can be interleaved and the points of one poll run side by side. The events say
+// for how many it was asked: a replay makes the same calls.
+//
+// Cuts come before the proposals in the record, since the searcher made them before
+// it proposed.
 func (l *loop) ask(ctx context.Context, n int) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
@@ -217,7 +239,9 @@ func (l *loop) newCuts() (events []assay.Event) {
 	return events
 }
 
-// over returns why the study is over, or "".
+// over returns why the study is over, or "". What the user wants comes first, then
+// what the study was made for, then what it may cost: of several reasons the record
+// has that one.
 func (l *loop) over(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return "interrupt"
@@ -243,7 +267,8 @@ func (l *loop) over(ctx context.Context) string {
 func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spent() }
 
 // reserve returns the time kept back for the repeated runs at the end: what
-// they will take, as far as that is known, within checkShare of the budget.
+// they will take, as far as that is known, within checkShare of the budget. It
+// changes with every better trial, so what is left can grow as well as shrink.
 func (l *loop) reserve() time.Duration {
 	if l.Check <= 0 {
 		return 0
@@ -255,7 +280,11 @@ func (l *loop) reserve() time.Duration {
 	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
 }
 
-// launch starts a trial, whose outcome wait returns.
+// launch starts a trial, whose outcome wait returns. What is left of the budget is
+// read now, so that a trial which waited in open is not given time that has passed.
+//
+// The ID is taken here and not in the trial's goroutine: runs of one configuration
+// are numbered in the order in which they begin.
 func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	l.running = append(l.running, Running{p, l.clock.Now()})
 	limit := time.Duration(0)
@@ -272,7 +301,7 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 	}
 	l.enter()
 	go func() {
-		// The token of Enter goes to the loop with the outcome.
+		// The place of enter among the actors goes to the loop with the outcome.
 		l.ended <- l.trial(ctx, p, id, limit, l.Stopper)
 	}()
 }
@@ -287,7 +316,11 @@ const (
 )
 
 // wait blocks until a trial ends, Drain is closed for the first time, or it is
-// time to ask the Runner for its capacity again.
+// time to ask the Runner for its capacity again. Once something has ended the
+// search, only trials are waited for: a closed Drain would be ready for ever.
+//
+// The loop leaves the clock while it waits. An outcome brings a place with it; for
+// anything else the loop enters again.
 func (l *loop) wait() (outcome, happening) {
 	if l.alone != nil {
 		o := *l.alone
@@ -303,7 +336,7 @@ func (l *loop) wait() (outcome, happening) {
 	}
 	l.leave()
 	select {
-	case o := <-l.ended: // and with it the token
+	case o := <-l.ended: // and with it a place among the actors
 		return o, ended
 	case <-drain:
 		l.enter()
@@ -315,7 +348,8 @@ func (l *loop) wait() (outcome, happening) {
 }
 
 // settle records the outcome of a trial and tells the searcher. What cannot be
-// recorded is in the Result all the same.
+// recorded is in the Result all the same, but the searcher does not hear of it: it
+// must not know more than the record.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
@@ -334,7 +368,8 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	return l.Searcher.Tell(o.trial)
 }
 
-// keepOutput hands out the output of a run and forgets it.
+// keepOutput hands out the output of a run and forgets it, so that a long study
+// does not hold every output in memory.
 func (l *loop) keepOutput(t *assay.Trial) {
 	if l.Output != nil {
 		l.Output(*t)
@@ -342,7 +377,9 @@ func (l *loop) keepOutput(t *assay.Trial) {
 	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
 }
 
-// remember adds a trial in a final state to the history.
+// remember adds a trial in a final state to the history. Of equal values the trial
+// that ended first stays the best. The first trial is that of ID 1, whatever its
+// state: it is what the best is compared with.
 func (l *loop) remember(t assay.Trial) {
 	if t.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
 		l.best = &t
@@ -355,136 +392,15 @@ func (l *loop) remember(t assay.Trial) {
 	l.history = append(l.history, t)
 }
 
-// past returns the trials so far, for an observer.
+// past returns the trials so far, for an observer. The slice has no room behind its
+// end: the loop goes on appending while the observer reads.
 func (l *loop) past() []assay.Trial {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.history[:len(l.history):len(l.history)]
 }
 
-// trial runs one proposal to its final state. id is that of its first attempt.
-// left is what remains of the time budget, 0 for no limit; stopper may be nil.
-func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration, stopper assay.Stopper) outcome {
-	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
-	job, err := l.Command(p.Config)
-	if err != nil {
-		return outcome{trial: t, err: err}
-	}
-	job.ID = id
-	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
-	if cut {
-		job.Limit = left
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	retries := l.Retries
-	if retries == 0 {
-		retries = 2
-	}
-	for {
-		t.Attempts++
-		job.ID.Attempt = t.Attempts
-		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
-		if !unknown(ctx, err) || t.Attempts > retries {
-			break
-		}
-	}
-	t.Ended = l.clock.Now()
-	return l.judge(ctx, t, cut, err)
-}
-
-// unknown reports whether an error of a Runner leaves open what became of the
-// run, so that another attempt may tell.
-func unknown(ctx context.Context, err error) bool {
-	return err != nil && ctx.Err() == nil && !errors.Is(err, assay.ErrLimit) && !hopeless(err)
-}
-
-// hopeless reports whether every attempt will end in the same error.
-func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup)
-}
-
-// observer returns the callback that asks stopper about the running trial t and
-// cancels its run, or nil if nothing can stop it.
-func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
-	if stopper == nil || !l.Goal.Grows {
-		return nil
-	}
-	stopped := false
-	return func(m assay.Measurement) {
-		v, err := l.Goal.Value(m)
-		if stopped || err != nil {
-			return
-		}
-		now := t
-		now.Measurement, now.Value = m, v
-		if d := stopper.Decide(l.past(), now); d.Stop {
-			stopped = true
-			d.At = m.Elapsed
-			cancel(&stopError{d})
-		}
-	}
-}
-
-// stopError is ErrStopped with the decision that caused it.
-type stopError struct{ assay.Decision }
-
-func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
-func (e *stopError) Is(target error) bool { return target == ErrStopped }
-
-// judge turns what the Runner returned into the trial's final state.
-func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
-	m := t.Measurement
-	value, verr := l.Goal.Value(m)
-	var stop *stopError
-	switch {
-	case errors.As(err, &stop):
-		if verr != nil { // growing metrics are measured while the run goes on
-			return outcome{trial: failed(t, verr.Error())}
-		}
-		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
-	case errors.Is(err, assay.ErrLimit):
-		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
-		if cut {
-			t.Reason = "the study's time budget was spent"
-		}
-		switch {
-		case l.Goal.Grows && verr == nil:
-			t.State, t.Value = assay.Censored, value
-		case cut:
-			return outcome{trial: t, lost: true}
-		default:
-			t = failed(t, t.Reason)
-		}
-	case err != nil && ctx.Err() != nil:
-		return outcome{trial: t, lost: true}
-	case errors.Is(err, assay.ErrSetup):
-		return outcome{trial: t, err: err}
-	case err != nil && hopeless(err):
-		t = failed(t, err.Error())
-	case err != nil:
-		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
-	case m.ExitCode != 0:
-		t = failed(t, exitReason(m))
-	case verr != nil:
-		t = failed(t, verr.Error())
-	default:
-		t.State, t.Value = assay.Done, value
-		if broken, err := l.Goal.Broken(m); err != nil {
-			t = failed(t, err.Error())
-		} else if broken != "" {
-			t.State, t.Reason = assay.Infeasible, "breaks "+broken
-		}
-	}
-	return outcome{trial: t}
-}
-
-func failed(t assay.Trial, reason string) assay.Trial {
-	t.State, t.Value, t.Reason = assay.Failed, math.Inf(1), reason
-	return t
-}
-
-// result collects what is known.
+// result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
 	r := Result{
 		Trials: l.history, Checks: l.checks, Spent: l.spent(), Overhead: l.overhead,

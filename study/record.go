@@ -11,7 +11,8 @@ import (
 )
 
 // Delays between attempts at an Append that failed: the first, and the longest.
-// Each is twice the one before.
+// Each is twice the one before. The first is short, since most stores that fail are
+// busy; the longest keeps a store that comes back from being missed for long.
 const (
 	firstDelay = 10 * time.Millisecond
 	lastDelay  = 5 * time.Second
@@ -22,6 +23,8 @@ const defaultPatience = 2 * time.Minute
 
 // append adds events to the record, all or none, made now. What cannot be
 // recorded does not happen: an error is final, and the same for all later calls.
+// Otherwise a store that fails once would leave a gap, and the record of a study
+// with a gap cannot be replayed.
 func (l *loop) append(ctx context.Context, events ...assay.Event) error {
 	return l.record(ctx, ctx, events)
 }
@@ -32,7 +35,9 @@ func (l *loop) keep(ctx context.Context, events ...assay.Event) error {
 	return l.record(ctx, context.WithoutCancel(ctx), events)
 }
 
-// record appends events with the context write, until wait is done.
+// record appends events with the context write, until wait is done. The times are
+// set once, before the first attempt: all attempts append the same events, which is
+// how the store tells a repetition from a conflict.
 func (l *loop) record(wait, write context.Context, events []assay.Event) error {
 	if l.unrecorded != nil {
 		return l.unrecorded
@@ -80,7 +85,8 @@ func (l *loop) insist(ctx context.Context, try func() (assay.Position, error)) (
 	}
 }
 
-// final reports whether another attempt at an Append is of no use.
+// final reports whether another attempt at an Append is of no use. Any other error,
+// one without a class included, may be of a disk or a connection that comes back.
 func final(err error) bool {
 	switch assay.ClassOf(err) {
 	case assay.ClassConflict, assay.ClassNotFound, assay.ClassUsage, assay.ClassLocked:

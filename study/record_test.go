@@ -28,7 +28,9 @@ type failing struct {
 	err         error // what they return
 }
 
-func (f *failing) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (f *failing) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position,
+	error,
+) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.n++; f.n < f.first || f.n > f.last {
@@ -83,10 +85,12 @@ func TestStoreFailsForAWhile(t *testing.T) {
 				s.Store = &failing{Store: mem, first: first, last: first + times - 1, err: errDisk}
 				r := mustRun(t, s)
 				if got := recordOf(t, mem); !slices.Equal(got, want) {
-					t.Errorf("append %d fails %d times: got the record\n%s\nwant\n%s", first, times, strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Errorf("append %d fails %d times: got the record\n%s\nwant\n%s", first, times,
+						strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 				if len(r.Trials) != 10 || len(s.Runner.(*fake).ran) != 12 {
-					t.Errorf("append %d fails %d times: %d trials, %d runs", first, times, len(r.Trials), len(s.Runner.(*fake).ran))
+					t.Errorf("append %d fails %d times: %d trials, %d runs", first, times, len(r.Trials),
+						len(s.Runner.(*fake).ran))
 				}
 			})
 		}
@@ -146,7 +150,8 @@ func TestStoreFailsForGood(t *testing.T) {
 					}
 				}
 				if len(f.ran) > asked {
-					t.Errorf("append %d: %d runs, %d proposals on record: nothing is run that is not recorded", first, len(f.ran), asked)
+					t.Errorf("append %d: %d runs, %d proposals on record: nothing is run that is not recorded", first,
+						len(f.ran), asked)
 				}
 				if len(r.Trials) != len(f.ran) {
 					t.Errorf("append %d: %d trials in the result, %d were measured", first, len(r.Trials), len(f.ran))
@@ -162,7 +167,8 @@ func TestStoreFailsForGood(t *testing.T) {
 // An error that another attempt cannot change ends the study at once.
 func TestStoreErrorsThatAreFinal(t *testing.T) {
 	for _, err := range []error{
-		assay.ErrConflict, assay.Errorf(assay.ClassUsage, "not storable"), assay.Errorf(assay.ClassNotFound, "removed"), context.Canceled,
+		assay.ErrConflict, assay.Errorf(assay.ClassUsage, "not storable"),
+		assay.Errorf(assay.ClassNotFound, "removed"), context.Canceled,
 	} {
 		inBubble(t, func(t *testing.T) {
 			s := newStudy(t, store.NewMem(), 10)

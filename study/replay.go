@@ -11,6 +11,11 @@ import (
 
 // replay reads the record, brings the searcher to where it was, and leaves in
 // open the proposals that neither ended nor were withdrawn.
+//
+// The events are read to the end before the first is played, because memos of the
+// searcher come before all other calls. at is their number: an event that somebody
+// adds from now on makes the next append a conflict. A new study has no events, and
+// all of this leaves the loop as it is.
 func (l *loop) replay(ctx context.Context) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()

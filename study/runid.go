@@ -4,8 +4,9 @@ import "github.com/assay-run/assay"
 
 // A tally numbers the runs of each configuration in the order of the record: a
 // proposal when it is asked, a check when it has been recorded. A session that
-// resumes the study therefore gives a run the ID that it had before. The zero
-// value is that of an empty record.
+// resumes the study therefore gives a run the ID that it had before: a Runner that
+// outlives its caller finds the run again, and a recorded table plays the same
+// repetition. The zero value is that of an empty record.
 type tally struct {
 	runs   map[string]int // of a configuration, by its Key
 	repeat map[int64]int  // of the proposals that are not told yet, by ID
@@ -28,7 +29,7 @@ func (t *tally) asked(p assay.Proposal) {
 	t.repeat[p.ID] = n
 }
 
-// told forgets a proposal that has ended; its run counts on.
+// told forgets a proposal that has ended or was withdrawn; its run counts on.
 func (t *tally) told(id int64) { delete(t.repeat, id) }
 
 // id returns the first attempt at a proposal, which it counts unless asked has.

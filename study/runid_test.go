@@ -105,7 +105,8 @@ func TestRunIDsAfterResume(t *testing.T) {
 				ids := append(session(st, 7).ids, session(st, 9).ids...)
 				for _, id := range ids {
 					if !seen[id] {
-						t.Errorf("parallel %d, killed after %d events: %v was never begun by a session that was not", parallel, k, id)
+						t.Errorf("parallel %d, killed after %d events: %v was never begun by a session that was not",
+							parallel, k, id)
 					}
 				}
 				if parallel == 1 && fmt.Sprint(ids) != fmt.Sprint(want[len(want)-len(ids):]) {

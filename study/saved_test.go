@@ -13,7 +13,10 @@ import (
 
 // ended returns a trial that took as many seconds as its value says.
 func ended(state assay.State, value float64) assay.Trial {
-	t := assay.Trial{State: state, Value: value, Measurement: assay.Measurement{Elapsed: time.Duration(value * float64(time.Second))}}
+	t := assay.Trial{
+		State: state, Value: value,
+		Measurement: assay.Measurement{Elapsed: time.Duration(value * float64(time.Second))},
+	}
 	if state == assay.Censored {
 		t.Decision = &assay.Decision{Stop: true, Predicted: math.NaN()}
 	}
@@ -37,13 +40,33 @@ func TestSaved(t *testing.T) {
 		{"nothing ran", nil, 0},
 		{"nothing finished", []assay.Trial{ended(assay.Censored, 5)}, 0},
 		{"at the best, the median of 10, 12 and 30 was to come", []assay.Trial{
-			ended(assay.Done, 30), ended(assay.Done, 12), ended(assay.Done, 10), ended(assay.Done, 4), ended(assay.Censored, 4),
+			ended(assay.Done, 30), ended(assay.Done, 12), ended(assay.Done, 10), ended(assay.Done, 4),
+			ended(assay.Censored, 4),
 		}, 8 * time.Second},
-		{"of two that lasted longer, the shorter", []assay.Trial{ended(assay.Done, 30), ended(assay.Infeasible, 7), ended(assay.Done, 4), ended(assay.Censored, 5)}, 2 * time.Second},
+		{
+			"of two that lasted longer, the shorter", []assay.Trial{
+				ended(assay.Done, 30), ended(assay.Infeasible, 7),
+				ended(assay.Done, 4), ended(assay.Censored, 5),
+			}, 2 * time.Second,
+		},
 		{"none lasted longer", []assay.Trial{ended(assay.Done, 4), ended(assay.Censored, 5)}, 0},
-		{"one that lasted as long did not last longer", []assay.Trial{ended(assay.Done, 4), ended(assay.Done, 5), ended(assay.Censored, 5)}, 0},
-		{"by a prediction, however far", []assay.Trial{ended(assay.Done, 30), ended(assay.Done, 20), predicted(3, 1e9)}, 0},
-		{"by a prediction, but the best came down to it", []assay.Trial{ended(assay.Done, 30), predicted(8, 1e9), ended(assay.Done, 5)}, 22 * time.Second},
+		{
+			"one that lasted as long did not last longer", []assay.Trial{
+				ended(assay.Done, 4), ended(assay.Done, 5),
+				ended(assay.Censored, 5),
+			}, 0,
+		},
+		{
+			"by a prediction, however far", []assay.Trial{
+				ended(assay.Done, 30), ended(assay.Done, 20),
+				predicted(3, 1e9),
+			}, 0,
+		},
+		{
+			"by a prediction, but the best came down to it",
+			[]assay.Trial{ended(assay.Done, 30), predicted(8, 1e9), ended(assay.Done, 5)},
+			22 * time.Second,
+		},
 		{"by the budget", []assay.Trial{ended(assay.Done, 30), ended(assay.Done, 4), cut}, 0},
 	} {
 		if got := study.Saved(tt.trials); got != tt.want {
@@ -61,7 +84,10 @@ func TestSavedBelievesNoPrediction(t *testing.T) {
 		longest := 0.0
 		for range rapid.IntRange(0, 20).Draw(t, "n") {
 			v := float64(rapid.IntRange(1, 100).Draw(t, "value"))
-			state := rapid.SampledFrom([]assay.State{assay.Done, assay.Infeasible, assay.Censored, assay.Failed}).Draw(t, "state")
+			state := rapid.SampledFrom([]assay.State{
+				assay.Done, assay.Infeasible, assay.Censored,
+				assay.Failed,
+			}).Draw(t, "state")
 			trials, others = append(trials, ended(state, v)), append(others, ended(state, v))
 			if state == assay.Censored {
 				others[len(others)-1] = predicted(v, rapid.Float64Range(0, 1e12).Draw(t, "predicted"))
@@ -93,7 +119,10 @@ func TestUnproven(t *testing.T) {
 		{"before anything finished, nothing was predicted", run(predicted(3, 20), predicted(3, 20)), 0},
 		{"two", run(done, predicted(3, 20), predicted(4, 20)), 2},
 		{"a failed one between", run(done, predicted(3, 20), failed, predicted(4, 20)), 2},
-		{"one that came to the best ends the row", run(done, predicted(3, 20), ended(assay.Censored, 10), predicted(4, 20)), 1},
+		{
+			"one that came to the best ends the row", run(done, predicted(3, 20), ended(assay.Censored, 10),
+				predicted(4, 20)), 1,
+		},
 		{"so does one that finished", run(done, predicted(3, 20), ended(assay.Done, 12)), 0},
 		{"and one outside the limits", run(done, predicted(3, 20), ended(assay.Infeasible, 2)), 0},
 		{"the best is that of the time", run(done, predicted(7, 20), ended(assay.Done, 5), predicted(4, 20)), 1},

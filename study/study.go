@@ -1,14 +1,3 @@
-// Package study runs the one loop of assay: ask, run, observe, stop, record,
-// tell. A study is resumed by replaying its events.
-//
-//	Study.Run
-//	  replay    feed the stored events to the searcher, compare its proposals
-//	  search    keep Parallel trials in flight until the budget is spent
-//	  check     run the best and the first configuration again, in turn
-//
-// Everything that a study decides on is an event in the store before it is
-// acted upon: a proposal before its run, a result before the searcher hears of
-// it. So a process that dies at any instant loses at most the runs in flight.
 package study
 
 import (
@@ -28,21 +17,36 @@ var (
 	ErrInterrupted = errors.New("interrupted")
 )
 
-// Budget says when a study ends. A zero field sets no limit.
+// Budget says when a study ends. A zero field sets no limit. With several limits,
+// the first that is reached ends the study.
 type Budget struct {
-	Time   time.Duration // wall-clock time, own overhead included
-	Trials int           // trials in a final state
-	Target *float64      // metric value that is good enough; nil for none
+	// Time is wall-clock time over all sessions, own overhead included. A run that
+	// is under way when it is spent is ended. If Check asks for repeated runs, the
+	// search ends earlier by what they will take, at most a fifth of Time.
+	Time time.Duration
+	// Trials counts trials in a final state. Those that were withdrawn do not
+	// count, nor do repeated runs.
+	Trials int
+	// Target is a value of the metric, in its own unit and sign, that is good
+	// enough; nil for none. Trials that are in flight when it is met end first.
+	Target *float64
 }
 
 // A Study says what to run, how to search and where to keep the trials.
 // The zero value of an optional field means its documented default.
+//
+// Run uses the fields as they are and sets none of them. The caller leaves them
+// alone until Run has returned. What is shared with other studies must be safe for
+// concurrent use: a Runner, Store and Stopper are, a Searcher is not.
 type Study struct {
 	Name  string
 	Space *assay.Space
 	Goal  assay.Goal
 	// Command returns the run of a configuration. The loop names it (Job.ID) and
-	// lowers its Limit to what is left of the time budget.
+	// lowers its Limit to what is left of the time budget. It is called from the
+	// goroutine of each trial, so from several at once if Parallel is above 1. Its
+	// error ends the study: a configuration that cannot be turned into a run is a
+	// flaw of the definition, not of the trial.
 	Command  func(assay.Config) (assay.Job, error)
 	Searcher assay.Searcher
 	Runner   assay.Runner
@@ -54,19 +58,21 @@ type Study struct {
 	Parallel int                // trials in flight; 0 means 1
 	Retries  int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
 	Check    int                // pairs of repeated runs at the end; 0 means none
-	Drain    <-chan struct{}    // optional; once closed no trial is started
+	Drain    <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
 	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
-	Notify   func(Progress)     // optional; called by the loop after every change
+	Notify   func(Progress)     // optional; called by the loop's goroutine after every change, which waits for it
 	// Patience is the longest time that the study waits for a store that fails,
 	// before it ends with the error; 0 means 2 minutes, negative not at all.
 	Patience time.Duration
-	// Output, if set, is given every run that ended with the output that was kept
-	// of it, which is forgotten afterwards: it is no part of the record.
+	// Output, if set, is given every trial that ended with the output that was kept
+	// of it, which is forgotten afterwards: it is no part of the record. It is
+	// called by the loop's goroutine before the result is recorded.
 	Output func(assay.Trial)
 }
 
-// Progress is a view of a study in which something changed. The receiver must
-// not change or keep the slices.
+// Progress is a view of a study in which something changed. The slices are the
+// loop's own: they are valid until Notify returns. The receiver must not change or
+// keep them.
 type Progress struct {
 	Trials  []assay.Trial // in a final state, in the order they ended
 	Running []Running
@@ -82,7 +88,8 @@ type Running struct {
 	Since time.Time
 }
 
-// Result is the answer of a study.
+// Result is the answer of a study. The caller owns it. With an error of Run it
+// holds what is known, trials that could not be recorded included.
 type Result struct {
 	Best     assay.Trial   // meaningful if Found
 	Found    bool          // whether a trial ran to the end within the limits
@@ -95,31 +102,37 @@ type Result struct {
 	Replayed int           // trials of earlier sessions
 }
 
-// actors is implemented by simulated clocks, which advance when no actor runs:
-// the loop is one, each trial in flight is one. A trial that ends hands its
-// token to the loop with its outcome. See table.SimClock.
+// actors is implemented by simulated clocks, which advance when no actor runs. The
+// actors are the loop and each trial in flight. A trial that ends hands its place
+// to the loop together with its outcome, so that no moment is seen in which nobody
+// runs though the loop has work to do. See table.SimClock.
 type actors interface {
 	Enter()
 	Leave()
 }
 
+// realClock is the clock of the machine.
 type realClock struct{}
 
 func (realClock) Now() time.Time { return time.Now() }
 
 // Run resumes the study from its events, then runs trials until the budget is
-// spent, the search is done, Drain is closed or ctx is done. A Study value is
-// run once.
+// spent, the target is met, the search is done, Drain is closed or ctx is done. A
+// Study value is run once: its searcher has been told what the record says.
 //
-// It returns ErrInterrupted, with what is known, if Drain or ctx ended it; runs
-// in flight when ctx ends are killed and run again by the next session. It
-// returns a *[ReplayError] if the searcher does not repeat its proposals. A
-// trial that fails is not an error.
+// A trial that fails is not an error. The errors are:
 //
-// It returns an error that matches [assay.ErrConflict] if another session has
-// written to the record: at most one of two goes on, and the record is that of
-// one. A store that fails is asked again for as long as Patience says. What was
-// measured and could not be recorded is in the Result.
+//   - [ErrInterrupted], if Drain or ctx ended the study. Runs in flight when ctx
+//     ends are killed, and run again by the next session. Those in flight when
+//     Drain is closed are waited for.
+//   - a *[ReplayError], if the searcher does not repeat its proposals. Nothing has
+//     been run or written then.
+//   - one that matches [assay.ErrConflict], if another session has written to the
+//     record. At most one of two sessions goes on, and the record is that of one.
+//   - one that matches [assay.ErrSetup], if no configuration can be run.
+//   - that of Command, of the Searcher, or of the Store once Patience is at its end.
+//
+// With every error the Result holds what was measured, recorded or not.
 func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
@@ -138,7 +151,8 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		l.endedBy = "interrupt"
 	}
-	// The end is worth a record even when the context that ended it is done.
+	// The end is worth a record even when the context that ended it is done. An
+	// error that was there before says more than one of this append.
 	if e := l.end(ctx); err == nil {
 		err = e
 	}

@@ -279,7 +279,8 @@ func TestTimeLimitOfARun(t *testing.T) {
 				return j, err
 			}
 			for _, tr := range mustRun(t, s).Trials {
-				if long := tr.Config[0] > 5; long && tr.State != tt.want || !long && tr.State != assay.Done && tr.Config[0] != 5 {
+				if long := tr.Config[0] > 5; long && tr.State != tt.want || !long && tr.State != assay.Done &&
+					tr.Config[0] != 5 {
 					t.Errorf("x=%v: %v (%s)", tr.Config[0], tr.State, tr.Reason)
 				}
 			}
@@ -299,7 +300,8 @@ func TestUnknownOutcomeIsRetried(t *testing.T) {
 		s = newStudy(t, store.NewMem(), 1)
 		s.Runner = &fake{lose: 99}
 		tr = mustRun(t, s).Trials[0]
-		if tr.State != assay.Failed || tr.Attempts != 3 || !strings.Contains(tr.Reason, "unknown after 3 attempts: connection reset") {
+		if tr.State != assay.Failed || tr.Attempts != 3 || !strings.Contains(tr.Reason,
+			"unknown after 3 attempts: connection reset") {
 			t.Errorf("%v after %d attempts: %s", tr.State, tr.Attempts, tr.Reason)
 		}
 	})
@@ -352,7 +354,8 @@ func TestMissingMetricFailsTheTrial(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 1)
 		s.Goal = assay.Goal{Metric: "score"}
 		s.Runner = &fake{quiet: true}
-		if tr := mustRun(t, s).Trials[0]; tr.State != assay.Failed || !strings.Contains(tr.Reason, `"score" was not measured`) {
+		if tr := mustRun(t, s).Trials[0]; tr.State != assay.Failed ||
+			!strings.Contains(tr.Reason, `"score" was not measured`) {
 			t.Errorf("%v: %s", tr.State, tr.Reason)
 		}
 	})
@@ -361,7 +364,9 @@ func TestMissingMetricFailsTheTrial(t *testing.T) {
 func TestBrokenLimitIsInfeasible(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 40)
-		s.Goal.Limits = []assay.Limit{{Text: "score >= 20", Holds: func(metric func(string) (float64, bool)) (bool, error) {
+		s.Goal.Limits = []assay.Limit{{Text: "score >= 20", Holds: func(metric func(string) (float64, bool)) (bool,
+			error,
+		) {
 			x, _ := metric("score")
 			return x >= 20, nil
 		}}}

@@ -33,19 +33,22 @@ func TestReplayRun(t *testing.T) {
 	clock.Enter()
 	defer clock.Leave()
 	var seen []string
-	m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}, Interval: 4 * time.Second}, func(m assay.Measurement) {
-		seen = append(seen, fmt.Sprintf("%v e=%v t=%v at %v", m.Elapsed, m.Metrics["energy"], m.Metrics["elapsed"], since(clock)))
-		if _, known := m.Metrics["max_rss"]; known {
-			t.Error("max_rss is known during the run")
-		}
-	})
+	m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}, Interval: 4 * time.Second},
+		func(m assay.Measurement) {
+			seen = append(seen, fmt.Sprintf("%v e=%v t=%v at %v", m.Elapsed, m.Metrics["energy"], m.Metrics["elapsed"],
+				since(clock)))
+			if _, known := m.Metrics["max_rss"]; known {
+				t.Error("max_rss is known during the run")
+			}
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"4s e=40 t=4 at 4s", "8s e=80 t=8 at 8s"}; !slices.Equal(seen, want) {
 		t.Errorf("observed %q, want %q", seen, want)
 	}
-	if m.Elapsed != 10*time.Second || m.Metrics["elapsed"] != 10 || m.Metrics["energy"] != 100 || m.Metrics["max_rss"] != 7 || m.ExitCode != 0 {
+	if m.Elapsed != 10*time.Second || m.Metrics["elapsed"] != 10 || m.Metrics["energy"] != 100 ||
+		m.Metrics["max_rss"] != 7 || m.ExitCode != 0 {
 		t.Errorf("got %+v", m)
 	}
 	if got := since(clock); got != 10*time.Second {
@@ -83,19 +86,25 @@ func TestReplayFailures(t *testing.T) {
 	if err != nil || m.ExitCode != 1 || m.Elapsed != 2500*time.Millisecond {
 		t.Errorf("got %+v, %v", m, err)
 	}
-	m, err = r.Run(t.Context(), assay.Job{Config: assay.Config{3}, Interval: time.Second}, func(assay.Measurement) { t.Error("observed") })
+	m, err = r.Run(t.Context(), assay.Job{Config: assay.Config{3}, Interval: time.Second},
+		func(assay.Measurement) { t.Error("observed") })
 	if err != nil || m.ExitCode != 1 || m.Elapsed != 0 {
 		t.Errorf("got %+v, %v", m, err)
 	}
-	if _, err = r.Run(t.Context(), assay.Job{Config: assay.Config{4}}, nil); err == nil || !strings.Contains(err.Error(), "no recorded run") {
+	if _, err = r.Run(t.Context(), assay.Job{Config: assay.Config{4}}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no recorded run") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestReplayLimit(t *testing.T) {
 	r := NewReplay(readTable(t, replayText, replaySpec), nil, grows)
-	m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}, Interval: 2 * time.Second, Limit: 3 * time.Second}, func(assay.Measurement) {})
-	if !errors.Is(err, assay.ErrLimit) || m.Elapsed != 3*time.Second || m.Metrics["energy"] != 30 || since(r.Clock()) != 3*time.Second {
+	m, err := r.Run(t.Context(), assay.Job{
+		Config: assay.Config{0}, Interval: 2 * time.Second,
+		Limit: 3 * time.Second,
+	}, func(assay.Measurement) {})
+	if !errors.Is(err, assay.ErrLimit) || m.Elapsed != 3*time.Second || m.Metrics["energy"] != 30 ||
+		since(r.Clock()) != 3*time.Second {
 		t.Errorf("got %+v, %v at %v", m, err, since(r.Clock()))
 	}
 	m, err = r.Run(t.Context(), assay.Job{Config: assay.Config{1}, Limit: 4 * time.Second}, nil)
@@ -175,13 +184,14 @@ func TestReplayParallel(t *testing.T) {
 func TestReplayGrows(t *testing.T) {
 	r := NewReplay(readTable(t, replayText, replaySpec), nil, grows)
 	last := math.Inf(-1)
-	m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}, Interval: 7 * time.Millisecond}, func(m assay.Measurement) {
-		if e := m.Metrics["energy"]; e <= last || e >= 100 {
-			t.Fatalf("%v after %v", e, last)
-		} else {
-			last = e
-		}
-	})
+	m, err := r.Run(t.Context(), assay.Job{Config: assay.Config{0}, Interval: 7 * time.Millisecond},
+		func(m assay.Measurement) {
+			if e := m.Metrics["energy"]; e <= last || e >= 100 {
+				t.Fatalf("%v after %v", e, last)
+			} else {
+				last = e
+			}
+		})
 	if err != nil || m.Metrics["energy"] != 100 {
 		t.Errorf("got %+v, %v", m, err)
 	}

@@ -103,7 +103,10 @@ func TestSimClockLoop(t *testing.T) {
 // The same trials happen in the same order every time, whatever the scheduler does.
 func TestSimClockDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		step := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(0, 4).Draw(t, "s")) * time.Second })
+		step := rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.IntRange(0, 4).Draw(t,
+				"s")) * time.Second
+		})
 		trials := rapid.SliceOfN(rapid.SliceOfN(step, 1, 5), 1, 12).Draw(t, "trials")
 		for i := range trials {
 			trials[i] = slices.Insert(trials[i], 0, 0)

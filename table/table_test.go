@@ -111,7 +111,8 @@ func TestTableOptimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if best, err = table.Optimum(assay.Goal{Metric: "elapsed"}, only); err != nil || !best.Config.Equal(table.Configs[2]) {
+	if best, err = table.Optimum(assay.Goal{Metric: "elapsed"}, only); err != nil ||
+		!best.Config.Equal(table.Configs[2]) {
 		t.Errorf("got %+v, %v", best, err)
 	}
 	if _, err = table.Optimum(assay.Goal{Metric: "nope"}, nil); err == nil {
@@ -138,8 +139,9 @@ func TestGivenParams(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	_, err := Read(strings.NewReader(tableText), spec, assay.Param{Name: "n", Kind: assay.Integer, Lo: 2, Hi: 8})
-	if want := `t.csv:3: column n: "16" is not a value of the parameter: parameter "n": 16 is not in 2..8`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+	flaw := `t.csv:3: column n: "16" is not a value of the parameter: parameter "n": 16 is not in 2..8`
+	if err == nil || err.Error() != flaw {
+		t.Errorf("got %v, want %s", err, flaw)
 	}
 }
 
@@ -155,10 +157,22 @@ func TestReadTableErrors(t *testing.T) {
 		spec       Spec
 		want       string
 	}{
-		{"no column", tableText, with(func(s *Spec) { s.Parameters = []string{"sise"} }), `t.csv:1: no column "sise" for a parameter (it has machine, size,`},
-		{"no metric column", tableText, with(func(s *Spec) { s.Metrics = map[string][]string{"elapsed": {"t"}} }), `t.csv:1: no column "t" for metric elapsed`},
-		{"no rows match", tableText, with(func(s *Spec) { s.Where = map[string]string{"machine": "x", "n": "8"} }), `t.csv: no row has machine = x and n = 8`},
-		{"not a number", tableText, with(func(s *Spec) { s.Where = nil }), `t.csv:6: column t1_ms: "x" is not a number`},
+		{
+			"no column", tableText, with(func(s *Spec) { s.Parameters = []string{"sise"} }),
+			`t.csv:1: no column "sise" for a parameter (it has machine, size,`,
+		},
+		{
+			"no metric column", tableText, with(func(s *Spec) { s.Metrics = map[string][]string{"elapsed": {"t"}} }),
+			`t.csv:1: no column "t" for metric elapsed`,
+		},
+		{
+			"no rows match", tableText, with(func(s *Spec) { s.Where = map[string]string{"machine": "x", "n": "8"} }),
+			`t.csv: no row has machine = x and n = 8`,
+		},
+		{
+			"not a number", tableText, with(func(s *Spec) { s.Where = nil }),
+			`t.csv:6: column t1_ms: "x" is not a number`,
+		},
 		{"column twice", "a,a,t\n1,2,3\n", minimal, `t.csv:1: column a: it is there twice`},
 		{"short row", "a,t\n1,2\n3\n", minimal, `t.csv:3: 1 cells, the header has 2`},
 		{"bare quote", "a,t\n1,2\"\n", minimal, `t.csv:2: bare "`},
@@ -170,7 +184,12 @@ func TestReadTableErrors(t *testing.T) {
 		{"empty", "", minimal, `t.csv: the table has no rows`},
 		{"not gzip", "a,t\n", Spec{File: "t.csv.gz"}, `t.csv.gz:`},
 		{"nul", "a,t\n\x00,3\n", minimal, `t.csv:2: column a: a NUL byte`},
-		{"changed", "a,t\n1,3\n", Spec{File: "t.csv", Parameters: minimal.Parameters, Metrics: minimal.Metrics, Digest: "00"}, `t.csv: the file has changed since the study began`},
+		{
+			"changed", "a,t\n1,3\n", Spec{
+				File: "t.csv", Parameters: minimal.Parameters, Metrics: minimal.Metrics,
+				Digest: "00",
+			}, `t.csv: the file has changed since the study began`,
+		},
 		{"long row", "a,t\n" + strings.Repeat("1", 2<<20), minimal, `a row of more than 1 MiB`},
 		{"long quote", "a,t\n\"" + strings.Repeat("1\n", 1<<20), minimal, `a row of more than 1 MiB`},
 		{"columns", strings.Repeat("x,", 20_000) + "x\n", minimal, `more than 10,000 columns`},

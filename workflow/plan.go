@@ -152,7 +152,9 @@ func coresOf(machines []MachineGroup) int {
 	return max(1, int(n))
 }
 
-// predictAll returns the predictions by levels for each number of slots.
+// predictAll returns the predictions by levels for each number of slots: from the calibration
+// if there is one, which has intervals, or from the delays alone. Random run times widen the
+// interval in proportion: the ratio of their quantiles to their mean is what they add.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	if opt.SlotTimes == nil {
 		return predictSame(w, l, opt)
@@ -232,8 +234,8 @@ func (p *Prediction) times(f float64) {
 	p.Makespan, p.Low, p.High = p.Makespan*f, p.Low*f, p.High*f
 }
 
-// pareto returns the estimates that no other beats in makespan and cost,
-// fastest first; of equals the one with fewest slots.
+// pareto returns the estimates that no other beats in makespan and cost, fastest first; of
+// equals the one with the fewest slots.
 func pareto(all []Estimate) []Estimate {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Estimate) int {

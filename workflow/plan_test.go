@@ -76,8 +76,10 @@ func TestPlanFigure1(t *testing.T) {
 		{70, 90, 2, false, "nothing keeps the deadline of 70 s and the budget of 90"},
 		{90, 200, 1, true, "the cheapest"},
 	} {
-		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
-			Simulate: true})
+		plan, err := MakePlan(w, PlanOptions{
+			Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
+			Simulate: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,8 +318,10 @@ func TestCalibrateRecovers(t *testing.T) {
 	if err1 != nil || err2 != nil || p != q {
 		t.Errorf("read back: %v, %v instead of %v, %v", q, err2, p, err1)
 	}
-	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`,
-		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
+	for _, bad := range []string{
+		"{", "{}", `{"version":1}`, `{"version":9}`,
+		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1),
+	} {
 		var in *InputError
 		if _, err := ReadCalibration("c", strings.NewReader(bad)); !errors.As(err, &in) {
 			t.Errorf("%.20q: %v", bad, err)

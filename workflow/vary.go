@@ -32,7 +32,8 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 		return nil, err
 	}
 	return vary(w, leveler, slots, opt, func(levels []Level,
-		n int) Seconds {
+		n int,
+	) Seconds {
 		return overhead.Makespan(levels, n)
 	}), nil
 }

@@ -282,7 +282,8 @@ func (f *planFlags) check() error {
 // refine makes a workflow that was read what is planned, with the run times of
 // --times-from and the jobs of --clusters. The notes say what is odd about it.
 func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string,
-	err error) {
+	err error,
+) {
 	notes = append(notes, w.Warnings...)
 	if times != nil {
 		var n int

@@ -107,7 +107,8 @@ func (o *Options) check() error {
 		}
 		for _, b := range o.Budgets {
 			if b = b.at(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
-				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
+				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials,
+					b.Time)
 			}
 		}
 	}
@@ -225,7 +226,8 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		if b.Time > 0 && t.Started.Sub(start) < b.Time {
 			o.started++
 		}
-		if b.Time > 0 && t.Ended.Sub(start) > b.Time || b.Trials > 0 && o.ended >= b.Trials || b.Trials == 0 && b.Time == 0 {
+		if b.Time > 0 && t.Ended.Sub(start) > b.Time || b.Trials > 0 && o.ended >= b.Trials || b.Trials == 0 &&
+			b.Time == 0 {
 			continue
 		}
 		o.ended++

@@ -139,15 +139,23 @@ func TestRelativeError(t *testing.T) {
 		{"the optimum", course{truth: []float64{8, 4, 2}}, trials(3), 0},
 		{"more trials than configurations", course{truth: []float64{8, 4, 2}}, trials(9), 0},
 		{"a later one that is worse", course{truth: []float64{4, 8, 2}}, trials(2), 1},
-		{"a lucky run is judged by the truth", course{truth: []float64{8, 4, 2}, shown: []float64{1, 4, 2}}, trials(3), 3},
+		{
+			"a lucky run is judged by the truth",
+			course{truth: []float64{8, 4, 2}, shown: []float64{1, 4, 2}},
+			trials(3), 3,
+		},
 		{"an unlucky one is passed over", course{truth: []float64{2, 4, 8}, shown: []float64{5, 4, 8}}, trials(3), 1},
 		{"a negative optimum", course{truth: []float64{-1, -2, -4}}, trials(2), 0.5},
 		{"failures only are the worst row", course{truth: []float64{3, 8, 2}, fails: 2}, trials(2), 3},
 		{"after failures", course{truth: []float64{3, 8, 2}, fails: 2}, trials(3), 0},
 		{"no run ends in time", course{truth: []float64{2, 8}, length: []int{5, 5}}, seconds(4), 3},
 	} {
-		r := mustRun(t, Options{Problems: []Problem{tt.course.problem(t, "c")}, Methods: []Method{inOrder}, Budgets: []Budget{tt.budget}})
-		if got := r.Rows[0]; got.Mean != tt.want || got.Median != tt.want || !slices.Equal(got.BySeed, []float64{tt.want}) || got.CI95 != [2]float64{tt.want, tt.want} {
+		r := mustRun(t, Options{
+			Problems: []Problem{tt.course.problem(t, "c")}, Methods: []Method{inOrder},
+			Budgets: []Budget{tt.budget},
+		})
+		if got := r.Rows[0]; got.Mean != tt.want || got.Median != tt.want ||
+			!slices.Equal(got.BySeed, []float64{tt.want}) || got.CI95 != [2]float64{tt.want, tt.want} {
 			t.Errorf("%s: got %+v, want an error of %v", tt.name, got, tt.want)
 		}
 		if got := r.Geomean[0].RE; math.Abs(got-tt.want) > 1e-12 {
@@ -165,7 +173,10 @@ func TestInfeasibleInTruth(t *testing.T) {
 		return v, c[0] > 0
 	}
 	p.Optimum = 4
-	r := mustRun(t, Options{Problems: []Problem{p}, Methods: []Method{inOrder}, Budgets: []Budget{trials(1), trials(2)}})
+	r := mustRun(t, Options{
+		Problems: []Problem{p}, Methods: []Method{inOrder},
+		Budgets: []Budget{trials(1), trials(2)},
+	})
 	if a, b := r.Rows[0].Mean, r.Rows[1].Mean; a != 1.25 || b != 0 {
 		t.Errorf("errors %v and %v, want that of the worst row, 1.25, and 0", a, b)
 	}
@@ -261,7 +272,8 @@ func TestBudgetsAgreeWithOracle(t *testing.T) {
 				t.Errorf("%+v of %+v: error %v, want %v", b, budgets, got, want)
 			}
 			if r.Rows[i].Completed != completed || r.Rows[i].Trials < completed {
-				t.Errorf("%+v of %+v: completed %v of %v, want %v", b, budgets, r.Rows[i].Completed, r.Rows[i].Trials, completed)
+				t.Errorf("%+v of %+v: completed %v of %v, want %v", b, budgets, r.Rows[i].Completed, r.Rows[i].Trials,
+					completed)
 			}
 		}
 	})
@@ -311,7 +323,10 @@ func TestRunsAreIndependent(t *testing.T) {
 	for _, r := range mustRun(t, all).Rows {
 		rows[name(r)] = r
 	}
-	few := Options{Problems: all.Problems[1:], Methods: all.Methods[1:], Seeds: 4, Budgets: []Budget{trials(12), seconds(40)}}
+	few := Options{
+		Problems: all.Problems[1:], Methods: all.Methods[1:], Seeds: 4,
+		Budgets: []Budget{trials(12), seconds(40)},
+	}
 	for _, r := range mustRun(t, few).Rows {
 		if want := rows[name(r)].BySeed[:few.Seeds]; !slices.Equal(r.BySeed, want) {
 			t.Errorf("%s: got %v by seed, want %v", name(r), r.BySeed, want)
@@ -371,9 +386,13 @@ func TestSeedsArePaired(t *testing.T) {
 
 // The geometric mean is over problems and seeds, each problem weighing the same.
 func TestGeomean(t *testing.T) {
-	o := Options{Problems: manyCourses(t), Methods: []Method{inOrder, atRandom}, Seeds: 9, Budgets: []Budget{trials(3), seconds(25)}}
+	o := Options{
+		Problems: manyCourses(t), Methods: []Method{inOrder, atRandom}, Seeds: 9,
+		Budgets: []Budget{trials(3), seconds(25)},
+	}
 	r := mustRun(t, o)
-	if len(r.Rows) != 2*2*2 || len(r.Geomean) != 2*2 || !slices.Equal(r.Studies, []string{"course 0", "course 1"}) || !slices.Equal(r.Methods, []string{"in order", "at random"}) {
+	if len(r.Rows) != 2*2*2 || len(r.Geomean) != 2*2 || !slices.Equal(r.Studies, []string{"course 0", "course 1"}) ||
+		!slices.Equal(r.Methods, []string{"in order", "at random"}) {
 		t.Fatalf("%d rows and %d means of %v by %v", len(r.Rows), len(r.Geomean), r.Studies, r.Methods)
 	}
 	for _, g := range r.Geomean {
@@ -385,7 +404,8 @@ func TestGeomean(t *testing.T) {
 			for _, re := range row.BySeed {
 				logs = append(logs, math.Log(1+re))
 			}
-			if row.Mean != stats.Mean(row.BySeed) || row.Median != stats.Median(row.BySeed) || !(row.CI95[0] <= row.Mean && row.Mean <= row.CI95[1]) {
+			if row.Mean != stats.Mean(row.BySeed) || row.Median != stats.Median(row.BySeed) ||
+				!(row.CI95[0] <= row.Mean && row.Mean <= row.CI95[1]) {
 				t.Errorf("row %+v", row)
 			}
 		}
@@ -401,7 +421,10 @@ func TestGeomean(t *testing.T) {
 // A curve falls from what a tenth of the budget finds to what all of it finds.
 func TestCurve(t *testing.T) {
 	c := course{truth: []float64{20, 18, 16, 14, 12, 10, 8, 6, 4, 2}}
-	o := Options{Problems: []Problem{c.problem(t, "c")}, Methods: []Method{inOrder}, Budgets: []Budget{trials(10), seconds(5), trials(3)}, Curve: true}
+	o := Options{
+		Problems: []Problem{c.problem(t, "c")}, Methods: []Method{inOrder},
+		Budgets: []Budget{trials(10), seconds(5), trials(3)}, Curve: true,
+	}
 	r := mustRun(t, o)
 	for i, want := range [][]float64{
 		{9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
@@ -424,7 +447,8 @@ func TestCurve(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var got []int
 	o := Options{
-		Problems: manyCourses(t), Methods: []Method{inOrder}, Seeds: 3, Workers: 3, Budgets: []Budget{trials(2), seconds(9)},
+		Problems: manyCourses(t), Methods: []Method{inOrder}, Seeds: 3, Workers: 3,
+		Budgets: []Budget{trials(2), seconds(9)},
 		Progress: func(done, total int) {
 			if total != 2*3*2 {
 				t.Errorf("%d in all, want 12", total)
@@ -440,25 +464,34 @@ func TestProgress(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	good := func() Options {
-		return Options{Problems: []Problem{course{truth: []float64{2, 1}}.problem(t, "c")}, Methods: []Method{inOrder}, Budgets: []Budget{trials(1)}, Seeds: 1}
+		return Options{
+			Problems: []Problem{course{truth: []float64{2, 1}}.problem(t, "c")},
+			Methods:  []Method{inOrder}, Budgets: []Budget{trials(1)}, Seeds: 1,
+		}
 	}
 	for want, spoil := range map[string]func(o *Options){
-		"no problem":                      func(o *Options) { o.Problems = nil },
-		"no method":                       func(o *Options) { o.Methods = nil },
-		"no budget":                       func(o *Options) { o.Budgets = nil },
-		"0 seeds":                         func(o *Options) { o.Seeds = 0 },
-		"-1 seeds":                        func(o *Options) { o.Seeds = -1 },
-		"-2 workers":                      func(o *Options) { o.Workers = -2 },
-		"an optimum of 0":                 func(o *Options) { o.Problems[0].Optimum = 0 },
-		"an optimum of NaN":               func(o *Options) { o.Problems[0].Optimum = math.NaN() },
-		"of 0 trials and 0s":              func(o *Options) { o.Budgets = append(o.Budgets, Budget{Kind: "trials"}) },
-		"of -1 trials":                    func(o *Options) { o.Budgets[0].Trials = -1 },
-		"and -1s":                         func(o *Options) { o.Budgets = []Budget{seconds(-1)} },
-		"of 1 trials and 1s":              func(o *Options) { o.Budgets[0].Time = time.Second },
-		`"budget-x" of 0 trials and 0s`:   func(o *Options) { o.Problems[0].Median, o.Budgets[0] = 0, Budget{Kind: "budget-x", Value: 2} },
+		"no problem":         func(o *Options) { o.Problems = nil },
+		"no method":          func(o *Options) { o.Methods = nil },
+		"no budget":          func(o *Options) { o.Budgets = nil },
+		"0 seeds":            func(o *Options) { o.Seeds = 0 },
+		"-1 seeds":           func(o *Options) { o.Seeds = -1 },
+		"-2 workers":         func(o *Options) { o.Workers = -2 },
+		"an optimum of 0":    func(o *Options) { o.Problems[0].Optimum = 0 },
+		"an optimum of NaN":  func(o *Options) { o.Problems[0].Optimum = math.NaN() },
+		"of 0 trials and 0s": func(o *Options) { o.Budgets = append(o.Budgets, Budget{Kind: "trials"}) },
+		"of -1 trials":       func(o *Options) { o.Budgets[0].Trials = -1 },
+		"and -1s":            func(o *Options) { o.Budgets = []Budget{seconds(-1)} },
+		"of 1 trials and 1s": func(o *Options) { o.Budgets[0].Time = time.Second },
+		`"budget-x" of 0 trials and 0s`: func(o *Options) {
+			o.Problems[0].Median, o.Budgets[0] = 0,
+				Budget{Kind: "budget-x", Value: 2}
+		},
 		"in order on c, seed 1: no trial": func(o *Options) { o.Methods[0].New = newEnded },
 		"in order on c, seed 1: odd name": func(o *Options) {
-			o.Methods[0].New = func(*Problem, uint64) (assay.Searcher, assay.Stopper, error) { return nil, nil, errors.New("odd name") }
+			o.Methods[0].New = func(*Problem, uint64) (assay.Searcher, assay.Stopper, error) {
+				return nil, nil,
+					errors.New("odd name")
+			}
 		},
 	} {
 		o := good()
@@ -485,9 +518,15 @@ func newEnded(p *Problem, _ uint64) (assay.Searcher, assay.Stopper, error) {
 // The error of a run ends everything and says which run it was.
 func TestRunError(t *testing.T) {
 	broken := fmt.Errorf("no disk: %w", assay.ErrSetup)
-	ps := []Problem{course{truth: []float64{2, 1}}.problem(t, "good"), course{truth: []float64{2, 1}, broken: broken}.problem(t, "bad")}
+	ps := []Problem{
+		course{truth: []float64{2, 1}}.problem(t, "good"),
+		course{truth: []float64{2, 1}, broken: broken}.problem(t, "bad"),
+	}
 	for _, workers := range []int{1, 3} {
-		_, err := Run(t.Context(), Options{Problems: ps, Methods: []Method{inOrder}, Budgets: []Budget{trials(2)}, Seeds: 50, Workers: workers})
+		_, err := Run(t.Context(), Options{
+			Problems: ps, Methods: []Method{inOrder}, Budgets: []Budget{trials(2)},
+			Seeds: 50, Workers: workers,
+		})
 		if !errors.Is(err, assay.ErrSetup) || !strings.Contains(err.Error(), "in order on bad, seed ") {
 			t.Errorf("%d workers: got %v", workers, err)
 		}

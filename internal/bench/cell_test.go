@@ -197,7 +197,8 @@ func TestCellStops(t *testing.T) {
 	clock := &table.SimClock{}
 	res, err := Cell{
 		Space: space, Goal: assay.Goal{Metric: "elapsed", Grows: true},
-		Searcher: search.NewGrid(space, search.GridOptions{}), Stopper: above(3), Interval: time.Second, Runner: table.NewReplay(tab, clock, nil), Clock: clock,
+		Searcher: search.NewGrid(space, search.GridOptions{}), Stopper: above(3), Interval: time.Second,
+		Runner: table.NewReplay(tab, clock, nil), Clock: clock,
 	}.Run(t.Context())
 	if err != nil || len(res.Trials) != 2 || res.Spent != 6*time.Second {
 		t.Fatalf("%+v, %v", res, err)

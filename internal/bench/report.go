@@ -90,7 +90,10 @@ func interval(x []float64) (low, high float64) {
 func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
 	p := &o.Problems[pi]
 	b := o.Budgets[bi].at(p)
-	row := Row{Study: p.Name, Method: o.Methods[mi].Name, Budget: BudgetAt{Kind: b.Kind, Value: b.Value, Seconds: b.Time.Seconds()}}
+	row := Row{Study: p.Name, Method: o.Methods[mi].Name, Budget: BudgetAt{
+		Kind: b.Kind, Value: b.Value,
+		Seconds: b.Time.Seconds(),
+	}}
 	n := float64(len(outs))
 	if o.Curve {
 		row.Curve = make([]float64, 10)

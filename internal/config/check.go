@@ -100,7 +100,8 @@ func (c *checker) params(incomplete bool) {
 			c.add("parameters."+p.Name, "", where, 0, "it is declared twice")
 		}
 		seen[p.Name] = true
-		if s.Replay != nil && !s.resolved() && !slices.Contains(s.Replay.Parameters, p.Name) && len(s.Replay.Parameters) > 0 {
+		if s.Replay != nil && !s.resolved() && !slices.Contains(s.Replay.Parameters, p.Name) &&
+			len(s.Replay.Parameters) > 0 {
 			c.add("parameters."+p.Name, "", where, 0, "it is not among the columns in replay.parameters")
 		}
 	}
@@ -193,13 +194,13 @@ func (c *checker) templates(warnings *[]string) {
 		source, err := assay.ParseMetricSource(m.Name, m.Source)
 		switch {
 		case err != nil: // see metrics
-		case source.Kind == assay.FromJSON, source.Kind == assay.FromSize:
+		case source.Kind.Argument().Files():
 			path, text := "metrics."+m.Name, m.Source
 			if _, argument, _ := strings.Cut(text, ":"); s.places[path].text == argument { // {size: FILE}
 				text = argument
 			}
 			check(path, "metric "+m.Name, text)
-		case source.Kind == assay.FromCommand:
+		case source.Kind.Argument() == assay.CommandArgument:
 			vars = true
 		}
 	}
@@ -211,7 +212,8 @@ func (c *checker) templates(warnings *[]string) {
 	for i, ok := range used {
 		realised := s.Workbench != nil && !s.Workbench.Passive && slices.Contains(Resources(), names[i])
 		if !ok && !vars && !realised && len(c.flaws) == 0 {
-			*warnings = append(*warnings, fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
+			*warnings = append(*warnings,
+				fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
 		}
 	}
 }

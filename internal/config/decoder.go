@@ -112,7 +112,8 @@ func (d *decoder) pairs(n *yaml.Node, what string, yield func(key, value *yaml.N
 		case key.Tag == "!!merge" || key.Value == "<<" && key.Style == 0:
 			d.fail(n.Content[i], "%s: merge keys (<<) are not supported", what)
 		case seen[key.Value] > 0:
-			d.fail(n.Content[i], "key %q is given twice in %s, first on line %d", clip(key.Value), what, seen[key.Value])
+			d.fail(n.Content[i], "key %q is given twice in %s, first on line %d", clip(key.Value), what,
+				seen[key.Value])
 		default:
 			seen[key.Value] = n.Content[i].Line
 			yield(key, value)

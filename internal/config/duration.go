@@ -25,7 +25,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	x, err := time.ParseDuration(rest)
 	if err != nil {
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return 0, fmt.Errorf("%q has no unit: write %ss, %sm or %sh", clip(text), clip(text), clip(text), clip(text))
+			return 0, fmt.Errorf("%q has no unit: write %ss, %sm or %sh", clip(text), clip(text), clip(text),
+				clip(text))
 		}
 		return 0, fmt.Errorf("%q is not a duration such as 90s, 10m or 2d", clip(text))
 	}

@@ -44,11 +44,17 @@ func (p Param) Param() assay.Param {
 	if i < 0 {
 		panic("config: parameter " + p.Name + " of unknown type " + p.Type)
 	}
-	return assay.Param{Name: p.Name, Kind: kinds[i], Lo: p.Min, Hi: p.Max, Step: p.Step, Log: p.Log, Levels: slices.Clone(p.Values), Unit: p.Unit}
+	return assay.Param{
+		Name: p.Name, Kind: kinds[i], Lo: p.Min, Hi: p.Max, Step: p.Step, Log: p.Log,
+		Levels: slices.Clone(p.Values), Unit: p.Unit,
+	}
 }
 
 func newParam(p assay.Param) Param {
-	return Param{Name: p.Name, Type: p.Kind.String(), Min: p.Lo, Max: p.Hi, Step: p.Step, Log: p.Log, Values: slices.Clone(p.Levels), Unit: p.Unit}
+	return Param{
+		Name: p.Name, Type: p.Kind.String(), Min: p.Lo, Max: p.Hi, Step: p.Step, Log: p.Log,
+		Values: slices.Clone(p.Levels), Unit: p.Unit,
+	}
 }
 
 // text returns a parameter as the -p flag and messages show it.
@@ -127,7 +133,8 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 					return bad(b.key, b.key+" of an int is a whole number, not "+number(b.x))
 				}
 				if math.Abs(b.x) > 1<<53 {
-					return bad(b.key, b.key+" "+number(b.x)+" is beyond ±2^53, where whole numbers cannot be told apart")
+					return bad(b.key, b.key+" "+number(b.x)+" is beyond ±2^53, where whole numbers cannot be "+
+						"told apart")
 				}
 			}
 		}

@@ -66,7 +66,10 @@ func TestParse(t *testing.T) {
 	want := &Study{
 		Version: 1,
 		Name:    "x264-azure",
-		Command: []string{"x264", "--threads", "{threads}", "--preset={preset}", "{psy?--psy}", "-q{quality}", "-b", "{buffer-size}"},
+		Command: []string{
+			"x264", "--threads", "{threads}", "--preset={preset}", "{psy?--psy}", "-q{quality}", "-b",
+			"{buffer-size}",
+		},
 		Env:     map[string]string{"OMP_NUM_THREADS": "{threads}"},
 		Prepare: Hook{Argv: []string{"rm", "-f", "out-{threads}.mkv"}},
 		Cleanup: Hook{Argv: []string{"rm -f *.log"}, Shell: true},
@@ -87,7 +90,10 @@ func TestParse(t *testing.T) {
 			{Name: "fps", Source: "stdout:/fps: ([0-9.]+)/"},
 			{Name: "psnr", Source: "json:r.json#/psnr"},
 		},
-		Search:   Method{Name: "bayes", Seed: 1, Options: map[string]any{"candidates": 500.0, "ard": true, "kernel": "matern", "ladder": []any{1.0, 2.5, "x"}}},
+		Search: Method{Name: "bayes", Seed: 1, Options: map[string]any{
+			"candidates": 500.0, "ard": true,
+			"kernel": "matern", "ladder": []any{1.0, 2.5, "x"},
+		}},
 		Stop:     Stop{Rule: "predictive", Interval: 5 * time.Second},
 		Repeat:   Repeat{Runs: 3, Estimator: "min"},
 		Budget:   Budget{Time: 10 * time.Minute, Trials: 100, Target: &target},
@@ -175,7 +181,8 @@ where: a < 4
 	if d := cmp.Diff(want, s.Params); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if s.Search.Name != "random" || s.Stop.Rule != "none" || !s.Repeat.Auto || s.Budget.Time != 90*time.Second || !slices.Equal(s.Where, []string{"a < 4"}) {
+	if s.Search.Name != "random" || s.Stop.Rule != "none" || !s.Repeat.Auto || s.Budget.Time != 90*time.Second ||
+		!slices.Equal(s.Where, []string{"a < 4"}) {
 		t.Errorf("got %+v", s)
 	}
 	if g, err := s.Goal(); err != nil || g.Metric != "elapsed" || !g.Grows {
@@ -193,9 +200,11 @@ func TestParseAnchors(t *testing.T) {
 // A metric that grows is only one that is minimized.
 func TestGrows(t *testing.T) {
 	for objective, want := range map[string]bool{
-		"minimize: elapsed": true, "maximize: elapsed": false, "minimize: energy": true, "minimize: max_rss": false, "minimize: mine": false,
+		"minimize: elapsed": true, "maximize: elapsed": false, "minimize: energy": true, "minimize: max_rss": false,
+		"minimize: mine": false,
 	} {
-		s := parse(t, "command: [p, '{a}']\nparameters: {a: 1..3}\nmetrics: {mine: 'size:x'}\nobjective: {"+objective+"}\n")
+		s := parse(t, "command: [p, '{a}']\nparameters: {a: 1..3}\nmetrics: {mine: "+
+			"'size:x'}\nobjective: {"+objective+"}\n")
 		if g, err := s.Goal(); err != nil || g.Grows != want {
 			t.Errorf("%s: got %v, %v", objective, g.Grows, err)
 		}
@@ -253,7 +262,8 @@ func TestLoad(t *testing.T) {
 	if err := os.Truncate(big, 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Load(big, nil); err == nil || !strings.Contains(err.Error(), "1024 MiB: a study file has at most 16 MiB") {
+	if _, _, err := Load(big, nil); err == nil || !strings.Contains(err.Error(),
+		"1024 MiB: a study file has at most 16 MiB") {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := Load("/dev/zero", nil); err == nil || !strings.Contains(err.Error(), "at most 16 MiB") {
@@ -264,7 +274,8 @@ func TestLoad(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	base := parse(t, x264)
 	free := map[string]string{
-		"name: x264-azure": "name: other", "time: 10m": "time: 20m", "trials: 100": "trials: 50", "timeout: 2d": "timeout: 1d",
+		"name: x264-azure": "name: other", "time: 10m": "time: 20m", "trials: 100": "trials: 50",
+		"timeout: 2d": "timeout: 1d",
 		"parallel: 2": "parallel: 4", "target: 0.5": "target: 0.25",
 	}
 	for old, now := range free {
@@ -316,9 +327,11 @@ objective: {minimize: energy}
 func TestReplay(t *testing.T) {
 	s := parse(t, replayed)
 	want := &Replay{
-		File: "data.csv", Where: map[string]string{"machine": "azure", "frames": "128", "release": "10.0"}, Parameters: []string{"threads", "preset"},
-		Metrics: map[string][]string{"elapsed": {"t1", "t2"}, "energy": {"e"}}, UnitScale: map[string]float64{"elapsed": 0.001},
-		OKColumn: "status", OKEquals: "correct",
+		File: "data.csv", Where: map[string]string{"machine": "azure", "frames": "128", "release": "10.0"},
+		Parameters: []string{"threads", "preset"},
+		Metrics:    map[string][]string{"elapsed": {"t1", "t2"}, "energy": {"e"}},
+		UnitScale:  map[string]float64{"elapsed": 0.001},
+		OKColumn:   "status", OKEquals: "correct",
 	}
 	if d := cmp.Diff(want, s.Replay); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -362,7 +375,8 @@ func TestReplay(t *testing.T) {
 
 	bad := parse(t, strings.Replace(replayed, "preset == 'fast'", "preste == 'fast'", 1))
 	err = bad.Resolve(params, configs, "abc")
-	if err == nil || !strings.HasPrefix(err.Error(), "study.yaml:11:26: where 1: unknown name preste (did you mean preset?)") {
+	if err == nil || !strings.HasPrefix(err.Error(),
+		"study.yaml:11:26: where 1: unknown name preste (did you mean preset?)") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func (s *Study) Program() (*Program, error) {
 			return nil, err
 		}
 		files := parse(source.File, source.Pointer)
-		p.anyVars = p.anyVars || source.Kind == assay.FromCommand
+		p.anyVars = p.anyVars || source.Kind.Argument() == assay.CommandArgument
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
@@ -207,7 +207,8 @@ func shellName(name string) string {
 
 // reserved are the variables that shells and loaders obey.
 var reserved = []string{
-	"PATH", "HOME", "SHELL", "IFS", "ENV", "BASH_ENV", "PWD", "OLDPWD", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ", "TERM",
+	"PATH", "HOME", "SHELL", "IFS", "ENV", "BASH_ENV", "PWD", "OLDPWD", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ",
+	"TERM",
 	"PS1", "PS2", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOSTNAME", "UID", "PPID", "OPTIND", "OPTARG",
 }
 
@@ -221,7 +222,8 @@ func variableFlaw(params []assay.Param) string {
 			return "parameter " + name + " would replace the variable " + upper + " of the shell: give it another name"
 		}
 		if i, taken := owner[v.name]; taken && i != v.param {
-			return "parameters " + params[i].Name + " and " + name + " are the same variable " + v.name + " of the shell"
+			return "parameters " + params[i].Name + " and " + name + " are the same variable " + v.name +
+				" of the shell"
 		}
 		owner[v.name] = v.param
 	}

@@ -41,12 +41,18 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 // finish makes the checks of shape that need more than one key.
 func (d *decoder) finish(n *yaml.Node, s *Study) {
 	if p, ok := d.places["command"]; ok && p.text != "" && !s.Shell {
-		d.flaws = append(d.flaws, Flaw{File: d.name, Line: p.line, Column: p.column, Message: "command: a list is needed, not a text: write " +
-			flowList(strings.Fields(p.text)) + ", or set shell: true to run it with sh -c"})
+		d.flaws = append(d.flaws, Flaw{
+			File: d.name, Line: p.line, Column: p.column,
+			Message: "command: a list is needed, not a text: write " +
+				flowList(strings.Fields(p.text)) + ", or set shell: true to run it with sh -c",
+		})
 	}
 	if s.Shell && len(s.Command) > 1 {
 		p := d.places["command"]
-		d.flaws = append(d.flaws, Flaw{File: d.name, Line: p.line, Column: p.column, Message: "command: with shell: true the command is one text, not a list"})
+		d.flaws = append(d.flaws, Flaw{
+			File: d.name, Line: p.line, Column: p.column,
+			Message: "command: with shell: true the command is one text, not a list",
+		})
 	}
 	if s.Replay != nil && d.places["command"].line > 0 {
 		d.fail(n, "command and replay: a study has one of them")
@@ -59,7 +65,10 @@ func (d *decoder) finish(n *yaml.Node, s *Study) {
 		_, hasMin := d.places["parameters."+p.Name+".min"]
 		_, hasMax := d.places["parameters."+p.Name+".max"]
 		if (p.Type == "int" || p.Type == "real") && !(hasMin && hasMax) && len(p.Values) == 0 {
-			d.flaws = append(d.flaws, Flaw{File: d.name, Line: at.line, Column: at.column, Message: "parameter " + p.Name + ": " + p.Type + " needs min and max"})
+			d.flaws = append(d.flaws, Flaw{
+				File: d.name, Line: at.line, Column: at.column,
+				Message: "parameter " + p.Name + ": " + p.Type + " needs min and max",
+			})
 			s.Params[i].Min, s.Params[i].Max = 1, 1 // said once
 		}
 		if p.Type == "bool" && len(p.Values) == 0 {

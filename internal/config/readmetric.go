@@ -50,7 +50,7 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 				return
 			}
 			d.mark(path, n)
-			if k == assay.FromStdout || k == assay.FromStderr {
+			if k.Argument() == assay.PatternArgument {
 				t = "/" + t + "/"
 			}
 			m.Source = kind + ":" + t

@@ -81,7 +81,10 @@ func (d *decoder) finishReplay(n *yaml.Node, r *Replay) {
 	for m := range r.UnitScale {
 		if _, ok := r.Metrics[m]; !ok {
 			p := d.places["replay.unit_scale."+m]
-			d.flaws = append(d.flaws, Flaw{File: d.name, Line: p.line, Column: p.column, Message: "replay.unit_scale: no metric " + clip(m) + " in replay.metrics"})
+			d.flaws = append(d.flaws, Flaw{
+				File: d.name, Line: p.line, Column: p.column,
+				Message: "replay.unit_scale: no metric " + clip(m) + " in replay.metrics",
+			})
 		}
 	}
 }

@@ -175,6 +175,13 @@ func (d *decoder) site(key, n *yaml.Node) site.Site {
 				}
 			}
 		}},
+		{"cores", func(n *yaml.Node) {
+			if x, ok := d.number(n, what+": cores"); ok {
+				if s.Cores = x; x <= 0 {
+					d.fail(n, "%s: cores: a number > 0 is needed, not %s", what, clip(follow(n).Value))
+				}
+			}
+		}},
 		{"memory", func(n *yaml.Node) { d.amount(n, what+": memory", "", &s.Memory) }},
 		{"storage", func(n *yaml.Node) {
 			if follow(n).Value == "none" {

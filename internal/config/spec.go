@@ -107,7 +107,8 @@ func rangeSpec(name, lo, rest string) (Param, *specFlaw) {
 				}
 				p.Step, stepAt = step, at+len("step=")
 			default:
-				return Param{}, &specFlaw{at, "unknown option " + strconv.Quote(clip(option)) + ": a range has :step=N and :log"}
+				return Param{}, &specFlaw{at, "unknown option " + strconv.Quote(clip(option)) +
+					": a range has :step=N and :log"}
 			}
 			at += len(option) + 1
 		}

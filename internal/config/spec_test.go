@@ -123,7 +123,10 @@ func TestParamSpecProperty(t *testing.T) {
 }
 
 func FuzzParamSpec(f *testing.F) {
-	for _, s := range []string{"a=1..19", "a=0.1..1e3:log:step=2", "a=1M,2M", "a=on,off", "a=-5..-6", "a=1..", "=", "a=1,1.0,x"} {
+	for _, s := range []string{
+		"a=1..19", "a=0.1..1e3:log:step=2", "a=1M,2M", "a=on,off", "a=-5..-6", "a=1..", "=",
+		"a=1,1.0,x",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {

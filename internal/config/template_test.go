@@ -104,8 +104,10 @@ func TestTemplateErrors(t *testing.T) {
 // The hostile values of requirement S5: a value is data.
 func TestValueIsData(t *testing.T) {
 	values := []string{
-		"; touch canary", "$(touch canary)", "`touch canary`", "'", "\"", "\\", "a b", "a\tb", "a\nb", "\r\n", "-rf", "--", "{{x}}", "{level}", "{x?y}", "}",
-		"{", "%s", "*", "~", "&", "|", ">canary", "#", "!", "é", "\u202e", "\xff", "=", ",", "a=b", "..", "/", "$HOME", "${IFS}", "\x01", "\x7f",
+		"; touch canary", "$(touch canary)", "`touch canary`", "'", "\"", "\\", "a b", "a\tb", "a\nb", "\r\n", "-rf",
+		"--", "{{x}}", "{level}", "{x?y}", "}",
+		"{", "%s", "*", "~", "&", "|", ">canary", "#", "!", "é", "\u202e", "\xff", "=", ",", "a=b", "..", "/",
+		"$HOME", "${IFS}", "\x01", "\x7f",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.OneOf(rapid.SampledFrom(values), rapid.String()).Draw(t, "value")
@@ -113,7 +115,10 @@ func TestValueIsData(t *testing.T) {
 			return
 		}
 		params := []Param{{Name: "v", Type: "categorical", Values: []string{v, "other" + v}}}
-		s := &Study{Command: []string{"prog", "{v}", "--v={v}", "{{v}}"}, Params: params, Env: map[string]string{"V": "<{v}>"}}
+		s := &Study{
+			Command: []string{"prog", "{v}", "--v={v}", "{{v}}"}, Params: params,
+			Env: map[string]string{"V": "<{v}>"},
+		}
 		if _, err := s.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +143,10 @@ func TestValueIsData(t *testing.T) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	})
-	s := &Study{Command: []string{"prog", "{v}"}, Params: []Param{{Name: "v", Type: "categorical", Values: []string{"a\x00b"}}}}
+	s := &Study{
+		Command: []string{"prog", "{v}"},
+		Params:  []Param{{Name: "v", Type: "categorical", Values: []string{"a\x00b"}}},
+	}
 	if _, err := s.Check(); err == nil || !strings.Contains(err.Error(), "NUL byte") {
 		t.Errorf("got %v", err)
 	}
@@ -151,7 +159,10 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := assay.Config{4, 2.5, 0, 0, 2, 1} // psy off
-	if got, want := p.Argv(c), []string{"x264", "--threads", "4", "--preset=fast", "-q2.5", "-b", "64M"}; !slices.Equal(got, want) {
+	if got, want := p.Argv(c), []string{
+		"x264", "--threads", "4", "--preset=fast", "-q2.5", "-b",
+		"64M",
+	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := p.Env(c), []string{"OMP_NUM_THREADS=4"}; !slices.Equal(got, want) {
@@ -221,7 +232,8 @@ metrics:
 
 func TestShellNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"path": "would replace the variable PATH", "ld-preload": "would replace the variable LD_PRELOAD", "assay_run": "would replace",
+		"path": "would replace the variable PATH", "ld-preload": "would replace the variable LD_PRELOAD",
+		"assay_run": "would replace",
 	} {
 		s := &Study{Command: []string{"run"}, Shell: true, Params: []Param{{Name: name, Type: "int", Min: 1, Max: 2}}}
 		if _, err := s.Check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -232,14 +244,21 @@ func TestShellNames(t *testing.T) {
 			t.Errorf("%s without a shell: %v", name, err)
 		}
 	}
-	s := &Study{Command: []string{"run"}, Shell: true, Params: []Param{{Name: "a-b", Type: "int", Min: 1, Max: 2}, {Name: "a.b", Type: "int", Min: 1, Max: 2}}}
-	if _, err := s.Check(); err == nil || !strings.Contains(err.Error(), "parameters a-b and a.b are the same variable") {
+	s := &Study{Command: []string{"run"}, Shell: true, Params: []Param{
+		{Name: "a-b", Type: "int", Min: 1, Max: 2},
+		{Name: "a.b", Type: "int", Min: 1, Max: 2},
+	}}
+	if _, err := s.Check(); err == nil || !strings.Contains(err.Error(),
+		"parameters a-b and a.b are the same variable") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestUnusedParameter(t *testing.T) {
-	s := &Study{Command: []string{"run", "{a}"}, Params: []Param{{Name: "a", Type: "int", Min: 1, Max: 2}, {Name: "b", Type: "int", Min: 1, Max: 2}}}
+	s := &Study{Command: []string{"run", "{a}"}, Params: []Param{
+		{Name: "a", Type: "int", Min: 1, Max: 2},
+		{Name: "b", Type: "int", Min: 1, Max: 2},
+	}}
 	warnings, err := s.Check()
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "parameter b is not used") {
 		t.Errorf("got %q, %v", warnings, err)
@@ -268,6 +287,66 @@ func FuzzTemplate(f *testing.F) {
 		got, _ := tmpl.Expand(templateParams, c)
 		if len(tmpl.Params()) == 0 && got != strings.NewReplacer("{{", "{", "}}", "}").Replace(text) {
 			t.Errorf("%q without placeholders becomes %q", text, got)
+		}
+	})
+}
+
+// A template is made of pieces: it expands to what its pieces are, one after the other.
+func TestTemplateIsTheSumOfItsPieces(t *testing.T) {
+	names := templateNames()
+	plain := rapid.StringMatching(`[a-z =/%$é-]{0,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		c := assay.Config{}
+		for _, p := range templateParams {
+			c = append(c, p.FromUnit(rapid.Float64Range(0, 1).Draw(t, p.Name)))
+		}
+		var text, want strings.Builder
+		used := map[int]bool{}
+		outside, shown := false, false // something but conditions, and a condition that holds
+		value := func(label string) (string, int) {
+			i := rapid.IntRange(0, len(names)-1).Draw(t, label)
+			used[i] = true
+			return "{" + names[i] + "}", i
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "pieces") {
+			switch rapid.IntRange(0, 3).Draw(t, "piece") {
+			case 0:
+				s := plain.Draw(t, "text")
+				text.WriteString(s)
+				want.WriteString(s)
+				outside = outside || s != ""
+			case 1:
+				brace := rapid.SampledFrom([]string{"{", "}"}).Draw(t, "brace")
+				// Behind a condition, }} would be a brace in it: something stands between.
+				text.WriteString("-" + brace + brace)
+				want.WriteString("-" + brace)
+				outside = true
+			case 2:
+				s, i := value("value")
+				text.WriteString(s)
+				want.WriteString(templateParams[i].Text(c[i]))
+				outside = true
+			default:
+				_, i := value("condition")
+				s := plain.Draw(t, "then")
+				inner, k := value("inner")
+				text.WriteString("{" + names[i] + "?" + s + inner + "}")
+				if !isOff(templateParams[i], c[i]) {
+					want.WriteString(s + templateParams[k].Text(c[k]))
+					shown = true
+				}
+			}
+		}
+		tmpl, err := ParseTemplate(text.String(), names)
+		if err != nil {
+			t.Fatalf("%q: %v", text.String(), err)
+		}
+		got, ok := tmpl.Expand(templateParams, c)
+		if keep := outside || shown || text.Len() == 0; ok != keep || ok && got != want.String() {
+			t.Fatalf("%q of %v: got %q, %v, want %q, %v", text.String(), c, got, ok, want.String(), keep)
+		}
+		if len(tmpl.Params()) != len(used) {
+			t.Fatalf("%q names %v, want %d parameters", text.String(), tmpl.Params(), len(used))
 		}
 	})
 }

@@ -86,7 +86,8 @@ func (c *checker) workbench() {
 		path, where := "parameters."+p.Name, "parameter "+p.Name
 		switch {
 		case p.Type == "categorical" || p.Type == "bool":
-			c.add(path, "", where, 0, "a resource of the workbench is a number, or a list of numbers such as %s", resourceExample(p.Name))
+			c.add(path, "", where, 0, "a resource of the workbench is a number, or a list of numbers such as %s",
+				resourceExample(p.Name))
 			continue
 		case w.Data == "" && p.Name != "cpu" && p.Name != "memory":
 			c.add("workbench", "", "", 0, "%s needs data: the directory that the program reads and writes", p.Name)

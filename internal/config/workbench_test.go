@@ -28,7 +28,10 @@ parameters:
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := space.Parse(map[string]string{"cpu": "0.5", "memory": "1G", "rtt": "18ms", "bandwidth": "20Mbit", "disk": "2e6"})
+	c, err := space.Parse(map[string]string{
+		"cpu": "0.5", "memory": "1G", "rtt": "18ms", "bandwidth": "20Mbit",
+		"disk": "2e6",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,16 +47,18 @@ parameters:
 func TestWorkbenchFlaws(t *testing.T) {
 	const head = "command: [p]\n"
 	for text, want := range map[string]string{
-		"workbench: {}\nparameters: {cpu: [slow, fast]}\n":                          "parameter cpu: a resource of the workbench is a number",
-		"workbench: {}\nparameters: {rtt: [1ms, 2ms]}\n":                            "rtt needs data",
-		"workbench: {mount: /x}\nparameters: {cpu: [1, 2]}\n":                       "mount needs data",
-		"workbench: {date: x}\nparameters: {cpu: [1, 2]}\n":                         "did you mean data?",
-		"workbench: {data: x}\nparameters: {level: 1..3}\n":                         "",
-		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":                     "",
-		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n":          "a passive one has no data",
-		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\n":             "",
-		"workbench: 5\nparameters: {cpu: [1, 2]}\n":                                 "a mapping",
-		"workbench: {}\nparameters: {memory: {values: [1M, big], type: ordinal}}\n": `"big" is no number; write it like 512M`,
+		"workbench: {}\nparameters: {cpu: [slow, fast]}\n": "parameter cpu: a resource " +
+			"of the workbench is a number",
+		"workbench: {}\nparameters: {rtt: [1ms, 2ms]}\n":                   "rtt needs data",
+		"workbench: {mount: /x}\nparameters: {cpu: [1, 2]}\n":              "mount needs data",
+		"workbench: {date: x}\nparameters: {cpu: [1, 2]}\n":                "did you mean data?",
+		"workbench: {data: x}\nparameters: {level: 1..3}\n":                "",
+		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":            "",
+		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n": "a passive one has no data",
+		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\n":    "",
+		"workbench: 5\nparameters: {cpu: [1, 2]}\n":                        "a mapping",
+		"workbench: {}\nparameters: {memory: {values: [1M, big], type: ordinal}}\n": `"big" is no number; ` +
+			`write it like 512M`,
 	} {
 		_, _, err := Parse("s.yaml", []byte(head+text), nil)
 		switch {

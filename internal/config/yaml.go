@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -102,7 +101,7 @@ func (d *decoder) syntax(data []byte, err error) {
 		d.syntaxAt(data, e)
 		return
 	}
-	d.whole("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	d.whole("%v", err)
 }
 
 func (d *decoder) syntaxAt(data []byte, e *yaml.LoadError) {

@@ -136,8 +136,10 @@ func (r *Plan) json() planJSON {
 		j.Calibration = &planCalibration{c.Executions, c.Configs, c.CVError, c.Sigma, c.Mean()}
 	}
 	if r.Recorded != nil {
-		j.Recorded = &planRecorded{Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
-			High: r.Recorded.High}
+		j.Recorded = &planRecorded{
+			Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
+			High: r.Recorded.High,
+		}
 		if m := r.Workflow.Makespan; m > 0 {
 			e := workflow.RelError(m, r.Recorded.Makespan)
 			j.Recorded.Makespan, j.Recorded.Error = &m, &e

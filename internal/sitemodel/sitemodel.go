@@ -52,12 +52,9 @@ func Check(m *costmodel.Model) error {
 // attributes are what the attributes of a model are on a resource. ok is false
 // where nothing limits: then it is the best of the model.
 var attributes = map[string]func(t *workflow.Task, r site.Resource) (x float64, ok bool){
-	"cpu": func(_ *workflow.Task, r site.Resource) (float64, bool) {
-		if r.Compute.Speed == 0 {
-			return 1, true
-		}
-		return r.Compute.Speed, true
-	},
+	"cpu":   cores,
+	"cores": cores,
+	"speed": func(_ *workflow.Task, r site.Resource) (float64, bool) { return cmp.Or(r.Compute.Speed, 1), true },
 	"memory": func(_ *workflow.Task, r site.Resource) (float64, bool) {
 		return r.Compute.Memory, r.Compute.Memory > 0
 	},
@@ -77,8 +74,15 @@ var attributes = map[string]func(t *workflow.Task, r site.Resource) (x float64, 
 	"in_bytes": func(t *workflow.Task, _ site.Resource) (float64, bool) { return t.In, true },
 }
 
+// cores is how many cores a task has. That a site's processors are faster is its Speed, which
+// is another thing: one thread gains nothing from a second core.
+func cores(_ *workflow.Task, r site.Resource) (float64, bool) {
+	return cmp.Or(r.Compute.Cores, 1), true
+}
+
 // Time implements [site.TaskModel]. Equal kinds with equal attributes are predicted
-// once: a plan asks for every task at every pair of sites.
+// once. What is not waiting for data is divided by the speed of the site, which is relative to
+// the machine that the model was learned on, unless that is an attribute of the model. A plan asks for every task at every pair of sites.
 func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	m, ok := l.models[t.Kind]
 	if !ok {
@@ -94,6 +98,11 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 		at[p.Name] = text
 		key += "\x00" + text
 	}
+	speed := 1.0
+	if m.Space().Index("speed") < 0 {
+		speed = cmp.Or(r.Compute.Speed, 1)
+		key += "\x00" + strconv.FormatFloat(speed, 'g', -1, 64)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if x, ok := l.seen[key]; ok {
@@ -103,7 +112,7 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	if err != nil {
 		return site.TaskTime{}, fmt.Errorf("the model of %s: %w", t.Kind, err)
 	}
-	x := site.TaskTime{Compute: p.Compute, Stall: p.Network + p.Disk}
+	x := site.TaskTime{Compute: (p.Compute + p.Other) / speed, Stall: p.Network + p.Disk}
 	if !math.IsNaN(p.Deviation) && !math.IsInf(p.Deviation, 0) {
 		x.Error = p.Deviation
 	}

@@ -34,7 +34,7 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	err := Check(model(t, "humidity"))
-	if err == nil || !strings.Contains(err.Error(), "needs humidity, which sites and tasks do not tell (they tell bandwidth, cpu") {
+	if err == nil || !strings.Contains(err.Error(), "needs humidity, which sites and tasks do not tell (they tell bandwidth, cores, cpu") {
 		t.Errorf("%v", err)
 	}
 }
@@ -56,10 +56,47 @@ func TestTime(t *testing.T) {
 			t.Errorf("%q at speed %v: %+v, %v; want %v s", tt.kind, tt.speed, x, err, tt.want)
 		}
 	}
+	// Cores and speed multiply, and a model by speed has it once.
+	four := &site.Site{Name: "s", Slots: 1, Speed: 2, Cores: 4}
+	x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: four, Storage: four})
+	if err != nil || math.Abs(x.Compute-12.5) > 1.25 {
+		t.Errorf("4 cores of speed 2: %+v, %v; want 12.5 s", x, err)
+	}
+	fast := New(map[string]*costmodel.Model{"solve": model(t, "speed")})
+	if x, err := fast.Time(&workflow.Task{Kind: "solve"}, at(2)); err != nil || math.Abs(x.Compute-50) > 5 {
+		t.Errorf("a model by speed: %+v, %v; want 50 s", x, err)
+	}
 	again, err := tasks.Time(&workflow.Task{Kind: "solve"}, at(2))
 	first, _ := tasks.Time(&workflow.Task{Kind: "solve", Run: 99}, at(2))
 	if err != nil || again != first {
 		t.Errorf("%+v and %+v at the same assignment", again, first)
+	}
+}
+
+// A program of one thread that takes 10 s on any number of cores takes 5 s at a site of
+// speed 2, and none of it is I/O.
+func TestSpeedIsNotCores(t *testing.T) {
+	space, err := assay.NewSpace([]assay.Param{{Name: "cpu", Kind: assay.Integer, Lo: 1, Hi: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []costmodel.Run
+	for _, cpu := range []float64{1, 2, 4} {
+		runs = append(runs, costmodel.Run{
+			Config: assay.Config{cpu}, Seconds: 10, DataFlow: 1, Split: costmodel.SplitFull, Compute: 10 / cpu, Other: 10 - 10/cpu,
+		})
+	}
+	m, err := costmodel.Fit(space, runs, nil, costmodel.Best)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := New(map[string]*costmodel.Model{"solve": m})
+	for _, c := range []float64{0, 2, 4} {
+		s := &site.Site{Name: "s", Slots: 1, Speed: 2, Cores: c}
+		x, err := tasks.Time(&workflow.Task{Kind: "solve", In: 1e6}, site.Resource{Compute: s, Storage: s})
+		if err != nil || math.Abs(x.Compute-5) > 0.5 || x.Stall > 0.01 {
+			t.Errorf("%v cores of speed 2: %+v, %v; want 5 s and no I/O", c, x, err)
+		}
 	}
 }
 
@@ -76,11 +113,11 @@ func TestUnlimited(t *testing.T) {
 
 // TestAttributes checks what each attribute is on a resource with a route.
 func TestAttributes(t *testing.T) {
-	near, far := &site.Site{Speed: 2, Memory: 8}, &site.Site{Disk: 5}
+	near, far := &site.Site{Speed: 2, Cores: 3, Memory: 8}, &site.Site{Disk: 5}
 	r := site.Resource{Compute: near, Storage: far, Route: &site.Route{Bandwidth: 100, Latency: 0.5}}
 	task := &workflow.Task{In: 7}
 	for name, want := range map[string]float64{
-		"cpu": 2, "memory": 8, "rtt": 0.5, "bandwidth": 800, "disk": 5, "in_bytes": 7,
+		"cpu": 3, "cores": 3, "speed": 2, "memory": 8, "rtt": 0.5, "bandwidth": 800, "disk": 5, "in_bytes": 7,
 	} {
 		if x, ok := attributes[name](task, r); !ok || x != want {
 			t.Errorf("%s is %v, %v; want %v", name, x, ok, want)

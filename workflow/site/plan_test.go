@@ -94,8 +94,10 @@ func randomWorkflow(rng *rand.Rand, n int) (*workflow.Workflow, error) {
 	b := workflow.Builder{Name: "random"}
 	n = 1 + rng.IntN(n)
 	for i := range n {
-		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3),
-			Run: float64(1 + rng.IntN(50)), Machine: -1}, workflow.Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{
+			ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i%3),
+			Run: float64(1 + rng.IntN(50)), Machine: -1,
+		}, workflow.Pos{}); err != nil {
 			return nil, err
 		}
 		b.SetFile(fmt.Sprint("f", i), float64(rng.IntN(30)))
@@ -120,8 +122,10 @@ func randomNetwork(rng *rand.Rand, n int) (*Network, error) {
 	var sites []Site
 	var links []Link
 	for i := range n {
-		p := Site{Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)),
-			Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20}
+		p := Site{
+			Name: string(rune('A' + i)), Slots: 1 + rng.IntN(2), Speed: 1 + float64(rng.IntN(3)),
+			Storage: math.Inf(1), Disk: float64(rng.IntN(2)) * 20,
+		}
 		if i > 0 && rng.IntN(3) == 0 {
 			p.Storage = float64(rng.IntN(80))
 		}
@@ -293,13 +297,19 @@ func TestScheduleInfeasible(t *testing.T) {
 		w          *workflow.Workflow
 		data       func(string) int
 	}{
-		{"no data", `input "G" of task "G" is at no site`, two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 1, 1),
-			func(string) int { return -1 }},
-		{"source too small", "site A holds 40 GB of input, but its storage is 30 GB",
-			two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 40e9, 1), nil},
-		{"no room for the output",
+		{
+			"no data", `input "G" of task "G" is at no site`, two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 1, 1),
+			func(string) int { return -1 },
+		},
+		{
+			"source too small", "site A holds 40 GB of input, but its storage is 30 GB",
+			two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 40e9, 1), nil,
+		},
+		{
+			"no room for the output",
 			"no site can run task G: task G needs 20 GB more storage at A, which has 10 GB of 30 GB left, B " +
-				"has no storage", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 20e9, 20e9), nil},
+				"has no storage", two(Site{Name: "B", Slots: 1}, l), oneTask(t, 1, 20e9, 20e9), nil,
+		},
 	} {
 		_, err := MakePlans(tt.w, tt.u, Options{Data: tt.data})
 		if err == nil || err.Error() != tt.want {
@@ -314,8 +324,10 @@ func TestScheduleInfeasible(t *testing.T) {
 		links      []Link
 	}{
 		{"a utility without sites", -1, -1, nil, nil},
-		{"the utility is disconnected: C has no link to A, directly or over others", 2, -1, sites,
-			[]Link{{0, 1, 1, 0}}},
+		{
+			"the utility is disconnected: C has no link to A, directly or over others", 2, -1, sites,
+			[]Link{{0, 1, 1, 0}},
+		},
 		{"a link from site B to itself", -1, 0, sites, []Link{{1, 1, 1, 0}}},
 		{"no site has a slot to run a task in", 0, -1, []Site{{Name: "A"}}, nil},
 		{"the link of A and B: bandwidth 0 B/s, latency 0 s", -1, 0, sites, []Link{{0, 1, 0, 0}}},
@@ -371,8 +383,10 @@ func layers(tb testing.TB, n, width int) *workflow.Workflow {
 	rng := rand.New(rand.NewPCG(7, 7))
 	b := workflow.Builder{Name: "layers"}
 	for i := range n {
-		if _, err := b.Task(workflow.Task{ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width),
-			Run: 10 + 90*rng.Float64(), Machine: -1}, workflow.Pos{}); err != nil {
+		if _, err := b.Task(workflow.Task{
+			ID: fmt.Sprint("t", i), Kind: fmt.Sprint("k", i/width),
+			Run: 10 + 90*rng.Float64(), Machine: -1,
+		}, workflow.Pos{}); err != nil {
 			tb.Fatal(err)
 		}
 		b.SetFile(fmt.Sprint("f", i), 1e8*rng.Float64())
@@ -400,8 +414,10 @@ func tenSites(tb testing.TB) *Network {
 	var sites []Site
 	var links []Link
 	for i := range 10 {
-		sites = append(sites, Site{Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i),
-			Storage: math.Inf(1)})
+		sites = append(sites, Site{
+			Name: string(rune('A' + i)), Slots: 8 + 8*(i%3), Speed: 1 + 0.2*float64(i),
+			Storage: math.Inf(1),
+		})
 		for j := range i {
 			links = append(links, Link{j, i, 1e8 * float64(1+(i+j)%4), 0.005})
 		}

@@ -56,8 +56,10 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 func (m *merger) dagTask(id string, pos workflow.Pos) error {
 	t := newTask()
 	t.ID, t.Kind = id, kindOfName(id)
-	for _, prefix := range []string{"stage_in", "stage_out", "stage_inter", "create_dir", "cleanup", "clean_up",
-		"register", "chmod", "cleaup"} {
+	for _, prefix := range []string{
+		"stage_in", "stage_out", "stage_inter", "create_dir", "cleanup", "clean_up",
+		"register", "chmod", "cleaup",
+	} {
 		if strings.HasPrefix(id, prefix) {
 			t.Auxiliary, t.Kind = true, prefix
 		}

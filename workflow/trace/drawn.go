@@ -72,7 +72,7 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 			}
 			return nil
 		}
-		g.addEdges(dotEdge.FindAllStringSubmatch(line, -1), n)
+		g.addEdges(dotEdge, line, n)
 		return nil
 	})
 	if err == nil && open {
@@ -91,12 +91,19 @@ func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 	return m.graph, nil
 }
 
-// addEdges adds the edges that a pattern found on a line: groups 1 and 2 are the
-// ends.
-func (g *drawnGraph) addEdges(found [][]string, line int32) {
-	for _, e := range found {
-		g.edges = append(g.edges, [2]int{g.node(e[1], lineCol(line, 1)), g.node(e[2], lineCol(line, 1))})
-		g.at = append(g.at, lineCol(line, 1))
+// addEdges adds the edges that a pattern finds on line n, and reports whether there is one: groups 1 and 2
+// of the pattern are the ends. In a chain such as a -> b -> c the end of one edge is the start of the next,
+// so that the search goes on there.
+func (g *drawnGraph) addEdges(pattern *regexp.Regexp, line string, n int32) bool {
+	any := false
+	for {
+		e := pattern.FindStringSubmatchIndex(line)
+		if e == nil {
+			return any
+		}
+		from, to := g.node(line[e[2]:e[3]], lineCol(n, 1)), g.node(line[e[4]:e[5]], lineCol(n, 1))
+		g.edges, g.at = append(g.edges, [2]int{from, to}), append(g.at, lineCol(n, 1))
+		any, line = true, line[e[4]:]
 	}
 }
 
@@ -116,8 +123,7 @@ func (m *merger) readMermaid(name string, r *bufio.Reader) error {
 		return err
 	}
 	return eachLine(name, r, func(n int32, line string) error {
-		if e := mermaidEdge.FindAllStringSubmatch(line, -1); e != nil {
-			g.addEdges(e, n)
+		if g.addEdges(mermaidEdge, line, n) {
 			return nil
 		}
 		if d := mermaidNode.FindStringSubmatch(line); d != nil && d[1] != "subgraph" {

@@ -20,11 +20,15 @@ func TestLabel(t *testing.T) {
 		app, overhead, configure string
 		grid                     bool
 	}{
-		{"pegasus/montage/montage-chameleon-2mass-01d-001.json.gz",
+		{
+			"pegasus/montage/montage-chameleon-2mass-01d-001.json.gz",
 			machines("compute-3", "compute-12",
-				"cc-worker-1"), "montage", "Pegasus/compute", "pegasus/montage/montage-chameleon-2mass-01d", false},
-		{"pegasus2016/epigenomics_x-hep-run002.json.gz", machines("vm-1.uc.edu"), "epigenomics", "Pegasus/vm",
-			"pegasus2016/epigenomics_x-hep", false},
+				"cc-worker-1"), "montage", "Pegasus/compute", "pegasus/montage/montage-chameleon-2mass-01d", false,
+		},
+		{
+			"pegasus2016/epigenomics_x-hep-run002.json.gz", machines("vm-1.uc.edu"), "epigenomics", "Pegasus/vm",
+			"pegasus2016/epigenomics_x-hep", false,
+		},
 		{"a-b.json", machines("a", "b", "c", "d", "e", "f", "g", "h", "i"), "a", "Pegasus/grid", "a-b", true},
 		{"x.json", machines(), "x", "Pegasus/", "x", false},
 	} {

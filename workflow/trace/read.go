@@ -130,9 +130,11 @@ func (m *merger) read(name string, r *bufio.Reader) error {
 			return f.read(m, name, r)
 		}
 	}
-	return &workflow.InputError{File: name, Pos: lineCol(1, 1),
+	return &workflow.InputError{
+		File: name, Pos: lineCol(1, 1),
 		Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, " +
-			"Nextflow, Snakemake, Makeflow"}
+			"Nextflow, Snakemake, Makeflow",
+	}
 }
 
 // readJSON reads WfFormat, or a plain table as JSON.

@@ -19,8 +19,10 @@ import (
 // auxiliary; the workflow may have name, makespan_s, cores and system.
 
 // tableColumns are the columns of a task.
-var tableColumns = []string{"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
-	"machine", "auxiliary"}
+var tableColumns = []string{
+	"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
+	"machine", "auxiliary",
+}
 
 // isTable recognises a line of titles, one of which is id, below comments.
 func isTable(head []byte) bool {

@@ -225,8 +225,10 @@ type taskNames struct {
 
 // reset empties n for the next task, keeping its slices.
 func (n *taskNames) reset() *taskNames {
-	*n = taskNames{name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0],
-		outputs: n.outputs[:0]}
+	*n = taskNames{
+		name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0],
+		outputs: n.outputs[:0],
+	}
 	return n
 }
 
@@ -474,8 +476,9 @@ func (r *wfReader) check() error {
 		return r.b.Errorf(r.flatPos,
 			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
 	}
+	told := r.version != "unknown" // where it is not, the form of the workflow tells
 	newer := r.version >= "1.5" && len(r.version) >= 3
-	if r.split && !newer && r.version != "unknown" || r.flat && newer {
+	if told && (r.split && !newer || r.flat && newer) {
 		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,
 			map[bool]string{true: "1.5", false: "1.4"}[r.split])
 	}

@@ -62,7 +62,7 @@ func TestExternalTestSet(t *testing.T) {
 		want := map[int]int{3: 30, 2: 7}[p.attributes]
 		var sets []string
 		for seed := range uint64(5) {
-			test := externalTestSet(all, rand.New(rand.NewPCG(seed, 0)))
+			test := externalTestSet(all, rand.New(rand.NewPCG(seed, 0)), false)
 			if len(test) != want {
 				t.Fatalf("%s: %d assignments to test of %v, want %d", p.name, len(test), all.Size(), want)
 			}
@@ -101,7 +101,7 @@ func TestCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range es {
-		curve, err := e.curve(t.Context(), 3)
+		curve, err := e.curve(t.Context(), 3, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,5 +278,40 @@ func TestTable2(t *testing.T) {
 	}
 	if all.FinalRuns != 120 {
 		t.Errorf("all at once runs %v assignments, want the 120 outside of the test set", all.FinalRuns)
+	}
+}
+
+// Drawn at random, the external test set has assignments of every kind, a corner of one of 20 among
+// them, and no method runs one of them: it learns in the space without them.
+func TestRandomExternalTestSet(t *testing.T) {
+	all := programs()[0].space()
+	ends := map[int]int{}
+	for seed := range uint64(20) {
+		test := externalTestSet(all, rand.New(rand.NewPCG(seed, 0)), true)
+		if len(test) != 30 {
+			t.Fatalf("%d assignments", len(test))
+		}
+		space, err := without(all, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range test {
+			n := 0
+			for k, p := range all.Params {
+				if c[k] == 0 || c[k] == float64(len(p.Levels)-1) {
+					n++
+				}
+			}
+			ends[n]++
+			if space.Contains(c) {
+				t.Errorf("%v may be run", c)
+			}
+		}
+	}
+	for n := range 4 {
+		// Of 150 assignments 8 have three attributes at their ends, 40 two, 66 one and 36 none.
+		if want := []int{36, 66, 40, 8}[n] * 4; ends[n] < want*3/4 || ends[n] > want*5/4 {
+			t.Errorf("%d with %d attributes at their ends, want about %d", ends[n], n, want)
+		}
 	}
 }

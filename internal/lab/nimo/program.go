@@ -92,13 +92,14 @@ func (p program) run(space *assay.Space, c assay.Config, rng *rand.Rand) assay.M
 	network := random*p.trips*rtt + (1-random)*max(0, p.trips*rtt-p.ahead*compute)
 	// Requests take the latency whether the program waits for them or not.
 	compute *= vary()
-	stall := (network + p.disk) * vary()
-	total := units * (compute + stall)
+	v := vary()
+	network, disk := network*v, p.disk*v
+	total := units * (compute + network + disk)
 	return assay.Measurement{
 		Elapsed: time.Duration(total * 1e9),
 		Metrics: map[string]float64{
 			"cpu": units * compute, "data_flow": units,
-			"network_time": units * network, "disk_time": units * p.disk,
+			"network_time": units * network, "disk_time": units * disk,
 		},
 	}
 }

@@ -61,8 +61,10 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	var local, grid []Outcome
 	byApp := map[string][]Outcome{}
 	for _, o := range out {
-		r.Runs = append(r.Runs, Run{o.Name, o.App, o.Site, o.Grid, o.Workflow.Makespan, o.Makespan, o.Low, o.High,
-			o.Error, o.Paper, o.From, o.Trained})
+		r.Runs = append(r.Runs, Run{
+			o.Name, o.App, o.Site, o.Grid, o.Workflow.Makespan, o.Makespan, o.Low, o.High,
+			o.Error, o.Paper, o.From, o.Trained,
+		})
 		if o.Grid {
 			grid = append(grid, o)
 			continue

@@ -1,0 +1,113 @@
+package costmodel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	ensembleSize  = 16 // surfaces
+	ensembleSweep = 3  // sweeps over all coordinates from one to the next, and three times as many before the first
+	ensembleMost  = 60 // examples: with more, the likeliest surface is as good as the only one
+)
+
+// An ensemble are surfaces of the same examples, drawn from the posterior of the hyperparameters
+// and transformations. Few runs leave open how straight a function is and how much of what they show is
+// noise: the likeliest surface alone has taken them for more certain than they are.
+type ensemble []*surface
+
+// ensembleOf draws by Metropolis' rule, one coordinate after the other, from p on. It is a function of
+// the examples.
+func ensembleOf(p *surface) ensemble {
+	if p.n < 2 || p.n > ensembleMost {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(uint64(p.n), uint64(p.d)))
+	q := p.copied()
+	at := q.posterior()
+	var out ensemble
+	for sweep := 0; len(out) < ensembleSize; sweep++ {
+		at = q.sweep(rng, at)
+		if sweep < 3*ensembleSweep || sweep%ensembleSweep != 0 {
+			continue
+		}
+		s := q.copied()
+		if !s.factorize() {
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// copied returns a surface of the same examples whose choices are its own; it has no process.
+func (p *surface) copied() *surface {
+	q := *p
+	q.process = nil
+	q.warp, q.z, q.h.length = slices.Clone(p.warp), slices.Clone(p.z), slices.Clone(p.h.length)
+	return &q
+}
+
+// sweep takes one step of the chain along each coordinate. at is the posterior where it stands,
+// and of what it returns.
+func (p *surface) sweep(rng *rand.Rand, at float64) float64 {
+	accept := func(v float64) bool { return math.Log(rng.Float64()) < v-at }
+	step := func(x *float64, b belief) {
+		old := *x
+		*x += 1.2 * rng.NormFloat64()
+		if *x != b.clamp(*x) {
+			*x = old
+			return
+		}
+		if v := p.posterior(); accept(v) {
+			at = v
+			return
+		}
+		*x = old
+	}
+	step(&p.h.noise, noiseBelief)
+	step(&p.h.signal, signalBelief)
+	step(&p.h.slope, slopeBelief)
+	for j := range p.h.length {
+		if p.lo[j] == p.hi[j] {
+			continue
+		}
+		step(&p.h.length[j], lengthBelief)
+		if !p.allows(j, Logarithm) {
+			continue
+		}
+		old := p.warp[j]
+		p.warp[j] = [...]Transform{Logarithm, Identity, Reciprocal}[rng.IntN(3)]
+		p.column(j)
+		if v := p.posterior(); accept(v) {
+			at = v
+			continue
+		}
+		p.warp[j] = old
+		p.column(j)
+	}
+	return at
+}
+
+// deviation returns that of a new outcome at x, in units of the outcome, noise included: of all
+// surfaces, and of their means from mean, which is what is predicted.
+func (e ensemble) deviation(x []float64, mean float64) float64 {
+	var sum float64
+	for _, s := range e {
+		p := s.Predict(x)
+		sum += p.Std*p.Std + (p.Mean-mean)*(p.Mean-mean)
+	}
+	return math.Sqrt(sum / float64(len(e)))
+}
+
+// deviation returns that of log T at c, noise included, given that of the likeliest function.
+func (m *Model) deviation(c assay.Config, seconds, likeliest float64) float64 {
+	f := m.parts[Time]
+	if f == nil || f.surface == nil || !f.log || m.ensemble == nil {
+		return likeliest
+	}
+	return m.ensemble.deviation(f.features(c), math.Log(max(seconds, least)/f.scale))
+}

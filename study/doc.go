@@ -1,0 +1,86 @@
+// Package study runs the one loop of assay: ask, run, observe, stop, record,
+// tell. A study is resumed by replaying its events.
+//
+// # Usage
+//
+// The caller makes the study in a store, describes how it is run by a [Study],
+// and calls [Study.Run] once:
+//
+//	err := store.Create(ctx, "zip", nil) // once in the life of the study
+//
+//	s := &study.Study{
+//		Name: "zip", Store: store,
+//		Space: space, Goal: assay.Goal{Metric: "elapsed", Grows: true},
+//		Searcher: search.NewRandom(space, seed),
+//		Runner:   runner,
+//		Command:  func(c assay.Config) (assay.Job, error) { ... },
+//		Budget:   study.Budget{Trials: 100},
+//	}
+//	result, err := s.Run(ctx)
+//
+// Run returns when the budget is spent, the target is met, the search is done,
+// Drain is closed or ctx is done. A later session makes a new Study value of the
+// same space, goal and searcher, seed included, and calls Run again: it goes on
+// where the record ends. Package setup does all of this from a study file.
+//
+// # The loop
+//
+// One goroutine, that of Run, owns the searcher and the record. For each trial it
+// does the following, and it does not begin a step before the one above is on
+// record:
+//
+//	step      who acts                                on record afterwards
+//	replay    Store.Events, to a new Searcher         nothing new
+//	ask       Searcher.Ask, for all the room          Asked, one for each proposal
+//	run       Runner.Run, several at once if Parallel  -
+//	observe   Stopper.Decide, called by the Runner    -
+//	judge     Goal.Value and the limits               Told, with the final state
+//	tell      Searcher.Tell                           -
+//	check     Runner.Run, of best and first in turn   Checked, one for each run
+//	end       -                                       Ended, with the reason
+//
+// Three promises follow from that order:
+//
+//   - A process that dies at any instant loses at most the runs in flight. Their
+//     proposals are on record, and the next session runs them again, first.
+//   - The searcher never knows more than the record, so that replaying the record
+//     gives a new searcher the same state.
+//   - Of two sessions of one study at most one goes on: each appends at the
+//     position up to which it has read, and the store refuses the other.
+//
+// # The states of a trial
+//
+// A trial is running from the event Asked on. It then takes one final state, which
+// it never leaves:
+//
+//	         ┌─► done        it ran to its end, and keeps all limits of the goal
+//	         ├─► infeasible  it ran to its end, and breaks a limit
+//	running ─┼─► censored    it was ended early; its value can only be greater
+//	         ├─► failed      the program failed, or its value cannot be known
+//	         └─► withdrawn   a person or a service took it back
+//
+// Which one, in the order in which the loop looks:
+//
+//	what the Runner returned                        state
+//	the Stopper's decision as the cause             censored
+//	assay.ErrLimit, and the metric only grows       censored
+//	assay.ErrLimit of the job, any other metric     failed
+//	assay.ErrLimit of the time budget, likewise     still running: nothing was learned
+//	an error while ctx is done                      still running: the next session runs it
+//	an error that matches assay.ErrSetup            still running: Run ends with the error
+//	a program that does not exist or may not run    failed
+//	any other error, after Retries more attempts    failed
+//	an exit code other than 0                       failed
+//	no value of the objective, or of a limit        failed
+//	a value, and a broken limit                     infeasible
+//	a value                                         done
+//
+// Withdrawn is an event of somebody else's, which a session finds when it replays
+// the record. The loop itself withdraws nothing.
+//
+// # Time
+//
+// The time of a study is that of its Clock, over all sessions: a session begins
+// with the time that the record says was spent. Result.Overhead and the
+// patience with a store are in real time, whatever the clock.
+package study

@@ -1,0 +1,159 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// defaultRetries is how many more attempts there are at a run whose outcome is
+// unknown, unless the study says so.
+const defaultRetries = 2
+
+// trial runs one proposal to its final state. id is that of its first attempt.
+// left is what remains of the time budget, 0 for no limit; stopper may be nil.
+//
+// It runs in a goroutine of its own if trials run side by side. It reads the fields
+// of the study that do not change, and the history by past.
+//
+// Each attempt has the whole limit: a retry may overrun the budget by what the attempt
+// before it took.
+func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration,
+	stopper assay.Stopper,
+) outcome {
+	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
+	job, err := l.Command(p.Config)
+	if err != nil {
+		return outcome{trial: t, err: err}
+	}
+	job.ID = id
+	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
+	if cut {
+		job.Limit = left
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	retries := l.Retries
+	if retries == 0 {
+		retries = defaultRetries
+	}
+	for {
+		t.Attempts++
+		job.ID.Attempt = t.Attempts
+		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
+		if !unknown(ctx, err) || t.Attempts > retries {
+			break
+		}
+	}
+	t.Ended = l.clock.Now()
+	return l.judge(ctx, t, cut, err)
+}
+
+// unknown reports whether an error of a Runner leaves open what became of the
+// run, so that another attempt may tell. A run that was cancelled or that reached
+// its limit has told all that it will.
+func unknown(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && !errors.Is(err, assay.ErrLimit) && !hopeless(err)
+}
+
+// hopeless reports whether every attempt will end in the same error: the program is
+// not there or may not be run, or what a run needs cannot be set up.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup)
+}
+
+// observer returns the callback that asks stopper about the running trial t and
+// cancels its run, or nil if nothing can stop it: without a stopper, or if the
+// metric may fall again, so that the value so far says nothing about the final one.
+//
+// The Runner calls it, from one goroutine at a time. The first decision to stop is
+// the one that counts. A measurement without the metric is passed over.
+func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
+	if stopper == nil || !l.Goal.Grows {
+		return nil
+	}
+	stopped := false
+	return func(m assay.Measurement) {
+		v, err := l.Goal.Value(m)
+		if stopped || err != nil {
+			return
+		}
+		now := t
+		now.Measurement, now.Value = m, v
+		if d := stopper.Decide(l.past(), now); d.Stop {
+			stopped = true
+			d.At = m.Elapsed
+			cancel(&stopError{d})
+		}
+	}
+}
+
+// stopError is ErrStopped with the decision that caused it. It is the cause of the
+// cancelled context, and comes back as the error of the Runner.
+type stopError struct{ assay.Decision }
+
+func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
+func (e *stopError) Is(target error) bool { return target == ErrStopped }
+
+// judge turns what the Runner returned into the trial's final state; see the table
+// in the package comment. cut says that the limit was that of the time budget.
+//
+// The order of the cases matters. A stop is looked for first, since it cancels the
+// context: it would pass for an interruption. A limit comes before the exit code,
+// which is that of the signal which ended the run.
+func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
+	m := t.Measurement
+	value, verr := l.Goal.Value(m)
+	var stop *stopError
+	switch {
+	case errors.As(err, &stop):
+		if verr != nil { // growing metrics are measured while the run goes on
+			return outcome{trial: failed(t, verr.Error())}
+		}
+		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
+	case errors.Is(err, assay.ErrLimit):
+		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
+		if cut {
+			t.Reason = "the study's time budget was spent"
+		}
+		switch {
+		case l.Goal.Grows && verr == nil:
+			t.State, t.Value = assay.Censored, value
+		case cut:
+			return outcome{trial: t, lost: true}
+		default:
+			t = failed(t, t.Reason)
+		}
+	case err != nil && ctx.Err() != nil:
+		return outcome{trial: t, lost: true}
+	case errors.Is(err, assay.ErrSetup):
+		return outcome{trial: t, err: err}
+	case err != nil && hopeless(err):
+		t = failed(t, err.Error())
+	case err != nil:
+		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
+	case m.ExitCode != 0:
+		t = failed(t, exitReason(m))
+	case verr != nil:
+		t = failed(t, verr.Error())
+	default:
+		t.State, t.Value = assay.Done, value
+		if broken, err := l.Goal.Broken(m); err != nil {
+			t = failed(t, err.Error())
+		} else if broken != "" {
+			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+		}
+	}
+	return outcome{trial: t}
+}
+
+// failed returns t as a failed trial. Its measurement stays, for people to read.
+func failed(t assay.Trial, reason string) assay.Trial {
+	t.State, t.Value, t.Reason = assay.Failed, math.Inf(1), reason
+	return t
+}
