@@ -20,7 +20,8 @@ func benchWorkflowCommand() *cobra.Command {
 calibration of the others: those of its application and site; if there are none,
 those of its application elsewhere and of its site; if there are none either,
 with the delay that the paper found. --hold config leaves out the repetitions
-of an execution too, --hold app its whole application. Executions on grids are reported apart.`,
+of an execution too, --hold app its whole application. Executions on grids are
+reported apart.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			holds := map[string][]pietri.HoldOut{
