@@ -17,7 +17,7 @@ import (
 
 func predictCommand(s streams) *cobra.Command {
 	var at []string
-	var against, store string
+	var against, store, on, learnedOn string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL [--at NAME=VALUE,...]",
@@ -42,6 +42,20 @@ assignments that the model has not been fitted to.`,
 			if against != "" {
 				return predictAgainst(cmd.Context(), s, m, store, against, asJSON)
 			}
+			there, err := readMachine("on", on)
+			if err != nil {
+				return err
+			}
+			here, err := readMachine("learned-on", learnedOn)
+			if err != nil {
+				return err
+			}
+			if here != nil && there == nil {
+				return usagef("--learned-on needs --on: the profile of the machine to predict for")
+			}
+			if there != nil && len(at) == 0 {
+				at = []string{""} // all from the profile
+			}
 			if len(at) == 0 {
 				if asJSON {
 					return writeJSON(s.out, newModelJSON(m))
@@ -50,7 +64,7 @@ assignments that the model has not been fitted to.`,
 			}
 			var ps []predicted
 			for _, text := range at {
-				p, err := predictAt(m, text)
+				p, err := predictAt(m, text, there, here)
 				if err != nil {
 					return err
 				}
@@ -63,6 +77,8 @@ assignments that the model has not been fitted to.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
+	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
+	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs: computing scales")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
 	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -103,7 +119,7 @@ func (p predicted) high() string {
 }
 
 // predictAt predicts at "NAME=VALUE,...".
-func predictAt(m *costmodel.Model, text string) (predicted, error) {
+func predictAt(m *costmodel.Model, text string, there, here machine) (predicted, error) {
 	at := map[string]string{}
 	for item := range items(text) {
 		name, value, ok := strings.Cut(item, "=")
@@ -115,10 +131,14 @@ func predictAt(m *costmodel.Model, text string) (predicted, error) {
 		}
 		at[name] = value
 	}
+	there.fill(m, at)
 	p, err := m.PredictAt(at)
 	if err != nil {
 		known := names(m.Space().Params, func(q assay.Param) string { return q.Name })
 		return predicted{}, usagef("--at %s: %s (the model's attributes are %s)", text, forPeople(err), known)
+	}
+	if here != nil {
+		p = scaled(p, there.slower(here))
 	}
 	out := predicted{At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails, parts: partsOf(p)}
 	for _, q := range out.parts {
