@@ -8,5 +8,18 @@
 // holds the vocabulary and those contracts. It imports only the standard
 // library and does no I/O.
 //
-// The conformance suites of the contracts are in the package assaytest.
+//	Space, Param, Relation    which configurations there are
+//	Proposal, Job             one that is to be run, and its run, as data
+//	Measurement, Goal         what was seen of the run, and what it is worth
+//	Trial, State              a proposal and what became of it
+//	Event, Store, Projector   the record, and what it adds up to
+//
+// Whoever implements a contract finds its rules in the comment of the interface, and
+// a conformance suite for it in package assaytest. An ability that not every
+// implementation has is an interface of its own; [As] finds those of a Searcher. What
+// runs a study with all of this is package study.
+//
+// Values are minimized everywhere: [Goal.Value] changes the sign of a metric that is
+// maximized, and [Goal.Show] changes it back for people. All quantities are in base
+// units: seconds, bytes, joules, watts.
 package assay

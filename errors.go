@@ -44,7 +44,8 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(%d)", uint8(c))
 }
 
-// classified is an error with a class. A zero class leaves that of err as it is.
+// classified is an error with a class, a hint or both. A zero class and an empty hint
+// leave those of err as they are. The text is that of err: neither can be told from it.
 type classified struct {
 	class Class
 	hint  string
@@ -93,6 +94,7 @@ func ClassOf(err error) Class {
 	return ClassUnknown
 }
 
+// findClass returns the outermost class that was given, or ClassUnknown.
 func findClass(err error) Class {
 	found := ClassUnknown
 	walk(err, func(e error) bool {
@@ -120,7 +122,8 @@ func HintOf(err error) string {
 }
 
 // walk calls visit with every error of a tree, outer ones first, until visit
-// returns true. It reports whether visit did.
+// returns true. It reports whether visit did. Of joined errors, the first comes
+// first, with all that it wraps: the order is that of [errors.As].
 func walk(err error, visit func(error) bool) bool {
 	if err != nil && visit(err) {
 		return true

@@ -38,7 +38,10 @@ func ExampleRelation() {
 // A space may be an explicit list, such as the configurations that were recorded.
 func ExampleNewList() {
 	space, err := assay.NewList(
-		[]assay.Param{{Name: "machine", Kind: assay.Categorical, Levels: []string{"m5.large", "c5.xlarge", "r5.large"}}},
+		[]assay.Param{{
+			Name: "machine", Kind: assay.Categorical,
+			Levels: []string{"m5.large", "c5.xlarge", "r5.large"},
+		}},
 		[]assay.Config{{0}, {2}},
 	)
 	if err != nil {

@@ -35,6 +35,7 @@ func (s *Space) FromUnit(u []float64) Config {
 // cube, where two different categories are at distance 1.
 func (s *Space) Distance(a, b Config) float64 { return math.Sqrt(s.distance2(a, b)) }
 
+// distance2 returns the square of Distance, which has the same order and no root.
 func (s *Space) distance2(a, b Config) float64 {
 	var sum float64
 	for i := range s.Params {
@@ -52,9 +53,14 @@ func (s *Space) distance2(a, b Config) float64 {
 
 // Nearest returns the admissible configuration at the least [Space.Distance]
 // from c, whose coordinates need not be values of their parameters; the first
-// of equals. Where a group of related parameters is too large to enumerate, it
-// is only the nearest of a fixed random sample. Cost: the length of the list,
-// or the sum of the numbers of tuples of the related groups.
+// of equals. c has one coordinate for each parameter, and is not changed.
+//
+// Each coordinate is snapped first, and distances are taken from there. Groups of
+// related parameters do not interact, so each is moved on its own: the sum of the
+// least squares is the least sum. Where a group is too large to enumerate, its tuple
+// is only the nearest of a fixed set of random draws, or, if none of those is
+// admissible, stays as it is. Cost: the length of the list, or the sum of the numbers
+// of tuples of the related groups.
 func (s *Space) Nearest(c Config) Config {
 	snapped := make(Config, len(c))
 	for i, p := range s.Params {
@@ -147,7 +153,11 @@ func (s *Space) Neighbours(c Config) []Config {
 	return ns
 }
 
+// listNeighbours returns the neighbours of c in an explicit list: for each parameter,
+// of the listed configurations that differ from c in it alone, the next ones up and
+// down, or all if it has no order.
 func (s *Space) listNeighbours(c Config) []Config {
+	// A side is the nearest configuration so far in one direction; dist 0 is none yet.
 	type side struct {
 		at   int // index in list
 		dist float64
@@ -239,6 +249,7 @@ func (s *Space) Project(x []float64, center Config) Config {
 	return center
 }
 
+// clamp moves x into the range of the coordinate; NaN becomes the least value.
 func (p Param) clamp(x float64) float64 {
 	lo, hi := p.Lo, p.Hi
 	if !p.Numeric() {
@@ -260,6 +271,8 @@ func (p Param) roundTowards(x, center float64) float64 {
 	case p.Count() == 0:
 		return x
 	}
+	// If the nearest value y lies beyond x, as seen from the centre, the value before y
+	// is the right one. The tolerance takes x for y where they differ by rounding.
 	y := p.Snap(x)
 	tol := 1e-9 * max(1, math.Abs(x))
 	switch {

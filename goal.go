@@ -55,7 +55,9 @@ func (g Goal) sign() float64 {
 	return 1
 }
 
-// Broken returns the first limit that a measurement breaks, or "" if all hold.
+// Broken returns the first limit that a measurement breaks, in the words of the user,
+// or "" if all hold. It returns an error if a limit before that needs a metric that
+// was not measured: such a run has failed, rather than broken a limit.
 func (g Goal) Broken(m Measurement) (string, error) {
 	for _, l := range g.Limits {
 		ok, err := l.Holds(m.Metric)

@@ -15,7 +15,8 @@ const (
 
 // A group is a set of parameters that relations tie together, or one free
 // parameter. The admissible configurations are the product of those of the
-// groups.
+// groups, so that sizes multiply, and draws and nearest tuples of one group do not
+// depend on the others. Groups are made once and then only read.
 type group struct {
 	dims  []int    // parameter indices, ascending
 	rels  []int    // relation indices
@@ -23,8 +24,11 @@ type group struct {
 	index []uint32 // admissible tuples as value indices, len(dims) each; nil if free or too many
 }
 
-// makeGroups partitions the parameters and enumerates each finite group.
+// makeGroups partitions the parameters and enumerates each finite group. Groups stand
+// in the order of their first parameters. Its error names the relations at fault.
 func (s *Space) makeGroups() error {
+	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its
+	// group. There are few parameters.
 	root := make([]int, len(s.Params))
 	for i := range root {
 		root[i] = i
@@ -75,7 +79,9 @@ func (g *group) free() bool { return len(g.rels) == 0 }
 // indexed reports whether set works for every index below size.N.
 func (g *group) indexed() bool { return g.free() && g.size.N > 0 || g.index != nil }
 
-// count finds the size of the group, and its tuples if they are few.
+// count finds the size of the group, and its tuples if they are few. A group that is
+// continuous or too large has an estimated size: the product times the share of random
+// draws that are admissible, until 256 are, which gives the share to about 6 %.
 func (g *group) count(s *Space) error {
 	product := Size{N: 1}
 	for _, d := range g.dims {
@@ -112,6 +118,7 @@ func (g *group) count(s *Space) error {
 	return nil
 }
 
+// text returns the relations of the group for a message.
 func (g *group) text(s *Space) string {
 	t := ""
 	for i, r := range g.rels {
@@ -167,7 +174,7 @@ func (g *group) enumerate(s *Space) bool {
 		return false
 	}
 	g.size, g.index = Size{N: n}, slices.Clip(index)
-	if n > maxTuples {
+	if n > maxTuples { // the index was cut off: it would give a part of the group only
 		g.index = nil
 	}
 	return true
@@ -185,7 +192,8 @@ func (g *group) set(s *Space, c Config, i int64) {
 	}
 }
 
-// draw gives c a tuple drawn at random.
+// draw gives c a tuple drawn at random: from the index uniformly, else by rejection.
+// It returns false after maxDraws rejections, and c then has an inadmissible tuple.
 func (g *group) draw(s *Space, c Config, rng *rand.Rand) bool {
 	if g.index != nil {
 		g.set(s, c, rng.Int64N(g.size.N))
@@ -207,6 +215,7 @@ func (g *group) try(s *Space, c Config, rng *rand.Rand) bool {
 	return g.holds(s, c)
 }
 
+// holds reports whether c satisfies the relations of the group.
 func (g *group) holds(s *Space, c Config) bool {
 	for _, r := range g.rels {
 		if !s.Relations[r].Holds(c) {

@@ -86,6 +86,7 @@ func (s *rawText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(s))
 }
 
+// raw and texts convert lists; that of an empty list is nil.
 func raw(all []string) []rawText {
 	var out []rawText
 	for _, s := range all {

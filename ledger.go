@@ -8,8 +8,10 @@ import (
 )
 
 // A Ledger numbers the proposals of a [Searcher] and holds those that are
-// outstanding, each with what the Searcher wants to know about it when it is told. Its
-// zero value is ready to use.
+// outstanding, each with what the Searcher wants to know about it when it is told. With
+// it a Searcher keeps the rules of Ask and Tell on numbers: they count up from 1 without
+// gaps, and each trial that was asked is told once. Its zero value is ready to use. It
+// is not safe for concurrent use.
 type Ledger[T any] struct {
 	last int64
 	open map[int64]T
@@ -80,8 +82,9 @@ func (l *Ledger[T]) Check(trials ...Trial) error {
 	return nil
 }
 
-// Settle takes trials off the outstanding ones and returns what was said about each.
-// With an error of Check it changes nothing.
+// Settle takes trials off the outstanding ones and returns what was said about each,
+// in the order of the trials. With an error of Check it changes nothing: a Tell that
+// begins with Settle is all or nothing.
 func (l *Ledger[T]) Settle(trials ...Trial) ([]T, error) {
 	if err := l.Check(trials...); err != nil {
 		return nil, err

@@ -167,15 +167,18 @@ func parseSource(text string) (s MetricSource, err error) {
 	if !ok {
 		return s, fmt.Errorf("a source is one of %s", SourceForms())
 	}
-	known := SourceKinds()
-	i := slices.IndexFunc(known, func(k SourceKind) bool { return k.String() == name })
+	var known []string
+	for _, k := range SourceKinds() {
+		known = append(known, k.String())
+	}
+	i := slices.Index(known, name)
 	if i < 0 {
-		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Trim(fmt.Sprint(known), "[]"))
+		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Join(known, ", "))
 	}
 	if strings.IndexByte(rest, 0) >= 0 {
 		return s, errors.New("a source has no NUL byte")
 	}
-	s.Kind = known[i]
+	s.Kind = SourceKind(i)
 	return s, s.readArgument(rest)
 }
 
@@ -206,7 +209,7 @@ func (s *MetricSource) readArgument(text string) (err error) {
 	return nil
 }
 
-// cutPointer splits FILE#/POINTER.
+// cutPointer splits FILE#/POINTER. Either may be "".
 func cutPointer(text string) (file, pointer string) {
 	switch at := strings.Index(text, "#/"); { // FILE may have a # in it
 	case at >= 0:
@@ -227,7 +230,8 @@ func clip(text string) string {
 	return text
 }
 
-// compile compiles an expression with exactly one group.
+// compile compiles an expression with exactly one group. Its error says at which
+// character the expression is wrong, if the library names the piece at fault.
 func compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > maxPattern {
 		return nil, errors.New("a regular expression has at most 10,000 bytes")
@@ -251,7 +255,8 @@ func compile(expr string) (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// ParsePointer splits an RFC 6901 pointer into its tokens.
+// ParsePointer splits an RFC 6901 pointer into its tokens, in which ~1 and ~0 have
+// become / and ~. "" is the whole document and has none; "/" has one, the empty name.
 func ParsePointer(p string) ([]string, error) {
 	if p == "" {
 		return nil, nil

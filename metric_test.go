@@ -39,7 +39,7 @@ func TestParseMetricSource(t *testing.T) {
 	bad := []struct{ text, says string }{
 		{"", "one of stdout:/REGEXP/"},
 		{"out.json", "one of"},
-		{"file:x", `unknown source "file"`},
+		{"file:x", `unknown source "file" (known: stdout, stderr, json, size, cmd`},
 		{"stdout:took (.*)", "between slashes"},
 		{"stdout:/", "between slashes"},
 		{"stdout:/took .*/", "has 0, write (?: )"},
@@ -98,7 +98,8 @@ func TestSourceKinds(t *testing.T) {
 		}
 		seen[k.String()] = true
 	}
-	if got, want := SourceForms(), "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND"; !strings.HasPrefix(got, want) {
+	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND"
+	if got := SourceForms(); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want it to begin with %s", got, want)
 	}
 	if got := SourceKind(99).String(); got != "SourceKind(99)" {

@@ -42,7 +42,9 @@ type Param struct {
 	Unit   string   // base SI unit or "", for people and for exports
 }
 
-// validate reports the first flaw of the parameter's definition.
+// validate reports the first flaw of the parameter's definition. Everything else in
+// this package relies on what it checks: bounds that are finite and in order, and at
+// least one level, none twice.
 func (p Param) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("parameter %q: %s", p.Name, fmt.Sprintf(format, args...))
@@ -135,7 +137,8 @@ func (p Param) At(i int64) float64 {
 	return tidy(p.Lo+float64(i)*p.step(), p)
 }
 
-// index returns which value of a countable p is nearest to coordinate x.
+// index returns which value of a countable p is nearest to coordinate x. What lies
+// beyond the bounds is nearest to the first or the last value.
 func (p Param) index(x float64) int64 {
 	n := p.Count()
 	if !p.Numeric() {
@@ -159,7 +162,8 @@ func tidy(x float64, p Param) float64 {
 	return min(max(x, p.Lo), p.Hi)
 }
 
-// Contains reports whether x is a coordinate of p.
+// Contains reports whether x is a coordinate of p. A number that differs from a value
+// of a grid by a billionth, as arithmetic on decimal steps leaves it, is that value.
 func (p Param) Contains(x float64) bool {
 	if math.IsNaN(x) {
 		return false
@@ -342,6 +346,7 @@ func (p Param) Parse(text string) (float64, error) {
 	return p.Snap(x), nil
 }
 
+// stepText returns the grid of p for a message, "" for steps of 1 and continuous ones.
 func stepText(p Param) string {
 	if s := p.step(); s != 0 && s != 1 {
 		return " by " + FormatNumber(s)
@@ -349,6 +354,7 @@ func stepText(p Param) string {
 	return ""
 }
 
+// abbreviate lists levels for a message: the first six of more than eight.
 func abbreviate(levels []string) string {
 	if len(levels) > 8 {
 		return fmt.Sprintf("%s, ... %d in all", strings.Join(levels[:6], ", "), len(levels))
@@ -405,6 +411,7 @@ func Number(text string) (x float64, ok bool) {
 	return x * math.Pow(1024, float64(i+1)), ok
 }
 
+// finiteNumber reads what strconv.ParseFloat takes, without infinities and NaN.
 func finiteNumber(text string) (float64, bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)

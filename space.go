@@ -87,6 +87,8 @@ func NewList(params []Param, configs []Config, relations ...Relation) (*Space, e
 	return s, nil
 }
 
+// checkParams returns the first flaw of the parameters, or of what the relations say
+// that they depend on. That a relation reads nothing else cannot be checked.
 func (s *Space) checkParams() error {
 	if len(s.Params) == 0 {
 		return errors.New("a space needs at least one parameter")
@@ -165,7 +167,9 @@ func (s *Space) All() iter.Seq[Config] {
 	}
 }
 
-// Check returns nil if c is admissible, else an error that says why not.
+// Check returns nil if c is admissible, else an error that says why not: the number of
+// coordinates, the first that is no value of its parameter, the first relation that
+// is broken, or that c is not listed. [Space.Contains] is quicker.
 func (s *Space) Check(c Config) error {
 	if err := s.checkCoords(c); err != nil {
 		return err
@@ -190,6 +194,7 @@ func (s *Space) Contains(c Config) bool {
 	return s.checkCoords(c) == nil && s.broken(c) < 0
 }
 
+// checkCoords returns an error unless each coordinate of c is one of its parameter.
 func (s *Space) checkCoords(c Config) error {
 	if len(c) != len(s.Params) {
 		return fmt.Errorf("a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
@@ -247,9 +252,9 @@ func (s *Space) Values(c Config) map[string]any {
 	return m
 }
 
-// Parse returns the configuration of the given texts by parameter name. It
-// returns an error for an unknown name, a missing one, a value that the
-// parameter does not have, and a configuration that is not admissible.
+// Parse returns the configuration of the given texts by parameter name; see
+// [Param.Parse] for how a value may be written. It returns an error for an unknown name, a missing
+// one, a value that the parameter does not have, and a configuration that is not admissible.
 func (s *Space) Parse(texts map[string]string) (Config, error) {
 	for name := range texts {
 		if s.Index(name) < 0 {
@@ -288,6 +293,7 @@ func (z Size) String() string {
 	return fmt.Sprintf("about 10^%.0f", z.Log10)
 }
 
+// log10 returns the logarithm of the number, exact or not.
 func (z Size) log10() float64 {
 	if z.N > 0 {
 		return math.Log10(float64(z.N))
@@ -295,6 +301,7 @@ func (z Size) log10() float64 {
 	return z.Log10
 }
 
+// times returns the size of a product. It stays exact up to 2^63-1.
 func (z Size) times(y Size) Size {
 	if z.N > 0 && y.N > 0 && z.N <= math.MaxInt64/y.N {
 		return Size{N: z.N * y.N}

@@ -341,12 +341,24 @@ func TestSpaceFlaws(t *testing.T) {
 		make       func() (*assay.Space, error)
 	}{
 		{"none", "at least one parameter", func() (*assay.Space, error) { return assay.NewSpace(nil) }},
-		{"twice", `"a" is declared twice`, func() (*assay.Space, error) { return assay.NewSpace(slices.Repeat(one, 2)) }},
+		{
+			"twice", `"a" is declared twice`, func() (*assay.Space,
+				error,
+			) {
+				return assay.NewSpace(slices.Repeat(one, 2))
+			},
+		},
 		{
 			"beyond", "depends on parameter 1 of 1",
 			func() (*assay.Space, error) { return assay.NewSpace(one, always(1)) },
 		},
-		{"below", "depends on parameter -1 of 1", func() (*assay.Space, error) { return assay.NewSpace(one, always(-1)) }},
+		{
+			"below", "depends on parameter -1 of 1", func() (*assay.Space,
+				error,
+			) {
+				return assay.NewSpace(one, always(-1))
+			},
+		},
 		{
 			"short", "configuration 2: a configuration of 0 coordinates for 1 parameters",
 			func() (*assay.Space, error) { return assay.NewList(one, []assay.Config{{1}, {}}) },

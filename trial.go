@@ -99,13 +99,15 @@ func (s *State) UnmarshalText(text []byte) error {
 }
 
 // A Proposal is a configuration that a Searcher wants to see run.
-// ID is unique within the study and counts up from 1.
+// ID is unique within the study and counts up from 1. Two proposals may have the same
+// configuration: they are two runs of it.
 type Proposal struct {
 	ID     int64  `json:"id"`
 	Config Config `json:"config"`
 }
 
-// A Trial is one run of a proposal.
+// A Trial is one run of a proposal, from when it is proposed to its final state. A
+// Stopper sees one that runs, with Value and Measurement so far.
 type Trial struct {
 	Proposal
 	State State
@@ -156,6 +158,7 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// finite returns x for JSON, which has no infinity and no NaN: nil for those.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

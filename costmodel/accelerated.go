@@ -23,6 +23,11 @@ const (
 // whatever the outcome (Cohn, Ghahramani and Jordan 1996). So the score of x is
 //
 //	Σ_r (σ_r - σ_r')·(1 - risk_r) · (1 - risk_x) / T̂(x).
+//
+// σ_r is the deviation of the noise-free outcome at r, so that a run does not count as
+// teaching its own noise. risk is the probability that a run fails, see feasibility: an
+// assignment where the program dies is neither a target nor a good choice. T̂(x) is the
+// predicted time.
 type accelerated struct {
 	surface *surface // of the runs at the time of asked
 	asked   int      // how many runs surface is fitted to
@@ -34,6 +39,9 @@ func (a *accelerated) next(l *ActiveLearner) (pick, bool) {
 	return pick{config: c, roles: roles{forTraining: true}}, ok
 }
 
+// choose returns the next assignment, or false if there is none left. The random numbers
+// depend on the seed and on how many proposals came before, so that a search that is taken up
+// again proposes the same.
 func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
 	rng := rand.New(rand.NewPCG(l.opts.Seed, uint64(l.proposals.Last())))
 	if len(l.seen)+l.proposals.Len() == 0 {
@@ -50,7 +58,9 @@ func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
 	return a.score(l, s, candidates, a.targets(l, rng)), true
 }
 
-// fitted returns the surface of log T, nil without a run.
+// fitted returns the surface of log T, nil without a run. Where the model has one it is that;
+// a model by another regression gets a surface of its own, fitted again only when runs have
+// been added.
 func (a *accelerated) fitted(l *ActiveLearner) *surface {
 	if len(l.runs) == 0 {
 		return nil
@@ -68,6 +78,7 @@ func (a *accelerated) fitted(l *ActiveLearner) *surface {
 	return a.surface
 }
 
+// every returns the indices of all attributes.
 func every(attrs []attribute) []int {
 	all := make([]int, len(attrs))
 	for i := range all {
@@ -76,8 +87,9 @@ func every(attrs []attribute) []int {
 	return all
 }
 
-// candidates returns assignments that were not run: all of them if the space
-// is small, else random ones.
+// candidates returns assignments that were not run and are not running: all of them in a small
+// space, and a random part of those in a larger one. In a space that cannot be counted they
+// are random ones, each with a neighbour that has some attributes at an end.
 func (a *accelerated) candidates(l *ActiveLearner, rng *rand.Rand) []assay.Config {
 	var cs []assay.Config
 	if n := l.space.Size().N; l.space.Indexed() && n <= 4*maxCandidates {
@@ -125,7 +137,9 @@ func (a *accelerated) candidates(l *ActiveLearner, rng *rand.Rand) []assay.Confi
 	return cs
 }
 
-// targets returns the assignments over which the error is averaged.
+// targets returns the assignments over which the error is averaged: all of a small space, else
+// random ones. Assignments that were run are among them, since the model is used there as
+// anywhere.
 func (a *accelerated) targets(l *ActiveLearner, rng *rand.Rand) []assay.Config {
 	return someOf(l.space, rng)
 }
@@ -147,7 +161,9 @@ func someOf(space *assay.Space, rng *rand.Rand) []assay.Config {
 	return cs
 }
 
-// farthest returns the candidate that is farthest from all that failed.
+// farthest returns the candidate that is farthest from all that failed and from all that is
+// running, the first of equals. It is how the search looks for a place where the program runs
+// at all.
 func (a *accelerated) farthest(l *ActiveLearner, candidates []assay.Config) assay.Config {
 	at, most := 0, -1.0
 	for i, c := range candidates {
@@ -166,6 +182,10 @@ func (a *accelerated) farthest(l *ActiveLearner, candidates []assay.Config) assa
 }
 
 // score returns the best candidate, the first of equals.
+//
+// With L the Cholesky factor of the runs' covariance and v = L⁻¹k(·, runs), the posterior
+// covariance of two points is k(x, r) - v_x·v_r: n operations for each pair of a candidate and
+// a target.
 func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []assay.Config) assay.Config {
 	s = a.withPending(l, s)
 	f := function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
@@ -211,6 +231,8 @@ func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []
 			left := max(r.variance-cov*cov/(x.variance+q.noise), 0)
 			gain += r.works * (math.Sqrt(r.variance) - math.Sqrt(left))
 		}
+		// In logarithms, as the predicted time is. The tiny number keeps the order by time
+		// where no candidate teaches anything.
 		score := math.Log(gain*x.works+1e-300) - (s.mean + s.scale*x.mean)
 		if score > most {
 			best, most = i, score
@@ -219,8 +241,9 @@ func (a *accelerated) score(l *ActiveLearner, s *surface, candidates, targets []
 	return candidates[best]
 }
 
-// withPending returns the surface as it will be when what is running has ended
-// as predicted.
+// withPending returns the surface as it will be when what is running has ended as predicted.
+// Deviations do not depend on the outcome, so that those are exact. It is s itself if nothing
+// is running, or if the added rows make the covariance singular.
 func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
 	if l.proposals.Len() == 0 {
 		return s

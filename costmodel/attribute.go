@@ -24,8 +24,11 @@ type attribute struct {
 // and of data less.
 var (
 	delays    = []string{"rtt", "latency", "delay"}
-	resources = []string{"cpu", "core", "thread", "slot", "speed", "score", "mem", "bandwidth", "rate", "disk", "node", "instance", "worker"}
-	data      = []string{"size", "input", "bytes", "lines", "rows"}
+	resources = []string{
+		"cpu", "core", "thread", "slot", "speed", "score", "mem", "bandwidth", "rate", "disk",
+		"node", "instance", "worker",
+	}
+	data = []string{"size", "input", "bytes", "lines", "rows"}
 )
 
 // attributesOf returns the attributes of a space. A level stands for the number
@@ -63,11 +66,15 @@ func capability(name string, lessIsMore []string) float64 {
 	return 0
 }
 
+// contains reports whether the name, in any case, has one of the words in it.
 func contains(name string, words []string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 }
 
+// levelNumbers returns the number that each level stands for. All of them stand for their
+// places, from 1, as soon as one is no number: half a scale would be none. A switch is off and
+// on, whatever its levels are called.
 func levelNumbers(p assay.Param) []float64 {
 	xs := make([]float64, len(p.Levels))
 	for l, text := range p.Levels {
@@ -91,7 +98,9 @@ func (a attribute) number(x float64) float64 {
 	return a.numbers[int(x)]
 }
 
-// ends returns the coordinates of the least and the greatest capacity.
+// ends returns the coordinates of the least and the greatest capacity. They are the ends of
+// the range of ρ, and in that order unless less is known to be more. Levels may be written in
+// any order.
 func (a attribute) ends() (worst, best float64) {
 	lo, hi := a.param.Lo, a.param.Hi
 	if n := a.param.Count(); n > 0 {
@@ -167,6 +176,7 @@ var transformNames = [...]string{"identity", "reciprocal", "logarithm"}
 // String returns "identity", "reciprocal" or "logarithm".
 func (t Transform) String() string { return transformNames[t] }
 
+// apply returns g(ρ). It may be infinite or NaN where [attribute.allows] says no.
 func (t Transform) apply(x float64) float64 {
 	switch t {
 	case Reciprocal:

@@ -13,8 +13,8 @@ const maxFactorial = 4096
 // A design returns its next assignment, and false after the last.
 type design func() (assay.Config, bool)
 
-// newDesign returns the design of the options; nil for L_max-I_1, which is made
-// step by step.
+// newDesign returns the design of the options (§3.4). It is nil for L_max-I_1, whose next
+// assignment depends on the predictor that is refined; see level.
 func (p *published) newDesign(l *ActiveLearner) design {
 	switch p.Design {
 	case L2I2:
@@ -37,6 +37,10 @@ func (p *published) newDesign(l *ActiveLearner) design {
 
 // factorial is every assignment of the space in random order; of one that cannot
 // be counted, 4,096 random ones.
+//
+// The permutation is computed, not stored: a space of millions costs no memory. A random
+// assignment of a space that cannot be counted may come twice; the caller passes over what was
+// run.
 func factorial(l *ActiveLearner, rng *rand.Rand) design {
 	i := int64(-1)
 	if l.space.Indexed() {
@@ -71,12 +75,15 @@ func covering(l *ActiveLearner, rng *rand.Rand) design {
 	n := 2
 	return func() (assay.Config, bool) {
 		for ; ; n = 2*n - 1 {
+			// The construction is random, so that one try without a new pair proves nothing.
 			for range 8 { // in vain, until the pairs of n levels count as covered
 				if x, fresh := c.best(n); fresh > 0 {
 					c.add(x)
 					return x, true
 				}
 			}
+			// n levels of d attributes have n²·d·(d-1)/2 pairs. Beyond 16 levels there are
+			// more of them than anybody runs.
 			if n >= most || n > 16 {
 				return nil, false
 			}
@@ -91,6 +98,8 @@ type levelPair struct {
 	x, y float64
 }
 
+// A cover is the state of [covering]: which pairs some assignment has. levels are in the order
+// of bisection, so that the first n of them are the n that a design of n levels takes.
 type cover struct {
 	l      *ActiveLearner
 	rng    *rand.Rand
@@ -98,8 +107,9 @@ type cover struct {
 	seen   map[levelPair]bool
 }
 
-// best returns the best of the built assignments of the first n levels, and how
-// many pairs of it are new.
+// best builds some assignments of the first n levels of each attribute and returns the one
+// with the most new pairs, the first of equals, and how many they are. The more attributes
+// there are, the fewer tries: a build costs levels times the square of the attributes.
 func (c *cover) best(n int) (assay.Config, int) {
 	var best assay.Config
 	most := -1
@@ -116,8 +126,10 @@ func (c *cover) best(n int) (assay.Config, int) {
 	return best, most
 }
 
-// build sets one attribute after the other, in random order, to the level that makes
-// the most new pairs with those set before; a random one of equals.
+// build sets one attribute after the other, in random order, to the level that makes the most
+// new pairs with those set before. Of equal levels it takes one at random: ties·(1/ties) gives
+// each the same chance. A level that occurs nowhere yet counts as one pair more, so that the
+// first attribute, which has no other to pair with, is not always at the same level.
 func (c *cover) build(n int) assay.Config {
 	x := make(assay.Config, len(c.levels))
 	order := c.rng.Perm(len(x))
@@ -146,6 +158,7 @@ func (c *cover) build(n int) assay.Config {
 	return x
 }
 
+// pairOf orders a pair by attribute, so that it has one key.
 func pairOf(i, j int, x, y float64) levelPair {
 	if i > j {
 		return levelPair{j, i, y, x}
@@ -166,6 +179,7 @@ func (c *cover) fresh(x assay.Config) int {
 	return n
 }
 
+// add notes the pairs of x, and each single value, as covered.
 func (c *cover) add(x assay.Config) {
 	for i := range x {
 		for j := range i + 1 {

@@ -25,6 +25,7 @@ type modelJSON struct {
 	Error   *float64    `json:"error_percent,omitempty"` // for people
 }
 
+// paramJSON is a parameter of the space; the members are those of a study file.
 type paramJSON struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -36,6 +37,7 @@ type paramJSON struct {
 	Unit   string   `json:"unit,omitempty"`
 }
 
+// runJSON is a [Run]: seconds, units of data flow, and seconds per unit.
 type runJSON struct {
 	Config   []float64 `json:"at"`
 	Seconds  float64   `json:"seconds"`
@@ -48,6 +50,7 @@ type runJSON struct {
 	NoIO     bool      `json:"no_io,omitempty"`
 }
 
+// formJSON is a form. Attributes, Runs and Base are indices into the lists of the same file.
 type formJSON struct {
 	Part       string   `json:"part"`
 	Regression string   `json:"regression"`
@@ -80,7 +83,10 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		j.Failed = append(j.Failed, c)
 	}
 	for _, f := range m.forms {
-		g := formJSON{Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes, Runs: f.runs, Base: f.base}
+		g := formJSON{
+			Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes,
+			Runs: f.runs, Base: f.base,
+		}
 		for _, t := range f.transforms {
 			g.Transforms = append(g.Transforms, t.String())
 		}
@@ -141,6 +147,8 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// space makes the space of the file, which checks the attributes. Kinds are read by name:
+// their numbers are no part of the format.
 func (j *modelJSON) space() (*assay.Space, error) {
 	var params []assay.Param
 	for _, p := range j.Params {
@@ -150,7 +158,10 @@ func (j *modelJSON) space() (*assay.Space, error) {
 				return nil, fmt.Errorf("attribute %q is of unknown kind %q", p.Name, p.Kind)
 			}
 		}
-		params = append(params, assay.Param{Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step, Log: p.Log, Levels: p.Levels, Unit: p.Unit})
+		params = append(params, assay.Param{
+			Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step,
+			Log: p.Log, Levels: p.Levels, Unit: p.Unit,
+		})
 	}
 	if !j.Listed {
 		return assay.NewSpace(params)
@@ -162,7 +173,9 @@ func (j *modelJSON) space() (*assay.Space, error) {
 	return assay.NewList(params, list)
 }
 
-// forms checks what newModel takes for granted.
+// forms checks what newModel takes for granted: known parts and regressions, at most one
+// predictor of each part, indices in range, and predictors of the data flow and of the time or
+// all of its parts.
 func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 	var forms []form
 	has := map[Part]bool{}

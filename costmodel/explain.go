@@ -48,6 +48,9 @@ func (m *Model) Explain(c assay.Config) Explanation {
 	return e
 }
 
+// elasticity returns d log T/d log ρ of attribute i at c as a difference quotient between the
+// neighbouring values. At an end of the range it is one-sided. An attribute that is 0 on one
+// side has no logarithm there; its slope is taken over ρ itself and multiplied by ρ.
 func (m *Model) elasticity(c assay.Config, i int) float64 {
 	a := m.attrs[i]
 	lo, hi := a.beside(c[i])

@@ -13,6 +13,10 @@ import (
 // those that no run contradicts are believed in proportion to how common they are,
 // with the threshold anywhere between the failed runs and the others. If there is
 // none, a run fails where the nearest one did.
+//
+// Thresholds are the first explanation because programs die of too little of something. A
+// classifier would need more failures than anybody wants to run: one failure and one success
+// make a threshold.
 type feasibility struct {
 	space      *assay.Space
 	failed, ok []assay.Config
@@ -29,6 +33,8 @@ type threshold struct {
 	weight float64
 }
 
+// newFeasibility returns what failed runs and runs to the end say together. Without a failure
+// there are no hypotheses and no risk.
 func newFeasibility(space *assay.Space, attrs []attribute, failed, ok []assay.Config) feasibility {
 	f := feasibility{space: space, failed: failed, ok: ok}
 	if len(failed) == 0 {
@@ -47,6 +53,12 @@ func newFeasibility(space *assay.Space, attrs []attribute, failed, ok []assay.Co
 	return f
 }
 
+// hypothesis returns the threshold in attribute i with the failures on one side, and whether
+// the runs admit it: every failed run lies deeper on the failing side than every run to the
+// end. Its weight is how common such a cause is: memory 10, other capacities 1, too much of a
+// capacity 0.02.
+//
+// Invariant: fails <= works in depth; the true threshold is somewhere between them.
 func (f *feasibility) hypothesis(i int, a attribute, below bool) (threshold, bool) {
 	h := threshold{at: a, param: i, below: below, fails: math.Inf(-1), works: a.hi, weight: 1}
 	for _, c := range f.failed {
@@ -102,7 +114,10 @@ func (h *threshold) risk(c assay.Config) float64 {
 	}
 }
 
-// risk returns the probability that a run of c fails.
+// risk returns the probability that a run of c fails: the mean over the hypotheses by weight.
+// If runs contradict every threshold it is by the distances d to the nearest failed run and to
+// the nearest run to the end, d_ok²/(d_ok² + d_failed²): 1 on a failed one and 0 on one that
+// worked. Where nothing has run to the end it falls off with the distance from the failures.
 func (f *feasibility) risk(c assay.Config) float64 {
 	if len(f.failed) == 0 {
 		return 0

@@ -73,7 +73,8 @@ var (
 	_ assay.Observer = (*ActiveLearner)(nil)
 )
 
-// A plan chooses what is run.
+// A plan chooses what is run and says what of it trains. The learner keeps the record and the
+// stop rule, and calls a plan from one goroutine.
 type plan interface {
 	// next returns the next assignment, or false if there is none before another
 	// outcome is known, or ever if nothing is outstanding. It has no lasting
@@ -101,10 +102,12 @@ const (
 	forError                // the error is computed on it
 )
 
-// roles are what a run is for, by role.
+// roles are what a run is for, by role. One run may have several: a corner of the space can be
+// a row of the screening and the reference.
 type roles [3]bool
 
-// A pick is an assignment and what it is run for.
+// A pick is an assignment and what it is run for. It is kept with the proposal until its trial
+// is told.
 type pick struct {
 	config assay.Config
 	roles  roles
@@ -112,7 +115,8 @@ type pick struct {
 	of Part
 }
 
-// An outcome is what became of one run.
+// An outcome is what became of one run. ok and failed exclude each other; a run that was
+// stopped early is neither, and teaches nothing but that its assignment was tried.
 type outcome struct {
 	run     Run  // only its Config unless ok
 	ok      bool // it ran to its end
@@ -121,6 +125,8 @@ type outcome struct {
 }
 
 // A Step is the progress of learning after one more trial.
+//
+// Spent counts failed and stopped runs too: their time was paid for.
 type Step struct {
 	Trial  int     // how many trials were told, from 1
 	Runs   int     // how many assignments the model is fitted to
@@ -153,6 +159,9 @@ func NewActiveLearner(space *assay.Space, opts Options) *ActiveLearner {
 }
 
 // Ask implements [assay.Searcher].
+//
+// It returns fewer than n proposals, or none and no error, where the plan needs an outcome
+// first.
 func (l *ActiveLearner) Ask(n int) ([]assay.Proposal, error) {
 	if n < 1 {
 		panic(fmt.Sprintf("costmodel: ask for %d proposals", n))
@@ -179,6 +188,7 @@ func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
+		// All are checked before any is taken, so that an error changes nothing.
 		if asked := l.proposals.About(t.ID).config; !t.Config.Equal(asked) {
 			return l.otherConfig(t, asked)
 		}
@@ -192,7 +202,7 @@ func (l *ActiveLearner) Tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// text writes a configuration for people.
+// text writes a configuration for people; as bare numbers if it is not of the space.
 func (l *ActiveLearner) text(c assay.Config) string {
 	if l.space.Check(c) != nil {
 		return fmt.Sprint([]float64(c))
@@ -216,7 +226,10 @@ func (l *ActiveLearner) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// take files a run that was told, or what is known of its configuration.
+// take files a run that was told. Inside [ActiveLearner.Around] the single runs are known
+// already, as they were measured: what the wrappers tell then says only what the assignment
+// was run for. An assignment of which no single run is known is one that a wrapper answered by
+// itself.
 func (l *ActiveLearner) take(p pick, t assay.Trial) {
 	if l.known == nil {
 		l.spent += t.Measurement.Elapsed.Seconds()
@@ -229,7 +242,9 @@ func (l *ActiveLearner) take(p pick, t assay.Trial) {
 	l.assign(p)
 }
 
-// outcomeOf reads a trial of c.
+// outcomeOf reads a trial of c. An infeasible trial ran to its end and breaks a limit of its
+// metrics: its time is as good as any. A measurement that [Profile] refuses, such as one
+// without a time, teaches nothing.
 func (l *ActiveLearner) outcomeOf(c assay.Config, t assay.Trial) outcome {
 	o := outcome{run: Run{Config: c}, failed: t.State == assay.Failed, seconds: t.Measurement.Elapsed.Seconds()}
 	if t.State == assay.Done || t.State == assay.Infeasible {
@@ -244,7 +259,8 @@ func (l *ActiveLearner) outcomeOf(c assay.Config, t assay.Trial) outcome {
 	return o
 }
 
-// file adds an outcome to what it serves.
+// file adds an outcome to what it serves. seen has a key for each assignment that was run,
+// even if it has no run to the end: it is not to be proposed again.
 func (l *ActiveLearner) file(o outcome, r roles) {
 	l.model = nil
 	c := o.run.Config
@@ -273,7 +289,9 @@ func (l *ActiveLearner) serve(run Run, r roles) {
 	}
 }
 
-// record adds a step and applies the stop rule.
+// record adds a step and applies the stop rule (Algorithm 1, step 4): the error is below the
+// target, and there are runs of enough assignments to believe it. A NaN error is below
+// nothing.
 func (l *ActiveLearner) record(c assay.Config) {
 	s := Step{Trial: len(l.steps) + 1, Runs: assignments(l.runs), Spent: l.spent, Error: l.plan.error(l), Config: c}
 	l.steps = append(l.steps, s)
@@ -282,11 +300,13 @@ func (l *ActiveLearner) record(c assay.Config) {
 	}
 }
 
-// assignments returns how many different ones the runs are of.
+// assignments returns how many different ones the runs are of. Repetitions of one do not count
+// for the stop rule: they say how noisy it is, not how the time depends on it.
 func assignments(runs []Run) int {
 	return len(byAssignment(runs, nil))
 }
 
+// least returns how many assignments the stop rule asks for.
 func (l *ActiveLearner) least() int {
 	if l.opts.MinRuns > 0 {
 		return l.opts.MinRuns
@@ -358,6 +378,7 @@ func (l *ActiveLearner) extreme(best bool) assay.Config {
 func (l *ActiveLearner) middle() assay.Config {
 	c := make(assay.Config, len(l.attrs))
 	for i, a := range l.attrs {
+		// Of an even number of values it is the lower of the two in the middle.
 		if c[i] = a.param.Snap((a.param.Lo + a.param.Hi) / 2); a.param.Count() > 0 {
 			c[i] = a.param.At((a.param.Count() - 1) / 2)
 		}

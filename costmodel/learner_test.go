@@ -69,13 +69,19 @@ func TestActiveLearner(t *testing.T) {
 			continue // they take the same steps, in other places
 		}
 		t.Run(name, func(t *testing.T) {
-			suite := assaytest.SearcherOptions{NoRepeats: opts.Published == nil, Exhausts: opts.Published == nil && opts.Target == 0, Trials: 5}
+			suite := assaytest.SearcherOptions{
+				NoRepeats: opts.Published == nil,
+				Exhausts:  opts.Published == nil && opts.Target == 0, Trials: 5,
+			}
 			assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return timed{NewActiveLearner(s, opts)} }, suite)
 		})
 	}
 	t.Run("no measurements", func(t *testing.T) {
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) }, assaytest.SearcherOptions{Exhausts: true, Trials: 6})
-		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{Published: &Published{}}) }, assaytest.SearcherOptions{Trials: 8})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return NewActiveLearner(s, Options{}) },
+			assaytest.SearcherOptions{Exhausts: true, Trials: 6})
+		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
+			return NewActiveLearner(s, Options{Published: &Published{}})
+		}, assaytest.SearcherOptions{Trials: 8})
 	})
 }
 

@@ -88,6 +88,8 @@ func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regre
 	return newModel(space, runs, failed, forms)
 }
 
+// publishedTransforms returns the predetermined transformation of each of the attributes
+// (§4.1).
 func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []Transform {
 	ts := make([]Transform, len(which))
 	for k, i := range which {
@@ -96,7 +98,8 @@ func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []
 	return ts
 }
 
-// splitOf returns the least detailed split of the runs.
+// splitOf returns the least detailed split of the runs: a predictor can be fitted only to what
+// every run tells. It is SplitFull of no run.
 func splitOf(runs []Run) Split {
 	split := SplitFull
 	for _, r := range runs {
@@ -112,7 +115,8 @@ func hasOther(runs []Run) bool {
 		slices.ContainsFunc(runs, func(r Run) bool { return r.Other >= 0.01*r.Of(Whole) })
 }
 
-// constantFlow reports whether the data flow of the runs differs by 1 % at most.
+// constantFlow reports whether the data flow of the runs differs by 1 % at most: then it is
+// taken for a constant, and no run is spent on learning it.
 func constantFlow(runs []Run) bool {
 	lo, hi := math.Inf(1), 0.0
 	for _, r := range runs {
@@ -121,8 +125,9 @@ func constantFlow(runs []Run) bool {
 	return hi <= 1.01*lo
 }
 
-// newModel fits the forms. Among them is DataFlow, and Time or the parts of a
-// split or both.
+// newModel fits the forms and validates the result. Among the forms is DataFlow, and Time or
+// the parts of a split or both. It returns an error that matches assay.ErrTooFew without a
+// run, and one for a run of no member of the space.
 func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []form) (*Model, error) {
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no run: %w", assay.ErrTooFew)
@@ -132,7 +137,10 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 			return nil, err
 		}
 	}
-	m := &Model{space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms, parts: map[Part]*function{}}
+	m := &Model{
+		space: space, attrs: attributesOf(space, nil), runs: runs, failed: failed, forms: forms,
+		parts: map[Part]*function{},
+	}
 	for _, fm := range forms {
 		f, err := fit(m.attrs, runs, fm, nil)
 		if err != nil {
@@ -140,6 +148,8 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 		}
 		m.parts[fm.part] = f
 	}
+	// The model tells apart what all of its predictors together do: the most detailed split
+	// whose parts it has.
 	for s := SplitFull; s > SplitNone; s-- {
 		if m.has(s.Parts()) {
 			m.split = s
@@ -160,6 +170,7 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 	return m, nil
 }
 
+// has reports whether there is a predictor of every part.
 func (m *Model) has(parts []Part) bool {
 	for _, p := range parts {
 		if m.parts[p] == nil {
@@ -175,8 +186,9 @@ func (m *Model) whole() bool { return m.parts[Time] != nil }
 // apart reports whether the total is predicted by its parts.
 func (m *Model) apart() bool { return m.split != SplitNone || m.parts[Whole] != nil }
 
-// sum returns D·Σ o with the predictions that of gives, and the parts of the sum: compute,
-// network, disk, other.
+// sum returns D·Σ o (Eq. 2) with the predictions that of gives, and the parts of the sum:
+// computing, network, disk, other. Stalls that are not taken apart are the disk's. Without a
+// split all of it is computing.
 func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 	d := of(DataFlow)
 	if m.split == SplitNone {
@@ -198,10 +210,13 @@ func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 	return parts[0] + parts[1] + parts[2] + parts[3], parts
 }
 
-// least is the least time that is predicted, in seconds: logarithms are taken.
+// least is the least time that is predicted, in seconds. Linear functions can become 0 far
+// from the runs, and logarithms are taken of predictions.
 const least = 1e-9
 
-// blend is the weighted geometric mean of both predictions of the total.
+// blend is the weighted geometric mean of both predictions of the total, direct and as a sum:
+// errors of run times are errors of ratio. It is the one that there is if the model has only
+// one.
 func (m *Model) blend(direct, sum float64) float64 {
 	switch {
 	case !m.whole():
@@ -224,6 +239,8 @@ func (m *Model) Predict(c assay.Config) Prediction {
 	}
 	p.Seconds = m.blend(direct, sum)
 	if sum > 0 {
+		// The parts keep their ratios and add up to the blend, so that they say where the
+		// predicted time goes.
 		for i := range parts {
 			parts[i] *= p.Seconds / sum
 		}
@@ -239,8 +256,9 @@ func (m *Model) Predict(c assay.Config) Prediction {
 	return p
 }
 
-// interval returns the 95 % interval of a log-normal outcome, with Student's t
-// for the few runs that its deviation is estimated from.
+// interval returns the 95 % interval of a log-normal outcome: seconds·exp(±t·deviation), with
+// Student's t for as many degrees of freedom as runs but one. The few runs that the deviation
+// is estimated from make it wider. With a single run, or no estimate, everything is possible.
 func (m *Model) interval(seconds, deviation float64) (low, high float64) {
 	freedom := float64(len(m.runs) - 1)
 	if math.IsNaN(deviation) || freedom < 1 {

@@ -69,7 +69,8 @@ func TestModelJSON(t *testing.T) {
 				t.Errorf("%s: %v\n%s\nwritten again as\n%s", name, err, text, again)
 			}
 			for c := range bb.space.All() {
-				if p, q := m.Predict(c), back.Predict(c); p.Seconds != q.Seconds || p.Low != q.Low || p.Network != q.Network || q.DataFlow != p.DataFlow {
+				if p, q := m.Predict(c), back.Predict(c); p.Seconds != q.Seconds || p.Low != q.Low ||
+					p.Network != q.Network || q.DataFlow != p.DataFlow {
 					t.Fatalf("%s: got %+v, want %+v", name, q, p)
 				}
 			}
@@ -168,7 +169,8 @@ func TestFitErrors(t *testing.T) {
 	if _, err := Fit(b.space, nil, nil, Best); !errors.Is(err, assay.ErrTooFew) {
 		t.Errorf("no run: %v", err)
 	}
-	if _, err := Fit(b.space, []Run{{Config: assay.Config{9, 9}, Seconds: 1, DataFlow: 1, Compute: 1}}, nil, Best); err == nil {
+	if _, err := Fit(b.space, []Run{{Config: assay.Config{9, 9}, Seconds: 1, DataFlow: 1, Compute: 1}}, nil,
+		Best); err == nil {
 		t.Error("a level out of range is fitted")
 	}
 	if _, err := NewActiveLearner(b.space, Options{}).Model(); !errors.Is(err, assay.ErrTooFew) {

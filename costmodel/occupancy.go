@@ -119,6 +119,10 @@ func (r Run) Of(p Part) float64 {
 // of I/O requests, all that U leaves is a stall that is not split.
 //
 // It returns an error if T is not positive, or a metric is negative or not finite.
+//
+// Stalls are a residual: all time that the processor did not work. A program with fewer busy
+// threads than cores, or one that waits for a busy machine, shows stalls that are neither
+// network nor disk.
 func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 	t := m.Elapsed.Seconds()
 	if t <= 0 {
@@ -147,6 +151,7 @@ func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 			cores = 1
 		}
 	}
+	// Utilization U, the first line of Algorithm 3.
 	u := min(cpu/(t*cores), 1)
 	r.Compute = u * t / r.DataFlow
 	r.wait(m, (1-u)*t)

@@ -69,10 +69,26 @@ func TestProfile(t *testing.T) {
 			false,
 		},
 		{"time only", measured(100, nil), 0, Run{Seconds: 100, DataFlow: 1, Compute: 100}, false},
-		{"four cores", measured(100, map[string]float64{"cpu": 200}), 4, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50}, false},
-		{"half a core", measured(100, map[string]float64{"cpu": 40}), 0.5, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 80, Disk: 20}, false},
-		{"cores measured", measured(100, map[string]float64{"cpu": 200, "cores": 4}), 0, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50}, false},
-		{"U above 1", measured(100, map[string]float64{"cpu": 103}), 0, Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 100}, false},
+		{
+			"four cores", measured(100, map[string]float64{"cpu": 200}), 4,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50},
+			false,
+		},
+		{
+			"half a core", measured(100, map[string]float64{"cpu": 40}), 0.5,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 80, Disk: 20},
+			false,
+		},
+		{
+			"cores measured", measured(100, map[string]float64{"cpu": 200, "cores": 4}), 0,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 50, Disk: 50},
+			false,
+		},
+		{
+			"U above 1", measured(100, map[string]float64{"cpu": 103}), 0,
+			Run{Seconds: 100, DataFlow: 1, Split: SplitStall, Compute: 100},
+			false,
+		},
 		{
 			"no request", measured(100, map[string]float64{"cpu": 50, "network_time": 0, "disk_time": 0}), 0,
 			Run{Seconds: 100, DataFlow: 1, Split: SplitFull, Compute: 50, Other: 50},

@@ -76,7 +76,8 @@ type pairwise struct {
 	residual float64   // root mean square of the leave-one-out residuals, weighted
 }
 
-// least keeps the weights below 1.
+// least returns the least outcome. Weights are least/y, so that they are at most 1 and the
+// ridge means the same for outcomes of any unit.
 func (p *pairwise) least(y []float64) float64 {
 	m := y[0]
 	for _, v := range y {
@@ -88,6 +89,11 @@ func (p *pairwise) least(y []float64) float64 {
 // ridges are the penalties tried, per unit of the features' variance of 1/12.
 var ridges = [...]float64{1e-6, 1e-3, 1e-2, 1e-1}
 
+// search chooses transformations, products and penalty, one after the other, each by the
+// cross-validated error with the others fixed.
+//
+// Invariant: best is the error of what is chosen so far. Two examples are left over for the
+// error: a form with as many terms as examples has none.
 func (p *pairwise) search() {
 	p.ridge = 1e-3
 	best := p.error()
@@ -108,6 +114,8 @@ func (p *pairwise) search() {
 			p.column(j)
 		}
 	}
+	// A product is kept if it lowers the error by 2 % at least: with d features there are
+	// d·(d-1)/2 to choose from, and the best of many is a little better by chance.
 	for len(p.used)+len(p.products)+3 <= p.n {
 		at, least := [2]int{}, best*0.98
 		for i, j := range p.used {
@@ -140,6 +148,8 @@ func (p *pairwise) search() {
 	}
 }
 
+// has reports whether the product of features j and k, j < k in the order of used, is in the
+// form.
 func (p *pairwise) has(j, k int) bool {
 	for _, q := range p.products {
 		if q == [2]int{j, k} {

@@ -124,7 +124,10 @@ func TestNormalizedRegression(t *testing.T) {
 		o := 9 / attrs[0].number(l)
 		runs = append(runs, Run{Config: assay.Config{l, 1}, Seconds: o, DataFlow: 1, Split: SplitFull, Compute: o})
 	}
-	f, err := fit(attrs, runs, form{part: Compute, regression: Linear, attributes: []int{0}, transforms: publishedTransforms(attrs, []int{0}, nil), base: 0}, nil)
+	f, err := fit(attrs, runs, form{
+		part: Compute, regression: Linear, attributes: []int{0},
+		transforms: publishedTransforms(attrs, []int{0}, nil), base: 0,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +147,9 @@ func TestNormalizedRegression(t *testing.T) {
 // Reference: section 3.2 and Algorithm 1, step 1
 func TestScreening(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{
-		{Name: "cpu", Kind: assay.Integer, Lo: 1, Hi: 4}, {Name: "memory", Kind: assay.Integer, Lo: 1, Hi: 4}, {Name: "rtt", Kind: assay.Integer, Lo: 0, Hi: 3},
+		{Name: "cpu", Kind: assay.Integer, Lo: 1, Hi: 4},
+		{Name: "memory", Kind: assay.Integer, Lo: 1, Hi: 4},
+		{Name: "rtt", Kind: assay.Integer, Lo: 0, Hi: 3},
 	})
 	if err != nil {
 		t.Fatal(err)

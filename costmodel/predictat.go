@@ -53,7 +53,8 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 	return wide.Predict(c), nil
 }
 
-// widened returns p with one more value.
+// widened returns p with one more value. A numeric parameter becomes a continuum that reaches
+// to x, so that c keeps its coordinates; of levels, x is the last.
 func widened(p assay.Param, text string, x float64) assay.Param {
 	if p.Numeric() {
 		p.Kind, p.Step = assay.Real, 0
@@ -65,8 +66,9 @@ func widened(p assay.Param, text string, x float64) assay.Param {
 	return p
 }
 
-// over returns the model of the same runs, over other parameters that have all
-// of their values at the same coordinates.
+// over returns the model of the same runs over other parameters, which have all of their
+// values at the same coordinates. It is fitted again: the scales of features depend on the
+// range of the space.
 func (m *Model) over(params []assay.Param) (*Model, error) {
 	space, err := assay.NewSpace(params)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/doe"
-	"github.com/assay-run/assay/stats"
 )
 
 // Reference is how the reference assignment is chosen (§3.1).
@@ -98,7 +97,16 @@ type Published struct {
 	TrainOnScreening bool
 }
 
-// published is Algorithm 1.
+// published is Algorithm 1. Its life has two phases.
+//
+//   - Until ready, it works off queue: the reference assignment, the screening design and
+//     the internal test set, in that order. Nothing is decided yet, so that all of these may
+//     run at once.
+//   - After that, it chooses one run at a time. The choice needs the errors after the run
+//     before, so that a second Ask without a Tell gets nothing.
+//
+// Invariant: every assignment of held is run for the error alone or for the order too, and
+// never for training.
 type published struct {
 	Published
 	rng        *rand.Rand
@@ -111,11 +119,16 @@ type published struct {
 	screen     []assay.Config
 	predictors []*predictor // in total order
 	turn       int          // place in predictors
-	design     design       // nil for L_max-I_1
-	waiting    *predictor   // whose run is outstanding
+	// The last two are of the second phase.
+	design  design     // nil for L_max-I_1
+	waiting *predictor // whose run is outstanding
 }
 
-// A predictor is the state of one predictor function.
+// A predictor is the state of one predictor function f_a, f_n, f_d or f_D: which attributes it
+// has so far and where it stands in varying them.
+//
+// Invariant: at < used <= len(order) once the predictor has been chosen, and next[k] never
+// falls: a level that was passed over is not tried again.
 type predictor struct {
 	part  Part
 	order []int // attributes, by relevance
@@ -127,6 +140,17 @@ type predictor struct {
 	error, before float64 // current, and before its last refinement; NaN if unknown
 }
 
+// newPublished prepares the initialization (step 1). Which runs that takes depends on the
+// options:
+//
+//   - The reference assignment always runs, first and for training.
+//   - The screening design runs if an order is to be found: that of the attributes, or that
+//     of the predictors where a traversal follows one. Dynamic needs no order of predictors
+//     (Algorithm 4).
+//   - The test set runs if the error is computed on one.
+//
+// An assignment that serves several purposes is run once. It panics if the threshold is
+// negative or NaN, or an attribute has no such name.
 func newPublished(l *ActiveLearner, o Published) *published {
 	if o.Threshold < 0 || math.IsNaN(o.Threshold) {
 		panic(fmt.Sprintf("costmodel: threshold %v", o.Threshold))
@@ -145,6 +169,8 @@ func newPublished(l *ActiveLearner, o Published) *published {
 	p.reference = p.newReference(l)
 	p.queue = append(p.queue, pick{config: p.reference, roles: roles{forTraining: true}})
 	screens := o.Predictors == nil && o.Traversal != Dynamic || o.Attributes == nil
+	// The design is needed as rows in three places: for the orders, as a test set, and as the
+	// assignments of L_2-I_2.
 	if screens || o.Error == DesignedSet || o.Design == L2I2 {
 		p.rows = doe.Foldover(doe.PlackettBurman(len(l.attrs)))
 		for _, r := range p.rows {
@@ -161,6 +187,8 @@ func newPublished(l *ActiveLearner, o Published) *published {
 	}
 	switch o.Error {
 	case RandomSet:
+		// A draw that is the reference, or one that came before, is not made up for: the set
+		// may be smaller than ten in a small space.
 		for range 10 { // §4.6
 			if c, ok := l.space.Draw(p.rng); ok && !c.Equal(p.reference) {
 				p.enqueue(c, forError)
@@ -183,7 +211,9 @@ func newPublished(l *ActiveLearner, o Published) *published {
 	return p
 }
 
-// observed implements plan: test samples never train, whoever chose to run them.
+// observed implements plan. A run of a test sample is one more of the test set, whoever chose
+// it: a user's default may be one of the samples. If it trained, the error would be that of
+// predicting what is known.
 func (p *published) observed(c assay.Config) roles {
 	if r, ok := p.held[c.Key()]; ok {
 		return r
@@ -204,6 +234,9 @@ func (p *published) enqueue(c assay.Config, r role) {
 	p.queue = append(p.queue, k)
 }
 
+// newReference returns R_ref (§3.1): the assignment of the least capacity in every attribute,
+// of the highest, or a random one. What more capacity is the attributes say, see
+// [Options.LessIsMore].
 func (p *published) newReference(l *ActiveLearner) assay.Config {
 	switch p.Reference {
 	case Min:
@@ -215,8 +248,10 @@ func (p *published) newReference(l *ActiveLearner) assay.Config {
 	return c
 }
 
-// corner returns the assignment of a row of a two-level design, or the admissible
-// one nearest to it.
+// corner returns the assignment of a row of a two-level design: low is the least capacity of
+// an attribute and high the greatest, so that the effects of a screening do not depend on how
+// levels are written. Where relations exclude the corner it is the admissible assignment
+// nearest to it, at the price of some orthogonality.
 func (l *ActiveLearner) corner(row []int) assay.Config {
 	c := make(assay.Config, len(l.attrs))
 	for i, a := range l.attrs {
@@ -232,6 +267,9 @@ func (l *ActiveLearner) corner(row []int) assay.Config {
 }
 
 // next implements plan: the initialization in one go, then one run at a time.
+//
+// The wait between the phases is for the outcomes of the initialization: as long as proposals
+// are outstanding, next returns false and Ask returns what it has.
 func (p *published) next(l *ActiveLearner) (pick, bool) {
 	if len(p.queue) > 0 {
 		k := p.queue[0]
@@ -261,12 +299,15 @@ func (p *published) next(l *ActiveLearner) (pick, bool) {
 			p.waiting = f
 			return pick{config: c, roles: roles{forTraining: true}, of: f.part}, true
 		}
+		// The predictor has run all of its assignments. The others go on.
 		f.spent = true
 	}
 }
 
-// initialize makes the predictors once the reference has run; after a reference
-// that failed it enqueues another, the other extreme and then random ones.
+// initialize makes the predictors once the reference has run. The paper takes it for granted
+// that the reference runs to its end. Where the program fails on it, another takes its place:
+// the opposite extreme, and after that random assignments, 64 at most. Without a reference
+// nothing can be normalized (Algorithm 6).
 func (p *published) initialize(l *ActiveLearner) {
 	if !slices.ContainsFunc(l.runs, func(r Run) bool { return r.Config.Equal(p.reference) }) {
 		if p.fallbacks++; p.fallbacks > 64 {
@@ -288,120 +329,8 @@ func (p *published) initialize(l *ActiveLearner) {
 	p.update(l)
 }
 
-// order makes the predictors, in their total order, each with the total order of
-// its attributes.
-func (p *published) order(l *ActiveLearner) {
-	runs := slices.Concat(l.runs, l.tests)
-	for _, seen := range l.seen {
-		runs = append(runs, seen...)
-	}
-	parts := slices.Clone(splitOf(runs).Parts())
-	if hasOther(runs) {
-		parts = append(parts, Other)
-	}
-	if !p.KnownDataFlow && !constantFlow(runs) {
-		parts = append(parts, DataFlow)
-	}
-	effects := map[Part][]float64{}
-	relevance := map[Part]float64{}
-	for _, part := range append(slices.Clone(parts), DataFlow) {
-		effects[part] = p.effects(l, part, false)
-		relevance[part] = stats.Max(append(p.effects(l, part, true), 0))
-	}
-	byRelevance := func(a, b Part) int {
-		switch {
-		case relevance[a] > relevance[b]:
-			return -1
-		case relevance[a] < relevance[b]:
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(parts, byRelevance)
-	if p.Predictors != nil {
-		slices.SortStableFunc(parts, func(a, b Part) int { return place(p.Predictors, a) - place(p.Predictors, b) })
-	}
-	for _, part := range parts {
-		f := &predictor{part: part, error: math.NaN(), before: math.NaN()}
-		for _, name := range p.Attributes[part] {
-			f.order = append(f.order, l.space.Index(name))
-		}
-		if f.order == nil {
-			f.order = doe.RankEffects(append(effects[part], make([]float64, len(l.attrs)-len(effects[part]))...))
-		}
-		f.next = make([]int, len(f.order))
-		p.predictors = append(p.predictors, f)
-	}
-}
-
-// place returns the index of x in the order, or one beyond it.
-func place(order []Part, x Part) int {
-	if i := slices.Index(order, x); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
-// effects returns the effect of each attribute on a part by the screening design;
-// in seconds, where the effects of parts are compared, and nil without a screening. A row that
-// was run more than once has the mean of its runs, and one that failed the mean of the others.
-func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float64 {
-	if p.rows == nil {
-		return nil
-	}
-	y := make([]float64, len(p.rows))
-	var sum, n float64
-	for i, c := range p.screen {
-		y[i] = math.NaN()
-		if seen := l.seen[c.Key()]; len(seen) > 0 {
-			y[i] = meanOf(seen, part, inSeconds)
-			sum += y[i]
-			n++
-		}
-	}
-	for i := range y {
-		if math.IsNaN(y[i]) {
-			y[i] = sum / max(n, 1)
-		}
-	}
-	effects := doe.Effects(p.rows, y)
-	if inSeconds && part == DataFlow {
-		for i := range effects {
-			effects[i] *= p.meanOccupancy(l)
-		}
-	}
-	return effects
-}
-
-// meanOccupancy returns the mean of o_a + o_s over the runs of the screening design, in seconds per
-// unit of data flow. With it a difference of the data flow alone becomes one of the time. The product
-// D·(o_a + o_s) of each run would not do: that is the time itself, which everything makes differ.
-func (p *published) meanOccupancy(l *ActiveLearner) float64 {
-	var runs []Run
-	for _, c := range p.screen {
-		runs = append(runs, l.seen[c.Key()]...)
-	}
-	if len(runs) == 0 {
-		return 0
-	}
-	return meanOf(runs, Whole, false)
-}
-
-// meanOf returns the mean of a part over runs; of an occupancy in seconds if so, which is that times
-// the data flow of its run.
-func meanOf(runs []Run, part Part, inSeconds bool) float64 {
-	var sum float64
-	for _, r := range runs {
-		x := r.Of(part)
-		if inSeconds && part != DataFlow {
-			x *= r.DataFlow
-		}
-		sum += x
-	}
-	return sum / float64(len(runs))
-}
-
-// told implements plan.
+// told implements plan: it keeps the error of the predictor that was refined from before the
+// run. The next decisions compare it with the error after the run.
 func (p *published) told(l *ActiveLearner, k pick) {
 	if !p.ready {
 		return
@@ -418,12 +347,14 @@ func (p *published) told(l *ActiveLearner, k pick) {
 	}
 }
 
-// update computes the current error of every predictor.
+// update computes the current error of every predictor, not only of the one that was refined:
+// a run serves others too (§3.5).
 func (p *published) update(l *ActiveLearner) {
 	for _, f := range p.predictors {
 		f.error = p.errorOf(l, f)
 	}
 }
 
-// least implements plan.
+// least implements plan: five assignments, or two more than attributes. Fewer leave no degree
+// of freedom to tell an error by.
 func (p *published) least(l *ActiveLearner) int { return max(5, len(l.attrs)+2) }

@@ -11,6 +11,9 @@ import (
 type evidence map[string]*assignment
 
 // An assignment is what is known of one configuration.
+//
+// Once filed, a further outcome is filed for the same roles at once, and further roles get all
+// outcomes: each outcome serves each role exactly once, in whichever order they come.
 type assignment struct {
 	outcomes []outcome
 	filed    bool  // outcomes are in the learner's lists
@@ -27,6 +30,9 @@ func (l *ActiveLearner) Around(outer assay.Searcher) assay.Searcher {
 	return &around{outer: outer, learner: l}
 }
 
+// around is what [ActiveLearner.Around] returns. It sees every single run on its way to the
+// wrappers. Its own ledger checks what it is told: an error must come before the learner or a
+// wrapper has learned anything.
 type around struct {
 	outer     assay.Searcher
 	learner   *ActiveLearner
@@ -114,8 +120,9 @@ func Recall(space *assay.Space, opts Options, first []assay.Config, trials []ass
 	return l, nil
 }
 
-// follow asks for runs as long as they are on record. What is not on record stays
-// outstanding.
+// follow takes the steps of Algorithm 1 with the runs on record for the answers. A proposal
+// that is not on record stays outstanding, and the algorithm goes on with what it can choose
+// without the outcome.
 func (l *ActiveLearner) follow() error {
 	for {
 		ps, err := l.Ask(1)
@@ -138,7 +145,8 @@ func (l *ActiveLearner) follow() error {
 	}
 }
 
-// recall files what is on record of c, unless it has been.
+// recall files what is on record of c as a run that the plan did not choose, unless it has
+// been filed.
 func (l *ActiveLearner) recall(c assay.Config) {
 	c, ok := l.space.Member(c)
 	if a := l.known[c.Key()]; ok && a != nil && !a.filed {
@@ -148,7 +156,7 @@ func (l *ActiveLearner) recall(c assay.Config) {
 	}
 }
 
-// count adds the time of runs that have not been filed.
+// count adds the time of an assignment's runs, once.
 func (l *ActiveLearner) count(a *assignment) {
 	for _, o := range a.outcomes {
 		if !a.filed {

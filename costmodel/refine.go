@@ -7,8 +7,15 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
-// choose returns the predictor to refine (step 2.1), nil if there is no assignment
-// left for any.
+// choose returns the predictor to refine (step 2.1; §3.2), nil if none has an assignment left.
+//
+//   - Dynamic: that of the greatest current error (Algorithm 4).
+//   - Improvement: the same one until a run has lowered its error by less than the
+//     threshold; then the next in the total order.
+//   - RoundRobin: each in turn, in the total order.
+//
+// Invariant: turn only grows, and predictors[turn % n] is the one that was chosen last. A
+// predictor that was never chosen (used = 0) is not passed over.
 func (p *published) choose() *predictor {
 	n := len(p.predictors)
 	left := 0
@@ -26,6 +33,8 @@ func (p *published) choose() *predictor {
 	case Improvement:
 		f := p.predictors[p.turn%n]
 		if f.spent || f.used > 0 && f.before-f.error < p.Threshold {
+			// A comparison with NaN is false: when its turn comes again the predictor is tried
+			// once more before it can be left.
 			f.before = math.NaN() // when its turn comes again it is tried anew
 			p.turn++
 		}
@@ -40,8 +49,9 @@ func (p *published) choose() *predictor {
 	return p.predictors[p.turn%n]
 }
 
-// worst returns the predictor of the greatest error that is not spent; an error
-// that is unknown is greater than any, and of equals the first counts.
+// worst returns the predictor of the greatest error among those that are not spent (Algorithm
+// 4). An error that is unknown is greater than any, so that each predictor gets its first
+// runs. Of equals the first in the total order counts.
 func (p *published) worst() *predictor {
 	var at *predictor
 	rank := func(e float64) float64 {
@@ -58,8 +68,13 @@ func (p *published) worst() *predictor {
 	return at
 }
 
-// assignment adds an attribute to f if it is time to (step 2.2) and returns the
-// next assignment (step 2.3), or false if none is left for f.
+// assignment returns the next run for f (step 2.3), or false if none is left for it. Before
+// that it adds an attribute if it is time to (step 2.2): when the last run for f lowered its
+// error by less than the threshold, in percentage points. An error that is unknown decides
+// nothing.
+//
+// The designs other than L_max-I_1 vary all attributes at once. They choose the assignment by
+// themselves; attributes are added all the same, as functions grow one attribute at a time.
 func (p *published) assignment(l *ActiveLearner, f *predictor) (assay.Config, bool) {
 	switch {
 	case f.used == 0:
@@ -87,8 +102,10 @@ func (p *published) assignment(l *ActiveLearner, f *predictor) (assay.Config, bo
 	return nil, false
 }
 
-// reuse reports whether a configuration that was run is to be run for training:
-// one of the screening, which was not used to train.
+// reuse reports whether an assignment that was run is to be run again, now for training. That
+// is so for a run of the screening, which the paper spends for the orders alone: the algorithm
+// then pays for it twice. A run that trains or is a test sample is never
+// repeated.
 func (p *published) reuse(l *ActiveLearner, c assay.Config) bool {
 	for _, r := range l.runs {
 		if r.Config.Equal(c) {
@@ -103,15 +120,17 @@ func (p *published) reuse(l *ActiveLearner, c assay.Config) bool {
 	return len(l.seen[c.Key()]) > 0
 }
 
-// advance makes the next attribute ρ_r, added if it was not yet; after the last
-// comes the first again.
+// advance makes the next attribute in the order ρ_r, the one that is varied, and adds it to
+// the function if it is new. After the last comes the first again (step 2.2): an attribute
+// that gained little by its first levels may gain more by the finer ones.
 func (f *predictor) advance() {
 	f.at = (f.at + 1) % len(f.order)
 	f.used = max(f.used, f.at+1)
 }
 
-// level returns the reference assignment with ρ_r at its next value that was not
-// run (Algorithm 5).
+// level returns the reference assignment with ρ_r at its next value (Algorithm 5). Values
+// whose assignment was run are passed over. Where relations exclude the assignment it is the
+// nearest admissible one. False means that the sequence of values is used up.
 func (p *published) level(l *ActiveLearner, f *predictor) (assay.Config, bool) {
 	a := f.order[f.at]
 	levels := l.attrs[a].sequence()
@@ -129,9 +148,9 @@ func (p *published) level(l *ActiveLearner, f *predictor) (assay.Config, bool) {
 	return nil, false
 }
 
-// form returns how a predictor is fitted: to the runs that show it at the
-// attributes that it has, the others being as in the reference (§3.5). With
-// designs that vary all attributes at once, to all runs.
+// form returns how a predictor is fitted. Its attributes are those added so far, with their
+// predetermined transformations; its runs are those that it can explain; its baseline R_b is
+// the reference (Algorithm 6).
 func (p *published) form(l *ActiveLearner, f *predictor) form {
 	fm := form{part: f.part, regression: Linear, attributes: f.order[:f.used]}
 	fm.transforms = publishedTransforms(l.attrs, fm.attributes, p.Reciprocal)
@@ -146,6 +165,10 @@ func (p *published) form(l *ActiveLearner, f *predictor) form {
 	return fm
 }
 
+// serves reports whether a run refines f (§3.5): it may differ from the reference in the
+// attributes of f only. A difference in any other attribute would be ascribed to those of f.
+// With the designs that vary all attributes at once there would be no such runs, and all
+// serve.
 func (p *published) serves(f *predictor, r Run) bool {
 	if p.Design != LMaxI1 {
 		return true
@@ -162,7 +185,8 @@ func (p *published) serves(f *predictor, r Run) bool {
 	return true
 }
 
-// forms returns the forms of all parts, the data flow among them.
+// forms returns the forms of all parts, the data flow among them: [newModel] needs it. Before
+// the orders are known the model is the constant one of the reference (step 1).
 func (p *published) forms(l *ActiveLearner) []form {
 	if !p.ready {
 		fm := form{part: Whole, regression: Linear}
@@ -189,7 +213,9 @@ func (p *published) fit(l *ActiveLearner) (*Model, error) {
 	return newModel(l.space, l.runs, l.failed, p.forms(l))
 }
 
-// errorOf returns the current error of a predictor, NaN if it has none.
+// errorOf returns the current error of a predictor in percent, NaN if it has none: over the
+// test set if there is one, else by leaving out each training assignment that the predictor is
+// fitted to (§3.6).
 func (p *published) errorOf(l *ActiveLearner, f *predictor) float64 {
 	fm := p.form(l, f)
 	g, err := fit(l.attrs, l.runs, fm, nil)
@@ -212,7 +238,9 @@ func (p *published) errorOf(l *ActiveLearner, f *predictor) float64 {
 	return partError(l.runs, fm.runs, f.part, served)
 }
 
-// error implements plan.
+// error implements plan: the mean absolute percentage error of the total time, over the test
+// set if there is one, else by cross-validation (§3.6). It is NaN before the initialization
+// has ended, so that no search stops there.
 func (p *published) error(l *ActiveLearner) float64 {
 	m, err := l.Model()
 	if err != nil || !p.ready {

@@ -50,7 +50,8 @@ func ParseRegression(name string) (Regression, error) {
 	return 0, fmt.Errorf("no regression %q", name)
 }
 
-// A form says how one predictor function is fitted; form and runs determine it.
+// A form says how one predictor function is fitted. The form and the runs determine the
+// function, so that a saved model holds forms and no coefficients.
 type form struct {
 	part       Part
 	regression Regression  // not Best
@@ -60,7 +61,8 @@ type form struct {
 	base       int         // index of the baseline run R_b; of no interest but for Linear
 }
 
-// A function is a fitted predictor function of an assignment.
+// A function is a fitted predictor function of an assignment: outcome = scale·inner(features),
+// or scale·exp(inner(features)) if log. It is immutable.
 type function struct {
 	form
 	attrs   []attribute
@@ -71,7 +73,10 @@ type function struct {
 	surface *surface // inner, if it is one
 }
 
-// features returns the row of features of c.
+// features returns the row of features of c, in the order of the form's attributes. Linear
+// functions see the transformed value relative to the baseline's, g(ρ)/g(ρ_b) (Algorithm 6).
+// All others see ρ itself, since they choose transformations or need none. A category has one
+// 0/1 feature for each level.
 func (f *function) features(c assay.Config) []float64 {
 	row := make([]float64, 0, len(f.attributes))
 	for k, i := range f.attributes {
@@ -94,6 +99,9 @@ func (f *function) at(c assay.Config) (mean, std, log float64) {
 	return f.unscale(f.inner.Predict(f.features(c)))
 }
 
+// unscale turns a prediction of the inner learner into one of the part. An exponent is cut off
+// at 600, below the overflow of exp at 709: a prediction that far out is no number to act on,
+// but it must stay finite.
 func (f *function) unscale(q assay.Prediction) (mean, std, log float64) {
 	if f.log {
 		mean = f.scale * math.Exp(min(q.Mean, 600))
@@ -144,6 +152,8 @@ func fit(attrs []attribute, runs []Run, fm form, without func(int) bool) (*funct
 	if len(d.Y) == 0 {
 		return nil, fmt.Errorf("no run to fit %v to: %w", fm.part, assay.ErrTooFew)
 	}
+	// Run times are compared by ratio. Linear and Pairs are functions of the outcome itself,
+	// as in the paper; the others learn its logarithm wherever there is one.
 	f.log = positive && fm.regression != Linear && fm.regression != Pairs
 	if f.log {
 		for i, y := range d.Y {
@@ -158,6 +168,8 @@ func fit(attrs []attribute, runs []Run, fm form, without func(int) bool) (*funct
 	return f, err
 }
 
+// learner returns the learner of the form, with the range of the space: predictions are made
+// over all of it, whatever the runs cover.
 func (f *function) learner() assay.Learner {
 	lo, hi := f.bounds()
 	switch f.regression {
@@ -180,8 +192,11 @@ func (f *function) learner() assay.Learner {
 	return s
 }
 
-// trend is what is expected of log T before anything is known: that the time is
-// inversely proportional to the root of every capacity, within bounds.
+// trend is what is expected of log T before anything is known: that the time falls with the
+// root of every capacity. The slope over the whole range of an attribute is half the logarithm
+// of hi/lo and 1 at most. Of memory it is a quarter of that: once the working set fits, more
+// does not help. An attribute whose direction is unknown has no trend. The data overrule it
+// soon; its use is in the first two or three runs.
 func (f *function) trend() []float64 {
 	var trend []float64
 	for _, i := range f.attributes {

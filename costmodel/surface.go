@@ -49,6 +49,7 @@ func (s Surface) Fit(d assay.Data) (assay.Predictor, error) {
 	return p, nil
 }
 
+// fit is Fit with the type that leaveOut needs.
 func (s Surface) fit(d assay.Data) (*surface, error) {
 	if err := model.CheckExact(d, 1); err != nil {
 		return nil, err
@@ -61,7 +62,10 @@ func (s Surface) fit(d assay.Data) (*surface, error) {
 	return p, nil
 }
 
-// surface is the fitted function mean + scale·(k'α).
+// surface is the fitted function mean + scale·(trend·z + k'α), with z the places of a row of
+// features and α = K⁻¹(y - trend). The covariance K is n by n and factorized in process.
+//
+// Invariant: z is raw under warp, row by row; column restores it after a change of warp.
 type surface struct {
 	n, d        int
 	raw         [][]float64 // n rows of d features
@@ -82,6 +86,9 @@ type hyper struct {
 	length               []float64 // ℓ
 }
 
+// newSurface returns the surface before its hyperparameters are chosen: outcomes standardized,
+// ranges known, and each feature that allows it under the logarithm, the likeliest
+// transformation of an amount. It panics if the lengths of the options and of the rows differ.
 func newSurface(s Surface, d assay.Data) *surface {
 	p := &surface{n: len(d.Y), d: len(d.X[0]), raw: make([][]float64, len(d.X))}
 	if s.Lo != nil && len(s.Lo) != p.d || len(s.Lo) != len(s.Hi) || s.Trend != nil && len(s.Trend) != p.d {
@@ -148,6 +155,8 @@ func standard(y []float64) (mean, sd float64) {
 	return mean, sd
 }
 
+// allows reports whether the transformation is finite, and not constant, over the range of
+// feature j.
 func (p *surface) allows(j int, t Transform) bool {
 	return t == Identity || p.lo[j] > 0 && p.hi[j] > p.lo[j] && !math.IsInf(1/p.lo[j], 0)
 }
@@ -159,7 +168,10 @@ func (p *surface) column(j int) {
 	}
 }
 
-// place maps feature j to the scale of z; values beyond the range go beyond ±1/2.
+// place maps feature j to the scale of z: its range under the transformation becomes [-1/2,
+// 1/2], the least value first. Values beyond the range go beyond ±1/2. A feature of one value
+// is 0. Halving before the division keeps a range of nearly the largest floating-point numbers
+// finite.
 func (p *surface) place(j int, x float64) float64 {
 	lo, hi := p.lo[j], p.hi[j]
 	if lo == hi {
@@ -179,10 +191,13 @@ func (p *surface) place(j int, x float64) float64 {
 	return (t.apply(x)-a)/(b-a) - 0.5
 }
 
-// constantVariance is c²: the constant is as good as free.
+// constantVariance is c², in units of the outcomes' variance: a constant that may be three
+// deviations from the mean is as good as free, and K keeps a condition number that Cholesky
+// can bear.
 const constantVariance = 10
 
-// leastNoise keeps the covariance positive definite.
+// leastNoise is a thousandth of the expected deviation, squared. It keeps the covariance
+// positive definite where two runs are of one assignment.
 const leastNoise = 1e-6
 
 // A prior is the kernel with the logarithms taken out.
@@ -199,7 +214,7 @@ func (h hyper) prior() prior {
 	return q
 }
 
-// covariance returns k without the noise.
+// covariance returns k(a, b) without the noise, for two rows of z of equal length.
 func (q *prior) covariance(a, b []float64) float64 {
 	b, w := b[:len(a)], q.weight[:len(a)]
 	var dot, r2 float64
@@ -211,7 +226,8 @@ func (q *prior) covariance(a, b []float64) float64 {
 	return constantVariance + q.slope*dot + q.signal*model.Matern52(r2)
 }
 
-// conditions returns the outcomes less the trend, and their covariances.
+// conditions returns what the process is conditioned on: the outcomes less the trend, and
+// their covariances, noise included.
 func (p *surface) conditions() (y []float64, covariance func(i, j int) float64) {
 	y = make([]float64, p.n)
 	for i, v := range p.y {
@@ -267,6 +283,8 @@ func (p *surface) Predict(x []float64) assay.Prediction {
 	m := p.expected(z) + p.process.Mean(k)
 	p.process.Whiten(k)
 	v := q.covariance(z, z) + q.noise
+	// k is L⁻¹k now, and the posterior variance is k(z, z) + σ² - |L⁻¹k|² (Rasmussen and
+	// Williams 2006, eq. 2.26).
 	for _, u := range k {
 		v -= u * u
 	}

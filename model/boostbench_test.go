@@ -73,7 +73,7 @@ func BenchmarkAFTPredict(b *testing.B) {
 func BenchmarkTunedAFT(b *testing.B) {
 	d := mixedData(100, 1)
 	for b.Loop() {
-		if _, err := (TunedAFT{}).Fit(d); err != nil {
+		if _, err := (TunedAFT{}).Choose(d); err != nil {
 			b.Fatal(err)
 		}
 	}

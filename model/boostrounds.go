@@ -13,8 +13,6 @@ import (
 // [AFT].
 type RoundLearner interface {
 	assay.Learner
-	// withRounds returns the same learner with another number of rounds.
-	withRounds(rounds int) assay.Learner
 	// check applies the rules of Fit to d.
 	check(d assay.Data) error
 	// options returns how trees are grown.
@@ -28,14 +26,14 @@ var (
 	_ RoundLearner = AFT{}
 )
 
-// AutoRounds is a Learner that chooses the number of rounds: as many as give
-// the least out-of-fold loss, and then a fit to all examples with that number.
+// AutoRounds chooses the number of rounds: as many as give the least out-of-fold
+// loss.
 // This is the early stopping that Cello asks for (§3.4), with its threshold
 // chosen from the data rather than on one workload.
 //
-// With a single example there is nothing to hold out, and it fits Learner as it
-// is. Cost: Folds fits of up to MaxRounds rounds to a part 1-1/Folds of the
-// examples, and one fit to all.
+// With a single example there is nothing to hold out, and the
+// rounds are those of Learner. Cost: Folds fits of up to MaxRounds rounds to a part 1-1/Folds of the
+// examples.
 type AutoRounds struct {
 	Learner   RoundLearner
 	MaxRounds int // 0 means 100
@@ -44,18 +42,7 @@ type AutoRounds struct {
 	Seed      uint64
 }
 
-var _ assay.Learner = AutoRounds{}
-
-// Fit implements assay.Learner. The Predictor is that of Learner.
-func (a AutoRounds) Fit(d assay.Data) (assay.Predictor, error) {
-	n, err := a.Rounds(d)
-	if err != nil {
-		return nil, err
-	}
-	return a.Learner.withRounds(n).Fit(d)
-}
-
-// Rounds returns the number of rounds that Fit would choose, at least 1. The
+// Rounds returns the number of rounds that is chosen, at least 1. The
 // errors are those of Learner.Fit.
 func (a AutoRounds) Rounds(d assay.Data) (int, error) {
 	if a.Learner == nil || a.MaxRounds < 0 || a.Patience < 0 || a.Folds < 0 || a.Folds == 1 {
@@ -151,14 +138,12 @@ func (h *heldOut) next() float64 {
 	return sum / float64(len(h.margin))
 }
 
-func (b Boost) withRounds(rounds int) assay.Learner { b.Rounds = rounds; return b }
-func (b Boost) check(d assay.Data) error            { return CheckExact(d, 1) }
-func (b Boost) options() Boost                      { return b.withDefaults() }
+func (b Boost) check(d assay.Data) error { return CheckExact(d, 1) }
+func (b Boost) options() Boost           { return b.withDefaults() }
 
 func (b Boost) newLoss(y []float64, _ []bool) loss { return newSquaredLoss(y) }
 
-func (a AFT) withRounds(rounds int) assay.Learner { a.Boost.Rounds = rounds; return a }
-func (a AFT) options() Boost                      { return a.withDefaults().Boost }
+func (a AFT) options() Boost { return a.withDefaults().Boost }
 
 func (a AFT) check(d assay.Data) error {
 	_, err := checkAFT(d)

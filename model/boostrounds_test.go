@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/assaytest"
 )
-
-func TestAutoRoundsConformance(t *testing.T) {
-	assaytest.TestLearner(t, func() assay.Learner { return AutoRounds{Learner: Boost{}} }, assaytest.LearnerOptions{})
-	assaytest.TestLearner(t, func() assay.Learner { return AutoRounds{Learner: AFT{}, Seed: 3} },
-		assaytest.LearnerOptions{Censored: true})
-}
 
 func TestAutoRoundsPanics(t *testing.T) {
 	for _, a := range []AutoRounds{{}, {Learner: Boost{}, Folds: 1}, {Learner: Boost{}, MaxRounds: -1}, {Learner: Boost{}, Patience: -1}} {
-		fitPanics(t, a)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v: no panic", a)
+				}
+			}()
+			_, _ = a.Rounds(assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, 2}})
+		}()
 	}
 }
 
@@ -57,7 +57,7 @@ func TestAutoRoundsFollowsTheNoise(t *testing.T) {
 func TestHoldOutOracle(t *testing.T) {
 	d := mixedData(40, 6)
 	folds := foldsOf(40, 4, 0, 9)
-	for _, l := range []RoundLearner{AFT{}, AFT{Distribution: Logistic, Scale: 0.4}} {
+	for _, l := range []AFT{{}, {Distribution: Logistic, Scale: 0.4}} {
 		h := holdOut(newColumns(d.X), d, l, folds)
 		for rounds := 1; rounds <= 5; rounds++ {
 			got := h.next()
@@ -70,7 +70,8 @@ func TestHoldOutOracle(t *testing.T) {
 						train.Censored = append(train.Censored, d.Censored[i])
 					}
 				}
-				p, err := l.withRounds(rounds).Fit(train)
+				l.Boost.Rounds = rounds
+				p, err := l.Fit(train)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -106,5 +107,16 @@ func TestFolds(t *testing.T) {
 				t.Fatalf("%+v: got rows %v", c, all)
 			}
 		}
+	}
+}
+
+// What cannot be fitted has no number of rounds; a single example has the learner's.
+func TestAutoRoundsRefuses(t *testing.T) {
+	if _, err := (AutoRounds{Learner: AFT{}}).Rounds(assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, -2}}); err == nil {
+		t.Error("a negative outcome is accepted")
+	}
+	one := assay.Data{X: [][]float64{{1}}, Y: []float64{7}}
+	if n, err := (AutoRounds{Learner: AFT{Boost: Boost{Rounds: 9}}}).Rounds(one); err != nil || n != 9 {
+		t.Errorf("got %d and %v for one example, want the learner's 9", n, err)
 	}
 }

@@ -26,9 +26,6 @@ func TestConformance(t *testing.T) {
 		{"impute", Impute(Forest{Trees: 20}, 0), assaytest.LearnerOptions{Censored: true}},
 		{"impute linear", Impute(Linear{Ridge: 0.01}, 3), assaytest.LearnerOptions{Censored: true}},
 		{"impute without std", Impute(KNN{K: 1}, 0), assaytest.LearnerOptions{Censored: true}},
-		{"log", Log(Forest{Trees: 20}), assaytest.LearnerOptions{}},
-		{"log impute", Log(Impute(Forest{Trees: 20}, 0)), assaytest.LearnerOptions{Censored: true}},
-		{"log knn", Log(KNN{K: 1}), assaytest.LearnerOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assaytest.TestLearner(t, func() assay.Learner { return c.learner }, c.opts)

@@ -6,4 +6,38 @@
 //	  write   the goroutine that appends to the record, many events at a time
 //
 // A rank never waits for the searcher or for the record.
+//
+// # The caller's loop
+//
+// The server opens a session of a study that exists in a store, and closes it at the
+// end. Each process of the program joins it once; around each of its iterations it
+// fetches a configuration and reports how long the iteration took:
+//
+//	session, err := online.Open(ctx, options)
+//	err = session.Join(rank, instance)
+//	for each iteration {
+//		turn, err := session.Fetch(instance)          // ErrOver: go on with the last one
+//		... run the iteration with turn.Config ...
+//		used, err := session.Report(instance, turn.ID, seconds, "")
+//	}
+//	err = session.Close()
+//
+// Package rest does this at a distance.
+//
+// # From a report to the record
+//
+// A report is a sample of a point, a proposal that is being tried. With its last sample
+// a point becomes a trial: the estimate of its samples is the value. think tells it to
+// the searcher, and asks for as many more as there are ranks without one. What the record
+// has is Asked for each proposal and Told for each trial, as in package study, and Ended
+// where a search begins anew or the session ends. Samples of a point that is not complete
+// are not on record: after a restart of the server they are taken again.
+//
+// # What may go wrong
+//
+//   - A rank that is silent for the deadline is given up. Its sample is taken by another
+//     rank; should it report after all, its sample counts if it is still wanted.
+//   - A rank that cannot run a configuration says so, and the trial has failed.
+//   - A searcher or a store that fails ends the search. The program goes on with the best
+//     configuration so far, and Close and Status say why.
 package online

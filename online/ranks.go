@@ -107,6 +107,7 @@ func (s *Session) Lost(instance string) {
 	}
 }
 
+// remove forgets a member; its open turn is given up first.
 func (s *Session) remove(m *member) {
 	s.abandon(m)
 	delete(s.members, m.instance)

@@ -84,7 +84,11 @@ func (s *Session) think() {
 	}
 }
 
-// turnOver tells and asks until there is nothing to do.
+// turnOver tells and asks until there is nothing to do. It takes what is to be told under
+// the lock, and calls the searcher without it: ranks go on meanwhile.
+//
+// An event is handed to write before the searcher is told, so the record is never behind
+// what the searcher knows, except for what write has not appended yet.
 func (s *Session) turnOver() {
 	for {
 		s.mu.Lock()
@@ -136,6 +140,7 @@ func (s *Session) begin(epoch int) (err error) {
 	return nil
 }
 
+// tell tells the searcher of the present epoch, whose IDs begin at 1.
 func (s *Session) tell(t assay.Trial) error {
 	t.ID -= s.offset
 	if err := s.searcher.Tell(t); err != nil {
@@ -197,7 +202,8 @@ func (s *Session) admit(ps []assay.Proposal) {
 	}
 }
 
-// fail ends the search, not the program.
+// fail ends the search, not the program: ranks get the best configuration from now on.
+// The first error is the one that is kept.
 func (s *Session) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +221,10 @@ func (s *Session) emit(events ...assay.Event) {
 	s.log <- events
 }
 
-// write is the goroutine that appends the events, many at a time.
+// write is the goroutine that appends the events, many at a time: after Flush, or once
+// there are many. Events of one call of the searcher are appended together, since a
+// replay needs all of a batch. After a fault it reads on and appends nothing, so that
+// think does not wait for it.
 func (s *Session) write() {
 	const most = 1000
 	var batch []assay.Event

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
+// realClock is the clock of the machine.
 type realClock struct{}
 
 func (realClock) Now() time.Time { return time.Now() }
@@ -125,7 +126,8 @@ type Session struct {
 	sessionState
 }
 
-// sessionState is what the mutex guards.
+// sessionState is what the mutex guards. It is held for a moment at a time: never while
+// the searcher computes or the store writes.
 type sessionState struct {
 	members map[string]*member // by instance
 	ranks   map[int]*member
@@ -199,7 +201,8 @@ func (s *Session) forget() {
 	s.best = assay.Trial{Proposal: assay.Proposal{Config: s.o.Default}, Value: math.Inf(1)}
 }
 
-// poke has think look around.
+// poke has think look around. It never waits: wake holds one call, and one look is enough
+// for all that happened before it.
 func (s *Session) poke() {
 	select {
 	case s.wake <- struct{}{}:
@@ -255,6 +258,7 @@ func (s *Session) dropPoints() {
 // configuration they have.
 func (s *Session) End() error { return s.control(func() { s.over, s.asked = true, true }) }
 
+// control makes a change that a user asks for, unless the session is over.
 func (s *Session) control(change func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +270,7 @@ func (s *Session) control(change func()) error {
 	return nil
 }
 
-// A Status is a view of a session.
+// A Status is a view of a session at one moment. Best must not be changed.
 type Status struct {
 	Study   string
 	Mode    Mode

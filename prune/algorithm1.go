@@ -1,6 +1,10 @@
 package prune
 
-import "github.com/assay-run/assay"
+import (
+	"fmt"
+
+	"github.com/assay-run/assay"
+)
 
 // threshold returns the value that a trial must reach not to be hopeless, for
 // aggressiveness alpha in [0, 1): with E the outcomes of the earlier study as
@@ -19,6 +23,9 @@ func (s *source) threshold(alpha float64) float64 {
 // infeasible trial is, a censored one is if it was stopped above it. A cell
 // without trials is never hopeless, and as alpha < 1, neither is one of the best
 // trial. Cost: trials times parameters.
+//
+// The threshold is on the values themselves, not on the scale of the surrogate: alpha is a
+// share of the way from the worst outcome to the best one.
 func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
 	gone := make([][]bool, len(cs))
 	for i := range cs {
@@ -38,4 +45,34 @@ func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
 		}
 	}
 	return gone
+}
+
+// A Rule is what guards Algorithm 1.
+type Rule uint8
+
+const (
+	Guarded   Rule = iota // ours: see [New]
+	Published             // as printed
+)
+
+// ParseRule reads the name of a rule; "" is Guarded.
+func ParseRule(name string) (Rule, error) {
+	switch name {
+	case "", "guarded":
+		return Guarded, nil
+	case "published":
+		return Published, nil
+	}
+	return 0, fmt.Errorf("%q is neither guarded nor published", name)
+}
+
+// String returns the name.
+func (r Rule) String() string {
+	switch r {
+	case Guarded:
+		return "guarded"
+	case Published:
+		return "published"
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
 }

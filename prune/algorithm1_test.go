@@ -20,7 +20,10 @@ func outcomes(space *assay.Space, values ...float64) Study {
 	s := Study{Name: "earlier", Params: space.Params, Goal: testGoal}
 	for i, v := range values {
 		if !math.IsNaN(v) {
-			s.Trials = append(s.Trials, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: assay.Config{float64(i)}}, State: assay.Done, Value: v})
+			s.Trials = append(s.Trials, assay.Trial{Proposal: assay.Proposal{
+				ID:     int64(i + 1),
+				Config: assay.Config{float64(i)},
+			}, State: assay.Done, Value: v})
 		}
 	}
 	return s
@@ -51,10 +54,12 @@ func TestHopelessPaper(t *testing.T) {
 	for i, v := range hump {
 		maximized[i] = -v
 	}
-	if got, want := hopelessValues(t, space, outcomes(space, maximized...), 0.6, 1), []int{0, 1, 5, 6}; !slices.Equal(got, want) {
+	got, want := hopelessValues(t, space, outcomes(space, maximized...), 0.6, 1), []int{0, 1, 5, 6}
+	if !slices.Equal(got, want) {
 		t.Errorf("removed %v, want %v", got, want)
 	}
-	if got := hopelessValues(t, space, outcomes(space, maximized...), 0.999, 1); !slices.Equal(got, []int{0, 1, 2, 4, 5, 6}) {
+	got, want = hopelessValues(t, space, outcomes(space, maximized...), 0.999, 1), []int{0, 1, 2, 4, 5, 6}
+	if !slices.Equal(got, want) {
 		t.Errorf("alpha near 1 leaves more than the best: removed %v", got)
 	}
 }
@@ -108,7 +113,8 @@ func TestHopelessAffine(t *testing.T) {
 		if alpha >= 1 {
 			return
 		}
-		if got, want := y.hopeless(y.threshold(alpha), 1, cs), x.hopeless(x.threshold(alpha), 1, cs); !slices.Equal(got[0], want[0]) {
+		got, want := y.hopeless(y.threshold(alpha), 1, cs), x.hopeless(x.threshold(alpha), 1, cs)
+		if !slices.Equal(got[0], want[0]) {
 			t.Fatalf("removed %v of %v, but %v of %v", want[0], a, got[0], b)
 		}
 	})
@@ -121,9 +127,19 @@ func TestCells(t *testing.T) {
 		set   []int
 		want  []string
 	}{
-		{"values", assay.Param{Name: "p", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}}, []int{0, 2}, []string{"1M", "64M"}},
+		{
+			"values",
+			assay.Param{Name: "p", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}},
+			[]int{0, 2},
+			[]string{"1M", "64M"},
+		},
 		{"short range", assay.Param{Name: "p", Kind: assay.Integer, Lo: 1, Hi: 32}, []int{0, 31}, []string{"1", "32"}},
-		{"long range", assay.Param{Name: "p", Kind: assay.Integer, Lo: 0, Hi: 63}, []int{0, 1, 15}, []string{"0..7", "60..63"}},
+		{
+			"long range",
+			assay.Param{Name: "p", Kind: assay.Integer, Lo: 0, Hi: 63},
+			[]int{0, 1, 15},
+			[]string{"0..7", "60..63"},
+		},
 		{"real", assay.Param{Name: "p", Kind: assay.Real, Lo: 0, Hi: 8}, []int{2, 3}, []string{"1..2"}},
 	} {
 		c := newCells(tc.param)
@@ -136,7 +152,10 @@ func TestCells(t *testing.T) {
 // Every value is in exactly one cell, and the text of a cell's bounds lies in it.
 func TestCellsPartition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := assay.Param{Name: "p", Kind: assay.Integer, Lo: float64(rapid.IntRange(1, 50).Draw(t, "lo")), Step: float64(rapid.IntRange(1, 3).Draw(t, "step")), Log: rapid.Bool().Draw(t, "log")}
+		p := assay.Param{
+			Name: "p", Kind: assay.Integer, Lo: float64(rapid.IntRange(1, 50).Draw(t, "lo")),
+			Step: float64(rapid.IntRange(1, 3).Draw(t, "step")), Log: rapid.Bool().Draw(t, "log"),
+		}
 		p.Hi = p.Lo + p.Step*float64(rapid.IntRange(0, 300).Draw(t, "n"))
 		c := newCells(p)
 		count := make([]int, c.n)

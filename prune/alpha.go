@@ -55,6 +55,7 @@ func SuggestAlpha(space *assay.Space, trials []assay.Trial, limit float64) (alph
 		}
 	}
 	if len(ts) > variogramSample {
+		// The draw is fixed, so that a study has one alpha.
 		rng := rand.New(rand.NewPCG(0, 0))
 		rng.Shuffle(len(ts), func(i, j int) { ts[i], ts[j] = ts[j], ts[i]; raw[i], raw[j] = raw[j], raw[i] })
 		ts, raw = ts[:variogramSample], raw[:variogramSample]
@@ -63,6 +64,7 @@ func SuggestAlpha(space *assay.Space, trials []assay.Trial, limit float64) (alph
 		return fixed(fmt.Sprintf("%d outcomes are too few", len(ts)))
 	}
 	z := raw
+	// Run times are often log-normal: logarithms get a second chance.
 	if stats.ShapiroFrancia(z).P < significance {
 		if sc := newScale(raw); sc != identity {
 			z = make([]float64, len(raw))
@@ -77,16 +79,18 @@ func SuggestAlpha(space *assay.Space, trials []assay.Trial, limit float64) (alph
 	if what := unsteady(space, ts, z); what != "" {
 		return fixed("the outcomes have no constant " + what)
 	}
-	v, err := stats.NewVariogram(z, func(i, j int) float64 { return space.Distance(ts[i].Config, ts[j].Config) }, stats.VariogramOptions{})
+	v, err := stats.NewVariogram(z, func(i, j int) float64 { return space.Distance(ts[i].Config, ts[j].Config) },
+		stats.VariogramOptions{})
 	if err != nil || math.IsNaN(v.Continuity()) {
 		return fixed("the outcomes lie in one place")
 	}
 	return min(v.Continuity(), limit), ""
 }
 
-// unsteady returns what differs between the sides of a parameter: "mean",
-// "variance" or "". The sides of an ordered parameter are below and above the
-// middle of its range, those of a category its levels.
+// unsteady returns what differs between the sides of a parameter: "mean", "variance" or "".
+// The sides of an ordered parameter are below and above the middle of its range, those of a
+// category its levels. The level of each test is divided by the number of parameters
+// (Bonferroni), since one test of many fails by chance.
 func unsteady(space *assay.Space, ts []assay.Trial, z []float64) string {
 	mean, variance := 1.0, 1.0
 	for i, p := range space.Params {

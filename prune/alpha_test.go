@@ -11,7 +11,10 @@ import (
 
 // plane is a space of two reals.
 func plane() *assay.Space {
-	return must(assay.NewSpace([]assay.Param{{Name: "x", Kind: assay.Real, Lo: 0, Hi: 1}, {Name: "y", Kind: assay.Real, Lo: 0, Hi: 1}}))
+	return must(assay.NewSpace([]assay.Param{
+		{Name: "x", Kind: assay.Real, Lo: 0, Hi: 1},
+		{Name: "y", Kind: assay.Real, Lo: 0, Hi: 1},
+	}))
 }
 
 // field is a stationary random field: many cosines of random direction and phase,
@@ -52,7 +55,8 @@ func TestSuggestAlpha(t *testing.T) {
 	}
 	smooth, half, noise := mean(0), mean(0.5), mean(1)
 	if smooth < 0.8 || half < 0.25 || half > 0.75 || noise > 0.25 {
-		t.Errorf("alpha %.2f without noise, %.2f with half, %.2f with nothing else; want about 1, 0.5 and 0", smooth, half, noise)
+		t.Errorf("alpha %.2f without noise, %.2f with half, %.2f with nothing else; want about 1, 0.5 and 0",
+			smooth, half, noise)
 	}
 }
 
@@ -68,7 +72,10 @@ func TestSuggestAlphaFixed(t *testing.T) {
 		want string
 	}{
 		{"few", 5, func(c assay.Config) float64 { return c[0] }, "too few"},
-		{"two humps", 150, func(c assay.Config) float64 { return math.Round(c[0])*100 - 50 + rng.NormFloat64() }, "not normal"},
+		{
+			"two humps", 150, func(c assay.Config) float64 { return math.Round(c[0])*100 - 50 + rng.NormFloat64() },
+			"not normal",
+		},
 		{"trend", 150, func(c assay.Config) float64 { return 100 + 2*c[0] + rng.NormFloat64() }, "constant mean"},
 	} {
 		alpha, note := SuggestAlpha(space, earlier("s", space, tc.n, 1, tc.f).Trials, 0)
@@ -76,7 +83,8 @@ func TestSuggestAlphaFixed(t *testing.T) {
 			t.Errorf("%s: alpha %v with note %q, want %v and %q", tc.name, alpha, note, FixedAlpha, tc.want)
 		}
 	}
-	spreading := earlier("s", space, 150, 1, func(c assay.Config) float64 { return rng.NormFloat64() * (1 + 2*math.Round(c[0])) }).Trials
+	spreading := earlier("s", space, 150, 1,
+		func(c assay.Config) float64 { return rng.NormFloat64() * (1 + 2*math.Round(c[0])) }).Trials
 	if got := unsteady(space, spreading, finishedValues(spreading)); got != "variance" {
 		t.Errorf("%q differs between the sides of x, want the variance", got)
 	}

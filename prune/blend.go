@@ -38,9 +38,9 @@ type blend struct {
 	encode  func(assay.Config) []float64
 }
 
-// newBlend fits a blend; nil if there are too few trials or they are all equal.
-// Cost: a forest for each source that is used for the first time, and one of the
-// trials.
+// newBlend fits a blend of the most similar studies. It is nil if there are too few trials, if
+// they are all equal, or if no study serves. Cost: a forest for each source that is used for
+// the first time, and one of the trials.
 func newBlend(b *base, seed uint64) *blend {
 	y := b.outcomes()
 	if len(y) < leastTrials || slices.Min(y) == slices.Max(y) {
@@ -74,8 +74,8 @@ func newBlend(b *base, seed uint64) *blend {
 	return m
 }
 
-// nearest returns the indices of the n sources with the greatest correlation with
-// outcomes y, those without one last.
+// nearest returns the indices of the n sources with the greatest correlation with outcomes y.
+// Those without a correlation come last: they are known too little to be left out.
 func (b *base) nearest(y []float64, n int) []int {
 	r := make([]float64, len(b.sources))
 	order := make([]int, len(b.sources))
@@ -107,10 +107,14 @@ func (m *blend) mean(row []float64) float64 {
 	return v
 }
 
-// fit sets weights, intercept and skill.
+// fit sets weights, intercept and skill, all by leave-one-out: the penalty is the one with the
+// least squared error, and the skill is the correlation of the outcomes with what the other
+// trials predict for them. A skill on the trials that were fitted would always be good.
 func (m *blend) fit(rows [][]float64, y []float64) {
 	var sd float64
 	for _, s := range m.sources {
+		// The weights turn standard deviations into the scale of outcomes: together they are
+		// one mean deviation.
 		sd += s.sd / float64(len(m.sources))
 	}
 	prior := slices.Repeat([]float64{sd / float64(len(m.sources))}, len(m.sources))
@@ -157,6 +161,7 @@ func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, 
 			}
 		}
 	}
+	// The penalty on v is the prior: with many examples Z'Z outgrows it.
 	for j := range d {
 		g.SetSym(j, j, g.At(j, j)+penalty)
 	}
@@ -193,8 +198,8 @@ func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, 
 	return w, a, left
 }
 
-// predict sets out[i] to the prediction at configuration i, whose row of z_j is
-// given.
+// predict sets out[i] to the prediction at configuration i, whose features and row of z_j are
+// given: the mean m(x) and the forest's correction of it. The deviation is the forest's.
 func (m *blend) predict(features, rows [][]float64, out []assay.Prediction) {
 	X := make([][]float64, len(rows))
 	for i, row := range rows {
@@ -219,7 +224,8 @@ func (s *source) standard(c assay.Config) float64 {
 	return (y - s.mean) / s.sd
 }
 
-// smooth fits what standard needs.
+// smooth fits what standard needs: a forest of the study, and the mean and standard deviation
+// of its outcomes.
 func (s *source) smooth() {
 	f, err := model.Forest{Trees: blendTrees}.Fit(s.examples())
 	if err != nil {
@@ -231,18 +237,3 @@ func (s *source) smooth() {
 	}
 	s.sd = max(math.Sqrt(s.sd), math.SmallestNonzeroFloat64)
 }
-
-// improvement returns the expected improvement of N(gain, std²) over 0; the gain
-// itself without a std.
-func improvement(gain, std float64) float64 {
-	if !(std > 0) {
-		return gain
-	}
-	z := gain / std
-	if z < -30 {
-		return gain // ordered as the tail is, and below every improvement
-	}
-	return gain*cdf(z) + std*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
-}
-
-func cdf(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

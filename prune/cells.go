@@ -13,8 +13,11 @@ const (
 	bins      = 16 // of any other, equally wide on its search scale
 )
 
-// cells divide the values of a parameter into what is removed together: single
-// values, or bins where there are more than 32 of them or a continuum.
+// cells divide the values of a parameter into what is removed together: single values, or bins
+// where there are more than 32 of them or a continuum. A value of a fine parameter has too few
+// trials to be judged alone.
+//
+// Invariant: every value is in exactly one of the cells 0 .. n-1.
 type cells struct {
 	param  assay.Param
 	n      int
@@ -22,6 +25,8 @@ type cells struct {
 	number map[float64]int // of single values
 }
 
+// newCells returns the cells of a parameter. Levels of a category are never binned: there is
+// no order to bin them in.
 func newCells(p assay.Param) cells {
 	c := cells{param: p}
 	n := p.Count()
@@ -36,7 +41,8 @@ func newCells(p assay.Param) cells {
 	return c
 }
 
-// of returns the cell of a coordinate.
+// of returns the cell of a coordinate. One that is no value of the parameter is in the cell of
+// the nearest value.
 func (c *cells) of(x float64) int {
 	if !c.binned {
 		if i, ok := c.number[x]; ok {
@@ -70,7 +76,9 @@ func (c *cells) texts(set []int) []string {
 	return out
 }
 
-// bounds returns the least and the greatest value of the bins from first to last.
+// bounds returns the least and the greatest value of the bins from first to last; of a
+// continuum, the edges of the bins. Values are in ascending order, so that the ends are found
+// by bisection.
 func (c *cells) bounds(first, last int) (lo, hi float64) {
 	p := c.param
 	n := p.Count()
@@ -88,8 +96,8 @@ func (c *cells) bounds(first, last int) (lo, hi float64) {
 // still is the mark of a cell that is not cut.
 const still = -1
 
-// A limit is what is cut from a space: by parameter and cell, the index of the
-// source that did it, or still.
+// A limit is what is cut from a space: by parameter and cell, the index of the source that did
+// it, or still. A configuration is cut if one of its values is.
 type limit struct {
 	cells []cells
 	by    [][]int

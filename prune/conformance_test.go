@@ -21,7 +21,10 @@ func earlier(name string, space *assay.Space, n int, seed uint64, f func(assay.C
 		if !ok {
 			continue
 		}
-		s.Trials = append(s.Trials, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: f(c)})
+		s.Trials = append(s.Trials, assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c},
+			State:    assay.Done, Value: f(c),
+		})
 	}
 	return s
 }
@@ -49,6 +52,10 @@ func TestConformance(t *testing.T) {
 	for name, build := range map[string]func(*assay.Space) assay.Searcher{
 		"pruner of random": func(space *assay.Space) assay.Searcher {
 			return must(New(search.NewRandom(space, 1), NewKnowledge(space, testGoal, studies(space)), Options{Alpha: 0.9}))
+		},
+		"published pruner": func(space *assay.Space) assay.Searcher {
+			k := NewKnowledge(space, testGoal, studies(space))
+			return must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: Published, Surrogate: Cubic}))
 		},
 		"transfer of pruner": func(space *assay.Space) assay.Searcher {
 			inner := quick(space)

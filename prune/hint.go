@@ -23,6 +23,7 @@ func (k *Knowledge) Hint(s assay.Searcher) {
 	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {
 		return
 	}
+	// More studies than these make each call dearer and the mean no better.
 	sources := slices.Clone(k.sources)
 	slices.SortStableFunc(sources, func(a, b *source) int { return cmp.Compare(len(b.trials), len(a.trials)) })
 	sources = sources[:min(hintSources, len(sources))]

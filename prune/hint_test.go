@@ -63,7 +63,8 @@ func TestNoHint(t *testing.T) {
 // a limit, and values that are left out.
 func TestHintReachesWhatIsWrapped(t *testing.T) {
 	space := grid()
-	k := NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, func(c assay.Config) float64 { return 1 + c[0] })})
+	k := NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1,
+		func(c assay.Config) float64 { return 1 + c[0] })})
 	for name, wrap := range map[string]func(assay.Searcher) assay.Searcher{
 		"penalize":          func(s assay.Searcher) assay.Searcher { return search.Penalize(s, 10) },
 		"cache of penalize": func(s assay.Searcher) assay.Searcher { return search.Cache(search.Penalize(s, 10)) },

@@ -22,9 +22,15 @@ type Options struct {
 	// 0 means 0.5. It must also be positive beyond chance, see [New].
 	Threshold float64
 	// Least is the number of trials of that study that a value must have to be
-	// removed; 0 means 3: one bad trial may be due to the other parameters. The
-	// paper's algorithm has 1.
+	// removed; 0 means 3, since one bad trial may be due to the other parameters, and
+	// 1 by the published rule.
 	Least int
+	// Rule is what is done beside Algorithm 1: see [New].
+	Rule Rule
+	// Surrogate is that of both the earlier and the running study, which are then
+	// compared as by [RankBy]. None means the comparison of [Rank], or, by the
+	// published rule, Nearest.
+	Surrogate Surrogate
 	// Keep are values that are never removed.
 	Keep []Kept
 }
@@ -41,8 +47,10 @@ const (
 // ErrNotNarrower is the error of [New] for a searcher that cannot leave out values.
 var ErrNotNarrower = errors.New("the searcher is no assay.Narrower")
 
-// A Pruner is a searcher whose space shrinks as earlier studies say. Make one with
-// [New].
+// A Pruner is a searcher whose space shrinks as earlier studies say. Make one with [New].
+//
+// Invariant: inner is narrowed to what limit keeps, as of the last Ask, and cuts adds up to
+// limit: each cell that is cut was removed once more than it was returned.
 type Pruner struct {
 	inner  assay.Searcher
 	narrow func(keep func(assay.Config) bool) // of inner
@@ -76,6 +84,12 @@ var (
 // Parameters with more than 32 values, and continuous ones, are cut in 16 bins of
 // equal width on their search scale.
 //
+// The rule [Published] is the algorithm as printed: one trial is enough for a value
+// to be removed, the values of the best trial are not exempt, a correlation that
+// reaches the threshold need not be positive beyond chance, surrogates of both
+// studies are compared, nothing comes back, and the search ends when inner has
+// proposed everything that is left. The rest is of the rule [Guarded].
+//
 // What a study removed comes back when its correlation falls below the threshold
 // or is undefined, a single value when the best trial has it, and all when inner
 // has proposed everything that is left. Every removal and return is a Cut.
@@ -87,7 +101,8 @@ var (
 // value of Options.Keep that the space does not have. It panics if a number of the
 // options is out of range.
 func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
-	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) || !(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
+	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) ||
+		!(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
 		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
 	}
 	if opts.Threshold == 0 {
@@ -95,13 +110,19 @@ func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 	}
 	if opts.Least == 0 {
 		opts.Least = leastWitnesses
+		if opts.Rule == Published {
+			opts.Least = 1
+		}
+	}
+	if opts.Rule == Published && opts.Surrogate == NoSurrogate {
+		opts.Surrogate = Nearest
 	}
 	narrower, ok := assay.As[assay.Narrower](inner)
 	if !ok {
 		return nil, ErrNotNarrower
 	}
 	space := k.space
-	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k), limit: newLimit(space), opts: opts}
+	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k, opts.Surrogate), limit: newLimit(space), opts: opts}
 	for i := range space.Params {
 		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
 	}
@@ -145,7 +166,7 @@ func (p *Pruner) Lacks(ability any) bool {
 func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	p.update()
 	ps, err := p.inner.Ask(n)
-	if errors.Is(err, assay.ErrDone) && !p.free && p.limit.keep() != nil {
+	if errors.Is(err, assay.ErrDone) && !p.free && p.opts.Rule != Published && p.limit.keep() != nil {
 		p.free = true
 		p.restore(func(int, int) bool { return true }, "nothing is left to propose in the smaller space")
 		p.narrow(nil)
@@ -188,15 +209,20 @@ func (p *Pruner) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// update brings the limit up to the trials.
+// update brings the limit up to the trials. Returns come before removals: a study that is no
+// longer similar gives back what it took before another takes what it would. Nothing happens
+// without a new trial, so that Ask can be repeated.
 func (p *Pruner) update() {
 	if p.free || len(p.base.trials) == p.told {
 		return
 	}
 	p.told = len(p.base.trials)
 	before := len(p.cuts)
-	p.restoreContradicted()
-	if at, r := p.base.mostSimilar(); at >= 0 && r >= p.opts.Threshold && surely(r, len(p.base.trials)) {
+	published := p.opts.Rule == Published
+	if !published {
+		p.restoreContradicted()
+	}
+	if at, r := p.base.mostSimilar(); at >= 0 && r >= p.opts.Threshold && (published || surely(r, len(p.base.trials))) {
 		p.cut(at, r)
 	}
 	if len(p.cuts) > before {
@@ -204,8 +230,9 @@ func (p *Pruner) update() {
 	}
 }
 
-// restoreContradicted returns what studies removed that are no longer similar, and
-// what the running study's best trial has.
+// restoreContradicted returns what studies removed that are no longer similar, and the values
+// of the running study's best trial, whoever removed them: the paper's algorithm never gives
+// back, and a wrong removal then costs the whole search.
 func (p *Pruner) restoreContradicted() {
 	for i := range p.base.sources {
 		if !p.limit.cutBy(i) {
@@ -222,12 +249,13 @@ func (p *Pruner) restoreContradicted() {
 		p.restore(func(k, cell int) bool { return p.limit.by[k][cell] == i }, why)
 	}
 	if p.base.found {
-		p.restore(func(k, cell int) bool { return p.limit.cells[k].of(p.base.best.Config[k]) == cell }, "the best trial has it")
+		p.restore(func(k, cell int) bool { return p.limit.cells[k].of(p.base.best.Config[k]) == cell },
+			"the best trial has it")
 	}
 }
 
-// restore returns the cells that are cut and chosen, one Cut for each parameter
-// and study.
+// restore returns the cells that are cut and chosen, with one Cut for each parameter and
+// study, in a fixed order: a record of equal trials is the same.
 func (p *Pruner) restore(chosen func(param, cell int) bool, why string) {
 	for k := range p.limit.by {
 		sets := map[int][]int{}
@@ -243,14 +271,15 @@ func (p *Pruner) restore(chosen func(param, cell int) bool, why string) {
 	}
 }
 
-// cut removes what Algorithm 1 removes by source at.
+// cut removes what Algorithm 1 removes by the source at, but for what is kept on request, what
+// the best trial has, and what is cut already.
 func (p *Pruner) cut(at int, r float64) {
 	s := p.base.sources[at]
 	alpha, note := p.alphaOf(at)
 	for k, gone := range s.hopeless(s.threshold(alpha), p.opts.Least, p.limit.cells) {
 		var set []int
 		for cell, g := range gone {
-			mine := p.base.found && p.limit.cells[k].of(p.base.best.Config[k]) == cell
+			mine := p.opts.Rule != Published && p.base.found && p.limit.cells[k].of(p.base.best.Config[k]) == cell
 			if g && !mine && !p.kept[k][cell] && p.limit.by[k][cell] == still {
 				set = append(set, cell)
 				p.limit.by[k][cell] = at

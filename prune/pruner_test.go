@@ -48,7 +48,10 @@ func tell(t *testing.T, s assay.Searcher, n int, f func(assay.Config) float64) (
 func TestPrunerCuts(t *testing.T) {
 	space := grid()
 	f := func(c assay.Config) float64 { return 1 + math.Abs(c[0]-3) + math.Abs(c[1]-5) + 20*c[2] }
-	k := NewKnowledge(space, testGoal, []Study{earlier("like", space, 240, 1, func(c assay.Config) float64 { return 3 * f(c) }), earlier("unlike", space, 240, 2, func(c assay.Config) float64 { return 100 - f(c) })})
+	k := NewKnowledge(space, testGoal, []Study{
+		earlier("like", space, 240, 1, func(c assay.Config) float64 { return 3 * f(c) }),
+		earlier("unlike", space, 240, 2, func(c assay.Config) float64 { return 100 - f(c) }),
+	})
 	p := must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.8}))
 	tell(t, p, 12, f)
 	ps, err := p.Ask(1)
@@ -56,7 +59,8 @@ func TestPrunerCuts(t *testing.T) {
 		t.Fatal(ps, err)
 	}
 	cuts := p.Cuts()
-	if len(cuts) != 1 || cuts[0].Param != "c" || !slices.Equal(cuts[0].Values, []string{"q", "r"}) || cuts[0].Study != "like" || cuts[0].Correlation < 0.99 || cuts[0].Restored {
+	if len(cuts) != 1 || cuts[0].Param != "c" || !slices.Equal(cuts[0].Values, []string{"q", "r"}) ||
+		cuts[0].Study != "like" || cuts[0].Correlation < 0.99 || cuts[0].Restored {
 		t.Fatalf("cuts %+v, want values q and r of c by the study like", cuts)
 	}
 	if !strings.Contains(cuts[0].Reason, "80 %") || cuts[0].Alpha != 0.8 || !(cuts[0].Threshold > 0) {
@@ -153,8 +157,12 @@ func TestPrunerInvariants(t *testing.T) {
 			return func(c assay.Config) float64 { return w[0]*c[0] + w[1]*c[1] + w[2]*c[2]*c[2] }
 		}
 		a, b := surface("a"), surface("b")
-		studies := []Study{earlier("a", space, rapid.IntRange(0, 80).Draw(t, "trials a"), 1, a), earlier("b", space, rapid.IntRange(0, 80).Draw(t, "trials b"), 2, b)}
-		p := must(New(search.NewRandom(space, 3), NewKnowledge(space, testGoal, studies), Options{Alpha: rapid.Float64Range(0.01, 0.99).Draw(t, "alpha"), Least: 1}))
+		studies := []Study{
+			earlier("a", space, rapid.IntRange(0, 80).Draw(t, "trials a"), 1, a),
+			earlier("b", space, rapid.IntRange(0, 80).Draw(t, "trials b"), 2, b),
+		}
+		p := must(New(search.NewRandom(space, 3), NewKnowledge(space, testGoal, studies),
+			Options{Alpha: rapid.Float64Range(0.01, 0.99).Draw(t, "alpha"), Least: 1}))
 		running := surface("running")
 		var told []assay.Trial
 		for range rapid.IntRange(0, 40).Draw(t, "n") {

@@ -27,7 +27,17 @@ type Similarity struct {
 // elsewhere; it sees the logarithms of outcomes of one sign. The correlation of
 // fewer than three points, and of equal outcomes, is undefined.
 func Rank(k *Knowledge, trials []assay.Trial) []Similarity {
-	b := newBase(k)
+	return RankBy(k, NoSurrogate, trials)
+}
+
+// RankBy is [Rank] as Silva et al. 2018, §3.4 have it: both studies have a surrogate
+// of that kind, and these are compared at common points. The points are all
+// configurations of a space of at most 1,000, else 1,000 drawn ones, the same for all
+// studies. Outcomes are compared as they are. The correlation is undefined if the
+// running study has fewer than three trials, or a surrogate is constant. Cost: for
+// each study a fit and 1,000 predictions, the first time that the knowledge is asked.
+func RankBy(k *Knowledge, s Surrogate, trials []assay.Trial) []Similarity {
+	b := newBase(k, s)
 	b.learn(trials...)
 	var out []Similarity
 	for i, s := range b.sources {
@@ -46,6 +56,7 @@ func Rank(k *Knowledge, trials []assay.Trial) []Similarity {
 	return out
 }
 
+// compareBools orders false before true.
 func compareBools(a, b bool) int {
 	switch {
 	case a == b:
@@ -56,7 +67,10 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// A base is the earlier studies that serve a running one, and its trials.
+// A base is the earlier studies that serve a running one, and its trials so far.
+//
+// Invariant: at[i][k] is what the surrogate of source i expects of trials[k]. Surrogates do
+// not change, so that a new trial costs one prediction by each source.
 type base struct {
 	space   *assay.Space
 	sources []*source
@@ -65,13 +79,21 @@ type base struct {
 	at     [][]float64   // by source, its surrogate at each of the trials
 	best   assay.Trial   // the running study's, if found
 	found  bool
+
+	pair *pair // compares surrogates; nil for the trials with the earlier surrogates there
 }
 
-func newBase(k *Knowledge) *base {
-	return &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
+func newBase(k *Knowledge, s Surrogate) *base {
+	b := &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
+	if s != NoSurrogate {
+		b.pair = &pair{kind: s, common: k.comparison(s)}
+	}
+	return b
 }
 
-// learn adds trials of the running study. Trials of other spaces are ignored.
+// learn adds trials of the running study. A censored trial is no point of comparison and is
+// left out. A trial of another space is ignored, and one that is done without a number for a
+// value counts as failed.
 func (b *base) learn(trials ...assay.Trial) {
 	for _, t := range trials {
 		if t.State == assay.Done && (math.IsNaN(t.Value) || math.IsInf(t.Value, 0)) {
@@ -85,13 +107,16 @@ func (b *base) learn(trials ...assay.Trial) {
 			b.best, b.found = t, true
 		}
 		for i, s := range b.sources {
-			b.at[i] = append(b.at[i], s.predict(t.Config))
+			if b.pair == nil {
+				b.at[i] = append(b.at[i], s.predict(t.Config))
+			}
 		}
 	}
 }
 
-// outcomes returns the scaled outcomes of the trials, failed ones as the worst;
-// nil if none ran to the end.
+// outcomes returns the scaled outcomes of the trials, failed and infeasible ones as the worst;
+// nil if none ran to the end. The scale is that of the running study: NCC does not see a
+// difference of factor between the studies.
 func (b *base) outcomes() []float64 {
 	values := finishedValues(b.trials)
 	if len(values) == 0 {
@@ -109,9 +134,13 @@ func (b *base) outcomes() []float64 {
 	return y
 }
 
-// correlation returns that of source i with the running study, and the number of
-// points it was taken at.
+// correlation returns the normalised cross-correlation of source i with the running study, and
+// the number of points it was taken at. It is NaN for fewer than three points, where any two
+// lines agree, and for equal outcomes.
 func (b *base) correlation(i int) (r float64, points int) {
+	if b.pair != nil {
+		return b.pair.correlation(b, b.sources[i]), len(b.pair.common.points)
+	}
 	y := b.outcomes()
 	if len(y) < 3 {
 		return math.NaN(), len(y)
@@ -123,20 +152,17 @@ func (b *base) correlation(i int) (r float64, points int) {
 // equals; -1 if none has one.
 func (b *base) mostSimilar() (at int, r float64) {
 	at, r = -1, math.NaN()
-	y := b.outcomes()
-	if len(y) < 3 {
-		return at, r
-	}
 	for i := range b.sources {
-		if c := stats.CrossCorrelation(y, b.at[i]); c > r || at < 0 && !math.IsNaN(c) {
+		if c, _ := b.correlation(i); c > r || at < 0 && !math.IsNaN(c) {
 			at, r = i, c
 		}
 	}
 	return at, r
 }
 
-// surely reports whether a correlation of n points is positive, at the one-sided
-// level of 0.05 by Fisher's z.
+// surely reports whether a correlation of n points is positive, at the one-sided level of 0.05
+// by Fisher's z: atanh r has a standard error of 1/√(n-3), and 1.645 of them is the normal
+// quantile. The paper has the threshold alone, which three points reach by chance too often.
 func surely(r float64, n int) bool {
 	return n > 3 && math.Atanh(min(r, 1))-1.645/math.Sqrt(float64(n-3)) > 0
 }

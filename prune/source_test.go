@@ -138,7 +138,7 @@ func TestCorrelationCountsFailures(t *testing.T) {
 	trial := func(x float64, state assay.State, v float64) assay.Trial {
 		return assay.Trial{Proposal: assay.Proposal{Config: assay.Config{x}}, State: state, Value: v}
 	}
-	b := newBase(k)
+	b := newBase(k, NoSurrogate)
 	b.learn(trial(0, assay.Done, 3), trial(1, assay.Done, 6), trial(3, assay.Censored, 1),
 		trial(2, assay.Done, 12), trial(4, assay.Failed, math.Inf(1)), trial(77, assay.Done, 1))
 	y := b.outcomes()
@@ -152,7 +152,7 @@ func TestCorrelationCountsFailures(t *testing.T) {
 	if !b.found || b.best.Value != 3 {
 		t.Errorf("best %v", b.best.Value)
 	}
-	none := newBase(k)
+	none := newBase(k, NoSurrogate)
 	none.learn(trial(0, assay.Failed, math.Inf(1)), trial(1, assay.Done, math.NaN()), trial(2, assay.Failed, math.Inf(1)))
 	if y := none.outcomes(); y != nil || none.found {
 		t.Errorf("failures alone have outcomes %v", y)
@@ -173,7 +173,7 @@ func TestMostSimilar(t *testing.T) {
 	}{
 		{[]Study{down, bent, up}, 2}, {[]Study{up, up, bent}, 0}, {[]Study{down, bent}, 1}, {nil, -1},
 	} {
-		b := newBase(NewKnowledge(space, testGoal, tt.studies))
+		b := newBase(NewKnowledge(space, testGoal, tt.studies), NoSurrogate)
 		b.learn(outcomes(space, 3, 6, 12, 24, 48).Trials...)
 		if at, _ := b.mostSimilar(); at != tt.want {
 			t.Errorf("of %d studies: %d, want %d", len(tt.studies), at, tt.want)

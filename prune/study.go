@@ -26,6 +26,8 @@ type Knowledge struct {
 	space   *assay.Space
 	sources []*source
 	refused []Similarity // those that do not serve
+
+	compared map[Surrogate]*comparison
 }
 
 // NewKnowledge returns what the studies know of a space and goal. Those that do not
@@ -66,15 +68,6 @@ func (k *Knowledge) Studies() []string {
 	return names
 }
 
-// Notes says in words which studies do not serve, and why.
-func (k *Knowledge) Notes() []string {
-	var notes []string
-	for _, r := range k.refused {
-		notes = append(notes, fmt.Sprintf("study %q: %v", r.Study, r.Err))
-	}
-	return notes
-}
-
 // Match returns nil if an earlier study can serve a study of that space and goal,
 // else an error that says in words why not: it needs the same parameters, by name
 // and kind, in any order, with two finished trials of different outcomes within
@@ -84,7 +77,12 @@ func Match(space *assay.Space, goal assay.Goal, s Study) error {
 	return err
 }
 
-// A source is an earlier study in the coordinates of the running one.
+// A source is an earlier study in the coordinates of the running one. Its outcomes are on its
+// own scale throughout: studies are compared by shape, not by size.
+//
+// What costs is made when it is needed first: exact, nearest and data with the first
+// prediction, the forest and its mean and deviation with the first hint or blend. A source is
+// therefore not safe for concurrent use.
 type source struct {
 	name   string
 	trials []assay.Trial // within the common ranges, with the space's coordinates
@@ -104,7 +102,10 @@ type source struct {
 	unit     float64         // of loss; 0 before it is needed
 }
 
-// newSource translates the study. Cost: its trials times the parameters.
+// newSource translates the study, or says in words why it cannot serve: another objective,
+// other parameters, or no two finished trials of different outcomes in the common part of the
+// ranges. Trials that have not ended, or with a value that is no number, are left out. Cost:
+// its trials times the parameters.
 func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	bad := func(format string, args ...any) (*source, error) {
 		return nil, fmt.Errorf(format, args...)
@@ -156,6 +157,7 @@ func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	return src, nil
 }
 
+// direction is the goal's direction in words.
 func direction(g assay.Goal) string {
 	if g.Maximize {
 		return "maximized"
@@ -163,6 +165,7 @@ func direction(g assay.Goal) string {
 	return "minimized"
 }
 
+// finishedValues returns the values of the trials that ran to their end, in their order.
 func finishedValues(trials []assay.Trial) []float64 {
 	var vs []float64
 	for _, t := range trials {
@@ -180,9 +183,15 @@ func (s *source) fit(values []float64) {
 	s.worst = slices.Max(values)
 }
 
-// examples returns the training set of the surrogates, made when it is needed first:
-// many studies are matched, few are used. A failed or infeasible trial counts as the
-// worst one, a censored one is left out. exact is made with it.
+// examples returns the training set of the surrogates, made when it is needed first: many
+// studies are matched, few are used.
+//
+//   - A failed or infeasible trial counts as the worst finished one: it is to be avoided, by
+//     how much nobody knows.
+//   - A censored trial is left out: its value is where it was stopped, not where it would
+//     have ended.
+//
+// exact is made with it: the mean outcome of each configuration.
 func (s *source) examples() assay.Data {
 	if s.exact != nil {
 		return s.data
@@ -227,15 +236,16 @@ func (s *source) predict(c assay.Config) float64 {
 	return s.nearest.Predict(s.space.Encode(c)).Mean
 }
 
-// byValue returns the finished trials, the best first, the earlier of equals.
+// byValue returns the finished trials, the best first and of equals the earlier. Cost: a sort
+// of all.
 func (s *source) byValue() []assay.Trial {
 	ts := slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.State != assay.Done })
 	slices.SortStableFunc(ts, func(a, b assay.Trial) int { return cmp.Compare(a.Value, b.Value) })
 	return ts
 }
 
-// A translation turns configurations of earlier parameters into those of the
-// running study.
+// A translation turns configurations of earlier parameters into those of the running study:
+// values by their number, levels by their text.
 type translation struct {
 	to     []assay.Param
 	from   []assay.Param         // in the order of to
@@ -244,7 +254,9 @@ type translation struct {
 	same   bool                  // whether nothing changes
 }
 
-// newTranslation returns an error that names the first parameter that differs.
+// newTranslation returns the translation of configurations of from into those of to. It
+// returns an error that names the first parameter that is missing, is of another kind or unit,
+// or is not there. Units are compared only where both are given.
 func newTranslation(to, from []assay.Param) (*translation, error) {
 	t := &translation{to: to, same: len(to) == len(from)}
 	for _, p := range to {
@@ -259,7 +271,8 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 		if q.Unit != p.Unit && q.Unit != "" && p.Unit != "" {
 			return nil, fmt.Errorf("its parameter %s is in %s, not in %s", p.Name, q.Unit, p.Unit)
 		}
-		t.same = t.same && to[i].Name == p.Name && q.Lo == p.Lo && q.Hi == p.Hi && q.Step == p.Step && slices.Equal(q.Levels, p.Levels)
+		t.same = t.same && to[i].Name == p.Name && q.Lo == p.Lo && q.Hi == p.Hi && q.Step == p.Step &&
+			slices.Equal(q.Levels, p.Levels)
 		levels := map[float64]float64{}
 		for l, text := range q.Levels {
 			if x, err := p.Parse(text); err == nil {
@@ -278,8 +291,9 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 	return t, nil
 }
 
-// config returns the configuration in the running study's coordinates. ok is
-// false if a coordinate is outside of the common part.
+// config returns the configuration in the running study's coordinates. ok is false if a
+// coordinate is outside of the common part: a level that is not there, or a number beyond the
+// range. A number between the steps of the running study is moved to the nearest of them.
 func (t *translation) config(c assay.Config) (assay.Config, bool) {
 	if t.same {
 		for i, x := range c {
@@ -311,9 +325,9 @@ func (t *translation) config(c assay.Config) (assay.Config, bool) {
 	return out, true
 }
 
-// A scale is a monotone transform under which outcomes of one order of magnitude
-// differ as visibly as those of another: the logarithm if all are positive, its
-// mirror image if all are negative, none otherwise.
+// A scale is a monotone transform under which outcomes of one order of magnitude differ as
+// visibly as those of another: log v if all outcomes are positive, its mirror image -log(-v)
+// if all are negative, as those of a maximized metric are, and v itself otherwise.
 type scale int8
 
 const (
@@ -322,6 +336,7 @@ const (
 	mirror
 )
 
+// newScale returns the scale of values, of which there is at least one.
 func newScale(values []float64) scale {
 	switch {
 	case slices.Min(values) > 0:
@@ -332,7 +347,8 @@ func newScale(values []float64) scale {
 	return identity
 }
 
-// forward is NaN or infinite for a value that the scale does not have.
+// forward returns v on the scale. It is NaN or infinite for a value that the scale does not
+// have, such as an outcome of the other sign.
 func (s scale) forward(v float64) float64 {
 	switch s {
 	case logarithm:

@@ -35,7 +35,10 @@ func TestMatch(t *testing.T) {
 		{"other unit", func(s *Study) { s.Goal.Unit = "ms" }, `"ms"`},
 		{"missing parameter", func(s *Study) { s.Params[0].Name = "d" }, "no parameter c"},
 		{"other kind", func(s *Study) { s.Params[1].Kind = assay.Real }, "n is real, not int"},
-		{"one more parameter", func(s *Study) { s.Params = append(s.Params, assay.Param{Name: "x", Kind: assay.Real, Hi: 1}) }, "another parameter, x"},
+		{"one more parameter", func(s *Study) {
+			s.Params = append(s.Params,
+				assay.Param{Name: "x", Kind: assay.Real, Hi: 1})
+		}, "another parameter, x"},
 		{"no trials", func(s *Study) { s.Trials = nil }, "no trials"},
 		{"one trial", func(s *Study) { s.Trials = s.Trials[:1] }, "1 finished trial"},
 		{"nothing in common", func(s *Study) { s.Trials = s.Trials[2:] }, "within the ranges"},
@@ -53,8 +56,9 @@ func TestMatch(t *testing.T) {
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
-			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.Notes()) != min(1, len(tc.want)) || len(k.Studies()) != 1-min(1, len(tc.want)) {
-				t.Errorf("notes %q, studies %q", k.Notes(), k.Studies())
+			if k := NewKnowledge(space, testGoal, []Study{s}); len(k.refused) != min(1, len(tc.want)) ||
+				len(k.Studies()) != 1-min(1, len(tc.want)) {
+				t.Errorf("refused %v, studies %q", k.refused, k.Studies())
 			}
 		})
 	}
@@ -62,7 +66,8 @@ func TestMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(src.trials) != 2 || !src.trials[0].Config.Equal(assay.Config{6, 1}) || !src.trials[1].Config.Equal(assay.Config{7, 0}) {
+	if len(src.trials) != 2 || !src.trials[0].Config.Equal(assay.Config{6, 1}) ||
+		!src.trials[1].Config.Equal(assay.Config{7, 0}) {
 		t.Errorf("translated trials %v", src.trials)
 	}
 }
@@ -80,7 +85,8 @@ func TestRank(t *testing.T) {
 	})
 	running := earlier("", space, 30, 4, f).Trials
 	got := Rank(k, running)
-	if len(got) != 3 || got[0].Study != "like" || math.Abs(got[0].Correlation-1) > 1e-9 || got[1].Study != "unlike" || math.Abs(got[1].Correlation+1) > 1e-9 || got[2].Err == nil {
+	if len(got) != 3 || got[0].Study != "like" || math.Abs(got[0].Correlation-1) > 1e-9 ||
+		got[1].Study != "unlike" || math.Abs(got[1].Correlation+1) > 1e-9 || got[2].Err == nil {
 		t.Errorf("ranking %+v", got)
 	}
 	if got[0].Points != 30 {

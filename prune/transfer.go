@@ -28,8 +28,12 @@ const (
 	patience       = 3      // proposals of ours without improvement before there are fewer
 )
 
-// A Transfer is a searcher that takes turns with the earlier studies. Make one
-// with [NewTransfer].
+// A Transfer is a searcher that takes turns with the earlier studies. Make one with
+// [NewTransfer].
+//
+// Invariant: visited has every configuration that was proposed or observed, by whomever; a
+// proposal of ours is never among them. inner may propose one of ours again, see
+// [NewTransfer].
 type Transfer struct {
 	inner assay.Searcher
 	base  *base
@@ -37,13 +41,15 @@ type Transfer struct {
 
 	asked   assay.Ledger[asked]
 	visited map[string]bool
-	spread  []float64 // portfolio: by source, the loss that its proposals leave
-	made    int       // proposals of ours
-	theirs  int       // proposals of inner's since the last of ours
-	idle    int       // results of ours in a row that were no improvement
-	after   int       // trials before the only proposals of a reuse; 0 if this is none
-	ended   int       // trials told
+	// Who proposes next depends on these.
+	spread []float64 // portfolio: by source, the loss that its proposals leave
+	made   int       // proposals of ours
+	theirs int       // proposals of inner's since the last of ours
+	idle   int       // results of ours in a row that were no improvement
+	after  int       // trials before the only proposals of a reuse; 0 if this is none
+	ended  int       // trials told
 
+	// These cost more than a turn and are kept between turns.
 	table []assay.Config // all candidates of a small space
 	codes [][]float64    // their features
 	rows  map[*source][]float64
@@ -95,7 +101,7 @@ func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Tran
 		panic(fmt.Sprintf("prune: %d first proposals", opts.First))
 	}
 	t := &Transfer{
-		inner: inner, base: newBase(k), opts: opts,
+		inner: inner, base: newBase(k, NoSurrogate), opts: opts,
 		visited: map[string]bool{}, rows: map[*source][]float64{},
 	}
 	t.opts.First = cmp.Or(opts.First, firstProposals)
@@ -156,6 +162,8 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 	return ps, nil
 }
 
+// propose makes a proposal of ours if inner is 0, and else passes on the one that inner gave
+// that ID.
 func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	t.visited[c.Key()] = true
 	if inner == 0 {
@@ -167,7 +175,9 @@ func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	return t.asked.Propose(c, asked{c, inner})
 }
 
-// propound returns a proposal of ours if it is our turn and there is one, else nil.
+// propound returns a proposal of ours if it is our turn and there is one, else nil. The first
+// proposals are the portfolio's; after that the model's, at its turns. A Transfer without a
+// study that serves is inner alone.
 func (t *Transfer) propound() assay.Config {
 	if len(t.base.sources) == 0 {
 		return nil
@@ -200,7 +210,9 @@ func (t *Transfer) trust() float64 {
 	return math.Tanh(math.Atanh(t.model.skill) - 1/math.Sqrt(float64(n-3)))
 }
 
-// ours reports whether it is our turn: every period-th proposal.
+// ours reports whether it is our turn: every period-th proposal. A model that predicts the
+// running study has every second, so that inner's own search goes on; one that does not has
+// every eighth. Results of ours that improve nothing make it rarer.
 func (t *Transfer) ours() bool {
 	period := 8
 	if t.trust() >= 0.4 {
@@ -212,8 +224,8 @@ func (t *Transfer) ours() bool {
 	return t.theirs+1 >= period
 }
 
-// portfolio returns the configuration that lowers the mean loss over the studies
-// most; nil if there is none.
+// portfolio returns the configuration that lowers the mean loss over the studies most, given
+// the proposals before it, and notes the losses that are left; nil if there is none.
 func (t *Transfer) portfolio() assay.Config {
 	var best assay.Config
 	var left []float64
@@ -234,7 +246,8 @@ func (t *Transfer) portfolio() assay.Config {
 	return best
 }
 
-// left returns by source the loss that the proposals and c leave.
+// left returns, by source, the loss that the proposals so far and c leave: the least of
+// theirs.
 func (t *Transfer) left(c assay.Config) []float64 {
 	loss := make([]float64, len(t.spread))
 	for j, s := range t.base.sources {
@@ -243,8 +256,9 @@ func (t *Transfer) left(c assay.Config) []float64 {
 	return loss
 }
 
-// loss returns what the surrogate at c is worse than the best, in units of the
-// difference between the median and the best.
+// loss returns what the surrogate at c is worse than the study's best, in units of the
+// difference between the median and the best outcome: 1 is an ordinary configuration. A unit
+// of 0, of a study in which half of the trials are best, is replaced by a tiny one.
 func (s *source) loss(c assay.Config) float64 {
 	best := s.scale.forward(s.best.Value)
 	if s.unit == 0 {
@@ -277,8 +291,8 @@ func (t *Transfer) offers() []assay.Config {
 	return out
 }
 
-// promising returns the candidate with the greatest expected improvement by the
-// model, the first of equals; nil if there is none.
+// promising returns the candidate with the greatest expected improvement by the model over the
+// running study's best outcome, the first of equals; nil if there is no candidate.
 func (t *Transfer) promising() assay.Config {
 	cs, features, rows := t.candidates()
 	if len(cs) == 0 {
@@ -297,8 +311,9 @@ func (t *Transfer) promising() assay.Config {
 	return cs[at]
 }
 
-// candidates returns configurations that are not visited, their features, and the
-// rows of their standardized surrogates.
+// candidates returns configurations that are not visited, their features, and the rows of
+// their standardized surrogates. In a small space features and surrogates are computed once
+// for all configurations.
 func (t *Transfer) candidates() (cs []assay.Config, features, rows [][]float64) {
 	if t.table == nil {
 		for _, c := range t.sample() {
@@ -333,7 +348,8 @@ func (t *Transfer) candidates() (cs []assay.Config, features, rows [][]float64) 
 	return cs, features, rows
 }
 
-// sample returns the candidates of a large space.
+// sample returns the candidates of a large space, each once: what the studies offer, the
+// neighbours of the bests, and random ones.
 func (t *Transfer) sample() []assay.Config {
 	seen := map[string]bool{}
 	var out []assay.Config
@@ -418,6 +434,7 @@ func (t *Transfer) show(trials ...assay.Trial) error {
 	return nil
 }
 
+// learn adds a trial to what the model is made of, which is made anew at our next turn.
 func (t *Transfer) learn(trial assay.Trial) {
 	t.base.learn(trial)
 	t.ended++

@@ -126,7 +126,8 @@ func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
 		// The call was made later, and inner had nothing when it was asked here.
 		ps, err := t.inner.Ask(1)
 		if len(ps) > 0 {
-			return nil, fmt.Errorf("proposal %d of the memos was made after %d trials, and there are %d", t.asked.Last()+1, call.Ended, t.ended)
+			return nil, fmt.Errorf("proposal %d of the memos was made after %d trials, and there are %d",
+				t.asked.Last()+1, call.Ended, t.ended)
 		}
 		return nil, err
 	}

@@ -40,7 +40,10 @@ func bestAfter(t *testing.T, n int, f func(assay.Config) float64, build func(see
 // in four less.
 func TestTransferHelps(t *testing.T) {
 	space := must(assay.NewSpace([]assay.Param{
-		{Name: "i", Kind: assay.Integer, Lo: 0, Hi: 15}, {Name: "j", Kind: assay.Integer, Lo: 0, Hi: 15}, {Name: "k", Kind: assay.Integer, Lo: 0, Hi: 15},
+		{Name: "i", Kind: assay.Integer, Lo: 0, Hi: 15}, {
+			Name: "j", Kind: assay.Integer, Lo: 0,
+			Hi: 15,
+		}, {Name: "k", Kind: assay.Integer, Lo: 0, Hi: 15},
 	}))
 	bowlAt := func(x, y, z float64) func(assay.Config) float64 {
 		return func(c assay.Config) float64 {
@@ -49,10 +52,12 @@ func TestTransferHelps(t *testing.T) {
 	}
 	f := bowlAt(5, 9, 3)
 	similar := NewKnowledge(space, testGoal, []Study{
-		earlier("a", space, 150, 1, bowlAt(4, 8, 3)), earlier("b", space, 150, 2, bowlAt(6, 10, 4)), earlier("c", space, 150, 3, bowlAt(12, 1, 12)),
+		earlier("a", space, 150, 1, bowlAt(4, 8, 3)), earlier("b", space, 150, 2, bowlAt(6, 10, 4)), earlier("c",
+			space, 150, 3, bowlAt(12, 1, 12)),
 	})
 	contrary := NewKnowledge(space, testGoal, []Study{
-		earlier("a", space, 150, 1, func(c assay.Config) float64 { return 1000 - f(c) }), earlier("b", space, 150, 2, func(c assay.Config) float64 { return 2000 - f(c) }),
+		earlier("a", space, 150, 1, func(c assay.Config) float64 { return 1000 - f(c) }), earlier("b", space, 150,
+			2, func(c assay.Config) float64 { return 2000 - f(c) }),
 	})
 	random := func(seed uint64) assay.Searcher { return search.NewRandom(space, seed) }
 	with := func(k *Knowledge) func(seed uint64) assay.Searcher {

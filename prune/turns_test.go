@@ -184,7 +184,7 @@ func TestBlendTakesTheNearest(t *testing.T) {
 		s := outcomes(space, 1, 2, 3, 4, 5, 6+float64(i)) // the more alike the less the last is
 		studies = append(studies, s)
 	}
-	b := newBase(NewKnowledge(space, testGoal, studies))
+	b := newBase(NewKnowledge(space, testGoal, studies), NoSurrogate)
 	b.learn(outcomes(space, 1, 2, 3, 4, 5, 6).Trials...)
 	if got := b.nearest(b.outcomes(), blended); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("nearest %v", got)
@@ -193,7 +193,7 @@ func TestBlendTakesTheNearest(t *testing.T) {
 	if m == nil || len(m.sources) != blended || !(m.skill > 0.9) {
 		t.Fatalf("blend %+v", m)
 	}
-	if few := newBase(NewKnowledge(space, testGoal, studies)); newBlend(few, 1) != nil {
+	if few := newBase(NewKnowledge(space, testGoal, studies), NoSurrogate); newBlend(few, 1) != nil {
 		t.Error("a blend of no trial")
 	}
 }

@@ -96,7 +96,9 @@ func finders() map[assay.SourceKind]finder {
 }
 
 // measure returns the value of one metric after a run.
-func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp) (float64, error) {
+func (r metered) measure(
+	ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp,
+) (float64, error) {
 	e := finished{inner: r.inner, job: job, stdout: m.Stdout, stderr: m.Stderr}
 	if s.Kind.Argument().Files() {
 		e.path = inDir(job.Dir, s.File)
@@ -107,7 +109,11 @@ func (r metered) measure(ctx context.Context, s assay.MetricSource, job assay.Jo
 			return 0, fmt.Errorf("%s was not written by the run", e.path)
 		}
 	}
-	return finders()[s.Kind](ctx, s, e)
+	find := finders()[s.Kind]
+	if find == nil {
+		return 0, fmt.Errorf("finders of run/metric.go have no row for %v", s.Kind)
+	}
+	return find(ctx, s, e)
 }
 
 // fileSize returns the size of a file in bytes.

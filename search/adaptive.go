@@ -103,6 +103,10 @@ func Shift(level float64) func(low, high []float64) bool {
 	}
 }
 
+// adaptive is the searcher of [Adaptive].
+//
+// Invariant: best has the least reduced value of all races that are over, told is what inner was told
+// of it, and shift is told less what its runs said of it at the end of the last race.
 type adaptive struct {
 	inner assay.Searcher
 	opts  AdaptiveOptions
@@ -114,7 +118,9 @@ type adaptive struct {
 	shift float64     // what inner was told of best, less what is known of it
 }
 
-// A race is the proposals of one Ask of inner.
+// A race is the proposals of one Ask of inner. It is over when no run of it is outstanding,
+// none is queued and no order to the leader is in doubt. queue may hold runs of the best of
+// earlier races, which is no group of this one.
 type race struct {
 	groups []*replicates
 	group  map[int64]*replicates // of outstanding runs
@@ -161,7 +167,8 @@ func (a *adaptive) Ask(n int) ([]assay.Proposal, error) {
 	return ps, nil
 }
 
-// take returns at most n of the runs that the race waits for.
+// take asks for at most n of the runs that the race waits for, in the order of the queue,
+// which interleaves the configurations.
 func (a *adaptive) take(r *race, n int) []assay.Proposal {
 	var ps []assay.Proposal
 	for len(ps) < n && len(r.queue) > 0 {
@@ -257,8 +264,9 @@ func (a *adaptive) doubtful(r *race) []*replicates {
 	return nil
 }
 
-// values returns the values of the runs of a proposal in the order of the
-// proposals, and whether together they are a result within the limits.
+// values returns the values of the runs of a proposal in the order of the proposals, failed
+// ones as +Inf. It reports whether together they are a result within the limits; only such
+// take part in a race.
 func (a *adaptive) values(g *replicates) ([]float64, bool) {
 	if g.merge(a.opts.Reduce).State != assay.Done {
 		return nil, false
@@ -277,4 +285,5 @@ func (a *adaptive) values(g *replicates) ([]float64, bool) {
 	return v, true
 }
 
+// reduce is the option on a copy: it may reorder its argument.
 func (a *adaptive) reduce(v []float64) float64 { return a.opts.Reduce(slices.Clone(v)) }

@@ -314,7 +314,8 @@ func TestNoiseOfRealPrograms(t *testing.T) {
 	lowest, _ := measure(heavy, fixed(3, slices.Min))
 	middle, _ := measure(heavy, fixed(3, stats.Median))
 	average, _ := measure(heavy, fixed(3, mean))
-	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy), len(names), lowest, middle, average)
+	t.Logf("%d heavy-tailed series of %d, 3 runs: minimum right in %.3f, median %.3f, mean %.3f", len(heavy),
+		len(names), lowest, middle, average)
 	if lowest < middle || lowest < average || len(heavy) < 5 {
 		t.Errorf("the minimum is right less often")
 	}

@@ -84,10 +84,14 @@ func NewAnneal(space *assay.Space, opts AnnealOptions) *Anneal {
 	opts.Chains = cmp.Or(opts.Chains, 3)
 	opts.Initial = cmp.Or(opts.Initial, 2*opts.Chains)
 	opts.Hot, opts.Cold, opts.Cooling = cmp.Or(opts.Hot, 0.1), cmp.Or(opts.Cold, 0.003), cmp.Or(opts.Cooling, 0.8)
-	if opts.Chains < 0 || opts.Initial < 0 || !(opts.Cold > 0 && opts.Cold <= opts.Hot) || !(opts.Cooling > 0 && opts.Cooling < 1) {
+	if opts.Chains < 0 || opts.Initial < 0 || !(opts.Cold > 0 && opts.Cold <= opts.Hot) ||
+		!(opts.Cooling > 0 && opts.Cooling < 1) {
 		panic(fmt.Sprintf("search: annealing options out of range: %+v", opts))
 	}
-	s := &Anneal{ground: newGround(space, opts.Seed, 0x7361), turns: newTurns(opts.Chains), opts: opts, chains: make([]chain, opts.Chains)}
+	s := &Anneal{
+		ground: newGround(space, opts.Seed, 0x7361), turns: newTurns(opts.Chains), opts: opts,
+		chains: make([]chain, opts.Chains),
+	}
 	s.start = s.design(opts.Initial)
 	return s
 }

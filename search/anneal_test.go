@@ -57,8 +57,14 @@ func TestAnnealCools(t *testing.T) {
 // A step is to another configuration that is admissible, mostly in one
 // parameter, and narrower when it is colder.
 func TestAnnealSteps(t *testing.T) {
-	params := append(cube(2).Params, assay.Param{Name: "k", Kind: assay.Categorical, Levels: []string{"x", "y", "z"}}, assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 64})
-	space, err := assay.NewSpace(params, assay.Relation{Text: "a + b <= 1.5", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]+c[1] <= 1.5 }})
+	params := append(cube(2).Params, assay.Param{
+		Name: "k", Kind: assay.Categorical,
+		Levels: []string{"x", "y", "z"},
+	}, assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 64})
+	space, err := assay.NewSpace(params, assay.Relation{
+		Text: "a + b <= 1.5", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[0]+c[1] <= 1.5 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,9 @@ func (a *Auto) Narrow(keep func(assay.Config) bool) { a.bayes.Narrow(keep) }
 func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
-func (a *Auto) Ask(n int) ([]assay.Proposal, error) { return a.memoir.ask(a, a.bayes.proposals.Last(), n) }
+func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
+	return a.memoir.ask(a, a.bayes.proposals.Last(), n)
+}
 
 func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
 	before := a.process

@@ -25,7 +25,9 @@ const maxKernel = 300
 func (a *Auto) Memo() []byte { return a.memoir.memo(a) }
 
 // Recall implements [assay.Resumer].
-func (a *Auto) Recall(memos [][]byte) error { return a.memoir.recall(a, a.bayes.proposals.Last(), memos) }
+func (a *Auto) Recall(memos [][]byte) error {
+	return a.memoir.recall(a, a.bayes.proposals.Last(), memos)
+}
 
 func (a *Auto) again(s bayesStep) (assay.Proposal, error) { return a.bayes.again(s) }
 

@@ -29,8 +29,10 @@ type process struct {
 	noted  int            // trials of the parameters that are in a memo
 }
 
-// fit returns the process for the examples of a, which are those of its forest;
-// nil if there is none.
+// fit returns the process for the examples of a, which are those of its forest; nil if there
+// is none. The parameters of the kernel are learned anew when the trials have become a tenth
+// more, and kept between: learning costs some tens of factorizations, keeping one. A new fit
+// starts from the parameters of the last.
 func (p *process) fit(a *Auto) assay.Predictor {
 	b := a.bayes
 	d := processData(b.examples(), b.surrogate)
@@ -54,9 +56,10 @@ func (p *process) fit(a *Auto) assay.Predictor {
 	return m
 }
 
-// processData returns the examples for the process: the best half and the latest
-// half of processExamples where there are more; how good a censored one is the
-// forest says.
+// processData returns the examples for the process: all if there are at most processExamples,
+// and else the latest half of that number and the best half of the others. The best show where
+// the optimum is, the latest what the models were wrong about. Where a censored run belongs
+// the forest says, but no lower than where it was stopped.
 func processData(d assay.Data, forest assay.Predictor) assay.Data {
 	n := len(d.Y)
 	if n <= processExamples {

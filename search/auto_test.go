@@ -312,7 +312,9 @@ func TestAutoLearnsFromStoppedRuns(t *testing.T) {
 // constant predicts the same of everything.
 type constant float64
 
-func (c constant) Predict([]float64) assay.Prediction { return assay.Prediction{Mean: float64(c), Std: 1} }
+func (c constant) Predict([]float64) assay.Prediction {
+	return assay.Prediction{Mean: float64(c), Std: 1}
+}
 
 // The process is fitted to the best half of the earlier trials that it has room for, and to the latest;
 // a stopped run counts as the forest expects it to end, where that is later than it was stopped.

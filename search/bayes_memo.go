@@ -35,7 +35,8 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 	}
 	if s.Spread {
 		if c, _ := b.design.propound(); !c.Equal(s.Config) {
-			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo", b.proposals.Last()+1)
+			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo",
+				b.proposals.Last()+1)
 		}
 	}
 	return b.give(s.Config, orNaN(s.Lie)), nil

@@ -271,7 +271,8 @@ func TestBayesMaximizes(t *testing.T) {
 		return configs
 	}
 	// Powers of two, so that the logarithms agree to the last bit.
-	low, high := run(func(v float64) float64 { return math.Exp2(math.Round(v)) }), run(func(v float64) float64 { return -math.Exp2(-math.Round(v)) })
+	low := run(func(v float64) float64 { return math.Exp2(math.Round(v)) })
+	high := run(func(v float64) float64 { return -math.Exp2(-math.Round(v)) })
 	for i := range low {
 		if !low[i].Equal(high[i]) {
 			t.Fatalf("proposal %d: %v and %v", i+1, low[i], high[i])

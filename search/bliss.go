@@ -75,7 +75,9 @@ func NewBliss(space *assay.Space, opts BlissOptions) *Bliss {
 }
 
 // Ask implements [assay.Searcher]. The errors are those of Bayes.Ask.
-func (s *Bliss) Ask(n int) ([]assay.Proposal, error) { return s.memoir.ask(s, s.bayes.proposals.Last(), n) }
+func (s *Bliss) Ask(n int) ([]assay.Proposal, error) {
+	return s.memoir.ask(s, s.bayes.proposals.Last(), n)
+}
 
 func (s *Bliss) compute(n int) ([]assay.Proposal, []blissStep, error) {
 	var ps []assay.Proposal

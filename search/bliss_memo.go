@@ -27,7 +27,9 @@ type imagined struct {
 func (s *Bliss) Memo() []byte { return s.memoir.memo(s) }
 
 // Recall implements [assay.Resumer].
-func (s *Bliss) Recall(memos [][]byte) error { return s.memoir.recall(s, s.bayes.proposals.Last(), memos) }
+func (s *Bliss) Recall(memos [][]byte) error {
+	return s.memoir.recall(s, s.bayes.proposals.Last(), memos)
+}
 
 func (s *Bliss) again(step blissStep) (assay.Proposal, error) {
 	p, err := s.bayes.again(step.bayesStep)

@@ -11,7 +11,10 @@ import (
 
 // lightPool is a pool of quick learners.
 func lightPool() []assay.Learner {
-	return []assay.Learner{model.DropCensored(model.Forest{Trees: 4}), model.DropCensored(model.KNN{K: 2}), model.DropCensored(model.Linear{Ridge: 0.1})}
+	return []assay.Learner{
+		model.DropCensored(model.Forest{Trees: 4}), model.DropCensored(model.KNN{K: 2}),
+		model.DropCensored(model.Linear{Ridge: 0.1}),
+	}
 }
 
 func lightBliss(s *assay.Space, opts BlissOptions) *Bliss {

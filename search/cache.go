@@ -22,7 +22,10 @@ const maxCached = 1000
 // propose in batches or one at a time, and of those that never repeat a
 // proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
-	return &cache{inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{}, of: map[int64][]assay.Proposal{}}
+	return &cache{
+		inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{},
+		of: map[int64][]assay.Proposal{},
+	}
 }
 
 type cache struct {

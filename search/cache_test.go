@@ -127,7 +127,10 @@ func TestCacheSkipsKnown(t *testing.T) {
 }
 
 func TestCacheRunsFailuresAgain(t *testing.T) {
-	for state, again := range map[assay.State]bool{assay.Done: false, assay.Infeasible: false, assay.Failed: true, assay.Censored: true} {
+	for state, again := range map[assay.State]bool{
+		assay.Done: false, assay.Infeasible: false, assay.Failed: true,
+		assay.Censored: true,
+	} {
 		c := Cache(&script{configs: []float64{1, 1, 2}})
 		p := mustAsk(t, c, 1)[0]
 		mustTell(t, c, assay.Trial{Proposal: p, State: state, Value: 3})

@@ -31,7 +31,10 @@ func TestConformance(t *testing.T) {
 	}{
 		{"random", random, all},
 		{"grid", func(s *assay.Space) assay.Searcher { return NewGrid(s, GridOptions{}) }, all},
-		{"lhs of 20", func(s *assay.Space) assay.Searcher { return NewLHS(s, 20, 1) }, assaytest.SearcherOptions{NoRepeats: true}},
+		{
+			"lhs of 20", func(s *assay.Space) assay.Searcher { return NewLHS(s, 20, 1) },
+			assaytest.SearcherOptions{NoRepeats: true},
+		},
 		{"lhs of 50", func(s *assay.Space) assay.Searcher { return NewLHS(s, 50, 1) }, all},
 		{"sobol", sobol, all},
 		{"bayes", func(s *assay.Space) assay.Searcher {
@@ -43,10 +46,16 @@ func TestConformance(t *testing.T) {
 		{"bayes, greedy", func(s *assay.Space) assay.Searcher {
 			return lightBayes(s, BayesOptions{Learner: model.KNN{K: 1}, Initial: 3})
 		}, assaytest.SearcherOptions{Exhausts: true, Trials: 16}},
-		{"replicate", func(s *assay.Space) assay.Searcher { return Replicate(sobol(s), 3, slices.Min) }, assaytest.SearcherOptions{}},
+		{
+			"replicate", func(s *assay.Space) assay.Searcher { return Replicate(sobol(s), 3, slices.Min) },
+			assaytest.SearcherOptions{},
+		},
 		{"replicate once", func(s *assay.Space) assay.Searcher { return Replicate(random(s), 1, slices.Max) }, all},
 		{"cache", func(s *assay.Space) assay.Searcher { return Cache(random(s)) }, all},
-		{"cache of a repeating searcher", func(s *assay.Space) assay.Searcher { return Cache(newRepeating(s)) }, assaytest.SearcherOptions{}},
+		{
+			"cache of a repeating searcher", func(s *assay.Space) assay.Searcher { return Cache(newRepeating(s)) },
+			assaytest.SearcherOptions{},
+		},
 		{"first", func(s *assay.Space) assay.Searcher { return First(random(s), member(s)) }, assaytest.SearcherOptions{}},
 		{"first of nothing", func(s *assay.Space) assay.Searcher { return First(random(s)) }, all},
 		{"nested", func(s *assay.Space) assay.Searcher {

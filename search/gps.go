@@ -75,7 +75,8 @@ func NewGPS(space *assay.Space, opts GPSOptions) *GPS {
 		panic(fmt.Sprintf("search: pattern search options out of range: %+v", opts))
 	}
 	s := &GPS{
-		ground: newGround(space, opts.Seed, 0x677073), opts: opts, polled: map[int64]bool{}, begun: map[int64]bool{}, lead: -1,
+		ground: newGround(space, opts.Seed, 0x677073), opts: opts,
+		polled: map[int64]bool{}, begun: map[int64]bool{}, lead: -1,
 	}
 	s.start = s.design(opts.Initial)
 	return s
@@ -86,7 +87,8 @@ func (s *GPS) Ask(n int) ([]assay.Proposal, error) {
 	return s.ask(n, func() (assay.Proposal, bool) { return s.next(), true })
 }
 
-// next returns the next proposal.
+// next returns the next proposal: of the initial design, of the poll once all of the design is
+// told, or else of the search step.
 func (s *GPS) next() assay.Proposal {
 	if c, ok := s.initial(); ok {
 		p := s.give(c)
@@ -138,12 +140,13 @@ func (s *GPS) advance() (assay.Config, bool) {
 	}
 }
 
-// recenter goes to v.
+// recenter goes to v with a mesh of that size, and drops what is left of the poll.
 func (s *GPS) recenter(v vertex, mesh float64) {
 	s.center, s.mesh, s.queue, s.ready = v, mesh, nil, false
 }
 
-// restart begins again around a random configuration, which it returns.
+// restart begins again around a random configuration, which it returns. Its value is not known
+// until it is told, and until then there is no poll.
 func (s *GPS) restart() assay.Config {
 	c, _ := s.random()
 	s.recenter(vertex{c, math.NaN()}, s.opts.Mesh)
@@ -174,7 +177,8 @@ func (s *GPS) poll() {
 	}
 }
 
-// points returns the points of the poll, each once.
+// points returns the points of the poll, each once: the direction of the latest success first,
+// and the others in random order, so that no parameter is favoured by its place in the space.
 func (s *GPS) points() []assay.Config {
 	c := s.center.at
 	if s.mesh <= s.opts.Finest {
@@ -227,7 +231,8 @@ func (s *GPS) points() []assay.Config {
 	return out
 }
 
-// along returns the value of p one step of the mesh from x.
+// along returns the value of p one step of the mesh from x. A step that rounds back to x
+// becomes the next value: a coarse parameter would stand still otherwise.
 func (s *GPS) along(p assay.Param, x, sign float64) float64 {
 	y := p.Unscale(p.ToUnit(x) + sign*s.mesh)
 	if y == x && p.Count() > 0 {

@@ -38,7 +38,8 @@ func TestGPSPolls(t *testing.T) {
 		}
 		step := math.Max(1, math.Round(64*s.mesh))
 		dx, dy := math.Abs(p.Config[0]-c[0]), math.Abs(p.Config[1]-c[1])
-		if dx*dy != 0 || dx+dy > step || dx+dy < step && p.Config[0] != 0 && p.Config[0] != 64 && p.Config[1] != 0 && p.Config[1] != 64 {
+		if dx*dy != 0 || dx+dy > step || dx+dy < step && p.Config[0] != 0 && p.Config[0] != 64 &&
+			p.Config[1] != 0 && p.Config[1] != 64 {
 			t.Fatalf("mesh %v around %v: polls %v", s.mesh, c, p.Config)
 		}
 		mesh = s.mesh

@@ -56,7 +56,8 @@ type GRASP struct {
 	ranks  []float64        // of the trials; nil if they changed
 }
 
-// A climb is one local search.
+// A climb is one local search: where it is, and the neighbours that it has not asked, the most
+// promising first. It ends when its queue is empty and none of its trials is outstanding.
 type climb struct {
 	at    vertex         // NaN if its value is not known yet
 	queue []assay.Config // neighbours that were not asked
@@ -151,7 +152,8 @@ func (s *GRASP) construct() assay.Config {
 	return s.space.Nearest(c)
 }
 
-// values returns the values of parameter i that a construction chooses from.
+// values returns the values of parameter i that a construction chooses from: all of a few, and
+// otherwise one drawn from each of sixteen equal parts of the range.
 func (s *GRASP) values(i int) []float64 {
 	p := s.space.Params[i]
 	n := p.Count()
@@ -169,7 +171,9 @@ func (s *GRASP) values(i int) []float64 {
 	return values
 }
 
-// greedy returns the greedy value of x of parameter i, in [0, 1].
+// greedy returns the greedy value of x of parameter i, in [0, 1]: the mean rank of the trials,
+// each weighted by how alike its value is and by matches, with one trial's weight of rank 1/2
+// added. nil for matches means that all count alike.
 func (s *GRASP) greedy(i int, x float64, matches []float64) float64 {
 	if s.ranks == nil {
 		s.rank()
@@ -186,8 +190,8 @@ func (s *GRASP) greedy(i int, x float64, matches []float64) float64 {
 	return sum / weight
 }
 
-// alike returns how much values x and y of parameter i say of each other, in
-// [0, 1].
+// alike returns how much values x and y of parameter i say of each other: exp(-z²/2) with z
+// their distance in kernel widths, or 0 and 1 for levels without order.
 func (s *GRASP) alike(i int, x, y float64) float64 {
 	if x == y {
 		return 1

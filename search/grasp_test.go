@@ -61,7 +61,8 @@ func TestGRASPIsRandomized(t *testing.T) {
 	for range 500 {
 		count[int(s.construct()[2])]++
 	}
-	if good := count[5] + count[6] + count[7]; good < 250 || count[6] == 500 || count[4]+count[8] < 10 || count[0]+count[1] > 50 {
+	if good := count[5] + count[6] + count[7]; good < 250 || count[6] == 500 || count[4]+count[8] < 10 ||
+		count[0]+count[1] > 50 {
 		t.Errorf("the values 0 to 9 of c in %v of 500 constructions; 6 is the best and 0 the worst", count)
 	}
 }

@@ -164,7 +164,10 @@ type gridWalk struct {
 
 func newGridWalk(space *assay.Space, levels int) *gridWalk {
 	d := space.Dim()
-	w := &gridWalk{space: space, count: make([]int64, d), ready: make([][]assay.Relation, d), at: make([]int64, d), c: make(assay.Config, d)}
+	w := &gridWalk{
+		space: space, count: make([]int64, d), ready: make([][]assay.Relation, d),
+		at: make([]int64, d), c: make(assay.Config, d),
+	}
 	for i, p := range space.Params {
 		if w.count[i] = p.Count(); w.count[i] == 0 {
 			w.count[i] = int64(levels)

@@ -94,7 +94,10 @@ func TestGridPrunes(t *testing.T) {
 	for i := range 28 {
 		params = append(params, assay.Param{Name: fmt.Sprintf("p%d", i), Kind: assay.Integer, Lo: 0, Hi: 9})
 	}
-	s, err := assay.NewSpace(params, assay.Relation{Text: "x + y > 1.8", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0]+c[1] > 1.8 }})
+	s, err := assay.NewSpace(params, assay.Relation{
+		Text: "x + y > 1.8", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[0]+c[1] > 1.8 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,10 @@ func TestGridPrunes(t *testing.T) {
 
 func TestGridNothingFits(t *testing.T) {
 	s, err := assay.NewSpace([]assay.Param{{Name: "x", Kind: assay.Real, Lo: 0, Hi: 1}},
-		assay.Relation{Text: "0.3 < x < 0.4", Params: []int{0}, Holds: func(c assay.Config) bool { return c[0] > 0.3 && c[0] < 0.4 }})
+		assay.Relation{
+			Text: "0.3 < x < 0.4", Params: []int{0},
+			Holds: func(c assay.Config) bool { return c[0] > 0.3 && c[0] < 0.4 },
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

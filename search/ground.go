@@ -101,6 +101,7 @@ func (g *ground) settled(trials []assay.Trial) ([]vertex, error) {
 	return vs, nil
 }
 
+// learn remembers a value. Of a configuration with several it is the least.
 func (g *ground) learn(v vertex) {
 	g.trials = append(g.trials, v)
 	k := v.at.Key()
@@ -174,7 +175,8 @@ func (g *ground) near(c assay.Config) assay.Config {
 	return r
 }
 
-// nearest is near by looking at all configurations.
+// nearest is near by looking at all configurations: of equals a random one, each with the same
+// chance.
 func (g *ground) nearest(c assay.Config) assay.Config {
 	var best assay.Config
 	dist, ties := math.Inf(1), 0
@@ -220,6 +222,7 @@ type turns struct {
 	by   map[int64]int // whose an outstanding proposal is
 }
 
+// newTurns returns the turns of so many walkers, none of which is out.
 func newTurns(walkers int) turns { return turns{out: make([]bool, walkers), by: map[int64]int{}} }
 
 // idle returns the next walker in turn that is not out; false if all are.

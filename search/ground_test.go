@@ -56,7 +56,8 @@ func TestMoversFindTheBottom(t *testing.T) {
 					}
 				}
 				if best/p.Optimum > worst[p.Name] {
-					t.Errorf("%s on %s, seed %d: %.3f of the optimum, want at most %v", m.name, p.Name, seed, best/p.Optimum, worst[p.Name])
+					t.Errorf("%s on %s, seed %d: %.3f of the optimum, want at most %v", m.name, p.Name, seed,
+						best/p.Optimum, worst[p.Name])
 				}
 			}
 		}
@@ -194,7 +195,8 @@ func TestMoversQuality(t *testing.T) {
 		t.Logf("%3d trials, %d tables: random %s", trials, len(sources), percent(mean["random"]))
 		for _, m := range movers {
 			e := stats.MeanInterval(gain[m.name], 0.95)
-			t.Logf("%3d trials, %d tables: %-6s %s, gain in log(best/optimum) %.4f [%.4f, %.4f]", trials, len(sources), m.name, percent(mean[m.name]), e.Value, e.Low, e.High)
+			t.Logf("%3d trials, %d tables: %-6s %s, gain in log(best/optimum) %.4f [%.4f, %.4f]", trials,
+				len(sources), m.name, percent(mean[m.name]), e.Value, e.Low, e.High)
 			better, worse := 0, 0
 			for _, g := range gain[m.name] {
 				switch {
@@ -205,7 +207,8 @@ func TestMoversQuality(t *testing.T) {
 				}
 			}
 			w := stats.WilcoxonSignedRank(gain[m.name])
-			t.Logf("%3d trials, %d tables: %-6s better in %d, worse in %d, p %.2g", trials, len(sources), m.name, better, worse, w.P)
+			t.Logf("%3d trials, %d tables: %-6s better in %d, worse in %d, p %.2g", trials, len(sources), m.name,
+				better, worse, w.P)
 			// Above its mean, the statistic speaks for the mover.
 			if n := float64(better + worse); !(w.P < 0.05 && w.Statistic > n*(n+1)/4) {
 				t.Errorf("%d trials: %s is not better than random search: p %.3f", trials, m.name, w.P)

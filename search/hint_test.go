@@ -18,7 +18,9 @@ func TestHintConformance(t *testing.T) {
 }
 
 // hintedBest returns the mean best of n trials over seeds of an Auto search.
-func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) float64, hint func(assay.Config) float64) float64 {
+func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) float64,
+	hint func(assay.Config) float64,
+) float64 {
 	t.Helper()
 	const seeds = 12
 	var sum float64

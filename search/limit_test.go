@@ -17,8 +17,14 @@ func TestNarrowerConformance(t *testing.T) {
 	}{
 		{"random", random, all},
 		{"grid", func(s *assay.Space) assay.Searcher { return NewGrid(s, GridOptions{}) }, all},
-		{"lhs of 20", func(s *assay.Space) assay.Searcher { return NewLHS(s, 20, 1) }, assaytest.SearcherOptions{NoRepeats: true}},
-		{"lhs of 50", func(s *assay.Space) assay.Searcher { return NewLHS(s, 50, 1) }, assaytest.SearcherOptions{Exhausts: true, Trials: 40}},
+		{
+			"lhs of 20", func(s *assay.Space) assay.Searcher { return NewLHS(s, 20, 1) },
+			assaytest.SearcherOptions{NoRepeats: true},
+		},
+		{
+			"lhs of 50", func(s *assay.Space) assay.Searcher { return NewLHS(s, 50, 1) },
+			assaytest.SearcherOptions{Exhausts: true, Trials: 40},
+		},
 		{"sobol", func(s *assay.Space) assay.Searcher { return NewSobol(s, 1) }, all},
 		{"cache", func(s *assay.Space) assay.Searcher { return Cache(random(s)) }, all},
 		{"first", func(s *assay.Space) assay.Searcher {

@@ -67,7 +67,9 @@ func TestResume(t *testing.T) {
 }
 
 // record runs s for n trials and returns them with its memos.
-func record(t testing.TB, s assay.Resumer, n int, value func(assay.Config) float64) (trials []assay.Trial, memos [][]byte) {
+func record(t testing.TB, s assay.Resumer, n int, value func(assay.Config) float64) (trials []assay.Trial,
+	memos [][]byte,
+) {
 	t.Helper()
 	for range n {
 		ps, err := s.Ask(1)
@@ -289,7 +291,8 @@ func TestRecallChecks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := lightAuto(gridSpace(t), AutoOptions{Initial: 3}).Recall([][]byte{data}); (err == nil) != (name == "nothing") {
+			err = lightAuto(gridSpace(t), AutoOptions{Initial: 3}).Recall([][]byte{data})
+			if (err == nil) != (name == "nothing") {
 				t.Errorf("Recall: %v", err)
 			}
 		})

@@ -13,7 +13,10 @@ func TestPresumeConformance(t *testing.T) {
 	for name, build := range map[string]func(*assay.Space) assay.Searcher{
 		"random": func(s *assay.Space) assay.Searcher { return Presume(NewRandom(s, 1)) },
 		"bayes": func(s *assay.Space) assay.Searcher {
-			return Presume(lightBayes(s, BayesOptions{Learner: model.Impute(model.Forest{Trees: 4}, 1), Initial: 4, Censored: true}))
+			return Presume(lightBayes(s, BayesOptions{
+				Learner: model.Impute(model.Forest{Trees: 4}, 1),
+				Initial: 4, Censored: true,
+			}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,6 +56,8 @@ type PSO struct {
 	swarm []particle
 }
 
+// A particle is where it is, how fast it moves and what it has tried. x and v are on the unit
+// scale; of a parameter without direction x is the level itself and v is not used.
 type particle struct {
 	x, v  []float64 // on the unit scale; the level itself without direction
 	tried []vertex
@@ -90,7 +92,8 @@ func NewPSO(space *assay.Space, opts PSOOptions) *PSO {
 	return s
 }
 
-// position returns the coordinates of c as a particle has them.
+// position returns the coordinates of c as a particle has them: on the unit scale, or the
+// level of a parameter without direction.
 func (s *PSO) position(c assay.Config) []float64 {
 	x := s.space.Unit(c)
 	for i, p := range s.space.Params {
@@ -112,7 +115,9 @@ func (s *PSO) Ask(n int) ([]assay.Proposal, error) {
 	})
 }
 
-// advance moves a particle, but for its first trial, and returns where it is.
+// advance moves a particle, but for its first trial, and returns where it is. A coordinate
+// that had to be moved by more than rounding takes the particle with it; rounding alone does
+// not, so that slow steps add up.
 func (s *PSO) advance(p *particle) assay.Config {
 	if len(p.tried) > 0 {
 		own, all := leastWithin(p.tried, s.limit), s.best()
@@ -133,7 +138,9 @@ func (s *PSO) advance(p *particle) assay.Config {
 	return c
 }
 
-// move is one step of the particle, drawn to its own best and to that of all.
+// move is one step of the particle, drawn to its own best and to that of all. Speed is limited
+// to half of the range, and a particle that reaches a bound stops there: it would press
+// against it otherwise.
 func (s *PSO) move(p *particle, own, all vertex) {
 	g, b := s.position(all.at), p.x
 	if own.at != nil {

@@ -42,7 +42,8 @@ func TestBayesQuality(t *testing.T) {
 		b := mean(func(seed uint64) assay.Searcher {
 			return NewBayes(tab.space, BayesOptions{Learner: model.Forest{Trees: 30, Seed: seed}, Seed: seed})
 		})
-		t.Logf("%-70s %5d configurations: random %8.4f, bayes %8.4f", tab.name, tab.space.Size().N, math.Expm1(r), math.Expm1(b))
+		t.Logf("%-70s %5d configurations: random %8.4f, bayes %8.4f", tab.name, tab.space.Size().N, math.Expm1(r),
+			math.Expm1(b))
 		random += r
 		bayes += b
 		count++

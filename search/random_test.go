@@ -58,14 +58,20 @@ func TestRandomUnindexed(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		params = append(params, assay.Param{Name: name, Kind: assay.Integer, Lo: 0, Hi: 199})
 	}
-	s, err := assay.NewSpace(params, assay.Relation{Text: "a + b + c != 3", Params: []int{0, 1, 2}, Holds: func(c assay.Config) bool { return c[0]+c[1]+c[2] != 3 }})
+	s, err := assay.NewSpace(params, assay.Relation{
+		Text: "a + b + c != 3", Params: []int{0, 1, 2},
+		Holds: func(c assay.Config) bool { return c[0]+c[1]+c[2] != 3 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Indexed() {
 		t.Fatal("the space is indexed: the test needs a larger one")
 	}
-	for name, searcher := range map[string]assay.Searcher{"random": NewRandom(s, 1), "sobol": NewSobol(s, 1), "grid": NewGrid(s, GridOptions{})} {
+	for name, searcher := range map[string]assay.Searcher{
+		"random": NewRandom(s, 1), "sobol": NewSobol(s, 1),
+		"grid": NewGrid(s, GridOptions{}),
+	} {
 		seen := visited{}
 		for _, p := range mustAsk(t, searcher, 3000) {
 			if !seen.add(p.Config) || !s.Contains(p.Config) {
@@ -103,7 +109,8 @@ func TestRandomNarrowReal(t *testing.T) {
 func TestRandomSkipsObserved(t *testing.T) {
 	s := oneParam(5)
 	r := NewRandom(s, 1)
-	if err := r.Observe(doneTrial(assay.Proposal{Config: assay.Config{3}}, 1), doneTrial(assay.Proposal{Config: assay.Config{99}}, 1)); err != nil {
+	if err := r.Observe(doneTrial(assay.Proposal{Config: assay.Config{3}}, 1),
+		doneTrial(assay.Proposal{Config: assay.Config{99}}, 1)); err != nil {
 		t.Fatal(err)
 	}
 	ps := mustAsk(t, r, 10)

@@ -52,10 +52,13 @@ func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assa
 // can alternate.
 const leastRound = 2
 
-// roundOf returns how many proposals, of which each is run k times, make a round of
-// at least n runs.
+// roundOf returns how many proposals, of which each is run k times, make a round of at least n
+// runs. A round of one would run its replicates back to back, and a slow drift of the machine
+// would hit them alike.
 func roundOf(n, k int) int { return max((n+k-1)/k, min(k, leastRound)) }
 
+// replicate is the searcher of [Replicate]. queue has one entry for each run that has not been
+// asked, round after round, and of says which proposal an outstanding run is of.
 type replicate struct {
 	inner  assay.Searcher
 	k      int
@@ -132,8 +135,9 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs that were not withdrawn; if all
-// were, it is withdrawn too.
+// merge returns the trial that stands for all runs told so far that were not withdrawn; if all
+// were, it is withdrawn too. reduce is applied twice: to the values with bounds in place of what
+// was stopped, and with +Inf in place of it. If both agree, what was stopped did not matter.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	// In the order of the proposals, whatever the order of the results.
 	runs := slices.DeleteFunc(slices.Clone(g.runs), func(t assay.Trial) bool { return t.State == assay.Withdrawn })

@@ -52,7 +52,12 @@ func TestReplicateMerges(t *testing.T) {
 		{"one of three broke a limit", slices.Min[[]float64], []assay.State{i, d, d}, []float64{2, 3, 4}, d, 2, 1},
 		{"two of three broke a limit", slices.Min[[]float64], []assay.State{i, d, i}, []float64{2, 3, 4}, i, 2, 0},
 		{"one of two ended broke a limit", slices.Min[[]float64], []assay.State{i, d, f}, []float64{2, 3, inf}, i, 2, 0},
-		{"an objective that is not a number", slices.Max[[]float64], []assay.State{d, d, d}, []float64{1, math.NaN(), 2}, f, inf, 0},
+		{
+			"an objective that is not a number", slices.Max[[]float64],
+			[]assay.State{d, d, d},
+			[]float64{1, math.NaN(), 2},
+			f, inf, 0,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, order := range [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}} {

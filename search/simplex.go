@@ -103,7 +103,8 @@ func (s *simplexSearch) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// center returns the centre of the first simplex.
+// center returns the centre of the first simplex: that of the options, or else the best that
+// was observed, or else the middle of every range on its search scale.
 func (s *simplexSearch) center() assay.Config {
 	switch {
 	case s.opts.Center != nil:

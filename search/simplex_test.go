@@ -26,11 +26,13 @@ func TestDirectConformance(t *testing.T) {
 			"once": {}, "restarts": {Restarts: -1, Seed: 3}, "minimal": {Minimal: true, Size: 1, Restarts: 2},
 		} {
 			t.Run(d.name+" "+name, func(t *testing.T) {
-				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return d.make(s, opts) }, assaytest.SearcherOptions{Trials: 40})
+				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return d.make(s, opts) },
+					assaytest.SearcherOptions{Trials: 40})
 			})
 			t.Run(d.name+" "+name+" remembering", func(t *testing.T) {
 				opts.Remember = true
-				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return Cache(d.make(s, opts)) }, assaytest.SearcherOptions{NoRepeats: true, Trials: 40})
+				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return Cache(d.make(s, opts)) },
+					assaytest.SearcherOptions{NoRepeats: true, Trials: 40})
 			})
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // of which the better may move out.
 type spoke struct {
 	center assay.Config
-	levels [2]assay.Config // of c + b_i·e_i and c - b_i·e_i: the centre with the parameters that have no extent drawn at random
+	// of c + b_i·e_i and c - b_i·e_i: the centre with the parameters that have no extent drawn at random
+	levels [2]assay.Config
 	param  int
 	size   float64         // r of the vertices, of the better one once it has moved; b_i = r/2 of the range
 	at     [2]assay.Config // the vertices; nil for one that there is not

@@ -67,7 +67,10 @@ func TestGrowProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		weight := rapid.SliceOfN(rapid.Float64Range(-2, 2), 4, 4).Draw(t, "weight")
-		opts := SimplexOptions{Grow: true, Minimal: rapid.Bool().Draw(t, "minimal"), Remember: true, Seed: rapid.Uint64().Draw(t, "seed")}
+		opts := SimplexOptions{
+			Grow: true, Minimal: rapid.Bool().Draw(t, "minimal"), Remember: true,
+			Seed: rapid.Uint64().Draw(t, "seed"),
+		}
 		p := NewPRO(space, opts)
 		best := 0.0
 		first := true

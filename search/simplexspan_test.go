@@ -103,7 +103,8 @@ func TestSimplexSpans(t *testing.T) {
 				drive(t, p, f, batch, 600)
 			}
 			if polls < 8 || iterations < 3*polls {
-				t.Errorf("N = %d, asked for %d: %d iterations, %d with the stopping test: too few to say something", n, batch, iterations, polls)
+				t.Errorf("N = %d, asked for %d: %d iterations, %d with the stopping test: too few to say something",
+					n, batch, iterations, polls)
 			}
 		}
 	}

@@ -41,7 +41,10 @@ func TestSpreadIsEven(t *testing.T) {
 // and what is left still fills the admissible part evenly: of 64 points under
 // the diagonal, each of 4 quarters along x gets its share within 3 points.
 func TestSobolRelation(t *testing.T) {
-	s, err := assay.NewSpace(cube(2).Params, assay.Relation{Text: "b <= a", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[1] <= c[0] }})
+	s, err := assay.NewSpace(cube(2).Params, assay.Relation{
+		Text: "b <= a", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[1] <= c[0] },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +63,14 @@ func TestSobolRelation(t *testing.T) {
 
 // A relation that leaves a ten-thousandth of the cube is still served.
 func TestSobolNarrow(t *testing.T) {
-	params := []assay.Param{{Name: "i", Kind: assay.Integer, Lo: 0, Hi: 199}, {Name: "j", Kind: assay.Integer, Lo: 0, Hi: 199}}
-	s, err := assay.NewSpace(params, assay.Relation{Text: "i == 7 && j < 4", Params: []int{0, 1}, Holds: func(c assay.Config) bool { return c[0] == 7 && c[1] < 4 }})
+	params := []assay.Param{
+		{Name: "i", Kind: assay.Integer, Lo: 0, Hi: 199},
+		{Name: "j", Kind: assay.Integer, Lo: 0, Hi: 199},
+	}
+	s, err := assay.NewSpace(params, assay.Relation{
+		Text: "i == 7 && j < 4", Params: []int{0, 1},
+		Holds: func(c assay.Config) bool { return c[0] == 7 && c[1] < 4 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +83,10 @@ func TestSobolNarrow(t *testing.T) {
 
 func TestSpreadFindsTheBowl(t *testing.T) {
 	p := assaytest.Bowl()
-	for name, searcher := range map[string]assay.Searcher{"lhs": NewLHS(p.Space, 100, 4), "sobol": NewSobol(p.Space, 4), "random": NewRandom(p.Space, 4)} {
+	for name, searcher := range map[string]assay.Searcher{
+		"lhs":   NewLHS(p.Space, 100, 4),
+		"sobol": NewSobol(p.Space, 4), "random": NewRandom(p.Space, 4),
+	} {
 		best := math.Inf(1)
 		for _, q := range mustAsk(t, searcher, 100) {
 			best = min(best, p.Value(q.Config))

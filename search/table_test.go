@@ -37,12 +37,40 @@ type tableSource struct {
 
 var tableSources = []tableSource{
 	{"perfevo-brotli", "WindowSize,CompressionLevel", "revision=1.0.7", "energy_J"},
-	{"perfevo-hsqldb", "incrementalBackup,cacheSize,defragLimit,logSize,encryption_algo,transaction_control,table_type,log_mode,defrag_mode", "revision=2.4.0", "energy_J"},
-	{"perfevo-postgresql", "fsync,synchronousCommit,fullPageWrites,trackActivities,trackCounts,sharedBuffers,tempBuffers,workMem", "revision=9.6.0", "time_ms"},
-	{"perfevo-fastdownward", "mergeAndShrink,blind,max,iPDB,noiPDB,canonicalPDB,bisimulation,fPreserving,landmarkCut,landmarkCount,exhaustiveLM,hmLM,RHWLM,zhuGivanLM,resonableOrders,onlyCausalLMs,conjunctiveLMs,noOrders,beforeShrinking,beforeMerging,allSystems,twoSystems,allSystemsWithFixpoint,pdbMaxSize,collectionMaxSize,numSamples,minImprovement,random", "revision=2016.07", "time_s"},
-	{"ase17-x264", "non_deterministic,no_asm,no_mixed_refs,no_chroma_me,no_8x8dct,no_fast_pskip,no_dct_decimate,no_scenecut,no_cabac,no_deblock,no_mbtree,no_weightb,no_psy,no_progress,dts_compress", "machine=azure,frames=128", "time1_s"},
-	{"gpu-convolution", "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,use_shmem", "gpu=A100", "time_mean_ms"},
-	{"gpu-convolution", "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,use_shmem", "gpu=MI250X", "time_mean_ms"},
+	{
+		"perfevo-hsqldb",
+		"incrementalBackup,cacheSize,defragLimit,logSize,encryption_algo,transaction_control,table_type," +
+			"log_mode,defrag_mode",
+		"revision=2.4.0", "energy_J",
+	},
+	{
+		"perfevo-postgresql",
+		"fsync,synchronousCommit,fullPageWrites,trackActivities,trackCounts,sharedBuffers,tempBuffers," +
+			"workMem",
+		"revision=9.6.0", "time_ms",
+	},
+	{
+		"perfevo-fastdownward",
+		"mergeAndShrink,blind,max,iPDB,noiPDB,canonicalPDB,bisimulation,fPreserving,landmarkCut," +
+			"landmarkCount,exhaustiveLM,hmLM,RHWLM,zhuGivanLM,resonableOrders,onlyCausalLMs,conjunctiveLMs," +
+			"noOrders,beforeShrinking,beforeMerging,allSystems,twoSystems,allSystemsWithFixpoint,pdbMaxSize," +
+			"collectionMaxSize,numSamples,minImprovement,random",
+		"revision=2016.07", "time_s",
+	},
+	{
+		"ase17-x264",
+		"non_deterministic,no_asm,no_mixed_refs,no_chroma_me,no_8x8dct,no_fast_pskip,no_dct_decimate," +
+			"no_scenecut,no_cabac,no_deblock,no_mbtree,no_weightb,no_psy,no_progress,dts_compress",
+		"machine=azure,frames=128", "time1_s",
+	},
+	{
+		"gpu-convolution", "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,use_shmem",
+		"gpu=A100", "time_mean_ms",
+	},
+	{
+		"gpu-convolution", "block_size_x,block_size_y,tile_size_x,tile_size_y,read_only,use_padding,use_shmem",
+		"gpu=MI250X", "time_mean_ms",
+	},
 	{"spl-dune", "preconditioner,solver,cells,pre_smoothing,post_smoothing", "", "time_ms"},
 	{"scout-aws", "machine_type,nodes", "workload=bayes,datasize=bigdata,framework=spark", "cost_usd"},
 	{"scout-aws", "machine_type,nodes", "workload=bayes,datasize=bigdata,framework=spark", "elapsed_s"},

@@ -19,8 +19,14 @@ func TestWrappers(t *testing.T) {
 		{Name: "cache", Wrap: of(Cache), Own: observer},
 		{Name: "first", Wrap: of(func(in assay.Searcher) assay.Searcher { return First(in, assay.Config{0, 0, 0}) })},
 		{Name: "penalize", Wrap: of(func(in assay.Searcher) assay.Searcher { return Penalize(in, 10) })},
-		{Name: "replicate", Wrap: of(func(in assay.Searcher) assay.Searcher { return Replicate(in, 2, slices.Min) }), Ends: narrower},
-		{Name: "adaptive", Wrap: of(func(in assay.Searcher) assay.Searcher { return Adaptive(in, AdaptiveOptions{}) }), Ends: narrower},
+		{Name: "replicate", Wrap: of(func(in assay.Searcher) assay.Searcher {
+			return Replicate(in, 2,
+				slices.Min)
+		}), Ends: narrower},
+		{Name: "adaptive", Wrap: of(func(in assay.Searcher) assay.Searcher {
+			return Adaptive(in,
+				AdaptiveOptions{})
+		}), Ends: narrower},
 	},
 		assaytest.NamedSearcher{Name: "auto", Make: func(s *assay.Space) assay.Searcher { return NewAuto(s, AutoOptions{}) }},
 		assaytest.NamedSearcher{Name: "random", Make: func(s *assay.Space) assay.Searcher { return NewRandom(s, 1) }},

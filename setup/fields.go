@@ -23,6 +23,10 @@ type Option struct {
 //	f.int("particles", &o.Particles, 1, 10_000)
 //
 // A declaration reads the option, if the study has it. The first flaw stays in err.
+//
+// A row is declared with values to read a study, and without any to list its options for
+// people and tests: a declaration must not depend on whether others were given. Values
+// are as the YAML reader leaves them: every number is a float64.
 type fields struct {
 	def     *config.Study
 	at      string         // where they are in a study file: "search" or "stop"
@@ -145,7 +149,8 @@ func oneOf[T fmt.Stringer](f *fields, key string, to *T, all ...T) {
 	*to = all[slices.Index(words, word)]
 }
 
-// list declares a list, or a text with commas, each item of which is read by read.
+// list declares a list, or a text with commas, each item of which is read by read. An
+// empty item is passed over. The first error of read is the flaw.
 func (f *fields) list(key, takes string, read func(item string) error) {
 	v, _ := f.value(key, takes)
 	var items []string

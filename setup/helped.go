@@ -13,6 +13,10 @@ import (
 // helped returns the searcher of a study with the earlier studies that help it, what
 // lists the cuts, nil if there are none, and a note if the help is not all that it
 // could be.
+//
+// The help is that of the claim, never that of today: the searcher of a study that is
+// resumed must propose what it did. A searcher that cannot leave out values is helped by
+// proposals alone.
 func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut,
 	note string, err error,
 ) {
@@ -32,13 +36,15 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 	}
 	k := prune.NewKnowledge(p.Space, p.Goal, studies)
 	searcher, err = p.searcher(func(inner assay.Searcher) (assay.Searcher, error) {
+		if p.Definition.Prior.Rule == publishedRule {
+			inner, cuts, err = p.published(inner, k)
+			return inner, err
+		}
 		k.Hint(inner)
 		if _, ok := assay.As[assay.Narrower](inner); ok {
-			pruner, err := prune.New(inner, k, p.pruning())
-			if err != nil {
-				return nil, usageError(err)
+			if inner, cuts, err = p.pruned(inner, k); err != nil {
+				return nil, err
 			}
-			inner, cuts = pruner, pruner.Cuts
 		} else {
 			note = fmt.Sprintf("the searcher %s cannot leave out values: "+
 				"earlier studies propose configurations, but nothing is pruned",
@@ -49,13 +55,46 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 	return searcher, cuts, note, err
 }
 
+// publishedRule is the word of prior.rule for Algorithm 1 as printed.
+const publishedRule = "published"
+
+// published returns inner with JobPruner as published: earlier studies leave out
+// values, and do nothing else.
+func (p *Problem) published(inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
+	if _, ok := assay.As[assay.Narrower](inner); !ok {
+		return nil, nil, usagef("%sprior.rule published: the searcher %s cannot leave out values",
+			p.Definition.At("prior.rule"), cmp.Or(p.Definition.Search.Name, DefaultSearcher))
+	}
+	return p.pruned(inner, k)
+}
+
+// pruned returns inner without the values that earlier studies leave out, and what
+// lists these.
+func (p *Problem) pruned(inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
+	o, err := p.pruning()
+	if err != nil {
+		return nil, nil, err
+	}
+	pruner, err := prune.New(inner, k, o)
+	if err != nil {
+		return nil, nil, usageError(err)
+	}
+	return pruner, pruner.Cuts, nil
+}
+
 // pruning returns how values are left out of the space.
-func (p *Problem) pruning() prune.Options {
+func (p *Problem) pruning() (o prune.Options, err error) {
 	asked := p.Definition.Prior
-	o := prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
+	o = prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
+	if o.Rule, err = prune.ParseRule(asked.Rule); err != nil {
+		return o, usagef("%sprior.rule: %w", p.Definition.At("prior.rule"), err)
+	}
+	if o.Surrogate, err = prune.ParseSurrogate(asked.Surrogate); err != nil {
+		return o, usagef("%sprior.surrogate: %w", p.Definition.At("prior.surrogate"), err)
+	}
 	for _, text := range asked.Keep {
 		name, value, _ := strings.Cut(text, "=")
 		o.Keep = append(o.Keep, prune.Kept{Param: name, Value: value})
 	}
-	return o
+	return o, nil
 }

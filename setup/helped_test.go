@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/prune"
 )
 
 // recorded returns the definition of a study of a table of 8 × 6 × 3 rows, whose times
@@ -113,5 +115,58 @@ func TestPriorFlaws(t *testing.T) {
 	}
 	if _, err := s.Spec(t.Context(), "new"); err == nil {
 		t.Error("the study was made")
+	}
+}
+
+// The words of a study file are those of package prune.
+func TestPriorWords(t *testing.T) {
+	if got := config.PriorSurrogates(); !slices.Equal(got, prune.SurrogateNames()) {
+		t.Errorf("surrogates %q, want %q", got, prune.SurrogateNames())
+	}
+	for _, word := range config.PriorRules() {
+		if r, err := prune.ParseRule(word); err != nil || r.String() != word {
+			t.Errorf("rule %s is %v, %v", word, r, err)
+		}
+	}
+}
+
+// With the published rule, the earlier studies prune and do nothing else: until there
+// are trials to compare, the proposals are those of the searcher alone.
+func TestHelpedAsPublished(t *testing.T) {
+	s := memory(t)
+	runStudy(t, s, recorded(t, "old", 3, "search: grid\n"), "", nil)
+	first := func(name, more string) (firsts []string, cuts int) {
+		t.Helper()
+		_, _ = runStudy(t, s, recorded(t, name, 1, "search: {name: pso, seed: 4}\nbudget: {trials: 12}\n"+more), "", nil)
+		for e, err := range s.Events(t.Context(), name, 0) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case e.Told != nil && len(firsts) < 3:
+				firsts = append(firsts, e.Told.Config.Key())
+			case e.Cut != nil:
+				cuts++
+				if e.Cut.Alpha != 0.7 || e.Cut.Restored {
+					t.Errorf("%s: cut %+v", name, e.Cut)
+				}
+			}
+		}
+		return firsts, cuts
+	}
+	alone, _ := first("alone", "")
+	for _, surrogate := range config.PriorSurrogates() {
+		got, cuts := first(surrogate, "prior: {use: old, alpha: 0.7, rule: published, surrogate: "+surrogate+"}\n")
+		if !slices.Equal(got, alone) || cuts == 0 {
+			t.Errorf("%s: the first are %q with %d cuts, want %q and some", surrogate, got, cuts, alone)
+		}
+	}
+	p, err := New(recorded(t, "fixed", 1, "search: nimo\nprior: {use: old, rule: published}\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Study(t.Context(), s, "")
+	if assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.Contains(err.Error(), "fixed.yaml:4:25: prior.rule published: the searcher nimo cannot") {
+		t.Errorf("a searcher that cannot be narrowed: %v", err)
 	}
 }

@@ -56,7 +56,8 @@ func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Tr
 }
 
 // recordedEvents returns the events of a study that ran every recorded run of the
-// table once, one after the other.
+// table once, one after the other. The loop makes them, in a store that is forgotten:
+// an imported study has the states, values and reasons that any other has.
 func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Trial, error) {
 	clock := &table.SimClock{}
 	mem := store.NewMem()
@@ -86,7 +87,7 @@ func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Tr
 }
 
 // recordedRuns is a searcher that proposes each configuration of a table as often as it was
-// recorded.
+// recorded. It learns nothing, and takes any trial for told.
 type recordedRuns struct {
 	todo []assay.Config
 	next int

@@ -23,7 +23,9 @@ func declareNIMO(f *fields) newSearcher {
 	}
 }
 
-// costmodel declares the options of a cost model.
+// costmodel declares the options of a cost model. What it returns may be called more than
+// once; its error is the first flaw, that of an option that does not fit the space
+// included.
 func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Options, error) {
 	o, published := costmodel.Options{}, &costmodel.Published{}
 	method, cores := "auto", ""
@@ -118,7 +120,7 @@ func (f *fields) orders(p *costmodel.Published, names *attributeNames) {
 	}
 }
 
-// A Reader is what [Learned] needs of a store.
+// A Reader is what [Learned] needs of a store: no lock, and no right to write.
 type Reader interface {
 	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
 }

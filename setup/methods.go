@@ -85,7 +85,8 @@ func MethodOf(name string) (Method, error) {
 
 // Make returns the searcher of the method, in the wrappers that every study has, and
 // its stopper, which is nil if nothing is to be stopped. A stopping rule may depend on
-// the budget: on what is limited, and on how much time there is.
+// the budget: on what is limited, and on how much time there is. Each call makes new
+// ones, so that repetitions of a method may run side by side.
 func (m Method) Make(space *assay.Space, seed uint64, budget config.Budget) (assay.Searcher, assay.Stopper, error) {
 	p := &Problem{Space: space, Definition: &config.Study{
 		Search: config.Method{Name: m.Searcher, Seed: seed, Options: m.Search},

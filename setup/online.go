@@ -51,8 +51,10 @@ func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Sess
 	return s, nil
 }
 
-// epoch returns the searcher after n restarts of the search. The session takes the
-// samples: there are no repeated runs.
+// epoch returns the searcher after n restarts of the search, always the same one for an
+// n: a session is resumed by replay. Each restart has a seed of its own, since a search
+// that begins again is to look elsewhere. The session takes the samples: there are no
+// repeated runs.
 func (p *Problem) epoch(n int) (assay.Searcher, error) {
 	def, again := *p.Definition, *p
 	def.Search.Seed += uint64(n)

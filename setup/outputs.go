@@ -21,7 +21,9 @@ func (s *Store) outputs(study string) string {
 }
 
 // keepOutput keeps what there is of a run's output, if anything: ID.stdout and
-// ID.stderr. A failure costs the output only, and is said to warn.
+// ID.stderr, readable by the user alone, since a program may print secrets. A later
+// attempt at the same trial replaces them. A failure costs the output only, and is said
+// to warn.
 func (s *Store) keepOutput(warn func(string), study string, t assay.Trial) {
 	dir := s.outputs(study)
 	for _, stream := range []struct {

@@ -63,6 +63,8 @@ func TestPredictiveOptions(t *testing.T) {
 		{map[string]any{"stopped": "keep"}, stop.PredictiveOptions{Stopped: stop.KeepStopped}},
 		{map[string]any{"stopped": "impute"}, stop.PredictiveOptions{Stopped: stop.ImputeStopped}},
 		{map[string]any{"model": "boost"}, stop.PredictiveOptions{Learner: model.Boost{}, Standard: true}},
+		{map[string]any{"rounds": 3.0}, stop.PredictiveOptions{AFT: model.AFT{Boost: model.Boost{Rounds: 3}}}},
+		{map[string]any{"rounds": "auto"}, stop.PredictiveOptions{AutoRounds: true}},
 		{map[string]any{"after": 2.0}, stop.PredictiveOptions{After: 2}},
 	} {
 		makes, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: c.options}})
@@ -80,7 +82,7 @@ func TestPredictiveOptions(t *testing.T) {
 		}
 		seen = append(seen, got)
 	}
-	for _, o := range []map[string]any{{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}} {
+	for _, o := range []map[string]any{{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}, {"rounds": "many"}, {"rounds": 0.0}} {
 		if _, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: o}}); err == nil {
 			t.Errorf("%v is accepted", o)
 		}

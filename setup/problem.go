@@ -16,7 +16,8 @@ import (
 	"github.com/assay-run/assay/table"
 )
 
-// grace is how long a run has from SIGTERM to SIGKILL.
+// grace is how long a run has from SIGTERM to SIGKILL: enough to remove its own files.
+// Nothing of it is measured.
 const grace = time.Second
 
 // Options are what a study needs that its definition does not say. The zero value is
@@ -49,9 +50,11 @@ type Problem struct {
 	Program    *config.Program // nil unless a command is run
 	Table      *table.Table    // nil unless a table is replayed
 
-	opts    Options
-	makes   newSearcher
-	made    assay.Searcher // by makes, until it is taken; see algorithm
+	opts  Options
+	makes newSearcher
+	// made is by makes, until it is taken. New makes it because only that shows whether
+	// the options fit the space.
+	made    assay.Searcher
 	stopper assay.Stopper
 }
 
@@ -59,7 +62,11 @@ type Problem struct {
 // anything is started or written. An error is of the class usage if the definition is
 // at fault; its text begins with the place in the study file, if there is one.
 //
-// A definition of a recorded table is completed with the parameters of the table.
+// A definition of a recorded table is completed with the parameters of the table: def is
+// changed, and belongs to the problem from then on.
+//
+// The program of a command has to be there only if the study's runner is on this machine;
+// one of Options.Runner may run it anywhere.
 func New(def *config.Study, o Options) (*Problem, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -118,7 +125,7 @@ func (p *Problem) readSpace() (err error) {
 	return nil
 }
 
-// readMethod makes the searcher and the stopper.
+// readMethod makes the searcher and the stopper. The space must have been read.
 func (p *Problem) readMethod() (err error) {
 	if p.makes, err = readSearcher(p.Definition); err != nil {
 		return err
@@ -144,12 +151,13 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 	return p.makes(p.Space, p.Definition.Search.Seed)
 }
 
-// A wrapper wraps the algorithm of a searcher.
+// A wrapper wraps the algorithm of a searcher, within all that a study adds.
 type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
 // algorithm wrap, if there is one, then what is tried first, no configuration twice,
-// and repeated runs.
+// and repeated runs. The package comment says why in this order. Each call makes a new
+// one.
 func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	s, err := p.algorithm()
 	if err != nil {
@@ -174,7 +182,8 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 }
 
 // Preview returns the first configurations that a study would try, at most n, as far
-// as they do not depend on what is measured.
+// as they do not depend on what is measured: it asks and tells nothing. The searcher
+// that it asks is not the one of the study. Earlier studies are not looked into.
 func (p *Problem) Preview(n int) ([]assay.Config, error) {
 	s, err := p.searcher(nil)
 	if err != nil {
@@ -207,8 +216,10 @@ func readTable(st *config.Study) (*table.Table, error) {
 	return t, st.Resolve(t.Params, t.Configs, t.Digest)
 }
 
-// checkProgram returns an error if the program of some configuration is missing:
-// those whose first argument differs are few.
+// checkProgram returns an error if the program of some configuration is missing. The
+// name of the program may hang on a parameter: each value of each parameter is tried
+// beside the default, up to 64 of one parameter. Programs that two parameters name
+// together may be left out; a run of one that is missing is a failed trial.
 func (p *Problem) checkProgram() error {
 	seen := map[string]bool{}
 	check := func(c assay.Config) error {
@@ -245,7 +256,8 @@ func (p *Problem) checkProgram() error {
 	return nil
 }
 
-// job returns the run of a configuration.
+// job returns the run of a configuration as data. It names neither the study nor the
+// attempt: that is for the loop.
 func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
 	if p.Program != nil {
@@ -286,7 +298,8 @@ func (p *Problem) Environment(c assay.Config) []string {
 	})
 }
 
-// Interval is how often a run is observed.
+// Interval is how often a run is observed: as the study says, or ten times a second; of
+// a table, where observing costs no time of the study, fifty times in a median run.
 func (p *Problem) Interval() time.Duration {
 	if p.Definition.Stop.Interval > 0 {
 		return p.Definition.Stop.Interval

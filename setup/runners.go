@@ -21,11 +21,12 @@ type runner struct {
 	mode config.Mode
 	// here says that programs are run on this machine: they must be there.
 	here bool
-	// open returns a runner for a study whose runs belong to owner.
+	// open returns a runner for a study whose runs belong to owner: the name under which
+	// a later session finds what a killed one has left running.
 	open func(ctx context.Context, p *Problem, owner string) (opened, error)
 }
 
-// opened is a runner that is ready.
+// opened is a runner that is ready. close is never nil, and is called once.
 type opened struct {
 	assay.Runner
 	clock assay.Clock // nil for the machine's
@@ -77,8 +78,10 @@ func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin})
 }
 
-// openLocal returns a local runner in what the jobs of a study may need around it:
-// its workbench, metrics and hooks.
+// openLocal returns a local runner in what the jobs of a study may need around it, from
+// the inside out: its workbench, metrics and hooks. Metrics are inside of the hooks,
+// because a clean-up may remove the files that are measured. The workbench is innermost,
+// next to the processes that it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	local, err := Local(ctx, owner, p.opts.Pin)
 	if err != nil {

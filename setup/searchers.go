@@ -16,14 +16,15 @@ type Row struct {
 }
 
 // A searcher is a row of the table of searchers. declare declares its options and
-// returns what makes one.
+// returns what makes one; it is called anew for each study.
 type searcher struct {
 	name, summary string
 	declare       func(f *fields) newSearcher
 }
 
 // newSearcher makes a searcher of a space with the options that were read. It may be
-// called more than once.
+// called more than once, for several spaces and seeds, from one goroutine at a time: the
+// options are those of the row.
 type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 
 // searchers is the table of searchers: --search, search.name of a study file, and
@@ -114,7 +115,8 @@ func declareBliss(f *fields) newSearcher {
 	})
 }
 
-// initial declares the number of runs before a searcher models or moves.
+// initial declares the number of runs before a searcher models or moves; without it the
+// searcher has its own.
 func (f *fields) initial(to *int) { f.int("initial", to, 1, 10_000) }
 
 // penalty declares how many times the worst value a run counts that breaks a limit,
@@ -248,15 +250,21 @@ func learners() []learner {
 	return []learner{
 		// 30 trees are as good as 60 on the recorded tables, within noise, and keep a
 		// proposal below 15 ms after 100 trials.
-		{"forest", "a random forest of 30 trees", false, func(seed uint64) assay.Learner { return model.Forest{Trees: 30, Seed: seed} }},
-		{"gp", "a Gaussian process with a Matérn kernel", false, func(seed uint64) assay.Learner { return model.GP{Seed: seed} }},
-		{"mlp", "an ensemble of networks with a Tobit loss, which uses stopped runs as they are", true, func(seed uint64) assay.Learner { return model.MLP{Seed: seed} }},
+		{"forest", "a random forest of 30 trees", false, func(seed uint64) assay.Learner {
+			return model.Forest{Trees: 30, Seed: seed}
+		}},
+		{"gp", "a Gaussian process with a Matérn kernel", false, func(seed uint64) assay.Learner {
+			return model.GP{Seed: seed}
+		}},
+		{"mlp", "networks with a Tobit loss, which use stopped runs as they are", true, func(seed uint64) assay.Learner {
+			return model.MLP{Seed: seed}
+		}},
 		{"boost", "gradient boosting of trees", false, always(model.Boost{})},
 		{"knn", "the mean of the five nearest runs", false, always(model.KNN{})},
 		{"linear", "linear regression with a small ridge", false, always(model.Linear{Ridge: 1e-3})},
-		{"multilinear", "multilinear interpolation, without a standard deviation", false, interpolate(model.Multilinear)},
-		{"cubic", "cubic interpolation, without a standard deviation", false, interpolate(model.Cubic)},
-		{"spline", "interpolation by splines, without a standard deviation", false, interpolate(model.Spline)},
+		{"multilinear", "multilinear interpolation, no standard deviation", false, interpolate(model.Multilinear)},
+		{"cubic", "cubic interpolation, no standard deviation", false, interpolate(model.Cubic)},
+		{"spline", "interpolation by splines, no standard deviation", false, interpolate(model.Spline)},
 	}
 }
 
@@ -294,7 +302,7 @@ func readSearcher(def *config.Study) (newSearcher, error) {
 }
 
 // NewSearcher returns the searcher of that name with its default options, and without
-// the wrappers that a study has.
+// the wrappers that a study has. An unknown name is an error of the class usage.
 func NewSearcher(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
 	makes, err := readSearcher(&config.Study{Search: config.Method{Name: name}})
 	if err != nil {

@@ -16,6 +16,8 @@ type stopper struct {
 	declare       func(f *fields) newStopper
 }
 
+// newStopper makes the rule of a study. It returns nil if nothing is to be stopped: the
+// loop then observes no run.
 type newStopper func(def *config.Study, space *assay.Space) assay.Stopper
 
 // stoppers is the table of stopping rules: --stop, and stop.rule of a study file. To
@@ -55,6 +57,7 @@ func declarePredictive(f *fields) newStopper {
 	f.number("base", &o.AFT.Base, 1e-300, 1e300)
 	f.word("distribution", &form, model.Extreme.String(), model.Normal.String(), model.Logistic.String())
 	f.word("stopped", &stopped, "drop", "keep", "impute")
+	f.rounds(&o)
 	f.int("after", &o.After, 1, 10_000)
 	f.number("confidence", &o.Confidence, 0, 0.999)
 	f.number("audit", &o.Audit, 0, 0.999)
@@ -67,6 +70,17 @@ func declarePredictive(f *fields) newStopper {
 		o.Seed = def.Search.Seed
 		return stop.NewPredictive(space, o)
 	}
+}
+
+// rounds declares the number of boosting rounds of the censored regression: a number,
+// or auto for the one that cross-validation chooses.
+func (f *fields) rounds(o *stop.PredictiveOptions) {
+	if f.values["rounds"] == "auto" {
+		f.value("rounds", "auto")
+		o.AutoRounds = true
+		return
+	}
+	f.int("rounds", &o.AFT.Boost.Rounds, 1, 10_000)
 }
 
 // declarePosterior is the rule that a model's own doubt decides, with the margin and the
@@ -86,7 +100,8 @@ func declarePosterior(f *fields) newStopper {
 // stops it: runs of one configuration differ by some per cent.
 const noiseMargin = 0.1
 
-// openingShare is the part of the time budget that the first run may take.
+// openingShare is the part of the time budget that the first run may take, one in so
+// many: a first configuration that takes for ever must not be the only one.
 const openingShare = 20
 
 // newAutoStop returns the rule incumbent, with a margin for the noise of a command;
@@ -122,7 +137,8 @@ func withOpening(rule assay.Stopper, def *config.Study, space *assay.Space) assa
 	return stop.Opening{Rule: rule, Limit: def.Budget.Time / openingShare}
 }
 
-// learnsCensored reports whether a searcher learns from runs that were stopped.
+// learnsCensored reports whether a searcher learns from runs that were stopped. For any
+// other a stopped run is a run spent for nothing.
 func learnsCensored(searcher string) bool {
 	return searcher == "" || searcher == DefaultSearcher || searcher == "bayes"
 }

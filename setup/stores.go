@@ -15,7 +15,9 @@ import (
 	"github.com/assay-run/assay/store/sqlite"
 )
 
-// A Store is an open store with all that the commands need of it.
+// A Store is an open store with all that the commands need of it: the record, and its
+// projection. What only some stores can do has a method here that says what happens
+// otherwise. It is as safe for concurrent use as the store is.
 type Store struct {
 	assay.Store
 	assay.Projector
@@ -127,7 +129,9 @@ func storeAt(at string) (kind storeKind, rest string, err error) {
 	return stores()[0], at, nil
 }
 
-// Lock makes this process the owner of a study, where the store can.
+// Lock makes this process the owner of a study, where the store can. Elsewhere a second
+// session is held back by the positions of the record alone: one of the two ends with a
+// conflict.
 func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
 	if l, ok := s.Store.(assay.Locker); ok {
 		return l.Lock(ctx, study)
@@ -135,7 +139,8 @@ func (s *Store) Lock(ctx context.Context, study string) (release func() error, e
 	return func() error { return nil }, nil
 }
 
-// Remove forgets a study, its events and the outputs of its runs.
+// Remove forgets a study, its events and the outputs of its runs. The events go first:
+// outputs that are left behind by an error belong to nothing, and do no harm.
 func (s *Store) Remove(ctx context.Context, study string) error {
 	r, ok := s.Store.(assay.Remover)
 	if !ok {

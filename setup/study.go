@@ -18,7 +18,8 @@ import (
 )
 
 // A Study is a problem that has its place in a store: it is ready to run, and this
-// process is its owner until it is closed. Drain and Notify may be set before Run.
+// process is its owner until it is closed. Drain and Notify may be set before Run. It is
+// run once: to go on after Run has returned, close it and open another.
 type Study struct {
 	*study.Study
 	Problem *Problem
@@ -26,11 +27,12 @@ type Study struct {
 	Notes   []string // what there is to say of the earlier studies that help, in words
 
 	store *Store
-	close []func() error
+	close []func() error // what Close calls, the last first
 }
 
 // Open returns the study of a definition in the store of an address, ready to run: it
 // is [New], [OpenStore] and [Problem.Study] in one. Closing the study closes the store.
+// The definition is checked before the store is opened: a flaw leaves no file behind.
 func Open(ctx context.Context, def *config.Study, at, name string, o Options) (*Study, error) {
 	p, err := New(def, o)
 	if err != nil {
@@ -64,7 +66,9 @@ func (p *Problem) Study(ctx context.Context, store *Store, name string) (*Study,
 	return s, nil
 }
 
-// wire makes the study of a claim.
+// wire makes the study of a claim. Each thing that is opened is at once among those that
+// Close gives back, so that an error leaves nothing open. The lock comes first: nothing
+// may be read of the record that another owner could still change.
 func (s *Study) wire(ctx context.Context, c claim) error {
 	p, def := s.Problem, s.Problem.Definition
 	release, err := s.store.Lock(ctx, c.name)
@@ -100,15 +104,17 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	return nil
 }
 
-// Run runs the study: see study.Study.Run. What it adds to the record is known to the
-// next study that looks for help.
+// Run runs the study: see study.Study.Run for its errors. What it adds to the record is
+// known to the next study that looks for help, whatever ended it.
 func (s *Study) Run(ctx context.Context) (study.Result, error) {
 	res, err := s.Study.Run(ctx)
 	s.store.Remember(ctx)
 	return res, err
 }
 
-// Close gives back what the study holds: its runner, and the ownership.
+// Close gives back what the study holds, in the reverse order: its runner, then the
+// ownership, so that no run is alive when another process may begin. Run must have
+// returned. The second call does nothing.
 func (s *Study) Close() error {
 	var err error
 	for i := len(s.close) - 1; i >= 0; i-- {
@@ -128,7 +134,11 @@ type claim struct {
 }
 
 // claim finds or makes the study in the store. What helps a new study is looked for
-// when it is made, and is on record from then on.
+// when it is made, and is on record from then on: its search could not be repeated with
+// other help.
+//
+// Two processes may claim one name at once. The one whose Create comes second finds the
+// study of the first, and resumes it if it is the same: the lock then decides.
 func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, error) {
 	chosen := cmp.Or(name, p.Name())
 	base := cmp.Or(chosen, programName(p.Definition))
@@ -182,7 +192,8 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 	return c, s.Create(ctx, name, spec)
 }
 
-// running is the problem as the knowledge base sees it.
+// running is the problem as the knowledge base sees it; package prior does not know this
+// one.
 func (p *Problem) running() prior.Running {
 	return prior.Running{Study: p.Definition, Space: p.Space, Goal: p.Goal}
 }

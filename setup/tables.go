@@ -11,7 +11,8 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
-// Searchers returns the table of searchers.
+// Searchers returns the table of searchers, in the order in which they are listed for
+// people. Each call makes the rows anew: the caller owns them, as with all tables here.
 func Searchers() []Row {
 	return rows(searchers(), func(s searcher) Row {
 		f := &fields{def: &config.Study{}, at: "search"}
@@ -99,8 +100,9 @@ func estimatorOf(r config.Repeat) estimator {
 }
 
 // repeated returns s with its proposals run more than once, if the study says so.
-// As many as it takes are 2 to 10 for minima, and 4 to 12 for medians and means,
-// whose rank test needs 4.
+// With runs: auto, a configuration is run as often as it takes to tell it from the best:
+// 2 to 10 times for minima, and 4 to 12 times for medians and means, whose rank test
+// needs 4.
 func repeated(s assay.Searcher, r config.Repeat) assay.Searcher {
 	e := estimatorOf(r)
 	switch {

@@ -33,7 +33,8 @@ func pageTables() map[string][]string {
 	for _, r := range Stoppers() {
 		add("## Stopping rules", "| `%s` | %s | %s |", r.Name, r.Summary, options(r))
 	}
-	for heading, table := range map[string][]Row{"## Learners of bayes": Learners(), "## Runners": Runners(), "## Stores": Stores()} {
+	short := map[string][]Row{"## Learners of bayes": Learners(), "## Runners": Runners(), "## Stores": Stores()}
+	for heading, table := range short {
 		for _, r := range table {
 			add(heading, "| `%s` | %s |", r.Name, r.Summary)
 		}
@@ -79,7 +80,8 @@ func TestSearchersPage(t *testing.T) {
 			continue
 		}
 		for _, flaw := range tableFlaws(got, want) {
-			t.Errorf("%s, under %q: %s\nUPDATE_DOCS=1 go test ./setup -run SearchersPage writes it", searchersPage, heading, flaw)
+			t.Errorf("%s, under %q: %s\nUPDATE_DOCS=1 go test ./setup -run SearchersPage writes it",
+				searchersPage, heading, flaw)
 		}
 	}
 	if os.Getenv("UPDATE_DOCS") != "" {

@@ -60,6 +60,16 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
+		{
+			Name: "pruner as published", Needs: narrower, Ends: narrower, Own: observer,
+			Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+				p, err := prune.New(in, knowledge(s), prune.Options{Rule: prune.Published})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p
+			},
+		},
 		// A transfer is brought back as a whole: its memos are not those of the searcher inside.
 		{
 			Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...),

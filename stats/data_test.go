@@ -29,7 +29,7 @@ func TestRealRunTimes(t *testing.T) {
 		d := DiagnoseTail(all)
 		kinds[d.Kind]++
 		t.Logf("benchmark %s: spread of minima %.4f, of means %.4f; %s", id, minSpread[len(minSpread)-1], meanSpread[len(meanSpread)-1], d.Text)
-		if h := Hill(all, len(all)/100, 0); d.Kind == TailLight && h.High < 1 {
+		if h := hill(all, len(all)/100, 0.95); d.Kind == TailLight && h.High < 1 {
 			t.Errorf("benchmark %s: called light, but Hill's index is %v", id, h.Value)
 		}
 	}

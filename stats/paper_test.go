@@ -14,7 +14,7 @@ func TestTotalTime(t *testing.T) {
 	iterations := [][]float64{{1, 2, 3}, {4, 2, 1}, {0.5, 0.25, 0.5}}
 	var T []float64
 	for _, it := range iterations {
-		T = append(T, IterationTime(it))
+		T = append(T, Max(it))
 	}
 	if got := TotalTime(T); got != 7.5 {
 		t.Errorf("TotalTime = %v, want 7.5", got)

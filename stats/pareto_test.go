@@ -82,7 +82,6 @@ func TestParetoPanics(t *testing.T) {
 		"level 1":         func() { MedianInterval(nil, 1) },
 		"lengths":         func() { Correlation([]float64{1}, nil) },
 		"pairs":           func() { ComparePaired([]float64{1}, nil, CompareOptions{}) },
-		"Hill of all":     func() { Hill([]float64{1, 2}, 2, 0) },
 		"NaN ranked":      func() { MannWhitney([]float64{nan}, []float64{1}) },
 		"resamples":       func() { Bootstrap(nil, Mean, BootstrapOptions{Resamples: -1}) },
 	} {

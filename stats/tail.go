@@ -12,31 +12,23 @@ import (
 // standard error of a tail index from 10 values is a third of it.
 const minTail = 10
 
-// Hill returns Hill's estimate of the tail index α of P[X > x] ~ x^-α (Eq. 8 of
-// Tabatabaee et al. 2005) from the k greatest values (Hill 1975): with
-// x_(1) >= x_(2) >= …
-//
-//	1/α = 1/k·Σ_{i<=k} log(x_(i)/x_(k+1)).
-//
-// Its interval rests on k/α being gamma distributed with shape k for a tail that is
-// exactly Pareto's; a level of 0 means 0.95. N is k. The estimate depends on the
-// origin of x: for y = f + n with a constant f, give it the noise n, or y less
-// its minimum, as [DiagnoseTail] does. It is NaN, with a warning, if x_(k+1) is not
-// positive and finite, the k+1 values are equal, or there is a NaN. It panics unless 1 <= k < len(x).
-// Cost: n log n.
-func Hill(x []float64, k int, level float64) Estimate {
-	if k < 1 || k >= len(x) {
-		panic(fmt.Sprintf("stats: Hill estimate from %d of %d values", k, len(x)))
-	}
-	return hillSorted(descending(x), k, levelOr(level))
-}
-
 func descending(x []float64) []float64 {
 	s := slices.Sorted(slices.Values(x))
 	slices.Reverse(s)
 	return s
 }
 
+// hillSorted returns Hill's estimate of the tail index α of P[X > x] ~ x^-α (Eq. 8 of
+// Tabatabaee et al. 2005) from the k greatest of the values, which are in descending order (Hill 1975): with
+// x_(1) >= x_(2) >= …
+//
+//	1/α = 1/k·Σ_{i<=k} log(x_(i)/x_(k+1)).
+//
+// Its interval rests on k/α being gamma distributed with shape k for a tail that is
+// exactly Pareto's; N is k. The estimate depends on the
+// origin of x: for y = f + n with a constant f, give it the noise n, or y less
+// its minimum, as [DiagnoseTail] does. It is NaN, with a warning, if x_(k+1) is not
+// positive and finite, the k+1 values are equal, or there is a NaN.
 func hillSorted(s []float64, k int, level float64) Estimate {
 	e := unbounded(math.NaN(), level, k)
 	e.Low = 0

@@ -54,11 +54,8 @@ func Replicates(processors, points int) int {
 	return max(1, processors/points)
 }
 
-// IterationTime returns T = max t_p over the processors p (Eq. 1): everybody
-// waits for the last. It is NaN if t is empty.
-func IterationTime(t []float64) float64 { return Max(t) }
-
-// TotalTime returns ΣT_k over the iterations k (Eq. 2); 0 if there are none.
+// TotalTime returns ΣT_k over the iterations k (Eq. 2), each of which takes the
+// maximum over its processors, as everybody waits for the last (Eq. 1); 0 if there are none.
 func TotalTime(T []float64) float64 { return sum(T) }
 
 // NormalizedTotalTime returns NTT = (1-ρ)·ΣT_k (Eq. 23), which makes total times

@@ -72,11 +72,6 @@ func NewVariogram(z []float64, distance func(i, j int) float64, opts VariogramOp
 // et al. 2018, §3.6). It is NaN for a constant surface, whose sill is 0.
 func (v Variogram) Continuity() float64 { return 1 - v.Nugget/v.Sill }
 
-// At returns the model's γ at a distance h > 0.
-func (v Variogram) At(h float64) float64 {
-	return v.Nugget + (v.Sill-v.Nugget)*-math.Expm1(-3*h/v.Range)
-}
-
 // experimentalLags returns the classes of distance that have pairs.
 func experimentalLags(z []float64, distance func(i, j int) float64, n int, limit float64) []Lag {
 	most := 0.0

@@ -45,6 +45,9 @@ type PredictiveOptions struct {
 	// distribution, the geometric mean and 20 rounds; the paper's start is
 	// XGBoost's, Base 0.5.
 	AFT model.AFT
+	// AutoRounds chooses the number of rounds of AFT by cross-validation too, after
+	// the scale and the rate: the early stopping that §7 asks for.
+	AutoRounds bool
 	// Standard leaves the running trial out of the fit: standard regression,
 	// the BO-GB of §4.3. It does not know how long the run has lasted.
 	Standard bool

@@ -161,6 +161,11 @@ func (p *Predictive) chooseAFT(d assay.Data) assay.Learner {
 	if err != nil {
 		return p.opts.AFT
 	}
+	if p.opts.AutoRounds {
+		if a.Boost.Rounds, err = (model.AutoRounds{Learner: a, Seed: p.opts.Seed}).Rounds(d); err != nil {
+			return p.opts.AFT
+		}
+	}
 	return a
 }
 

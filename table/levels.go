@@ -11,7 +11,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// table makes the parameters and configurations of the rows.
+// table makes the parameters and configurations of the rows. Rows of one configuration
+// may stand anywhere in the file: their runs are joined in the order of the rows.
 func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 	t := &Table{index: map[string]int{}, Metrics: slices.Sorted(maps.Keys(tr.spec.Metrics))}
 	t.elapsed = slices.Index(t.Metrics, "elapsed")
@@ -30,7 +31,9 @@ func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 		}
 		t.Params = append(t.Params, p)
 	}
-	coordinates := make([]map[string]float64, len(t.Params)) // by text
+	// Coordinates by text: a table of a million rows has few texts, and reading one
+	// takes longer than finding it.
+	coordinates := make([]map[string]float64, len(t.Params))
 	for k := range coordinates {
 		coordinates[k] = map[string]float64{}
 		for i, l := range t.Params[k].Levels {
@@ -110,8 +113,8 @@ func levelsOf(values []string) (assay.Kind, []string) {
 	return assay.Ordinal, ordered
 }
 
-// completeParam reads what a given parameter does not say from its values. It
-// returns what is wrong, or "".
+// completeParam reads what a given parameter does not say from its values: levels, or
+// bounds where both are 0. What it does say stays. It returns what is wrong, or "".
 func completeParam(p *assay.Param, values []string) string {
 	if !p.Numeric() {
 		if len(p.Levels) > 0 {

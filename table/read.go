@@ -20,7 +20,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Limits of a recorded table.
+// Limits of a recorded table: one from elsewhere must not fill the memory. Tables of the
+// evaluations in the literature are far below them.
 const (
 	maxTableBytes   = 4 << 30   // once expanded
 	maxTableRows    = 1_000_000 // that count
@@ -30,7 +31,7 @@ const (
 	maxTableElapsed = 1e9 // s; about 32 years
 )
 
-// A Error is a flaw of a recorded table.
+// An Error is a flaw of a recorded table.
 type Error struct {
 	File    string
 	Line    int    // from 1, of the flaw's row; 0 for the file as a whole
@@ -103,6 +104,8 @@ func Read(r io.Reader, spec Spec, given ...assay.Param) (*Table, error) {
 	return t, nil
 }
 
+// A tableReader reads one table. line is that of the row at hand, for errors; it stays
+// at the last row read while the whole is put together.
 type tableReader struct {
 	spec    Spec
 	hash    interface{ io.Writer }
@@ -114,29 +117,35 @@ type tableReader struct {
 	rows    []tableRow
 }
 
+// A tableCondition is one of Spec.Where.
 type tableCondition struct {
 	column int
 	name   string
 	value  string
 }
 
+// metricColumns are the columns of one metric: one, or one for each repetition.
 type metricColumns struct {
 	name    string
 	columns []int
 	scale   float64
 }
 
-// A tableRow is what is kept of a row that counts.
+// A tableRow is what is kept of a row that counts. The reader's record is reused, so
+// nothing here shares its memory.
 type tableRow struct {
 	line   int
 	params []string
 	runs   []recordedRun
 }
 
+// flaw returns an error at the row at hand. The file's name is added by Read.
 func (tr *tableReader) flaw(column, format string, args ...any) error {
 	return &Error{Line: tr.line, Column: column, Message: fmt.Sprintf(format, args...)}
 }
 
+// read reads the whole file, also what follows the table in it: the digest is of all
+// its bytes.
 func (tr *tableReader) read(r io.Reader, given []assay.Param) (*Table, error) {
 	sum := sha256.New()
 	tr.hash = sum
@@ -207,6 +216,7 @@ func (tr *tableReader) records(limited *recordReader) error {
 	return nil
 }
 
+// empty says why no row counts.
 func (tr *tableReader) empty() error {
 	if len(tr.where) == 0 {
 		return tr.flaw("", "the table has no rows")
@@ -218,6 +228,8 @@ func (tr *tableReader) empty() error {
 	return tr.flaw("", "no row has %s", strings.Join(conditions, " and "))
 }
 
+// header finds the columns that the spec names. A name that stands twice in the header
+// is an error only if the spec names it.
 func (tr *tableReader) header(record []string) error {
 	if len(record) > maxTableColumns {
 		return tr.flaw("", "more than 10,000 columns")
@@ -268,7 +280,8 @@ func (tr *tableReader) header(record []string) error {
 	return err
 }
 
-// row keeps a row if it satisfies every condition.
+// row keeps a row if it satisfies every condition. A row of which no repetition exists
+// is kept as one failed run: the configuration was tried.
 func (tr *tableReader) row(record []string) error {
 	for _, w := range tr.where {
 		if !sameValue(record[w.column], w.value) {
@@ -328,7 +341,7 @@ func (tr *tableReader) run(record []string, k int, failed bool) (run recordedRun
 			return run, false, tr.flaw(column, "%q is not a number", clipCell(cell))
 		case math.IsNaN(x) || math.IsInf(x, 0):
 			return run, false, tr.flaw(column,
-				"%s is not a finite number (leave the cell empty if it was not recordedRun)", clipCell(cell))
+				"%s is not a finite number (leave the cell empty if it was not recorded)", clipCell(cell))
 		case m.name == "elapsed" && (x < 0 || x > maxTableElapsed):
 			return run, false, tr.flaw(column, "%s is no elapsed time", clipCell(cell))
 		}

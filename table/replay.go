@@ -72,6 +72,7 @@ func (r *Replay) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		return assay.Measurement{}, err
 	}
 	length := r.table.duration(run)
+	// A limit that is as long as the run does not cut it off.
 	end, cause := length, error(nil)
 	if job.Limit > 0 && job.Limit < length {
 		end, cause = job.Limit, assay.ErrLimit
@@ -89,6 +90,7 @@ func (r *Replay) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		if err := r.clock.Sleep(ctx, job.ID.Trial, pause); err != nil {
 			return r.soFar(run, min(r.clock.Now().Sub(begin), end), length), err
 		}
+		// At its end a run is not observed: what it measured is returned instead.
 		if now += pause; now < end {
 			observe(r.soFar(run, now, length))
 			if ctx.Err() != nil { // the observer decided to end the run
@@ -103,7 +105,8 @@ func (r *Replay) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 }
 
 // soFar returns the measurement of a run of that length at a moment before its
-// end.
+// end. A run of length 0 has measured nothing yet. A recorded failure grows as any other
+// run does: that it fails is known at its end.
 func (r *Replay) soFar(run recordedRun, at, length time.Duration) assay.Measurement {
 	m := assay.Measurement{Elapsed: at, Metrics: make(map[string]float64, len(run.values))}
 	share := 0.0

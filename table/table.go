@@ -31,15 +31,15 @@ type Table struct {
 	Metrics []string       // names, ascending
 	Digest  string         // SHA-256 of the file as it is, in hexadecimal
 
-	runs    [][]recordedRun // of Configs[i], in order of appearance
-	index   map[string]int
-	elapsed int // index of elapsed in Metrics, or -1
+	runs    [][]recordedRun // of Configs[i], in order of appearance; at least one
+	index   map[string]int  // in Configs, by Key
+	elapsed int             // index of elapsed in Metrics, or -1
 }
 
 // recordedRun is one run of a configuration.
 type recordedRun struct {
 	failed bool
-	values []float64 // of Metrics; NaN if not recordedRun
+	values []float64 // of Metrics; NaN if not recorded
 }
 
 // unitDuration is how long a run takes in a table that does not say.
@@ -55,7 +55,8 @@ func (t *Table) Runs(c assay.Config) int {
 }
 
 // Space returns the space of the recorded configurations that satisfy the
-// relations.
+// relations: a list, in the order of the table. It returns an error that matches
+// [assay.ErrEmpty] if there is none.
 func (t *Table) Space(relations ...assay.Relation) (*assay.Space, error) {
 	return assay.NewList(t.Params, t.Configs, relations...)
 }
@@ -72,9 +73,11 @@ func (t *Table) duration(r recordedRun) time.Duration {
 	return asDuration(r.values[t.elapsed])
 }
 
+// asDuration converts seconds, to the nearest nanosecond.
 func asDuration(x float64) time.Duration { return time.Duration(math.Round(x * 1e9)) }
 
-// measurement returns what a run measures at its end.
+// measurement returns what a run measures at its end. Its map is new: callers may add to
+// it.
 func (t *Table) measurement(r recordedRun) assay.Measurement {
 	m := assay.Measurement{Elapsed: t.duration(r), Metrics: make(map[string]float64, len(t.Metrics))}
 	for k, name := range t.Metrics {

@@ -24,8 +24,10 @@ func Bounds(w *Workflow, overhead Overhead, slots int) Bound {
 	for _, x := range bottomLevels(w, overhead) {
 		path = max(path, x)
 	}
-	return Bound{Path: path + overhead.Start + overhead.Dispatch,
-		Area: max(area/float64(overhead.Slots(slots)), overhead.Dispatch*n) + overhead.Start}
+	return Bound{
+		Path: path + overhead.Start + overhead.Dispatch,
+		Area: max(area/float64(overhead.Slots(slots)), overhead.Dispatch*n) + overhead.Start,
+	}
 }
 
 // bottomLevels returns for each task the length of the longest chain of tasks

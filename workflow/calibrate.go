@@ -117,8 +117,10 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	set.dropLinks()
-	c := &Calibration{Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
-		NodeCores: nodeCores(runs)}
+	c := &Calibration{
+		Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
+		NodeCores: nodeCores(runs),
+	}
 	models, weight := set.average()
 	twin := twins(set.feature)
 	for i := range models {
@@ -130,7 +132,8 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 	return c, nil
 }
 
-// nodeCores returns the median of the cores of the machines used.
+// nodeCores returns the median of the cores of the machines used, 1 where no machine is
+// recorded. A machine without a core count has one.
 func nodeCores(runs []Execution) float64 {
 	var cores []float64
 	for _, e := range runs {
@@ -144,7 +147,9 @@ func nodeCores(runs []Execution) float64 {
 	return stats.Median(cores)
 }
 
-// training is the executions of a fit, as rows of terms.
+// training is the executions of a fit, as rows of terms. Executions are numbered as they were
+// added; real, weight, config and feature are by that number, and members lists them by
+// configuration.
 type training struct {
 	models  []candidate
 	configs []string
@@ -192,6 +197,13 @@ type fitted struct {
 // fit fits a model to all executions and scores it by the mean
 // |log(predicted/real)|, at most 1 each, of the configurations predicted from
 // the others. left is filled if it is not nil.
+//
+// The normal equations of a configuration are kept apart, so that leaving one out is a
+// subtraction: the cost of the cross-validation does not depend on how many executions there
+// are.
+//
+// With a single configuration there is nothing to leave out. The score is then how badly the
+// model fits, and how implausible its coefficients are.
 func (s *training) fit(m *candidate, left []Seconds) fitted {
 	p := len(m.terms)
 	var buf [maxTerms]float64
@@ -202,6 +214,7 @@ func (s *training) fit(m *candidate, left []Seconds) fitted {
 	for k, f := range s.feature {
 		b := 1 - m.row(f, x)/s.real[k]
 		for i := range x {
+			// Rows are divided by the makespan: the errors that are squared are relative.
 			x[i] /= s.real[k]
 		}
 		parts[s.config[k]].add(x, b, s.weight[k])
@@ -237,8 +250,10 @@ func (s *training) fit(m *candidate, left []Seconds) fitted {
 	return r
 }
 
-// solve returns the coefficients for normal equations m. single says that they
-// come from one configuration only.
+// solve returns the coefficients for normal equations m. Each is shrunk a little by the ridge.
+// single says that the equations come from one configuration only: then any two terms explain
+// it equally well, and each coefficient has a prior of the size that is usual for its term.
+// Scale is none of those that sites add, and has no prior.
 func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
 	for i, t := range c.terms {
 		d := &m.g[i*maxTerms+i]
@@ -359,7 +374,8 @@ func Uncalibrated(makespan Seconds) Prediction {
 	return c.interval(makespan)
 }
 
-// interval returns p with the interval of c's Sigma about it.
+// interval returns p with the interval of c's Sigma about it: from p·exp(-z·σ) to p·exp(z·σ),
+// nine cases in ten if log errors are normal.
 func (c *Calibration) interval(p Seconds) Prediction {
 	const z = 1.645 // the normal 95 % quantile
 	r := math.Exp(z * c.Sigma)

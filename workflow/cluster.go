@@ -19,8 +19,10 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 		panic("workflow: clusters must be at least 1")
 	}
 	job := assignJobs(w, leveler.Level(w.Graph, w.Runs(), k), k)
-	b := Builder{Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines),
-		Makespan: w.Makespan}
+	b := Builder{
+		Name: w.Name, System: w.System, Format: w.Format, Machines: slices.Clone(w.Machines),
+		Makespan: w.Makespan,
+	}
 	for t := range w.Tasks {
 		task := w.Tasks[t]
 		if j := int(job[t]); j < b.Len() {
@@ -47,8 +49,9 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 	return b.Build(FillOptions{Allow: true})
 }
 
-// assignJobs returns the job of each task. Jobs are numbered by their first
-// task.
+// assignJobs returns the job of each task. A group is the tasks of one kind in one level; one
+// of at most k tasks, or of auxiliary ones, is left as it is. Jobs are numbered by their first
+// task, so that the graph of jobs has the order of the graph of tasks.
 func assignJobs(w *Workflow, level []int32, k int) []int32 {
 	type group struct {
 		level int32
@@ -88,7 +91,9 @@ func assignJobs(w *Workflow, level []int32, k int) []int32 {
 	return job
 }
 
-// deal shares m out to k jobs, longest task first to the job with least work.
+// deal shares m out to k jobs, longest task first to the job with the least work so far: the
+// longest job is at most 4/3 - 1/(3k) of the shortest possible (Graham 1969, LPT). It sets
+// first to the lowest task of each task's job.
 func deal(w *Workflow, m []int32, k int, first []int32) {
 	byRun := slices.Clone(m)
 	slices.SortStableFunc(byRun, func(a, b int32) int {
@@ -125,7 +130,8 @@ func deal(w *Workflow, m []int32, k int, first []int32) {
 	}
 }
 
-// clusterFiles gives the jobs the files of their tasks.
+// clusterFiles gives the jobs the files of their tasks. A file that passes between two tasks
+// of one job stays an output of the job.
 func clusterFiles(b *Builder, w *Workflow, job []int32) {
 	for _, f := range w.Files {
 		b.SetFile(f.ID, f.Size) // all, in w's order, so that their numbers stay

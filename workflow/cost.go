@@ -111,8 +111,10 @@ func ParsePrice(s string) (Price, error) {
 	case "h", "slot-hour":
 		p = PerSlotSecond(money / 3600)
 	case "node-hour":
-		p = PerNodeHour{Price: money, Slots: int(opt["slots"]), Unit: opt["unit"], Minimum: opt["min"],
-			StartUp: opt["start"]}
+		p = PerNodeHour{
+			Price: money, Slots: int(opt["slots"]), Unit: opt["unit"], Minimum: opt["min"],
+			StartUp: opt["start"],
+		}
 	default:
 		return nil, fmt.Errorf("price %q: unit %q is not s, h or node-hour", s, unit)
 	}

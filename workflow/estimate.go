@@ -109,10 +109,13 @@ func (m *LevelModel) Levels(slots int) []Level {
 // Makespan implements [Estimator]. With a [FixedLeveler] it costs O(levels).
 func (m *LevelModel) Makespan(slots int) (Seconds, error) {
 	if slots < 1 {
-		return 0, fmt.Errorf("%d slots", slots)
+		return 0, errSlots(slots)
 	}
 	return m.overhead.Makespan(m.Levels(slots), slots), nil
 }
+
+// errSlots is the error of a number of slots below 1.
+func errSlots(slots int) error { return fmt.Errorf("%d slots", slots) }
 
 // RelError returns the relative error of a predicted makespan,
 //

@@ -7,7 +7,9 @@ import (
 
 // FuzzReadCalibration checks that what is read predicts without panic.
 func FuzzReadCalibration(f *testing.F) {
-	f.Add(`{"assay":"calibration","version":1,"executions":1,"configs":1,"node_cores":8,"cv_error":0,"sigma":0.3,"models":[{"weight":1,"compute":{"share":0.5},"terms":[{"term":"scale","value":1},{"term":"start_s","value":20}]}]}`)
+	f.Add(`{"assay":"calibration","version":1,"executions":1,"configs":1,"node_cores":8,"cv_error":0,` +
+		`"sigma":0.3,"models":[{"weight":1,"compute":{"share":0.5},` +
+		`"terms":[{"term":"scale","value":1},{"term":"start_s","value":20}]}]}`)
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := ReadCalibration("c", strings.NewReader(s))
 		if err != nil {

@@ -173,8 +173,11 @@ func TestSiteSlots(t *testing.T) {
 		overhead Overhead
 		given    int
 		want     int
-	}{{Overhead{}, 8, 8}, {Overhead{Share: 0.5}, 8, 4}, {Overhead{Share: 0.01}, 8, 1}, {Overhead{SlotCap: 3}, 8,
-		3}, {Overhead{Share: 0.5, SlotCap: 3}, 4, 2}} {
+	}{{Overhead{}, 8, 8}, {Overhead{Share: 0.5}, 8, 4}, {Overhead{Share: 0.01}, 8, 1}, {
+		Overhead{SlotCap: 3},
+		8,
+		3,
+	}, {Overhead{Share: 0.5, SlotCap: 3}, 4, 2}} {
 		if got := tt.overhead.Slots(tt.given); got != tt.want {
 			t.Errorf("%+v: %d of %d slots, want %d", tt.overhead, got, tt.given, tt.want)
 		}

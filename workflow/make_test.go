@@ -18,7 +18,8 @@ func tasks(t testing.TB, words string) *Workflow {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Task(Task{ID: id, Kind: strings.TrimRight(id, "0123456789"), Run: run, Machine: -1}, Pos{}); err != nil {
+		if _, err := b.Task(Task{ID: id, Kind: strings.TrimRight(id, "0123456789"), Run: run, Machine: -1},
+			Pos{}); err != nil {
 			t.Fatal(err)
 		}
 		for p := range strings.SplitSeq(after, ",") {

@@ -43,6 +43,8 @@ func (m *gram) nnls(p int) (x [maxTerms]float64) {
 	// Invariant: x >= 0, and x is the minimum over the free coordinates with
 	// the others at 0.
 	for range 4 * p {
+		// The coordinate along which the error falls fastest, per unit of its column's length.
+		// Below the tolerance x is a minimum (the Kuhn-Tucker conditions).
 		best, slope := -1, 1e-12
 		for i := range p {
 			d := m.g[i*maxTerms+i]
@@ -68,8 +70,10 @@ func (m *gram) nnls(p int) (x [maxTerms]float64) {
 	return x
 }
 
-// relax moves x to the minimum over the free coordinates, giving up those that
-// would become negative on the way. It reports false if g is singular there.
+// relax moves x to the minimum over the free coordinates. If some of these would become
+// negative, it goes only as far as the first of them reaches 0, gives that one up, and tries
+// again: each round gives up at least one coordinate, so that it ends. It reports false if g
+// is singular over the free coordinates.
 func (m *gram) relax(p int, free *[maxTerms]bool, x *[maxTerms]float64) bool {
 	for {
 		z, ok := m.solve(p, free)
@@ -96,7 +100,9 @@ func (m *gram) relax(p int, free *[maxTerms]bool, x *[maxTerms]float64) bool {
 	}
 }
 
-// solve solves gz = c over the free coordinates by Cholesky decomposition.
+// solve solves gz = c over the free coordinates by Cholesky decomposition; the others are 0.
+// ok is false if a pivot is lost in rounding, which means that a column is spanned by those
+// before it.
 func (m *gram) solve(p int, free *[maxTerms]bool) (z [maxTerms]float64, ok bool) {
 	var at [maxTerms]int
 	n := 0

@@ -30,7 +30,8 @@ func TestReadOffers(t *testing.T) {
 
 func TestReadOffersErrors(t *testing.T) {
 	var in *InputError
-	if _, err := ReadPrices("p", []byte("a 1\nb\n")); !errors.As(err, &in) || err.Error() != "p:2: want a name and a price" {
+	if _, err := ReadPrices("p", []byte("a 1\nb\n")); !errors.As(err, &in) ||
+		err.Error() != "p:2: want a name and a price" {
 		t.Errorf("a line without a price: %v", err)
 	}
 	if _, err := ReadPrices("p", nil); !errors.As(err, &in) || err.Error() != "p: no sites" {
@@ -59,7 +60,10 @@ func TestOfferApplies(t *testing.T) {
 	if v != w || got.Calibration == nil || got.Overhead != opt.Overhead || got.Simulate || got.Price != nil {
 		t.Errorf("an empty offer changes %+v", got)
 	}
-	o := Offer{Speed: 4, Overhead: Overhead{Level: 3}, Machines: []MachineGroup{{Count: 1, Cores: 1}}, price: PerSlotSecond(2)}
+	o := Offer{
+		Speed: 4, Overhead: Overhead{Level: 3}, Machines: []MachineGroup{{Count: 1, Cores: 1}},
+		price: PerSlotSecond(2),
+	}
 	v, got = o.apply(w, opt)
 	if v.Work() != 7.5 || w.Work() != 30 {
 		t.Errorf("work %v and %v at four times the speed", v.Work(), w.Work())

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -26,12 +28,16 @@ type PlanOptions struct {
 	Overhead Overhead       // delays, if there is no Calibration
 	// Calibration, if not nil, predicts in place of Overhead, and gives intervals.
 	Calibration *Calibration
-	Simulate    bool        // estimate by simulation too, on Overhead or the calibration's best model
-	Sim         SimOptions  // its policy and machines
-	Price       Price       // nil means one unit of money per slot-second
-	Deadline    Seconds     // 0 means none
-	Budget      float64     // 0 means none
-	Vary        VaryOptions // an Error above 0 gives intervals by random run times
+	// SlotTimes, if not nil, gives each number of slots its own run times.
+	SlotTimes *SlotTimes
+	Simulate  bool       // estimate by simulation too, on Overhead or the calibration's best model
+	Sim       SimOptions // its policy and machines
+	Price     Price      // nil means one unit of money per slot-second
+	Deadline  Seconds    // 0 means none
+	Budget    float64    // 0 means none
+	// Vary, with an Error above 0, predicts with random run times: estimates are
+	// means, with intervals (Fig. 4). Simulations take the run times as they are.
+	Vary VaryOptions
 }
 
 // An Estimate is the prediction of one method for a number of slots.
@@ -47,7 +53,7 @@ type Estimate struct {
 type Plan struct {
 	Estimates []Estimate // by slots, methods in the order asked for, simulation last
 	Bounds    []Bound    // for each number of slots
-	Pareto    []Estimate // by levels, no other is both faster and cheaper; by makespan
+	Pareto    []Estimate // no other is both faster and cheaper; by makespan
 	Choice    Choice
 }
 
@@ -56,12 +62,20 @@ type Choice struct {
 	Estimate
 	Feasible bool   // it keeps deadline and budget
 	Why      string // one sentence
+	// Saves and Bound are set where neither deadline nor budget is: the part of
+	// Makespan that the fastest of the estimates saves, and the part that no
+	// schedule on as many slots as were asked for saves more than. Bound
+	// is NaN if an estimate is below the bound, as one of a calibration with
+	// shorter run times can be.
+	Saves, Bound float64
 }
 
 // MakePlan estimates w on every number of slots and recommends one: the
 // cheapest that keeps the deadline, the fastest within the budget, or without
-// either the fewest slots within 5 % of the least makespan. It costs the
-// estimates; see [NewLevelModel] and [Simulate].
+// either the fewest slots within 5 % of the least makespan. All estimates take
+// part, those by simulation too. With machines there is one simulation, on as
+// many slots as they have cores. It costs the estimates; see [NewLevelModel] and
+// [Simulate].
 func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 	if len(opt.Slots) == 0 {
 		return nil, errors.New("no number of slots to plan for")
@@ -73,7 +87,6 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 		opt.Price = PerSlotSecond(1)
 	}
 	p := &Plan{}
-	var byLevels []Estimate
 	rows := make([][]Prediction, len(opt.Levelers))
 	for i, l := range opt.Levelers {
 		var err error
@@ -81,37 +94,86 @@ func MakePlan(w *Workflow, opt PlanOptions) (*Plan, error) {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 	}
-	work := w.Work()
 	for k, n := range opt.Slots {
+		w := opt.SlotTimes.At(w, n)
+		work := w.Work()
 		for i, l := range opt.Levelers {
-			e := Estimate{Method: l.Name, Slots: n, Prediction: rows[i][k]}
-			e.Cost, e.Efficiency = opt.Price.Cost(n, e.Makespan), Efficiency(work, n, e.Makespan)
-			p.Estimates, byLevels = append(p.Estimates, e), append(byLevels, e)
-		}
-		overhead := opt.Overhead
-		if opt.Calibration != nil {
-			overhead = opt.Calibration.BestOverhead(n)
+			p.add(l.Name, n, rows[i][k], work, &opt)
 		}
 		p.Bounds = append(p.Bounds, Bounds(w, opt.Overhead, n))
-		if opt.Simulate {
-			sim := opt.Sim
-			sim.Overhead = overhead
-			s, err := Simulate(w, n, sim)
-			if err != nil {
+		if opt.Simulate && opt.Sim.Machines == nil {
+			if err := p.simulate(w, n, work, &opt); err != nil {
 				return nil, err
 			}
-			m := s.Makespan
-			p.Estimates = append(p.Estimates, Estimate{"simulation", n, Prediction{m, m, m}, opt.Price.Cost(n, m),
-				Efficiency(work, n, m)})
 		}
 	}
-	p.Pareto = pareto(byLevels)
-	p.Choice = choose(byLevels, p.Pareto, &opt)
+	if opt.Simulate && opt.Sim.Machines != nil {
+		n := coresOf(opt.Sim.Machines)
+		w := opt.SlotTimes.At(w, n)
+		if err := p.simulate(w, n, w.Work(), &opt); err != nil {
+			return nil, err
+		}
+	}
+	p.Pareto = pareto(p.Estimates)
+	p.Choice = choose(w, p.Estimates, p.Pareto, &opt)
 	return p, nil
 }
 
-// predictAll returns the predictions by levels for each number of slots.
+// add adds the prediction of a method.
+func (p *Plan) add(method string, slots int, x Prediction, work Seconds, opt *PlanOptions) {
+	p.Estimates = append(p.Estimates, Estimate{
+		method, slots, x, opt.Price.Cost(slots, x.Makespan),
+		Efficiency(work, slots, x.Makespan),
+	})
+}
+
+// simulate adds the simulation on a number of slots, or on the machines of opt,
+// which have as many cores.
+func (p *Plan) simulate(w *Workflow, slots int, work Seconds, opt *PlanOptions) error {
+	sim := opt.Sim
+	sim.Overhead = opt.Overhead
+	if opt.Calibration != nil {
+		sim.Overhead = opt.Calibration.BestOverhead(slots)
+	}
+	s, err := Simulate(w, slots, sim)
+	if err != nil {
+		return err
+	}
+	p.add("simulation", slots, Prediction{s.Makespan, s.Makespan, s.Makespan}, work, opt)
+	return nil
+}
+
+// coresOf returns how many cores machines have together, at least 1.
+func coresOf(machines []MachineGroup) int {
+	n := 0.0
+	for _, m := range machines {
+		n += float64(m.Count) * m.Cores
+	}
+	return max(1, int(n))
+}
+
+// predictAll returns the predictions by levels for each number of slots: from the calibration
+// if there is one, which has intervals, or from the delays alone. Random run times widen the
+// interval in proportion: the ratio of their quantiles to their mean is what they add.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
+	if opt.SlotTimes == nil {
+		return predictSame(w, l, opt)
+	}
+	out := make([]Prediction, 0, len(opt.Slots))
+	for _, n := range opt.Slots {
+		one := *opt
+		one.Slots = []int{n}
+		p, err := predictSame(opt.SlotTimes.At(w, n), l, &one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p...)
+	}
+	return out, nil
+}
+
+// predictSame is predictAll with the same run times on any slots.
+func predictSame(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
 		m, err := NewLevelModel(w, l.Leveler, opt.Overhead)
@@ -147,15 +209,33 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 	if err != nil {
 		return nil, err
 	}
+	point, err := NewLevelModel(w, l.Leveler, overhead)
+	if err != nil {
+		return nil, err
+	}
 	for i, s := range spread {
-		out[i].Low *= min(1, s.Low/s.Mean)
-		out[i].High *= max(1, s.High/s.Mean)
+		x, err := point.Makespan(s.Slots)
+		if err != nil {
+			return nil, err
+		}
+		if x > 0 {
+			out[i].times(s.Mean / x)
+		}
+		if s.Mean > 0 {
+			out[i].Low *= min(1, s.Low/s.Mean)
+			out[i].High *= max(1, s.High/s.Mean)
+		}
 	}
 	return out, nil
 }
 
-// pareto returns the estimates that no other beats in makespan and cost,
-// fastest first; of equals the one with fewest slots.
+// times multiplies the prediction and its interval.
+func (p *Prediction) times(f float64) {
+	p.Makespan, p.Low, p.High = p.Makespan*f, p.Low*f, p.High*f
+}
+
+// pareto returns the estimates that no other beats in makespan and cost, fastest first; of
+// equals the one with the fewest slots.
 func pareto(all []Estimate) []Estimate {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Estimate) int {
@@ -173,7 +253,7 @@ func pareto(all []Estimate) []Estimate {
 }
 
 // choose recommends one of the estimates.
-func choose(all, front []Estimate, opt *PlanOptions) Choice {
+func choose(w *Workflow, all, front []Estimate, opt *PlanOptions) Choice {
 	var keep []Estimate
 	for _, e := range front {
 		if (opt.Deadline == 0 || e.Makespan <= opt.Deadline) && (opt.Budget == 0 || e.Cost <= opt.Budget) {
@@ -181,7 +261,7 @@ func choose(all, front []Estimate, opt *PlanOptions) Choice {
 		}
 	}
 	if opt.Deadline == 0 && opt.Budget == 0 {
-		return chooseKnee(all, opt)
+		return chooseKnee(w, all, opt)
 	}
 	if len(keep) == 0 {
 		return nearest(front, opt)
@@ -199,7 +279,7 @@ func choose(all, front []Estimate, opt *PlanOptions) Choice {
 }
 
 // chooseKnee recommends the fewest slots within 5 % of the least makespan.
-func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
+func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	best := map[int]Estimate{}
 	for _, e := range all {
 		if b, ok := best[e.Slots]; !ok || e.Makespan < b.Makespan {
@@ -207,15 +287,20 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 		}
 	}
 	var span []Seconds
-	slots := slices.Clone(opt.Slots)
-	slices.Sort(slots)
-	slots = slices.Compact(slots)
+	slots := slices.Sorted(maps.Keys(best))
 	for _, n := range slots {
 		span = append(span, best[n].Makespan)
 	}
 	i := Knee(slots, span)
 	c := Choice{Feasible: true, Estimate: best[slots[i]]}
-	least, last := slices.Min(span), slots[len(slots)-1]
+	last := slots[len(slots)-1]
+	c.Bound = math.NaN()
+	if fastest := slices.Min(span); c.Makespan > 0 {
+		c.Saves = 1 - fastest/c.Makespan
+		if least := leastFrom(w, slots[i:], opt); least <= fastest*(1+1e-12) {
+			c.Bound = max(c.Saves, 1-least/c.Makespan) // they differ by rounding if equal
+		}
+	}
 	switch {
 	case len(slots) == 1:
 		c.Why = fmt.Sprintf("the only number of slots asked for: %.4g s", c.Makespan)
@@ -223,10 +308,33 @@ func chooseKnee(all []Estimate, opt *PlanOptions) Choice {
 		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last,
 			c.Makespan, span[0], slots[0])
 	default:
-		c.Why = fmt.Sprintf("more slots, up to %d, save at most %.1f %% of its %.4g s", last,
-			100*(1-least/c.Makespan), c.Makespan)
+		c.Why = fmt.Sprintf("more slots, up to %d, save %.1f %% of its %.4g s by these estimates", last,
+			100*c.Saves, c.Makespan)
+		if !math.IsNaN(c.Bound) {
+			c.Why += fmt.Sprintf(", and at most %.1f %% by any schedule", 100*c.Bound)
+		}
 	}
 	return c
+}
+
+// leastFrom returns what no schedule on any of the numbers of slots, or on the machines
+// of opt, takes less than. Tasks that need part of a core share it on machines, so
+// that only the critical path bounds these, on the fastest machine.
+func leastFrom(w *Workflow, slots []int, opt *PlanOptions) Seconds {
+	speed := 1.0
+	for _, m := range opt.Sim.Machines {
+		speed = max(speed, m.Speed)
+	}
+	least := math.Inf(1)
+	for _, n := range slots {
+		b := Bounds(opt.SlotTimes.At(w, n), opt.Overhead, n)
+		if opt.Sim.Machines != nil {
+			least = min(least, b.Path/speed)
+		} else {
+			least = min(least, b.Makespan())
+		}
+	}
+	return least
 }
 
 // nearest says what comes closest when nothing keeps the limits.

@@ -76,8 +76,10 @@ func TestPlanFigure1(t *testing.T) {
 		{70, 90, 2, false, "nothing keeps the deadline of 70 s and the budget of 90"},
 		{90, 200, 1, true, "the cheapest"},
 	} {
-		plan, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
-			Simulate: true})
+		plan, err := MakePlan(w, PlanOptions{
+			Slots: []int{1, 2, 4}, Deadline: tt.deadline, Budget: tt.budget,
+			Simulate: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +157,21 @@ func TestRange(t *testing.T) {
 		run[i] *= 2
 	}
 	run[0] = 13 // relatively shorter
-	low, high, err := Range([]*Workflow{w, w.WithRuns(run)}, TopDown{}, Overhead{}, 4)
-	if err != nil || math.Abs(high-59.0/84) > 1e-12 || math.Abs(low-105.0/155) > 1e-12 {
-		t.Errorf("range %v to %v, %v", low, high, err)
+	other := w.WithRuns(run)
+	other.Makespan, other.Machines = 110, []Machine{{Cores: 2}} // on another number of slots than asked for
+	r, err := Range([]*Workflow{w, other}, []int{4}, ByLevels(TopDown{}, Overhead{}))
+	if err != nil || len(r) != 2 || r[0].Slots != 2 || r[1].Slots != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if math.Abs(r[1].High-59.0/84) > 1e-12 || math.Abs(r[1].Low-105.0/155) > 1e-12 || r[1].Real != nil {
+		t.Errorf("%+v", r[1])
+	}
+	if r[0].Inside() != 1 || math.Abs(r[0].Real[0]-110.0/155) > 1e-12 {
+		t.Errorf("%+v, want the recorded 110 s inside", r[0])
+	}
+	r[0].Real = append(r[0].Real, r[0].Low, r[0].High, r[0].Low-0.01, r[0].High+0.01)
+	if r[0].Inside() != 3 {
+		t.Errorf("%d of %v are inside", r[0].Inside(), r[0].Real)
 	}
 }
 
@@ -304,8 +318,10 @@ func TestCalibrateRecovers(t *testing.T) {
 	if err1 != nil || err2 != nil || p != q {
 		t.Errorf("read back: %v, %v instead of %v, %v", q, err2, p, err1)
 	}
-	for _, bad := range []string{"{", "{}", `{"version":1}`, `{"version":9}`,
-		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1)} {
+	for _, bad := range []string{
+		"{", "{}", `{"version":1}`, `{"version":9}`,
+		strings.Replace(b.String(), `"start_s"`, `"weather"`, 1),
+	} {
 		var in *InputError
 		if _, err := ReadCalibration("c", strings.NewReader(bad)); !errors.As(err, &in) {
 			t.Errorf("%.20q: %v", bad, err)

@@ -40,8 +40,10 @@ func TestImplausibility(t *testing.T) {
 	if x := find(ComputeModel{Share: 1}, Start, PerTask).implausibility([]float64{0, 0}); x != missingPenalty {
 		t.Errorf("without bytes: %v, want %v", x, missingPenalty)
 	}
-	if x := find(ComputeModel{Share: 0.25}, Start, PerTask, PerGB).implausibility([]float64{0, 0,
-		0}); x != 2*slotPenalty {
+	if x := find(ComputeModel{Share: 0.25}, Start, PerTask, PerGB).implausibility([]float64{
+		0, 0,
+		0,
+	}); x != 2*slotPenalty {
 		t.Errorf("a quarter of the slots costs %v, want %v", x, 2*slotPenalty)
 	}
 	if x := find(ComputeModel{Share: 1, Link: 14, Placed: true}, Start,
@@ -54,12 +56,16 @@ func TestImplausibility(t *testing.T) {
 // kilobytes, at s seconds per gigabyte.
 func sentFarm(t *testing.T, n int, b Bytes, run, s Seconds) *Workflow {
 	t.Helper()
-	w := Builder{Name: "farm", Makespan: max(run*float64(n)/16, s*b*float64(n)/1e9) + 20,
-		Machines: []Machine{{Name: "m", Cores: 16}}}
+	w := Builder{
+		Name: "farm", Makespan: max(run*float64(n)/16, s*b*float64(n)/1e9) + 20,
+		Machines: []Machine{{Name: "m", Cores: 16}},
+	}
 	for i := range n {
 		id := string(rune('a'+i%26)) + string(rune('a'+i/26))
-		if _, err := w.Task(Task{ID: id, Kind: "k", Run: run, Machine: 0, In: b / 1000, Out: 1, Read: b,
-			Written: 1900}, Pos{}); err != nil {
+		if _, err := w.Task(Task{
+			ID: id, Kind: "k", Run: run, Machine: 0, In: b / 1000, Out: 1, Read: b,
+			Written: 1900,
+		}, Pos{}); err != nil {
 			t.Fatal(err)
 		}
 	}

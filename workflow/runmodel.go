@@ -68,7 +68,8 @@ func FitKinds(runs ...*Workflow) (*KindModel, error) {
 	return m, nil
 }
 
-// inputBytes returns what a task has to work on.
+// inputBytes returns what a task has to work on: its input files, or what it was seen to read
+// where these are not recorded.
 func inputBytes(t *Task) Bytes {
 	if t.In > 0 {
 		return t.In

@@ -5,10 +5,17 @@ import (
 	"math"
 )
 
-// simulation is the state of a simulated execution with delays, transfers,
-// machines or priorities. Time moves from event to event; the events are ends
-// of run times (heap), of transfers (moving), of waits (due) and of machines'
-// start-up (also in heap, with task -1).
+// simulation is the state of a simulated execution with delays, transfers, machines or
+// priorities. Time moves from event to event. The events are:
+//
+//   - ends of run times, in heap;
+//   - ends of transfers, in link;
+//   - ends of a task's wait for a level, in due;
+//   - a machine that is up, in heap too, with the task noSlot;
+//   - the submit host that is free again, at idle.
+//
+// Invariant after place: unplaced is the number of tasks in all classes together, and no task that is
+// unplaced fits a host now, unless the submit host is busy.
 type simulation struct {
 	w        *Workflow
 	overhead Overhead
@@ -31,7 +38,8 @@ type simulation struct {
 	unplaced int    // ready tasks
 }
 
-// host is a machine, or one slot, and what of it is free now.
+// host is a machine, or one slot, and what of it is free now: cores, and memory in bytes.
+// speed divides run times, and up is when it first takes tasks.
 type host struct {
 	cores  float64
 	memory Bytes
@@ -54,8 +62,10 @@ const noSlot = -1
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
-	s := &simulation{w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n),
-		of: make([]int32, n), writing: make([]bool, n)}
+	s := &simulation{
+		w: w, overhead: opt.Overhead, wait: make([]int32, n), seq: make([]int32, n),
+		of: make([]int32, n), writing: make([]bool, n),
+	}
 	if opt.Overhead.Byte > 0 {
 		s.link.rate = 1 / opt.Overhead.Byte
 	}
@@ -120,8 +130,8 @@ func (s *simulation) classify(needs bool) error {
 	return nil
 }
 
-// fits reports whether any host, when idle, has that many cores and that much
-// memory.
+// fits reports whether any host, when idle, has that many cores and that much memory. A task
+// that fits none would wait for ever.
 func (s *simulation) fits(cores float64, memory Bytes) bool {
 	for i := range s.host {
 		if h := &s.host[i]; h.cores >= cores && h.memory >= memory {
@@ -160,7 +170,8 @@ func (s *simulation) run() *Schedule {
 	}
 }
 
-// release makes a task ready, after the delay of a level.
+// release makes a task ready after the delay of a level. Every task that its predecessors have
+// kept waiting pays it once.
 func (s *simulation) release(t int32) {
 	if s.overhead.Level > 0 {
 		// Releases happen in order of time and the delay is the same for
@@ -180,6 +191,7 @@ func (s *simulation) ready(t int32) {
 	c := &s.cls[s.of[t]]
 	c.ready = append(c.ready, t)
 	i := len(c.ready) - 1
+	// Invariant: c.ready is a heap by prior but for t, which belongs at i or above.
 	for i > 0 && s.prior(t, c.ready[(i-1)/2]) {
 		c.ready[i] = c.ready[(i-1)/2]
 		i = (i - 1) / 2
@@ -187,7 +199,8 @@ func (s *simulation) ready(t int32) {
 	c.ready[i] = t
 }
 
-// prior reports whether ready task a is to start before b.
+// prior reports whether ready task a is to start before b: by rank if the policy has one, and
+// else, and of equal ranks, by which became ready first.
 func (s *simulation) prior(a, b int32) bool {
 	if s.rank != nil && s.rank[a] != s.rank[b] {
 		return s.rank[a] > s.rank[b]
@@ -195,7 +208,7 @@ func (s *simulation) prior(a, b int32) bool {
 	return s.seq[a] < s.seq[b]
 }
 
-// take takes the first task by priority off a class that has one.
+// take takes the first task by priority off a class that has one, and leaves the rest a heap.
 func (s *simulation) take(c *class) int32 {
 	h := c.ready
 	t, x := h[0], h[len(h)-1]
@@ -239,7 +252,8 @@ func (s *simulation) place() {
 	}
 }
 
-// room returns the fastest machine with room for a task of class c, or -1.
+// room returns the fastest machine that has room for a task of class c and is up, the first of
+// equals, or -1. Cost: the hosts; there are as many as slots.
 func (s *simulation) room(c *class) int {
 	best := -1
 	for i := range s.host {
@@ -267,7 +281,8 @@ func (s *simulation) start(t, on int32) {
 	s.compute(t)
 }
 
-// compute begins the run time of a task whose input is there.
+// compute begins the run time of a task whose input is there. A fast machine shortens what a
+// task costs beside its run time too.
 func (s *simulation) compute(t int32) {
 	on := s.sched.Slot[t]
 	end := s.now + (s.overhead.scale()*s.w.Tasks[t].Run+s.overhead.Task)/s.host[on].speed
@@ -289,7 +304,8 @@ func (s *simulation) nextEvent() Seconds {
 	return min(at, s.now+s.link.next())
 }
 
-// handle deals with every event of this moment.
+// handle deals with every event of this moment, before any task is placed: a task that becomes
+// ready now competes with those that were ready before.
 func (s *simulation) handle() {
 	for s.dueHead < len(s.due) && s.due[s.dueHead].end <= s.now {
 		s.ready(s.due[s.dueHead].task)

@@ -125,8 +125,10 @@ func TestSimulateSite(t *testing.T) {
 		{"cores fit", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 4}}}, 10},
 		{"memory", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 8, Memory: 1500}}}, 20},
 		{"speed", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 2, Speed: 2}, {Count: 1, Cores: 2}}}, 10},
-		{"fast first", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 2},
-			{Count: 2, Cores: 2, Speed: 5}}}, 2},
+		{"fast first", 0, SimOptions{Machines: []MachineGroup{
+			{Count: 1, Cores: 2},
+			{Count: 2, Cores: 2, Speed: 5},
+		}}, 2},
 		{"start-up", 0, SimOptions{Machines: []MachineGroup{{Count: 1, Cores: 4, StartUp: 90}}}, 100},
 	} {
 		s, err := Simulate(pair(t, 2, 1000), tt.slots, tt.opt)

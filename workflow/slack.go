@@ -65,7 +65,8 @@ func newAssignment(g *Graph, run []Seconds, slots int, level []int32) *assignmen
 	return a
 }
 
-// cost is Eq. 3 for a level with n tasks.
+// cost is Eq. 3 for a level with n tasks: the work shared by the slots that it can use, or the
+// longest task if that takes longer.
 func (a *assignment) cost(n int, sum, longest Seconds) Seconds {
 	if n == 0 {
 		return 0
@@ -108,7 +109,8 @@ func (a *assignment) total() Seconds {
 	return sum
 }
 
-// improve moves tasks until no single move helps.
+// improve moves tasks until no single move helps, or for slackPasses passes over all of them.
+// Each move lowers the total, so that it ends at a local minimum.
 func (a *assignment) improve() {
 	order := a.g.Order()
 	for pass := range slackPasses {
@@ -126,7 +128,8 @@ func (a *assignment) improve() {
 	}
 }
 
-// window returns the first and last level that task t can have now.
+// window returns the first and the last level that task t can have now: after its predecessors
+// and before its successors. Its own level is always among them.
 func (a *assignment) window(t int32) (lo, hi int32) {
 	hi = int32(a.g.Depth()) - 1
 	for _, p := range a.g.Preds(int(t)) {

@@ -80,7 +80,8 @@ func TestParseMachines(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, bad := range []string{
-		"", "4", "4x", "x8", "0x8", "-1x8", "4x0", "4x-1", "4xNaN", "4x8:", "4x8:lots", "4x8:-1GB", "1.5x2", "2000000x1", "1x1e9",
+		"", "4", "4x", "x8", "0x8", "-1x8", "4x0", "4x-1", "4xNaN", "4x8:", "4x8:lots", "4x8:-1GB",
+		"1.5x2", "2000000x1", "1x1e9",
 	} {
 		if got, err := ParseMachines([]string{bad}); err == nil || !strings.Contains(err.Error(), "COUNTxCORES") {
 			t.Errorf("%q: %+v, %v", bad, got, err)

@@ -22,14 +22,18 @@ const (
 	numTerms
 )
 
-var termNames = [numTerms]string{"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
-	"wave_s", "scale"}
+var termNames = [numTerms]string{
+	"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
+	"wave_s", "scale",
+}
 
 // termScale is how large a coefficient is thought to be before anything is
 // known: the root mean square over the calibrations of the open public
 // executions, to one digit. It matters when there is one configuration only.
-var termScale = [numTerms]float64{Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100,
-	WorkPerNode: 0.5, PerWave: 30, Scale: 1}
+var termScale = [numTerms]float64{
+	Start: 300, PerLevel: 30, PerTask: 3, PerGB: 30, TaskPerNode: 30, GBPerNode: 100,
+	WorkPerNode: 0.5, PerWave: 30, Scale: 1,
+}
 
 // String returns the term's name as it is stored.
 func (t Term) String() string {
@@ -175,6 +179,9 @@ func usedMachines(w *Workflow) int {
 
 // levelSpan is Eq. 3 summed over the levels, each of which takes at least the
 // time of least, and their waves.
+//
+// A level with fewer tasks than slots takes as long as its longest task; any other is as long
+// as its work shared by all slots, if that is more.
 func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves float64) {
 	for n, l := range levels {
 		if l.Tasks > 0 {
@@ -188,7 +195,8 @@ func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves 
 // placedSpan is levelSpan with each machine by itself: a level takes as long as
 // the machine that is last.
 func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds,
-	waves float64) {
+	waves float64,
+) {
 	at := make([][]Level, len(w.Machines)+1)
 	for m := range at {
 		at[m] = make([]Level, len(levels))
@@ -219,14 +227,16 @@ func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least
 	return span, waves
 }
 
-// candidate is a form of model: terms beside a compute model.
+// candidate is a form of model: terms with coefficients beside a way to count slots. fixed
+// says that the levels' makespans enter as they are, with the factor 1.
 type candidate struct {
 	terms []Term
 	model int  // index in computeModels
 	fixed bool // the span counts as it is, without Scale
 }
 
-// row sets x to the terms' values for f and returns what has no coefficient.
+// row sets x to the terms' values for f and returns what has no coefficient, in seconds: the
+// levels' makespans if they are fixed, else 0.
 func (c *candidate) row(f *features, x []float64) Seconds {
 	for i, t := range c.terms {
 		switch t {
@@ -244,8 +254,8 @@ func (c *candidate) row(f *features, x []float64) Seconds {
 	return 0
 }
 
-// predict returns the makespan of f under coefficients theta, at least 1 s, so
-// that it has a logarithm.
+// predict returns the makespan of f under coefficients theta. It is at least 1 s, so that it
+// has a logarithm: a fit without the levels' makespans can come out at 0.
 func (c *candidate) predict(f *features, theta []float64) Seconds {
 	var buf [4]float64
 	x := buf[:len(c.terms)]
@@ -271,8 +281,8 @@ func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 	return m
 }
 
-// predictModels returns the weighted geometric mean of the models for which use,
-// if not nil, is true.
+// predictModels returns the weighted geometric mean of the models for which use is true, or of
+// all if use is nil. Their errors are errors of ratio, so that logarithms are averaged.
 func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) Seconds {
 	compute := computeModels()
 	sum, total := 0.0, 0.0
@@ -334,7 +344,8 @@ func candidates() []candidate {
 	return out
 }
 
-// subsets returns the subsets of pool of at most n terms.
+// subsets returns the subsets of pool of at most n terms, the empty one first. The order is
+// fixed: models of equal scores are averaged in it.
 func subsets(pool []Term, n int) [][]Term {
 	out := [][]Term{nil}
 	for i, t := range pool {

@@ -11,10 +11,6 @@ type VaryOptions struct {
 	Error   float64 // run times are multiplied by a factor uniform in [1-Error, 1+Error]
 	Samples int     // sets of run times; 0 counts as 100, as in the paper
 	Seed    uint64
-	// Sources are sets of run times to start from, one after the other, each
-	// Samples times; nil means those of the workflow. Fig. 4 starts from
-	// several recorded executions of one workflow.
-	Sources [][]Seconds
 }
 
 // A Spread summarises the predictions for one number of slots.
@@ -36,46 +32,39 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 		return nil, err
 	}
 	return vary(w, leveler, slots, opt, func(levels []Level,
-		n int) Seconds {
+		n int,
+	) Seconds {
 		return overhead.Makespan(levels, n)
 	}), nil
 }
 
 // vary is Vary for any prediction of a makespan from levels. Run times are drawn
-// in the order of sources, samples and tasks, so that more slots do not change
+// in the order of samples and tasks, so that more slots do not change
 // what is drawn.
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
 	samples := opt.Samples
 	if samples == 0 {
 		samples = 100
 	}
-	sources := opt.Sources
-	if sources == nil {
-		sources = [][]Seconds{w.Runs()}
-	}
 	rng := rand.New(rand.NewPCG(opt.Seed, 0x5e7f))
 	_, fixed := leveler.(FixedLeveler)
 	var level []int32
 	out := make([]Spread, len(slots))
 	run := make([]Seconds, len(w.Tasks))
-	for _, src := range sources {
-		if len(src) != len(run) {
-			panic("workflow: slice length mismatch")
+	src := w.Runs()
+	for range samples {
+		for i, r := range src {
+			run[i] = r * (1 + opt.Error*(2*rng.Float64()-1))
 		}
-		for range samples {
-			for i, r := range src {
-				run[i] = r * (1 + opt.Error*(2*rng.Float64()-1))
+		var levels []Level
+		for i, n := range slots {
+			if !fixed || level == nil {
+				level = leveler.Level(w.Graph, run, n)
 			}
-			var levels []Level
-			for i, n := range slots {
-				if !fixed || level == nil {
-					level = leveler.Level(w.Graph, run, n)
-				}
-				if !fixed || levels == nil {
-					levels = Profile(w, run, level)
-				}
-				out[i].Predictions = append(out[i].Predictions, predict(levels, n))
+			if !fixed || levels == nil {
+				levels = Profile(w, run, level)
 			}
+			out[i].Predictions = append(out[i].Predictions, predict(levels, n))
 		}
 	}
 	for i := range out {
@@ -127,28 +116,76 @@ func (s *Spread) Share(real Seconds, limit float64) float64 {
 	return float64(n) / float64(len(s.Predictions))
 }
 
-// Range predicts the makespan on a number of slots from each of several recorded
-// executions of one workflow, divided by the sum of that execution's run times,
-// and returns the least and the greatest (Fig. 3: real measurements lie between
-// them). It panics if there are no executions.
-func Range(runs []*Workflow, leveler Leveler, overhead Overhead, slots int) (low, high float64, err error) {
+// Average predicts the makespan for each number of slots from each of several
+// recorded executions, with random errors in their run times, and sums up all
+// predictions for a number of slots together (Fig. 4: 900 predictions from nine
+// executions of Montage). Each execution has a seed of its own, counted up from
+// opt.Seed. The executions need not have the same tasks: clustered ones differ. It
+// panics if there are none.
+func Average(runs []*Workflow, leveler Leveler, overhead Overhead, slots []int, opt VaryOptions) ([]Spread, error) {
+	return average(runs, opt, func(w *Workflow, opt VaryOptions) ([]Spread, error) {
+		return Vary(w, leveler, overhead, slots, opt)
+	})
+}
+
+// Average is [Average] with the calibration's prediction of each execution: random
+// errors change it by the factor by which they change that of the overhead which is
+// closest to the calibration (see BestOverhead).
+func (c *Calibration) Average(runs []*Workflow, leveler Leveler, slots []int, opt VaryOptions) ([]Spread, error) {
+	return average(runs, opt, func(w *Workflow, opt VaryOptions) ([]Spread, error) {
+		overhead := c.BestOverhead(slots[0])
+		all, err := Vary(w, leveler, overhead, slots, opt)
+		if err != nil {
+			return nil, err
+		}
+		point, err := NewLevelModel(w, leveler, overhead)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			n := all[i].Slots
+			x, err := point.Makespan(n)
+			if err != nil {
+				return nil, err
+			}
+			p, err := c.Predict(w, leveler, n)
+			if err != nil {
+				return nil, err
+			}
+			if x > 0 {
+				for k := range all[i].Predictions {
+					all[i].Predictions[k] *= p.Makespan / x
+				}
+			}
+		}
+		return all, nil
+	})
+}
+
+// average sums up what vary predicts from each execution with a seed of its own.
+func average(runs []*Workflow, opt VaryOptions, vary func(*Workflow, VaryOptions) ([]Spread, error)) ([]Spread, error) {
 	if len(runs) == 0 {
 		panic("workflow: no executions")
 	}
-	low, high = math.Inf(1), math.Inf(-1)
+	var all []Spread
 	for _, w := range runs {
-		m, err := NewLevelModel(w, leveler, overhead)
+		s, err := vary(w, opt)
 		if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
-		p, err := m.Makespan(slots)
-		if err != nil {
-			return 0, 0, err
+		opt.Seed++
+		if all == nil {
+			all = s
+			continue
 		}
-		p /= w.Work()
-		low, high = min(low, p), max(high, p)
+		for i := range all {
+			all[i].Predictions = append(all[i].Predictions, s[i].Predictions...)
+		}
 	}
-	return low, high, nil
+	for i := range all {
+		all[i].summarise()
+	}
+	return all, nil
 }
 
 // kneeGain is what more slots must save to be worth having: one part in

@@ -51,12 +51,11 @@ func TestVaryUniform(t *testing.T) {
 	}
 }
 
-// TestVarySources checks that each set of run times is the start of as many
-// predictions, in turn, and that the workflow's own are then not used (Fig. 4).
-func TestVarySources(t *testing.T) {
-	w := tasks(t, "a:1000 b:1000<a")
-	sources := [][]Seconds{{1, 2}, {10, 20}, {100, 200}}
-	s, err := Vary(w, TopDown{}, Overhead{}, []int{1, 2}, VaryOptions{Samples: 2, Sources: sources})
+// TestAverage checks that the predictions from all executions are summed up
+// together, from one seed each, whatever tasks these have (Fig. 4).
+func TestAverage(t *testing.T) {
+	runs := []*Workflow{tasks(t, "a:1 b:2<a"), tasks(t, "a:10 b:20<a"), tasks(t, "a:100 b:100<a c:100<b")}
+	s, err := Average(runs, TopDown{}, Overhead{}, []int{1, 2}, VaryOptions{Samples: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,20 +67,60 @@ func TestVarySources(t *testing.T) {
 			t.Errorf("%d slots: mean %v, from %v to %v", x.Slots, x.Mean, x.Min, x.Max)
 		}
 	}
-	s, err = Vary(w, Slack{}, Overhead{}, []int{2}, VaryOptions{Error: 0.1, Samples: 40, Sources: sources})
-	if err != nil || len(s[0].Predictions) != 120 {
+	same := []*Workflow{runs[0], runs[0]}
+	s, err = Average(same, Slack{}, Overhead{Start: 1}, []int{2}, VaryOptions{Error: 0.1, Samples: 40, Seed: 7})
+	if err != nil || len(s[0].Predictions) != 80 {
 		t.Fatalf("%v, %v", s, err)
 	}
-	for i, x := range s[0].Predictions {
-		if want := s[0].Predictions[i/40*40] / 3; x < want*0.8 || math.Abs(math.Log10(x/3)-float64(i/40)) > 0.05 {
-			t.Errorf("prediction %d is %v", i, x)
+	if p := s[0].Predictions; slices.Equal(p[:40], p[40:]) {
+		t.Error("two executions have the same random errors")
+	}
+	first, err := Vary(runs[0], Slack{}, Overhead{Start: 1}, []int{2}, VaryOptions{Error: 0.1, Samples: 40, Seed: 8})
+	if err != nil || !slices.Equal(first[0].Predictions, s[0].Predictions[40:]) {
+		t.Errorf("the second execution has not the next seed (%v)", err)
+	}
+	c := &Calibration{NodeCores: 1, Models: []WeightedModel{
+		{Weight: 1, Compute: ComputeModel{Share: 1}, Terms: []Coefficient{{Start, 50}, {Scale, 1}}},
+	}}
+	s, err = c.Average(runs, TopDown{}, []int{1, 2}, VaryOptions{Samples: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range s[1].Predictions {
+		if want, err := c.Predict(runs[i], TopDown{}, 2); err != nil || math.Abs(x-want.Makespan) > 1e-9 {
+			t.Errorf("calibrated, without errors: %v, want %v (%v)", x, want.Makespan, err)
 		}
 	}
-	if !panics(func() { _, _ = Vary(w, TopDown{}, Overhead{}, []int{1}, VaryOptions{Sources: [][]Seconds{{1}}}) }) {
-		t.Error("a source with too few run times: no panic")
+	if !panics(func() { _, _ = Average(nil, TopDown{}, Overhead{}, []int{1}, VaryOptions{}) }) {
+		t.Error("no executions: no panic")
 	}
-	if _, err := Vary(tasks(t, "a:NaN"), TopDown{}, Overhead{}, []int{1}, VaryOptions{}); err == nil {
+	if _, err := Average([]*Workflow{tasks(t, "a:NaN")}, TopDown{}, Overhead{}, []int{1}, VaryOptions{}); err == nil {
 		t.Error("a missing run time is varied")
+	}
+}
+
+// TestPlanMean checks that a plan with random run times shows their mean, not the
+// makespan of the run times as they are: of four tasks side by side the longest is
+// longer than a task on average.
+func TestPlanMean(t *testing.T) {
+	w := tasks(t, "a:100 b:100 c:100 d:100")
+	opt := PlanOptions{Slots: []int{1, 4}, Levelers: Levelers()[:1], Vary: VaryOptions{Error: 0.1, Samples: 500, Seed: 5}}
+	p, err := MakePlan(w, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Vary(w, TopDown{}, Overhead{}, opt.Slots, opt.Vary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range p.Estimates {
+		if math.Abs(e.Makespan-s[i].Mean) > 1e-9 || math.Abs(e.Low-s[i].Low) > 1e-9 || math.Abs(e.High-s[i].High) > 1e-9 {
+			t.Errorf("%+v, want the mean %v, %v to %v", e, s[i].Mean, s[i].Low, s[i].High)
+		}
+	}
+	// The mean of the greatest of four uniform on [0.9, 1.1] is 0.9 + 0.2·4/5.
+	if m := p.Estimates[1].Makespan; math.Abs(m-106) > 0.6 {
+		t.Errorf("on four slots %v s, want 106", m)
 	}
 }
 
@@ -187,13 +226,23 @@ func TestKneeLimit(t *testing.T) {
 // TestRangeErrors checks what cannot be a range.
 func TestRangeErrors(t *testing.T) {
 	w := tasks(t, "a:1")
-	if _, _, err := Range([]*Workflow{w, tasks(t, "a:NaN")}, TopDown{}, Overhead{}, 1); err == nil {
+	plain := ByLevels(TopDown{}, Overhead{})
+	if _, err := Range([]*Workflow{w, tasks(t, "a:NaN")}, []int{1}, plain); err == nil {
 		t.Error("a missing run time has a range")
 	}
-	if _, _, err := Range([]*Workflow{w}, TopDown{}, Overhead{}, 0); err == nil {
-		t.Error("no slots have a range")
+	if _, err := Range([]*Workflow{w, tasks(t, "a:0")}, []int{1}, plain); err == nil {
+		t.Error("an execution without work has a range")
 	}
-	if !panics(func() { _, _, _ = Range(nil, TopDown{}, Overhead{}, 1) }) {
+	c := &Calibration{NodeCores: 1, Models: []WeightedModel{{Weight: 1, Terms: []Coefficient{{Start, 1}}}}}
+	for _, model := range []func(*Workflow) (Estimator, error){plain, c.Estimator(TopDown{})} {
+		if _, err := Range([]*Workflow{w}, []int{0}, model); err == nil {
+			t.Error("no slots have a range")
+		}
+	}
+	if r, err := Range([]*Workflow{w}, []int{3}, c.Estimator(TopDown{})); err != nil || r[0].Low != 1 || r[0].High != 1 {
+		t.Errorf("a calibration of one second for a second of work: %+v, %v", r, err)
+	}
+	if !panics(func() { _, _ = Range(nil, []int{1}, plain) }) {
 		t.Error("no executions: no panic")
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/table"
 )
 
 type benchFlags struct {
@@ -82,7 +81,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
 	rep, err := bench.Run(cmd.Context(), o)
 	status.Close()
-	return printed(err, f.json, s.out, rep, writeBench)
+	return printed(err, f.json, s.out, rep, bench.Report.Write)
 }
 
 // budgets reads the three budget flags, of which at least one is given.
@@ -167,9 +166,9 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 		return err
 	}
 	add := func(p *setup.Problem, suffix string) error {
-		b := benchProblem(p, p.Name()+suffix)
-		if err := findOptimum(b, file); err != nil {
-			return err
+		b, err := bench.Recorded(p.Name()+suffix, p.Table, p.Space, p.Goal, p.Interval(), config.Grows)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
 		o.Problems = append(o.Problems, *b)
 		return nil
@@ -183,9 +182,9 @@ func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) 
 			return err
 		}
 		for _, l := range limits {
-			limited, err := l.limit(p)
+			limited, err := p.AtPercentile(l.metric, l.percentile)
 			if err != nil {
-				return err
+				return usagef("--limit %s: %w", l.metric, err)
 			}
 			if err := add(limited, l.suffix()); err != nil {
 				return err
@@ -217,101 +216,15 @@ func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
 	return def, nil
 }
 
-func benchProblem(p *setup.Problem, name string) *bench.Problem {
-	return &bench.Problem{
-		Name: name, Space: p.Space, Goal: p.Goal, Interval: p.Interval(), Median: p.Table.MedianElapsed(),
-		True: bench.Truth(p.Table, p.Goal),
-		Replay: func(uint64) (assay.Runner, assay.Clock) {
-			clock := &table.SimClock{}
-			return table.NewReplay(p.Table, clock, config.Grows), clock
-		},
-	}
-}
-
-// findOptimum sets the least and the greatest value of the feasible rows.
-func findOptimum(b *bench.Problem, file string) error {
-	found := false
-	for c := range b.Space.All() {
-		v, ok := b.True(c)
-		if !ok {
-			continue
-		}
-		if !found || v < b.Optimum {
-			b.Optimum = v
-		}
-		if !found || v > b.Worst {
-			b.Worst = v
-		}
-		found = true
-	}
-	if !found {
-		return fmt.Errorf("%s: %w: no row of the table is within the limits", file, assay.ErrEmpty)
-	}
-	if b.Optimum == 0 {
-		return usagef("%s: the optimum is 0, so that there is no relative error", file)
-	}
-	return nil
-}
-
-// writeBench prints a report as tables.
-func writeBench(w io.Writer, r bench.Report) error {
-	t := report.NewTable(palette(w), "study", "method", "budget", ">error %", "95 %", ">median %", ">trials", ">completed", ">overhead ms")
-	for _, row := range r.Rows {
-		t.Add(row.Study, row.Method, showBudget(row.Budget), percent(row.Mean), percent(row.CI95[0])+" – "+percent(row.CI95[1]), percent(row.Median),
-			fmt.Sprintf("%.1f", row.Trials), fmt.Sprintf("%.1f", row.Completed), fmt.Sprintf("%.2f", row.OverheadMSPerTrial))
-	}
-	if err := t.Write(w); err != nil {
-		return err
-	}
-	g := report.NewTable(palette(w), "geometric mean", "method", "budget", ">error %", "95 %")
-	for _, row := range r.Geomean {
-		g.Add(fmt.Sprintf("%d studies, %d seeds", len(r.Studies), r.Seeds), row.Method, showBudget(row.Budget), percent(row.RE), percent(row.CI95[0])+" – "+percent(row.CI95[1]))
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return g.Write(w)
-}
-
-func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
-
-func showBudget(b bench.BudgetAt) string {
-	switch b.Kind {
-	case "trials":
-		return fmt.Sprintf("%g trials", b.Value)
-	case "budget-x":
-		return fmt.Sprintf("%g × median", b.Value)
-	}
-	return report.Seconds(b.Value)
-}
-
 // printed prints the result of an experiment as JSON or for people, unless it failed.
-func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(io.Writer, T) error) error {
+func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(T, io.Writer, report.Palette) error) error {
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
 		return writeJSON(w, result)
 	}
-	return text(w, result)
-}
-
-// writeTables prints a table for each block of rows that stand together and have the
-// same name, with an empty line between them.
-func writeTables[T any](w io.Writer, rows []T, name func(T) string, table func(rows []T) *report.Table) error {
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && name(rows[n]) == name(rows[0]) {
-			n++
-		}
-		if err := table(rows[:n]).Write(w); err != nil {
-			return err
-		}
-		if rows = rows[n:]; len(rows) > 0 {
-			fmt.Fprintln(w)
-		}
-	}
-	return nil
+	return text(result, w, palette(w))
 }
 
 // writeJSON writes v as one line of JSON.

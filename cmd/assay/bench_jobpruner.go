@@ -12,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/lab/jobpruner"
-	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/table"
 )
 
@@ -26,6 +24,8 @@ type benchJobprunerFlags struct {
 	reuse             string
 	budget            string
 	methods           string
+	rule              string
+	surrogate         string
 	json              bool
 }
 
@@ -42,6 +42,9 @@ found is from the optimum, and how much of the space was pruned.
   size of the knowledge base (Table II, Fig. 9)   --kb, with the automatic alpha
   uses of the knowledge base   --use: first (the best of the most similar study, after
             5 trials), prior (what tune --prior does: transfer and pruning), transfer
+  the algorithm as printed   --rule published: a value goes for one bad trial, nothing
+            is exempt, nothing comes back; --surrogate says what both studies are
+            compared by, knn (the paper's), linear, cubic or spline
 
 The environments are told apart by the columns in the study's replay.where, or by
 --environment. Budgets are in per cent of the configurations. Intervals are 95 %
@@ -55,6 +58,9 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 		"columns that tell the environments apart (default those of replay.where)")
 	fl.StringVar(&f.alpha, "alpha", "0,0.6,0.9,0.99,auto", "aggressiveness of the pruning; 0 for none")
 	fl.StringVar(&f.kb, "kb", "0,5,10,15,all", "sizes of the knowledge base, drawn at random")
+	fl.StringVar(&f.rule, "rule", "guarded", "how values are left out: guarded, published, or both with a comma")
+	fl.StringVar(&f.surrogate, "surrogate", "",
+		"what both studies are compared by: knn, linear, cubic, spline (default that of the rule)")
 	fl.StringVar(&f.reuse, "use", "first,prior", "other uses of the knowledge base: first, prior, transfer; or none")
 	fl.StringVar(&f.budget, "budget", "2,5,10", "trials, in % of the configurations")
 	fl.StringVar(&f.methods, "methods", "pso,sa", "searchers")
@@ -95,7 +101,7 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 		rep.DataSets, rep.Rows = append(rep.DataSets, d.Set()), append(rep.Rows, rows...)
 	}
 	status.Close()
-	return printed(nil, f.json, s.out, rep, writeJobpruner)
+	return printed(nil, f.json, s.out, rep, jobpruner.Report.Write)
 }
 
 // read fills the options from the flags that are lists.
@@ -103,6 +109,7 @@ func (f *benchJobprunerFlags) read() (err error) {
 	c := jobpruner.Choices{
 		Methods: slices.Collect(items(f.methods)), Alpha: slices.Collect(items(f.alpha)),
 		KB: slices.Collect(items(f.kb)), Use: slices.Collect(items(f.reuse)),
+		Rules: slices.Collect(items(f.rule)), Surrogates: slices.Collect(items(f.surrogate)),
 	}
 	if len(c.Methods) == 0 {
 		return usagef("no method is given: --methods pso,sa")
@@ -149,37 +156,4 @@ func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 		return nil, usagef("%s: %w", file, err)
 	}
 	return d, nil
-}
-
-// writeJobpruner prints the tables.
-func writeJobpruner(w io.Writer, r jobpruner.Report) error {
-	t := report.NewTable(palette(w), "data set", ">environments", ">mean best NCC", ">mean best rank correlation",
-		">least")
-	for _, s := range r.DataSets {
-		t.Add(s.Name, fmt.Sprint(len(s.Environments)), fmt.Sprintf("%.4f", stats.Mean(s.NCC)),
-			fmt.Sprintf("%.2f", stats.Mean(s.Rank)), fmt.Sprintf("%.2f", slices.Min(s.Rank)))
-	}
-	if err := t.Write(w); err != nil {
-		return err
-	}
-	hundredths := func(x float64) string { return fmt.Sprintf("%.2f", 100*x) } // of a per cent
-	for _, part := range r.Parts() {
-		t := report.NewTable(palette(w), "data set", "method", "use", "alpha", "kb", ">budget %", ">trials",
-			">error %", "95 %", ">to none", "95 %", ">similar", ">pruned %")
-		for _, row := range part.Rows {
-			similar := "–"
-			if row.SimRatio > 0 || row.Similar > 0 {
-				similar = fmt.Sprintf("%.2f", row.SimRatio)
-			}
-			t.Add(row.DataSet, row.Method, row.Use, row.Alpha, row.KB, fmt.Sprintf("%g", row.Budget),
-				fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
-				hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
-				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned))
-		}
-		fmt.Fprintf(w, "\n%s\n", part.Title)
-		if err := t.Write(w); err != nil {
-			return err
-		}
-	}
-	return nil
 }

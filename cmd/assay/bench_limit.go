@@ -2,13 +2,8 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/stats"
 )
 
 // A percentileLimit is a limit on a metric at a percentile of its recorded
@@ -40,28 +35,3 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 
 // suffix tells the study with this limit from others.
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
-
-// limit returns the problem of a recorded table with the limit.
-func (l percentileLimit) limit(p *setup.Problem) (*setup.Problem, error) {
-	metric := assay.Goal{Metric: l.metric}
-	var values []float64
-	for _, c := range p.Table.Configs {
-		m, ok := p.Table.Mean(c)
-		if !ok || m.ExitCode != 0 {
-			continue
-		}
-		if v, err := metric.Value(m); err == nil {
-			values = append(values, v)
-		}
-	}
-	if len(values) == 0 {
-		return nil, usagef("--limit %s: the table of %s has no such metric", l.metric, p.Definition.Replay.File)
-	}
-	most := stats.Quantile(values, l.percentile/100)
-	limited, study := *p, *p.Definition
-	study.SubjectTo = append(slices.Clip(study.SubjectTo), fmt.Sprintf("%s <= %s", l.metric, strconv.FormatFloat(most, 'g', -1, 64)))
-	limited.Definition = &study
-	var err error
-	limited.Goal, err = study.Goal()
-	return &limited, err
-}

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	lab "github.com/assay-run/assay/internal/lab/nimo"
-	"github.com/assay-run/assay/internal/report"
 )
 
 type benchNimoFlags struct {
@@ -75,7 +73,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 		f.Pool.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d searches", done, total)) }
 		cells, err := lab.Compare(ctx, tables, f.Options)
 		status.Close()
-		return printed(err, f.json, s.out, cells, writeNimoData)
+		return printed(err, f.json, s.out, cells, lab.WriteData)
 	}
 	entries, err := lab.Experiments(slices.Collect(items(f.experiment)))
 	if err != nil {
@@ -91,48 +89,5 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 		cells = append(cells, c)
 	}
 	status.Close()
-	return printed(nil, f.json, s.out, cells, writeNimo)
-}
-
-// writeNimo prints a table for each experiment.
-func writeNimo(w io.Writer, cells []lab.Cell) error {
-	return writeTables(w, cells, func(c lab.Cell) string { return c.Experiment }, func(cells []lab.Cell) *report.Table {
-		titles := []string{"program", cells[0].Experiment}
-		for _, m := range cells[0].Minutes {
-			titles = append(titles, ">"+fmt.Sprint(m))
-		}
-		titles = append(titles, ">min to 10 %", ">runs", ">of training", ">final", ">min", ">runs")
-		t := report.NewTable(palette(w), titles...)
-		for _, c := range cells {
-			row := []string{c.Program, c.Method}
-			for _, e := range c.Errors {
-				row = append(row, cellText(e, "%.1f"))
-			}
-			for _, x := range []*float64{c.To10, c.Runs10, c.WithoutScreening} {
-				row = append(row, cellText(x, "%.0f"))
-			}
-			t.Add(append(row, fmt.Sprintf("%.1f", c.Final), fmt.Sprintf("%.0f", c.FinalMinutes),
-				fmt.Sprintf("%.0f", c.FinalRuns))...)
-		}
-		return t
-	})
-}
-
-func cellText(x *float64, format string) string {
-	if x == nil {
-		return "-"
-	}
-	return fmt.Sprintf(format, *x)
-}
-
-func writeNimoData(w io.Writer, cells []lab.DataCell) error {
-	t := report.NewTable(palette(w), "data", ">programs", ">time", ">auto", ">random", ">random, linear", ">ratio",
-		"95 %", ">auto runs", ">random runs", ">all at once")
-	text := func(x float64) string { return fmt.Sprintf("%.1f", x) }
-	for _, c := range cells {
-		t.Add(c.Set, fmt.Sprint(c.Programs), fmt.Sprintf("%.0f %%", 100*c.Share), text(c.Auto), text(c.Random),
-			text(c.Linear), fmt.Sprintf("%.2f", c.Ratio), fmt.Sprintf("%.2f – %.2f", c.CI95[0], c.CI95[1]),
-			text(c.AutoRuns), text(c.RandRuns), text(c.All))
-	}
-	return t.Write(w)
+	return printed(nil, f.json, s.out, cells, lab.Write)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/lab/pro"
-	"github.com/assay-run/assay/internal/report"
 )
 
 type benchProFlags struct {
@@ -93,7 +91,7 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 	defer status.Close()
 	cells, err := e.Run(ctx, f.jobs, func(done, total int) { status.Set(fmt.Sprintf("%d of %d cells", done, total)) })
 	status.Close()
-	return printed(err, f.json, s.out, cells, writePro)
+	return printed(err, f.json, s.out, cells, pro.Write)
 }
 
 // read fills the options from the flags that are lists.
@@ -131,28 +129,4 @@ func (f *benchProFlags) read() (err error) {
 		f.Noise = append(f.Noise, n)
 	}
 	return nil
-}
-
-// writePro prints the cells as tables, one for each experiment.
-func writePro(w io.Writer, cells []pro.Cell) error {
-	return writeTables(w, cells, func(c pro.Cell) string { return c.Experiment }, func(cells []pro.Cell) *report.Table {
-		t := report.NewTable(palette(w), "simplex", ">size r", ">NTT", "95 %")
-		if cells[0].Experiment == "repeat" {
-			t = report.NewTable(palette(w), "noise", ">ρ", ">K", ">NTT", "95 %", ">median", "")
-		}
-		for i, c := range cells {
-			ci := fmt.Sprintf("%.3f – %.3f", c.CI95[0], c.CI95[1])
-			if c.Experiment == "simplex" {
-				t.Add(c.Simplex, fmt.Sprint(c.Size), fmt.Sprintf("%.3f", c.NTT), ci)
-				continue
-			}
-			mark := ""
-			if pro.Least(cells, i) {
-				mark = "least"
-			}
-			t.Add(c.Noise, fmt.Sprintf("%.3g", c.Rho), c.Repeat, fmt.Sprintf("%.3f", c.NTT), ci,
-				fmt.Sprintf("%.3f", c.Median), mark)
-		}
-		return t
-	})
 }

@@ -139,7 +139,7 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel.Duel, erro
 // writeDuel prints a comparison for people.
 func writeDuel(w io.Writer, o duel.Result) error {
 	unit := (&config.Study{}).Unit(o.Metric)
-	var l lines
+	var l report.Lines
 	for _, s := range []struct {
 		name string
 		side duel.Side
@@ -148,8 +148,8 @@ func writeDuel(w io.Writer, o duel.Result) error {
 		if s.side.CV != nil {
 			spread = fmt.Sprintf(", standard deviation %.2g %%", 100**s.side.CV)
 		}
-		l.add(s.name, "%s", report.ShellQuote(s.side.Command))
-		l.add("", "median %s, min %s%s", showMetric(s.side.Median, unit), showMetric(s.side.Min, unit), spread)
+		l.Add(s.name, "%s", report.ShellQuote(s.side.Command))
+		l.Add("", "median %s, min %s%s", report.Metric(s.side.Median, unit), report.Metric(s.side.Min, unit), spread)
 	}
 	end := fmt.Sprintf("%d pairs of runs", o.Pairs)
 	if o.Early {
@@ -157,20 +157,20 @@ func writeDuel(w io.Writer, o duel.Result) error {
 	}
 	switch {
 	case o.Change == nil:
-		l.add("verdict", "%s there is no relative difference (%s)", o.Verdict, end)
+		l.Add("verdict", "%s there is no relative difference (%s)", o.Verdict, end)
 	case o.Verdict == "~":
-		l.add("verdict", "~ no difference is shown: %s (%s)", showChange(duelGain(o)), end)
+		l.Add("verdict", "~ no difference is shown: %s (%s)", duelGain(o).Text(), end)
 	default:
 		what := o.Metric
 		if what == "elapsed" {
 			what = "time"
 		}
-		l.add("verdict", "B takes %s %s %s than A (%s)", showChange(duelGain(o)), o.Verdict, what, end)
+		l.Add("verdict", "B takes %s %s %s than A (%s)", duelGain(o).Text(), o.Verdict, what, end)
 	}
 	for _, text := range o.Warnings {
-		l.add("warning", "%s", text)
+		l.Add("warning", "%s", text)
 	}
-	return l.write(w)
+	return l.Write(w)
 }
 
 func duelGain(o duel.Result) *result.Gain {

@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
@@ -17,20 +15,20 @@ import (
 
 // describe says what tune would do.
 func describe(w io.Writer, p *setup.Problem) error {
-	var l lines
-	l.add("space", "%s configurations of %d parameters", p.Space.Size(), p.Space.Dim())
+	var l report.Lines
+	l.Add("space", "%s configurations of %d parameters", p.Space.Size(), p.Space.Dim())
 	for _, q := range p.Space.Params {
-		l.add("", "%s", paramText(q))
+		l.Add("", "%s", result.ParamText(q))
 	}
 	for _, r := range p.Space.Relations {
-		l.add("where", "%s", r.Text)
+		l.Add("where", "%s", r.Text)
 	}
-	l.add("objective", "%s", result.GoalText(p.Goal))
+	l.Add("objective", "%s", result.GoalText(p.Goal))
 	for _, limit := range p.Goal.Limits {
-		l.add("subject to", "%s", limit.Text)
+		l.Add("subject to", "%s", limit.Text)
 	}
 	search, stop := cmp.Or(p.Definition.Search.Name, "auto"), cmp.Or(p.Definition.Stop.Rule, "auto")
-	l.add("search", "%s, early stopping: %s, seed %d", search, stop, p.Definition.Search.Seed)
+	l.Add("search", "%s, early stopping: %s, seed %d", search, stop, p.Definition.Search.Seed)
 	first, err := p.Preview(3)
 	if err != nil {
 		return err
@@ -43,24 +41,9 @@ func describe(w io.Writer, p *setup.Problem) error {
 		if p.Program != nil {
 			text = shellLine(p, c)
 		}
-		l.add(label, "%s", text)
+		l.Add(label, "%s", text)
 	}
-	return l.write(w)
-}
-
-// paramText describes a parameter in one line.
-func paramText(q assay.Param) string {
-	switch {
-	case !q.Numeric():
-		levels := q.Levels
-		if len(levels) > 12 {
-			levels = append(levels[:10:10], fmt.Sprintf("... %d in all", len(q.Levels)))
-		}
-		return fmt.Sprintf("%s: %s %s", q.Name, q.Kind, strings.Join(levels, " "))
-	case q.Log:
-		return fmt.Sprintf("%s: %s %s..%s, logarithmic", q.Name, q.Kind, q.Text(q.Lo), q.Text(q.Hi))
-	}
-	return fmt.Sprintf("%s: %s %s..%s", q.Name, q.Kind, q.Text(q.Lo), q.Text(q.Hi))
+	return l.Write(w)
 }
 
 // shellLine returns the command of a problem for a configuration as a line for a shell in this

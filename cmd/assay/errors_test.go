@@ -12,7 +12,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/store/sqlite"
-	"github.com/assay-run/assay/internal/result"
 )
 
 func TestForPeople(t *testing.T) {
@@ -73,24 +72,6 @@ func TestDiskErrors(t *testing.T) {
 		}
 		if got := forPeople(err); got != want {
 			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
-func TestShowChange(t *testing.T) {
-	bounds := func(lo, hi float64) [2]*float64 { return [2]*float64{&lo, &hi} }
-	for _, c := range []struct {
-		g    result.Gain
-		want string
-	}{
-		{result.Gain{Change: -0.351, CI95: bounds(-0.456, -0.205), Verdict: "less"}, "35.1 % [20.5, 45.6]"},
-		{result.Gain{Change: 12.345, CI95: bounds(10, 15432), Verdict: "more"}, "1230 % [1000, 1540000]"},
-		{result.Gain{Change: 0.03, CI95: bounds(-0.9, 6.23), Verdict: "~"}, "+3 % [-90, +620]"},
-		{result.Gain{Change: -0.0921, Verdict: "~"}, "-9.2 %"},
-		{result.Gain{Change: 0, CI95: bounds(0, 0), Verdict: "~"}, "+0 % [+0, +0]"},
-	} {
-		if got := showChange(&c.g); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/explain"
 )
 
 // TestExplainStudy tunes a recorded program and asks what made it fast.
@@ -44,7 +46,7 @@ func TestExplainStudy(t *testing.T) {
 	if b, err := os.ReadFile(svg); err != nil || !strings.Contains(string(b), "threads = 8") {
 		t.Errorf("the chart: %v\n%s", err, b)
 	}
-	var got explained
+	var got explain.Output
 	if err := json.Unmarshal([]byte(assay("study", "explain", "s", "--json")), &got); err != nil {
 		t.Fatal(err)
 	}

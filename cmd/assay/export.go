@@ -4,11 +4,12 @@ import (
 	"context"
 	"io"
 
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
 func exportStudy(ctx context.Context, w io.Writer, h *setup.Store, name, format string) error {
-	r, err := readRecord(ctx, h, name)
+	r, err := result.Read(ctx, h, name)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 			if err != nil {
 				return taken(err)
 			}
-			_, err = fmt.Fprintf(s.out, "%s: %s\n", name, countsText(result.CountTrials(trials)))
+			_, err = fmt.Fprintf(s.out, "%s: %s\n", name, result.CountTrials(trials).Text())
 			return err
 		},
 	}

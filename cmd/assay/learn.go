@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -125,11 +122,11 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 	if err != nil {
 		return err
 	}
-	out := &learned{Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: space.Size()}
+	out := &result.Learned{Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: space.Size()}
 	if res.EndedBy == "search" && l.Converged() {
 		out.EndedBy = "error" // below the target
 	}
-	err = out.finish(s, l, cmp.Or(file, name+".model.json"), f.json)
+	err = finish(s, out, l, cmp.Or(file, name+".model.json"), f.json)
 	if res.EndedBy == "interrupt" {
 		return cmp.Or(err, interrupted(s.err, which))
 	}
@@ -171,35 +168,12 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) 
 	if err != nil {
 		return err
 	}
-	out := &learned{Study: from, Spent: sum.Spent.Seconds(), EndedBy: cmp.Or(sum.Ended, "record"), Assignments: space.Size()}
-	return out.finish(s, l, cmp.Or(file, from+".model.json"), f.json)
-}
-
-// learned is what assay learn prints.
-type learned struct {
-	Study       string     `json:"study"`
-	Model       string     `json:"model"`
-	Runs        int        `json:"runs"`
-	Failed      int        `json:"failed"`
-	Error       *float64   `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
-	Elsewhere   *float64   `json:"expected_error_percent"` // on assignments that were not run; likewise
-	Spent       float64    `json:"spent_s"`
-	EndedBy     string     `json:"ended_by"`
-	Limits      []limiting `json:"limits,omitempty"`
-	Assignments assay.Size `json:"-"`
-	NoIO        int        `json:"runs_without_data_flow,omitempty"`
-	different   int        // assignments that were run
-}
-
-// limiting says what the program waits for on one of the assignments that were run.
-type limiting struct {
-	At    map[string]any     `json:"at"`
-	Parts map[string]float64 `json:"parts_s"`
-	text  string
+	out := &result.Learned{Study: from, Spent: sum.Spent.Seconds(), EndedBy: cmp.Or(sum.Ended, "record"), Assignments: space.Size()}
+	return finish(s, out, l, cmp.Or(file, from+".model.json"), f.json)
 }
 
 // finish writes the model and says what it is.
-func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJSON bool) error {
+func finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, file string, asJSON bool) error {
 	m, err := l.Model()
 	if errors.Is(err, assay.ErrTooFew) {
 		fmt.Fprintln(s.err, "no run to its end: there is no model")
@@ -215,121 +189,10 @@ func (o *learned) finish(s streams, l *costmodel.ActiveLearner, file string, asJ
 	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
-	o.NoIO = withoutIO(m)
-	o.Model, o.Runs, o.Failed, o.Limits = file, len(m.Runs()), len(m.Failed()), limits(m)
-	different := map[string]bool{}
-	for _, r := range m.Runs() {
-		different[r.Config.Key()] = true
-	}
-	o.different = len(different)
-	if e := m.Error(); !math.IsNaN(e) {
-		o.Error, o.Elsewhere = &e, finite(m.Elsewhere())
-	}
+	o.Model = file
+	o.SetModel(m)
 	if asJSON {
 		return writeJSON(s.out, o)
 	}
-	return o.write(s.out, l, m)
-}
-
-// limits returns what limits the program on the runs with the least and the
-// longest time.
-func limits(m *costmodel.Model) []limiting {
-	runs := slices.SortedStableFunc(slices.Values(m.Runs()), func(a, b costmodel.Run) int { return cmp.Compare(a.Seconds, b.Seconds) })
-	var out []limiting
-	for _, r := range []costmodel.Run{runs[0], runs[len(runs)-1]} {
-		p := m.Predict(r.Config)
-		parts := partsOf(p)
-		if parts == nil || len(out) > 0 && len(runs) == 1 {
-			break
-		}
-		l := limiting{At: m.Space().Values(r.Config), Parts: map[string]float64{}, text: m.Space().Text(r.Config)}
-		for _, q := range parts {
-			l.Parts[q.name] = q.seconds
-		}
-		l.text += ": " + shares(parts)
-		out = append(out, l)
-	}
-	return out
-}
-
-// shares writes "network 62 %, compute 30 %, disk 8 %".
-func shares(parts []part) string {
-	total := 0.0
-	for _, p := range parts {
-		total += p.seconds
-	}
-	if total <= 0 {
-		return "nothing"
-	}
-	var texts []string
-	for _, p := range parts {
-		texts = append(texts, fmt.Sprintf("%s %.0f %%", p.name, 100*p.seconds/total))
-	}
-	return strings.Join(texts, ", ")
-}
-
-func (o *learned) write(w io.Writer, learner *costmodel.ActiveLearner, m *costmodel.Model) error {
-	var l lines
-	l.add("model", "%s", o.Model)
-	runs := fmt.Sprintf("%d of %s assignments", o.different, o.Assignments)
-	if o.Runs > o.different {
-		runs += fmt.Sprintf(" in %d runs", o.Runs)
-	}
-	if o.Failed > 0 {
-		runs += fmt.Sprintf(", %d failed", o.Failed)
-	}
-	l.add("runs", "%s", runs)
-	if o.Error != nil && o.Elsewhere != nil {
-		l.add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", *o.Elsewhere, *o.Error)
-	}
-	for i, at := range o.Limits {
-		label := ""
-		if i == 0 {
-			label = "limited by"
-		}
-		l.add(label, "%s", at.text)
-	}
-	addDataFlow(&l, m)
-	l.add("time", "%s", report.Seconds(o.Spent))
-	addErrorCurve(&l, learner)
-	l.add("ended by", "%s; on record as study %s", cmp.Or(learnEndings[o.EndedBy], endings[o.EndedBy], o.EndedBy), o.Study)
-	return l.write(w)
-}
-
-// learnEndings are the endings that say something else of a cost model.
-var learnEndings = map[string]string{
-	"error": "the error, which is small enough", "search": "the search, which has run every assignment that it wants", "record": "what is on record",
-}
-
-// addErrorCurve draws the estimated error against the time that runs took.
-func addErrorCurve(l *lines, learner *costmodel.ActiveLearner) {
-	if curve := errorCurve(learner); len(curve.X) > 1 {
-		l.add("error %", "against the time of the runs")
-		l.b.WriteString(report.Curve([]report.Series{curve}, 60, 8, "s", ""))
-	}
-}
-
-// addErrorCurve draws that of a study that learns a cost model.
-func (r *record) addErrorCurve(ctx context.Context, h *setup.Store, l *lines) error {
-	space, err := r.Definition.Space()
-	if err != nil {
-		return err
-	}
-	learner, err := setup.Learned(ctx, h, r.Name, r.Definition, space)
-	if err == nil {
-		addErrorCurve(l, learner)
-	}
-	return err
-}
-
-// errorCurve returns the estimated error against the time that runs took (Shivam,
-// Babu and Chase 2006, Figure 1).
-func errorCurve(l *costmodel.ActiveLearner) report.Series {
-	c := report.Series{Name: "error"}
-	for _, s := range l.Progress() {
-		if !math.IsNaN(s.Error) && !math.IsInf(s.Error, 0) {
-			c.X, c.Y = append(c.X, s.Spent), append(c.Y, s.Error)
-		}
-	}
-	return c
+	return o.Write(s.out, l)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,18 +10,6 @@ import (
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
-
-// lines is a report of labelled lines.
-type lines struct{ b strings.Builder }
-
-func (l *lines) add(label, format string, args ...any) {
-	fmt.Fprintf(&l.b, "%-11s%s\n", label, fmt.Sprintf(format, args...))
-}
-
-func (l *lines) write(w io.Writer) error {
-	_, err := io.WriteString(w, l.b.String())
-	return err
-}
 
 // palette returns the colours for w: none unless it is a terminal that wants them.
 func palette(w io.Writer) report.Palette {
@@ -46,17 +33,6 @@ func newStatus(w io.Writer) *term.Status {
 	return term.NewStatus(w, !term.Dumb(os.Getenv), term.Columns(f))
 }
 
-// showMetric returns a metric's value for people, in its unit.
-func showMetric(x float64, unit string) string {
-	switch unit {
-	case "s":
-		return report.Seconds(x)
-	case "":
-		return report.Number(x, 4)
-	}
-	return report.SI(x, unit)
-}
-
 // names writes the names of a list.
 func names[E any](list []E, name func(E) string) string {
 	var s []string
@@ -68,8 +44,6 @@ func names[E any](list []E, name func(E) string) string {
 
 // listed writes the names of the rows of a table.
 func listed(table []setup.Row) string { return strings.Join(setup.Names(table), ", ") }
-
-func seconds(d time.Duration) float64 { return d.Seconds() }
 
 // grace is how long a program has from SIGTERM to SIGKILL.
 const grace = time.Second

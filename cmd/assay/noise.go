@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/noise"
-	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/stats"
 )
 
 // noiseFlags are the flags of `assay study noise`.
@@ -54,14 +51,14 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 				if err != nil {
 					return usageError(fmt.Errorf("%s: %w", standardInput, err))
 				}
-				return f.report(s.out, n)
+				return f.print(s.out, n)
 			}
 			return sf.with(cmd.Context(), args, func(ctx context.Context, h *setup.Store, args []string) error {
 				n, err := studyNoise(ctx, h, args[0], f.Options)
 				if err != nil {
 					return err
 				}
-				return f.report(s.out, n)
+				return f.print(s.out, n)
 			})
 		},
 	}
@@ -73,33 +70,13 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 
 // studyNoise returns the noise of the repeated runs of a study.
 func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Options) (*noise.Report, error) {
-	r, err := readRecord(ctx, h, name)
+	r, err := result.Read(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}
-	var samples []noise.Sample
-	at := map[string]int{}
-	for e, err := range h.Events(ctx, name, 0) {
-		if err != nil {
-			return nil, err
-		}
-		t := e.Told
-		if t == nil {
-			t = e.Checked
-		}
-		if t == nil || t.State != assay.Done && t.State != assay.Infeasible {
-			continue
-		}
-		if err := r.Fits(*t); err != nil {
-			return nil, err
-		}
-		i, ok := at[t.Config.Key()]
-		if !ok {
-			i = len(samples)
-			at[t.Config.Key()] = i
-			samples = append(samples, noise.Sample{Config: r.Params.Text(t.Config)})
-		}
-		samples[i].Values = append(samples[i].Values, t.Value)
+	samples, err := noise.Samples(r.Runs(ctx), r.Params.Text)
+	if err != nil {
+		return nil, err
 	}
 	n, err := noise.OfSamples(samples, r.Goal.Unit, o)
 	if errors.Is(err, assay.ErrTooFew) {
@@ -109,99 +86,6 @@ func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Option
 		n.Study = name
 	}
 	return n, err
-}
-
-func (f *noiseFlags) report(w io.Writer, n *noise.Report) error {
-	if f.json {
-		return writeJSON(w, n)
-	}
-	var l lines
-	what := fmt.Sprintf("%d", n.Runs)
-	if n.Configs > 1 {
-		what += fmt.Sprintf(" of %d configurations, each divided by its configuration's median", n.Configs)
-	} else if n.Config != "" {
-		what += " of " + n.Config
-	} else if n.Ranks != nil {
-		what += fmt.Sprintf(" of %d ranks, each divided by its rank's median", n.Ranks.Ranks)
-	}
-	l.add("runs", "%s", what)
-	spread := ""
-	if n.CV != nil {
-		spread = fmt.Sprintf(", standard deviation %.3g %%", 100**n.CV)
-	}
-	l.add("value", "min %s, median %s, mean %s%s", showMetric(n.Min, n.Unit), showMetric(n.Median, n.Unit), showMetric(n.Mean, n.Unit), spread)
-	l.add("tail", "%s", n.Verdict)
-	if t := n.Truncated; t != nil && t.Index != nil {
-		l.add("truncated", "below %s: %s, index %.2f [%.2f, %.2f]", showMetric(*n.Tail.Threshold, n.Unit), t.Kind, *t.Index, orNaN(t.CI95[0]), orNaN(t.CI95[1]))
-	}
-	if n.Ranks != nil {
-		l.add("ranks", "%s", ranksText(n.Ranks, f.Difference))
-	}
-	advice := n.Advice
-	if n.RepeatPareto != nil {
-		advice += fmt.Sprintf(" (%d by the Pareto model)", *n.RepeatPareto)
-	}
-	l.add("advice", "%s", advice)
-	if err := l.write(w); err != nil {
-		return err
-	}
-	return plotTail(w, n)
-}
-
-// plotTail draws the complementary distribution of the noise, the runs less the
-// fastest, on logarithmic scales, and the line of the tail index.
-func plotTail(w io.Writer, n *noise.Report) error {
-	excess := make([]float64, len(n.Values))
-	for i, v := range n.Values {
-		excess[i] = v - n.Min
-	}
-	points := stats.LogLogTail(excess)
-	if len(points) < 3 {
-		return nil
-	}
-	all := report.Series{Name: "runs", Dots: true}
-	for _, p := range points {
-		all.X, all.Y = append(all.X, p.X), append(all.Y, p.Y)
-	}
-	series := []report.Series{all}
-	if t := n.Tail; t.Index != nil && t.Threshold != nil && *t.Threshold > n.Min {
-		from := math.Log10(*t.Threshold - n.Min)
-		at := math.Log10(float64(t.From) / float64(n.Runs))
-		line := report.Series{Name: fmt.Sprintf("slope −%.2f", *t.Index)}
-		last := slices.MaxFunc(points, func(a, b stats.Point) int { return int(math.Copysign(1, a.X-b.X)) })
-		for k := range 30 {
-			x := from + (last.X-from)*float64(k)/29
-			line.X, line.Y = append(line.X, x), append(line.Y, at-*t.Index*(x-from))
-		}
-		series = append(series, line)
-	}
-	_, err := fmt.Fprintf(w, "\nlog₁₀ P[noise > x] over log₁₀ x; noise is a run less the fastest\n%s", report.Curve(series, 64, 14, "", ""))
-	return err
-}
-
-func orNaN(x *float64) float64 {
-	if x == nil {
-		return math.NaN()
-	}
-	return *x
-}
-
-// ranksText says how alike the noise of ranks is.
-func ranksText(r *noise.Ranks, difference float64) string {
-	if r.Correlation == nil || r.IndependentRuns == nil {
-		return fmt.Sprintf("%d at %d times: some are constant", r.Ranks, r.Rows)
-	}
-	late := fmt.Sprintf("more than %.3g %% above their fastest", 100*difference)
-	if r.Late == "median" {
-		late = "above their median"
-	}
-	bound := ""
-	if r.AllLateShare == 0 {
-		bound = "at least "
-	}
-	return fmt.Sprintf("%d at %d times: rank correlation %.2f; all are %s at once in %.2g of the times, one in %.2g: "+
-		"the minimum of one run on each is worth %s%.2g independent runs [%.2g, %.2g]",
-		r.Ranks, r.Rows, *r.Correlation, late, r.AllLateShare, r.LateShare, bound, *r.IndependentRuns, orNaN(r.CI95[0]), orNaN(r.CI95[1]))
 }
 
 // standardInput is the name of the standard input in messages.
@@ -217,4 +101,11 @@ func readColumn(r io.Reader) ([]float64, error) {
 		return nil, usagef("%s: %d numbers a line, want one", standardInput, len(columns))
 	}
 	return columns[0], nil
+}
+
+func (f *noiseFlags) print(w io.Writer, n *noise.Report) error {
+	if f.json {
+		return writeJSON(w, n)
+	}
+	return n.Write(w, f.Difference)
 }

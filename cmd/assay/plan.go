@@ -32,10 +32,13 @@ type planFlags struct {
 	samples        int
 	seed           uint64
 	times          []string
+	slotTimes      []string
 	models         []string // of --sites
 	clusters       int
 	machines       []string
 	longestPath    bool
+	ranges         bool // of several recorded executions
+	average        bool
 }
 
 const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
@@ -55,11 +58,17 @@ With a file of sites the plan says for each task at which site it computes, in
 which site's storage its data are, and what is copied between sites beforehand,
 so that the workflow ends soonest.
 
+With --range or --average the workflows are recorded executions of one
+application, files or folders: what each of them predicts for each number of
+slots, as parts of its run times, beside what was recorded; or the mean of all
+with random errors in the run times (--error), and where more slots save nothing.
+
 A price is money per slot-second (0.001), per slot-hour (0.04/h), or per started
 hour of a node (0.34/node-hour,slots=8,start=90).`
 
 const planExample = `  assay plan trace.json --slots 2,4,8 --price 0.0001 --deadline 2h
-  assay plan new.json --calibrate runs/ --slots 4..256 --svg curve.svg`
+  assay plan new.json --calibrate runs/ --slots 4..256 --svg curve.svg
+  assay plan --average runs/ --error 0.1 --slots 4..256 --svg average.svg`
 
 // planCommand returns assay plan.
 func planCommand() *cobra.Command {
@@ -99,9 +108,13 @@ func planCommand() *cobra.Command {
 		"`KIND=FILE`: take the times of the tasks of a kind from a model of assay learn, with --sites")
 	fl.StringSliceVar(&f.times, "times-from", nil,
 		"`RUN`: take run times from lines fitted over the input sizes of these executions' tasks")
+	fl.StringSliceVar(&f.slotTimes, "slot-times", nil,
+		"`RUN`: learn from these executions on different numbers of slots how run times change with them")
 	fl.BoolVar(&f.fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
 	fl.StringArrayVar(&f.machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
+	fl.BoolVar(&f.ranges, "range", false, "the range of what recorded executions predict, beside what was recorded")
+	fl.BoolVar(&f.average, "average", false, "the mean of what recorded executions predict, with --error")
 	fl.BoolVar(&f.longestPath, "longest-path", false, "simulate a scheduler that starts the longest chains first")
 	return cmd
 }
@@ -117,6 +130,9 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 	}
 	if isNetwork(f.sites) {
 		return runPlanSites(cmd, args, f)
+	}
+	if f.ranges || f.average {
+		return runPlanRuns(cmd, args, f)
 	}
 	p, err := newPlanner(cmd.InOrStdin(), f)
 	if err != nil {
@@ -178,6 +194,11 @@ func newPlanner(in io.Reader, f *planFlags) (*planner, error) {
 	}
 	if p.times, err = f.kindTimes(); err != nil {
 		return nil, inputError(err)
+	}
+	if len(f.slotTimes) > 0 {
+		if p.opt.SlotTimes, err = traces.SlotTimes(f.slotTimes); err != nil {
+			return nil, inputError(err)
+		}
 	}
 	return p, p.calibrate()
 }
@@ -261,7 +282,8 @@ func (f *planFlags) check() error {
 // refine makes a workflow that was read what is planned, with the run times of
 // --times-from and the jobs of --clusters. The notes say what is odd about it.
 func (f *planFlags) refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string,
-	err error) {
+	err error,
+) {
 	notes = append(notes, w.Warnings...)
 	if times != nil {
 		var n int
@@ -305,6 +327,7 @@ func (p *planner) plan(arg string) (*planreport.Plan, error) {
 	if r.Comparison, err = workflow.Compare(w, r.Offers, r.Options); err != nil {
 		return nil, inputError(err)
 	}
+	r.NoteSimulation()
 	return r, nil
 }
 

@@ -18,8 +18,10 @@ import (
 )
 
 // otherFlags are the flags of assay plan that do not go with a file of sites.
-var otherFlags = []string{"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price",
-	"prices", "deadline", "budget", "svg", "machines", "longest-path"}
+var otherFlags = []string{
+	"slots", "levels", "simulate", "delay", "start", "calibrate", "save-calibration", "price",
+	"prices", "deadline", "budget", "svg", "machines", "longest-path",
+}
 
 // isNetwork reports whether a file of --sites describes sites with their links
 // rather than a JSON list of sites to compare.
@@ -75,7 +77,8 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 
 // planOverSites plans the workflow that arg names.
 func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
-	times *workflow.KindModel) (*planreport.Sites, error) {
+	times *workflow.KindModel,
+) (*planreport.Sites, error) {
 	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
 	if err != nil {
 		return nil, inputError(err)

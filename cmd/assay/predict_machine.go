@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/result"
 )
 
 // A machine is a resource profile ρ, as assay profile --json writes it: values by name.
@@ -21,7 +22,7 @@ func readMachine(flag, file string) (machine, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	var j profileJSON
+	var j result.Profile
 	if err := json.Unmarshal(b, &j); err != nil || j.Version != 1 || len(j.Attributes) == 0 {
 		return nil, usagef("--%s %s: not a profile of assay profile --json", flag, file)
 	}
@@ -63,14 +64,4 @@ func (p machine) slower(learned machine) float64 {
 		}
 	}
 	return math.Exp(sum / max(n, 1))
-}
-
-// scaled returns the prediction where what waits for no data takes factor times as long.
-func scaled(p costmodel.Prediction, factor float64) costmodel.Prediction {
-	before := p.Seconds
-	p.Compute, p.Other = p.Compute*factor, p.Other*factor
-	p.Seconds = p.Compute + p.Network + p.Disk + p.Other
-	ratio := p.Seconds / before
-	p.Low, p.High = p.Low*ratio, min(p.High*ratio, math.MaxFloat64)
-	return p
 }

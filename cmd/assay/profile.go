@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -95,9 +94,9 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 		return mistaken(err)
 	}
 	if f.json {
-		return writeJSON(s.out, newProfileJSON(p))
+		return writeJSON(s.out, result.NewProfile(p))
 	}
-	return writeProfile(s.out, p)
+	return result.WriteProfile(p, s.out, palette(s.out))
 }
 
 // answer serves profiles on other hosts until ctx is done.
@@ -111,116 +110,10 @@ func (f *profileFlags) answer(ctx context.Context, s streams) error {
 	return r.Close()
 }
 
-// readingJSON is one attribute in profileJSON.
-type readingJSON struct {
-	Name     string      `json:"name"`
-	Resource string      `json:"resource"`
-	Unit     string      `json:"unit,omitempty"`
-	Value    float64     `json:"value"`
-	CI95     [2]*float64 `json:"ci95"` // null on a side without a bound
-	Runs     int         `json:"runs"`
-	Method   string      `json:"method"`
-}
-
-// profileJSON is what profile prints with --json: see docs/format/profile.md.
-type profileJSON struct {
-	Version    int                `json:"version"`
-	Attributes map[string]float64 `json:"attributes"`
-	Readings   []readingJSON      `json:"readings"`
-	Warnings   []string           `json:"warnings"`
-	Took       float64            `json:"took_s"`
-}
-
-func newProfileJSON(p workbench.Profile) profileJSON {
-	j := profileJSON{Version: 1, Attributes: p.Attributes(), Warnings: append([]string{}, p.Warnings...), Took: seconds(p.Took)}
-	for _, r := range p.Readings {
-		j.Readings = append(j.Readings, readingJSON{
-			Name: r.Name, Resource: r.Resource, Unit: r.Unit, Method: r.Method,
-			Value: r.Value.Value, CI95: [2]*float64{finite(r.Value.Low), finite(r.Value.High)}, Runs: r.Value.N,
-		})
-	}
-	return j
-}
-
-func writeProfile(w io.Writer, p workbench.Profile) error {
-	t := report.NewTable(palette(w), "resource", "attribute", "value", ">runs", "method")
-	last := ""
-	for _, r := range p.Readings {
-		resource := r.Resource
-		if resource == last {
-			resource = ""
-		}
-		last = r.Resource
-		t.Add(resource, r.Name, showReading(r.Value, r.Unit), fmt.Sprint(r.Value.N), r.Method)
-	}
-	if err := t.Write(w); err != nil {
-		return err
-	}
-	for _, text := range p.Warnings {
-		if _, err := fmt.Fprintf(w, "warning: %s\n", text); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "median and 95 %% interval; %s in all\n", report.Duration(p.Took))
-	return err
-}
-
-func showReading(e stats.Estimate, unit string) string {
-	return report.Measured(e.Value, e.Low, e.High, unit)
-}
-
-// dataJSON is what profile prints for a data set with --json: see
-// docs/format/profile.md.
-type dataJSON struct {
-	Version     int                `json:"version"`
-	Data        string             `json:"data"`
-	Attributes  map[string]float64 `json:"attributes"`
-	Bytes       int64              `json:"bytes"`
-	Files       int64              `json:"files"`
-	Directories int64              `json:"directories"`
-	Others      int64              `json:"others"`
-	Quantiles   []quantileJSON     `json:"size_quantiles"`
-}
-
-type quantileJSON struct {
-	Level float64 `json:"level"`
-	Bytes float64 `json:"bytes"`
-}
-
 func (f *profileFlags) profileData(ctx context.Context, w io.Writer) error {
 	p, err := workbench.ProfileData(ctx, f.data)
 	if err != nil {
 		return mistaken(err)
 	}
-	levels := workbench.QuantileLevels()
-	if f.json {
-		j := dataJSON{1, f.data, p.Attributes(), p.Bytes, p.Files, p.Directories, p.Others, []quantileJSON{}}
-		for i, q := range p.Quantiles {
-			j.Quantiles = append(j.Quantiles, quantileJSON{levels[i], q})
-		}
-		return writeJSON(w, j)
-	}
-	var l lines
-	l.add("bytes", "%s (%d B)", report.Bytes(float64(p.Bytes)), p.Bytes)
-	l.add("files", "%d in %d directories below %s", p.Files, p.Directories, f.data)
-	if p.Others > 0 {
-		l.add("others", "%d links, devices and pipes, not followed", p.Others)
-	}
-	for i, q := range p.Quantiles {
-		label := ""
-		if i == 0 {
-			label = "size"
-		}
-		name := fmt.Sprintf("%g %% quantile", 100*levels[i])
-		switch levels[i] {
-		case 0:
-			name = "least"
-		case 0.5:
-			name = "median"
-		case 1:
-			name = "greatest"
-		}
-		l.add(label, "%-14s %s", name, report.Bytes(q))
-	}
-	return l.write(w)
+	return printed(nil, f.json, w, result.NewDataProfile(f.data, p), result.DataProfile.Write)
 }

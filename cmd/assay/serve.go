@@ -257,19 +257,19 @@ func (f *serveFlags) result(w io.Writer, p *setup.Problem, st online.Status) err
 		}
 		return writeJSON(w, out)
 	}
-	var l lines
+	var l report.Lines
 	if math.IsInf(st.Value, 0) {
-		l.add("best", "none: no iteration was reported")
+		l.Add("best", "none: no iteration was reported")
 	} else {
-		l.add("best", "%s", p.Space.Text(st.Best))
-		l.add("iteration", "%s", report.Seconds(st.Value))
+		l.Add("best", "%s", p.Space.Text(st.Best))
+		l.Add("iteration", "%s", report.Seconds(st.Value))
 	}
-	l.add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)
+	l.Add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)
 	if st.Mode != online.Free {
-		l.add("steps", "%d in %s: the sum of the slowest rank's times", st.Steps, report.Seconds(st.Total))
+		l.Add("steps", "%d in %s: the sum of the slowest rank's times", st.Steps, report.Seconds(st.Total))
 	}
-	l.add("on record", "as study %s", st.Study)
-	return l.write(w)
+	l.Add("on record", "as study %s", st.Study)
+	return l.Write(w)
 }
 
 // token returns that of --token-file, "" without one. A file that is not there

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
@@ -102,28 +99,20 @@ func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]st
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// A record is a study on record, as the commands show it.
-type record struct{ *result.Record }
-
-func readRecord(ctx context.Context, h *setup.Store, name string) (*record, error) {
-	r, err := result.Read(ctx, h, name)
-	return &record{r}, err
-}
-
 func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
 	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
 		}
-		r, err := readRecord(ctx, h, sum.Study)
+		r, err := result.Read(ctx, h, sum.Study)
 		if err != nil {
 			return err
 		}
 		l := r.Listed()
 		best, last := "–", "–"
 		if l.Best != nil {
-			best = showMetric(*l.Best, r.Goal.Unit)
+			best = report.Metric(*l.Best, r.Goal.Unit)
 		}
 		switch {
 		case r.Definition.Replay != nil:
@@ -151,7 +140,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 
 // showStudy prints what a study is and what it has found so far.
 func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
-	r, err := readRecord(ctx, h, name)
+	r, err := result.Read(ctx, h, name)
 	if err != nil {
 		return err
 	}
@@ -162,55 +151,22 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 	if asJSON {
 		return writeJSON(w, out)
 	}
-	var l lines
-	l.add("study", "%s, made %s", name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
-	r.describe(&l)
-	l.add("trials", "%s", countsText(out.Trials))
-	l.add("time", "%s spent", report.Seconds(out.Spent))
-	if best := out.Found; best != nil {
-		l.add("best", "%s", r.Params.Text(best.Config))
-		l.add("", "%s %s (trial %d)", r.Goal.Metric, showMetric(out.Best.Value, r.Goal.Unit), best.ID)
+	if r.Definition.Search.Name != setup.LearningSearcher {
+		return r.WriteShown(w, out, nil)
 	}
-	r.describePrior(&l, out.Cuts)
-	if r.Definition.Search.Name == setup.LearningSearcher {
-		if err := r.addErrorCurve(ctx, h, &l); err != nil {
-			return err
-		}
-	} else if len(out.Curve) > 1 {
-		l.add("progress", "%s", report.Spark(out.Curve, 60))
+	space, err := r.Definition.Space()
+	if err != nil {
+		return err
 	}
-	return l.write(w)
-}
-
-// describe says what the study is.
-func (r *record) describe(l *lines) {
-	switch r.Definition.Mode() {
-	case config.ModeTable:
-		l.add("replays", "%s", r.Definition.Replay.File)
-	case config.ModeOnline:
-		l.add("tuned", "on line: its trials are iterations of a program that runs")
-	default:
-		l.add("command", "%s", report.ShellQuote(r.Definition.Command))
+	learner, err := setup.Learned(ctx, h, name, r.Definition, space)
+	if err != nil {
+		return err
 	}
-	for i, p := range r.Params {
-		label := "parameters"
-		if i > 0 {
-			label = ""
-		}
-		l.add(label, "%s", paramText(p))
-	}
-	for _, text := range r.Definition.Where {
-		l.add("where", "%s", text)
-	}
-	l.add("objective", "%s", result.GoalText(r.Goal))
-	for _, text := range r.Definition.SubjectTo {
-		l.add("subject to", "%s", text)
-	}
-	l.add("search", "%s, early stopping: %s, seed %d", cmp.Or(r.Definition.Search.Name, "auto"), cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
+	return r.WriteShown(w, out, learner)
 }
 
 func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
-	r, err := readRecord(ctx, h, name)
+	r, err := result.Read(ctx, h, name)
 	if err != nil {
 		return err
 	}
@@ -227,7 +183,7 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 			}
 			continue
 		}
-		t.Add(fmt.Sprint(j.ID), j.State.String(), showValue(r.Goal, trial), r.Params.Text(trial.Config), j.Reason)
+		t.Add(fmt.Sprint(j.ID), j.State.String(), result.ValueText(r.Goal, trial), r.Params.Text(trial.Config), j.Reason)
 	}
 	if !asJSON {
 		if err := t.Write(buf); err != nil {
@@ -235,18 +191,6 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 		}
 	}
 	return buf.Flush()
-}
-
-// showValue returns the objective of a trial for people: "> 1.2 s" if it was
-// stopped there, "–" if there is none.
-func showValue(g assay.Goal, t assay.Trial) string {
-	switch t.State {
-	case assay.Running, assay.Failed, assay.Withdrawn:
-		return "–"
-	case assay.Censored:
-		return "> " + showMetric(g.Show(t.Value), g.Unit)
-	}
-	return showMetric(g.Show(t.Value), g.Unit)
 }
 
 func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
@@ -127,11 +128,11 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := newOutcome(sd.Problem, sd.Name, res)
+	out := story(sd.Problem, sd.Name, res)
 	if f.json {
-		err = writeJSON(s.out, out)
+		err = writeJSON(s.out, out.Outcome)
 	} else {
-		err = out.writeText(s.out)
+		err = out.Write(s.out)
 	}
 	switch {
 	case err != nil:
@@ -139,10 +140,27 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	case res.EndedBy == "interrupt":
 		return interrupted(s.err, which)
 	case !res.Found:
-		out.writeFailures(s.err)
+		out.WriteFailures(s.err)
 		return &exitError{codeNoResult}
 	}
 	return nil
+}
+
+// story returns what a study came to.
+func story(p *setup.Problem, name string, r study.Result) *result.Story {
+	o := &result.Story{
+		Outcome: result.NewOutcome(name, p.Space, p.Goal, r), Result: r,
+		Space: p.Space, Goal: p.Goal, Simulated: p.Table != nil, Default: len(p.First) > 0,
+	}
+	if p.Program == nil {
+		return o
+	}
+	o.Command = func(c assay.Config) string { return shellLine(p, c) }
+	if o.Best != nil {
+		c := r.Best.Config
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(c), p.Definition.Dir, p.Environment(c)
+	}
+	return o
 }
 
 // open returns the study of a definition, ready to run.
@@ -160,13 +178,14 @@ func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o se
 
 // conduct runs a study until it ends or is interrupted, by the signal that it returns.
 func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.Signal, error) {
-	live := newLive(s.err, sd.Problem)
-	drain, hard, which, stopSignals := interrupts(ctx, live.draining)
+	live, status := newLive(s.err, sd.Problem)
+	drain, hard, which, stopSignals := interrupts(ctx, live.Draining)
 	defer stopSignals()
-	sd.Drain, sd.Notify = drain, live.notify
-	live.start(sd.Name, sd.Resumed)
+	sd.Drain, sd.Notify = drain, live.Notify
+	live.Start(sd.Name, sd.Resumed)
 	res, err := sd.Run(hard)
-	live.close()
+	live.Close()
+	status.Close()
 	if errors.Is(err, study.ErrInterrupted) {
 		err = nil
 	}

@@ -40,6 +40,7 @@ var apart = map[string][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":        {""},
+	"/bench/gate":       {}, // tables of our own, and what auto comes to on them
 	"/bench/studies":    {}, // data, and tests of it
 	"/internal/arch":    {},
 	"/internal/cgroup":  {"/internal/mountinfo"},
@@ -48,27 +49,28 @@ var beside = map[string][]string{
 	"/internal/expr":    {""},
 	"/internal/report":  {},
 	"/internal/term":    {},
-	"/internal/explain": {"", "/model", "/internal/report"},
+	"/internal/explain": {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
-	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench"},
-	"/internal/lab/nimo":      {"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench"},
-	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench"},
+	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report"},
+	"/internal/lab/nimo":      {"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench", "/internal/report"},
+	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
 	"/internal/link":          {}, // an emulated network link
 	"/internal/mountinfo":     {},
-	"/internal/noise":         {"", "/stats"}, // how noisy repeated runs are
+	"/internal/noise":         {"", "/stats", "/internal/report"}, // how noisy repeated runs are
 	"/internal/proc":          {},
-	"/internal/replay":        {""},                                         // a record fed to a new searcher
-	"/internal/result":        {"", "/stats", "/study", "/internal/config"}, // what studies came to, as data
-	"/internal/rfs":           {},                                           // a remote file system that counts and times
-	testOnly:                  {},
+	"/internal/replay":        {""}, // a record fed to a new searcher
+	// What studies came to, as data and for people.
+	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
+	"/internal/rfs":    {}, // a remote file system that counts and times
+	testOnly:           {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/workflow", "/workflow/trace"},                    // the experiments on levels
-	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"}, // how plans are shown
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},   // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                    // workflows on the file system
+	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},  // how plans are shown
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},    // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                     // workflows on the file system
 }
 
 // testOnly is what nothing but tests may import.

@@ -19,6 +19,11 @@ type Prior struct {
 	// means the pruner's own choice.
 	Threshold float64  `json:"threshold,omitempty"`
 	Keep      []string `json:"keep,omitempty"` // NAME=VALUE that is not pruned
+	// Rule is "published" for pruning alone by Algorithm 1 as printed; "" and "guarded"
+	// are our own rule, with proposals of the earlier studies beside it.
+	Rule string `json:"rule,omitempty"`
+	// Surrogate continues both studies where they are compared; "" is the rule's own.
+	Surrogate string `json:"surrogate,omitempty"`
 	// Resolved are the studies that were found when the study began: what its
 	// search is repeated with. It is not part of what the user says.
 	Resolved []PriorStudy `json:"resolved,omitempty"`
@@ -75,8 +80,23 @@ func (d *decoder) prior(n *yaml.Node) (p Prior) {
 		{"alpha", func(n *yaml.Node) { p.Alpha = d.share("prior.alpha", n) }},
 		{"threshold", func(n *yaml.Node) { p.Threshold = d.share("prior.threshold", n) }},
 		{"keep", func(n *yaml.Node) { p.Keep = d.conditions("prior.keep", n) }},
+		{"rule", func(n *yaml.Node) { p.Rule = d.marked("prior.rule", n, PriorRules()) }},
+		{"surrogate", func(n *yaml.Node) { p.Surrogate = d.marked("prior.surrogate", n, PriorSurrogates()) }},
 	}, nil)
 	return p
+}
+
+// PriorRules returns the words of prior.rule.
+func PriorRules() []string { return []string{"guarded", "published"} }
+
+// PriorSurrogates returns the words of prior.surrogate.
+func PriorSurrogates() []string { return []string{"knn", "linear", "cubic", "spline"} }
+
+// marked reads one of a few words, whose place is remembered.
+func (d *decoder) marked(path string, n *yaml.Node, words []string) string {
+	d.mark(path, n)
+	t, _ := d.choice(n, path, words...)
+	return t
 }
 
 // share reads a number between 0 and 1, neither included.

@@ -38,7 +38,9 @@ func TestExtensions(t *testing.T) {
 	if err != nil {
 		t.Fatalf("CONTRIBUTING.md: %v", err)
 	}
-	checkSections(t, sections)
+	if checkSections(t, sections); t.Failed() {
+		return
+	}
 	c := copied{t, filepath.Join(t.TempDir(), "assay")}
 	c.fill()
 	for _, s := range sections {
@@ -298,7 +300,8 @@ func (c copied) use(s section, bin string) {
 		for _, u := range st.uses() {
 			out := c.must(env, "sh", "-c", u.command)
 			if w := u.missing(out); w != "" {
-				c.t.Errorf("CONTRIBUTING.md, line %d: %s\nprints no line %q in its place, but:\n%s", st.line, u.command, w, out)
+				c.t.Errorf("CONTRIBUTING.md, line %d: %s\nprints no line %q in its place, but:\n%s",
+					st.line, u.command, w, out)
 			}
 		}
 	}
@@ -314,7 +317,7 @@ func (c copied) must(env []string, name string, args ...string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		said := regexp.MustCompile(`(?m)^( *--- PASS|=== ).*\n`).ReplaceAllString(string(out), "")
+		said := regexp.MustCompile(`(?m)^( *--- PASS|=== |PASS$|ok  ).*\n`).ReplaceAllString(string(out), "")
 		c.t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, said, stderr.String())
 	}
 	return string(out)

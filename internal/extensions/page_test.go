@@ -173,11 +173,13 @@ func (u use) missing(output string) string {
 	return ""
 }
 
-const samplePage = "# Title\n\n## Add a thing\n1. Copy:\n\n   ```sh\n   cp -r internal/extensions/testdata/thing/. .\n   ```\n" +
+const samplePage = "# Title\n\n## Add a thing\n1. Copy:\n\n" +
+	"   ```sh\n   cp -r internal/extensions/testdata/thing/. .\n   ```\n" +
 	"2. Test `a` of `b.go`:\n\n   ```sh\n   go test ./a -run Thing\n   ```\n" +
 	"3. A row in `things` of `setup/things.go`:\n\n   ```go\n   {\"x\",\n   \ty},\n   ```\n" +
 	"4. Document:\n\n   ```sh\n   UPDATE_DOCS=1 go test ./a\n   ```\n" +
-	"5. `f.yaml`:\n\n   ```yaml\n   a: 1\n   ```\n\n   ```console\n   $ assay x\n   best  ... 1\n   end\n   $ assay y\n   ```\n\n## Other\ntext\n"
+	"5. `f.yaml`:\n\n   ```yaml\n   a: 1\n   ```\n\n" +
+	"   ```console\n   $ assay x\n   best  ... 1\n   end\n   $ assay y\n   ```\n\n## Other\ntext\n"
 
 func TestParsePage(t *testing.T) {
 	sections, err := parsePage(samplePage)
@@ -210,7 +212,9 @@ func TestParsePage(t *testing.T) {
 // A section that lacks a step says which, and a block that cannot be followed is an error.
 func TestPageFlaws(t *testing.T) {
 	for cut, says := range map[string]string{
-		"   go test ./a -run Thing\n": "a test: ", "   UPDATE_DOCS=1 go test ./a\n": "a documented row", "   $ assay x\n": "a use of it",
+		"   go test ./a -run Thing\n":    "a test: ",
+		"   UPDATE_DOCS=1 go test ./a\n": "a documented row",
+		"   $ assay x\n":                 "a use of it",
 	} {
 		sections, err := parsePage(strings.Replace(samplePage, cut, "   cd .\n", 1))
 		if err != nil || len(sections[0].flaws()) != 1 || !strings.HasPrefix(sections[0].flaws()[0], says) {
@@ -223,7 +227,8 @@ func TestPageFlaws(t *testing.T) {
 		{"```console", "```perl", "perl"},
 		{"```\n\n## Other", "\n## Other", "the block has no end"},
 	} {
-		if _, err := parsePage(strings.Replace(samplePage, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.says) {
+		_, err := parsePage(strings.Replace(samplePage, c.old, c.new, 1))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("with %q: %v", c.new, err)
 		}
 	}

@@ -6,6 +6,7 @@ package noise
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/assay-run/assay"
@@ -90,6 +91,26 @@ const (
 	least  = 3
 	enough = 50
 )
+
+// Samples gathers the values of runs by their configurations, in the order in which
+// these come first. text names a configuration.
+func Samples(runs iter.Seq2[assay.Trial, error], text func(assay.Config) string) ([]Sample, error) {
+	var samples []Sample
+	at := map[string]int{}
+	for t, err := range runs {
+		if err != nil {
+			return nil, err
+		}
+		i, ok := at[t.Config.Key()]
+		if !ok {
+			i = len(samples)
+			at[t.Config.Key()] = i
+			samples = append(samples, Sample{Config: text(t.Config)})
+		}
+		samples[i].Values = append(samples[i].Values, t.Value)
+	}
+	return samples, nil
+}
 
 // OfSamples returns the noise of the runs of configurations: those of the one with the
 // most of them, or if these are fewer than 50 all, each divided by the median of its

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay/internal/report"
@@ -26,6 +27,19 @@ type Plan struct {
 // Note adds a note.
 func (r *Plan) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// worthSimulating is the part of the makespan above which it matters that estimates
+// by levels are far from the bound.
+const worthSimulating = 0.05
+
+// NoteSimulation notes that a simulation would say more, where estimates by levels
+// alone leave open more than 5 % between what they save and what can be saved.
+func (r *Plan) NoteSimulation() {
+	c := r.Plans[r.Best].Choice
+	if !r.Options.Simulate && c.Bound-c.Saves > worthSimulating {
+		r.Note("levels wait for each other in these estimates; --simulate shows what a scheduler takes that does not")
+	}
 }
 
 // WriteText writes the plans for people, several with a table that compares their
@@ -140,35 +154,85 @@ func (r *Plan) table(b *strings.Builder, p *workflow.Plan) error {
 	return t.Write(b)
 }
 
-// WriteSVG draws makespan against slots for each workflow and method.
+// WriteSVG draws makespan against slots for each workflow and method, and marks what
+// to take.
 func WriteSVG(w io.Writer, reports []*Plan) error {
-	c := report.Chart{Title: "makespan against slots", XLabel: "slots", YLabel: "makespan, s", LogX: true, LogY: true}
+	c := slotsChart("makespan against slots")
+	if len(reports) == 1 {
+		c.Title = reports[0].Workflow.Name + ": " + c.Title
+	}
 	for _, r := range reports {
-		by := map[string]*report.Series{}
-		var order []string
-		for i, p := range r.Plans {
-			for _, e := range p.Estimates {
-				name := strings.TrimSpace(r.Offers[i].Name + " " + e.Method)
-				if len(reports) > 1 {
-					name = r.Workflow.Name + " " + name
-				}
-				s := by[name]
-				if s == nil {
-					s = &report.Series{Name: name}
-					by[name] = s
-					order = append(order, name)
-				}
-				s.X, s.Y = append(s.X, float64(e.Slots)), append(s.Y, e.Makespan)
-				s.Low, s.High = append(s.Low, e.Low), append(s.High, e.High)
-			}
-		}
-		for _, name := range order {
-			c.Series = append(c.Series, *by[name])
+		for _, s := range r.series(len(reports) > 1) {
+			addSlots(&c, s)
 		}
 		if m := r.Workflow.Makespan; m > 0 && !math.IsNaN(m) && r.Workflow.Cores() > 0 {
-			c.Series = append(c.Series, report.Series{Name: "recorded", X: []float64{float64(r.Workflow.Cores())},
-				Y: []float64{m}, Dots: true})
+			name := "recorded"
+			if len(reports) > 1 {
+				name = r.Workflow.Name + " recorded"
+			}
+			addSlots(&c, report.Series{
+				Name: name, X: []float64{float64(r.Workflow.Cores())}, Y: []float64{m}, Dots: true,
+			})
 		}
+		name := ""
+		if len(reports) > 1 {
+			name = r.Workflow.Name + ": "
+		}
+		e := r.Plans[r.Best].Choice
+		c.Marks = append(c.Marks, report.Mark{X: float64(e.Slots), Y: e.Makespan, Text: name + choiceText(e)})
 	}
 	return c.WriteSVG(w)
+}
+
+// choiceText returns what a picture says of a choice.
+func choiceText(c workflow.Choice) string {
+	verb := "take"
+	if !c.Feasible {
+		verb = "nearest"
+	}
+	return fmt.Sprintf("%s %d: %s", verb, c.Slots, clock(c.Makespan))
+}
+
+// slotsChart returns an empty chart of makespans against slots.
+func slotsChart(title string) report.Chart {
+	return report.Chart{
+		Title: title, XLabel: "slots", YLabel: "makespan", LogX: true, LogY: true, YTime: true, XAt: []float64{},
+	}
+}
+
+// addSlots adds a series, with a tick at each of its numbers of slots as long as
+// there is room.
+func addSlots(c *report.Chart, s report.Series) {
+	const most = 12
+	c.Series = append(c.Series, s)
+	if c.XAt != nil {
+		c.XAt = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.XAt, s.X))))
+		if len(c.XAt) > most {
+			c.XAt = nil
+		}
+	}
+}
+
+// series returns the curve of each offer and method, named with the workflow too if
+// that is asked for.
+func (r *Plan) series(workflow bool) []report.Series {
+	var out []report.Series
+	at := map[string]int{} // in out, by name
+	for i, p := range r.Plans {
+		for _, e := range p.Estimates {
+			name := strings.TrimSpace(r.Offers[i].Name + " " + e.Method)
+			if workflow {
+				name = r.Workflow.Name + " " + name
+			}
+			k, ok := at[name]
+			if !ok {
+				k = len(out)
+				at[name], out = k, append(out, report.Series{Name: name})
+			}
+			s := &out[k]
+			s.X, s.Y = append(s.X, float64(e.Slots)), append(s.Y, e.Makespan)
+			s.Low, s.High = append(s.Low, e.Low), append(s.High, e.High)
+		}
+	}
+	return out
 }

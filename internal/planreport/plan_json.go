@@ -3,6 +3,7 @@ package planreport
 import (
 	"encoding/json"
 	"io"
+	"math"
 
 	"github.com/assay-run/assay/workflow"
 )
@@ -74,6 +75,9 @@ type (
 		Cost     float64 `json:"cost"`
 		Feasible bool    `json:"feasible"`
 		Why      string  `json:"why"`
+		// Without a deadline and a budget: parts of the makespan.
+		Saves  float64  `json:"more_slots_save,omitempty"`
+		AtMost *float64 `json:"more_slots_save_at_most,omitempty"`
 	}
 	planCalibration struct {
 		Executions int                    `json:"executions"`
@@ -132,8 +136,10 @@ func (r *Plan) json() planJSON {
 		j.Calibration = &planCalibration{c.Executions, c.Configs, c.CVError, c.Sigma, c.Mean()}
 	}
 	if r.Recorded != nil {
-		j.Recorded = &planRecorded{Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
-			High: r.Recorded.High}
+		j.Recorded = &planRecorded{
+			Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
+			High: r.Recorded.High,
+		}
 		if m := r.Workflow.Makespan; m > 0 {
 			e := workflow.RelError(m, r.Recorded.Makespan)
 			j.Recorded.Makespan, j.Recorded.Error = &m, &e
@@ -150,5 +156,9 @@ func (r *Plan) json() planJSON {
 
 // choiceJSON returns the recommendation as it is shown.
 func choiceJSON(c workflow.Choice) planChoice {
-	return planChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why}
+	j := planChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why, c.Saves, nil}
+	if !math.IsNaN(c.Bound) {
+		j.AtMost = &c.Bound
+	}
+	return j
 }

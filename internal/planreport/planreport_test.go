@@ -112,7 +112,13 @@ func TestPlanSVG(t *testing.T) {
 	if err := WriteSVG(&b, []*Plan{p}); err != nil {
 		t.Fatal(err)
 	}
-	wantAll(t, b.String(), "makespan against slots", "x tda", "y tda", "recorded")
+	wantAll(t, b.String(), "w: makespan against slots", "x tda", "y tda", "recorded", ">take 1: 40 s<")
+	p.Plans[p.Best].Choice.Feasible = false
+	b.Reset()
+	if err := WriteSVG(&b, []*Plan{p, p}); err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, b.String(), ">makespan against slots<", "w x tda", "w recorded", ">w: nearest 1: 40 s<")
 }
 
 func TestLevelsAndGantt(t *testing.T) {

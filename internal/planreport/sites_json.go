@@ -83,18 +83,24 @@ func (r *Sites) json() sitesJSON {
 	s := r.Plans
 	name := func(i int) string { return r.Network.Sites()[i].Name }
 	j := sitesJSON{
-		Workflow: r.Workflow.Name, Tasks: len(r.Workflow.Tasks), Best: sitesPlanJSON{sitesRowJSON: sitesRow(s.Best),
-			Tasks: []sitesTaskJSON{}, Stagings: []sitesStageJSON{}},
+		Workflow: r.Workflow.Name, Tasks: len(r.Workflow.Tasks), Best: sitesPlanJSON{
+			sitesRowJSON: sitesRow(s.Best),
+			Tasks:        []sitesTaskJSON{}, Stagings: []sitesStageJSON{},
+		},
 		Others: []sitesRowJSON{}, NotPossible: []sitesNotJSON{},
 		Bound: s.Bound, Exact: s.Exact, Nodes: s.Nodes, Cut: s.Cut, Notes: r.Notes,
 	}
 	for _, d := range s.Best.Decisions {
-		j.Best.Tasks = append(j.Best.Tasks, sitesTaskJSON{r.Workflow.Tasks[d.Task].ID, name(d.Compute),
-			name(d.Storage), d.Ready, d.Arrived, d.Start, d.End})
+		j.Best.Tasks = append(j.Best.Tasks, sitesTaskJSON{
+			r.Workflow.Tasks[d.Task].ID, name(d.Compute),
+			name(d.Storage), d.Ready, d.Arrived, d.Start, d.End,
+		})
 	}
 	for _, x := range s.Best.Stagings {
-		j.Best.Stagings = append(j.Best.Stagings, sitesStageJSON{r.Workflow.Tasks[x.For].ID, name(x.From),
-			name(x.To), x.Bytes, x.Start, x.End})
+		j.Best.Stagings = append(j.Best.Stagings, sitesStageJSON{
+			r.Workflow.Tasks[x.For].ID, name(x.From),
+			name(x.To), x.Bytes, x.Start, x.End,
+		})
 	}
 	for _, p := range s.Others {
 		j.Others = append(j.Others, sitesRow(p))

@@ -14,7 +14,17 @@ type Series struct {
 	// Low and High bound a band around the curve; nil for none.
 	Low, High []float64
 	Dots      bool // points without a line
+	Sign      Sign // what a point of Dots is drawn as in a picture
 }
+
+// A Sign is what a point is drawn as.
+type Sign uint8
+
+const (
+	Dot  Sign = iota
+	Up        // a triangle that points up
+	Down      // a triangle that points down
+)
 
 func (s Series) check() {
 	if len(s.X) != len(s.Y) || s.Low != nil && len(s.Low) != len(s.X) || len(s.Low) != len(s.High) {

@@ -41,13 +41,13 @@ func TestGantt(t *testing.T) {
 		`<rect x="470.00" y="58.00" width="410.00" height="16.20" fill="hsl(137 60% 60%)"><title>z 5 s</title>`,
 		`width="0.30" height="16.20" fill="hsl(0 60% 60%)"><title>none 0 s</title>`, // seen, though it takes no time
 		`>10 s</text>`,
-		`>reduce</text>`,
+		`>reduce 50 %</text>`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	if strings.Count(got, ">map</text>") != 1 {
+	if strings.Count(got, ">map 50 %</text>") != 1 {
 		t.Error("a kind has more than one place in the legend")
 	}
 }
@@ -67,8 +67,53 @@ func TestGanttLimits(t *testing.T) {
 		!strings.Contains(got, "<title>b1 ") {
 		t.Errorf("%d of the %d shortest bars are drawn, want all but ten", strings.Count(got, "<title>b0 "), short)
 	}
-	if !strings.Contains(got, `height="820"`) { // 720 for the rows
+	if !strings.Contains(got, `height="840"`) { // 720 for the rows
 		t.Error("a hundred rows are not squeezed into 720 pixels")
 	}
 	drawGantt(t, &Gantt{Title: "empty"})
+}
+
+// TestGanttLegend checks that the kinds that take longest are named, without what all
+// names begin with, and that the last label ends within the picture.
+func TestGanttLegend(t *testing.T) {
+	g := &Gantt{Rows: 1, Span: 1450, Time: Seconds}
+	for i := range 60 {
+		at := float64(i * (i + 1) / 2)
+		g.Bars = append(g.Bars, GanttBar{From: at, To: at + float64(i) + 1, Kind: fmt.Sprintf("P.Q.KIND_%02d", i)})
+	}
+	got := drawGantt(t, g)
+	for _, want := range []string{">KIND_59 3 %</text>", ">KIND_50 3 %</text>", ">20 min</text>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, ">KIND_00") || !strings.Contains(got, " more, ") {
+		t.Error("the legend names kinds that take no time, or does not say how many are left out")
+	}
+	for span, label := range map[float64]string{1200: "20 min", 1234.5: "20 min", 0.5: "500 ms", 1e6: "10 d"} {
+		g := &Gantt{Rows: 1, Span: span, Time: Seconds, Bars: []GanttBar{{To: span}}}
+		var at float64
+		i := strings.Index(drawGantt(t, g), ">"+label+"</text>")
+		if i < 0 {
+			t.Errorf("no tick %s on %v s", label, span)
+			continue
+		}
+		line := drawGantt(t, g)[:i]
+		if _, err := fmt.Sscanf(line[strings.LastIndex(line, `x="`):], `x="%f"`, &at); err != nil ||
+			at+3.5*float64(len(label)) > ganttWidth {
+			t.Errorf("%s is at %v of %v (%v)", label, at, ganttWidth, err)
+		}
+	}
+}
+
+func TestShortKind(t *testing.T) {
+	for in, want := range map[string]string{
+		"a": "a",
+		"SOMETHING_THAT_IS_LONG.AND_THEN_SOME:SHORT": "…SHORT",
+		strings.Repeat("x", 40):                      "…" + strings.Repeat("x", 30),
+	} {
+		if got := shortKind(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
 }

@@ -11,10 +11,19 @@ import (
 // A Chart is a line chart for a page.
 type Chart struct {
 	Title          string
-	XLabel, YLabel string // with the unit
-	LogX, LogY     bool   // logarithmic axes; points that are not positive are gaps
+	XLabel, YLabel string    // with the unit
+	LogX, LogY     bool      // logarithmic axes; points that are not positive are gaps
+	YTime          bool      // Y is in seconds; with LogY, ticks are round times
+	XAt            []float64 // where X has ticks, nil for round values
 	Series         []Series
+	Marks          []Mark
 	Width, Height  int // in pixels; 0 means 640 and 400
+}
+
+// A Mark is a ring around a point of a chart with a text beside it.
+type Mark struct {
+	X, Y float64
+	Text string
 }
 
 // A Bar is a bar of a [BarChart] with its interval.
@@ -92,18 +101,19 @@ func (c Chart) WriteSVG(w io.Writer) error {
 	if !isFinite(x.low) {
 		x, y = span{0, 1}, span{0, 1}
 	}
-	xTicks, x := axisTicks(x, c.LogX, max(2, width/100))
-	yTicks, y := axisTicks(y, c.LogY, max(2, height/60))
+	xTicks, x := c.xTicks(x, width)
+	yTicks, y := c.yTicks(y, height)
 
 	margin := 0.0
 	for _, t := range yTicks {
 		margin = max(margin, float64(Width(t.label)))
 	}
-	left, right := 30+7*margin, float64(width)-15
-	top, bottom := 35.0, float64(height)-45
-	if len(series) > 1 {
-		bottom -= 20
+	left, right := 30+7*margin, float64(width)-20
+	rows := legendRows(series, right-left)
+	if len(rows) > 2 { // the plot stays as high as with two
+		height += legendLine * (len(rows) - 2)
 	}
+	top, bottom := 35.0, float64(height-45-legendLine*len(rows))
 	px := func(v float64) float64 { return left + x.at(v)*(right-left) }
 	py := func(v float64) float64 { return bottom - y.at(v)*(bottom-top) }
 
@@ -113,21 +123,59 @@ func (c Chart) WriteSVG(w io.Writer) error {
 		b.line("grid", left, py(t.at), right, py(t.at))
 		b.text(left-6, py(t.at)+4, "end", t.label)
 	}
+	free := 0.0 // of labels, from here to the right
 	for _, t := range xTicks {
 		b.line("grid", px(t.at), top, px(t.at), bottom)
-		b.text(px(t.at), bottom+16, "middle", t.label)
+		if half := 3.5 * float64(Width(t.label)); px(t.at)-half >= free {
+			b.text(px(t.at), bottom+16, "middle", t.label)
+			free = px(t.at) + half + 5
+		}
 	}
 	b.line("axis", left, bottom, right, bottom)
 	b.line("axis", left, top, left, bottom)
 	b.text((left+right)/2, bottom+34, "middle", c.XLabel)
 	b.add(`<text transform="translate(14 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, (top+bottom)/2, xmlText(c.YLabel))
 	for k, s := range series {
-		b.series(s, colours[k%len(colours)], px, py)
+		b.series(s, k, px, py)
 	}
-	if len(series) > 1 {
-		b.legend(series, left, float64(height)-8)
+	for _, m := range c.Marks {
+		b.mark(px(scaled(m.X, c.LogX)), py(scaled(m.Y, c.LogY)), (left+right)/2, m.Text)
 	}
+	b.legend(series, rows, left, bottom+52)
 	return b.close(w)
+}
+
+// scaled returns a value on the scale of its axis.
+func scaled(v float64, logarithmic bool) float64 {
+	if logarithmic {
+		return math.Log10(v)
+	}
+	return v
+}
+
+// xTicks returns the ticks of X, and the span that its axis has.
+func (c *Chart) xTicks(x span, width int) ([]tick, span) {
+	if c.XAt == nil {
+		return axisTicks(x, c.LogX, max(2, width/100))
+	}
+	var out []tick
+	for _, v := range c.XAt {
+		if at := scaled(v, c.LogX); x.low <= at && at <= x.high {
+			out = append(out, tick{at, Number(v, 6)})
+		}
+	}
+	if room := (x.high - x.low) / 30; room > 0 {
+		return out, span{x.low - room, x.high + room}
+	}
+	return out, span{x.low - 1, x.high + 1}
+}
+
+// yTicks returns the ticks of Y, and the span that its axis has.
+func (c *Chart) yTicks(y span, height int) ([]tick, span) {
+	if c.YTime && c.LogY {
+		return logTimeTicks(y)
+	}
+	return axisTicks(y, c.LogY, max(2, height/60))
 }
 
 // scaled returns the series on the scales of the axes.
@@ -138,7 +186,7 @@ func (c Chart) scaled() []Series {
 		}
 		out := make([]float64, len(v))
 		for i := range v {
-			out[i] = math.Log10(v[i]) // NaN or -Inf: a gap
+			out[i] = scaled(v[i], true) // NaN or -Inf: a gap
 		}
 		return out
 	}
@@ -161,7 +209,8 @@ func axisTicks(s span, logarithmic bool, n int) ([]tick, span) {
 
 // series draws the band, then the line or the dots, one path for each stretch
 // without a gap.
-func (b *svg) series(s Series, colour string, px, py func(float64) float64) {
+func (b *svg) series(s Series, k int, px, py func(float64) float64) {
+	colour := colours[k%len(colours)]
 	for from := 0; from < len(s.X); {
 		if !isFinite(s.X[from]) || !isFinite(s.Y[from]) {
 			from++
@@ -178,10 +227,10 @@ func (b *svg) series(s Series, colour string, px, py func(float64) float64) {
 		}
 		if s.Dots || to-from == 1 {
 			for i := from; i < to; i++ {
-				b.add(`<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, px(s.X[i]), py(s.Y[i]), colour)
+				b.point(px(s.X[i]), py(s.Y[i]), s.Sign, colour)
 			}
 		} else {
-			b.WriteString(`<polyline fill="none" stroke="` + colour + `" stroke-width="2" points="`)
+			b.WriteString(`<polyline fill="none" stroke="` + colour + `" stroke-width="2"` + dashes(k) + ` points="`)
 			for i := from; i < to; i++ {
 				fmt.Fprintf(b, "%.1f,%.1f ", px(s.X[i]), py(s.Y[i]))
 			}
@@ -189,6 +238,14 @@ func (b *svg) series(s Series, colour string, px, py func(float64) float64) {
 		}
 		from = to
 	}
+}
+
+// dashes returns what tells the lines of a chart apart that have one colour.
+func dashes(k int) string {
+	if k /= len(colours); k > 0 {
+		return fmt.Sprintf(` stroke-dasharray="%d 3"`, 9/k)
+	}
+	return ""
 }
 
 // band fills the area between Low and High; a bound that is not finite is the
@@ -210,11 +267,68 @@ func (b *svg) band(s Series, from, to int, colour string, px, py func(float64) f
 	b.WriteString("\"/>\n")
 }
 
-func (b *svg) legend(series []Series, x, y float64) {
-	for k, s := range series {
-		b.add(`<rect x="%.1f" y="%.1f" width="12" height="4" fill="%s"/>`, x, y-6, colours[k%len(colours)])
-		b.text(x+16, y, "start", s.Name)
-		x += 30 + 7*float64(Width(s.Name))
+// point draws one point of a series.
+func (b *svg) point(x, y float64, sign Sign, colour string) {
+	if sign == Dot {
+		b.add(`<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, x, y, colour)
+		return
+	}
+	h := 5.0 // from the centre to the tip
+	if sign == Down {
+		h = -h
+	}
+	b.add(`<polygon fill="%s" points="%.1f,%.1f %.1f,%.1f %.1f,%.1f"/>`, colour, x, y-h, x-4.5, y+0.7*h, x+4.5, y+0.7*h)
+}
+
+// mark draws a ring and its text, on the side of the ring that is towards middle.
+func (b *svg) mark(x, y, middle float64, text string) {
+	b.add(`<circle class="mark" cx="%.1f" cy="%.1f" r="7" fill="none" stroke="#333" stroke-width="1.5"/>`, x, y)
+	anchor, at := "start", x+10
+	if x > middle {
+		anchor, at = "end", x-10
+	}
+	b.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-weight="bold" paint-order="stroke" stroke="#fff" stroke-width="3">%s</text>`, at, y-10, anchor, xmlText(text))
+}
+
+// legendLine is the height of a line of the legend.
+const legendLine = 18
+
+// legendRows returns how many series each line of the legend has: none for one
+// series, which needs no name.
+func legendRows(series []Series, width float64) (rows []int) {
+	if len(series) < 2 {
+		return nil
+	}
+	used := math.Inf(1)
+	for _, s := range series {
+		w := legendWidth(s)
+		if used+w > width {
+			rows, used = append(rows, 0), 0
+		}
+		rows[len(rows)-1]++
+		used += w
+	}
+	return rows
+}
+
+func legendWidth(s Series) float64 { return 30 + 7*float64(Width(s.Name)) }
+
+func (b *svg) legend(series []Series, rows []int, left, y float64) {
+	k := 0
+	for _, n := range rows {
+		x := left
+		for range n {
+			s, colour := series[k], colours[k%len(colours)]
+			if s.Dots {
+				b.point(x+6, y-4, s.Sign, colour)
+			} else {
+				b.add(`<path d="M%.1f %.1fh13" stroke="%s" stroke-width="3"%s/>`, x, y-4, colour, dashes(k))
+			}
+			b.text(x+16, y, "start", s.Name)
+			x += legendWidth(s)
+			k++
+		}
+		y += legendLine
 	}
 }
 

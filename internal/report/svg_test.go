@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -65,13 +66,71 @@ func TestChart(t *testing.T) {
 			{Name: "one", X: []float64{3}, Y: []float64{1}},
 		},
 	})
-	if n["svg"] != 1 || n["polyline"] != 3 || n["polygon"] != 1 || n["circle"] != 3 || n["title"] != 1 || n["script"] != 0 {
+	if n["svg"] != 1 || n["polyline"] != 3 || n["polygon"] != 1 || n["circle"] != 4 || n["title"] != 1 || n["script"] != 0 {
 		t.Errorf("elements: %v", n)
 	}
-	for _, want := range []string{"Error &lt;over&gt; time &amp;", "bayes", "random", "time (s)", ">0.01<", ">10<"} {
+	for _, want := range []string{"Error &lt;over&gt; time &amp;", "bayes", "random", "time (s)", ">0.05<", ">2<"} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("no %q in the chart", want)
 		}
+	}
+}
+
+// TestChartUsesItsAxes checks that the data reach both ends of logarithmic axes, but for
+// a little room (slots to 16 went up to 100, and 980 to 9400 s from 100 to 10000),
+// that seconds have ticks at round times, and that marks and triangles are drawn.
+func TestChartUsesItsAxes(t *testing.T) {
+	doc, n := render(t, Chart{
+		Title: "w", LogX: true, LogY: true, YTime: true, XAt: []float64{2, 4, 8, 16},
+		Series: []Series{
+			{Name: "line", X: []float64{2, 4, 8, 16}, Y: []float64{9400, 4000, 2000, 980}},
+			{Name: "up", X: []float64{4}, Y: []float64{3000}, Dots: true, Sign: Up},
+			{Name: "down", X: []float64{4}, Y: []float64{5000}, Dots: true, Sign: Down},
+		},
+		Marks: []Mark{{X: 16, Y: 980, Text: "take 16 <"}},
+	})
+	for _, want := range []string{">2<", ">16<", ">20 min<", ">2 h<", ">take 16 &lt;<", `class="mark"`} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("no %s in\n%s", want, doc)
+		}
+	}
+	if strings.Contains(doc, ">100<") || strings.Contains(doc, ">1<") {
+		t.Error("an axis goes on beyond the data")
+	}
+	if n["polygon"] != 4 { // and in the legend
+		t.Errorf("%d triangles, want 4", n["polygon"])
+	}
+	var x1, y1, x2, y2 float64
+	line := doc[strings.Index(doc, `<polyline`):]
+	line = line[strings.Index(line, `points="`)+8:]
+	f := strings.Fields(line[:strings.Index(line, `"`)])
+	_, _ = fmt.Sscanf(f[0], "%f,%f", &x1, &y1)
+	_, _ = fmt.Sscanf(f[3], "%f,%f", &x2, &y2)
+	if x2-x1 < 450 || y2-y1 < 240 {
+		t.Errorf("the curve is %v by %v of 640 by 400 pixels", x2-x1, y2-y1)
+	}
+	for _, y := range []Series{
+		{Y: []float64{100, 100}}, {Y: []float64{100.1, 100.2}}, {Y: []float64{1e-3, 2e-3}}, {Y: []float64{1, 1e9}},
+	} {
+		y.X = []float64{1, 2}
+		doc, _ := render(t, Chart{LogX: true, LogY: true, YTime: true, XAt: []float64{1, 2}, Series: []Series{y}})
+		if n := strings.Count(doc, `text-anchor="end"`); n < 2 || n > 20 {
+			t.Errorf("%v: %d ticks", y.Y, n)
+		}
+	}
+	doc, _ = render(t, Chart{
+		LogX: true, XAt: []float64{4, 240, 241, 256}, Series: []Series{{X: []float64{4, 240, 241, 256}, Y: []float64{1, 2, 3, 4}}},
+	})
+	if !strings.Contains(doc, ">240<") || strings.Contains(doc, ">241<") {
+		t.Error("labels lie on each other")
+	}
+	var many []Series
+	for i := range 20 {
+		many = append(many, Series{Name: fmt.Sprint("series of a long name ", i), X: []float64{1}, Y: []float64{2}})
+	}
+	doc, _ = render(t, Chart{Series: many})
+	if !strings.Contains(doc, "name 19<") || !strings.Contains(doc, `height="544"`) {
+		t.Error("a long legend is cut")
 	}
 }
 

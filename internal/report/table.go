@@ -125,3 +125,23 @@ func clean(s string, colors bool) string {
 	}
 	return b.String()
 }
+
+// WriteBlocks writes a table for each block of rows that stand together and have the
+// same name, with an empty line between them.
+func WriteBlocks[T any](w io.Writer, rows []T, name func(T) string, table func(rows []T) *Table) error {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && name(rows[n]) == name(rows[0]) {
+			n++
+		}
+		if err := table(rows[:n]).Write(w); err != nil {
+			return err
+		}
+		if rows = rows[n:]; len(rows) > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

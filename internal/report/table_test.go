@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -150,4 +151,20 @@ func textOf(t *Table) string {
 	var b strings.Builder
 	_ = t.Write(&b) // a Builder does not fail
 	return b.String()
+}
+
+// Rows that stand together make one table, with an empty line before the next.
+func TestWriteBlocks(t *testing.T) {
+	var b strings.Builder
+	rows := []int{12, 15, 31, 11}
+	err := WriteBlocks(&b, rows, func(x int) string { return fmt.Sprint(x / 10) }, func(rows []int) *Table {
+		t := NewTable(Palette{}, "of "+fmt.Sprint(rows[0]/10))
+		for _, x := range rows {
+			t.Add(fmt.Sprint(x))
+		}
+		return t
+	})
+	if want := "of 1\n12\n15\n\nof 3\n31\n\nof 1\n11\n"; err != nil || b.String() != want {
+		t.Errorf("got %q, %v; want %q", b.String(), err, want)
+	}
 }

@@ -1,4 +1,5 @@
-// Package result is what studies came to, as data: at the end of a run ([Outcome]), and
+// Package result is what studies came to, as data and for people: while they run ([Live]), at
+// the end of a run ([Outcome], [Story]), as a cost model ([Learned], [Predicted]), and
 // on record ([Record]), in the forms that commands print as JSON and that other tools
 // read. The JSON of its types is a contract.
 package result
@@ -83,6 +84,30 @@ func (r *Record) Trials(ctx context.Context) iter.Seq2[assay.Trial, error] {
 				err = r.Fits(row.Trial)
 			}
 			if !yield(row.Trial, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Runs yields the runs of the study that came to their end, in the order in which they did:
+// those of the trials, and those that compare the best with the first configuration.
+func (r *Record) Runs(ctx context.Context) iter.Seq2[assay.Trial, error] {
+	return func(yield func(assay.Trial, error) bool) {
+		for e, err := range r.store.Events(ctx, r.Name, 0) {
+			if err != nil {
+				yield(assay.Trial{}, err)
+				return
+			}
+			t := e.Told
+			if t == nil {
+				t = e.Checked
+			}
+			if t == nil || t.State != assay.Done && t.State != assay.Infeasible {
+				continue
+			}
+			err := r.Fits(*t)
+			if !yield(*t, err) || err != nil {
 				return
 			}
 		}

@@ -159,6 +159,34 @@ func savedCalibration(name string) (*workflow.Calibration, error) {
 	return workflow.ReadCalibration(name, r)
 }
 
+// Executions reads each file that the arguments name, and each below the folders that
+// they name, as an execution of its own. Missing run times are filled in.
+func Executions(args []string) ([]*workflow.Workflow, error) {
+	var runs []*workflow.Workflow
+	err := each(args, func(name string) error {
+		w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+		if err != nil {
+			return err
+		}
+		runs = append(runs, w)
+		return nil
+	})
+	if err == nil && len(runs) == 0 {
+		err = fmt.Errorf("%s: no files", strings.Join(args, ", "))
+	}
+	return runs, err
+}
+
+// SlotTimes fits how run times change with the slots to recorded executions in files
+// and folders.
+func SlotTimes(args []string) (*workflow.SlotTimes, error) {
+	runs, err := Executions(args)
+	if err != nil {
+		return nil, err
+	}
+	return workflow.FitSlotTimes(runs...)
+}
+
 // KindTimes fits lines over input sizes to the tasks of recorded executions in
 // files and folders.
 func KindTimes(args []string) (*workflow.KindModel, error) {

@@ -12,6 +12,9 @@ import (
 // plans that promise most: those with the least bound and, of equals, the least
 // sum over the tasks of end + tail, then the least data moved. It returns nil
 // if none gets to the end.
+//
+// A greedy list scheduler is a beam of width 1. The wider beam keeps a plan that stages early
+// and gains later. Cost: tasks times width times the square of the sites.
 func (p *problem) beam(order []int32) *state {
 	width := p.width()
 	level := []*state{p.first}
@@ -38,8 +41,9 @@ func (p *problem) beam(order []int32) *state {
 	return leastState(level)
 }
 
-// leastOptions returns the first n of all in order, those with the outcome of an
-// earlier one left out. It reorders all.
+// leastOptions returns the first n of all in order, without those of the outcome of an earlier
+// one: equal sites would fill the beam with equal plans. It reorders all. Cost: a binary
+// search and at most n moves for each option, in place of a sort of all.
 func leastOptions(all []option, n int) []option {
 	// Invariant: all[:k], k <= n, are the first of those seen so far, in order.
 	k := 0
@@ -58,8 +62,8 @@ func leastOptions(all []option, n int) []option {
 	return all[:k]
 }
 
-// forget drops what only children need: of the ancestors of a plan nothing but
-// their decisions are read.
+// forget drops what only children need. Of the ancestors of a plan nothing but their decisions
+// are read, so that the memory of a search does not grow with its depth.
 func (s *state) forget() { s.end, s.copies, s.slots, s.links, s.used = nil, nil, nil, nil, nil }
 
 // compareOptions orders options from good to bad: by the bound, then by what
@@ -76,10 +80,11 @@ func sameOutcome(a, b *option) bool {
 	return a.bound == b.bound && a.sum == b.sum && a.moved == b.moved && a.makespan == b.makespan
 }
 
-// beamWork is how many options a beam search may look at: about a second.
+// beamWork is how many options a beam search may look at: about a second of one processor.
 const beamWork = 2e6
 
-// width returns the beam's width.
+// width returns the beam's width: that of the options, or 8, or as many as beamWork allows and
+// at least 1.
 func (p *problem) width() int {
 	if p.opt.Beam > 0 {
 		return p.opt.Beam
@@ -88,8 +93,10 @@ func (p *problem) width() int {
 	return int(min(8, max(1, beamWork/perState)))
 }
 
-// pure returns the plans that keep to one site each: all tasks compute at c and
-// have their data at d. Those that are not possible are noted in s.
+// pure returns the plans that keep to one site each: all tasks compute at c and have their
+// data at d. They are what a user would think of first (the plans P1 to P3 of Example 1), so
+// that the best plan is compared with them, and those that are not possible are noted in s
+// with the reason.
 func (p *problem) pure(s *Plans) []*state {
 	order := p.orders()[0]
 	var out []*state
@@ -151,7 +158,9 @@ func (p *problem) unfit(s *state, t, c, d int) string {
 	return ""
 }
 
-// explainInfeasible says which task no site can run.
+// explainInfeasible says why there is no plan: which task no site can run, when each task
+// before it is put where it promises most, or else that storage runs out in every order that
+// was tried.
 func (p *problem) explainInfeasible() error {
 	s := p.first
 	for _, t := range p.orders()[0] {

@@ -17,6 +17,10 @@ import (
 //	Σ_t min_c y_c·d(t, c) <= makespan · Σ_c y_c·slots_c
 //
 // which is taken for y = 1 and y = speed.
+//
+// Why the area bound holds: with y_c >= 0, a plan spends d(t, c) in a slot of the site c that
+// it chose for t, so that the left side is at most the sum over the sites of y_c times the
+// busy time of their slots, and no slot is busy for longer than the makespan.
 func (p *problem) bounds() {
 	least := make([]workflow.Seconds, p.n) // of each task, anywhere
 	p.head, p.tail = make([]workflow.Seconds, p.n), make([]workflow.Seconds, p.n)
@@ -65,7 +69,8 @@ func (p *problem) bounds() {
 	}))
 }
 
-// area returns the area bound for weights y.
+// area returns the area bound for weights y: Σ_t min y_c·d(t, c) over Σ_c y_c·slots_c, in
+// seconds.
 func (p *problem) area(y func(Site) float64) workflow.Seconds {
 	sum, slots := 0.0, 0.0
 	for _, c := range p.net.sites {
@@ -108,8 +113,9 @@ func (p *problem) orders() [][]int32 {
 	return [][]int32{early, rank}
 }
 
-// meanRank returns the length of the longest chain from each task's start, with
-// the mean of its times over the sites.
+// meanRank returns the upward rank of each task: the length of the longest chain that begins
+// with it, with the mean of a task's times over the sites where it is possible (Topcuoglu et
+// al. 2002, Eq. 8). Transfers are left out: which there are depends on the plan.
 func (p *problem) meanRank() []workflow.Seconds {
 	rank := make([]workflow.Seconds, p.n)
 	order := p.w.Graph.Order()

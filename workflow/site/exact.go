@@ -14,8 +14,9 @@ const (
 	exactSites = 8
 )
 
-// exactSize reports whether the exact search is tried. Its keys have a bit
-// for each site; more tasks would only use up the nodes.
+// exactSize reports whether the exact search is tried. The limits are of its cost: a key has a
+// bit for each site, and with more tasks the nodes would be used up before a plan is proved
+// best.
 func (p *problem) exactSize() bool {
 	return p.n <= exactTasks && p.np <= exactSites && p.opt.Nodes > 0
 }
@@ -37,7 +38,8 @@ type exactSearch struct {
 	undue bool // the limit of nodes was reached
 }
 
-// exact returns the fastest plan, which is best if none is faster.
+// exact returns the fastest plan, which is best if none is faster. A best that meets the bound
+// is proved without search. Exact is set in out unless the limit of nodes ended the search.
 func (p *problem) exact(best *state, out *Plans) *state {
 	e := &exactSearch{problem: p, best: best, out: out, seen: map[string][][]float64{}}
 	if best == nil || best.makespan > p.bound {
@@ -47,8 +49,8 @@ func (p *problem) exact(best *state, out *Plans) *state {
 	return e.best
 }
 
-// hopeless reports whether no completion is faster than the best plan, by more
-// than what rounding does.
+// hopeless reports whether no completion is faster than the best plan by more than what
+// rounding does.
 func (e *exactSearch) hopeless(bound workflow.Seconds) bool {
 	return e.best != nil && bound >= e.best.makespan*(1-1e-12)
 }
@@ -67,6 +69,8 @@ func (e *exactSearch) visit(s *state) {
 		return
 	}
 	var all []option
+	// Any ready task may be decided on next: the order of decisions is the order on links and
+	// slots.
 	for t := range e.n {
 		if e.waiting(s, t) {
 			all = e.options(s, t, all)
@@ -90,7 +94,8 @@ func (e *exactSearch) visit(s *state) {
 	}
 }
 
-// waiting reports whether task t can be decided on next.
+// waiting reports whether task t is not decided on yet and all that it waits for are. An end
+// of NaN means not decided.
 func (e *exactSearch) waiting(s *state, t int) bool {
 	if !math.IsNaN(s.end.at(int32(t))) {
 		return false
@@ -104,6 +109,11 @@ func (e *exactSearch) waiting(s *state, t int) bool {
 }
 
 // dominated reports whether a state seen before dominates s, and notes s if not.
+//
+// The key is what must be equal: the tasks that are decided on, and at which sites the files
+// are that are still read. The vector is what must be no later: the makespan, ends that others
+// wait for, arrivals of copies, times of slots and links, and used storage. Its entries have
+// the same meaning for states of one key.
 func (e *exactSearch) dominated(s *state) bool {
 	key, v := e.key[:0], []float64{s.makespan}
 	live := make([]bool, len(e.size))

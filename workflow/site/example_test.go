@@ -35,7 +35,8 @@ func ExampleMakePlans() {
 		return
 	}
 	at := plans.Best.Decisions[0]
-	fmt.Printf("at %s, data at %s: %.0f s\n", net.Sites()[at.Compute].Name, net.Sites()[at.Storage].Name, plans.Best.Makespan)
+	fmt.Printf("at %s, data at %s: %.0f s\n", net.Sites()[at.Compute].Name, net.Sites()[at.Storage].Name,
+		plans.Best.Makespan)
 	// Output:
 	// at cloud, data at home: 350 s
 }

@@ -14,7 +14,10 @@ import (
 // maxOthers is how many plans are kept beside the best.
 const maxOthers = 20
 
-// finish fills s with the plans that the states are the ends of.
+// finish fills s with the plans that the states are the ends of: the best, up to maxOthers of
+// other kinds, fastest first, their intervals, and why each loses. Two searches often find the
+// same decisions; these count once. A plan is dominated by one that is as fast and moves no
+// more, and is better in one of the two.
 func (p *problem) finish(s *Plans, best *state, plans []*state) {
 	seen := map[string]bool{}
 	add := func(st *state) *Plan {
@@ -68,7 +71,8 @@ func (p *problem) steps(s *state) []step {
 	return out
 }
 
-// replay makes the plan of a sequence of decisions.
+// replay makes the plan of a sequence of decisions by taking them again, now with a record:
+// states of a search keep no history but decisions.
 func (p *problem) replay(steps []step) *Plan {
 	plan := &Plan{}
 	s := p.child(p.first)
@@ -82,7 +86,9 @@ func (p *problem) replay(steps []step) *Plan {
 	return plan
 }
 
-// breakdown walks from the last end back to the start.
+// breakdown says what the makespan consists of. It walks back from the task that ends last to
+// one that it waited for and that ended when it became ready, and so on to a task that waited
+// for none.
 func (p *problem) breakdown(plan *Plan) (b Breakdown) {
 	of := make([]int32, p.n) // decision of each task
 	last := 0
@@ -152,7 +158,8 @@ func (p *problem) pureName(c, d int) string {
 	return "at " + at + ", remote I/O to " + store
 }
 
-// whyBest says how sure it is.
+// whyBest says how sure it is that the best plan is best. With makespan = (1 + gap)·bound, a
+// faster plan saves at most gap/(1 + gap) of the makespan.
 func (p *problem) whyBest(s *Plans) string {
 	switch gap := s.Best.Makespan/s.Bound - 1; {
 	case s.Exact:
@@ -163,7 +170,8 @@ func (p *problem) whyBest(s *Plans) string {
 	return "the fastest found"
 }
 
-// whyLoses names the parts of the makespan in which a plan is behind the best.
+// whyLoses names the parts of the makespan in which a plan is behind the best: the two largest
+// that are more than a tenth of the gap. Rounding, a billionth of the makespan, is no gap.
 func whyLoses(x, best *Plan) string {
 	gap := x.Makespan - best.Makespan
 	if gap <= 1e-9*best.Makespan {
@@ -238,7 +246,9 @@ func (p *problem) interval(plans []*Plan, least int) {
 	}
 }
 
-// noise returns a factor for each task and site to compute.
+// noise returns a factor for each task and site to compute at, task by task. An error that the
+// model gives is the deviation of the logarithm; without one the factor is uniform in 1 ±
+// Options.Error. Tasks of one kind have one draw at each site.
 func (p *problem) noise(rng *rand.Rand) []float64 {
 	type draw struct{ uniform, normal float64 }
 	kinds := map[string][]draw{}
@@ -263,7 +273,8 @@ func (p *problem) noise(rng *rand.Rand) []float64 {
 	return out
 }
 
-// makespan returns a plan's makespan when times are multiplied by noise.
+// makespan returns a plan's makespan when times are multiplied by noise. Delays of sites are
+// not: they are no part of the model. Copies that the replay notes are dropped again.
 func (p *problem) makespan(plan *Plan, noise []float64) workflow.Seconds {
 	kept := len(p.copies)
 	s := p.child(p.first)
@@ -276,7 +287,7 @@ func (p *problem) makespan(plan *Plan, noise []float64) workflow.Seconds {
 	return s.makespan
 }
 
-// joinSome lists the first k words.
+// joinSome lists the first k words, and says how many more there are.
 func joinSome(words []string, k int) string {
 	if len(words) > k {
 		return strings.Join(words[:k], ", ") + fmt.Sprintf(" and %d more", len(words)-k)

@@ -62,9 +62,13 @@ func TestSiteMemoryNowhere(t *testing.T) {
 // TestUsage checks what a plan asks of each site.
 func TestUsage(t *testing.T) {
 	p := &Plan{
-		Decisions: []Decision{{Compute: 0, Start: 0, End: 4}, {Compute: 1, Start: 2, End: 3}, {Compute: 0, Start: 4, End: 10}},
-		Stagings:  []Staging{{To: 1, Bytes: 7}, {To: 1, Bytes: 1}},
-		Stored:    []workflow.Bytes{5, 6, 0},
+		Decisions: []Decision{
+			{Compute: 0, Start: 0, End: 4},
+			{Compute: 1, Start: 2, End: 3},
+			{Compute: 0, Start: 4, End: 10},
+		},
+		Stagings: []Staging{{To: 1, Bytes: 7}, {To: 1, Bytes: 1}},
+		Stored:   []workflow.Bytes{5, 6, 0},
 	}
 	got := p.Usage()
 	want := []Usage{{2, 10, 0, 5}, {1, 1, 8, 6}, {}}

@@ -63,8 +63,8 @@ func (m ScaledModel) Time(t *workflow.Task, r Resource) (TaskTime, error) {
 	return x, nil
 }
 
-// flow returns the data flow D of a task: its input and output bytes, or those
-// it was seen to read and write if its files are not known.
+// flow returns the data flow D of a task in bytes: its input and output files, or what it was
+// seen to read and write if its files are not known.
 func flow(t *workflow.Task) workflow.Bytes {
 	if n := t.In + t.Out; n > 0 {
 		return n

@@ -63,7 +63,8 @@ type NetworkError struct {
 // Error returns the reason, which names the site or link.
 func (e *NetworkError) Error() string { return e.Reason }
 
-// routeBytes is the transfer for which routes are the fastest: what is staged
+// routeBytes is the size of the transfer for which routes are the fastest. A route depends on
+// it: a small transfer wants the least latency, a large one the most bandwidth. What is staged
 // is large more often than it is small.
 const routeBytes = 1e9
 
@@ -85,7 +86,8 @@ func NewNetwork(sites []Site, links []Link) (*Network, error) {
 	return net, nil
 }
 
-// check returns what is wrong with the sites and links by themselves.
+// check returns what is wrong with the sites and links by themselves, the first flaw in their
+// order. Storage alone may be infinite.
 func (net *Network) check() error {
 	if len(net.sites) == 0 {
 		return &NetworkError{-1, -1, "a utility without sites"}
@@ -96,8 +98,15 @@ func (net *Network) check() error {
 		for _, v := range []struct {
 			name string
 			x    float64
-		}{{"slots", float64(p.Slots)}, {"speed", p.Speed}, {"cores", p.Cores}, {"memory", p.Memory},
-			{"storage", p.Storage}, {"disk", p.Disk}, {"delay", p.Delay}} {
+		}{
+			{"slots", float64(p.Slots)},
+			{"speed", p.Speed},
+			{"cores", p.Cores},
+			{"memory", p.Memory},
+			{"storage", p.Storage},
+			{"disk", p.Disk},
+			{"delay", p.Delay},
+		} {
 			if !(v.x >= 0) || v.name != "storage" && math.IsInf(v.x, 1) {
 				return &NetworkError{i, -1, fmt.Sprintf("site %s: %s is %v", p.Name, v.name, v.x)}
 			}
@@ -122,6 +131,10 @@ func (net *Network) check() error {
 }
 
 // findRoutes is Floyd's algorithm.
+//
+// The length of a link is the time that it takes for routeBytes. Of parallel links the fastest
+// counts; of equal routes the first found. Then each route is walked along via: its bandwidth
+// is that of the narrowest link, its latency the sum.
 func (net *Network) findRoutes() {
 	n := len(net.sites)
 	dist := make([]float64, n*n)
@@ -191,9 +204,11 @@ func (net *Network) connected() error {
 	if len(cut) > 1 {
 		verb = "have"
 	}
-	return &NetworkError{first, -1,
+	return &NetworkError{
+		first, -1,
 		fmt.Sprintf("the utility is disconnected: %s %s no link to %s, directly or over others",
-			strings.Join(cut, ", "), verb, net.sites[from].Name)}
+			strings.Join(cut, ", "), verb, net.sites[from].Name),
+	}
 }
 
 // Sites returns the sites. The slice must not be changed.

@@ -122,6 +122,8 @@ func MakePlans(w *workflow.Workflow, net *Network, opt Options) (*Plans, error) 
 			plans = append(plans, end)
 		}
 	}
+	// The beam's plans are an upper bound for the exact search, which prunes the better the
+	// lower that is.
 	best := leastState(plans)
 	if p.exactSize() {
 		best = p.exact(best, s)
@@ -134,8 +136,8 @@ func MakePlans(w *workflow.Workflow, net *Network, opt Options) (*Plans, error) 
 	return s, nil
 }
 
-// leastState returns the fastest plan, of equals the one that moves least; nil if
-// there is none.
+// leastState returns the state of the least makespan; of equals the one that moves least data,
+// and of these the first. It is nil if there is none.
 func leastState(all []*state) *state {
 	var best *state
 	for _, s := range all {
@@ -146,8 +148,11 @@ func leastState(all []*state) *state {
 	return best
 }
 
-// problem is what a search needs to know, with what is the same for every
-// plan computed once.
+// problem is what a search needs to know, with what is the same for every plan computed once.
+// n is the number of tasks and np that of sites; tasks, files and sites are numbers.
+//
+// A search is single-threaded: it appends to copies and reuses work, and both belong to the
+// problem.
 type problem struct {
 	w      *workflow.Workflow
 	net    *Network
@@ -169,6 +174,9 @@ type problem struct {
 
 // A copyOf is a file's copy at a site, from a time on. Lists of copies share
 // their ends between states.
+//
+// A new copy is put in front of the list of its file, which older states go on to see without
+// it.
 type copyOf struct {
 	at   workflow.Seconds
 	site int32
@@ -204,9 +212,11 @@ func newProblem(w *workflow.Workflow, net *Network, opt Options) (*problem, erro
 	return p, nil
 }
 
-// data fills the files of each task and returns their names. Where a workflow
-// has no files but its tasks have bytes, a task writes one file with all of its
-// output, and reads those of the tasks that it waits for and one with the rest of its input.
+// data fills the files of each task and returns their names.
+//
+// Where a workflow records no files but its tasks have bytes, the files are made up: a task
+// writes one file with all of its output, and reads those of the tasks that it waits for and
+// one more with the rest of its input. The last has the task's name and is written by nobody.
 func (p *problem) data() (names []string) {
 	w := p.w
 	p.inputs, p.made = make([][]int32, p.n), make([][]int32, p.n)
@@ -255,8 +265,8 @@ func (p *problem) data() (names []string) {
 	return names
 }
 
-// readable returns the input files of t without those that it writes itself,
-// each once.
+// readable returns the input files of t without those that it writes itself. A record of a
+// task often lists a file that is updated on both sides; it would wait for itself.
 func (p *problem) readable(t int) []int32 {
 	var out []int32
 	for _, f := range p.w.Inputs(t) {
@@ -271,7 +281,10 @@ func (p *problem) readable(t int) []int32 {
 	return out
 }
 
-// placeInputs puts the files that no task writes where they are.
+// placeInputs puts the files that no task writes where they are, and counts them as used
+// storage there. It returns a [*MissingInputError] for one that is nowhere, named with the
+// first task that reads it, and a [*NetworkError] for a site that cannot hold what it is said
+// to.
 func (p *problem) placeInputs(names []string) error {
 	written := make([]bool, len(names))
 	for _, made := range p.made {
@@ -305,7 +318,10 @@ func (p *problem) placeInputs(names []string) error {
 	return nil
 }
 
-// times asks the model for every task, site to compute and site for data.
+// times asks the model for every task, site to compute at and site for data: n·np² times. It
+// is NaN where the task cannot run: no slots, too little memory, or data at a site without
+// storage. A time that is negative, infinite or no number is the model's mistake and ends the
+// planning.
 func (p *problem) times() error {
 	p.time = make([]TaskTime, p.n*p.np*p.np)
 	for t := range p.n {
@@ -347,7 +363,8 @@ func (p *problem) keeps(t int) bool {
 	return false
 }
 
-// duration returns how long task t takes alone, NaN where it is not possible.
+// duration returns how long task t takes at site c with its data at d if it shares nothing:
+// the model's time and the site's delay. It is NaN where that is not possible.
 func (p *problem) duration(t, c, s int) workflow.Seconds {
 	x := &p.time[(t*p.np+c)*p.np+s]
 	return x.Compute + x.Stall + p.net.sites[c].Delay

@@ -16,8 +16,9 @@ type page[T any] struct {
 	v   [pageSize]T
 }
 
-// paged is an array that states share until they write to it: a beam search
-// keeps several states that differ in a few values of tens of thousands.
+// paged is an array that states share until they write to it. A beam search keeps several
+// states that differ in a few values of tens of thousands; with pages a step copies the table
+// of pages and one page of each array, in place of all values.
 type paged[T any] []*page[T]
 
 // newPaged returns an array of n values, each of them fill, that the state gen
@@ -47,26 +48,31 @@ func (a paged[T]) set(i int32, gen uint32, x T) {
 	p.v[i%pageSize] = x
 }
 
-// slotTimes is when the slots of a site are free, ascending. A nil one of a
-// site with more slots than tasks is always free.
+// slotTimes is when the slots of a site become free, in ascending order. It is nil for a site
+// with more slots than tasks, where one is always free. gen is the state that may write it.
 type slotTimes struct {
 	gen  uint32
 	free []workflow.Seconds
 }
 
-// maxGaps is how many idle spans of a link are remembered, the latest ones.
+// maxGaps is how many idle spans of a link are remembered, the latest ones. A forgotten gap
+// makes a plan slower than it could be, never wrong.
 const maxGaps = 16
 
-// linkTime is when a link carries nothing: from free on, and in gaps before.
+// linkTime is when a link carries nothing: from free on, and in gaps before that.
+//
+// Invariant: the gaps are disjoint, not empty, in ascending order, and end at free at the
+// latest.
 type linkTime struct {
 	free workflow.Seconds
-	gaps []idle // never changed in@site: states share them
+	gaps []idle // never changed in place: states share them
 }
 
 // idle is a span during which a link carries nothing.
 type idle struct{ from, to workflow.Seconds }
 
-// fit returns when a transfer of that length can begin, not before from.
+// fit returns the earliest time, not before from, at which a transfer of that length can
+// begin. length is in seconds.
 func (l *linkTime) fit(from, length workflow.Seconds) workflow.Seconds {
 	for _, g := range l.gaps {
 		if at := max(g.from, from); at+length <= g.to {
@@ -76,8 +82,9 @@ func (l *linkTime) fit(from, length workflow.Seconds) workflow.Seconds {
 	return max(from, l.free)
 }
 
-// take reserves the link from at, which fit returned, for length. With keep the
-// gaps are up to date after that.
+// take reserves the link for length from at, which fit returned. With keep the gaps are up to
+// date after that: a gap that the transfer leaves before itself is added, and one that it lies
+// in is split. A transfer of no length reserves nothing.
 func (l *linkTime) take(at, length workflow.Seconds, keep bool) {
 	if length == 0 {
 		return
@@ -109,8 +116,11 @@ func (l *linkTime) take(at, length workflow.Seconds, keep bool) {
 	l.gaps = gaps
 }
 
-// A state is a partial plan: some tasks are decided on. It is not changed
-// once it has children.
+// A state is a partial plan: some tasks are decided on, in an order in which each comes after
+// those it waits for. It is not changed once it has children, which share its arrays.
+//
+// makespan, bound, sum and moved never fall from a parent to a child. moved counts bytes that
+// are staged or read and written over links.
 type state struct {
 	gen      uint32
 	parent   *state
@@ -136,8 +146,10 @@ func (p *problem) newGen() uint32 { p.gen++; return p.gen }
 // tasks keeps no times: one is always free.
 func (p *problem) emptyState() *state {
 	g := p.newGen()
-	s := &state{gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)),
-		slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.net.links)), used: make([]workflow.Bytes, p.np)}
+	s := &state{
+		gen: g, task: -1, end: newPaged(p.n, g, math.NaN()), copies: newPaged(len(p.size), g, int32(-1)),
+		slots: make([]slotTimes, p.np), links: make([]linkTime, len(p.net.links)), used: make([]workflow.Bytes, p.np),
+	}
 	for i, c := range p.net.sites {
 		if c.Slots < p.n {
 			s.slots[i].free = make([]workflow.Seconds, c.Slots)
@@ -146,7 +158,8 @@ func (p *problem) emptyState() *state {
 	return s
 }
 
-// child returns a copy of s that may be changed, as long as s is not.
+// child returns a copy of s that may be changed, as long as s is not. It copies the tables of
+// pages and the headers of slots; what they point to is copied when it is written.
 func (p *problem) child(s *state) *state {
 	c := *s
 	c.gen = p.newGen()
@@ -161,11 +174,14 @@ func (p *problem) addCopy(s *state, file, site int32, at workflow.Seconds) {
 	s.copies.set(file, s.gen, int32(len(p.copies))-1)
 }
 
-// source returns the copy of a file from which it is staged to site to: the one
-// there, or the one from which it is there soonest when links are idle, whatever
-// their load: a rule that depended on it would make a plan slower for being
-// ahead. ok is false if nothing has written the file, which happens where
-// a record has files without the dependency.
+// source returns the copy of a file from which it is staged to site to: the one there if there
+// is one, and else the one from which it would be there soonest over idle links. Of equals the
+// site of the lower number counts.
+//
+// The load of the links does not matter, on purpose: with a rule that depended on it a plan
+// could become slower for being ahead, and the dominance of the exact search would not hold.
+// ok is false if nothing has written the file. That happens where a record has files without
+// the dependency.
 func (p *problem) source(s *state, file int32, to int) (from copyOf, ok bool) {
 	least := math.Inf(1)
 	for k := s.copies.at(file); k >= 0; k = p.copies[k].next {
@@ -180,7 +196,8 @@ func (p *problem) source(s *state, file int32, to int) (from copyOf, ok bool) {
 	return from, ok
 }
 
-// transfer returns how long n bytes take from site to site.
+// transfer returns how long n bytes take from site to site when nothing else moves: the
+// latency of the route and n over the narrowest of its bandwidth and both disks.
 func (p *problem) transfer(from, to int, n workflow.Bytes) workflow.Seconds {
 	if from == to {
 		return 0
@@ -251,6 +268,8 @@ func (p *problem) stage(s *state, t, to int, keep bool, each func(Staging)) stag
 		h.any, h.bytes, h.at = true, h.bytes+p.size[f], max(h.at, c.at)
 		o.bytes += p.size[f]
 	}
+	// Room is needed for what is staged and for what the task will write: it stays to the end
+	// of the workflow.
 	need := o.bytes
 	for _, f := range p.made[t] {
 		need += p.size[f]
@@ -291,11 +310,14 @@ func (p *problem) stage(s *state, t, to int, keep bool, each func(Staging)) stag
 // being ahead never costs time.
 func (p *problem) gapped() bool { return !p.exactSize() }
 
-// runAt returns when task t starts and ends at site c with its data at site d, which
-// arrive at a time. If it is remote the links are those of p.work.links, which
-// are reserved for it with take.
+// runAt returns when task t starts and ends at site c with its data at site d, which are there
+// from arrived on. It starts when a slot is free. A task whose data are remote takes at least
+// as long as its data flow needs on each link of the route, after what the links carry
+// already: Eq. 1 of the paper with the stall prolonged by sharing. The links are those of
+// p.work.links, which are reserved for it with take.
 func (p *problem) runAt(s *state, t, c, d int, arrived, length workflow.Seconds, take bool) (start,
-	end workflow.Seconds) {
+	end workflow.Seconds,
+) {
 	start = arrived
 	if free := s.slots[c].free; len(free) > 0 {
 		start = max(start, free[0])
@@ -316,7 +338,8 @@ func (p *problem) runAt(s *state, t, c, d int, arrived, length workflow.Seconds,
 	return start, end
 }
 
-// A option is a way to decide on a task.
+// An option is a way to decide on a task, with what its state would be compared by. It is
+// cheaper than a state: most options are looked at and dropped.
 type option struct {
 	parent           *state
 	task             int32
@@ -327,7 +350,9 @@ type option struct {
 	moved            workflow.Bytes
 }
 
-// options appends what can be done with task t after s.
+// options appends every way to decide on task t after s: sites for data with room, and sites
+// to compute at where it can run. Staging is the same for every site to compute at, and is
+// tried once for each site for data.
 func (p *problem) options(s *state, t int, out []option) []option {
 	tail := p.tail[t]
 	for d := range p.np {
@@ -345,8 +370,10 @@ func (p *problem) options(s *state, t int, out []option) []option {
 			if c != d {
 				moved += flow(&p.w.Tasks[t])
 			}
-			out = append(out, option{s, int32(t), int16(c), int16(d), end, max(s.makespan, end),
-				max(s.bound, end+tail), s.sum + end + tail, moved})
+			out = append(out, option{
+				s, int32(t), int16(c), int16(d), end, max(s.makespan, end),
+				max(s.bound, end+tail), s.sum + end + tail, moved,
+			})
 		}
 	}
 	return out
@@ -367,8 +394,11 @@ func (p *problem) decide(s *state, t, c, d int, length workflow.Seconds) *state 
 	return n
 }
 
-// advance is decide in@site, for a state that nothing else shares. record, if
-// not nil, is told of everything.
+// advance is decide in place, for a state that nothing else shares. record, if not nil, is
+// told of every staging and of the decision.
+//
+// The order matters: staging reserves the links before the task's own remote I/O does, and a
+// copy can be a source only from when it has arrived.
 func (p *problem) advance(n *state, t, c, d int, length workflow.Seconds, record *Plan) {
 	var each func(Staging)
 	if record != nil {
@@ -404,7 +434,8 @@ func (p *problem) advance(n *state, t, c, d int, length workflow.Seconds, record
 	n.occupy(c, end)
 }
 
-// occupy takes the first free slot of site c until end.
+// occupy takes the slot of site c that is free first until end, and keeps the times in order:
+// those up to end move one place down. A site that keeps no times has a free slot always.
 func (s *state) occupy(c int, end workflow.Seconds) {
 	x := &s.slots[c]
 	if len(x.free) == 0 {

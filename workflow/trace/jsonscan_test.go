@@ -57,7 +57,8 @@ func TestScanNumbers(t *testing.T) {
 // TestScanSkip checks that any value can be skipped, and that what follows is read.
 func TestScanSkip(t *testing.T) {
 	for _, text := range []string{
-		"{}", "[]", `{"a":[1,2,{"b":null}],"c":"}]"}`, `"\"x\\"`, "-1.5e-3", "true", "false", "null", `[[[[]]]]`, ` [ 1 , 2 ] `,
+		"{}", "[]", `{"a":[1,2,{"b":null}],"c":"}]"}`, `"\"x\\"`, "-1.5e-3", "true", "false",
+		"null", `[[[[]]]]`, ` [ 1 , 2 ] `,
 	} {
 		s := scanner(text + " 7")
 		if err := s.skip(); err != nil {
@@ -96,7 +97,8 @@ func TestScanErrors(t *testing.T) {
 		}
 	}
 	s := scanner("{} x")
-	if err := errors.Join(s.skip(), s.finish()); err == nil || !strings.Contains(err.Error(), "after the end of the JSON text") {
+	if err := errors.Join(s.skip(), s.finish()); err == nil || !strings.Contains(err.Error(),
+		"after the end of the JSON text") {
 		t.Errorf("something after the end: %v", err)
 	}
 	broken := newJSONScanner(iotest.ErrReader(errors.New("disk on fire")), "f")

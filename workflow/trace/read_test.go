@@ -18,22 +18,28 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-const wf15 = `{"name":"w","schemaVersion":"1.5","runtimeSystem":{"name":"Pegasus","version":"5.0"},"workflow":{"specification":{
+const wf15 = `{"name":"w","schemaVersion":"1.5","runtimeSystem":{"name":"Pegasus","version":"5.0"},
+"workflow":{"specification":{
 "tasks":[{"name":"a","id":"a_1","parents":[],"children":["b_2"],"inputFiles":["in"],"outputFiles":["mid"]},
 {"name":"b","id":"b_2","parents":["a_1"],"children":[],"inputFiles":["mid"],"outputFiles":[]}],
 "files":[{"id":"in","sizeInBytes":10},{"id":"mid","sizeInBytes":32}]},
-"execution":{"makespanInSeconds":9.5,"executedAt":"x","tasks":[{"id":"a_1","runtimeInSeconds":1.5,"machines":["m1"],"coreCount":2},
+"execution":{"makespanInSeconds":9.5,"executedAt":"x","tasks":[{"id":"a_1","runtimeInSeconds":1.5,
+"machines":["m1"],"coreCount":2},
 {"id":"b_2","runtimeInSeconds":4,"command":{"program":"/usr/bin/b","arguments":["\u00e9\n"]},"memoryInBytes":100}],
 "machines":[{"nodeName":"m1","cpu":{"coreCount":8,"speedInMHz":2400}}]}}}`
 
-const wf14 = `{"name":"w","schemaVersion":"1.4","wms":{"name":"Pegasus","version":"4.9"},"workflow":{"makespanInSeconds":9.5,
-"tasks":[{"name":"a_ID1","id":"ID1","category":"a","type":"compute","runtimeInSeconds":1.5,"parents":[],"children":["b_ID2"],"cores":2,"machine":"m1",
+const wf14 = `{"name":"w","schemaVersion":"1.4","wms":{"name":"Pegasus","version":"4.9"},
+"workflow":{"makespanInSeconds":9.5,
+"tasks":[{"name":"a_ID1","id":"ID1","category":"a","type":"compute","runtimeInSeconds":1.5,"parents":[],
+"children":["b_ID2"],"cores":2,"machine":"m1",
 "files":[{"link":"input","name":"in","sizeInBytes":10},{"link":"output","name":"mid","sizeInBytes":32}]},
-{"name":"b_ID2","id":"ID2","category":"b","runtimeInSeconds":4,"parents":["a_ID1"],"files":[{"link":"input","name":"mid","sizeInBytes":32}],"memoryInBytes":100}],
+{"name":"b_ID2","id":"ID2","category":"b","runtimeInSeconds":4,"parents":["a_ID1"],"files":[{"link":"input",
+"name":"mid","sizeInBytes":32}],"memoryInBytes":100}],
 "machines":[{"nodeName":"m1","cpu":{"count":8,"speed":2400}}]}}`
 
 const wf01 = `{"name":"w","schemaVersion":"0.1","workflow":{"makespan":9.5,"jobs":[
-{"name":"a","type":"auxiliary","runtime":1.5,"parents":[],"machine":"m1","cores":2,"files":[{"link":"input","name":"in","size":10},{"link":"output","name":"mid","size":32}]},
+{"name":"a","type":"auxiliary","runtime":1.5,"parents":[],"machine":"m1","cores":2,"files":[{"link":"input",
+"name":"in","size":10},{"link":"output","name":"mid","size":32}]},
 {"name":"b","type":"compute","runtime":4,"parents":["a"],"files":[{"link":"input","name":"mid","size":32}]}],
 "machines":[{"nodeName":"m1","memory":1000,"cpu":{"count":8}}]}}`
 
@@ -126,7 +132,7 @@ func TestBadInput(t *testing.T) {
 		{"missing", flat(task("a", ""), `{"id":"b"}`), `f:3:1: task "b" has no run time (1 of 2 tasks have none`},
 		{"none", flat(), `f: no tasks`},
 		{"empty", "", `f: the input is empty: no tasks`},
-		{"truncated", wf15[:300], `f:3:78: the input ends where the end of a string belongs: it is cut short`},
+		{"truncated", wf15[:303], `f:4:80: the input ends where the end of a string belongs: it is cut short`},
 		{"truncated object", `{"workflow":{"tasks":[`, `f:1:23: the input ends where`},
 		{
 			"mixed", `{"schemaVersion":"1.5","workflow":{"tasks":[],"specification":{"tasks":[]}}}`,
@@ -136,10 +142,13 @@ func TestBadInput(t *testing.T) {
 			"wrong version", `{"schemaVersion":"1.5","workflow":{"tasks":[]}}`,
 			`f:1:1: schema version is 1.5, but the workflow is written as in 1.4`,
 		},
-		{"no execution", `{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[{"id":"a","name":"a","parents":[],"children":[]}]}}}`, `f: no run times`},
+		{
+			"no execution", `{"schemaVersion":"1.5","workflow":{"specification":{"tasks":[` +
+				`{"id":"a","name":"a","parents":[],"children":[]}]}}}`, `f: no run times`,
+		},
 		{
 			"stray execution", strings.Replace(wf15, `"id":"b_2","run`, `"id":"b_3","run`, 1),
-			`f:6:1: task "b_3" of the execution is not in the specification`,
+			`f:8:1: task "b_3" of the execution is not in the specification`,
 		},
 		{"no id", flat(`{"runtimeInSeconds":1}`), `f:2:1: a task has neither id nor name`},
 		{"garbage behind", flat(task("a", "")) + "x", `f:3:4: found 'x' after the end`},

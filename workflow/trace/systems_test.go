@@ -92,7 +92,8 @@ func TestReadJobstateAndKickstart(t *testing.T) {
 `
 	xml := `<?xml version="1.0"?>
 <invocation xmlns="http://pegasus.isi.edu/schema/invocation"
-  version="2.2" start="2012-04-26T17:58:00.5-04:00" duration="7.25" transformation="ns::map:1.0" derivation="ID2" hostname="h1">
+  version="2.2" start="2012-04-26T17:58:00.5-04:00" duration="7.25"
+  transformation="ns::map:1.0" derivation="ID2" hostname="h1">
 <mainjob start="2012-04-26T17:58:00.5-04:00" duration="7.1"/>
 </invocation>
 <invocation duration="0.75" transformation="ns::map:1.0" hostname="h1">
@@ -120,7 +121,8 @@ func TestReadJobstateAndKickstart(t *testing.T) {
 	}
 }
 
-const trace = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\trchar\twchar\tcomplete\n" +
+const trace = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration" +
+	"\trealtime\t%cpu\tpeak_rss\trchar\twchar\tcomplete\n" +
 	"1\ta\t1\tPREP\tCOMPLETED\t0\t2023-03-21 15:54:00.000\t2s\t1s\t90%\t1.5 MB\t2 KB\t1 KB\t2023-03-21 15:54:02.000\n" +
 	"2\tb\t2\tNF:ALIGN (s1)\tCOMPLETED\t0\t2023-03-21 15:54:02.000\t1m 5s\t1m 2.5s\t90%\t1 " +
 	"GB\t-\t-\t2023-03-21 15:55:07.000\n" +
@@ -228,7 +230,8 @@ func TestReadMakeflow(t *testing.T) {
 // TestReadPlain reads one workflow in the three plain forms.
 func TestReadPlain(t *testing.T) {
 	csv := "# name: p\n# makespan_s: 7\n# cores: 2\nid,kind,run_s,parents,in_B\na,x,1.5,,\nb,y,2,a,30\nc 3,y,3,a b,\n"
-	json := `{"name":"p","makespan_s":7,"cores":2,"tasks":[{"id":"a","kind":"x","run_s":1.5},{"id":"b","kind":"y","run_s":2,"parents":["a"],"in_B":30},
+	json := `{"name":"p","makespan_s":7,"cores":2,"tasks":[{"id":"a","kind":"x","run_s":1.5},
+		{"id":"b","kind":"y","run_s":2,"parents":["a"],"in_B":30},
 		{"id":"c 3","kind":"y","run_s":3,"parents":["a","b"],"auxiliary":false}]}`
 	yaml := "name: p # comment\nmakespan_s: 7\ncores: 2\ntasks:\n  - id: a\n    kind: x\n    run_s: 1.5\n  - " +
 		"{id: b, kind: y, run_s: 2, parents: [a], in_B: 30}\n  - id: \"c 3\"\n    kind: 'y'\n    run_s: 3\n    " +

@@ -100,7 +100,7 @@ func (r *wfReader) execTask() error {
 	}
 	t.Kind = n.program
 	if i := r.b.Defined(n.id); i >= 0 {
-		return r.merge(int(i), t, pos)
+		return r.merge(i, t, pos)
 	}
 	if r.spec {
 		return r.b.Errorf(pos, "task %q of the execution is not in the specification", r.b.Said(n.id))

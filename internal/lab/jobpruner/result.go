@@ -56,7 +56,7 @@ func (r Report) Parts() []Part {
 		{Title: "uses of the knowledge base"},
 	}
 	for _, row := range r.Rows {
-		prunes := row.Use == "prune"
+		prunes := row.prunes()
 		for i, belongs := range []bool{prunes && row.KB == "all", prunes && row.Alpha == "auto", !prunes} {
 			if belongs || row.Use == "none" {
 				parts[i].Rows = append(parts[i].Rows, row)

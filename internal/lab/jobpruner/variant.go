@@ -13,13 +13,20 @@ import (
 
 // A Variant is one way to use the knowledge base.
 type Variant struct {
-	Method string  `json:"method"` // name of the searcher
-	Use    string  `json:"use"`    // "none", "prune", "first", "transfer" or "prior"
-	Alpha  string  `json:"alpha"`  // of prune and prior; "" otherwise
-	KB     string  `json:"kb"`     // a number of studies, or "all"
-	alpha  float64 // 0 for automatic
-	kb     int     // -1 for all
+	Method string `json:"method"` // name of the searcher
+	// Use is "none", "prune", "published", "first", "transfer" or "prior".
+	Use   string `json:"use"`
+	Alpha string `json:"alpha"` // of prune, published and prior; "" otherwise
+	KB    string `json:"kb"`    // a number of studies, or "all"
+	// Surrogate is that of both studies; "" for that of the rule.
+	Surrogate string  `json:"surrogate,omitempty"`
+	alpha     float64 // 0 for automatic
+	kb        int     // -1 for all
+	surrogate prune.Surrogate
 }
+
+// prunes reports whether the variant does nothing but leave out values, by either rule.
+func (v Variant) prunes() bool { return v.Use == "prune" || v.Use == "published" }
 
 // Choices are the lists that variants are combined from, as the flags of
 // `assay bench jobpruner` have them.
@@ -27,7 +34,13 @@ type Choices struct {
 	Methods []string // names of searchers
 	Alpha   []string // aggressiveness of the pruning, with all studies: in [0, 1), or auto
 	KB      []string // sizes of the knowledge base, with the automatic alpha; or all
-	Use     []string // first, prior, transfer; none adds nothing
+	// Rules are guarded, published or both: by which the values are left out. None
+	// means guarded.
+	Rules []string
+	// Surrogates are those of both studies by which they are left out, one after the
+	// other. None means that of the rule.
+	Surrogates []string
+	Use        []string // first, prior, transfer; none adds nothing
 }
 
 // Variants returns the combinations to measure. For each method the first is that
@@ -36,29 +49,11 @@ func (c Choices) Variants() ([]Variant, error) {
 	var vs []Variant
 	for _, m := range c.Methods {
 		vs = append(vs, Variant{Method: m, Use: "none", KB: "0"})
-		for _, a := range c.Alpha {
-			v := Variant{Method: m, Use: "prune", Alpha: a, KB: "all", kb: -1}
-			if a != "auto" {
-				x, err := strconv.ParseFloat(a, 64)
-				if err != nil || !(x >= 0 && x < 1) {
-					return nil, fmt.Errorf("alpha %s: not a number from 0 to below 1, nor auto", a)
-				}
-				if v.alpha = x; x == 0 {
-					continue // the first variant
-				}
-			}
-			vs = append(vs, v)
+		pruning, err := c.pruning(m)
+		if err != nil {
+			return nil, err
 		}
-		for _, k := range c.KB {
-			n, err := strconv.Atoi(k)
-			if k == "all" || k == "0" {
-				continue // is there already
-			}
-			if err != nil || n < 0 {
-				return nil, fmt.Errorf("kb %s: not a number of studies, nor all", k)
-			}
-			vs = append(vs, Variant{Method: m, Use: "prune", Alpha: "auto", KB: k, kb: n})
-		}
+		vs = append(vs, pruning...)
 		for _, u := range c.Use {
 			switch u {
 			case "none":
@@ -74,6 +69,67 @@ func (c Choices) Variants() ([]Variant, error) {
 		}
 	}
 	return vs, nil
+}
+
+// pruning returns the variants of a method that leave out values: for each rule and
+// surrogate those of every aggressiveness, and those of every size.
+func (c Choices) pruning(method string) (vs []Variant, err error) {
+	for _, rule := range orOne(c.Rules, prune.Guarded.String()) {
+		use := map[string]string{"guarded": "prune", "published": "published"}[rule]
+		if use == "" {
+			return nil, fmt.Errorf("rule %s: neither guarded nor published", rule)
+		}
+		for _, name := range orOne(c.Surrogates, "") {
+			v := Variant{Method: method, Use: use, KB: "all", kb: -1, Surrogate: name}
+			if v.surrogate, err = prune.ParseSurrogate(name); err != nil {
+				return nil, fmt.Errorf("surrogate %w", err)
+			}
+			some, err := c.sizes(v)
+			if err != nil {
+				return nil, err
+			}
+			vs = append(vs, some...)
+		}
+	}
+	return vs, nil
+}
+
+// sizes returns v with every aggressiveness, and with every size of the knowledge base.
+func (c Choices) sizes(v Variant) (vs []Variant, err error) {
+	for _, a := range c.Alpha {
+		w := v
+		if w.Alpha = a; a != "auto" {
+			x, err := strconv.ParseFloat(a, 64)
+			if err != nil || !(x >= 0 && x < 1) {
+				return nil, fmt.Errorf("alpha %s: not a number from 0 to below 1, nor auto", a)
+			}
+			if w.alpha = x; x == 0 {
+				continue // the variant without knowledge
+			}
+		}
+		vs = append(vs, w)
+	}
+	for _, k := range c.KB {
+		n, err := strconv.Atoi(k)
+		if k == "all" || k == "0" {
+			continue // is there already
+		}
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("kb %s: not a number of studies, nor all", k)
+		}
+		w := v
+		w.Alpha, w.KB, w.kb = "auto", k, n
+		vs = append(vs, w)
+	}
+	return vs, nil
+}
+
+// orOne returns the words, or the one if there are none.
+func orOne(words []string, one string) []string {
+	if len(words) == 0 {
+		return []string{one}
+	}
+	return words
 }
 
 // known returns the part of the knowledge base that the variant uses: all of it, or so
@@ -103,8 +159,12 @@ func (o *Options) build(
 	if v.Use == "prior" || v.Use == "transfer" {
 		k.Hint(inner)
 	}
-	if v.Use == "prune" || v.Use == "prior" {
-		pruner, err = prune.New(inner, k, prune.Options{Alpha: v.alpha, Threshold: o.Threshold})
+	if v.prunes() || v.Use == "prior" {
+		po := prune.Options{Alpha: v.alpha, Threshold: o.Threshold, Surrogate: v.surrogate}
+		if v.Use == "published" {
+			po.Rule = prune.Published
+		}
+		pruner, err = prune.New(inner, k, po)
 		if errors.Is(err, prune.ErrNotNarrower) {
 			return nil, nil, assay.Errorf(assay.ClassUsage, "searcher %s cannot be narrowed", v.Method)
 		}

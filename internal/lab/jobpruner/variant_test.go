@@ -53,6 +53,40 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// Each rule and each surrogate has its own variants, of both tables.
+func TestVariantsOfRules(t *testing.T) {
+	c := Choices{
+		Methods: []string{"pso"}, Alpha: []string{"0", "0.6"}, KB: []string{"5"},
+		Rules: []string{"guarded", "published"}, Surrogates: []string{"knn", "cubic"},
+	}
+	vs, err := c.Variants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range vs {
+		got = append(got, fmt.Sprint(v.Use, " ", v.Surrogate, "=", v.surrogate, " ", v.Alpha, " ", v.KB))
+	}
+	want := []string{"none =none  0"}
+	for _, use := range []string{"prune", "published"} {
+		for _, s := range []string{"knn", "cubic"} {
+			want = append(want, use+" "+s+"="+s+" 0.6 all", use+" "+s+"="+s+" auto 5")
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for want, c := range map[string]Choices{
+		"rule printed: neither guarded":    {Rules: []string{"printed"}},
+		`surrogate "forest" is none of kn`: {Surrogates: []string{"forest"}},
+	} {
+		c.Methods = []string{"pso"}
+		if _, err := c.Variants(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error that says %q", err, want)
+		}
+	}
+}
+
 // A variant of n studies knows n of them, drawn by the seed; one of more than there are
 // knows all.
 func TestKnown(t *testing.T) {
@@ -98,7 +132,7 @@ func (h *hinted) Hint(f func(assay.Config) float64) { h.hint = f }
 func TestBuildHints(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, bowls()))
 	sub := d.subjects[0]
-	for use, want := range map[string]bool{"none": false, "prune": false, "first": false, "transfer": true, "prior": true} {
+	for use, want := range map[string]bool{"none": false, "prune": false, "published": false, "first": false, "transfer": true, "prior": true} {
 		var inner *hinted
 		o := Options{Searcher: func(_ string, space *assay.Space, seed uint64) (assay.Searcher, error) {
 			s := search.NewRandom(space, seed)
@@ -133,18 +167,18 @@ func TestBuild(t *testing.T) {
 		}
 		return s, nil
 	}}
-	for _, use := range []string{"none", "prune", "first", "transfer", "prior"} {
+	for _, use := range []string{"none", "prune", "first", "transfer", "prior", "published"} {
 		s, pruner, err := o.build(Variant{Method: "random", Use: use, kb: -1}, sub.space, k, 7)
-		if err != nil || s == nil || (pruner != nil) != (use == "prune" || use == "prior") {
+		if err != nil || s == nil || (pruner != nil) != (use == "prune" || use == "prior" || use == "published") {
 			t.Errorf("%s: %v, pruner %v, %v", use, s, pruner, err)
 		}
 		_, _, err = o.build(Variant{Method: "fixed", Use: use, kb: -1}, sub.space, k, 7)
-		prunes := use == "prune" || use == "prior"
+		prunes := use == "prune" || use == "prior" || use == "published"
 		if (err != nil) != prunes || prunes && assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%s of a searcher that cannot be narrowed: %v", use, err)
 		}
 	}
-	if len(asked) != 10 || asked[0] != "random 7 true" {
+	if len(asked) != 12 || asked[0] != "random 7 true" {
 		t.Errorf("asked for %v", asked)
 	}
 	if _, _, err := o.build(Variant{Method: "none"}, sub.space, k, 7); err == nil || err.Error() != "no such searcher" {

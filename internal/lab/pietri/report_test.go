@@ -127,13 +127,52 @@ func TestTableOne(t *testing.T) {
 	}
 	runs[3].Grid = true
 	cells := TableOne(runs)
-	if len(cells) != 6 {
-		t.Fatalf("%d cells, want 6: %+v", len(cells), cells)
+	if len(cells) != 12 {
+		t.Fatalf("%d cells, want 12: %+v", len(cells), cells)
 	}
-	for _, c := range cells {
+	for i, c := range cells {
 		if c.App != "b" || c.In10 > c.In15 || c.In15 > c.In20 || c.In20 > 1 || c.In20 <= 0 {
 			t.Errorf("%+v", c)
 		}
+		if want := []string{Published, Calibrated}[i/6]; c.Model != want {
+			t.Errorf("cell %d is %s, want %s", i, c.Model, want)
+		}
+		// By Algorithm 1 with 25 s where the site adds 60 s: 22, 13 and 8 % off, a little
+		// less with random errors, since the longest task counts.
+		if c.Model == Published && c.Error == 0.05 && (math.Abs(c.In10-1.0/3) > 0.02 || c.In20 < 2.0/3 || c.In20 > 0.9) {
+			t.Errorf("as published %+v", c)
+		}
+		if c.Model == Calibrated && c.Error == 0.05 && c.In10 < 0.99 {
+			t.Errorf("calibrated %+v", c)
+		}
+	}
+}
+
+// TestTableOneSeeds checks that equal executions get random errors of their own: with one
+// seed for all, the shares would be those of one execution.
+func TestTableOneSeeds(t *testing.T) {
+	runs := []trace.Recorded{recorded(t, "b", "s", "b1", 4), recorded(t, "b", "s", "b1", 4)}
+	differ := false
+	for _, c := range TableOne(runs) {
+		if c.Model != Published || c.Method != "tda" {
+			continue
+		}
+		var share [2]float64
+		for i := range share {
+			s, err := workflow.Vary(runs[i].Workflow, workflow.TopDown{}, workflow.Overhead{Level: workflow.PaperDelay},
+				[]int{4}, workflow.VaryOptions{Error: c.Error, Seed: uint64(i + 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			share[i] = s[0].Share(runs[i].Workflow.Makespan, 0.2)
+		}
+		if want := (share[0] + share[1]) / 2; math.Abs(c.In20-want) > 1e-12 {
+			t.Errorf("±%v: %v within 20 %%, want %v of %v", c.Error, c.In20, want, share)
+		}
+		differ = differ || share[0] != share[1]
+	}
+	if !differ {
+		t.Error("the test sees no difference between seeds")
 	}
 }
 

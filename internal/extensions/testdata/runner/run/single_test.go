@@ -11,7 +11,8 @@ import (
 )
 
 func TestSingle(t *testing.T) {
-	assaytest.TestRunner(t, func() assay.Runner { return Single(newLocal(t, LocalOptions{})) }, assaytest.RunnerOptions{})
+	newRunner := func() assay.Runner { return Single(newLocal(t, LocalOptions{})) }
+	assaytest.TestRunner(t, newRunner, assaytest.RunnerOptions{})
 }
 
 func TestSingleTakesTurns(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 
 func TestAntithetic(t *testing.T) {
 	build := func(s *assay.Space) assay.Searcher { return NewAntithetic(s, 1) }
-	t.Run("searcher", func(t *testing.T) {
-		assaytest.TestSearcher(t, build, assaytest.SearcherOptions{Exhausts: true})
-	})
-	t.Run("narrower", func(t *testing.T) { assaytest.TestNarrower(t, build, assaytest.SearcherOptions{Exhausts: true}) })
+	all := assaytest.SearcherOptions{Exhausts: true}
+	t.Run("searcher", func(t *testing.T) { assaytest.TestSearcher(t, build, all) })
+	t.Run("narrower", func(t *testing.T) { assaytest.TestNarrower(t, build, all) })
 }
 
 func TestAntitheticPairs(t *testing.T) {

@@ -15,7 +15,8 @@ func TestMedian(t *testing.T) {
 
 func TestMedianDecides(t *testing.T) {
 	history := []assay.Trial{
-		trial(1, assay.Done, 30), trial(2, assay.Failed, math.Inf(1)), trial(3, assay.Done, 10), trial(4, assay.Done, 20),
+		trial(1, assay.Done, 30), trial(2, assay.Failed, math.Inf(1)),
+		trial(3, assay.Done, 10), trial(4, assay.Done, 20),
 	}
 	for _, c := range []struct {
 		history []assay.Trial
@@ -26,7 +27,8 @@ func TestMedianDecides(t *testing.T) {
 		{history, 20, "20 so far, the median is 20 (trial 4)"},
 		{history[:3], 1e9, ""},
 	} {
-		if d := (stop.Median{}).Decide(c.history, trial(9, assay.Running, c.value)); d.Stop != (c.reason != "") || d.Reason != c.reason {
+		d := stop.Median{}.Decide(c.history, trial(9, assay.Running, c.value))
+		if d.Stop != (c.reason != "") || d.Reason != c.reason {
 			t.Errorf("at %v: got %+v, want the reason %q", c.value, d, c.reason)
 		}
 	}

@@ -146,7 +146,9 @@ func parseJSONL(b []byte) (st jsonlStudy, err error) {
 }
 
 // Append implements [assay.Store].
-func (s *JSONL) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (s *JSONL) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (assay.Position, error) {
 	batch := make([]json.RawMessage, len(events))
 	for i, e := range events {
 		var err error

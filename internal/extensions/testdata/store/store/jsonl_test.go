@@ -25,7 +25,8 @@ func TestJSONL(t *testing.T) {
 		}
 		return again
 	}
-	assaytest.TestStore(t, func(t *testing.T) assay.Store { return openJSONL(t) }, assaytest.StoreOptions{Reopen: reopen})
+	open := func(t *testing.T) assay.Store { return openJSONL(t) }
+	assaytest.TestStore(t, open, assaytest.StoreOptions{Reopen: reopen})
 }
 
 func TestJSONLProjects(t *testing.T) {

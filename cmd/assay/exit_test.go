@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A mistake on a command line ends with code 2 and names what is wrong, before anything
+// is run or written.
+func TestMistakes(t *testing.T) {
+	h := newHouse(t)
+	h.run("tune t.yaml --trials 4 --study s")
+	h.run("learn m.yaml --trials 8 --study lm --model lm.json")
+	before := h.run("study ls --json")
+	for line, says := range map[string]string{
+		"nix":                                        `unknown command "nix"`,
+		"tune":                                       "what shall be tuned?",
+		"tune t.yaml c.yaml":                         "one study file at a time, not 2",
+		"tune nix.yaml":                              "nix.yaml: no such file or directory",
+		"tune t.yaml --trials 0":                     "--trials 0: at least 1",
+		"tune t.yaml --parallel 0":                   "--parallel 0: at least 1",
+		"tune t.yaml --check -1":                     "--check -1: at least 0",
+		"tune t.yaml --budget soon":                  "--budget soon: not a duration",
+		"tune t.yaml --interval -1s":                 "--interval -1s: not a duration",
+		"tune t.yaml --repeat x":                     "--repeat x: not a number of runs",
+		"tune t.yaml --minimize a --maximize b":      "--minimize and --maximize exclude each other",
+		"tune t.yaml --default threads":              `--default "threads": a default is written NAME=VALUE`,
+		"tune c.yaml --default m=1":                  `--default m=1: no parameter "m"`,
+		"tune t.yaml --prior a,a":                    "--prior a,a: neither auto, none nor",
+		"tune t.yaml --alpha 2":                      "--alpha 2: neither a number between 0 and 1",
+		"tune t.yaml --metric x":                     "x",
+		"tune t.yaml --dry-run --json":               "--dry-run has no result",
+		"tune t.yaml --trials x":                     "--trials x: not a whole number",
+		"learn":                                      "what shall be learned?",
+		"learn m.yaml --from lm":                     "--from lm runs nothing",
+		"learn --from nix":                           `no study "nix"`,
+		"learn m.yaml --error x":                     "--error x: not a percentage",
+		"learn m.yaml --model /nix/m.json":           "there is no directory",
+		"predict":                                    "an argument is missing",
+		"predict nix.json":                           "nix.json: no such file",
+		"predict t.yaml":                             "not a model of assay learn",
+		"predict lm.json --at cpu":                   "--at cpu: an assignment is written NAME=VALUE",
+		"predict lm.json --at cpu=1,cpu=2":           "cpu is given twice",
+		"predict lm.json --at cpu=1":                 "the model's attributes are cpu, rtt",
+		"predict lm.json --against s":                `study s: no attribute "`,
+		"predict lm.json --against nix":              `no study "nix"`,
+		"bench t.yaml":                               "a budget is needed",
+		"bench t.yaml --trials 0":                    "--trials 0: not a number of trials",
+		"bench t.yaml --budget-x 0":                  "--budget-x 0: not a positive number",
+		"bench t.yaml --budget x":                    "--budget x: not a duration",
+		"bench t.yaml --trials 2 --seeds 0":          "--seeds and --jobs are at least 1",
+		"bench t.yaml --trials 2 --methods ,":        "no method is given",
+		"bench t.yaml --trials 2 --methods x":        "x",
+		"bench c.yaml --trials 2":                    "bench needs a recorded table",
+		"bench t.yaml --trials 2 --limit a@5":        "t.csv has no such metric",
+		"bench pro c.yaml":                           "bench pro needs a recorded table",
+		"bench pro e.yaml --steps 0":                 "--simulations, --steps and --jobs are at least 1",
+		"bench pro e.yaml --repeat 0":                "--repeat 0: neither a number of runs",
+		"bench pro e.yaml --rho 1":                   "--rho 1: not a load",
+		"bench pro e.yaml --noise nix.txt":           "nix.txt: no such file",
+		"bench jobpruner t.yaml":                     "which columns tell the environments apart?",
+		"bench jobpruner t.yaml --methods ,":         "no method is given",
+		"bench jobpruner t.yaml --budget ,":          "--budget: at least one percentage",
+		"bench jobpruner t.yaml --kb x":              "kb",
+		"bench jobpruner t.yaml --threshold 1":       "--threshold in [0, 1)",
+		"bench nimo --seeds 0":                       "--seeds and --jobs are at least 1",
+		"bench nimo --experiment x":                  "x",
+		"bench workflow w.json --hold x":             `--hold "x": want execution, config or both`,
+		"plan":                                       "an argument is missing",
+		"plan w.json --slots x":                      `--slots "x"`,
+		"plan w.json --levels x":                     "--levels",
+		"plan w.json --delay -1s":                    "--delay -1s: it is negative",
+		"plan w.json --budget -1":                    "--budget -1: not a sum",
+		"plan w.json --error 1":                      "--error 1: not a number from 0",
+		"plan w.json --samples 0":                    "--samples 0: at least 1",
+		"plan w.json --clusters -1":                  "--clusters -1: at least 1",
+		"plan w.json --machines x":                   "--machines",
+		"plan w.json --model k=lm.json":              "--model needs --sites",
+		"plan w.json --save-calibration c.json":      "--save-calibration without --calibrate",
+		"workflow show w.json --slots 0":             "--slots 0: at least 1",
+		"workflow show w.json --levels tda,bua":      "one way to count levels at a time",
+		"workflow calibrate nix.json":                "nix.json: no such file",
+		"serve":                                      "what shall be tuned?",
+		"serve --online c.yaml --listen 127.0.0.1:0": "--listen excludes --socket and needs --token-file",
+		"serve --online c.yaml --mode x":             "x",
+		"serve --online c.yaml --deadline x":         "--deadline x: not a duration",
+		"serve --online c.yaml -- /nix/prog":         "/nix/prog",
+		"serve status":                               "which session?",
+		"serve pause --at nix":                       "not the address of a session",
+		"profile --dir x --data y":                   "--data and --dir exclude each other",
+		"profile --host x":                           "--host x: not an address",
+		"profile --time 1ms":                         "--time 1ms: not a duration from 1s to 1h",
+		"profile --data nix.csv":                     "nix.csv: no such file",
+		"compare -- true":                            "two commands are needed",
+		"compare -- true -- true -- true":            "more than one --",
+		"compare -n 0 -- true -- true":               "--runs is at least 1",
+		"compare --metric x -- true -- true":         "--metric",
+		"compare --budget x -- true -- true":         "--budget x: not a duration",
+		"compare -- true -- /nix/prog":               "/nix/prog",
+		"study show nix":                             `no study "nix"`,
+		"study explain nix":                          `no study "nix"`,
+		"study noise s":                              "no configuration with 3 runs or more",
+		"study noise s --error 0":                    "--difference and --error are between 0 and 1",
+		"study output s x":                           `"x" is not the number of a trial`,
+		"study export s --format x":                  "--format x: there are csv, jsonl and optuna",
+		"study rm s nix":                             "nothing was removed",
+		"study import c.yaml":                        "import needs a recorded table",
+		"doctor x":                                   "too many arguments: x",
+		"help nix":                                   `unknown command "nix"`,
+	} {
+		code, out, errs := h.try(line, "")
+		if code != codeUsage || !strings.HasPrefix(errs, "assay: ") || !strings.Contains(errs, says) || out != "" {
+			t.Errorf("assay %s: exit code %d, want %d and %q\n%s%s", line, code, codeUsage, says, errs, out)
+		}
+	}
+	if after := h.run("study ls --json"); after != before {
+		t.Errorf("the store has changed:\n%s\nwas\n%s", after, before)
+	}
+}
+
+// A study without a result ends with code 3 and says why; so does a model without a run.
+func TestNoResult(t *testing.T) {
+	h := newHouse(t)
+	for line, says := range map[string]string{
+		"tune c.yaml --trials 3 --check 0 --study c":        "The first reasons:\n  trial 1 (n=",
+		"tune c.yaml --trials 2 --check 0 --json --study d": "The first reasons:\n  trial 1 (n=",
+		"learn --from c --model c.json":                     "no run to its end: there is no model",
+	} {
+		if strings.HasPrefix(line, "learn") {
+			h.try("tune c.yaml --trials 3 --check 0 --study c", "")
+		}
+		code, out, errs := h.try(line, "")
+		if code != codeNoResult || !strings.Contains(errs, says) {
+			t.Errorf("assay %s: exit code %d\n%s", line, code, errs)
+		}
+		if strings.Contains(line, "--json") && !strings.Contains(out, `"best":null`) {
+			t.Errorf("got %s", out)
+		}
+	}
+	if _, err := os.Stat(h.path("c.json")); err == nil {
+		t.Error("a model was written")
+	}
+}
+
+// Flags lie over the study file, and over nothing else of it.
+func TestFlagsOverFile(t *testing.T) {
+	h := newHouse(t)
+	text := `command: [echo, '{n}']
+parameters: {n: 1..9}
+objective: {minimize: user}
+search: {name: random, seed: 3}
+stop: {rule: none}
+repeat: {runs: 2}
+budget: {time: 1m, trials: 10}
+`
+	if err := os.WriteFile(h.path("f.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := []string{"n: int 1..9", "objective  minimize user\n", "search     random, early stopping: none, seed 3\n"}
+	for flags, want := range map[string][]string{
+		"":                        file,
+		"--trials 4 --budget 2m":  file,
+		"--maximize max_rss":      {file[0], "objective  maximize max_rss\n", file[2]},
+		"--search lhs --seed 7":   {file[0], file[1], "search     lhs, early stopping: none, seed 7\n"},
+		"--stop incumbent":        {file[0], file[1], "search     random, early stopping: incumbent, seed 3\n"},
+		"-p n=2..4 --default n=3": {"n: int 2..4\n", file[1], file[2], "first runs echo 3\n"},
+		"--where n<2":             {file[0], "where      n<2\n", "first runs echo 1\n"},
+		"-- true {n}x":            {file[0], file[1], "first runs true "},
+	} {
+		got := h.run("tune f.yaml --dry-run " + flags)
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%q: no %q in\n%s", flags, text, got)
+			}
+		}
+	}
+	if code, _, _ := h.try("study show f", ""); code != codeUsage {
+		t.Error("a dry run left a study on record")
+	}
+}
+
+// A command line makes the study that a file with the same content makes.
+func TestFlagsWithoutFile(t *testing.T) {
+	h := newHouse(t)
+	out := h.run("tune -p n=1..3 -p m=a,b --where n<3||m=='a' --minimize cpu --subject-to max_rss<=2e9 --search grid --seed 5 " +
+		"--stop none --trials 2 --check 0 --study x --json -- true {n} {m}")
+	var got struct {
+		Objective struct{ Metric string } `json:"objective"`
+		Trials    struct{ Total int }     `json:"trials"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Objective.Metric != "cpu" || got.Trials.Total != 2 {
+		t.Errorf("got %s, %v", out, err)
+	}
+	shown := h.run("study show x")
+	for _, want := range []string{
+		"command    true '{n}' '{m}'\n", "parameters n: int 1..3\n           m: categorical a b\n", "where      n<3||m=='a'\n",
+		"objective  minimize cpu\n", "subject to max_rss<=2e9\n", "search     grid, early stopping: none, seed 5\n",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q in\n%s", want, shown)
+		}
+	}
+}

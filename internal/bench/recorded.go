@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/table"
+)
+
+// Recorded returns the problem of a recorded table: its optimum and its worst value are
+// those of the rows that are feasible. interval is how often a run is observed; grows
+// tells which metrics grow while a run goes on (see [table.NewReplay]). An error
+// matches assay.ErrEmpty if no row is feasible, and is of the class usage if the
+// optimum is 0, to which there is no relative error.
+func Recorded(name string, t *table.Table, space *assay.Space, goal assay.Goal, interval time.Duration,
+	grows func(metric string) bool,
+) (*Problem, error) {
+	p := &Problem{
+		Name: name, Space: space, Goal: goal, Interval: interval, Median: t.MedianElapsed(),
+		True: Truth(t, goal),
+		Replay: func(uint64) (assay.Runner, assay.Clock) {
+			clock := &table.SimClock{}
+			return table.NewReplay(t, clock, grows), clock
+		},
+	}
+	return p, p.findOptimum()
+}
+
+// findOptimum sets the least and the greatest value of the feasible configurations.
+func (p *Problem) findOptimum() error {
+	found := false
+	for c := range p.Space.All() {
+		v, ok := p.True(c)
+		if !ok {
+			continue
+		}
+		if !found || v < p.Optimum {
+			p.Optimum = v
+		}
+		if !found || v > p.Worst {
+			p.Worst = v
+		}
+		found = true
+	}
+	switch {
+	case !found:
+		return fmt.Errorf("%w: no row of the table is within the limits", assay.ErrEmpty)
+	case p.Optimum == 0:
+		return assay.Errorf(assay.ClassUsage, "the optimum is 0, so that there is no relative error")
+	}
+	return nil
+}

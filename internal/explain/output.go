@@ -1,0 +1,110 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
+)
+
+// An Output is what `assay study explain --json` prints.
+type Output struct {
+	Study     string        `json:"study"`
+	Metric    string        `json:"metric"`
+	Trials    int           `json:"trials"`
+	Exact     int           `json:"exact"`
+	Explained float64       `json:"explained"`
+	Relative  bool          `json:"relative"` // effects are logarithms of factors
+	Base      float64       `json:"base"`
+	Predicted float64       `json:"predicted"`
+	Best      result.Best   `json:"best"`
+	Params    []ParamOutput `json:"parameters"`
+}
+
+// A ParamOutput is the part of one parameter.
+type ParamOutput struct {
+	Name       string  `json:"name"`
+	Value      any     `json:"value"` // in the best configuration
+	Effect     float64 `json:"effect"`
+	Importance float64 `json:"importance"`
+	MainEffect float64 `json:"main_effect"`
+}
+
+// Output returns the explanation of a study as data.
+func (e *Explanation) Output(r *result.Record) Output {
+	values := r.Params.Values(e.Best.Config)
+	out := Output{
+		Study: r.Name, Metric: r.Goal.Metric, Trials: e.Trials, Exact: e.Exact, Explained: e.Explained,
+		Relative: e.Relative, Base: e.Base, Predicted: e.Predicted,
+		Best: result.Best{
+			Trial: e.Best.ID, Config: values, Value: r.Goal.Show(e.Best.Value), Metrics: result.MetricsOf(e.Best, r.Goal),
+		},
+	}
+	for _, p := range e.Params {
+		out.Params = append(out.Params, ParamOutput{p.Name, values[p.Name], p.Effect, p.Mean, p.Share})
+	}
+	return out
+}
+
+// Write writes the explanation of a study for people.
+func (e *Explanation) Write(w io.Writer, p report.Palette, r *result.Record) error {
+	var l report.Lines
+	l.Add("model", "a random forest of %d trials, %d of them exact; it explains %s of the variance in "+
+		"cross-validation", e.Trials, e.Exact, share(max(e.Explained, 0)))
+	l.Add("average", "%s %s, as the model sees it", r.Goal.Metric, report.Metric(e.Base, r.Goal.Unit))
+	l.Add("best", "%s (trial %d), measured %s", report.Metric(e.Predicted, r.Goal.Unit), e.Best.ID,
+		report.Metric(r.Goal.Show(e.Best.Value), r.Goal.Unit))
+	if err := l.Write(w); err != nil {
+		return err
+	}
+	values := r.Params.Values(e.Best.Config)
+	t := report.NewTable(p, "parameter", "value", ">at the best", ">importance", ">alone")
+	for _, q := range e.Params {
+		t.Add(q.Name, fmt.Sprint(values[q.Name]), e.text(q.Effect, r.Goal.Unit),
+			"±"+strings.TrimPrefix(e.text(q.Mean, r.Goal.Unit), "+"), share(q.Share))
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return t.Write(w)
+}
+
+// text returns an effect on the metric: a percentage if it is relative.
+func (e *Explanation) text(effect float64, unit string) string {
+	if e.Relative {
+		return report.Percent(math.Expm1(effect))
+	}
+	text := report.Metric(effect, unit)
+	if effect > 0 {
+		text = "+" + text
+	}
+	return text
+}
+
+// share returns a part of a whole without a sign.
+func share(x float64) string { return report.Number(100*x, 2) + " %" }
+
+// Chart returns the effects at the best configuration as bars.
+func (e *Explanation) Chart(r *result.Record) report.BarChart {
+	c := report.BarChart{
+		Title: r.Name + ": what the parameters do at the best configuration", XLabel: "effect on " + r.Goal.Metric,
+	}
+	switch {
+	case e.Relative:
+		c.XLabel += ", %"
+	case r.Goal.Unit != "":
+		c.XLabel += ", " + r.Goal.Unit
+	}
+	values := r.Params.Values(e.Best.Config)
+	for _, p := range e.Params {
+		v := p.Effect
+		if e.Relative {
+			v = 100 * math.Expm1(v)
+		}
+		c.Bars = append(c.Bars, report.Bar{Name: fmt.Sprintf("%s = %v", p.Name, values[p.Name]), Value: v})
+	}
+	return c
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Lines is a report of labelled lines. The zero value is empty.
+type Lines struct{ b strings.Builder }
+
+// Add appends a line: the label in a column of 11 characters, "" for what goes on with
+// the line above, and the text.
+func (l *Lines) Add(label, format string, args ...any) {
+	fmt.Fprintf(&l.b, "%-11s%s\n", label, fmt.Sprintf(format, args...))
+}
+
+// AddList appends a line for each text, of which the first has the label.
+func (l *Lines) AddList(label string, texts []string) {
+	for _, text := range texts {
+		l.Add(label, "%s", text)
+		label = ""
+	}
+}
+
+// AddText appends whole lines, such as a drawing, as they are.
+func (l *Lines) AddText(text string) { l.b.WriteString(text) }
+
+// Write writes the lines.
+func (l *Lines) Write(w io.Writer) error {
+	_, err := io.WriteString(w, l.b.String())
+	return err
+}
+
+// Metric returns a metric's value for people, in its unit: that of a time as [Seconds]
+// says, "" for a plain number.
+func Metric(x float64, unit string) string {
+	switch unit {
+	case "s":
+		return Seconds(x)
+	case "":
+		return Number(x, 4)
+	}
+	return SI(x, unit)
+}

@@ -1,0 +1,209 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/study"
+)
+
+// redrawEvery is how often the status line is drawn while nothing happens.
+const redrawEvery = 250 * time.Millisecond
+
+// A Screen shows lines that stay, and one line below them that changes.
+type Screen interface {
+	Print(line string)
+	Set(line string)
+}
+
+// A Live shows a study while it runs: on a terminal a status line, above it a
+// line for every new best; elsewhere a line for every trial.
+type Live struct {
+	Space     *assay.Space
+	Goal      assay.Goal
+	Budget    config.Budget
+	Simulated bool   // the time is that of a recorded table, and does not go on while nothing happens
+	Screen    Screen // what it is shown on
+	Terminal  bool   // Screen is a terminal
+
+	done chan struct{}
+	wg   sync.WaitGroup
+
+	mu    sync.Mutex
+	last  study.Progress
+	at    time.Time // when last came
+	shown int       // trials that have had their line
+	best  *float64  // of the trials shown
+	drain bool
+	warn  bool // of too many stops that nothing has proved right
+}
+
+// Start says what begins, and keeps the status line moving.
+func (l *Live) Start(name string, resumed bool) {
+	verb := "study"
+	if resumed {
+		verb = "resuming study"
+	}
+	l.Screen.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, GoalText(l.Goal), l.Space.Size()))
+	l.done = make(chan struct{})
+	if !l.Terminal {
+		return
+	}
+	l.wg.Go(func() {
+		t := time.NewTicker(redrawEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-l.done:
+				return
+			case <-t.C:
+				l.mu.Lock()
+				l.draw()
+				l.mu.Unlock()
+			}
+		}
+	})
+}
+
+// Close ends what [Live.Start] began. The screen is the caller's.
+func (l *Live) Close() {
+	if l.done != nil {
+		close(l.done)
+	}
+	l.wg.Wait()
+}
+
+// Draining is called at the first interrupt.
+func (l *Live) Draining() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drain = true
+	text := "interrupted: waiting for the runs in flight; again to end at once"
+	if len(l.last.Running) == 0 {
+		text = "interrupted"
+	}
+	l.Screen.Print(text)
+}
+
+// Notify is called by the study whenever something changes.
+func (l *Live) Notify(p study.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// The loop reuses Running; Trials only grows.
+	p.Running = append([]study.Running(nil), p.Running...)
+	l.last, l.at = p, time.Now()
+	if p.Replay {
+		l.replayed()
+		return
+	}
+	for ; l.shown < len(p.Trials); l.shown++ {
+		l.line(p.Trials[l.shown])
+	}
+	l.unproven()
+	l.draw()
+}
+
+// unprovenMost is how many runs in a row may be stopped on predictions alone before
+// somebody is told.
+const unprovenMost = 30
+
+// unproven says, once, that for long no run has shown whether the stops are right.
+func (l *Live) unproven() {
+	if l.warn || study.Unproven(l.last.Trials) < unprovenMost {
+		return
+	}
+	l.warn = true
+	l.Screen.Print(fmt.Sprintf("warning: the last %d runs were stopped on predictions, "+
+		"and none has shown whether these are right; stop: {rule: ..., audit: 0.1} lets some run on, "+
+		"--stop incumbent predicts nothing", unprovenMost))
+}
+
+// replayed says what an earlier session left.
+func (l *Live) replayed() {
+	l.shown = len(l.last.Trials)
+	if l.shown == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d trials on record, %s spent", l.shown, report.Duration(l.last.Spent))
+	if b := l.last.Best; b != nil {
+		l.best = &b.Value
+		text += ", best " + report.Metric(l.Goal.Show(b.Value), l.Goal.Unit)
+	}
+	l.Screen.Print(text)
+}
+
+// line prints one trial that has ended. On a terminal only what is new best.
+func (l *Live) line(t assay.Trial) {
+	improved := t.State == assay.Done && t.Value < l.least()
+	if improved {
+		l.best = &t.Value
+	}
+	if l.Terminal && !improved {
+		return
+	}
+	mark := " "
+	if improved {
+		mark = "*"
+	}
+	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, ValueText(l.Goal, t), l.Space.Text(t.Config))
+	if t.State == assay.Failed || t.State == assay.Infeasible || t.State == assay.Withdrawn && t.Reason != "" {
+		text += "  (" + t.Reason + ")"
+	}
+	l.Screen.Print(text)
+}
+
+// least returns the best value of the trials shown, +Inf before there is one.
+func (l *Live) least() float64 {
+	if l.best == nil {
+		return math.Inf(1)
+	}
+	return *l.best
+}
+
+// draw shows the status line: trials, the best so far, time, and what runs now.
+func (l *Live) draw() {
+	p := l.last
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d", len(p.Trials))
+	if n := l.Budget.Trials; n > 0 {
+		fmt.Fprintf(&b, "/%d", n)
+	}
+	b.WriteString(" trials")
+	if best := p.Best; best != nil {
+		fmt.Fprintf(&b, " · best %s (%s)", report.Metric(l.Goal.Show(best.Value), l.Goal.Unit), l.Space.Text(best.Config))
+	}
+	spent := p.Spent
+	if !l.Simulated && !l.at.IsZero() {
+		spent += time.Since(l.at)
+	}
+	fmt.Fprintf(&b, " · %s", report.Duration(spent.Truncate(time.Second)))
+	if left := l.Budget.Time - spent; left > 0 {
+		fmt.Fprintf(&b, ", %s left", report.Duration(left.Truncate(time.Second)))
+	}
+	switch {
+	case l.drain:
+		b.WriteString(" · ending")
+	case p.Checks > 0 || len(p.Running) > 0 && l.checking():
+		b.WriteString(" · comparing the best with the first")
+	}
+	for _, r := range p.Running {
+		fmt.Fprintf(&b, " · running %s", l.Space.Text(r.Config))
+	}
+	l.Screen.Set(b.String())
+}
+
+// checking reports whether what runs repeats a trial.
+func (l *Live) checking() bool {
+	for _, t := range l.last.Trials {
+		if t.ID == l.last.Running[0].ID {
+			return true
+		}
+	}
+	return false
+}

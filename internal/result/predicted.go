@@ -1,0 +1,171 @@
+package result
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/report"
+)
+
+// A Predicted is one element of what `assay predict --json` prints.
+type Predicted struct {
+	At       map[string]string  `json:"at"`
+	Seconds  float64            `json:"seconds"`
+	Low      float64            `json:"low_s"`
+	High     *float64           `json:"high_s"` // null if there is no bound
+	Parts    map[string]float64 `json:"parts_s,omitempty"`
+	DataFlow float64            `json:"data_flow"`
+	Fails    float64            `json:"fails"`                  // probability
+	Beyond   []string           `json:"extrapolated,omitempty"` // what lies outside the runs, and how far
+	parts    []part
+	text     string
+}
+
+func (p Predicted) high() string {
+	if p.High == nil {
+		return "any time"
+	}
+	return report.Seconds(*p.High)
+}
+
+// Predict predicts at an assignment, the values of the model's attributes by their names.
+// The error is that of [costmodel.Model.PredictAt].
+func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) { return PredictOn(m, at, 1) }
+
+// PredictOn is [Predict] on a machine where what waits for no data takes factor times as long.
+func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predicted, error) {
+	p, err := m.PredictAt(at)
+	if err != nil {
+		return Predicted{}, err
+	}
+	if factor != 1 {
+		p = scaled(p, factor)
+	}
+	out := Predicted{
+		At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
+		parts: partsOf(p),
+	}
+	for _, q := range out.parts {
+		if out.Parts == nil {
+			out.Parts = map[string]float64{}
+		}
+		out.Parts[q.name] = q.seconds
+	}
+	for _, b := range m.BeyondRuns(at) {
+		out.Beyond = append(out.Beyond, beyondText(b))
+	}
+	var words []string
+	for _, q := range m.Space().Params {
+		words = append(words, q.Name+"="+at[q.Name])
+	}
+	out.text = strings.Join(words, " ")
+	return out, nil
+}
+
+// scaled returns the prediction where what waits for no data takes factor times as long.
+func scaled(p costmodel.Prediction, factor float64) costmodel.Prediction {
+	before := p.Seconds
+	p.Compute, p.Other = p.Compute*factor, p.Other*factor
+	p.Seconds = p.Compute + p.Network + p.Disk + p.Other
+	ratio := p.Seconds / before
+	p.Low, p.High = p.Low*ratio, min(p.High*ratio, math.MaxFloat64)
+	return p
+}
+
+// beyondText says where an extrapolation goes, and how far.
+func beyondText(b costmodel.Beyond) string {
+	if math.IsInf(b.Ranges, 1) {
+		return fmt.Sprintf("%s=%.6g, where all runs have %.6g", b.Attribute, b.Value, b.Ran)
+	}
+	return fmt.Sprintf("%s=%.6g is beyond the %.6g that was run by %.2g times the range of the runs",
+		b.Attribute, b.Value, b.Ran, b.Ranges)
+}
+
+// WritePredictions writes predictions for people: one as lines, several as a table.
+func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
+	if len(ps) == 1 {
+		q := ps[0]
+		var l report.Lines
+		l.Add("at", "%s", q.text)
+		l.Add("time", "%s, from %s to %s for 95 %% of runs", report.Seconds(q.Seconds), report.Seconds(q.Low), q.high())
+		for _, text := range q.Beyond {
+			l.Add("outside", "extrapolated: %s", text)
+		}
+		if len(q.parts) > 0 {
+			l.Add("limited by", "%s", shares(q.parts))
+		}
+		if q.Fails >= 0.05 {
+			l.Add("fails", "with a probability of %.0f %%", 100*q.Fails)
+		}
+		return l.Write(w)
+	}
+	t := report.NewTable(p, "at", ">time", ">from", ">to", "limited by", ">fails")
+	for _, q := range ps {
+		limited := "–"
+		if len(q.parts) > 0 {
+			limited = shares(q.parts)
+		}
+		if len(q.Beyond) > 0 {
+			limited += " (extrapolated)"
+		}
+		t.Add(q.text, report.Seconds(q.Seconds), report.Seconds(q.Low), q.high(), limited,
+			fmt.Sprintf("%.0f %%", 100*q.Fails))
+	}
+	return t.Write(w)
+}
+
+// A Model is what `assay predict --json` prints without an assignment.
+type Model struct {
+	Runs       int         `json:"runs"`
+	Failed     int         `json:"failed"`
+	Error      *float64    `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
+	Elsewhere  *float64    `json:"expected_error_percent"` // on assignments that were not run; likewise
+	Attributes []Attribute `json:"attributes"`
+	Limits     []Limiting  `json:"limits,omitempty"`
+	NoIO       int         `json:"runs_without_data_flow,omitempty"`
+}
+
+// An Attribute is a resource that a model knows: a range of numbers, or values.
+type Attribute struct {
+	Name   string   `json:"name"`
+	Min    *float64 `json:"min,omitempty"`
+	Max    *float64 `json:"max,omitempty"`
+	Values []string `json:"values,omitempty"`
+}
+
+// NewModel returns what a model knows.
+func NewModel(m *costmodel.Model) Model {
+	j := Model{
+		Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()),
+		Limits: limits(m), NoIO: withoutIO(m),
+	}
+	for _, q := range m.Space().Params {
+		a := Attribute{Name: q.Name, Values: q.Levels}
+		if q.Numeric() {
+			a = Attribute{Name: q.Name, Min: &q.Lo, Max: &q.Hi}
+		}
+		j.Attributes = append(j.Attributes, a)
+	}
+	return j
+}
+
+// WriteModel says for people what a model knows.
+func WriteModel(w io.Writer, m *costmodel.Model) error {
+	var l report.Lines
+	l.Add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
+	if e := m.Error(); !math.IsNaN(e) {
+		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", m.Elsewhere(), e)
+	}
+	var attributes []string
+	for _, q := range m.Space().Params {
+		attributes = append(attributes, ParamText(q))
+	}
+	l.AddList("attributes", attributes)
+	l.AddList("limited by", textsOf(limits(m)))
+	l.AddList("predictors", m.Predictors())
+	noDataFlow(&l, withoutIO(m), len(m.Runs()))
+	return l.Write(w)
+}

@@ -1,0 +1,94 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+)
+
+// WriteShown writes for people what [Record.Shown] returned. learner, which may be nil, is
+// what the study has learned of costs: its error curve takes the place of the progress.
+func (r *Record) WriteShown(w io.Writer, out Shown, learner *costmodel.ActiveLearner) error {
+	var l report.Lines
+	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
+	r.describe(&l)
+	l.Add("trials", "%s", out.Trials.Text())
+	l.Add("time", "%s spent", report.Seconds(out.Spent))
+	if best := out.Found; best != nil {
+		l.Add("best", "%s", r.Params.Text(best.Config))
+		l.Add("", "%s %s (trial %d)", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID)
+	}
+	r.describePrior(&l, out.Cuts)
+	if learner != nil {
+		addErrorCurve(&l, learner)
+	} else if len(out.Curve) > 1 {
+		l.Add("progress", "%s", report.Spark(out.Curve, 60))
+	}
+	return l.Write(w)
+}
+
+// describe says what the study is.
+func (r *Record) describe(l *report.Lines) {
+	switch r.Definition.Mode() {
+	case config.ModeTable:
+		l.Add("replays", "%s", r.Definition.Replay.File)
+	case config.ModeOnline:
+		l.Add("tuned", "on line: its trials are iterations of a program that runs")
+	default:
+		l.Add("command", "%s", report.ShellQuote(r.Definition.Command))
+	}
+	var params []string
+	for _, p := range r.Params {
+		params = append(params, ParamText(p))
+	}
+	l.AddList("parameters", params)
+	for _, text := range r.Definition.Where {
+		l.Add("where", "%s", text)
+	}
+	l.Add("objective", "%s", GoalText(r.Goal))
+	for _, text := range r.Definition.SubjectTo {
+		l.Add("subject to", "%s", text)
+	}
+	l.Add("search", "%s, early stopping: %s, seed %d", cmp.Or(r.Definition.Search.Name, "auto"),
+		cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
+}
+
+// maxHelpers is how many names of earlier studies are listed.
+const maxHelpers = 8
+
+// describePrior says which earlier studies help and what they pruned.
+func (r *Record) describePrior(l *report.Lines, cuts []assay.Cut) {
+	helpers := r.Definition.Prior.Resolved
+	if len(helpers) == 0 {
+		return
+	}
+	var names []string
+	for _, p := range helpers[:min(len(helpers), maxHelpers)] {
+		names = append(names, fmt.Sprintf("%s (%d trials)", p.Name, p.Trials))
+	}
+	if n := len(helpers) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	l.Add("helped by", "%s", strings.Join(names, ", "))
+	var texts []string
+	for _, c := range cuts {
+		texts = append(texts, r.cutText(c))
+	}
+	l.AddList("pruned", texts)
+}
+
+// cutText describes a cut in one line.
+func (r *Record) cutText(c assay.Cut) string {
+	values := c.Param + "=" + strings.Join(c.Values, ",")
+	if c.Restored {
+		return fmt.Sprintf("%s is back: %s (%s)", values, c.Reason, c.Study)
+	}
+	return fmt.Sprintf("%s by %s (correlation %.2f, alpha %.2f): nothing with it reached %s there; %s",
+		values, c.Study, c.Correlation, c.Alpha, report.Metric(r.Goal.Show(c.Threshold), r.Goal.Unit), c.Reason)
+}

@@ -1,0 +1,105 @@
+package result
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/study"
+)
+
+// A Story is an outcome with what it takes to tell people of it.
+type Story struct {
+	Outcome
+	Result    study.Result
+	Space     *assay.Space
+	Goal      assay.Goal
+	Simulated bool // the time is that of a recorded table
+	Default   bool // the first configuration is the one that the program has now
+	// Command returns what runs a configuration, as a line for a shell; nil if no
+	// command is run.
+	Command func(assay.Config) string
+}
+
+// Write writes the result for people.
+func (o *Story) Write(w io.Writer) error {
+	var l report.Lines
+	if o.Best == nil {
+		l.Add("best", "none: no trial ran to its end within the limits")
+	} else {
+		l.Add("best", "%s", o.Space.Text(o.Result.Best.Config))
+		l.Add(o.Objective.Metric, "%s (trial %d of %d)", report.Metric(o.Best.Value, o.Objective.Unit), o.Best.Trial,
+			o.Trials.Total)
+		o.gainLine(&l)
+		if o.Command != nil {
+			label, config := "command", o.Result.Best.Config
+			if o.worse() {
+				label, config = "keep", o.Result.First.Config
+			}
+			l.Add(label, "%s", o.Command(config))
+		}
+	}
+	l.Add("trials", "%s", o.Trials.Text())
+	spent := report.Seconds(o.Spent) + " spent"
+	if o.Simulated {
+		spent += " in simulated time"
+	}
+	if o.Saved > 0 {
+		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
+	}
+	l.Add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
+	l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
+	return l.Write(w)
+}
+
+// endings say for people what ended a study.
+var endings = map[string]string{
+	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
+	"search": "the search, which has nothing more to try", "interrupt": "an interrupt", "error": "an error",
+}
+
+// worse reports whether the runs at the end show that the best was lucky: the first
+// configuration is better.
+func (o *Story) worse() bool {
+	bad := stats.More
+	if o.Goal.Maximize {
+		bad = stats.Less
+	}
+	return o.Gain != nil && o.Gain.Verdict == bad.String()
+}
+
+func (o *Story) gainLine(l *report.Lines) {
+	first := "the first configuration"
+	if o.Default {
+		first = "the default"
+	}
+	switch g := o.Gain; {
+	case g != nil && g.Verdict == "~":
+		l.Add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first, g.Text(), g.Runs, g.Runs)
+	case o.worse():
+		l.Add("gain", "none: run again, the best has %s %s than %s (%d + %d more runs)",
+			g.Text(), g.Verdict, first, g.Runs, g.Runs)
+	case g != nil:
+		l.Add("gain", "%s %s than %s (%d + %d more runs)", g.Text(), g.Verdict, first, g.Runs, g.Runs)
+	case o.Result.First.ID == o.Result.Best.ID:
+		l.Add("gain", "none: %s is the best", first)
+	case o.Result.First.State == assay.Failed:
+		l.Add("gain", "%s failed: %s", first, o.Result.First.Reason)
+	}
+}
+
+// WriteFailures says why no trial ended well: the first reasons, each once.
+func (o *Story) WriteFailures(w io.Writer) {
+	fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	var seen []string
+	for _, t := range o.Result.Trials {
+		if t.Reason == "" || slices.Contains(seen, t.Reason) || len(seen) == 3 {
+			continue
+		}
+		seen = append(seen, t.Reason)
+		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.Space.Text(t.Config), t.Reason)
+	}
+}

@@ -1,0 +1,69 @@
+package result
+
+import (
+	"testing"
+
+	"github.com/assay-run/assay"
+)
+
+func TestGainText(t *testing.T) {
+	bounds := func(lo, hi float64) [2]*float64 { return [2]*float64{&lo, &hi} }
+	for _, c := range []struct {
+		g    Gain
+		want string
+	}{
+		{Gain{Change: -0.351, CI95: bounds(-0.456, -0.205), Verdict: "less"}, "35.1 % [20.5, 45.6]"},
+		{Gain{Change: 12.345, CI95: bounds(10, 15432), Verdict: "more"}, "1230 % [1000, 1540000]"},
+		{Gain{Change: 0.03, CI95: bounds(-0.9, 6.23), Verdict: "~"}, "+3 % [-90, +620]"},
+		{Gain{Change: -0.0921, Verdict: "~"}, "-9.2 %"},
+		{Gain{Change: 0, CI95: bounds(0, 0), Verdict: "~"}, "+0 % [+0, +0]"},
+	} {
+		if got := c.g.Text(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestCountsText(t *testing.T) {
+	for want, c := range map[string]Counts{
+		"0": {},
+		"40: 22 done, 15 stopped early, 3 failed":      {Total: 40, Done: 22, Censored: 15, Failed: 3},
+		"3: 1 done, 1 outside the limits, 1 withdrawn": {Total: 3, Done: 1, Infeasible: 1, Withdrawn: 1},
+	} {
+		if got := c.Text(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestValueText(t *testing.T) {
+	for want, tr := range map[string]assay.Trial{
+		"2 s": {State: assay.Done, Value: -2}, "> 3 s": {State: assay.Censored, Value: -3}, "4 s": {State: assay.Infeasible, Value: -4},
+	} {
+		if got := ValueText(assay.Goal{Unit: "s", Maximize: true}, tr); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, state := range []assay.State{assay.Running, assay.Failed, assay.Withdrawn} {
+		if got := ValueText(assay.Goal{}, assay.Trial{State: state, Value: 3}); got != "–" {
+			t.Errorf("%v: got %q", state, got)
+		}
+	}
+}
+
+func TestParamText(t *testing.T) {
+	many := make([]string, 13)
+	for i := range many {
+		many[i] = string(rune('a' + i))
+	}
+	for want, p := range map[string]assay.Param{
+		"n: int 1..9":                                  {Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9},
+		"r: real 0.5..2, logarithmic":                  {Name: "r", Kind: assay.Real, Lo: 0.5, Hi: 2, Log: true},
+		"c: categorical x y":                           {Name: "c", Kind: assay.Categorical, Levels: []string{"x", "y"}},
+		"m: ordinal a b c d e f g h i j ... 13 in all": {Name: "m", Kind: assay.Ordinal, Levels: many},
+	} {
+		if got := ParamText(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
