@@ -16,7 +16,7 @@ import (
 
 func predictCommand(s streams) *cobra.Command {
 	var at []string
-	var against, store string
+	var against, store, on, learnedOn string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL [--at NAME=VALUE,...]",
@@ -41,6 +41,20 @@ assignments that the model has not been fitted to.`,
 			if against != "" {
 				return predictAgainst(cmd.Context(), s, m, store, against, asJSON)
 			}
+			there, err := readMachine("on", on)
+			if err != nil {
+				return err
+			}
+			here, err := readMachine("learned-on", learnedOn)
+			if err != nil {
+				return err
+			}
+			if here != nil && there == nil {
+				return usagef("--learned-on needs --on: the profile of the machine to predict for")
+			}
+			if there != nil && len(at) == 0 {
+				at = []string{""} // all from the profile
+			}
 			if len(at) == 0 {
 				if asJSON {
 					return writeJSON(s.out, result.NewModel(m))
@@ -49,7 +63,7 @@ assignments that the model has not been fitted to.`,
 			}
 			var ps []result.Predicted
 			for _, text := range at {
-				p, err := predictAt(m, text)
+				p, err := predictAt(m, text, there, here)
 				if err != nil {
 					return err
 				}
@@ -62,6 +76,8 @@ assignments that the model has not been fitted to.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
+	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
+	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs: computing scales")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
 	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -81,7 +97,7 @@ func readModel(file string) (*costmodel.Model, error) {
 }
 
 // predictAt predicts at "NAME=VALUE,...".
-func predictAt(m *costmodel.Model, text string) (result.Predicted, error) {
+func predictAt(m *costmodel.Model, text string, there, here machine) (result.Predicted, error) {
 	at := map[string]string{}
 	for item := range items(text) {
 		name, value, ok := strings.Cut(item, "=")
@@ -93,7 +109,12 @@ func predictAt(m *costmodel.Model, text string) (result.Predicted, error) {
 		}
 		at[name] = value
 	}
-	p, err := result.Predict(m, at)
+	there.fill(m, at)
+	factor := 1.0
+	if here != nil {
+		factor = there.slower(here)
+	}
+	p, err := result.PredictOn(m, at, factor)
 	if err != nil {
 		known := names(m.Space().Params, func(q assay.Param) string { return q.Name })
 		return result.Predicted{}, usagef("--at %s: %s (the model's attributes are %s)", text, forPeople(err), known)

@@ -95,10 +95,6 @@ func shares(parts []part) string {
 	return strings.Join(texts, ", ")
 }
 
-// errorForm says the error of a model: expected elsewhere, and in leave-one-out
-// cross-validation.
-const errorForm = "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out"
-
 // Write writes the result for people, with the error curve of the learner.
 func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	var l report.Lines
@@ -112,7 +108,7 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	}
 	l.Add("runs", "%s", runs)
 	if o.Error != nil && o.Elsewhere != nil {
-		l.Add("error", errorForm, *o.Elsewhere, *o.Error)
+		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", *o.Elsewhere, *o.Error)
 	}
 	l.AddList("limited by", textsOf(o.Limits))
 	noDataFlow(&l, o.NoIO, o.Runs)

@@ -79,7 +79,7 @@ func TestLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"model      x.json\n", "runs       20 of 25 assignments in 21 runs\n", " % on the average expected on what was not run; ",
+		"model      x.json\n", "runs       20 of 25 assignments in 21 runs\n", " % in leave-one-out\n",
 		"time       1 min 30 s\n", "ended by   what is on record; on record as study x\n",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -33,10 +33,16 @@ func (p Predicted) high() string {
 
 // Predict predicts at an assignment, the values of the model's attributes by their names.
 // The error is that of [costmodel.Model.PredictAt].
-func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) {
+func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) { return PredictOn(m, at, 1) }
+
+// PredictOn is [Predict] on a machine where what waits for no data takes factor times as long.
+func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predicted, error) {
 	p, err := m.PredictAt(at)
 	if err != nil {
 		return Predicted{}, err
+	}
+	if factor != 1 {
+		p = scaled(p, factor)
 	}
 	out := Predicted{
 		At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
@@ -59,6 +65,16 @@ func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) {
 	return out, nil
 }
 
+// scaled returns the prediction where what waits for no data takes factor times as long.
+func scaled(p costmodel.Prediction, factor float64) costmodel.Prediction {
+	before := p.Seconds
+	p.Compute, p.Other = p.Compute*factor, p.Other*factor
+	p.Seconds = p.Compute + p.Network + p.Disk + p.Other
+	ratio := p.Seconds / before
+	p.Low, p.High = p.Low*ratio, min(p.High*ratio, math.MaxFloat64)
+	return p
+}
+
 // beyondText says where an extrapolation goes, and how far.
 func beyondText(b costmodel.Beyond) string {
 	if math.IsInf(b.Ranges, 1) {
@@ -75,11 +91,11 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 		var l report.Lines
 		l.Add("at", "%s", q.text)
 		l.Add("time", "%s, from %s to %s for 95 %% of runs", report.Seconds(q.Seconds), report.Seconds(q.Low), q.high())
-		if len(q.parts) > 0 {
-			l.Add("limited by", "%s", shares(q.parts))
-		}
 		for _, text := range q.Beyond {
 			l.Add("outside", "extrapolated: %s", text)
+		}
+		if len(q.parts) > 0 {
+			l.Add("limited by", "%s", shares(q.parts))
 		}
 		if q.Fails >= 0.05 {
 			l.Add("fails", "with a probability of %.0f %%", 100*q.Fails)
@@ -93,7 +109,7 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 			limited = shares(q.parts)
 		}
 		if len(q.Beyond) > 0 {
-			limited += "; extrapolated"
+			limited += " (extrapolated)"
 		}
 		t.Add(q.text, report.Seconds(q.Seconds), report.Seconds(q.Low), q.high(), limited,
 			fmt.Sprintf("%.0f %%", 100*q.Fails))
@@ -122,7 +138,10 @@ type Attribute struct {
 
 // NewModel returns what a model knows.
 func NewModel(m *costmodel.Model) Model {
-	j := Model{Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()), Limits: limits(m), NoIO: withoutIO(m)}
+	j := Model{
+		Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()),
+		Limits: limits(m), NoIO: withoutIO(m),
+	}
 	for _, q := range m.Space().Params {
 		a := Attribute{Name: q.Name, Values: q.Levels}
 		if q.Numeric() {
@@ -138,7 +157,7 @@ func WriteModel(w io.Writer, m *costmodel.Model) error {
 	var l report.Lines
 	l.Add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
 	if e := m.Error(); !math.IsNaN(e) {
-		l.Add("error", errorForm, m.Elsewhere(), e)
+		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", m.Elsewhere(), e)
 	}
 	var attributes []string
 	for _, q := range m.Space().Params {
