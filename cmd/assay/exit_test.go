@@ -67,7 +67,7 @@ func TestMistakes(t *testing.T) {
 		"bench jobpruner t.yaml --threshold 1":       "--threshold in [0, 1)",
 		"bench nimo --seeds 0":                       "--seeds and --jobs are at least 1",
 		"bench nimo --experiment x":                  "x",
-		"bench workflow w.json --hold x":             `--hold "x": want execution, config or both`,
+		"bench workflow w.json --hold x":             `--hold "x": want execution, config, app or both`,
 		"plan":                                       "an argument is missing",
 		"plan w.json --slots x":                      `--slots "x"`,
 		"plan w.json --levels x":                     "--levels",
