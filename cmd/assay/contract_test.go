@@ -225,11 +225,11 @@ func TestContracts(t *testing.T) {
 			"ranks?": objs,
 		},
 		"learn --from lm --model l2.json --json": {
-			"study": str, "model": str, "runs": num, "failed": num, "error_percent": null, "spent_s": num, "ended_by": str,
+			"study": str, "model": str, "runs": num, "failed": num, "error_percent": null, "expected_error_percent": null, "spent_s": num, "ended_by": str,
 			"limits?": []want{limit},
 		},
 		"predict lm.json --json": {
-			"runs": num, "failed": num, "error_percent": null, "limits?": []want{limit},
+			"runs": num, "failed": num, "error_percent": null, "expected_error_percent": null, "limits?": []want{limit},
 			"attributes": []want{{"name": str, "min?": num, "max?": num, "values?": list}},
 		},
 		"predict lm.json --at cpu=2,rtt=1 --json": {
