@@ -106,7 +106,9 @@ func TestResumerFindsFaults(t *testing.T) {
 		}},
 		{"Recall", "", searcherRecall},
 	}
-	spaces := slices.DeleteFunc(searcherSpaces(), func(s searcherSpace) bool { return s.name != "relations" && s.name != "reals" })
+	spaces := slices.DeleteFunc(searcherSpaces(), func(s searcherSpace) bool {
+		return s.name != "relations" && s.name != "reals"
+	})
 	for _, c := range []struct {
 		fault string
 		build func(*remembering)

@@ -57,7 +57,9 @@ func timedMeasurement(t assay.Trial) assay.Measurement {
 	m := assay.Measurement{Elapsed: time.Duration(v * 1e9 / 2)}
 	if len(t.Config) > 0 {
 		u := 0.5 + 0.4*math.Sin(float64(len(t.Config))+t.Config[0])
-		m.Metrics = map[string]float64{"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": v, "disk_time": 2 * u * v}
+		m.Metrics = map[string]float64{
+			"cpu": v / 2 * u, "data_flow": 1 + math.Abs(t.Config[0]), "network_time": v, "disk_time": 2 * u * v,
+		}
 	}
 	return m
 }

@@ -125,7 +125,8 @@ func TestProfileAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.DataFlow * r.Of(Whole); math.Abs(got-r.Seconds) > 1e-9*r.Seconds || r.Compute < 0 || r.Network < 0 || r.Disk < 0 || r.Other < 0 {
+		negative := r.Compute < 0 || r.Network < 0 || r.Disk < 0 || r.Other < 0
+		if got := r.DataFlow * r.Of(Whole); math.Abs(got-r.Seconds) > 1e-9*r.Seconds || negative {
 			t.Fatalf("%+v adds up to %v", r, got)
 		}
 	})

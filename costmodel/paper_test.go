@@ -165,7 +165,8 @@ func TestScreening(t *testing.T) {
 	}
 	time100 := func(c assay.Config) assay.Measurement { // network first, then processor; the disk does nothing
 		n, a := 50*c[2]+1, 40/c[0]
-		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: map[string]float64{"cpu": a, "data_flow": 10, "network_time": n, "disk_time": 0}}
+		metrics := map[string]float64{"cpu": a, "data_flow": 10, "network_time": n, "disk_time": 0}
+		return assay.Measurement{Elapsed: time.Duration((n + a) * 1e9), Metrics: metrics}
 	}
 	for _, p := range ps {
 		if err := l.Tell(assay.Trial{Proposal: p, State: assay.Done, Measurement: time100(p.Config)}); err != nil {

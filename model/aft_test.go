@@ -28,7 +28,11 @@ func TestAFTBadData(t *testing.T) {
 	}{
 		{"zero", assay.Data{X: x, Y: []float64{1, 0, 2}}, assay.ErrBadData},
 		{"negative", assay.Data{X: x, Y: []float64{1, 2, -3}}, assay.ErrBadData},
-		{"negative and censored", assay.Data{X: x, Y: []float64{1, 2, -3}, Censored: []bool{false, false, true}}, assay.ErrBadData},
+		{
+			"negative and censored",
+			assay.Data{X: x, Y: []float64{1, 2, -3}, Censored: []bool{false, false, true}},
+			assay.ErrBadData,
+		},
 		{"NaN feature", assay.Data{X: [][]float64{{math.NaN()}}, Y: []float64{1}}, assay.ErrBadData},
 		{"all censored", assay.Data{X: x, Y: []float64{1, 2, 3}, Censored: []bool{true, true, true}}, assay.ErrTooFew},
 		{"nothing", assay.Data{}, assay.ErrTooFew},
@@ -44,7 +48,16 @@ func TestAFTBadData(t *testing.T) {
 }
 
 func TestAFTOptionsPanic(t *testing.T) {
-	for _, a := range []AFT{{Scale: -1}, {Scale: math.NaN()}, {Scale: math.Inf(1)}, {Distribution: 3}, {Base: -1}, {Base: math.NaN()}, {Base: math.Inf(1)}, {Boost: Boost{Rate: 2}}} {
+	for _, a := range []AFT{
+		{Scale: -1},
+		{Scale: math.NaN()},
+		{Scale: math.Inf(1)},
+		{Distribution: 3},
+		{Base: -1},
+		{Base: math.NaN()},
+		{Base: math.Inf(1)},
+		{Boost: Boost{Rate: 2}},
+	} {
 		fitPanics(t, a)
 	}
 }

@@ -170,7 +170,8 @@ func TestAFTReference(t *testing.T) {
 			}
 		}
 		// What is recorded uses a base score rounded to 1e-4.
-		if base := newAFTLoss(Extreme, 1, logs(d.Y), nil).base; c.Base == "geomean" && math.Abs(math.Exp(base)-c.BaseScore) > 1e-3 {
+		if base := newAFTLoss(Extreme, 1, logs(d.Y), nil).base; c.Base == "geomean" &&
+			math.Abs(math.Exp(base)-c.BaseScore) > 1e-3 {
 			t.Errorf("n = %d: base %v, want %v", c.N, math.Exp(base), c.BaseScore)
 		}
 	}

@@ -249,7 +249,8 @@ func (g *grower) split(from, to int, last bool) (rows int) {
 			g.at[r] = left + 1
 		}
 		l, r := n.size, int32(len(seg))-n.size
-		g.nodes = append(g.nodes, growing{end: l, varying: n.varying}, growing{end: r, varying: n.varying}) // n is invalid from here
+		// n is invalid once the nodes have grown.
+		g.nodes = append(g.nodes, growing{end: l, varying: n.varying}, growing{end: r, varying: n.varying})
 	}
 	g.sum(to)
 	for i := to; i < len(g.nodes); i++ {

@@ -10,7 +10,9 @@ import (
 )
 
 func TestAutoRoundsPanics(t *testing.T) {
-	for _, a := range []AutoRounds{{}, {Learner: Boost{}, Folds: 1}, {Learner: Boost{}, MaxRounds: -1}, {Learner: Boost{}, Patience: -1}} {
+	for _, a := range []AutoRounds{
+		{}, {Learner: Boost{}, Folds: 1}, {Learner: Boost{}, MaxRounds: -1}, {Learner: Boost{}, Patience: -1},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -112,7 +114,8 @@ func TestFolds(t *testing.T) {
 
 // What cannot be fitted has no number of rounds; a single example has the learner's.
 func TestAutoRoundsRefuses(t *testing.T) {
-	if _, err := (AutoRounds{Learner: AFT{}}).Rounds(assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, -2}}); err == nil {
+	negative := assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, -2}}
+	if _, err := (AutoRounds{Learner: AFT{}}).Rounds(negative); err == nil {
 		t.Error("a negative outcome is accepted")
 	}
 	one := assay.Data{X: [][]float64{{1}}, Y: []float64{7}}

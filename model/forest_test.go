@@ -291,7 +291,8 @@ func TestForestOutcomeScale(t *testing.T) {
 		}
 	}
 	extreme := assay.Data{X: [][]float64{{0}, {1}, {2}}, Y: []float64{-math.MaxFloat64, math.MaxFloat64, 0}}
-	if q := mustFit(t, Forest{}, extreme).Predict([]float64{1}); math.IsNaN(q.Mean) || math.IsInf(q.Mean, 0) || math.IsInf(q.Std, 0) {
+	q := mustFit(t, Forest{}, extreme).Predict([]float64{1})
+	if math.IsNaN(q.Mean) || math.IsInf(q.Mean, 0) || math.IsInf(q.Std, 0) {
 		t.Errorf("the greatest outcomes: got %+v", q)
 	}
 }

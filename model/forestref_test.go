@@ -84,7 +84,8 @@ func TestForestReference(t *testing.T) {
 			r2 += rSquared(hy, out) / float64(seeds)
 			std += stds[len(stds)/2] / float64(seeds)
 		}
-		t.Logf("n = %d: R² %.4f (scikit-learn %.4f ± %.4f), median std %.4f (%.4f)", ref.N, r2, ref.R2, ref.SD, std, ref.Std)
+		t.Logf("n = %d: R² %.4f (scikit-learn %.4f ± %.4f), median std %.4f (%.4f)",
+			ref.N, r2, ref.R2, ref.SD, std, ref.Std)
 		if math.Abs(r2-ref.R2) > 2*ref.SD {
 			t.Errorf("n = %d: R² %v, want %v ± %v", ref.N, r2, ref.R2, 2*ref.SD)
 		}

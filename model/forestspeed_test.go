@@ -29,7 +29,8 @@ func TestForestSpeed(t *testing.T) {
 	}{{100, 50, 1.0 / 8, 1.0 / 3}, {2000, 5, 1.0 / 4, 1.0 / 3}} {
 		name := fmt.Sprintf("train_%d.csv", c.n)
 		train := referenceFile(t, "aft", "data", name).Name()
-		text, err := exec.Command(cmp.Or(os.Getenv("ASSAY_PYTHON"), "python3"), "testdata/sklearn_forest.py", train, candidates).Output()
+		text, err := exec.Command(cmp.Or(os.Getenv("ASSAY_PYTHON"), "python3"),
+			"testdata/sklearn_forest.py", train, candidates).Output()
 		if err != nil {
 			t.Skipf("SKIPPED: no python3 with scikit-learn: %v", err)
 		}
@@ -41,7 +42,8 @@ func TestForestSpeed(t *testing.T) {
 		var p assay.Predictor
 		ourFit := leastTime(c.repeat, func() { p = mustFit(t, Forest{}, assay.Data{X: X, Y: y}) })
 		ourPredict := leastTime(100, func() { assay.PredictAll(p, C, out) })
-		t.Logf("n = %d: fit %.2f ms, %.3f of %.1f; predict %.2f ms, %.3f of %.2f", c.n, ourFit, ourFit/fit, fit, ourPredict, ourPredict/predict, predict)
+		t.Logf("n = %d: fit %.2f ms, %.3f of %.1f; predict %.2f ms, %.3f of %.2f",
+			c.n, ourFit, ourFit/fit, fit, ourPredict, ourPredict/predict, predict)
 		if ourFit > c.fit*fit {
 			t.Errorf("n = %d: fit takes %.3f of scikit-learn's time, want %.3f", c.n, ourFit/fit, c.fit)
 		}

@@ -11,7 +11,9 @@ import (
 
 func TestGPConformance(t *testing.T) {
 	assaytest.TestLearner(t, func() assay.Learner { return GP{} }, assaytest.LearnerOptions{Censored: true})
-	assaytest.TestLearner(t, func() assay.Learner { return GP{MaxExamples: 20, Evaluations: 5, Seed: 2} }, assaytest.LearnerOptions{Censored: true})
+	assaytest.TestLearner(t, func() assay.Learner {
+		return GP{MaxExamples: 20, Evaluations: 5, Seed: 2}
+	}, assaytest.LearnerOptions{Censored: true})
 }
 
 func TestGPOptionsPanic(t *testing.T) {

@@ -55,7 +55,8 @@ func TestBFGS(t *testing.T) {
 			}
 		}
 	}
-	if x, v := minimizeBFGS(func([]float64, []float64) float64 { return math.Inf(1) }, []float64{3}, 9); x[0] != 3 || !math.IsInf(v, 1) {
+	infinite := func([]float64, []float64) float64 { return math.Inf(1) }
+	if x, v := minimizeBFGS(infinite, []float64{3}, 9); x[0] != 3 || !math.IsInf(v, 1) {
 		t.Errorf("got %v and %v, want the start", x, v)
 	}
 }

@@ -19,7 +19,9 @@ func TestInterpolateConformance(t *testing.T) {
 		})
 	}
 	t.Run("few", func(t *testing.T) {
-		assaytest.TestLearner(t, func() assay.Learner { return Interpolate{By: Cubic, MaxExamples: 20, Seed: 3} }, assaytest.LearnerOptions{})
+		assaytest.TestLearner(t, func() assay.Learner {
+			return Interpolate{By: Cubic, MaxExamples: 20, Seed: 3}
+		}, assaytest.LearnerOptions{})
 	})
 }
 

@@ -90,7 +90,8 @@ func TestPosteriorLeaveOut(t *testing.T) {
 				left -= v * v
 			}
 			if math.Abs(y[i]-mean-above[a]) > 1e-9 || math.Abs(left-variance[a]) > 1e-9 {
-				t.Errorf("outcome %d of %v: %v above with variance %v, want %v and %v", i, group, above[a], variance[a], y[i]-mean, left)
+				t.Errorf("outcome %d of %v: %v above with variance %v, want %v and %v",
+					i, group, above[a], variance[a], y[i]-mean, left)
 			}
 		}
 	}

@@ -123,7 +123,10 @@ func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 		return nil, ErrNotNarrower
 	}
 	space := k.space
-	p := &Pruner{inner: inner, narrow: narrower.Narrow, base: newBase(k, opts.Surrogate), limit: newLimit(space), opts: opts}
+	p := &Pruner{
+		inner: inner, narrow: narrower.Narrow,
+		base: newBase(k, opts.Surrogate), limit: newLimit(space), opts: opts,
+	}
 	for i := range space.Params {
 		p.kept = append(p.kept, make([]bool, p.limit.cells[i].n))
 	}

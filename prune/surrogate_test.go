@@ -33,7 +33,8 @@ func TestRankByComparesSurrogates(t *testing.T) {
 		t.Errorf("%+v, want the correlation %v of 5 points", got, want)
 	}
 	// At the trials alone it is another one, that of (0, 2, 0) and (0, 4, 2).
-	if got := Rank(k, done(map[int]float64{0: 0, 2: 2, 4: 0})); got[0].Points != 3 || math.Abs(got[0].Correlation-math.Sqrt(3)/2) > 1e-12 {
+	if got := Rank(k, done(map[int]float64{0: 0, 2: 2, 4: 0})); got[0].Points != 3 ||
+		math.Abs(got[0].Correlation-math.Sqrt(3)/2) > 1e-12 {
 		t.Errorf("%+v, want the correlation %v of 3 points", got, math.Sqrt(3)/2)
 	}
 }
@@ -96,9 +97,12 @@ func TestSurrogateStates(t *testing.T) {
 
 // In a large space the points are drawn, the same ones each time, and relations hold.
 func TestCommonPoints(t *testing.T) {
-	space := must(assay.NewSpace([]assay.Param{{Name: "x", Kind: assay.Real, Hi: 1}, {Name: "y", Kind: assay.Integer, Hi: 1e6}}))
+	space := must(assay.NewSpace([]assay.Param{
+		{Name: "x", Kind: assay.Real, Hi: 1}, {Name: "y", Kind: assay.Integer, Hi: 1e6},
+	}))
 	a, b := newComparison(space), newComparison(space)
-	if len(a.points) != commonPoints || !slices.EqualFunc(a.points, b.points, slices.Equal[assay.Config]) {
-		t.Errorf("%d points, the same again: %v", len(a.points), slices.EqualFunc(a.points, b.points, slices.Equal[assay.Config]))
+	same := slices.EqualFunc(a.points, b.points, slices.Equal[assay.Config])
+	if len(a.points) != commonPoints || !same {
+		t.Errorf("%d points, the same again: %v", len(a.points), same)
 	}
 }

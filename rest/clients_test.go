@@ -90,7 +90,8 @@ func client(t *testing.T, language string) []string {
 	if err := os.WriteFile(source, []byte(cProgram), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("cc", "-O1", "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(clients, "c"), "-o", program, source).CombinedOutput()
+	out, err := exec.Command("cc", "-O1", "-Wall", "-Wextra", "-Werror",
+		"-I", filepath.Join(clients, "c"), "-o", program, source).CombinedOutput()
 	if err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -152,7 +153,8 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 
 // withMode adds a parameter with one level that JSON has to escape.
 func withMode(o *online.Options) {
-	params := append(o.Space.Params[:2:2], assay.Param{Name: "mode", Kind: assay.Categorical, Levels: []string{`a "b"<c>`}})
+	mode := assay.Param{Name: "mode", Kind: assay.Categorical, Levels: []string{`a "b"<c>`}}
+	params := append(o.Space.Params[:2:2], mode)
 	space, err := assay.NewSpace(params)
 	if err != nil {
 		panic(err)

@@ -49,7 +49,8 @@ func noRoute(h http.Handler, r *http.Request) error {
 	probe := &statusProbe{header: http.Header{}}
 	h.ServeHTTP(probe, r)
 	if probe.status == http.StatusMethodNotAllowed {
-		return refuse(http.StatusMethodNotAllowed, "method", fmt.Sprintf("%s %s: the method is %s", r.Method, r.URL.Path, probe.header.Get("Allow")))
+		return refuse(http.StatusMethodNotAllowed, "method",
+			fmt.Sprintf("%s %s: the method is %s", r.Method, r.URL.Path, probe.header.Get("Allow")))
 	}
 	return refuse(http.StatusNotFound, "no-route", "no such path: "+r.URL.Path)
 }

@@ -70,7 +70,8 @@ type (
 
 func newStatusAnswer(st online.Status, best json.RawMessage) statusAnswer {
 	a := statusAnswer{
-		Version: Version, Study: st.Study, Mode: st.Mode.String(), State: st.State, Best: best, Trials: st.Trials, Running: st.Running,
+		Version: Version, Study: st.Study, Mode: st.Mode.String(), State: st.State,
+		Best: best, Trials: st.Trials, Running: st.Running,
 		Ranks: st.Ranks, Turns: st.Turns, Steps: st.Steps, TotalSeconds: st.Total, Restarts: st.Epoch,
 	}
 	if !math.IsInf(st.Value, 0) {

@@ -41,7 +41,10 @@ const maxTexts = 1024
 // NewOnline returns the server of a session on space. If token is not "", every
 // request must carry it.
 func NewOnline(session *online.Session, space *assay.Space, token string) *Online {
-	o := &Online{session: session, space: space, guard: &guard{token: token}, texts: map[*float64][]byte{}, open: map[io.Closer]bool{}}
+	o := &Online{
+		session: session, space: space, guard: &guard{token: token},
+		texts: map[*float64][]byte{}, open: map[io.Closer]bool{},
+	}
 	o.server = &http.Server{
 		Handler:           o.routes(),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -284,7 +287,8 @@ func (o *Online) report(k *conn, body []byte) ([]byte, error) {
 		}
 	}
 	if q.Seconds == nil && q.Failed == "" {
-		return nil, refuse(http.StatusBadRequest, "bad-json", `a report has "seconds", or says why the configuration "failed"`)
+		return nil, refuse(http.StatusBadRequest, "bad-json",
+			`a report has "seconds", or says why the configuration "failed"`)
 	}
 	seconds := 0.0
 	if q.Seconds != nil {

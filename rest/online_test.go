@@ -48,7 +48,8 @@ func socketDir(t testing.TB) string {
 func testSpace(t testing.TB) *assay.Space {
 	t.Helper()
 	space, err := assay.NewSpace([]assay.Param{
-		{Name: "x", Kind: assay.Integer, Lo: 0, Hi: 7}, {Name: "y", Kind: assay.Ordinal, Levels: []string{"1", "2", "4", "8"}},
+		{Name: "x", Kind: assay.Integer, Lo: 0, Hi: 7},
+		{Name: "y", Kind: assay.Ordinal, Levels: []string{"1", "2", "4", "8"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,9 @@ func testSpace(t testing.TB) *assay.Space {
 
 // serveAt serves a session at a socket, or at a loopback port if path is "".
 // stop ends the server and its session, not the store.
-func serveAt(t testing.TB, st assay.Store, path, token string, change func(*online.Options)) (session *online.Session, stop func()) {
+func serveAt(
+	t testing.TB, st assay.Store, path, token string, change func(*online.Options),
+) (session *online.Session, stop func()) {
 	t.Helper()
 	o := online.Options{Name: "o", Space: testSpace(t), Store: st, Default: assay.Config{0, 0}}
 	o.Searcher = func(int) (assay.Searcher, error) { return search.NewRandom(o.Space, 7), nil }
@@ -95,7 +98,9 @@ func serveAt(t testing.TB, st assay.Store, path, token string, change func(*onli
 }
 
 // post sends a request with net/http, which knows nothing of our client.
-func post(t testing.TB, address, method, path string, body io.Reader, change func(*http.Request)) (status int, answer map[string]any) {
+func post(
+	t testing.TB, address, method, path string, body io.Reader, change func(*http.Request),
+) (status int, answer map[string]any) {
 	t.Helper()
 	network, at, _ := strings.Cut(address, ":")
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -271,7 +276,9 @@ func TestGuard(t *testing.T) {
 		{"rebound name", with("Host", "evil.example"), 403},
 		{"rebound name with port", with("Host", "evil.example:80"), 403},
 	} {
-		for _, req := range [][2]string{{"POST", "/v1/online/join"}, {"GET", "/v1/online/status"}, {"DELETE", "/"}, {"OPTIONS", "/v1/online/end"}} {
+		for _, req := range [][2]string{
+			{"POST", "/v1/online/join"}, {"GET", "/v1/online/status"}, {"DELETE", "/"}, {"OPTIONS", "/v1/online/end"},
+		} {
 			status, got := post(t, "unix:"+path, req[0], req[1], strings.NewReader(`{"rank":0,"instance":"a"}`), tt.change)
 			if status != tt.status {
 				t.Errorf("%s, %v: %d %v, want %d", tt.name, req, status, got, tt.status)
@@ -494,7 +501,8 @@ func TestPlainAndOtherFormsAgree(t *testing.T) {
 		return fmt.Sprint(r.StatusCode, " ", r.Header.Get("Content-Type")), string(b)
 	}
 	request := func(headers, body string) string {
-		return fmt.Sprintf("POST /v1/online/fetch HTTP/1.1\r\nHost: assay\r\nContent-Length: %d\r\n%s\r\n%s", len(body), headers, body)
+		return fmt.Sprintf("POST /v1/online/fetch HTTP/1.1\r\nHost: assay\r\nContent-Length: %d\r\n%s\r\n%s",
+			len(body), headers, body)
 	}
 	for _, body := range []string{`{"instance":"nobody"}`, `{"instance":"no\u0062ody"}`, `{"instance":`, `{}`, ``} {
 		h1, b1 := exchange(request("", body))
@@ -529,7 +537,10 @@ func TestPlainAndOtherFormsAgree(t *testing.T) {
 
 // FuzzServer: no body makes the server panic or answer 5xx.
 func FuzzServer(f *testing.F) {
-	for _, s := range []string{`{"rank":0,"instance":"a"}`, `{"instance":"a","turn":1,"seconds":1e-3}`, `{"instance":"a","turn":1,"failed":"x"}`, `{}`, `[`, `{"rank":-1}`} {
+	for _, s := range []string{
+		`{"rank":0,"instance":"a"}`, `{"instance":"a","turn":1,"seconds":1e-3}`,
+		`{"instance":"a","turn":1,"failed":"x"}`, `{}`, `[`, `{"rank":-1}`,
+	} {
 		f.Add("join", s)
 		f.Add("report", s)
 		f.Add("fetch", s)

@@ -29,8 +29,9 @@ type AdaptiveOptions struct {
 //
 //   - Proposals that inner makes at one Ask race each other and the best
 //     configuration of the races before: as many as fill an Ask(n) with Min runs of
-//     each, but two at least, also where runs are asked for one at a time. After Min runs each, the one with the least reduced value, the
-//     leader, is compared with every other.
+//     each, but two at least, also where runs are asked for one at a time. After
+//     Min runs each, the one with the least reduced value, the leader, is compared
+//     with every other.
 //   - Those whose order to the leader is settled are not run again. The others,
 //     and the leader as long as there are any, are run once more, and so on up to
 //     Max runs of each in all.

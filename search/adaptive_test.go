@@ -131,7 +131,8 @@ func TestAdaptiveRacesOneByOne(t *testing.T) {
 	inner := &script{configs: []float64{1, 3, 2, 4}}
 	a := Adaptive(inner, AdaptiveOptions{Min: 3, Max: 6})
 	values := map[float64][]float64{
-		1: {10.3, 10.4, 10.2, 10, 10.5, 10.3, 10.1}, 2: {50, 51, 49}, 3: {10.2, 10.4, 10.6, 10.7, 10.8, 10.9}, 4: {9, 9, 9, 9, 9, 9},
+		1: {10.3, 10.4, 10.2, 10, 10.5, 10.3, 10.1}, 2: {50, 51, 49},
+		3: {10.2, 10.4, 10.6, 10.7, 10.8, 10.9}, 4: {9, 9, 9, 9, 9, 9},
 	}
 	var order []float64
 	for len(inner.told) == 0 {

@@ -35,9 +35,10 @@ func TestGroupsInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := [][]int{{0, 2}, {1}}
-	g, err := NewGroups(space, GroupOptions{Groups: groups[:1], Turn: 15, Make: func(s *assay.Space, turn int) assay.Searcher {
-		return NewRandom(s, uint64(turn))
-	}})
+	g, err := NewGroups(space, GroupOptions{
+		Groups: groups[:1], Turn: 15,
+		Make: func(s *assay.Space, turn int) assay.Searcher { return NewRandom(s, uint64(turn)) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +72,16 @@ func TestGroupsInTurn(t *testing.T) {
 
 // A round of turns without anything new is the end.
 func TestGroupsEnd(t *testing.T) {
-	space, err := assay.NewSpace([]assay.Param{{Name: "a", Kind: assay.Integer, Hi: 3}, {Name: "b", Kind: assay.Integer, Hi: 3}})
+	space, err := assay.NewSpace([]assay.Param{
+		{Name: "a", Kind: assay.Integer, Hi: 3}, {Name: "b", Kind: assay.Integer, Hi: 3},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGroups(space, GroupOptions{Groups: [][]int{{0}, {1}}, Make: func(s *assay.Space, turn int) assay.Searcher {
-		return NewRandom(s, uint64(turn))
-	}})
+	g, err := NewGroups(space, GroupOptions{
+		Groups: [][]int{{0}, {1}},
+		Make:   func(s *assay.Space, turn int) assay.Searcher { return NewRandom(s, uint64(turn)) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,8 @@ func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Tr
 	}
 	if err := s.Create(ctx, name, spec); errors.Is(err, fs.ErrExist) {
 		return nil, assay.Errorf(assay.ClassConflict, "study %q is on record: "+
-			"give this one another name (--study NAME), or forget that (assay study rm %s)", name, report.ShellQuote([]string{name}))
+			"give this one another name (--study NAME), or forget that (assay study rm %s)",
+			name, report.ShellQuote([]string{name}))
 	} else if err != nil {
 		return nil, err
 	}

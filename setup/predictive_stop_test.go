@@ -82,7 +82,9 @@ func TestPredictiveOptions(t *testing.T) {
 		}
 		seen = append(seen, got)
 	}
-	for _, o := range []map[string]any{{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}, {"rounds": "many"}, {"rounds": 0.0}} {
+	for _, o := range []map[string]any{
+		{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}, {"rounds": "many"}, {"rounds": 0.0},
+	} {
 		if _, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: o}}); err == nil {
 			t.Errorf("%v is accepted", o)
 		}

@@ -6,14 +6,18 @@ import (
 )
 
 // The spatial test data of Efron & Tibshirani 1993, Table 14.1.
-var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41}
+var spatial = []float64{
+	48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6,
+	0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41,
+}
 
 func TestBootstrapEdges(t *testing.T) {
 	if e := Bootstrap(nil, Median, BootstrapOptions{}); !math.IsNaN(e.Value) || len(e.Warnings) == 0 {
 		t.Errorf("of nothing: %+v", e)
 	}
-	if e := Bootstrap([]float64{3}, Median, BootstrapOptions{}); e.Value != 3 || !math.IsInf(e.High, 1) || len(e.Warnings) == 0 {
-		t.Errorf("of one: %+v", e)
+	one := Bootstrap([]float64{3}, Median, BootstrapOptions{})
+	if one.Value != 3 || !math.IsInf(one.High, 1) || len(one.Warnings) == 0 {
+		t.Errorf("of one: %+v", one)
 	}
 	equal := []float64{2, 2, 2, 2, 2, 2, 2}
 	if e := Bootstrap(equal, Median, BootstrapOptions{}); e.Low != 2 || e.High != 2 {

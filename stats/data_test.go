@@ -28,12 +28,14 @@ func TestRealRunTimes(t *testing.T) {
 		meanSpread = append(meanSpread, StdDev(means)/Mean(means))
 		d := DiagnoseTail(all)
 		kinds[d.Kind]++
-		t.Logf("benchmark %s: spread of minima %.4f, of means %.4f; %s", id, minSpread[len(minSpread)-1], meanSpread[len(meanSpread)-1], d.Text)
+		t.Logf("benchmark %s: spread of minima %.4f, of means %.4f; %s",
+			id, minSpread[len(minSpread)-1], meanSpread[len(meanSpread)-1], d.Text)
 		if h := hill(all, len(all)/100, 0.95); d.Kind == TailLight && h.High < 1 {
 			t.Errorf("benchmark %s: called light, but Hill's index is %v", id, h.Value)
 		}
 	}
-	t.Logf("%d benchmarks: median spread of minima %.4f, of means %.4f; kinds %v", len(minSpread), Median(minSpread), Median(meanSpread), kinds)
+	t.Logf("%d benchmarks: median spread of minima %.4f, of means %.4f; kinds %v",
+		len(minSpread), Median(minSpread), Median(meanSpread), kinds)
 	if Median(minSpread) > Median(meanSpread) {
 		t.Errorf("the median spread of minima %.4f is above that of means %.4f", Median(minSpread), Median(meanSpread))
 	}

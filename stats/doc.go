@@ -7,8 +7,9 @@
 //     [Median] or [Mean]; [Pareto.Replicates] says how many a minimum needs.
 //  2. A number for people comes with its interval, its size and its warnings:
 //     [MedianInterval], [MeanInterval], [Bootstrap] return an [Estimate].
-//  3. Two configurations are compared by [CompareShift], or by [ComparePaired] if their runs were interleaved; the verdict is [Undecided]
-//     unless a difference is shown.
+//  3. Two configurations are compared by [CompareShift], or by [ComparePaired] if
+//     their runs were interleaved; the verdict is [Undecided] unless a difference is
+//     shown.
 //  4. Noise itself is described by [TwoJob], [Pareto], [Hill], [LogLogTail] and
 //     [DiagnoseTail].
 //  5. Surfaces over a space are described by [Correlation], [Spearman],

@@ -14,7 +14,8 @@ var depression = []float64{-0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490
 
 func TestHodgesLehmannDepression(t *testing.T) {
 	e := HodgesLehmann(depression, 0.95)
-	if !closeTo(e.Value, -0.46, 1e-12) || !closeTo(e.Low, -0.786, 1e-12) || !closeTo(e.High, -0.010, 1e-12) || math.Abs(e.Level-0.961) > 5e-4 {
+	if !closeTo(e.Value, -0.46, 1e-12) || !closeTo(e.Low, -0.786, 1e-12) ||
+		!closeTo(e.High, -0.010, 1e-12) || math.Abs(e.Level-0.961) > 5e-4 {
 		t.Errorf("got %+v, want -0.46 [-0.786, -0.010] at 0.961", e)
 	}
 }

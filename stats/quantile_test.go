@@ -92,7 +92,8 @@ func TestMedianIntervalTable(t *testing.T) {
 		}
 		e := MedianInterval(x, 0)
 		if e.Low != float64(c.j) || e.High != float64(c.k) || math.Abs(e.Level-c.level) > 6e-4 || len(e.Warnings) > 0 {
-			t.Errorf("n=%d: got [%v, %v] at %.4f %v, want [%d, %d] at %.3f", c.n, e.Low, e.High, e.Level, e.Warnings, c.j, c.k, c.level)
+			t.Errorf("n=%d: got [%v, %v] at %.4f %v, want [%d, %d] at %.3f",
+				c.n, e.Low, e.High, e.Level, e.Warnings, c.j, c.k, c.level)
 		}
 	}
 }

@@ -87,10 +87,12 @@ func TestCompareShiftEdges(t *testing.T) {
 		t.Errorf("nothing: %+v", c)
 	}
 	a := []float64{1, 2, 3, 4, 5}
-	if c := CompareShift(a, []float64{inf, inf, inf, inf, inf}, CompareOptions{}); c.Verdict != More || !warned(c.Warnings, "not finite") {
+	if c := CompareShift(a, []float64{inf, inf, inf, inf, inf}, CompareOptions{}); c.Verdict != More ||
+		!warned(c.Warnings, "not finite") {
 		t.Errorf("failed runs: %+v", c)
 	}
-	if c := CompareShift(a[:3], []float64{7, 8, 9}, CompareOptions{}); c.Verdict != Undecided || !warned(c.Warnings, "3 and 3 runs cannot") || c.Low != -1 {
+	if c := CompareShift(a[:3], []float64{7, 8, 9}, CompareOptions{}); c.Verdict != Undecided ||
+		!warned(c.Warnings, "3 and 3 runs cannot") || c.Low != -1 {
 		t.Errorf("3 and 3 runs: %+v", c)
 	}
 	double := []float64{2, 4, 6, 8, 10}
@@ -113,7 +115,8 @@ func TestComparePaired(t *testing.T) {
 		b = append(b, drift*0.95*math.Exp(0.005*rng.NormFloat64()))
 	}
 	paired, apart := ComparePaired(a, b, CompareOptions{}), CompareShift(a, b, CompareOptions{})
-	if paired.Verdict != Less || math.Abs(paired.Change+0.05) > 0.005 || paired.Low > -0.05 || paired.High < -0.05 || paired.High-paired.Low > 0.02 {
+	if paired.Verdict != Less || math.Abs(paired.Change+0.05) > 0.005 ||
+		paired.Low > -0.05 || paired.High < -0.05 || paired.High-paired.Low > 0.02 {
 		t.Errorf("paired: %+v, want -0.05", paired)
 	}
 	if apart.Verdict != Undecided {
@@ -123,7 +126,8 @@ func TestComparePaired(t *testing.T) {
 	if few.Verdict != Undecided || !warned(few.Warnings, "need >= 6 pairs") || few.Low != -1 || !math.IsInf(few.High, 1) {
 		t.Errorf("five pairs: %+v", few)
 	}
-	negative := ComparePaired([]float64{-10, -20, -30, -40, -50, -60}, []float64{-11, -22, -31, -42, -53, -61}, CompareOptions{})
+	negative := ComparePaired([]float64{-10, -20, -30, -40, -50, -60},
+		[]float64{-11, -22, -31, -42, -53, -61}, CompareOptions{})
 	if negative.Verdict != Less || !closeTo(negative.Change, -1.5/35, 1e-9) {
 		t.Errorf("differences: %+v, want -1.5/35", negative)
 	}

@@ -66,8 +66,12 @@ func TestTestSizesAndPower(t *testing.T) {
 		{"Shapiro-Francia, normal 10", 0.05 - tol, 0.05 + tol, func() Test { return ShapiroFrancia(normal(10, 5, 3)) }},
 		{"Shapiro-Francia, normal 100", 0.05 - tol, 0.05 + tol, func() Test { return ShapiroFrancia(normal(100, 5, 3)) }},
 		{"Shapiro-Francia, log-normal 30", 0.97, 1, func() Test { return ShapiroFrancia(skewed(30)) }},
-		{"Kruskal-Wallis, same", 0.05 - tol, 0.05 + tol, func() Test { return KruskalWallis(skewed(10), skewed(10), skewed(10)) }},
-		{"Kruskal-Wallis, moved", 0.9, 1, func() Test { return KruskalWallis(normal(10, 0, 1), normal(10, 0, 1), normal(10, 2, 1)) }},
+		{"Kruskal-Wallis, same", 0.05 - tol, 0.05 + tol, func() Test {
+			return KruskalWallis(skewed(10), skewed(10), skewed(10))
+		}},
+		{"Kruskal-Wallis, moved", 0.9, 1, func() Test {
+			return KruskalWallis(normal(10, 0, 1), normal(10, 0, 1), normal(10, 2, 1))
+		}},
 		{"Brown-Forsythe, same", 0, 0.05 + tol, func() Test { return BrownForsythe(normal(15, 0, 1), normal(15, 9, 1)) }},
 		{"Brown-Forsythe, wider", 0.9, 1, func() Test { return BrownForsythe(normal(20, 0, 1), normal(20, 0, 4)) }},
 	} {

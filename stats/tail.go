@@ -193,7 +193,8 @@ func classifyTail(alpha Estimate) (TailKind, string) {
 	case alpha.High < 1:
 		return TailNoMean, "very heavy tail, the mean is infinite: take minima or medians (" + number + ")"
 	case alpha.High < 2:
-		return TailHeavy, "heavy tail, the variance is infinite: averages do not settle, take minima or medians (" + number + ")"
+		return TailHeavy, "heavy tail, the variance is infinite: averages do not settle, " +
+			"take minima or medians (" + number + ")"
 	case alpha.Low > 2:
 		return TailLight, "light tail: averages are safe (" + number + ")"
 	}

@@ -123,7 +123,9 @@ func TestDiagnoseTail(t *testing.T) {
 			count(&right, d.Kind == c.kind)
 			count(&light, d.Kind == TailLight)
 			count(&wrong, d.Kind != c.kind && d.Kind != TailUnknown)
-			if d.Text == "" || d.Alpha.Low > d.Alpha.Value || d.Alpha.High < d.Alpha.Value || !(d.Line > 0.5 && d.Line <= 1) || !(d.Distance < 0.5) || d.Threshold < Min(x) || d.Threshold > Max(x) {
+			if d.Text == "" || d.Alpha.Low > d.Alpha.Value || d.Alpha.High < d.Alpha.Value ||
+				!(d.Line > 0.5 && d.Line <= 1) || !(d.Distance < 0.5) ||
+				d.Threshold < Min(x) || d.Threshold > Max(x) {
 				t.Fatalf("%s: %+v", c.name, d)
 			}
 		}

@@ -22,7 +22,8 @@ func TestVariogramByHand(t *testing.T) {
 			t.Errorf("lag %v, want %v", l, want[i])
 		}
 	}
-	if v, _ := NewVariogram([]float64{1, 2, 4, 7}, onLine, VariogramOptions{Lags: 3, MaxDistance: 2}); len(v.Lags) != 3 || v.Lags[1].Distance != 2 {
+	upTo2 := VariogramOptions{Lags: 3, MaxDistance: 2}
+	if v, _ := NewVariogram([]float64{1, 2, 4, 7}, onLine, upTo2); len(v.Lags) != 3 || v.Lags[1].Distance != 2 {
 		// The classes are then 2/3 wide: distances 1 and 2 are in the second and third.
 		if len(v.Lags) != 2 {
 			t.Errorf("up to 2: %v", v.Lags)
@@ -111,7 +112,8 @@ func TestVariogramOfReplicates(t *testing.T) {
 			z = append(z, 5*math.Sin(float64(i)/12)+0.5*rng.NormFloat64())
 		}
 	}
-	v, err := NewVariogram(z, func(i, j int) float64 { return math.Abs(at[i] - at[j]) }, VariogramOptions{Lags: 30, MaxDistance: 30})
+	distance := func(i, j int) float64 { return math.Abs(at[i] - at[j]) }
+	v, err := NewVariogram(z, distance, VariogramOptions{Lags: 30, MaxDistance: 30})
 	if err != nil {
 		t.Fatal(err)
 	}

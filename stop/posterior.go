@@ -69,7 +69,8 @@ const latest = 0.5
 // NewPosterior returns the rule for configurations of space. It panics if Level or
 // Audit is not in [0, 1), or After or Margin is negative.
 func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
-	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 || !(opts.Margin >= 0) {
+	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Audit >= 0 && opts.Audit < 1) ||
+		opts.After < 0 || !(opts.Margin >= 0) {
 		panic(fmt.Sprintf("stop: options out of range: %+v", opts))
 	}
 	opts.Level, opts.After = cmp.Or(opts.Level, 0.01), cmp.Or(opts.After, 20)
@@ -88,7 +89,8 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 		return d
 	}
 	best, ok := assay.Best(history)
-	if !ok || !(best.Value > 0) || !(running.Value < best.Value) || len(running.Config) != p.space.Dim() || p.scarce(history) {
+	if !ok || !(best.Value > 0) || !(running.Value < best.Value) ||
+		len(running.Config) != p.space.Dim() || p.scarce(history) {
 		return d
 	}
 	mean, std, ok := p.forecast(history, running)
@@ -104,7 +106,8 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 	if !(chance < p.opts.Level) || running.Value > latest*best.Value {
 		return d
 	}
-	what := fmt.Sprintf("after %s the chance to end below %s (trial %d) is %.1f %%", number(running.Value), number(best.Value), best.ID, 100*chance)
+	what := fmt.Sprintf("after %s the chance to end below %s (trial %d) is %.1f %%",
+		number(running.Value), number(best.Value), best.ID, 100*chance)
 	if audit {
 		d.Reason = "audited: " + what
 		return d

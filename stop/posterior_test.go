@@ -32,19 +32,22 @@ func TestPosteriorStops(t *testing.T) {
 	h := slices.DeleteFunc(finishedSlope(40, 1), func(t assay.Trial) bool { return t.Config[0] < 4 })
 	best, _ := assay.Best(h)
 	d := rule.Decide(h, runningAt(99, assay.Config{18, 3}, 1))
-	if want := slope(assay.Config{18, 3}); !d.Stop || math.Abs(d.Predicted-want) > 0.1*want || !strings.Contains(d.Reason, "the chance to end below") {
+	if want := slope(assay.Config{18, 3}); !d.Stop || math.Abs(d.Predicted-want) > 0.1*want ||
+		!strings.Contains(d.Reason, "the chance to end below") {
 		t.Errorf("a run of %.0f s is not stopped after 1 s with the best at %.1f s: %+v", want, best.Value, d)
 	}
 	for _, at := range []float64{0, 1, 0.5 * best.Value} {
 		if d := rule.Decide(h, runningAt(99, assay.Config{1, 3}, at)); d.Stop {
-			t.Errorf("a run that ends at %.1f s is stopped after %v s, with the best at %.1f s: %+v", slope(assay.Config{1, 3}), at, best.Value, d)
+			t.Errorf("a run that ends at %.1f s is stopped after %v s, with the best at %.1f s: %+v",
+				slope(assay.Config{1, 3}), at, best.Value, d)
 		}
 	}
 	// Past half of the best little is left to save, and the chance of all runs is small.
 	if d := rule.Decide(h, runningAt(99, assay.Config{18, 3}, 0.51*best.Value)); d.Stop || !(d.Predicted > best.Value) {
 		t.Errorf("a run that is half done: %+v", d)
 	}
-	if d := rule.Decide(h, runningAt(99, assay.Config{1, 3}, best.Value)); !d.Stop || !strings.Contains(d.Reason, "best is") {
+	if d := rule.Decide(h, runningAt(99, assay.Config{1, 3}, best.Value)); !d.Stop ||
+		!strings.Contains(d.Reason, "best is") {
 		t.Errorf("a run at the best value: %+v", d)
 	}
 }
@@ -100,7 +103,8 @@ func TestPosteriorLearnsNothingFromItsOwnStops(t *testing.T) {
 		t.Errorf("one that was stopped below the best changes the chance from %v to %v", plain, got)
 	}
 	// One that came to the best is known to be worse than that, not to end there.
-	if censored, exact := with(assay.Censored, 1.001*best.Value), with(assay.Done, 1.001*best.Value); !(censored < 0.9*exact) {
+	censored, exact := with(assay.Censored, 1.001*best.Value), with(assay.Done, 1.001*best.Value)
+	if !(censored < 0.9*exact) {
 		t.Errorf("the chance is %v beside a run that came to the best, %v beside one that ended there", censored, exact)
 	}
 	if got := with(assay.Failed, math.Inf(1)); got != plain {
@@ -158,7 +162,8 @@ func TestPosteriorChance(t *testing.T) {
 			}
 		}
 	}
-	if share, want := float64(became)/float64(runs), said/float64(runs); share > 1.5*want || want > 1.5*share || share < 0.03 {
+	if share, want := float64(became)/float64(runs), said/float64(runs); share > 1.5*want ||
+		want > 1.5*share || share < 0.03 {
 		t.Errorf("%.3f of %d runs became the best, the rule said %.3f", share, runs, want)
 	}
 }
@@ -196,7 +201,8 @@ func TestPosteriorAudit(t *testing.T) {
 		if audited++; !strings.HasPrefix(d.Reason, "audited: after ") {
 			t.Fatalf("got reason %q", d.Reason)
 		}
-		if d = rule.Decide(h, runningAt(id, assay.Config{20, 20}, best.Value)); !d.Stop || !strings.Contains(d.Reason, "audited") {
+		if d = rule.Decide(h, runningAt(id, assay.Config{20, 20}, best.Value)); !d.Stop ||
+			!strings.Contains(d.Reason, "audited") {
 			t.Fatalf("an audited run at the best value: %+v", d)
 		}
 	}
@@ -222,7 +228,8 @@ func TestPosteriorMemoChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.IntRange(0, 20).Draw(t, "from")
 		h := all[from:rapid.IntRange(from, len(all)).Draw(t, "to")]
-		r := runningAt(99, assay.Config{float64(rapid.IntRange(0, 20).Draw(t, "a")), 3}, rapid.Float64Range(0, 60).Draw(t, "value"))
+		c := assay.Config{float64(rapid.IntRange(0, 20).Draw(t, "a")), 3}
+		r := runningAt(99, c, rapid.Float64Range(0, 60).Draw(t, "value"))
 		a, b := old.Decide(h, r), stop.NewPosterior(space, opts).Decide(h, r)
 		if a.Stop != b.Stop || a.Reason != b.Reason || math.Float64bits(a.Predicted) != math.Float64bits(b.Predicted) {
 			t.Fatalf("decided %+v, a new rule %+v", a, b)
@@ -231,7 +238,9 @@ func TestPosteriorMemoChangesNothing(t *testing.T) {
 }
 
 func TestPosteriorPanics(t *testing.T) {
-	for _, o := range []stop.PosteriorOptions{{Level: 1}, {Level: -0.1}, {Audit: 1}, {Audit: math.NaN()}, {After: -1}, {Margin: -1}} {
+	for _, o := range []stop.PosteriorOptions{
+		{Level: 1}, {Level: -0.1}, {Audit: 1}, {Audit: math.NaN()}, {After: -1}, {Margin: -1},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -102,7 +102,8 @@ var _ assay.Stopper = (*Predictive)(nil)
 // Confidence or Audit is not in [0, 1), or After is negative.
 func NewPredictive(space *assay.Space, opts PredictiveOptions) *Predictive {
 	if !(opts.Confidence >= 0 && opts.Confidence < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 {
-		panic(fmt.Sprintf("stop: options out of range: confidence %v, audit %v, after %d", opts.Confidence, opts.Audit, opts.After))
+		panic(fmt.Sprintf("stop: options out of range: confidence %v, audit %v, after %d",
+			opts.Confidence, opts.Audit, opts.After))
 	}
 	opts.After = cmp.Or(opts.After, 5)
 	return &Predictive{space: space, opts: opts}
@@ -137,7 +138,8 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 		return d
 	}
 	d.Stop = true
-	d.Reason = fmt.Sprintf("predicted %s after %s, best is %s (trial %d)", number(predicted), number(running.Value), number(best.Value), best.ID)
+	d.Reason = fmt.Sprintf("predicted %s after %s, best is %s (trial %d)",
+		number(predicted), number(running.Value), number(best.Value), best.ID)
 	if margin != 1 {
 		d.Reason += fmt.Sprintf(", of which %s is %.0f %% sure", number(predicted*margin), 100*p.opts.Confidence)
 	}

@@ -57,7 +57,10 @@ func finishedSlope(n int, seed uint64) []assay.Trial {
 	var h []assay.Trial
 	for i := range n {
 		c := assay.Config{float64(rng.IntN(21)), float64(rng.IntN(21))}
-		h = append(h, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: slope(c) * math.Exp(0.02*rng.NormFloat64())})
+		h = append(h, assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done,
+			Value: slope(c) * math.Exp(0.02*rng.NormFloat64()),
+		})
 	}
 	return h
 }
@@ -78,7 +81,8 @@ func TestStopsBeforeTheThreshold(t *testing.T) {
 	best, _ := assay.Best(h)
 	slow := rule.Decide(h, runningAt(99, assay.Config{18, 3}, 1))
 	if !slow.Stop || !(slow.Predicted > 2*best.Value) {
-		t.Errorf("a run of %.0f s is not stopped after 1 s with the best at %.1f s: %+v", slope(assay.Config{18, 3}), best.Value, slow)
+		t.Errorf("a run of %.0f s is not stopped after 1 s with the best at %.1f s: %+v",
+			slope(assay.Config{18, 3}), best.Value, slow)
 	}
 	if want := "after 1, best is"; !strings.Contains(slow.Reason, want) {
 		t.Errorf("got reason %q, want it to have %q", slow.Reason, want)
@@ -117,11 +121,12 @@ func TestTrainingSet(t *testing.T) {
 	if got := predict(stop.PredictiveOptions{}, near(50, assay.Failed, math.Inf(1), nil)); got != plain {
 		t.Errorf("a failed trial changes the prediction from %v to %v", plain, got)
 	}
+	boosted := stop.PredictiveOptions{Stopped: stop.ImputeStopped, Standard: true, Learner: model.Boost{}}
 	for name, got := range map[string]float64{
 		"a violator":         predict(stop.PredictiveOptions{}, near(50, assay.Infeasible, 1, nil)),
 		"a kept trial":       predict(stop.PredictiveOptions{Stopped: stop.KeepStopped}, stopped),
 		"an imputed trial":   predict(stop.PredictiveOptions{Stopped: stop.ImputeStopped}, stopped),
-		"an imputed trial 2": predict(stop.PredictiveOptions{Stopped: stop.ImputeStopped, Standard: true, Learner: model.Boost{}}, stopped),
+		"an imputed trial 2": predict(boosted, stopped),
 	} {
 		if !(got > 1.05*plain) {
 			t.Errorf("%s nearby does not raise the prediction: %v without, %v with", name, plain, got)
@@ -141,10 +146,13 @@ func (c constant) Predict([]float64) assay.Prediction      { return assay.Predic
 func TestABadModelStopsNothing(t *testing.T) {
 	h := finishedSlope(30, 3)
 	best, _ := assay.Best(h)
-	for _, l := range []constant{{math.NaN(), nil}, {math.Inf(1), nil}, {math.Inf(-1), nil}, {0, assay.ErrBadData}, {-5, nil}} {
+	for _, l := range []constant{
+		{math.NaN(), nil}, {math.Inf(1), nil}, {math.Inf(-1), nil}, {0, assay.ErrBadData}, {-5, nil},
+	} {
 		for _, confidence := range []float64{0, 0.9} {
 			for _, standard := range []bool{false, true} {
-				rule := stop.NewPredictive(integers(t, 20, 20), stop.PredictiveOptions{Learner: l, Confidence: confidence, Standard: standard})
+				opts := stop.PredictiveOptions{Learner: l, Confidence: confidence, Standard: standard}
+				rule := stop.NewPredictive(integers(t, 20, 20), opts)
 				if d := rule.Decide(h, runningAt(99, assay.Config{1, 1}, best.Value/2)); d.Stop {
 					t.Errorf("%+v stops a run: %+v", l, d)
 				}
@@ -163,7 +171,8 @@ func TestABadModelStopsNothing(t *testing.T) {
 	}
 	other := runningAt(99, assay.Config{20 - h[0].Config[0], 5}, h[0].Value/2)
 	for _, standard := range []bool{false, true} {
-		opts := stop.PredictiveOptions{Learner: excess{h[0].Value, integers(t, 20, 20).Encode(h[0].Config)}, Standard: standard}
+		learner := excess{h[0].Value, integers(t, 20, 20).Encode(h[0].Config)}
+		opts := stop.PredictiveOptions{Learner: learner, Standard: standard}
 		if d := stop.NewPredictive(integers(t, 20, 20), opts).Decide(same, other); !d.Stop {
 			t.Errorf("without a margin the prediction does not decide: %+v", d)
 		}
@@ -224,7 +233,8 @@ func TestAudit(t *testing.T) {
 		if audited++; !strings.HasPrefix(d.Reason, "audited: predicted 1000000") {
 			t.Fatalf("got reason %q", d.Reason)
 		}
-		if d = rule.Decide(h, runningAt(id, assay.Config{1, 1}, best.Value)); !d.Stop || !strings.Contains(d.Reason, "audited") {
+		if d = rule.Decide(h, runningAt(id, assay.Config{1, 1}, best.Value)); !d.Stop ||
+			!strings.Contains(d.Reason, "audited") {
 			t.Fatalf("an audited run at the incumbent: %+v", d)
 		}
 	}
@@ -251,7 +261,8 @@ func TestMemoChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.IntRange(0, 20).Draw(t, "from")
 		h := all[from:rapid.IntRange(from, len(all)).Draw(t, "to")]
-		r := runningAt(99, assay.Config{float64(rapid.IntRange(0, 20).Draw(t, "a")), 3}, rapid.Float64Range(0, 60).Draw(t, "value"))
+		c := assay.Config{float64(rapid.IntRange(0, 20).Draw(t, "a")), 3}
+		r := runningAt(99, c, rapid.Float64Range(0, 60).Draw(t, "value"))
 		a, b := old.Decide(h, r), stop.NewPredictive(space, opts).Decide(h, r)
 		if a.Stop != b.Stop || a.Reason != b.Reason || math.Float64bits(a.Predicted) != math.Float64bits(b.Predicted) {
 			t.Fatalf("decided %+v, a new rule %+v", a, b)
@@ -273,7 +284,9 @@ func TestStandard(t *testing.T) {
 }
 
 func TestPredictivePanics(t *testing.T) {
-	for _, o := range []stop.PredictiveOptions{{Confidence: 1}, {Confidence: math.NaN()}, {Audit: -0.1}, {Audit: 1}, {After: -1}} {
+	for _, o := range []stop.PredictiveOptions{
+		{Confidence: 1}, {Confidence: math.NaN()}, {Audit: -0.1}, {Audit: 1}, {After: -1},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -308,7 +321,10 @@ func BenchmarkPredictive(b *testing.B) {
 		for j := range c {
 			c[j] = float64(rng.IntN(21))
 		}
-		h = append(h, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: slope(c) + c[3]*c[4]})
+		h = append(h, assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done,
+			Value: slope(c) + c[3]*c[4],
+		})
 	}
 	for name, confidence := range map[string]float64{"paper": 0, "guard": 0.9} {
 		b.Run(name, func(b *testing.B) {

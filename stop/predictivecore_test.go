@@ -53,8 +53,16 @@ func TestTrainingRows(t *testing.T) {
 		want []row
 	}{
 		{"drop", stop.PredictiveOptions{}, append(slices.Clone(done), live)},
-		{"keep", stop.PredictiveOptions{Stopped: stop.KeepStopped}, append(slices.Clone(done), row{4, 30, true}, row{5, 40, true}, live)},
-		{"impute", stop.PredictiveOptions{Stopped: stop.ImputeStopped}, append(slices.Clone(done), row{4, 90, false}, row{5, 40, false}, live)},
+		{
+			"keep",
+			stop.PredictiveOptions{Stopped: stop.KeepStopped},
+			append(slices.Clone(done), row{4, 30, true}, row{5, 40, true}, live),
+		},
+		{
+			"impute",
+			stop.PredictiveOptions{Stopped: stop.ImputeStopped},
+			append(slices.Clone(done), row{4, 90, false}, row{5, 40, false}, live),
+		},
 		{"standard", stop.PredictiveOptions{Standard: true}, done},
 		{"standard, keep", stop.PredictiveOptions{Standard: true, Stopped: stop.KeepStopped}, done},
 	} {
@@ -79,7 +87,10 @@ func TestTrainingRows(t *testing.T) {
 // all nine pairs of scale and learning rate that with the least loss on held-out
 // rows, fitted to the finished trials and the running one.
 // Reference: Ding et al. 2022, section 4.4
-func published(t *testing.T, space *assay.Space, form model.AFT, history []assay.Trial, running assay.Trial, seed uint64) (float64, model.AFT) {
+func published(
+	t *testing.T, space *assay.Space, form model.AFT,
+	history []assay.Trial, running assay.Trial, seed uint64,
+) (float64, model.AFT) {
 	t.Helper()
 	var d assay.Data
 	for _, h := range history {

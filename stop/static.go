@@ -33,7 +33,8 @@ func against(running, standard assay.Trial, standing string) assay.Decision {
 	d := assay.Decision{Predicted: math.NaN()}
 	if running.Value >= standard.Value {
 		d.Stop = true
-		d.Reason = fmt.Sprintf("%s so far, %s %s (trial %d)", number(running.Value), standing, number(standard.Value), standard.ID)
+		d.Reason = fmt.Sprintf("%s so far, %s %s (trial %d)",
+			number(running.Value), standing, number(standard.Value), standard.ID)
 	}
 	return d
 }

@@ -10,7 +10,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	for name, s := range map[string]assay.Stopper{"none": stop.None{}, "static": stop.Static{}, "incumbent": stop.Incumbent{}} {
+	for name, s := range map[string]assay.Stopper{
+		"none": stop.None{}, "static": stop.Static{}, "incumbent": stop.Incumbent{},
+	} {
 		t.Run(name, func(t *testing.T) { assaytest.TestStopper(t, func() assay.Stopper { return s }) })
 	}
 }
@@ -66,11 +68,13 @@ func TestThresholdsOverTime(t *testing.T) {
 	var history []assay.Trial
 	for i, v := range []float64{30, 50, 20, 25} {
 		history = append(history, trial(int64(i+1), assay.Done, v))
-		if !(stop.Static{}).Decide(history, trial(9, assay.Running, 30)).Stop || (stop.Static{}).Decide(history, trial(9, assay.Running, 29.9)).Stop {
+		if !(stop.Static{}).Decide(history, trial(9, assay.Running, 30)).Stop ||
+			(stop.Static{}).Decide(history, trial(9, assay.Running, 29.9)).Stop {
 			t.Errorf("after %d trials the static threshold is not 30", i+1)
 		}
 		best := []float64{30, 30, 20, 20}[i]
-		if !(stop.Incumbent{}).Decide(history, trial(9, assay.Running, best)).Stop || (stop.Incumbent{}).Decide(history, trial(9, assay.Running, best-0.1)).Stop {
+		if !(stop.Incumbent{}).Decide(history, trial(9, assay.Running, best)).Stop ||
+			(stop.Incumbent{}).Decide(history, trial(9, assay.Running, best-0.1)).Stop {
 			t.Errorf("after %d trials the threshold is not %v", i+1, best)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 // they are asked, told after the end.
 func drawEvent(t *rapid.T) assay.Event {
 	at := time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
-	p := assay.Proposal{ID: rapid.Int64Range(1, 8).Draw(t, "id"), Config: assay.Config{rapid.Float64Range(-1e9, 1e9).Draw(t, "x")}}
+	p := assay.Proposal{
+		ID:     rapid.Int64Range(1, 8).Draw(t, "id"),
+		Config: assay.Config{rapid.Float64Range(-1e9, 1e9).Draw(t, "x")},
+	}
 	e := assay.Event{At: at, Spent: time.Duration(rapid.Int64().Draw(t, "spent"))}
 	kind := rapid.IntRange(0, 8).Draw(t, "kind")
 	switch kind {
@@ -24,7 +27,8 @@ func drawEvent(t *rapid.T) assay.Event {
 		e.Memo = rapid.SliceOf(rapid.Byte()).Draw(t, "memo")
 		return e
 	case 6:
-		e.Started = &assay.Start{RunID: assay.RunID{Study: "a", Trial: p.ID, Repeat: kind, Attempt: 1}, Where: rapid.String().Draw(t, "where")}
+		id := assay.RunID{Study: "a", Trial: p.ID, Repeat: kind, Attempt: 1}
+		e.Started = &assay.Start{RunID: id, Where: rapid.String().Draw(t, "where")}
 		return e
 	case 7:
 		e.Ordered = &assay.Order{Trial: p.ID, Priority: rapid.Int().Draw(t, "priority"), By: "somebody"}
@@ -36,7 +40,8 @@ func drawEvent(t *rapid.T) assay.Event {
 		e.Ended = &assay.End{By: rapid.SampledFrom([]string{"budget", "search", ""}).Draw(t, "by")}
 		return e
 	}
-	number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}))
+	number := rapid.OneOf(rapid.Float64(),
+		rapid.SampledFrom([]float64{0, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}))
 	e.Told = &assay.Trial{
 		Proposal: p,
 		State:    assay.State(rapid.IntRange(0, len(assay.States())-1).Draw(t, "state")),
@@ -86,7 +91,9 @@ func FuzzDecodeEvent(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"told":{"id":1,"config":[1],"state":"failed","measurement":{"elapsed_ns":1,"exit_code":1},"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"},"nonfinite":{"value":"NaN","metrics/a":"-Inf"}}`))
+	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"told":{"id":1,"config":[1],"state":"failed",` +
+		`"measurement":{"elapsed_ns":1,"exit_code":1},"started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z"},` +
+		`"nonfinite":{"value":"NaN","metrics/a":"-Inf"}}`))
 	f.Add([]byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":1,"ended":{"by":"budget"}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEvent(b)

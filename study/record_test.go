@@ -184,7 +184,9 @@ func TestStoreErrorsThatAreFinal(t *testing.T) {
 // overtaken is a store in which somebody else writes before the first trial is told.
 type overtaken struct{ assay.Store }
 
-func (o overtaken) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (o overtaken) Append(
+	ctx context.Context, study string, at assay.Position, events ...assay.Event,
+) (assay.Position, error) {
 	if events[0].Told != nil {
 		return 0, assay.ErrConflict
 	}
@@ -200,7 +202,8 @@ func TestConflictEndsTheRuns(t *testing.T) {
 		s.Store = overtaken{s.Store}
 		began := time.Now()
 		r, err := s.Run(t.Context())
-		if !errors.Is(err, assay.ErrConflict) || r.EndedBy != "error" || len(r.Trials) != 1 || len(s.Runner.(*fake).ran) != 3 {
+		if !errors.Is(err, assay.ErrConflict) || r.EndedBy != "error" ||
+			len(r.Trials) != 1 || len(s.Runner.(*fake).ran) != 3 {
 			t.Fatalf("got %v, ended by %q, %d trials, %d runs", err, r.EndedBy, len(r.Trials), len(s.Runner.(*fake).ran))
 		}
 		if took := time.Since(began); took != r.Trials[0].Measurement.Elapsed {

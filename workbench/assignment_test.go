@@ -31,7 +31,8 @@ func TestSplit(t *testing.T) {
 				t.Fatalf("%s is handed on", name)
 			}
 		}
-		if a.cpu < 0 || a.memory < 0 || a.rtt < 0 || a.bandwidth < 0 || a.disk < 0 || a.rtt > 10*time.Second || math.IsNaN(a.cpu+a.memory+a.bandwidth+a.disk) {
+		if a.cpu < 0 || a.memory < 0 || a.rtt < 0 || a.bandwidth < 0 || a.disk < 0 ||
+			a.rtt > 10*time.Second || math.IsNaN(a.cpu+a.memory+a.bandwidth+a.disk) {
 			t.Fatalf("%v gives %+v", in, a)
 		}
 	})

@@ -283,7 +283,9 @@ func (r *benchRun) spec(report *os.File) enterSpec {
 }
 
 // run runs the job where everything is set up.
-func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement, err error) {
+func (r *benchRun) run(
+	ctx context.Context, job assay.Job, observe func(assay.Measurement),
+) (m assay.Measurement, err error) {
 	path, err := self()
 	if err != nil {
 		return m, err
@@ -352,7 +354,8 @@ func (r *benchRun) run(ctx context.Context, job assay.Job, observe func(assay.Me
 	}
 	if !r.correct(&m) {
 		if err == nil {
-			err = fmt.Errorf("the program did not start: exit code %d, %s: %w", m.ExitCode, assay.LastLine(m.Stderr), assay.ErrSetup)
+			err = fmt.Errorf("the program did not start: exit code %d, %s: %w",
+				m.ExitCode, assay.LastLine(m.Stderr), assay.ErrSetup)
 		}
 		return m, err
 	}

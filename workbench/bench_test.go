@@ -75,7 +75,8 @@ func TestDataFlow(t *testing.T) {
 				t.Errorf("%s is %g", name, m.Metrics[name])
 			}
 		}
-		if stall := m.Metrics["stall_time"]; stall > m.Metrics["network_time"]+m.Metrics["disk_time"] || stall > m.Elapsed.Seconds()+1 {
+		if stall := m.Metrics["stall_time"]; stall > m.Metrics["network_time"]+m.Metrics["disk_time"] ||
+			stall > m.Elapsed.Seconds()+1 {
 			t.Errorf("stall_time is %g of %v", stall, m.Metrics)
 		}
 	}
@@ -90,7 +91,8 @@ func TestMountElsewhere(t *testing.T) {
 	dir, at := dataSet(t, 10), t.TempDir()
 	b := newBench(t, workbench.Options{Data: dir, Mount: at})
 	m := sh(t, b, at, `wc -c <in; cp in copy; ls; stat -f -c %T .`, nil)
-	if want := "10\ncopy\nin\nfuseblk\n"; string(m.Stdout) != want && !strings.HasPrefix(string(m.Stdout), "10\ncopy\nin\nfuse") {
+	if want := "10\ncopy\nin\nfuseblk\n"; string(m.Stdout) != want &&
+		!strings.HasPrefix(string(m.Stdout), "10\ncopy\nin\nfuse") {
 		t.Errorf("the program saw %q, %s", m.Stdout, m.Stderr)
 	}
 	if left, _ := os.ReadDir(at); len(left) > 0 {
@@ -109,7 +111,8 @@ func TestRoundTrips(t *testing.T) {
 	for _, rtt := range []float64{0, 0.005, 0.018} {
 		most := rtt + 0.4e-3 + 0.3e-3 // 0.4 ms of the link, and the two ends of the file system
 		best := undisturbed(most, func() float64 {
-			m := sh(t, b, dir, `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e no$i; done`, map[string]float64{"rtt": rtt})
+			m := sh(t, b, dir, `for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do test -e no$i; done`,
+				map[string]float64{"rtt": rtt})
 			each := m.Metrics["network_time"] / m.Metrics["requests"]
 			t.Logf("asked %g ms: %.3g ms a request, %.0f requests", rtt*1e3, each*1e3, m.Metrics["requests"])
 			if m.Metrics["requests"] < 20 || each < rtt || m.Elapsed.Seconds() < 20*rtt {
@@ -208,7 +211,9 @@ func TestProcessorShare(t *testing.T) {
 	b := newBench(t, workbench.Options{Warn: func(s string) { warnings = append(warnings, s) }})
 	busy := !testbed.Quiet(t)
 	// A quota holds on a busy machine too; a duty cycle stops the program late.
-	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool { return a.Name == workbench.CPU && strings.Contains(a.How, "quota") })
+	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool {
+		return a.Name == workbench.CPU && strings.Contains(a.How, "quota")
+	})
 	for _, share := range []float64{0.5, 0.25} {
 		best := 0.0 // the share of the run that was disturbed least
 		for n := 0; n == 0 || n < 5 && best < share*0.9; n++ {
@@ -315,7 +320,8 @@ func TestBadAssignments(t *testing.T) {
 		{plain, "disk", 1e6, true, "data set"},
 		{direct, "bandwidth", 1e6, true, "network device"},
 	} {
-		_, err := tt.b.Run(t.Context(), assay.Job{Argv: []string{"true"}, Resources: map[string]float64{tt.name: tt.value}}, nil)
+		job := assay.Job{Argv: []string{"true"}, Resources: map[string]float64{tt.name: tt.value}}
+		_, err := tt.b.Run(t.Context(), job, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, assay.ErrSetup) != tt.setup {
 			t.Errorf("%s = %g: %v, want %q", tt.name, tt.value, err, tt.says)
 		}

@@ -102,7 +102,8 @@ func (m machine) apply(g *groups, name string, s setting) error {
 	}
 	for _, v := range values {
 		err := writeFile(filepath.Join(dir, v[0]), v[1])
-		if err != nil && !(slices.Contains(s.optional, v[0]) && (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
+		if err != nil && !(slices.Contains(s.optional, v[0]) &&
+			(errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
 			return fmt.Errorf("setting %s to %q: %w", v[0], v[1], err)
 		}
 	}

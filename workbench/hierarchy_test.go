@@ -76,7 +76,8 @@ func TestGroupsOfV2(t *testing.T) {
 	}
 	m := fakeMachine(t, files)
 	dir := filepath.Join(m.root, "/sys/fs/cgroup/g")
-	if _, err := m.newGroups("g", cpuSetting(0.5), memorySetting(1<<30)); err == nil || !strings.Contains(err.Error(), "cpu.max") {
+	if _, err := m.newGroups("g", cpuSetting(0.5), memorySetting(1<<30)); err == nil ||
+		!strings.Contains(err.Error(), "cpu.max") {
 		t.Errorf("a group without its files: %v", err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

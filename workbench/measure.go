@@ -91,7 +91,8 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 		}
 	}
 	if (r.quota || r.duty > 0) && !ended && m.Elapsed < 10*Period {
-		warn(fmt.Sprintf("a run of %v is too short for a processor share, which is kept over periods of %v", m.Elapsed.Round(time.Millisecond), Period))
+		warn(fmt.Sprintf("a run of %v is too short for a processor share, which is kept over periods of %v",
+			m.Elapsed.Round(time.Millisecond), Period))
 	}
 	return nil
 }

@@ -97,7 +97,10 @@ func (s enterSpec) throughNsenter(program []string) error {
 		return err
 	}
 	inner.Drop = user
-	argv := append([]string{path, "--preserve-credentials", "--user=/proc/self/fd/" + strconv.Itoa(user), "--", exe, enterCommand, inner.String()}, program...)
+	argv := append([]string{
+		path, "--preserve-credentials", "--user=/proc/self/fd/" + strconv.Itoa(user), "--",
+		exe, enterCommand, inner.String(),
+	}, program...)
 	return &os.PathError{Op: "exec", Path: filepath.Base(path), Err: syscall.Exec(path, argv, os.Environ())}
 }
 

@@ -113,7 +113,10 @@ func number(s string) float64 {
 
 // sub returns what was counted since before.
 func (s nfsStats) sub(before nfsStats) nfsStats {
-	d := nfsStats{mounts: s.mounts, read: max(0, s.read-before.read), write: max(0, s.write-before.write), ops: map[string]nfsOp{}}
+	d := nfsStats{
+		mounts: s.mounts, read: max(0, s.read-before.read), write: max(0, s.write-before.write),
+		ops: map[string]nfsOp{},
+	}
 	for name, op := range s.ops {
 		b := before.ops[name]
 		d.ops[name] = nfsOp{max(0, op.count-b.count), max(0, op.time-b.time)}

@@ -46,7 +46,8 @@ func TestPassive(t *testing.T) {
 	const file = "/proc/self/mountstats"
 	m := fakeMachine(t, map[string]string{file: mountStats(0)})
 	p := passive{fakeRun{func() {
-		if err := writeFile(m.root+file, strings.ReplaceAll(mountStats(100), "GETATTR: 20 20 0 100 100 5 40", "GETATTR: 40 40 0 100 100 5 80")); err != nil {
+		text := strings.ReplaceAll(mountStats(100), "GETATTR: 20 20 0 100 100 5 40", "GETATTR: 40 40 0 100 100 5 80")
+		if err := writeFile(m.root+file, text); err != nil {
 			t.Fatal(err)
 		}
 	}}, m}
@@ -56,25 +57,29 @@ func TestPassive(t *testing.T) {
 	}
 	// 100 reads of 12 ms, 20 times 2 ms for attributes: 2 ms of each are the network's.
 	want := map[string]float64{
-		"cpu": 1, "data_flow": 100e3, "read_bytes": 100e3, "write_bytes": 0, "requests": 120, "network_time": 0.24, "disk_time": 1,
+		"cpu": 1, "data_flow": 100e3, "read_bytes": 100e3, "write_bytes": 0,
+		"requests": 120, "network_time": 0.24, "disk_time": 1,
 	}
 	if !maps.EqualFunc(got.Metrics, want, func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }) {
 		t.Errorf("got %v, want %v", got.Metrics, want)
 	}
 	// Nothing happens: nothing can be said of the times.
 	p.Runner = fakeRun{func() {}}
-	if got, err = p.Run(t.Context(), assay.Job{}, nil); err != nil || got.Metrics["data_flow"] != 0 || got.Missing["disk_time"] == "" {
+	if got, err = p.Run(t.Context(), assay.Job{}, nil); err != nil || got.Metrics["data_flow"] != 0 ||
+		got.Missing["disk_time"] == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	none := passive{fakeRun{func() {}}, fakeMachine(t, nil)}
-	if got, err = none.Run(t.Context(), assay.Job{}, nil); err != nil || got.Missing["data_flow"] == "" || got.Metrics["read_bytes"] != 5 {
+	if got, err = none.Run(t.Context(), assay.Job{}, nil); err != nil || got.Missing["data_flow"] == "" ||
+		got.Metrics["read_bytes"] != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 func FuzzMountStats(f *testing.F) {
 	f.Add(mountStats(3))
-	f.Add("device a mounted on b with fstype nfs x\nbytes: 1 2 3 4 5 6 7 8\nper-op\nX: 1 1 1 1 1 1 99999999999999999999 1\n")
+	f.Add("device a mounted on b with fstype nfs x\nbytes: 1 2 3 4 5 6 7 8\n" +
+		"per-op\nX: 1 1 1 1 1 1 99999999999999999999 1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		s := parseMountStats(strings.NewReader(text))
 		network, disk, ok := s.sub(nfsStats{}).split()

@@ -42,11 +42,11 @@ func (p Profile) Attributes() map[string]float64 {
 }
 
 // ProfileOptions say what is measured. The zero value measures all but storage
-// in 15 seconds.
+// in 15 seconds. Each attribute has a least number of observations, whatever Time is.
 type ProfileOptions struct {
-	Dir  string                 // where storage is measured, in a file that is gone afterwards; "" means storage is not measured
+	Dir  string                 // where storage is measured, in a file that is gone afterwards; "" means not at all
 	Host string                 // address of a [NetResponder]; "" means one of our own on the loopback interface
-	Time time.Duration          // about how long it takes; 0 means 15 s. Each attribute has a least number of observations whatever it is
+	Time time.Duration          // about how long it takes; 0 means 15 s
 	File int64                  // size of the file in Dir in bytes; 0 means 64 MiB
 	Set  int64                  // largest working set of memory in bytes, a power of two; 0 means 128 MiB
 	Seed uint64                 // of the random orders

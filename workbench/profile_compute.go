@@ -11,7 +11,9 @@ import (
 // integer and in floating-point arithmetic, and that of all together.
 func (m *meter) compute() error {
 	cpus := runtime.GOMAXPROCS(0)
-	m.add(Reading{Name: "cpus", Resource: "compute", Method: "processors that may be used, by affinity and quota"}, float64(cpus))
+	m.add(Reading{
+		Name: "cpus", Resource: "compute", Method: "processors that may be used, by affinity and quota",
+	}, float64(cpus))
 	share, err := ownShare(func() error {
 		err := m.read(Reading{
 			Name: "integer_speed", Resource: "compute", Unit: "op/s", Method: "sieve of Eratosthenes in 100 kB, marks a second",
@@ -30,7 +32,8 @@ func (m *meter) compute() error {
 		m.warn("something else was running: the thread that measures had a processor for %.0f %% of the time", 100*share)
 	}
 	return m.read(Reading{
-		Name: "float_speed_all", Resource: "compute", Unit: "op/s", Method: "whetstone instructions a second, a thread on each processor",
+		Name: "float_speed_all", Resource: "compute", Unit: "op/s",
+		Method: "whetstone instructions a second, a thread on each processor",
 	}, shareCompute, func() (float64, error) { return whetstoneSpeed(cpus) })
 }
 

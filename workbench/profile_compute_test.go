@@ -46,7 +46,9 @@ func TestWrongWhetstoneIsNoticed(t *testing.T) {
 }
 
 func TestSieve(t *testing.T) {
-	for _, c := range []struct{ below, primes int }{{3, 1}, {10, 4}, {100, 25}, {1000, 168}, {10_000, 1229}, {sieveSize, sievePrimes}} {
+	for _, c := range []struct{ below, primes int }{
+		{3, 1}, {10, 4}, {100, 25}, {1000, 168}, {10_000, 1229}, {sieveSize, sievePrimes},
+	} {
 		composite := make([]bool, c.below)
 		got, marks := sieve(composite)
 		if got != c.primes {
@@ -67,7 +69,9 @@ func TestSieve(t *testing.T) {
 
 func TestSpeedsArePositive(t *testing.T) {
 	for name, f := range map[string]func() (float64, error){
-		"sieve": sieveSpeed, "whetstone": func() (float64, error) { return whetstoneSpeed(1) }, "whetstone, 3 threads": func() (float64, error) { return whetstoneSpeed(3) },
+		"sieve":                sieveSpeed,
+		"whetstone":            func() (float64, error) { return whetstoneSpeed(1) },
+		"whetstone, 3 threads": func() (float64, error) { return whetstoneSpeed(3) },
 	} {
 		x, err := f()
 		if err != nil || !(x > 1e5) || x > 1e12 {

@@ -34,7 +34,8 @@ func TestProfileData(t *testing.T) {
 	if p.Bytes != 400 || p.Files != 3 || p.Directories != 2 || p.Others != 1 {
 		t.Errorf("got %+v", p)
 	}
-	if q := p.Quantiles; len(q) != len(QuantileLevels()) || q[0] != 0 || q[2] != 100 || q[6] != 300 || !slices.IsSorted(q) {
+	if q := p.Quantiles; len(q) != len(QuantileLevels()) || q[0] != 0 ||
+		q[2] != 100 || q[6] != 300 || !slices.IsSorted(q) {
 		t.Errorf("quantiles %v", q)
 	}
 	if a := p.Attributes(); a["data_bytes"] != 400 || a["data_files"] != 3 || a["data_file_median_bytes"] != 100 {
@@ -42,16 +43,19 @@ func TestProfileData(t *testing.T) {
 	}
 
 	// A file, and a link to a directory, are what they are.
-	if p, err := ProfileData(t.Context(), filepath.Join(dir, "b/c")); err != nil || p.Bytes != 100 || p.Files != 1 || p.Directories != 0 {
+	if p, err := ProfileData(t.Context(), filepath.Join(dir, "b/c")); err != nil ||
+		p.Bytes != 100 || p.Files != 1 || p.Directories != 0 {
 		t.Errorf("a file: %+v, %v", p, err)
 	}
 	if p, err := ProfileData(t.Context(), filepath.Join(dir, "link")); err != nil || p.Bytes != 400 || p.Files != 2 {
 		t.Errorf("a link: %+v, %v", p, err)
 	}
-	if p, err := ProfileData(t.Context(), t.TempDir()); err != nil || p.Files != 0 || p.Quantiles != nil || len(p.Attributes()) != 2 {
+	if p, err := ProfileData(t.Context(), t.TempDir()); err != nil ||
+		p.Files != 0 || p.Quantiles != nil || len(p.Attributes()) != 2 {
 		t.Errorf("nothing: %+v, %v", p, err)
 	}
-	if _, err := ProfileData(t.Context(), filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "data set") {
+	if _, err := ProfileData(t.Context(), filepath.Join(dir, "none")); err == nil ||
+		!strings.Contains(err.Error(), "data set") {
 		t.Errorf("no directory: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

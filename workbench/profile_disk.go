@@ -57,7 +57,8 @@ func newDiskFile(dir string, size int64) (*diskFile, error) {
 	} else if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags|unix.O_DIRECT); err != nil {
 		d.direct = false // tmpfs and some others have no direct access
 	}
-	if d.buf, err = unix.Mmap(-1, 0, diskBlock, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	d.buf, err = unix.Mmap(-1, 0, diskBlock, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
 		d.close()
 		return nil, err
 	}
@@ -91,7 +92,10 @@ func (m *meter) storage(d *diskFile) error {
 		{"disk_write", "B/s", fmt.Sprintf("%d MiB written in requests of 1 MiB, and forced to the disk", mib), d.write},
 		{"disk", "B/s", fmt.Sprintf("%d MiB read in requests of 1 MiB, %s", mib, way), d.read},
 		{"disk_read_latency", "s", fmt.Sprintf("a random 4 KiB of %d MiB read, %s", mib, way), d.randomRead},
-		{"disk_write_latency", "s", fmt.Sprintf("a random 4 KiB of %d MiB written and forced to the disk", mib), d.randomWrite},
+		{
+			"disk_write_latency", "s",
+			fmt.Sprintf("a random 4 KiB of %d MiB written and forced to the disk", mib), d.randomWrite,
+		},
 	} {
 		err := m.read(Reading{Name: r.name, Resource: "storage", Unit: r.unit, Method: r.method}, shareStorage, r.observe)
 		if err == nil {

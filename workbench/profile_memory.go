@@ -15,7 +15,9 @@ import (
 func (m *meter) memory() error {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
-		m.add(Reading{Name: "memory_size", Resource: "memory", Unit: "B", Method: "physical memory of the machine"}, float64(info.Totalram)*float64(info.Unit))
+		m.add(Reading{
+			Name: "memory_size", Resource: "memory", Unit: "B", Method: "physical memory of the machine",
+		}, float64(info.Totalram)*float64(info.Unit))
 	}
 	for _, set := range []struct {
 		name, method string
@@ -34,11 +36,17 @@ func (m *meter) memory() error {
 	}
 	b := newBand(m.opts.Set / 2)
 	defer runtime.GC() // gives the working sets back before the network is measured
-	err := m.read(Reading{Name: "memory_read", Resource: "memory", Unit: "B/s", Method: "sum of all words of half the largest working set, one thread"}, shareMemory, b.read)
+	err := m.read(Reading{
+		Name: "memory_read", Resource: "memory", Unit: "B/s",
+		Method: "sum of all words of half the largest working set, one thread",
+	}, shareMemory, b.read)
 	if err != nil {
 		return err
 	}
-	return m.read(Reading{Name: "memory_copy", Resource: "memory", Unit: "B/s", Method: "copy of half the largest working set, one thread; each byte counts once"}, shareMemory, b.copy)
+	return m.read(Reading{
+		Name: "memory_copy", Resource: "memory", Unit: "B/s",
+		Method: "copy of half the largest working set, one thread; each byte counts once",
+	}, shareMemory, b.copy)
 }
 
 // lineBytes is the distance of the elements of a chase, the size of a cache

@@ -230,7 +230,9 @@ func (m *meter) network(p *netPeer) error {
 	if p.own != nil {
 		to = "over the loopback interface"
 	}
-	err := m.read(Reading{Name: "rtt", Resource: "network", Unit: "s", Method: "round trip of one byte by TCP, " + to}, shareNetwork, p.roundTrip)
+	err := m.read(Reading{
+		Name: "rtt", Resource: "network", Unit: "s", Method: "round trip of one byte by TCP, " + to,
+	}, shareNetwork, p.roundTrip)
 	if err != nil {
 		return p.failed(m.ctx, err)
 	}
@@ -243,7 +245,8 @@ func (m *meter) network(p *netPeer) error {
 	} {
 		size, err := p.streamSize(dir.what)
 		if err == nil {
-			err = m.read(Reading{Name: dir.name, Resource: "network", Unit: "bit/s", Method: dir.method + to}, shareNetwork, func() (float64, error) { return p.stream(dir.what, size) })
+			r := Reading{Name: dir.name, Resource: "network", Unit: "bit/s", Method: dir.method + to}
+			err = m.read(r, shareNetwork, func() (float64, error) { return p.stream(dir.what, size) })
 		}
 		if err != nil {
 			return p.failed(m.ctx, err)

@@ -85,7 +85,8 @@ func TestMeterNeedsEnoughRuns(t *testing.T) {
 	m := &meter{ctx: t.Context(), opts: ProfileOptions{}.resolve()}
 	calls := 0
 	err := m.read(Reading{Name: "calls"}, 0, func() (float64, error) { calls++; return float64(calls), nil })
-	if v := m.profile.Readings[0].Value; err != nil || v.N != leastRuns || calls != leastRuns+1 || v.Value != 6 || v.Low != 3 || v.High != 9 {
+	if v := m.profile.Readings[0].Value; err != nil || v.N != leastRuns || calls != leastRuns+1 ||
+		v.Value != 6 || v.Low != 3 || v.High != 9 {
 		t.Errorf("%+v after %d calls, %v", m.profile.Readings, calls, err)
 	}
 	if err := m.read(Reading{}, 0, func() (float64, error) { return 0, errWrongResult }); err != errWrongResult {
@@ -113,7 +114,8 @@ func TestFormatPageNamesAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := MeasureProfile(t.Context(), ProfileOptions{Dir: t.TempDir(), Time: time.Millisecond, Set: 1 << 20, File: 1 << 20})
+	opts := ProfileOptions{Dir: t.TempDir(), Time: time.Millisecond, Set: 1 << 20, File: 1 << 20}
+	p, err := MeasureProfile(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

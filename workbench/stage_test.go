@@ -43,7 +43,8 @@ func TestStageDies(t *testing.T) {
 			for _, name := range names {
 				text, _ := os.ReadFile(name)
 				pid := atoi(strings.Split(name, "/")[2])
-				if strings.Contains(string(text), stageCommand) && markedBy(pid, func(id identity) bool { return id.pid == os.Getpid() }) {
+				ours := func(id identity) bool { return id.pid == os.Getpid() }
+				if strings.Contains(string(text), stageCommand) && markedBy(pid, ours) {
 					unix.Kill(pid, unix.SIGKILL)
 				}
 			}

@@ -69,7 +69,8 @@ func (m machine) staleGroups() []string {
 	}
 	var dirs []string
 	for _, c := range mounts {
-		ours := c.Type == v2Type || slices.ContainsFunc(controllers, func(name string) bool { return slices.Contains(c.Options, name) })
+		mounted := func(name string) bool { return slices.Contains(c.Options, name) }
+		ours := c.Type == v2Type || slices.ContainsFunc(controllers, mounted)
 		if !ours {
 			continue
 		}

@@ -48,12 +48,14 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	copyProgram(t, program)
 	cmd := exec.Command("/bin/sh", "-c", asUser, "sh", program, "-test.v",
-		"-test.run=^(TestDataFlow|TestRoundTrips|TestDisk|TestProcessorShare|TestTransparent|TestKilledOwner|TestKilledStage|TestOutOfMemory)$")
+		"-test.run=^(TestDataFlow|TestRoundTrips|TestDisk|TestProcessorShare|"+
+			"TestTransparent|TestKilledOwner|TestKilledStage|TestOutOfMemory)$")
 	cmd.Dir = filepath.Join(dir, "tmp")
 	cmd.Env = append(os.Environ(), "NODES="+nodes, "TMPDIR="+cmd.Dir, "HOME="+cmd.Dir, "ASSAY_SOAK=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "--- PASS") != 7 || strings.Count(string(out), "--- SKIP: TestOutOfMemory") != 1 {
+	if err != nil || strings.Count(string(out), "--- PASS") != 7 ||
+		strings.Count(string(out), "--- SKIP: TestOutOfMemory") != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

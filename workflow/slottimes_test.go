@@ -21,7 +21,8 @@ func onCores(t *testing.T, cores int, shared, alone Seconds) *Workflow {
 // TestFitSlotTimes checks that a power of a half is found from 1 to 64 cores, drawn to 0
 // by the ridge, and used from the cores of the record on.
 func TestFitSlotTimes(t *testing.T) {
-	m, err := FitSlotTimes(onCores(t, 1, 10, 7), onCores(t, 8, 10*math.Sqrt(8), 7), onCores(t, 64, 80, 7), onCores(t, 0, 1, 1))
+	m, err := FitSlotTimes(onCores(t, 1, 10, 7), onCores(t, 8, 10*math.Sqrt(8), 7),
+		onCores(t, 64, 80, 7), onCores(t, 0, 1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestFitSlotTimes(t *testing.T) {
 	if err != nil || steep.Power("shared") != 1 || steep.Power("alone") != -1 {
 		t.Errorf("powers %v and %v, want the bounds (%v)", steep.Power("shared"), steep.Power("alone"), err)
 	}
-	if _, err := FitSlotTimes(onCores(t, 4, 1, 1), onCores(t, 4, 2, 2), onCores(t, 0, 1, 1)); !errors.Is(err, ErrSameSlots) {
+	_, err = FitSlotTimes(onCores(t, 4, 1, 1), onCores(t, 4, 2, 2), onCores(t, 0, 1, 1))
+	if !errors.Is(err, ErrSameSlots) {
 		t.Errorf("one number of cores: %v", err)
 	}
 }
@@ -56,7 +58,8 @@ func TestPlanSlotTimes(t *testing.T) {
 	m := &SlotTimes{power: map[string]float64{"shared": 1}}
 	w := onCores(t, 2, 20, 5)
 	for _, part := range []float64{0, 1e-9} {
-		p, err := MakePlan(w, PlanOptions{Slots: []int{1, 2, 4}, Simulate: true, SlotTimes: m, Vary: VaryOptions{Error: part}})
+		opts := PlanOptions{Slots: []int{1, 2, 4}, Simulate: true, SlotTimes: m, Vary: VaryOptions{Error: part}}
+		p, err := MakePlan(w, opts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -167,7 +167,8 @@ func (s source) record() []byte {
 // study is the study file of the table.
 func (s source) study() []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# Made by `go test ./bench/gate -update`.\nname: gate-%s\nreplay:\n  file: %s.csv\n  parameters: [", s.name, s.name)
+	fmt.Fprintf(&out, "# Made by `go test ./bench/gate -update`.\n"+
+		"name: gate-%s\nreplay:\n  file: %s.csv\n  parameters: [", s.name, s.name)
 	for k, p := range s.params {
 		if k > 0 {
 			out.WriteString(", ")

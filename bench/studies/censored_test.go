@@ -31,7 +31,10 @@ func TestCensoredRegression(t *testing.T) {
 	}
 	const known, probes, seeds = 30, 40, 3
 	var half []float64 // log ratio of the errors at half of the run
-	for _, file := range []string{"perfevo-hsqldb-time.yaml", "perfevo-hsqldb-energy.yaml", "ase17-x264-azure.yaml", "spl-dune.yaml", "inputs-x264.yaml"} {
+	for _, file := range []string{
+		"perfevo-hsqldb-time.yaml", "perfevo-hsqldb-energy.yaml", "ase17-x264-azure.yaml",
+		"spl-dune.yaml", "inputs-x264.yaml",
+	} {
 		t.Run(file, func(t *testing.T) {
 			st, table := load(t, file)
 			space, err := st.Space()
@@ -95,6 +98,7 @@ func TestCensoredRegression(t *testing.T) {
 		})
 	}
 	if len(half) > 0 && !(stats.Mean(half) < math.Log(0.6)) {
-		t.Errorf("at half of a run the errors are %.2f times those of standard regression, in the geometric mean; want less than 0.6", math.Exp(stats.Mean(half)))
+		t.Errorf("at half of a run the errors are %.2f times those of standard regression, "+
+			"in the geometric mean; want less than 0.6", math.Exp(stats.Mean(half)))
 	}
 }

@@ -112,7 +112,8 @@ func TestStudies(t *testing.T) {
 			} else if again, err := stored.Space(); err != nil || again.Size() != space.Size() {
 				t.Errorf("the stored form has another space: %v", err)
 			}
-			t.Logf("%d configurations, median %v, best %v, spec of %d kB", space.Size().N, table.MedianElapsed(), goal.Show(best.Value), specSize(s)>>10)
+			t.Logf("%d configurations, median %v, best %v, spec of %d kB",
+				space.Size().N, table.MedianElapsed(), goal.Show(best.Value), specSize(s)>>10)
 		})
 	}
 }
@@ -124,7 +125,9 @@ func specSize(s *config.Study) int {
 
 // replayAll runs every configuration as often as it was recorded, and compares
 // the clock with the sum of the run times and the best mean with the optimum.
-func replayAll(t *testing.T, s *config.Study, recorded *table.Table, space *assay.Space, goal assay.Goal, want table.Optimum) {
+func replayAll(
+	t *testing.T, s *config.Study, recorded *table.Table, space *assay.Space, goal assay.Goal, want table.Optimum,
+) {
 	t.Helper()
 	runner := table.NewReplay(recorded, nil, config.Grows)
 	clock := runner.Clock()
@@ -134,7 +137,8 @@ func replayAll(t *testing.T, s *config.Study, recorded *table.Table, space *assa
 	for c := range space.All() {
 		sum, feasible := 0.0, true
 		for k := range recorded.Runs(c) {
-			m, err := runner.Run(t.Context(), assay.Job{ID: assay.RunID{Repeat: k}, Config: c, Interval: 10 * time.Second}, func(m assay.Measurement) {
+			job := assay.Job{ID: assay.RunID{Repeat: k}, Config: c, Interval: 10 * time.Second}
+			m, err := runner.Run(t.Context(), job, func(m assay.Measurement) {
 				if _, err := goal.Value(m); err != nil {
 					t.Fatalf("during the run: %v", err)
 				}
@@ -175,7 +179,8 @@ func TestReadme(t *testing.T) {
 			t.Errorf("%s is not in README.md", f)
 		}
 	}
-	if len(files) != len(want) || slices.ContainsFunc(files, func(f string) bool { _, ok := want[strings.TrimSuffix(f, ".yaml")]; return !ok }) {
+	unknown := func(f string) bool { _, ok := want[strings.TrimSuffix(f, ".yaml")]; return !ok }
+	if len(files) != len(want) || slices.ContainsFunc(files, unknown) {
 		t.Errorf("%d study files, %d expectations", len(files), len(want))
 	}
 }

@@ -41,7 +41,9 @@ func tuned(t *testing.T, flags ...string) (configs [][3]int, values []float64) {
 		return out.String()
 	}
 	db := filepath.Join(dir, "s.db")
-	run(append([]string{"tune", filepath.Join(dir, "s.yaml"), "--store", db, "--study", "s", "--check", "0", "--stop", "none"}, flags...)...)
+	run(append([]string{
+		"tune", filepath.Join(dir, "s.yaml"), "--store", db, "--study", "s", "--check", "0", "--stop", "none",
+	}, flags...)...)
 	for line := range strings.Lines(run("study", "trials", "s", "--store", db, "--json")) {
 		var trial struct {
 			Config struct{ A, B, C int }
@@ -82,7 +84,8 @@ func TestTuneAlternatesRepetitions(t *testing.T) {
 				alone = 2 * len(runs) / 4
 			}
 			if back > alone || whole < 10 {
-				t.Errorf("--search %s --parallel %s: %d runs repeat the one before, %d configurations have 3: %v", search, parallel, back, whole, configs)
+				t.Errorf("--search %s --parallel %s: %d runs repeat the one before, %d configurations have 3: %v",
+					search, parallel, back, whole, configs)
 			}
 		}
 	}

@@ -51,7 +51,8 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.StringVar(&f.budget, "budget", "", "time budgets: `10m,1h`")
 	fl.StringVar(&f.trials, "trials", "", "budgets in trials: `50,100`")
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
-	fl.StringArrayVar(&f.limits, "limit", nil, "`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
+	fl.StringArrayVar(&f.limits, "limit", nil,
+		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
@@ -94,7 +95,9 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		}
 		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
 	}
-	multiples, err := numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool { return x > 0 && x <= 1e9 })
+	multiples, err := numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool {
+		return x > 0 && x <= 1e9
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -145,13 +148,16 @@ func benchMethods(text string) ([]bench.Method, error) {
 		if err != nil {
 			return nil, err
 		}
-		ms = append(ms, bench.Method{Name: name, New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-			budget := config.Budget{Time: p.Time}
-			if p.ByTrials {
-				budget.Trials = 1 // how many does not matter, but that it is they that count
-			}
-			return m.Make(p.Space, seed, budget)
-		}})
+		ms = append(ms, bench.Method{
+			Name: name,
+			New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
+				budget := config.Budget{Time: p.Time}
+				if p.ByTrials {
+					budget.Trials = 1 // how many does not matter, but that it is they that count
+				}
+				return m.Make(p.Space, seed, budget)
+			},
+		})
 	}
 	if len(ms) == 0 {
 		return nil, usagef("no method is given: --methods rs,auto")
@@ -217,7 +223,9 @@ func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
 }
 
 // printed prints the result of an experiment as JSON or for people, unless it failed.
-func printed[T any](err error, asJSON bool, w io.Writer, result T, text func(T, io.Writer, report.Palette) error) error {
+func printed[T any](
+	err error, asJSON bool, w io.Writer, result T, text func(T, io.Writer, report.Palette) error,
+) error {
 	switch {
 	case err != nil:
 		return err

@@ -28,7 +28,8 @@ func benchNimoCommand(s streams) *cobra.Command {
 that are not learned from, against the time that the runs have taken.
 
 On a simulated workbench of 150 assignments, with 30 as external test set that
-have at least two attributes between their ends (--random-set: 30 of all at random), the alternatives of Table 1 one at a time:
+have at least two attributes between their ends (--random-set: 30 of all at random), ` +
+			`the alternatives of Table 1 one at a time:
 
   reference    min, max, rand (Fig. 4)
   predictors   round-robin, improvement-based, dynamic (Fig. 5)

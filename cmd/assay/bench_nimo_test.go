@@ -33,7 +33,9 @@ func TestNimoTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs strings.Builder
-	code := execute(streams{strings.NewReader(""), &out, &errs}, []string{"bench", "nimo", "--data", dir, "--tables", "scout-aws", "--seeds", "2", "--json"})
+	code := execute(streams{strings.NewReader(""), &out, &errs}, []string{
+		"bench", "nimo", "--data", dir, "--tables", "scout-aws", "--seeds", "2", "--json",
+	})
 	if code != 0 {
 		t.Fatal(errs.String())
 	}
@@ -45,7 +47,8 @@ func TestNimoTables(t *testing.T) {
 	if last := cells[len(cells)-1]; last.Programs != 1 || last.Auto > 2 || last.AutoRuns < last.RandRuns {
 		t.Errorf("got %+v", last)
 	}
-	if code := execute(streams{strings.NewReader(""), &out, &errs}, []string{"bench", "nimo", "--experiment", "none"}); code == 0 {
+	code = execute(streams{strings.NewReader(""), &out, &errs}, []string{"bench", "nimo", "--experiment", "none"})
+	if code == 0 {
 		t.Error("no error for an experiment that there is not")
 	}
 }

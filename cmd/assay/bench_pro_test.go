@@ -39,7 +39,9 @@ func TestBenchProNoiseOfTable(t *testing.T) {
 	bench := func(args ...string) ([]pro.Cell, error) {
 		var out bytes.Buffer
 		cmd := benchProCommand(streams{out: &out, err: io.Discard})
-		cmd.SetArgs(append([]string{"--experiment", "repeat", "--simulations", "20", "--repeat", "1,3", "--json", "--noise", "table"}, args...))
+		cmd.SetArgs(append([]string{
+			"--experiment", "repeat", "--simulations", "20", "--repeat", "1,3", "--json", "--noise", "table",
+		}, args...))
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		if err := cmd.ExecuteContext(t.Context()); err != nil {
 			return nil, err

@@ -122,7 +122,8 @@ func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel.Duel, erro
 		return nil, usagef("two commands are needed: assay compare -- COMMAND A -- COMMAND B")
 	}
 	if slices.Contains(args[i+1:], "--") {
-		return nil, usagef("more than one -- after the first: which one parts the commands? Write them as two strings with --shell")
+		return nil, usagef("more than one -- after the first: which one parts the commands? " +
+			"Write them as two strings with --shell")
 	}
 	d.Argv = [2][]string{args[:i], args[i+1:]}
 	for k, argv := range d.Argv {

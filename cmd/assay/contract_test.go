@@ -53,10 +53,13 @@ func newHouse(t *testing.T) *house {
 		"m.yaml": "replay: {file: m.csv, parameters: [cpu, rtt], metrics: {elapsed: s}}\n",
 		"e.yaml": "replay: {file: e.csv, parameters: [x, y], metrics: {elapsed: [t1, t2, t3]}, where: {env: 0}}\n",
 		"c.yaml": "command: [test, '{n}', -lt, '0']\nparameters: {n: 1..4}\n",
-		"w.json": `{"name": "w", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [
-{"name": "a", "id": "a", "parents": [], "children": ["b", "c"]}, {"name": "b", "id": "b", "parents": ["a"], "children": []},
-{"name": "c", "id": "c", "parents": ["a"], "children": []}]}, "execution": {"makespanInSeconds": 30, "executedAt": "2024-01-01T00:00:00Z",
-"tasks": [{"id": "a", "runtimeInSeconds": 10}, {"id": "b", "runtimeInSeconds": 20}, {"id": "c", "runtimeInSeconds": 5}]}}}`,
+		"w.json": `{"name": "w", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": [` + "\n" +
+			`{"name": "a", "id": "a", "parents": [], "children": ["b", "c"]}, ` +
+			`{"name": "b", "id": "b", "parents": ["a"], "children": []},` + "\n" +
+			`{"name": "c", "id": "c", "parents": ["a"], "children": []}]}, ` +
+			`"execution": {"makespanInSeconds": 30, "executedAt": "2024-01-01T00:00:00Z",` + "\n" +
+			`"tasks": [{"id": "a", "runtimeInSeconds": 10}, {"id": "b", "runtimeInSeconds": 20}, ` +
+			`{"id": "c", "runtimeInSeconds": 5}]}}}`,
 		"runs.txt": "1\n1.01\n1.02\n1.05\n1.01\n1.2\n1.03\n1.02\n1.01\n1.04\n",
 	} {
 		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
@@ -183,11 +186,13 @@ func (w want) check(at string, m map[string]any) string {
 }
 
 var (
-	bestTrial = want{"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list}
-	counts    = want{"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num}
-	budgetAt  = want{"kind": str, "value": num, "seconds?": num}
-	tail      = want{"kind": str, "index": null, "ci95": list, "from": num, "threshold": null, "line_r2": null}
-	limit     = want{"at": objs, "parts_s": objs}
+	bestTrial = want{
+		"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list,
+	}
+	counts   = want{"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num}
+	budgetAt = want{"kind": str, "value": num, "seconds?": num}
+	tail     = want{"kind": str, "index": null, "ci95": list, "from": num, "threshold": null, "line_r2": null}
+	limit    = want{"at": objs, "parts_s": objs}
 )
 
 // The JSON of each command has the keys and types that scripts rely on, and no others.
@@ -206,7 +211,9 @@ func TestContracts(t *testing.T) {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
 			"objective": str, "best": null, "spent_s": num, "last": str,
 		},
-		"study show s --json": {"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list},
+		"study show s --json": {
+			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
+		},
 		"study trials s --json": {
 			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs,
 			"attempts?": num, "started": str, "ended": anything,
@@ -220,9 +227,9 @@ func TestContracts(t *testing.T) {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,
 		},
 		"study noise - --json": {
-			"study?": str, "config?": str, "runs": num, "configurations": num, "min": num, "median": num, "mean": num, "cv": null,
-			"tail": tail, "truncated?": tail, "verdict": str, "estimator": str, "repeat": num, "repeat_pareto": null, "advice": str,
-			"ranks?": objs,
+			"study?": str, "config?": str, "runs": num, "configurations": num,
+			"min": num, "median": num, "mean": num, "cv": null, "tail": tail, "truncated?": tail,
+			"verdict": str, "estimator": str, "repeat": num, "repeat_pareto": null, "advice": str, "ranks?": objs,
 		},
 		"learn --from lm --model l2.json --json": {
 			"study": str, "model": str, "runs": num, "failed": num, "error_percent": null, "expected_error_percent": null, "spent_s": num, "ended_by": str,
@@ -270,8 +277,8 @@ func TestContracts(t *testing.T) {
 			"sites?": list, "notes?": list,
 		},
 		"compare -n 2 --json -- true -- true": {
-			"metric": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str, "pairs": num, "looks": num,
-			"stopped_early": flag, "warnings?": list,
+			"metric": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str,
+			"pairs": num, "looks": num, "stopped_early": flag, "warnings?": list,
 		},
 	} {
 		in, err := os.ReadFile(h.path("runs.txt"))

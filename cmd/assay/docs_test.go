@@ -16,7 +16,9 @@ import (
 // their order: each is compared up to its first digit, since what follows are
 // measurements.
 func TestDocs(t *testing.T) {
-	for _, page := range []string{"../../README.md", "../../docs/guide.md", "../../docs/online.md", "../../docs/costmodel.md"} {
+	for _, page := range []string{
+		"../../README.md", "../../docs/guide.md", "../../docs/online.md", "../../docs/costmodel.md",
+	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
 			if err != nil {

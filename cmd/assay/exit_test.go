@@ -184,8 +184,8 @@ budget: {time: 1m, trials: 10}
 // A command line makes the study that a file with the same content makes.
 func TestFlagsWithoutFile(t *testing.T) {
 	h := newHouse(t)
-	out := h.run("tune -p n=1..3 -p m=a,b --where n<3||m=='a' --minimize cpu --subject-to max_rss<=2e9 --search grid --seed 5 " +
-		"--stop none --trials 2 --check 0 --study x --json -- true {n} {m}")
+	out := h.run("tune -p n=1..3 -p m=a,b --where n<3||m=='a' --minimize cpu --subject-to max_rss<=2e9 " +
+		"--search grid --seed 5 --stop none --trials 2 --check 0 --study x --json -- true {n} {m}")
 	var got struct {
 		Objective struct{ Metric string } `json:"objective"`
 		Trials    struct{ Total int }     `json:"trials"`
@@ -195,8 +195,9 @@ func TestFlagsWithoutFile(t *testing.T) {
 	}
 	shown := h.run("study show x")
 	for _, want := range []string{
-		"command    true '{n}' '{m}'\n", "parameters n: int 1..3\n           m: categorical a b\n", "where      n<3||m=='a'\n",
-		"objective  minimize cpu\n", "subject to max_rss<=2e9\n", "search     grid, early stopping: none, seed 5\n",
+		"command    true '{n}' '{m}'\n", "parameters n: int 1..3\n           m: categorical a b\n",
+		"where      n<3||m=='a'\n", "objective  minimize cpu\n", "subject to max_rss<=2e9\n",
+		"search     grid, early stopping: none, seed 5\n",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)

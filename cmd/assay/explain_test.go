@@ -16,12 +16,14 @@ func TestExplainStudy(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", dir)
 	var rows strings.Builder
 	rows.WriteString("threads,codec,time_s\n")
+	tens := map[string]string{"1": "8", "2": "4", "4": "2", "8": "1"}
 	for _, threads := range []string{"1", "2", "4", "8"} {
 		for k, codec := range []string{"a", "b", "c"} {
-			rows.WriteString(threads + "," + codec + "," + map[string]string{"1": "8", "2": "4", "4": "2", "8": "1"}[threads] + []string{"0", "1", "2"}[k] + "\n")
+			rows.WriteString(threads + "," + codec + "," + tens[threads] + []string{"0", "1", "2"}[k] + "\n")
 		}
 	}
-	study := "replay: {file: t.csv, parameters: [threads, codec], metrics: {elapsed: time_s}}\nobjective: {minimize: elapsed}\n"
+	study := "replay: {file: t.csv, parameters: [threads, codec], metrics: {elapsed: time_s}}\n" +
+		"objective: {minimize: elapsed}\n"
 	for name, text := range map[string]string{"t.csv": rows.String(), "t.yaml": study} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -50,7 +52,8 @@ func TestExplainStudy(t *testing.T) {
 	if err := json.Unmarshal([]byte(assay("study", "explain", "s", "--json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Params) != 2 || got.Params[0].Name != "threads" || !(got.Params[0].Effect < -0.3) || got.Params[0].MainEffect < got.Params[1].MainEffect {
+	if len(got.Params) != 2 || got.Params[0].Name != "threads" || !(got.Params[0].Effect < -0.3) ||
+		got.Params[0].MainEffect < got.Params[1].MainEffect {
 		t.Errorf("got %+v", got.Params)
 	}
 }

@@ -17,7 +17,8 @@ func TestOptunaLoadsTheJournal(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
-	tune := exec.Command("assay", "tune", "-p", "n=1..9", "-p", "z=a,b", "-p", "r=0.1..0.9", "--trials", "6", "--check", "0", "--study", "o", "--", "true", "{n}", "{z}", "{r}")
+	tune := exec.Command("assay", "tune", "-p", "n=1..9", "-p", "z=a,b", "-p", "r=0.1..0.9",
+		"--trials", "6", "--check", "0", "--study", "o", "--", "true", "{n}", "{z}", "{r}")
 	if out, err := tune.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -29,15 +30,17 @@ func TestOptunaLoadsTheJournal(t *testing.T) {
 	if err := os.WriteFile(file, journal, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(python, "-c", `
+	script := `
 import sys, optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 study = optuna.load_study(study_name="o", storage=JournalStorage(JournalFileBackend(sys.argv[1])))
 before = len(study.trials)
-study.optimize(lambda t: t.suggest_int("n", 1, 9) * t.suggest_float("r", 0.1, 0.9) + (t.suggest_categorical("z", ["a", "b"]) == "a"), n_trials=2)
+study.optimize(lambda t: t.suggest_int("n", 1, 9) * t.suggest_float("r", 0.1, 0.9) + ` +
+		`(t.suggest_categorical("z", ["a", "b"]) == "a"), n_trials=2)
 print(before, len(study.trials))
-`, file).Output()
+`
+	out, err := exec.Command(python, "-c", script, file).Output()
 	if err != nil || string(bytes.TrimSpace(out)) != "6 8" {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -32,8 +32,9 @@ func TestKill9(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "kill.db")
 	tune := func(store string, trials int) *exec.Cmd {
-		cmd := exec.Command(exe, "tune", "--store", store, "--study", "s", "-p", "n=1..1000000", "--search", "random", "--seed", "7",
-			"--stop", "none", "--check", "0", "--trials", strconv.Itoa(trials), "--", "true", "{n}")
+		cmd := exec.Command(exe, "tune", "--store", store, "--study", "s", "-p", "n=1..1000000",
+			"--search", "random", "--seed", "7", "--stop", "none", "--check", "0",
+			"--trials", strconv.Itoa(trials), "--", "true", "{n}")
 		cmd.Dir = dir
 		return cmd
 	}
@@ -49,7 +50,8 @@ func TestKill9(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(5*time.Millisecond+time.Duration(rng.Int64N(int64(120*time.Millisecond))), func() { cmd.Process.Kill() })
+		delay := 5*time.Millisecond + time.Duration(rng.Int64N(int64(120*time.Millisecond)))
+		timer := time.AfterFunc(delay, func() { cmd.Process.Kill() })
 		readAcks(t, bufio.NewScanner(stderr), acked)
 		cmd.Wait() // killed, as a rule
 		timer.Stop()

@@ -168,7 +168,9 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) 
 	if err != nil {
 		return err
 	}
-	out := &result.Learned{Study: from, Spent: sum.Spent.Seconds(), EndedBy: cmp.Or(sum.Ended, "record"), Assignments: space.Size()}
+	out := &result.Learned{
+		Study: from, Spent: sum.Spent.Seconds(), EndedBy: cmp.Or(sum.Ended, "record"), Assignments: space.Size(),
+	}
 	return finish(s, out, l, cmp.Or(file, from+".model.json"), f.json)
 }
 

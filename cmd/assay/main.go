@@ -70,8 +70,9 @@ early, and says which configuration is best and by how much.
 		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(), learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s),
-		profileCommand(s), doctorCommand(s), versionCommand(s),
+		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(),
+		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
+		doctorCommand(s), versionCommand(s),
 	)
 	root.InitDefaultHelpCmd()
 	usageArgs(root)
@@ -124,7 +125,9 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 
 // interrupts returns a channel that is closed at the first SIGINT or SIGTERM, a
 // context that is cancelled at the second, and the signal that came, or nil.
-func interrupts(ctx context.Context, first func()) (drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func()) {
+func interrupts(ctx context.Context, first func()) (
+	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
+) {
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM)
 	hard, cancel := context.WithCancel(ctx)

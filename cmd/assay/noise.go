@@ -62,7 +62,8 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 			})
 		},
 	}
-	cmd.Flags().Float64Var(&f.Difference, "difference", 0.05, "least relative `difference` between configurations that matters")
+	cmd.Flags().Float64Var(&f.Difference, "difference", 0.05,
+		"least relative `difference` between configurations that matters")
 	cmd.Flags().Float64Var(&f.Error, "error", 0.05, "`probability` of being farther off than that")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd

@@ -44,9 +44,13 @@ Nothing else should run meanwhile. docs/format/profile.md has every attribute.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, s) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.dir, "dir", "", "`directory` whose storage is measured, in a file of at most 64 MiB that is gone afterwards; none if absent")
-	fl.StringVar(&f.host, "host", "", "`address` of a host that runs assay profile --listen (default: the loopback interface)")
-	fl.StringVar(&f.listen, "listen", "", "answer a profile on another host at this `address`, until interrupted; whoever reaches it can use this network")
+	fl.StringVar(&f.dir, "dir", "",
+		"`directory` whose storage is measured, in a file of at most 64 MiB that is gone afterwards; none if absent")
+	fl.StringVar(&f.host, "host", "",
+		"`address` of a host that runs assay profile --listen (default: the loopback interface)")
+	fl.StringVar(&f.listen, "listen", "",
+		"answer a profile on another host at this `address`, until interrupted; "+
+			"whoever reaches it can use this network")
 	fl.StringVar(&f.data, "data", "", "profile a data set, a `directory` or file, in place of the machine")
 	fl.StringVar(&f.time, "time", "", "about how long it takes, from 1s to 1h (default 15s)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")

@@ -56,11 +56,15 @@ where it stopped. Only this user can reach the socket.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.online, "online", "", "`study file` to tune on line")
-	fl.StringVar(&f.socket, "socket", "", "`path` of the socket (default: STUDY.sock in $XDG_RUNTIME_DIR/assay, or beside the store)")
-	fl.StringVar(&f.listen, "listen", "", "loopback `address` in place of the socket, such as 127.0.0.1:0; needs --token-file")
+	fl.StringVar(&f.socket, "socket", "",
+		"`path` of the socket (default: STUDY.sock in $XDG_RUNTIME_DIR/assay, or beside the store)")
+	fl.StringVar(&f.listen, "listen", "",
+		"loopback `address` in place of the socket, such as 127.0.0.1:0; needs --token-file")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of --listen; made if it is not there")
-	fl.StringVar(&f.mode, "mode", "free", "free: ranks report singly; steps: they wait for each other; same: they also run one configuration")
-	fl.StringVar(&f.deadline, "deadline", "", "silence after which a rank is given up (default: ten times the longest iteration, at least 1s)")
+	fl.StringVar(&f.mode, "mode", "free",
+		"free: ranks report singly; steps: they wait for each other; same: they also run one configuration")
+	fl.StringVar(&f.deadline, "deadline", "",
+		"silence after which a rank is given up (default: ten times the longest iteration, at least 1s)")
 	fl.StringVar(&f.search, "search", "", "searcher (default: that of the study file, else pro)")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
@@ -88,7 +92,8 @@ func serveControl(s streams, verb, short string) *cobra.Command {
 			case address == "":
 				return usagef("which session? --at ADDRESS, or ASSAY_ONLINE, says where it is")
 			case rest.CheckAddress(address) != nil:
-				return usagef("%s: not the address of a session, such as unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
+				return usagef("%s: not the address of a session, such as "+
+					"unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
 			}
 			b, err := rest.Control(rest.ClientOptions{Address: address}, verb)
 			if err != nil {
@@ -109,7 +114,8 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return usagef("what shall be tuned? assay serve --online STUDY.yaml [-- PROGRAM ARG...]\nsee: assay serve --help")
 	}
 	if f.listen != "" && (f.socket != "" || f.tokenFile == "") {
-		return usagef("--listen excludes --socket and needs --token-file: every user of a machine can reach its loopback addresses")
+		return usagef("--listen excludes --socket and needs --token-file: " +
+			"every user of a machine can reach its loopback addresses")
 	}
 	def, err := f.load(s.err)
 	if err != nil {
@@ -165,7 +171,9 @@ func (f *serveFlags) options() (mode online.Mode, deadline time.Duration, err er
 
 // serve opens the session and answers until the program, a signal or a request
 // ends it.
-func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *setup.Problem, h *setup.Store, program []string) error {
+func (f *serveFlags) serve(
+	ctx context.Context, s streams, o online.Options, p *setup.Problem, h *setup.Store, program []string,
+) error {
 	token, err := f.token()
 	if err != nil {
 		return err
@@ -218,7 +226,9 @@ func (f *serveFlags) serve(ctx context.Context, s streams, o online.Options, p *
 }
 
 // program runs the program that is tuned. A signal to this process is passed on.
-func (f *serveFlags) program(ctx context.Context, s streams, drain <-chan struct{}, address string, argv []string) error {
+func (f *serveFlags) program(
+	ctx context.Context, s streams, drain <-chan struct{}, address string, argv []string,
+) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "ASSAY_ONLINE="+address)
 	if f.tokenFile != "" {

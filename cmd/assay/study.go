@@ -31,8 +31,11 @@ func studyCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
-	add := func(use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error) *cobra.Command {
+	cmd.PersistentFlags().StringVar(&f.store, "store", "",
+		"where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
+	add := func(
+		use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error,
+	) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: short, Args: args, ValidArgsFunction: f.complete,
 			RunE: func(cmd *cobra.Command, args []string) error { return f.with(cmd.Context(), args, do) },
@@ -43,27 +46,32 @@ func studyCommand(s streams) *cobra.Command {
 	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
-	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
-		return showStudy(ctx, s.out, h, args[0], f.json)
-	})
-	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
-		return listTrials(ctx, s.out, h, args[0], f.json)
-	})
+	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return showStudy(ctx, s.out, h, args[0], f.json)
+		})
+	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return listTrials(ctx, s.out, h, args[0], f.json)
+		})
 	for _, c := range []*cobra.Command{ls, show, trials} {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
 	}
-	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
-		return exportStudy(ctx, s.out, h, args[0], f.format)
-	})
+	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return exportStudy(ctx, s.out, h, args[0], f.format)
+		})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
-	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2), func(ctx context.Context, h *setup.Store, args []string) error {
-		return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
-	})
+	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
+		})
 	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
 	cmd.AddCommand(explainCommand(s, f))
-	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1), func(ctx context.Context, h *setup.Store, args []string) error {
-		return removeStudies(ctx, s.out, h, args)
-	})
+	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return removeStudies(ctx, s.out, h, args)
+		})
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f))
@@ -71,7 +79,9 @@ func studyCommand(s streams) *cobra.Command {
 }
 
 // with opens the store for one command.
-func (f *studyFlags) with(ctx context.Context, args []string, do func(context.Context, *setup.Store, []string) error) error {
+func (f *studyFlags) with(
+	ctx context.Context, args []string, do func(context.Context, *setup.Store, []string) error,
+) error {
 	h, err := setup.ReadStore(ctx, f.store)
 	if err != nil {
 		return err
@@ -100,7 +110,8 @@ func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]st
 }
 
 func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
-	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">best", "objective", ">spent", "last run")
+	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed",
+		">best", "objective", ">spent", "last run")
 	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
@@ -126,7 +137,8 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			}
 			continue
 		}
-		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed), best, l.Objective, report.Seconds(l.Spent), last)
+		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
+			best, l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:

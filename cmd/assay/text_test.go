@@ -15,7 +15,9 @@ func TestText(t *testing.T) {
 		line  string
 		wants []string
 	}{
-		{"tune t.yaml --trials 12 --study s", []string{"best       threads=8 codec=a\n", "elapsed    1 s (trial ", " in simulated time"}},
+		{"tune t.yaml --trials 12 --study s", []string{
+			"best       threads=8 codec=a\n", "elapsed    1 s (trial ", " in simulated time",
+		}},
 		{"tune e.yaml --trials 6 --repeat 3 --study r --search random", []string{"on record as study r\n"}},
 		{"study ls", []string{"study  trials", "\ns ", "simulated"}},
 		{"study show s", []string{"replays    ", "progress   "}},
@@ -27,7 +29,9 @@ func TestText(t *testing.T) {
 		{"study import m.yaml --study imported", []string{"imported: 25: 25 done\n"}},
 		{"study rm imported", []string{"removed imported\n"}},
 		{"study fsck", []string{" trials checked: ok\n"}},
-		{"learn m.yaml --trials 12 --study lm --model lm.json", []string{"model      ", "runs       ", "of 25 assignments", "error %    against the time"}},
+		{"learn m.yaml --trials 12 --study lm --model lm.json", []string{
+			"model      ", "runs       ", "of 25 assignments", "error %    against the time",
+		}},
 		{"study show lm", []string{"error %    against the time"}},
 		{"learn --from r --model r.json", []string{"ended by   the number of trials; on record as study r\n"}},
 		{"predict lm.json", []string{"attributes cpu: ordinal 1 2 3 4 5\n", "           rtt: ordinal 0 1 2 3 4\n"}},
@@ -39,12 +43,16 @@ func TestText(t *testing.T) {
 		{"profile --data t.csv", []string{"bytes      ", "files      1 in 0 directories", "size       least"}},
 		{"bench t.yaml --methods rs --budget-x 3 --seeds 2", []string{"3 × median", "1 studies, 2 seeds"}},
 		{"bench t.yaml --methods rs --budget 10s --seeds 2 --limit power@50,100", []string{"/power@50 ", "/power@100 "}},
-		{"bench pro e.yaml --simulations 4 --steps 10 --noise runs.txt --repeat 1,2 --experiment repeat", []string{"NTT", "least"}},
+		{"bench pro e.yaml --simulations 4 --steps 10 --noise runs.txt --repeat 1,2 --experiment repeat", []string{
+			"NTT", "least",
+		}},
 		{"bench pro e.yaml --simulations 4 --steps 10 --experiment simplex", []string{"simplex  size r", "grow"}},
 		{"plan w.json --slots 1,2 --price 0.04/h --svg p.svg", []string{"2", "no overhead is assumed"}},
 		{"plan w.json --simulate --machines 2x2 --error 0.1 --deadline 1h", []string{"w"}},
 		{"workflow show w.json --svg g.svg", []string{"w"}},
-		{"compare -n 2 -- true -- true", []string{"A          true\n", "verdict    ~ no difference is shown", "2 pairs of runs"}},
+		{"compare -n 2 -- true -- true", []string{
+			"A          true\n", "verdict    ~ no difference is shown", "2 pairs of runs",
+		}},
 		{"version", []string{"assay "}},
 		{"doctor", []string{"workbench: cpu"}},
 		{"help tune", []string{"--subject-to"}},
@@ -105,9 +113,13 @@ func TestServeProgram(t *testing.T) {
 		out  string
 		errs string
 	}{
-		"serve --online c.yaml --store memory -- true":        {0, "best       none: no iteration was reported\n", "serving study "},
+		"serve --online c.yaml --store memory -- true": {
+			0, "best       none: no iteration was reported\n", "serving study ",
+		},
 		"serve --online c.yaml --store memory --json -- true": {0, `"found":false`, "ASSAY_ONLINE=unix:"},
-		"serve --online c.yaml --store memory -- false":       {codeFailure, "on record  as study ", "the program ended with exit status 1"},
+		"serve --online c.yaml --store memory -- false": {
+			codeFailure, "on record  as study ", "the program ended with exit status 1",
+		},
 		"serve --online c.yaml --store memory --mode same --listen 127.0.0.1:0 --token-file token.txt -- env": {
 			0, "steps      0 in ", "ASSAY_TOKEN_FILE=",
 		},

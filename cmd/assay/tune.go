@@ -75,8 +75,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(true)
-	fl.StringArrayVarP(&f.params, "param", "p", nil, "parameter `NAME=SPEC`: 1..19, 0.1..0.9, 1..64:step=4, 1..1024:log, 1M,4M,64M, gzip,zstd, on,off")
-	fl.StringArrayVar(&f.defaults, "default", nil, "`NAME=VALUE` that the program has now; it is tried first and compared with the best")
+	fl.StringArrayVarP(&f.params, "param", "p", nil,
+		"parameter `NAME=SPEC`: 1..19, 0.1..0.9, 1..64:step=4, 1..1024:log, 1M,4M,64M, gzip,zstd, on,off")
+	fl.StringArrayVar(&f.defaults, "default", nil,
+		"`NAME=VALUE` that the program has now; it is tried first and compared with the best")
 	fl.StringArrayVar(&f.where, "where", nil, "relation between parameters, such as 'threads <= 4 || level < 10'")
 	fl.StringVar(&f.minimize, "minimize", "", "`metric` to minimize (default elapsed)")
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
@@ -85,23 +87,28 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
 	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
 	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
-	fl.StringVar(&f.repeat, "repeat", "", "runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
+	fl.StringVar(&f.repeat, "repeat", "",
+		"runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
 	fl.IntVar(&f.trials, "trials", 0, "number of trials")
 	fl.Float64Var(&f.target, "target", 0, "metric value that is good enough")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
-	fl.StringVar(&f.on, "on", "", "what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
+	fl.StringVar(&f.on, "on", "",
+		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
 	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
-	fl.IntVar(&f.check, "check", 5, "pairs of runs at the end that compare the best with the first configuration; 0 for none")
+	fl.IntVar(&f.check, "check", 5,
+		"pairs of runs at the end that compare the best with the first configuration; 0 for none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
-	fl.StringVar(&f.prior, "prior", "", "earlier studies that help: auto for all that fit, none, or `names` with commas (default none)")
-	fl.StringVar(&f.alpha, "alpha", "", "how much of the space they prune: auto, or a number between 0 and 1 (default auto)")
+	fl.StringVar(&f.prior, "prior", "",
+		"earlier studies that help: auto for all that fit, none, or `names` with commas (default none)")
+	fl.StringVar(&f.alpha, "alpha", "",
+		"how much of the space they prune: auto, or a number between 0 and 1 (default auto)")
 	fl.StringArrayVar(&f.keep, "keep", nil, "`NAME=VALUE` that is never pruned")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
@@ -214,7 +221,8 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*co
 	edit := func(st *config.Study) error { return f.apply(cmd, st, command) }
 	switch {
 	case len(files) > 1:
-		return nil, usagef("one study file at a time, not %d: %s (a command comes after --)", len(files), strings.Join(files, " "))
+		return nil, usagef("one study file at a time, not %d: %s (a command comes after --)",
+			len(files), strings.Join(files, " "))
 	case len(files) == 1:
 		return loadStudy(warn, files[0], edit)
 	case len(command) == 0 && len(f.params) == 0:

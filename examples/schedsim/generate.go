@@ -62,7 +62,9 @@ func runTime(rng *rand.Rand, procs int) int64 {
 // request draws the time that is asked for: a round one, at least run.
 func request(rng *rand.Rand, run int64) int64 {
 	want := float64(run) * (1 + 4*rng.Float64()*rng.Float64())
-	for _, m := range []int64{5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 360, 480, 600, 720, 1080, 1440, 2160, 2880} {
+	for _, m := range []int64{
+		5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 360, 480, 600, 720, 1080, 1440, 2160, 2880,
+	} {
 		if want <= float64(60*m) {
 			return 60 * m
 		}

@@ -62,13 +62,15 @@ func main() {
 }
 
 func (f *flags) register(fs *flag.FlagSet) {
-	fs.Func("log", "`FILE` in the Standard Workload Format, .gz or not; with -table may be given several times", func(s string) error {
-		f.logs = append(f.logs, s)
-		return nil
-	})
+	fs.Func("log", "`FILE` in the Standard Workload Format, .gz or not; with -table may be given several times",
+		func(s string) error {
+			f.logs = append(f.logs, s)
+			return nil
+		})
 	fs.StringVar(&f.policy, "policy", "fair", "fcfs, easy or fair")
 	for i, k := range [...]int{4, 7, 9, 11} {
-		fs.IntVar(&f.queues[i], fmt.Sprintf("q%d", i+1), k, fmt.Sprintf("`index` of the limit of queue %d: of 5m 15m 30m 1h 2h 3h 4h 6h 12h 18h 24h 48h, from 1", i+1))
+		fs.IntVar(&f.queues[i], fmt.Sprintf("q%d", i+1), k, fmt.Sprintf("`index` of the limit of queue %d: "+
+			"of 5m 15m 30m 1h 2h 3h 4h 6h 12h 18h 24h 48h, from 1", i+1))
 	}
 	fs.DurationVar(&f.halfLife, "half-life", 24*time.Hour, "of a queue's usage; 0: nothing is forgotten")
 	fs.IntVar(&f.procs, "procs", 0, "processors of the machine (default: those of the log)")
@@ -78,7 +80,8 @@ func (f *flags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVar(&f.table, "table", false, "write a CSV table of all 495 configurations on every slice of the logs")
 	fs.IntVar(&f.slices, "slices", 1, "with -table: cut every log into so many slices of as many jobs")
-	fs.StringVar(&f.out, "o", "", "with -table and -generate: `FILE` to write (default: standard output); compressed if it ends in .gz")
+	fs.StringVar(&f.out, "o", "",
+		"with -table and -generate: `FILE` to write (default: standard output); compressed if it ends in .gz")
 	fs.IntVar(&f.generate, "generate", 0, "write a made-up log of so many `jobs`")
 	fs.Float64Var(&f.load, "load", 0.85, "with -generate: work of the jobs as a share of the machine's time")
 	fs.Uint64Var(&f.seed, "seed", 1, "with -generate: of the random numbers")
@@ -115,7 +118,8 @@ func (f *flags) run(w io.Writer) error {
 		return json.NewEncoder(w).Encode(m)
 	}
 	if dropped > 0 {
-		fmt.Fprintf(os.Stderr, "schedsim: %s: %d lines skipped: jobs that did not run or are wider than the machine\n", f.logs[0], dropped)
+		fmt.Fprintf(os.Stderr, "schedsim: %s: %d lines skipped: jobs that did not run or are wider than the machine\n",
+			f.logs[0], dropped)
 	}
 	return report(w, f.logs[0], opts, m)
 }
@@ -170,7 +174,8 @@ func (l *Log) index(text string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("-from %s: the last job is of %s", text, time.Unix(l.Start+l.Jobs[len(l.Jobs)-1].Submit, 0).UTC().Format(time.DateOnly))
+	last := time.Unix(l.Start+l.Jobs[len(l.Jobs)-1].Submit, 0).UTC()
+	return 0, fmt.Errorf("-from %s: the last job is of %s", text, last.Format(time.DateOnly))
 }
 
 func (f *flags) options(l *Log, q Queues) Options {
@@ -192,7 +197,8 @@ func report(w io.Writer, file string, opts Options, m Metrics) error {
 		if q.Limit > 0 {
 			limit = "to " + shortDuration(q.Limit)
 		}
-		fmt.Fprintf(b, "queue %d       %s: %d jobs, slowdown %.4f, mean wait %.1f s\n", i+1, limit, q.Jobs, q.Slowdown, q.Wait)
+		fmt.Fprintf(b, "queue %d       %s: %d jobs, slowdown %.4f, mean wait %.1f s\n",
+			i+1, limit, q.Jobs, q.Slowdown, q.Wait)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

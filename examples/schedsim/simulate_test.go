@@ -179,7 +179,10 @@ func randomJobs(rng *rand.Rand, n, procs int) []Job {
 	for i := range jobs {
 		at += int64(rng.IntN(4))
 		run := int64(1 + rng.IntN(12))
-		jobs[i] = Job{ID: int64(i), Submit: at, Run: run, Request: run + int64(rng.IntN(2)*rng.IntN(10)), Procs: 1 + rng.IntN(procs)}
+		jobs[i] = Job{
+			ID: int64(i), Submit: at, Run: run,
+			Request: run + int64(rng.IntN(2)*rng.IntN(10)), Procs: 1 + rng.IntN(procs),
+		}
 		if rng.IntN(2) == 0 {
 			jobs[i].Procs = 1 + rng.IntN(2)
 		}
@@ -294,10 +297,12 @@ func TestUsage(t *testing.T) {
 }
 
 func TestSimulateRefuses(t *testing.T) {
-	if _, err := Simulate(handLog, Options{Policy: "lifo", Procs: 10}); err == nil || err.Error() != `no policy "lifo" (there are fcfs, easy, fair)` {
+	_, err := Simulate(handLog, Options{Policy: "lifo", Procs: 10})
+	if err == nil || err.Error() != `no policy "lifo" (there are fcfs, easy, fair)` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Simulate(handLog, Options{Policy: EASY, Procs: 7}); err == nil || err.Error() != "job 2 needs 8 processors of 7" {
+	_, err = Simulate(handLog, Options{Policy: EASY, Procs: 7})
+	if err == nil || err.Error() != "job 2 needs 8 processors of 7" {
 		t.Errorf("got %v", err)
 	}
 }

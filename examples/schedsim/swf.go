@@ -184,9 +184,11 @@ func number(s string) (int64, error) {
 // WriteLog writes a log in the Standard Workload Format.
 func WriteLog(w io.Writer, l *Log, note string) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "; Version: 2.2\n; Note: %s\n; MaxJobs: %d\n; UnixStartTime: %d\n; MaxProcs: %d\n", note, len(l.Jobs), l.Start, l.Procs)
+	fmt.Fprintf(b, "; Version: 2.2\n; Note: %s\n; MaxJobs: %d\n; UnixStartTime: %d\n; MaxProcs: %d\n",
+		note, len(l.Jobs), l.Start, l.Procs)
 	for _, j := range l.Jobs {
-		fmt.Fprintf(b, "%d %d -1 %d %d -1 -1 %d %d -1 1 -1 -1 -1 -1 -1 -1 -1\n", j.ID, j.Submit, j.Run, j.Procs, j.Procs, j.Request)
+		fmt.Fprintf(b, "%d %d -1 %d %d -1 -1 %d %d -1 1 -1 -1 -1 -1 -1 -1 -1\n",
+			j.ID, j.Submit, j.Run, j.Procs, j.Procs, j.Request)
 	}
 	return b.Flush()
 }

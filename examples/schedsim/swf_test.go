@@ -53,8 +53,14 @@ func TestReadLogErrors(t *testing.T) {
 	job := "1 10 5 50 2 -1 -1 2 -1 -1 1 1 1 -1 -1 1 -1 -1\n"
 	tests := []struct{ name, text, want string }{
 		{"fields", job + "1 2 3\n", "f.swf:2: 3 fields, a job has 18"},
-		{"word", strings.Replace(job, "50", "fifty", 1), `f.swf:1: field 4 (run time): "fifty" is not a number of seconds or processors`},
-		{"infinite", strings.Replace(job, "50", "Inf", 1), `f.swf:1: field 4 (run time): "Inf" is not a number of seconds or processors`},
+		{
+			"word", strings.Replace(job, "50", "fifty", 1),
+			`f.swf:1: field 4 (run time): "fifty" is not a number of seconds or processors`,
+		},
+		{
+			"infinite", strings.Replace(job, "50", "Inf", 1),
+			`f.swf:1: field 4 (run time): "Inf" is not a number of seconds or processors`,
+		},
 		{"wide", strings.Replace(job, "50 2", "50 99999999", 1), "f.swf:1: 99999999 processors are more than 16777216"},
 		{"machine", "; MaxProcs: 0\n" + job, "f.swf:1: MaxProcs of 0 is not from 1 to 16777216"},
 		{"empty", "; MaxProcs: 4\n", "f.swf: no job that can be run (0 lines skipped)"},
@@ -149,7 +155,8 @@ func TestArchiveLogs(t *testing.T) {
 		}
 		days := float64(l.Jobs[len(l.Jobs)-1].Submit) / 86400
 		if len(l.Jobs) != tt.jobs || l.Procs != tt.procs || days < tt.days-1 || days > tt.days+1 {
-			t.Errorf("%s: %d jobs on %d processors in %.1f days, want %d on %d in %.1f", tt.file, len(l.Jobs), l.Procs, days, tt.jobs, tt.procs, tt.days)
+			t.Errorf("%s: %d jobs on %d processors in %.1f days, want %d on %d in %.1f",
+				tt.file, len(l.Jobs), l.Procs, days, tt.jobs, tt.procs, tt.days)
 		}
 		metrics := map[Policy]Metrics{}
 		began := time.Now()
@@ -164,6 +171,7 @@ func TestArchiveLogs(t *testing.T) {
 		if metrics[EASY].Slowdown >= metrics[FCFS].Slowdown {
 			t.Errorf("%s: slowdown %v with EASY, %v with FCFS", tt.file, metrics[EASY].Slowdown, metrics[FCFS].Slowdown)
 		}
-		t.Logf("%s: FCFS %.3f, EASY %.3f in %v", tt.file, metrics[FCFS].Slowdown, metrics[EASY].Slowdown, time.Since(began).Round(time.Millisecond))
+		t.Logf("%s: FCFS %.3f, EASY %.3f in %v",
+			tt.file, metrics[FCFS].Slowdown, metrics[EASY].Slowdown, time.Since(began).Round(time.Millisecond))
 	}
 }

@@ -84,7 +84,8 @@ func (f *flags) row(e environment, q Queues) ([]string, error) {
 	for _, k := range q {
 		r = append(r, strconv.Itoa(k))
 	}
-	return append(r, e.name, fmt.Sprintf("%.6g", m.Slowdown), fmt.Sprintf("%.1f", m.Wait), fmt.Sprintf("%.6f", m.Utilisation), strconv.FormatInt(m.Makespan, 10)), nil
+	return append(r, e.name, fmt.Sprintf("%.6g", m.Slowdown), fmt.Sprintf("%.1f", m.Wait),
+		fmt.Sprintf("%.6f", m.Utilisation), strconv.FormatInt(m.Makespan, 10)), nil
 }
 
 func (f *flags) writeGenerated(w io.Writer) error {

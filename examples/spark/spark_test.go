@@ -39,10 +39,12 @@ func TestWordCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(truth, []byte(strings.Replace(string(text), `"words": 3`, `"words": 4`, 1)), 0o600); err != nil {
+	wrong := strings.Replace(string(text), `"words": 3`, `"words": 4`, 1)
+	if err := os.WriteFile(truth, []byte(wrong), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := sparkRun(t, dir, false, "./submit", "workload.py", "wordcount"); !strings.Contains(out, "words is 3000000, want 4000000") {
+	out = sparkRun(t, dir, false, "./submit", "workload.py", "wordcount")
+	if !strings.Contains(out, "words is 3000000, want 4000000") {
 		t.Errorf("of a wrong result it says %q", out)
 	}
 }

@@ -51,14 +51,18 @@ var beside = map[string][]string{
 	"/internal/term":    {},
 	"/internal/explain": {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
-	"/internal/lab/jobpruner": {"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report"},
-	"/internal/lab/nimo":      {"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench", "/internal/report"},
-	"/internal/lab/pro":       {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
-	"/internal/link":          {}, // an emulated network link
-	"/internal/mountinfo":     {},
-	"/internal/noise":         {"", "/stats", "/internal/report"}, // how noisy repeated runs are
-	"/internal/proc":          {},
-	"/internal/replay":        {""}, // a record fed to a new searcher
+	"/internal/lab/jobpruner": {
+		"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report",
+	},
+	"/internal/lab/nimo": {
+		"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench", "/internal/report",
+	},
+	"/internal/lab/pro":   {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
+	"/internal/link":      {}, // an emulated network link
+	"/internal/mountinfo": {},
+	"/internal/noise":     {"", "/stats", "/internal/report"}, // how noisy repeated runs are
+	"/internal/proc":      {},
+	"/internal/replay":    {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
 	"/internal/rfs":    {}, // a remote file system that counts and times

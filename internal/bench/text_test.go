@@ -17,13 +17,16 @@ func TestReportForPeople(t *testing.T) {
 		Studies: []string{"a", "b"}, Seeds: 3,
 		Rows: []Row{
 			{
-				Study: "a", Method: "rs", Budget: BudgetAt{Kind: "trials", Value: 20}, Mean: 0.123, CI95: [2]float64{0.1, 0.15}, Median: 0.12,
+				Study: "a", Method: "rs", Budget: BudgetAt{Kind: "trials", Value: 20},
+				Mean: 0.123, CI95: [2]float64{0.1, 0.15}, Median: 0.12,
 				Trials: 20, Completed: 19.5, OverheadMSPerTrial: 0.256,
 			},
 			{Study: "b", Method: "rs", Budget: BudgetAt{Kind: "budget-x", Value: 1.5}},
 			{Study: "b", Method: "rs", Budget: BudgetAt{Kind: "budget", Value: 90}},
 		},
-		Geomean: []Geomean{{Method: "rs", Budget: BudgetAt{Kind: "trials", Value: 20}, RE: 0.05, CI95: [2]float64{0.04, 0.06}}},
+		Geomean: []Geomean{{
+			Method: "rs", Budget: BudgetAt{Kind: "trials", Value: 20}, RE: 0.05, CI95: [2]float64{0.04, 0.06},
+		}},
 	}
 	var b strings.Builder
 	if err := r.Write(&b, report.Palette{}); err != nil {

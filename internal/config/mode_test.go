@@ -39,7 +39,9 @@ func TestMode(t *testing.T) {
 func TestPlacement(t *testing.T) {
 	const text = "command: [p, '{a}']\nparameters: {a: 1..3}\n"
 	plain := parse(t, text)
-	for place, want := range map[string]string{"": "", "place: local\n": "local", "place: {on: fleet}\n": "fleet", "place: {}\n": ""} {
+	for place, want := range map[string]string{
+		"": "", "place: local\n": "local", "place: {on: fleet}\n": "fleet", "place: {}\n": "",
+	} {
 		s := parse(t, text+place)
 		if s.Placement.On != want {
 			t.Errorf("%s: on %q, want %q", place, s.Placement.On, want)

@@ -85,7 +85,8 @@ func (e *Explanation) examples(space *assay.Space, goal assay.Goal, trials []ass
 	e.Relative = true
 	for _, t := range trials {
 		y := goal.Show(t.Value)
-		if t.State != assay.Done && t.State != assay.Infeasible && t.State != assay.Censored || math.IsInf(y, 0) || math.IsNaN(y) {
+		measured := t.State == assay.Done || t.State == assay.Infeasible || t.State == assay.Censored
+		if !measured || math.IsInf(y, 0) || math.IsNaN(y) {
 			continue
 		}
 		d.X = append(d.X, space.Encode(t.Config))

@@ -27,25 +27,32 @@ func TestOutput(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"study", "metric", "trials", "exact", "explained", "relative", "base", "predicted", "best", "parameters"} {
+	for _, key := range []string{
+		"study", "metric", "trials", "exact", "explained", "relative", "base", "predicted", "best", "parameters",
+	} {
 		if _, ok := got[key]; !ok {
 			t.Errorf("no key %s in %s", key, b)
 		}
 	}
 	first := got["parameters"].([]any)[0].(map[string]any)
-	if first["name"] != "threads" || first["value"].(float64) != e.Best.Config[0] || !(first["effect"].(float64) < 0) || got["relative"] != true {
+	if first["name"] != "threads" || first["value"].(float64) != e.Best.Config[0] ||
+		!(first["effect"].(float64) < 0) || got["relative"] != true {
 		t.Errorf("got %s", b)
 	}
 	var text strings.Builder
 	if err := e.Write(&text, report.Palette{}, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"model      a random forest of 60 trials, 60 of them exact", "average    elapsed ", "\n\nparameter  value  at the best  importance   alone\nthreads ", " %     ±"} {
+	for _, want := range []string{
+		"model      a random forest of 60 trials, 60 of them exact", "average    elapsed ",
+		"\n\nparameter  value  at the best  importance   alone\nthreads ", " %     ±",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	if c := e.Chart(r); c.XLabel != "effect on elapsed, %" || len(c.Bars) != 3 || !strings.HasPrefix(c.Bars[0].Name, "threads = ") || !(c.Bars[0].Value < 0) {
+	if c := e.Chart(r); c.XLabel != "effect on elapsed, %" || len(c.Bars) != 3 ||
+		!strings.HasPrefix(c.Bars[0].Name, "threads = ") || !(c.Bars[0].Value < 0) {
 		t.Errorf("got %+v", c)
 	}
 	e.Relative = false

@@ -206,9 +206,14 @@ func (r *resolver) stray() *Error {
 
 // compile returns the program of a condition over env, whose values stand for
 // their types, and the names that it uses. switches is as in resolver.
-func compile(text string, env map[string]any, v vocabulary, switches map[string][]string) (*vm.Program, []string, error) {
+func compile(
+	text string, env map[string]any, v vocabulary, switches map[string][]string,
+) (*vm.Program, []string, error) {
 	r := &resolver{text: text, lookup: v.resolve, switches: switches}
-	options := []expr.Option{expr.Env(env), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(r)}
+	options := []expr.Option{
+		expr.Env(env), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes),
+		expr.DisableAllBuiltins(), expr.Patch(r),
+	}
 	for _, f := range Functions() {
 		options = append(options, expr.EnableBuiltin(f))
 	}

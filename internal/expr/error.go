@@ -63,7 +63,8 @@ func explain(message string) string {
 	switch {
 	case strings.Contains(message, `unexpected token Operator("=")`):
 		return message + " (equality is written ==)"
-	case strings.Contains(message, "mismatched types bool and int"), strings.Contains(message, "mismatched types int and bool"):
+	case strings.Contains(message, "mismatched types bool and int"),
+		strings.Contains(message, "mismatched types int and bool"):
 		return message + " (a switch is written as it is, or with ! when it is off)"
 	case strings.Contains(message, "mismatched types string and"):
 		return message + " (the values of a category are texts, written in quotes)"

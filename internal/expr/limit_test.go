@@ -13,7 +13,10 @@ func metrics(m map[string]float64) func(string) (float64, bool) {
 }
 
 func TestLimit(t *testing.T) {
-	m := metrics(map[string]float64{"max_rss": 1.5e9, "out_size": 5e7, "exit_code": 0, "p99-latency": 3, "min": 2, "bad": math.NaN(), "inf": math.Inf(1)})
+	m := metrics(map[string]float64{
+		"max_rss": 1.5e9, "out_size": 5e7, "exit_code": 0, "p99-latency": 3, "min": 2,
+		"bad": math.NaN(), "inf": math.Inf(1),
+	})
 	tests := []struct {
 		text  string
 		want  bool
@@ -100,7 +103,8 @@ func FuzzLimit(f *testing.F) {
 func TestNearest(t *testing.T) {
 	words := []string{"threads", "preset", "command", "min", "max"}
 	for word, want := range map[string]string{
-		"thraeds": "threads", "Threads": "threads", "presets": "preset", "comand": "command", "mni": "min", "xyzzy": "", "": "", "mix": "min",
+		"thraeds": "threads", "Threads": "threads", "presets": "preset", "comand": "command",
+		"mni": "min", "xyzzy": "", "": "", "mix": "min",
 	} {
 		if got := Nearest(word, words); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)

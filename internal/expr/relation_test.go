@@ -205,7 +205,10 @@ func TestRelationAgreesWithGo(t *testing.T) {
 }
 
 func FuzzRelation(f *testing.F) {
-	for _, s := range []string{"threads <= 4 || preset == 'fast'", `$env["in"] in 1..3`, "any([1], # > $env)", "a?.b", "[1][0:1]", "`x`", "b'x'"} {
+	for _, s := range []string{
+		"threads <= 4 || preset == 'fast'", `$env["in"] in 1..3`, "any([1], # > $env)",
+		"a?.b", "[1][0:1]", "`x`", "b'x'",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -147,7 +147,9 @@ func goodput(t testing.TB, near, far net.Conn, warm, span time.Duration) float64
 
 func TestRoundTripTime(t *testing.T) {
 	busy := !testbed.Quiet(t)
-	for _, asked := range []time.Duration{0, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 18 * time.Millisecond} {
+	for _, asked := range []time.Duration{
+		0, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 18 * time.Millisecond,
+	} {
 		a, b, _ := linkPair(t, Options{RTT: asked})
 		near, far := linkConn(t, a, b)
 		got := roundTrips(t, near, far, 40)

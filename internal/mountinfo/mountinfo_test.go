@@ -15,15 +15,26 @@ func TestRead(t *testing.T) {
 		want       []Mount
 	}{
 		{
-			"two hierarchies", "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n",
+			"two hierarchies",
+			"40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n" +
+				"41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n",
 			[]Mount{
 				{"/", "/sys/fs/cgroup/systemd", "cgroup", []string{"rw", "name=systemd"}},
 				{"/", "/sys/fs/cgroup/unified", "cgroup2", []string{"rw"}},
 			},
 		},
-		{"tags", "30 23 0:26 / / rw,nosuid shared:9 master:1 - ext4 /dev/vda rw,discard\n", []Mount{{"/", "/", "ext4", []string{"rw", "discard"}}}},
-		{"part of a tree, odd names", `30 23 0:26 /a\040b /mnt/c\134d\011 rw - fuse.sshfs me@host:/ rw` + "\n", []Mount{{"/a b", "/mnt/c\\d\t", "fuse.sshfs", []string{"rw"}}}},
-		{"a backslash that begins no escape", `30 23 0:26 / /a\9b\04 rw - ext4 x rw`, []Mount{{"/", `/a\9b\04`, "ext4", []string{"rw"}}}},
+		{
+			"tags", "30 23 0:26 / / rw,nosuid shared:9 master:1 - ext4 /dev/vda rw,discard\n",
+			[]Mount{{"/", "/", "ext4", []string{"rw", "discard"}}},
+		},
+		{
+			"part of a tree, odd names", `30 23 0:26 /a\040b /mnt/c\134d\011 rw - fuse.sshfs me@host:/ rw` + "\n",
+			[]Mount{{"/a b", "/mnt/c\\d\t", "fuse.sshfs", []string{"rw"}}},
+		},
+		{
+			"a backslash that begins no escape", `30 23 0:26 / /a\9b\04 rw - ext4 x rw`,
+			[]Mount{{"/", `/a\9b\04`, "ext4", []string{"rw"}}},
+		},
 		{"no source and no options", "30 23 0:26 / /a rw - tmpfs\n", []Mount{{"/", "/a", "tmpfs", nil}}},
 		{"nonsense", "cgroup2\n - cgroup2\n\n1 2 3 - cgroup2 x\n1 2 3 / /a rw - \n", nil},
 	} {

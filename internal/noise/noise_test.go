@@ -84,7 +84,9 @@ func TestSamples(t *testing.T) {
 		return x
 	}
 	a, b := normal(20, 0.05, rng), normal(30, 0.05, rng)
-	n, err := OfSamples([]Sample{{"a", scaled(a, 7)}, {"b", scaled(b, 100)}, {"c", []float64{1, 9}}, {"d", []float64{0, 0, 0}}}, "s", usual)
+	n, err := OfSamples([]Sample{
+		{"a", scaled(a, 7)}, {"b", scaled(b, 100)}, {"c", []float64{1, 9}}, {"d", []float64{0, 0, 0}},
+	}, "s", usual)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,8 @@ func compareRanks(columns [][]float64, o Options) *Ranks {
 	}
 	k := s.Independent
 	return &Ranks{
-		Ranks: s.Ranks, Rows: s.Rows, Correlation: finite(s.Correlation), Late: late, LateShare: s.Late, AllLateShare: s.AllLate,
+		Ranks: s.Ranks, Rows: s.Rows, Correlation: finite(s.Correlation),
+		Late: late, LateShare: s.Late, AllLateShare: s.AllLate,
 		IndependentRuns: finite(k.Value), CI95: [2]*float64{finite(k.Low), finite(k.High)},
 	}
 }

@@ -21,7 +21,8 @@ func TestSamplesOfRuns(t *testing.T) {
 		}
 	}
 	got, err := Samples(runs, func(c assay.Config) string { return []string{"", "one", "two"}[int(c[0])] })
-	if err != nil || len(got) != 2 || got[0].Config != "one" || !slices.Equal(got[0].Values, []float64{5, 6}) || got[1].Config != "two" {
+	if err != nil || len(got) != 2 || got[0].Config != "one" ||
+		!slices.Equal(got[0].Values, []float64{5, 6}) || got[1].Config != "two" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	broken := errors.New("broken")
@@ -41,7 +42,9 @@ func TestReportForPeople(t *testing.T) {
 		"one configuration": {[]Sample{{Config: "n=1", Values: heavy(300, 1.5, rng)}}, []string{
 			"runs       300 of n=1\n", "value      min ", "tail       ", "advice     ", "log₁₀ P[noise > x]",
 		}},
-		"several": {[]Sample{{Config: "a", Values: normal(40, 0.1, rng)}, {Config: "b", Values: normal(40, 0.1, rng)}}, []string{
+		"several": {[]Sample{
+			{Config: "a", Values: normal(40, 0.1, rng)}, {Config: "b", Values: normal(40, 0.1, rng)},
+		}, []string{
 			"runs       80 of 2 configurations, each divided by its configuration's median\n", ", standard deviation ",
 		}},
 	} {
@@ -64,7 +67,10 @@ func TestReportForPeople(t *testing.T) {
 // Ranks are told apart by whether their noise can be compared, and what counts as late.
 func TestRanksForPeople(t *testing.T) {
 	at := func(x float64) *float64 { return &x }
-	r := Ranks{Ranks: 4, Rows: 50, Correlation: at(0.3), IndependentRuns: at(2.5), Late: "difference", LateShare: 0.2, AllLateShare: 0.1}
+	r := Ranks{
+		Ranks: 4, Rows: 50, Correlation: at(0.3), IndependentRuns: at(2.5),
+		Late: "difference", LateShare: 0.2, AllLateShare: 0.1,
+	}
 	for want, change := range map[string]func(*Ranks){
 		"4 at 50 times: some are constant": func(r *Ranks) { r.Correlation = nil },
 		"all are more than 5 % above their fastest at once in 0.1 of the times, one in 0.2: " +

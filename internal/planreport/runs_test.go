@@ -27,7 +27,8 @@ func executions(t *testing.T) []*workflow.Workflow {
 func TestRunsRange(t *testing.T) {
 	r := &Runs{Runs: executions(t), Method: "tda"}
 	var err error
-	if r.Ranges, err = workflow.Range(r.Runs, []int{1}, workflow.ByLevels(workflow.TopDown{}, workflow.Overhead{})); err != nil {
+	byLevels := workflow.ByLevels(workflow.TopDown{}, workflow.Overhead{})
+	if r.Ranges, err = workflow.Range(r.Runs, []int{1}, byLevels); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder

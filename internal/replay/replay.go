@@ -188,7 +188,8 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		got = e.Err.Error()
 	}
-	return fmt.Sprintf("study %q cannot be resumed: its search departs from the record at proposal %d: stored %s, now %s (%d proposals before it agree)",
+	return fmt.Sprintf("study %q cannot be resumed: its search departs from the record at proposal %d: "+
+		"stored %s, now %s (%d proposals before it agree)",
 		e.Study, e.Stored.ID, e.StoredAs, got, e.Proposals)
 }
 

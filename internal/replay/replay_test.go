@@ -127,7 +127,8 @@ func TestOffset(t *testing.T) {
 		}
 	}
 	again := &counter{}
-	if err := (&replay.Player{Searcher: again, Offset: 100}).Play(events); err != nil || !slices.Equal(again.told, []int64{1, 3, 4}) {
+	player := &replay.Player{Searcher: again, Offset: 100}
+	if err := player.Play(events); err != nil || !slices.Equal(again.told, []int64{1, 3, 4}) {
 		t.Errorf("%v, %+v", err, again)
 	}
 }

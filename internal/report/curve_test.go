@@ -73,7 +73,10 @@ func TestCurve(t *testing.T) {
 	if got := Curve([]Series{{X: []float64{1}, Y: []float64{nan}}}, 10, 3, "", ""); got != "" {
 		t.Errorf("a curve of nothing: %q", got)
 	}
-	two := []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{0, 1}}, {Name: "b", X: []float64{0, 1}, Y: []float64{1, 0}}}
+	two := []Series{
+		{Name: "a", X: []float64{0, 1}, Y: []float64{0, 1}},
+		{Name: "b", X: []float64{0, 1}, Y: []float64{1, 0}},
+	}
 	got := Curve(two, 5, 3, "", "")
 	want := "1 │+   •\n  │\n0 │•   +\n  └─────\n   0   1\n   • a + b\n"
 	if got != want {

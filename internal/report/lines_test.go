@@ -37,7 +37,13 @@ func TestMetric(t *testing.T) {
 	for _, c := range []struct {
 		x          float64
 		unit, want string
-	}{{0.25, "s", Seconds(0.25)}, {1234.56, "", "1235"}, {-0.5, "", "−0.5"}, {2.5e6, "B", SI(2.5e6, "B")}, {2.5e6, "J", SI(2.5e6, "J")}} {
+	}{
+		{0.25, "s", Seconds(0.25)},
+		{1234.56, "", "1235"},
+		{-0.5, "", "−0.5"},
+		{2.5e6, "B", SI(2.5e6, "B")},
+		{2.5e6, "J", SI(2.5e6, "J")},
+	} {
 		if got := Metric(c.x, c.unit); got != c.want {
 			t.Errorf("%v in %q: got %q, want %q", c.x, c.unit, got, c.want)
 		}

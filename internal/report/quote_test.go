@@ -63,7 +63,10 @@ func TestShellQuoteInRealShells(t *testing.T) {
 		rapid.StringMatching("[ -~\n\t\x01-\x1f]{0,12}"),
 		rapid.String(),
 		rapid.Map(rapid.SliceOf(rapid.ByteRange(1, 255)), func(b []byte) string { return string(b) }),
-		rapid.SampledFrom([]string{"", "-", "--", "-n", "'", "''", `\`, `\\`, "!", "a=b", "if", "{", "}", "!!", "$(id)", "`id`", "\r", "é", "\xff"}),
+		rapid.SampledFrom([]string{
+			"", "-", "--", "-n", "'", "''", `\`, `\\`, "!", "a=b", "if", "{", "}", "!!", "$(id)", "`id`",
+			"\r", "é", "\xff",
+		}),
 	)
 	var lines, want []string
 	for i := range 300 {

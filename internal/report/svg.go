@@ -61,7 +61,8 @@ func (b *svg) line(class string, x1, y1, x2, y2 float64) {
 
 // open starts the picture. It has no script and no reference to anything outside.
 func (b *svg) open(width, height int, title string) {
-	b.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="sans-serif" font-size="12">`, width, height, width, height)
+	b.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `+
+		`role="img" font-family="sans-serif" font-size="12">`, width, height, width, height)
 	b.add(`<title>%s</title>`, xmlText(title))
 	b.add(`<style>.axis{stroke:#333}.grid{stroke:#ddd}.whisker{stroke:#333;stroke-width:1.5}text{fill:#333}</style>`)
 	b.add(`<rect width="%d" height="%d" fill="#fff"/>`, width, height)
@@ -134,7 +135,8 @@ func (c Chart) WriteSVG(w io.Writer) error {
 	b.line("axis", left, bottom, right, bottom)
 	b.line("axis", left, top, left, bottom)
 	b.text((left+right)/2, bottom+34, "middle", c.XLabel)
-	b.add(`<text transform="translate(14 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, (top+bottom)/2, xmlText(c.YLabel))
+	b.add(`<text transform="translate(14 %.1f) rotate(-90)" text-anchor="middle">%s</text>`,
+		(top+bottom)/2, xmlText(c.YLabel))
 	for k, s := range series {
 		b.series(s, k, px, py)
 	}
@@ -287,7 +289,8 @@ func (b *svg) mark(x, y, middle float64, text string) {
 	if x > middle {
 		anchor, at = "end", x-10
 	}
-	b.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-weight="bold" paint-order="stroke" stroke="#fff" stroke-width="3">%s</text>`, at, y-10, anchor, xmlText(text))
+	b.add(`<text x="%.1f" y="%.1f" text-anchor="%s" font-weight="bold" `+
+		`paint-order="stroke" stroke="#fff" stroke-width="3">%s</text>`, at, y-10, anchor, xmlText(text))
 }
 
 // legendLine is the height of a line of the legend.

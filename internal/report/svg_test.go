@@ -61,12 +61,16 @@ func TestChart(t *testing.T) {
 		Title: "Error <over> time & \"space\"", XLabel: "time (s)", YLabel: "error", LogY: true,
 		Series: []Series{
 			{Name: "bayes", X: []float64{0, 1, 2, 3, 4}, Y: []float64{1, 0.5, 0, 0.1, 0.05}}, // 0 is a gap on a log axis
-			{Name: "random", X: []float64{0, 2, 4}, Y: []float64{1, 0.7, 0.3}, Low: []float64{0.9, 0, 0.2}, High: []float64{1.1, 0.8, 0.4}},
+			{
+				Name: "random", X: []float64{0, 2, 4}, Y: []float64{1, 0.7, 0.3},
+				Low: []float64{0.9, 0, 0.2}, High: []float64{1.1, 0.8, 0.4},
+			},
 			{Name: "runs", X: []float64{1, 2}, Y: []float64{1, 2}, Dots: true},
 			{Name: "one", X: []float64{3}, Y: []float64{1}},
 		},
 	})
-	if n["svg"] != 1 || n["polyline"] != 3 || n["polygon"] != 1 || n["circle"] != 4 || n["title"] != 1 || n["script"] != 0 {
+	if n["svg"] != 1 || n["polyline"] != 3 || n["polygon"] != 1 ||
+		n["circle"] != 4 || n["title"] != 1 || n["script"] != 0 {
 		t.Errorf("elements: %v", n)
 	}
 	for _, want := range []string{"Error &lt;over&gt; time &amp;", "bayes", "random", "time (s)", ">0.05<", ">2<"} {
@@ -119,7 +123,8 @@ func TestChartUsesItsAxes(t *testing.T) {
 		}
 	}
 	doc, _ = render(t, Chart{
-		LogX: true, XAt: []float64{4, 240, 241, 256}, Series: []Series{{X: []float64{4, 240, 241, 256}, Y: []float64{1, 2, 3, 4}}},
+		LogX: true, XAt: []float64{4, 240, 241, 256},
+		Series: []Series{{X: []float64{4, 240, 241, 256}, Y: []float64{1, 2, 3, 4}}},
 	})
 	if !strings.Contains(doc, ">240<") || strings.Contains(doc, ">241<") {
 		t.Error("labels lie on each other")
@@ -138,7 +143,8 @@ func TestEmptyCharts(t *testing.T) {
 	if _, n := render(t, Chart{}); n["line"] < 4 || n["polyline"] != 0 {
 		t.Errorf("an empty chart: %v", n)
 	}
-	if _, n := render(t, Chart{LogX: true, LogY: true, Series: []Series{{X: []float64{-1, nan}, Y: []float64{1, inf}}}}); n["polyline"] != 0 {
+	nothing := Chart{LogX: true, LogY: true, Series: []Series{{X: []float64{-1, nan}, Y: []float64{1, inf}}}}
+	if _, n := render(t, nothing); n["polyline"] != 0 {
 		t.Errorf("a chart of nothing finite: %v", n)
 	}
 	if _, n := render(t, BarChart{}); n["rect"] != 1 {
@@ -159,13 +165,18 @@ func TestChartsAreAlwaysWellFormed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 6).Draw(t, "n")
 		values := func(name string) []float64 {
-			return rapid.SliceOfN(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{nan, inf, -inf, 0, 1, 1e-300})), n, n).Draw(t, name)
+			value := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{nan, inf, -inf, 0, 1, 1e-300}))
+			return rapid.SliceOfN(value, n, n).Draw(t, name)
 		}
 		s := Series{Name: rapid.String().Draw(t, "name"), X: values("x"), Y: values("y"), Dots: rapid.Bool().Draw(t, "dots")}
 		if rapid.Bool().Draw(t, "band") {
 			s.Low, s.High = values("low"), values("high")
 		}
-		render(t, Chart{Title: rapid.String().Draw(t, "title"), LogX: rapid.Bool().Draw(t, "logx"), LogY: rapid.Bool().Draw(t, "logy"), Series: []Series{s, s}})
+		render(t, Chart{
+			Title: rapid.String().Draw(t, "title"),
+			LogX:  rapid.Bool().Draw(t, "logx"), LogY: rapid.Bool().Draw(t, "logy"),
+			Series: []Series{s, s},
+		})
 		var bars []Bar
 		for i := range n {
 			bars = append(bars, Bar{"b", s.X[i], s.Y[i], s.Y[i]})

@@ -53,12 +53,16 @@ func TestTableIsClean(t *testing.T) {
 	plain := NewTable(Palette{}, "name", "x")
 	plain.Add("two\nlines\t\x1b[2Jcls", painted)
 	plain.Add("\xff\u0085", "日本")
-	if got, want := textOf(plain), "name                    x\ntwo\\nlines\\t\\x1b[2Jcls  red\n\\xff\\u0085              日本\n"; got != want {
+	want := "name                    x\n" +
+		"two\\nlines\\t\\x1b[2Jcls  red\n" +
+		"\\xff\\u0085              日本\n"
+	if got := textOf(plain); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	colored := NewTable(Palette{Color: true}, "name", "x")
 	colored.Add(painted, "\x1b[32mopen")
-	if got, want := textOf(colored), "\x1b[1mname\x1b[0m  \x1b[1mx\x1b[0m\n\x1b[31mred\x1b[0m   \x1b[32mopen\x1b[0m\n"; got != want {
+	want = "\x1b[1mname\x1b[0m  \x1b[1mx\x1b[0m\n\x1b[31mred\x1b[0m   \x1b[32mopen\x1b[0m\n"
+	if got := textOf(colored); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	bare := NewTable(Palette{Color: true}, "", "")

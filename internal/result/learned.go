@@ -108,7 +108,8 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	}
 	l.Add("runs", "%s", runs)
 	if o.Error != nil && o.Elsewhere != nil {
-		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", *o.Elsewhere, *o.Error)
+		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out",
+			*o.Elsewhere, *o.Error)
 	}
 	l.AddList("limited by", textsOf(o.Limits))
 	noDataFlow(&l, o.NoIO, o.Runs)

@@ -188,7 +188,8 @@ func TestLiveReplayed(t *testing.T) {
 	l.Close()
 	want := []string{
 		"study x: minimize elapsed, 1000 configurations", "2 trials on record, 1 min spent, best 2 s",
-		"     3  done              3 s  n=3", "interrupted: waiting for the runs in flight; again to end at once", "interrupted",
+		"     3  done              3 s  n=3",
+		"interrupted: waiting for the runs in flight; again to end at once", "interrupted",
 	}
 	if fmt.Sprint(s.printed) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", s.printed, want)

@@ -92,7 +92,9 @@ func TestLearned(t *testing.T) {
 			t.Errorf("no key %s in %v", key, got)
 		}
 	}
-	for by, want := range map[string]string{"error": "the error, which is small enough", "trials": "the number of trials", "else": "else"} {
+	for by, want := range map[string]string{
+		"error": "the error, which is small enough", "trials": "the number of trials", "else": "else",
+	} {
 		b.Reset()
 		o.EndedBy = by
 		if err := o.Write(&b, l); err != nil || !strings.Contains(b.String(), "ended by   "+want+";") {
@@ -136,14 +138,16 @@ func TestPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Split(b.String(), "\n")
-	if !strings.HasPrefix(rows[0], "at ") || !strings.Contains(rows[1], "network 75 %, compute 25 %") || !strings.Contains(rows[2], "–") {
+	if !strings.HasPrefix(rows[0], "at ") || !strings.Contains(rows[1], "network 75 %, compute 25 %") ||
+		!strings.Contains(rows[2], "–") {
 		t.Errorf("got\n%s", b.String())
 	}
 	if got := keys(t, p); got["high_s"] != nil || got["fails"] != 0.25 || got["at"].(map[string]any)["cpu"] != "2" {
 		t.Errorf("got %v", got)
 	}
 	b.Reset()
-	if err := WriteModel(&b, m); err != nil || !strings.Contains(b.String(), "attributes cpu: int 1..5\n           rtt: int 0..4\n") {
+	if err := WriteModel(&b, m); err != nil ||
+		!strings.Contains(b.String(), "attributes cpu: int 1..5\n           rtt: int 0..4\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	j := NewModel(m)
@@ -174,7 +178,8 @@ func TestAgainst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := recordOf(t, "command: [p, '{cpu}', '{rtt}']\nparameters: {cpu: 1..5, rtt: 0..4}\n", func(yield func(assay.Trial) bool) {
+	text := "command: [p, '{cpu}', '{rtt}']\nparameters: {cpu: 1..5, rtt: 0..4}\n"
+	rec := recordOf(t, text, func(yield func(assay.Trial) bool) {
 		id := int64(0)
 		for c := range space.All() {
 			if id++; !yield(timed(id, c)) {
@@ -183,7 +188,8 @@ func TestAgainst(t *testing.T) {
 		}
 	})
 	got, err := rec.Against(t.Context(), m)
-	if err != nil || got.Trained != 20 || len(got.Runs) != 5 || !(got.MAPE < 20) || !(got.Covered >= 0 && got.Covered <= 1) {
+	if err != nil || got.Trained != 20 || len(got.Runs) != 5 ||
+		!(got.MAPE < 20) || !(got.Covered >= 0 && got.Covered <= 1) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	for _, r := range got.Runs {
@@ -195,7 +201,10 @@ func TestAgainst(t *testing.T) {
 	if err := got.Write(&b, report.Palette{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"trial  at ", "cpu=2 rtt=0", " (MAPE) of 5 runs on assignments that were not learned from\n", "left out   20 on assignments that were\n"} {
+	for _, want := range []string{
+		"trial  at ", "cpu=2 rtt=0", " (MAPE) of 5 runs on assignments that were not learned from\n",
+		"left out   20 on assignments that were\n",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -204,13 +213,15 @@ func TestAgainst(t *testing.T) {
 	if m, err = all.Model(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rec.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "does not know") {
+	if _, err := rec.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.Contains(err.Error(), "does not know") {
 		t.Errorf("nothing to compare: %v", err)
 	}
 	other := recordOf(t, "command: [p, '{x}']\nparameters: {x: 1..5}\n", func(yield func(assay.Trial) bool) {
 		yield(assay.Trial{Proposal: assay.Proposal{ID: 1, Config: assay.Config{2}}, State: assay.Done})
 	})
-	if _, err := other.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage || !strings.HasPrefix(err.Error(), "study s: ") {
+	if _, err := other.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.HasPrefix(err.Error(), "study s: ") {
 		t.Errorf("another program: %v", err)
 	}
 }

@@ -20,7 +20,8 @@ import (
 // onRecord puts a study with a trial in every state on record.
 func onRecord(t testing.TB, more string) *Record {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte("command: [p, '{n}', '{elapsed}', '{r}']\nparameters: {n: 1..9, elapsed: [a, b], r: 0.5..2.5}\n"+more), nil)
+	text := "command: [p, '{n}', '{elapsed}', '{r}']\nparameters: {n: 1..9, elapsed: [a, b], r: 0.5..2.5}\n" + more
+	def, _, err := config.Parse("f.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +35,18 @@ func onRecord(t testing.TB, more string) *Record {
 	}
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	var events []assay.Event
-	for i, state := range []assay.State{assay.Done, assay.Censored, assay.Failed, assay.Infeasible, assay.Withdrawn, assay.Done, assay.Running} {
+	for i, state := range []assay.State{
+		assay.Done, assay.Censored, assay.Failed, assay.Infeasible, assay.Withdrawn, assay.Done, assay.Running,
+	} {
 		p := assay.Proposal{ID: int64(i + 1), Config: assay.Config{float64(i + 1), float64(i % 2), 1.5}}
 		events = append(events, assay.Event{At: at, Asked: &p})
 		if state == assay.Running {
 			break
 		}
-		trial := assay.Trial{Proposal: p, State: state, Value: 10 - float64(i), Started: at, Ended: at.Add(time.Minute), Reason: "why"}
+		trial := assay.Trial{
+			Proposal: p, State: state, Value: 10 - float64(i),
+			Started: at, Ended: at.Add(time.Minute), Reason: "why",
+		}
 		trial.Measurement = assay.Measurement{Elapsed: 3 * time.Second, Metrics: map[string]float64{"max_rss": 5e6}}
 		if state == assay.Failed || state == assay.Withdrawn {
 			trial.Value = math.Inf(1)
@@ -157,11 +163,15 @@ func TestOptuna(t *testing.T) {
 			states = append(states, op["state"].(float64))
 		}
 	}
-	if want := map[float64]int{optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 15, optunaState: 5}; !reflect.DeepEqual(codes, want) {
-		t.Errorf("operations %v, want %v", codes, want)
+	wantCodes := map[float64]int{
+		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 15, optunaState: 5,
 	}
-	if want := []float64{optunaComplete, optunaPruned, optunaFail, optunaFail, optunaComplete}; !reflect.DeepEqual(states, want) {
-		t.Errorf("states %v, want %v", states, want)
+	if !reflect.DeepEqual(codes, wantCodes) {
+		t.Errorf("operations %v, want %v", codes, wantCodes)
+	}
+	wantStates := []float64{optunaComplete, optunaPruned, optunaFail, optunaFail, optunaComplete}
+	if !reflect.DeepEqual(states, wantStates) {
+		t.Errorf("states %v, want %v", states, wantStates)
 	}
 	for want, p := range map[string]assay.Param{
 		`"name":"IntDistribution"`: {Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9},
@@ -183,7 +193,8 @@ func TestOutcome(t *testing.T) {
 	}
 	goal := assay.Goal{Metric: "speed", Maximize: true, Unit: "B/s"}
 	trial := func(id int64, value float64) assay.Trial {
-		return assay.Trial{Proposal: assay.Proposal{ID: id, Config: assay.Config{float64(id)}}, State: assay.Done, Value: value}
+		p := assay.Proposal{ID: id, Config: assay.Config{float64(id)}}
+		return assay.Trial{Proposal: p, State: assay.Done, Value: value}
 	}
 	r := study.Result{
 		Found: true, First: trial(1, -10), Best: trial(2, -20), Spent: time.Minute, EndedBy: "trials",

@@ -94,7 +94,8 @@ func TestRuns(t *testing.T) {
 		t.Errorf("got %v", ids)
 	}
 	broken := recordOf(t, "command: [p, '{n}']\nparameters: {n: 1..9}\n", func(yield func(assay.Trial) bool) {
-		_ = yield(trial(1, assay.Done, 1, "")) && yield(assay.Trial{Proposal: assay.Proposal{ID: 2, Config: assay.Config{99}}, State: assay.Done})
+		_ = yield(trial(1, assay.Done, 1, "")) &&
+			yield(assay.Trial{Proposal: assay.Proposal{ID: 2, Config: assay.Config{99}}, State: assay.Done})
 	})
 	n := 0
 	var last error
@@ -109,7 +110,10 @@ func TestRuns(t *testing.T) {
 func TestProfile(t *testing.T) {
 	p := workbench.Profile{
 		Readings: []workbench.Reading{
-			{Name: "float_speed", Resource: "compute", Unit: "flop/s", Method: "sum", Value: stats.Estimate{Value: 2e9, Low: 1e9, High: 3e9, N: 7}},
+			{
+				Name: "float_speed", Resource: "compute", Unit: "flop/s", Method: "sum",
+				Value: stats.Estimate{Value: 2e9, Low: 1e9, High: 3e9, N: 7},
+			},
 			{Name: "int_speed", Resource: "compute", Method: "loop", Value: stats.MedianInterval([]float64{5}, 0.95)},
 		},
 		Warnings: []string{"the clock is coarse"}, Took: 15 * time.Second,
@@ -118,7 +122,10 @@ func TestProfile(t *testing.T) {
 	if err := WriteProfile(p, &b, report.Palette{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"resource  attribute ", "compute   float_speed", "\n          int_speed", "warning: the clock is coarse\nmedian and 95 % interval; 15 s in all\n"} {
+	for _, want := range []string{
+		"resource  attribute ", "compute   float_speed", "\n          int_speed",
+		"warning: the clock is coarse\nmedian and 95 % interval; 15 s in all\n",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -126,7 +133,8 @@ func TestProfile(t *testing.T) {
 	got := keys(t, NewProfile(p))
 	readings := got["readings"].([]any)
 	second := readings[1].(map[string]any)
-	if got["version"] != 1.0 || got["took_s"] != 15.0 || got["attributes"].(map[string]any)["float_speed"] != 2e9 || len(readings) != 2 {
+	if got["version"] != 1.0 || got["took_s"] != 15.0 ||
+		got["attributes"].(map[string]any)["float_speed"] != 2e9 || len(readings) != 2 {
 		t.Errorf("got %v", got)
 	}
 	if ci := second["ci95"].([]any); ci[0] != nil || ci[1] != nil || second["runs"] != 1.0 {
@@ -138,7 +146,10 @@ func TestProfile(t *testing.T) {
 }
 
 func TestDataProfile(t *testing.T) {
-	p := workbench.DataProfile{Bytes: 3_000_000, Files: 3, Directories: 1, Others: 2, Quantiles: []float64{1, 2, 1e6, 4, 5, 6, 2e6}}
+	p := workbench.DataProfile{
+		Bytes: 3_000_000, Files: 3, Directories: 1, Others: 2,
+		Quantiles: []float64{1, 2, 1e6, 4, 5, 6, 2e6},
+	}
 	d := NewDataProfile("dir", p)
 	var b strings.Builder
 	if err := d.Write(&b, report.Palette{}); err != nil {

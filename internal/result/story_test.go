@@ -53,7 +53,8 @@ func TestStory(t *testing.T) {
 			"gain       50 % [40, 60] less than the first configuration (5 + 5 more runs)\n", "command    run n=2\n",
 		}, "keep"},
 		"lucky": {func(s *Story) { s.Gain, s.Default = gain(0.5, "more"), true }, []string{
-			"gain       none: run again, the best has 50 % [40, 60] more than the default (5 + 5 more runs)\n", "keep       run n=1\n",
+			"gain       none: run again, the best has 50 % [40, 60] more than the default (5 + 5 more runs)\n",
+			"keep       run n=1\n",
 		}, "command"},
 		"lucky, maximized": {func(s *Story) { s.Gain, s.Goal.Maximize = gain(-0.5, "less"), true }, []string{
 			"gain       none: run again, the best has 50 % [40, 60] less than", "keep       run n=1\n",
@@ -61,14 +62,18 @@ func TestStory(t *testing.T) {
 		"no difference": {func(s *Story) { s.Gain = gain(0, "~") }, []string{
 			"gain       ~ no difference from the first configuration is shown: +0 % [-10, +10] (5 + 5 more runs)\n",
 		}, "keep"},
-		"the first": {func(s *Story) { s.Result.First = s.Result.Best }, []string{"gain       none: the first configuration is the best\n"}, ""},
+		"the first": {func(s *Story) { s.Result.First = s.Result.Best }, []string{
+			"gain       none: the first configuration is the best\n",
+		}, ""},
 		"a failed first": {func(s *Story) {
 			s.Result.First.State, s.Result.First.Reason, s.Default = assay.Failed, "exit code 1", true
 		}, []string{"gain       the default failed: exit code 1\n"}, ""},
 		"a table": {func(s *Story) { s.Command, s.Simulated, s.Saved = nil, true, 60 }, []string{
 			"time       1 min 30 s spent in simulated time, about 1 min saved by early stopping, 1 s own overhead\n",
 		}, "command"},
-		"nothing": {func(s *Story) { s.Best = nil }, []string{"best       none: no trial ran to its end within the limits\ntrials"}, "elapsed"},
+		"nothing": {func(s *Story) { s.Best = nil }, []string{
+			"best       none: no trial ran to its end within the limits\ntrials",
+		}, "elapsed"},
 	} {
 		var b strings.Builder
 		if err := story(t, c.change).Write(&b); err != nil {

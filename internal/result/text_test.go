@@ -38,7 +38,8 @@ func TestCountsText(t *testing.T) {
 
 func TestValueText(t *testing.T) {
 	for want, tr := range map[string]assay.Trial{
-		"2 s": {State: assay.Done, Value: -2}, "> 3 s": {State: assay.Censored, Value: -3}, "4 s": {State: assay.Infeasible, Value: -4},
+		"2 s": {State: assay.Done, Value: -2}, "> 3 s": {State: assay.Censored, Value: -3},
+		"4 s": {State: assay.Infeasible, Value: -4},
 	} {
 		if got := ValueText(assay.Goal{Unit: "s", Maximize: true}, tr); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -77,7 +77,8 @@ func TestServerKeepsToItsRoot(t *testing.T) {
 	}
 	defer s.Close()
 	for _, path := range []string{
-		"..", "../secret", "/etc/passwd", "dir/../../secret", "up/secret", "absolute/secret", "file", "dir/..", "./dir", "dir/", "a\x00b", secret,
+		"..", "../secret", "/etc/passwd", "dir/../../secret", "up/secret", "absolute/secret",
+		"file", "dir/..", "./dir", "dir/", "a\x00b", secret,
 	} {
 		for _, o := range []op{opOpen, opCreate, opSetattr, opUnlink, opReaddir, opMkdir} {
 			if path == "file" && (o == opUnlink || o == opSetattr) {
@@ -163,7 +164,8 @@ func TestStats(t *testing.T) {
 func TestBucket(t *testing.T) {
 	now := time.Unix(0, 0)
 	var slept []time.Duration
-	b := &bucket{rate: 100, now: func() time.Time { return now }, sleep: func(d time.Duration) { slept = append(slept, d) }}
+	sleep := func(d time.Duration) { slept = append(slept, d) }
+	b := &bucket{rate: 100, now: func() time.Time { return now }, sleep: sleep}
 	b.wait(50)
 	b.wait(50) // behind it
 	now = now.Add(3 * time.Second)

@@ -40,7 +40,9 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 	return &handle{n.client, id}, fuse.FOPEN_KEEP_CACHE, 0
 }
 
-func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (n *node) Create(
+	ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut,
+) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	q := n.request(ctx, opCreate, n.child(name))
 	q.flags, q.mode = int64(flags&openFlags), int64(mode)
 	a, id, errno := n.client.open(q)

@@ -99,7 +99,9 @@ func (n *node) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.En
 	return n.entry(ctx, q, out)
 }
 
-func (n *node) Mknod(ctx context.Context, name string, mode, dev uint32, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *node) Mknod(
+	ctx context.Context, name string, mode, dev uint32, out *fuse.EntryOut,
+) (*fs.Inode, syscall.Errno) {
 	q := n.request(ctx, opMknod, n.child(name))
 	q.mode, q.size = int64(mode), int64(dev)
 	return n.entry(ctx, q, out)
@@ -111,7 +113,9 @@ func (n *node) Symlink(ctx context.Context, target, name string, out *fuse.Entry
 	return n.entry(ctx, q, out)
 }
 
-func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *node) Link(
+	ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut,
+) (*fs.Inode, syscall.Errno) {
 	q := &request{op: opLink, path: n.child(name), other: pathOf(target.EmbeddedInode())}
 	return n.entry(ctx, q, out)
 }
@@ -128,7 +132,9 @@ func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return n.client.do(&request{op: opRmdir, path: n.child(name)})
 }
 
-func (n *node) Rename(ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+func (n *node) Rename(
+	ctx context.Context, name string, parent fs.InodeEmbedder, newName string, flags uint32,
+) syscall.Errno {
 	to := path.Join(pathOf(parent.EmbeddedInode()), newName)
 	return n.client.do(&request{op: opRename, path: n.child(name), other: to, flags: int64(flags)})
 }

@@ -329,7 +329,9 @@ func (s *Server) attrOf(st *unix.Stat_t) *attr {
 	swap := func(d uint64) uint64 { return d<<32 | d>>32 }
 	return &attr{
 		ino: int64(swap(st.Dev) ^ swap(s.dev) ^ st.Ino), size: st.Size, blocks: st.Blocks,
-		atime: time.Unix(st.Atim.Unix()).UnixNano(), mtime: time.Unix(st.Mtim.Unix()).UnixNano(), ctime: time.Unix(st.Ctim.Unix()).UnixNano(),
-		mode: int64(st.Mode), nlink: int64(st.Nlink), uid: int64(st.Uid), gid: int64(st.Gid), rdev: int64(st.Rdev), blksize: st.Blksize,
+		atime: time.Unix(st.Atim.Unix()).UnixNano(), mtime: time.Unix(st.Mtim.Unix()).UnixNano(),
+		ctime: time.Unix(st.Ctim.Unix()).UnixNano(),
+		mode:  int64(st.Mode), nlink: int64(st.Nlink), uid: int64(st.Uid), gid: int64(st.Gid),
+		rdev: int64(st.Rdev), blksize: st.Blksize,
 	}
 }

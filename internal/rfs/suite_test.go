@@ -184,7 +184,10 @@ var sameCases = []struct {
 	}},
 	{"names", func(dir string) (string, error) {
 		var seen []any
-		for _, name := range []string{"with space", "nl\nname", "ünï", ".hidden", "-dash", string(bytes.Repeat([]byte("n"), 255)), string(bytes.Repeat([]byte("n"), 256))} {
+		for _, name := range []string{
+			"with space", "nl\nname", "ünï", ".hidden", "-dash",
+			string(bytes.Repeat([]byte("n"), 255)), string(bytes.Repeat([]byte("n"), 256)),
+		} {
 			err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644)
 			seen = append(seen, errors.Is(err, syscall.ENAMETOOLONG), err == nil)
 		}

@@ -81,8 +81,9 @@ func cores(_ *workflow.Task, r site.Resource) (float64, bool) {
 }
 
 // Time implements [site.TaskModel]. Equal kinds with equal attributes are predicted
-// once. What is not waiting for data is divided by the speed of the site, which is relative to
-// the machine that the model was learned on, unless that is an attribute of the model. A plan asks for every task at every pair of sites.
+// once, as a plan asks for every task at every pair of sites. What is not waiting for
+// data is divided by the speed of the site, which is relative to the machine that the
+// model was learned on, unless that is an attribute of the model.
 func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	m, ok := l.models[t.Kind]
 	if !ok {

@@ -34,7 +34,8 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	err := Check(model(t, "humidity"))
-	if err == nil || !strings.Contains(err.Error(), "needs humidity, which sites and tasks do not tell (they tell bandwidth, cores, cpu") {
+	want := "needs humidity, which sites and tasks do not tell (they tell bandwidth, cores, cpu"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }
@@ -83,7 +84,8 @@ func TestSpeedIsNotCores(t *testing.T) {
 	var runs []costmodel.Run
 	for _, cpu := range []float64{1, 2, 4} {
 		runs = append(runs, costmodel.Run{
-			Config: assay.Config{cpu}, Seconds: 10, DataFlow: 1, Split: costmodel.SplitFull, Compute: 10 / cpu, Other: 10 - 10/cpu,
+			Config: assay.Config{cpu}, Seconds: 10, DataFlow: 1,
+			Split: costmodel.SplitFull, Compute: 10 / cpu, Other: 10 - 10/cpu,
 		})
 	}
 	m, err := costmodel.Fit(space, runs, nil, costmodel.Best)

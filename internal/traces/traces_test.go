@@ -65,7 +65,8 @@ func TestRead(t *testing.T) {
 	if _, err := Read(at("nothing"), nil, workflow.FillOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := Read(t.TempDir(), nil, workflow.FillOptions{}); err == nil || !strings.HasSuffix(err.Error(), ": no files") {
+	if _, err := Read(t.TempDir(), nil, workflow.FillOptions{}); err == nil ||
+		!strings.HasSuffix(err.Error(), ": no files") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -111,7 +112,8 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 	bad := folder(t, "c.json", `{"assay":"calibration","version":9}`, "t.csv", "id,run_s\na,1\n")
-	if _, err := Calibration([]string{filepath.Join(bad, "c.json")}); err == nil || !strings.Contains(err.Error(), "version 9") {
+	if _, err := Calibration([]string{filepath.Join(bad, "c.json")}); err == nil ||
+		!strings.Contains(err.Error(), "version 9") {
 		t.Errorf("a later version: %v", err)
 	}
 	if _, err := Calibration([]string{filepath.Join(bad, "t.csv")}); !errors.Is(err, workflow.ErrNoMakespan) {
@@ -143,7 +145,8 @@ func TestRecorded(t *testing.T) {
 	if r := runs[0]; r.Name != "app/x-001.json" || r.App != "app" || r.Config != "app/x" {
 		t.Errorf("%+v", r)
 	}
-	if _, _, err := Recorded([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no executions with a makespan") {
+	if _, _, err := Recorded([]string{t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "no executions with a makespan") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

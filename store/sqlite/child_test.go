@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold, "lease": childLease, "migrate": childMigrate,
-		"upgrade": childUpgrade,
+		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold,
+		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
 	}
 }
 
@@ -225,7 +225,8 @@ func childUpgrade(args []string) error {
 func slowMigrations() []string {
 	return append(migrations(), `
 CREATE TABLE extra (n INTEGER PRIMARY KEY, x TEXT);
-INSERT INTO extra SELECT value, hex(randomblob(500)) FROM (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 4000) SELECT value FROM c);
+INSERT INTO extra SELECT value, hex(randomblob(500)) FROM (`+
+		`WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 4000) SELECT value FROM c);
 ALTER TABLE trials ADD COLUMN extra TEXT;
 UPDATE trials SET extra = 'x';
 DROP TABLE heads;

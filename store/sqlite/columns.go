@@ -156,7 +156,8 @@ func scanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 // scanError returns err, in the class [ErrDamaged] if it comes from a value
 // that its column cannot have, rather than from SQLite.
 func scanError(err error) error {
-	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, sql.ErrNoRows) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if _, ok := errors.AsType[*driver.Error](err); ok || errors.Is(err, ErrDamaged) {

@@ -278,6 +278,7 @@ func TestDamage(t *testing.T) {
 	}
 	trySalvage(t, dir, data[:len(data)/2], where, len(data)/2, len(data))
 	for kind, n := range count {
-		t.Logf("%s: %d refused by Open, %d reported by Fsck, %d harmless, %d silently wrong", kind, n[refused], n[reported], n[whole], n[wrong])
+		t.Logf("%s: %d refused by Open, %d reported by Fsck, %d harmless, %d silently wrong",
+			kind, n[refused], n[reported], n[whole], n[wrong])
 	}
 }

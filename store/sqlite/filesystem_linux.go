@@ -61,7 +61,8 @@ const magicFUSE = 0x65735546
 // taken for a network file system.
 func localFUSE(kind string) bool {
 	switch kind {
-	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.ext4", "fuse.ntfs-3g", "fuse.bindfs":
+	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs",
+		"fuse.ext4", "fuse.ntfs-3g", "fuse.bindfs":
 		return true
 	}
 	return false

@@ -121,7 +121,9 @@ func (f *checker) file(ctx context.Context) error {
 }
 
 // rows calls g for each row of the query; damage ends it with a problem.
-func (f *checker) rows(ctx context.Context, study, place string, g func(*sql.Rows) error, text string, args ...any) error {
+func (f *checker) rows(
+	ctx context.Context, study, place string, g func(*sql.Rows) error, text string, args ...any,
+) error {
 	rows, err := f.c.QueryContext(ctx, text, args...)
 	if err != nil {
 		return f.fault(study, place, err)
@@ -265,7 +267,10 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 // replay verifies the records of a study and makes its projection.
 func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	v, first := store.NewVerifier(0), false
-	p := replayed{sum: store.NewSummary(st.name, parseTimeOr(st.created)), trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{}}
+	p := replayed{
+		sum:    store.NewSummary(st.name, parseTimeOr(st.created)),
+		trials: map[int64]trialColumns{}, states: map[int64]assay.Trial{},
+	}
 	err := f.rows(ctx, st.name, "events", func(rows *sql.Rows) error {
 		r := store.Record{Study: st.id}
 		var at string
@@ -340,7 +345,8 @@ func (f *checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 		if sum.Events != want.sum.Events || !bytes.Equal(hash, want.hash) {
 			// With the same number, the chain says that the events are right.
 			lost = sum.Events != want.sum.Events && !bytes.Equal(hash, want.hash)
-			f.report.add(st.name, "heads", "%d events with the hash %.8x were appended; there are %d with %.8x", sum.Events, hash, want.sum.Events, want.hash)
+			f.report.add(st.name, "heads", "%d events with the hash %.8x were appended; there are %d with %.8x",
+				sum.Events, hash, want.sum.Events, want.hash)
 		} else if got := newHeadColumns(sum); got != newHeadColumns(want.sum) {
 			f.report.add(st.name, "heads", "the summary is %v, not %v", got, newHeadColumns(want.sum))
 		}
@@ -372,7 +378,8 @@ func (f *checker) compareTrials(ctx context.Context, st studyRow, want map[int64
 		}
 		delete(want, c.id)
 		return nil
-	}, `SELECT id, seq, state, value, config, metrics, reason, started, ended, attempts FROM trials WHERE study = ?`, st.id)
+	}, `SELECT id, seq, state, value, config, metrics, reason, started, ended, attempts FROM trials WHERE study = ?`,
+		st.id)
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		f.report.add(st.name, fmt.Sprint("trials ", id), "the row is missing")
 	}

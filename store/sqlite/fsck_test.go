@@ -23,7 +23,8 @@ func TestFsck(t *testing.T) {
 		{"checksum", `UPDATE events SET crc = crc + 1 WHERE seq = 7`, "events 7", false},
 		{"hash", `UPDATE events SET hash = zeroblob(32) WHERE seq = 7`, "events 7", false},
 		{"payload without hash", `UPDATE events SET hash = NULL WHERE seq = 7`, "", false}, // refused by SQLite
-		{"swap", `UPDATE events SET seq = -seq WHERE seq IN (7, 8); UPDATE events SET seq = 15 + seq WHERE seq < 0`, "events 7", false},
+		{"swap", `UPDATE events SET seq = -seq WHERE seq IN (7, 8); ` +
+			`UPDATE events SET seq = 15 + seq WHERE seq < 0`, "events 7", false},
 		{"gap", `DELETE FROM events WHERE seq = 7`, "events 8", false},
 		{"tail", `DELETE FROM events WHERE seq = 20`, "heads", false},
 		{"all events", `DELETE FROM events`, "events 0", false},
@@ -56,7 +57,8 @@ func TestFsck(t *testing.T) {
 		{"attempts", `UPDATE trials SET attempts = 'many' WHERE id = 3`, "trials", true},
 		{"source", `UPDATE trials SET seq = 1 WHERE id = 3`, "trials 3", true},
 		{"trial missing", `DELETE FROM trials WHERE id = 3`, "trials 3", true},
-		{"trial too many", `INSERT INTO trials SELECT study, 99, seq, state, value, config, metrics, reason, started, ended, attempts FROM trials WHERE id = 3`, "trials 99", true},
+		{"trial too many", `INSERT INTO trials SELECT study, 99, seq, state, value, config, metrics, reason, ` +
+			`started, ended, attempts FROM trials WHERE id = 3`, "trials 99", true},
 		{"orphans", `PRAGMA foreign_keys = OFF; INSERT INTO events VALUES (99, 0, '', '', 0, x'00')`, "events", false},
 		{"foreign table", `CREATE TABLE other (x)`, "sqlite_schema", false},
 		{"column", `ALTER TABLE trials ADD COLUMN x`, "sqlite_schema", false},
@@ -109,7 +111,8 @@ func TestFsck(t *testing.T) {
 func TestReadTampered(t *testing.T) {
 	for _, text := range []string{
 		`UPDATE events SET payload = replace(payload, '0.25', '0.75') WHERE seq = 7`,
-		`UPDATE events SET payload = (SELECT payload FROM events WHERE seq = 5), crc = (SELECT crc FROM events WHERE seq = 5) WHERE seq = 7`,
+		`UPDATE events SET payload = (SELECT payload FROM events WHERE seq = 5), ` +
+			`crc = (SELECT crc FROM events WHERE seq = 5) WHERE seq = 7`,
 		`UPDATE events SET hash = zeroblob(32) WHERE seq = 7`,
 		`UPDATE events SET seq = -seq WHERE seq IN (7, 8); UPDATE events SET seq = 15 + seq WHERE seq < 0`,
 		`DELETE FROM events WHERE seq = 7`,

@@ -60,11 +60,14 @@ func oldHeads(t *testing.T, path string) (sums map[string]assay.Summary, rows ma
 		}
 	}
 	sums, rows = map[string]assay.Summary{}, map[string][]string{}
-	query(`SELECT s.name, h.seq, h.running, h.done, h.censored, h.failed, h.infeasible, h.best, h.best_value, h.spent_ns, h.checks, h.ended
-		FROM heads h JOIN studies s ON s.id = h.study`, func(r *sql.Rows) error {
+	const headRows = `SELECT s.name, h.seq, h.running, h.done, h.censored, h.failed, h.infeasible, ` +
+		`h.best, h.best_value, h.spent_ns, h.checks, h.ended
+		FROM heads h JOIN studies s ON s.id = h.study`
+	query(headRows, func(r *sql.Rows) error {
 		var sum assay.Summary
 		var n [5]int64
-		err := r.Scan(&sum.Study, &sum.Events, &n[0], &n[1], &n[2], &n[3], &n[4], &sum.Best, &sum.Value, &sum.Spent, &sum.Checks, &sum.Ended)
+		err := r.Scan(&sum.Study, &sum.Events, &n[0], &n[1], &n[2], &n[3], &n[4],
+			&sum.Best, &sum.Value, &sum.Spent, &sum.Checks, &sum.Ended)
 		sum.Counts = map[assay.State]int64{}
 		for state, n := range n {
 			if n > 0 {
@@ -74,7 +77,9 @@ func oldHeads(t *testing.T, path string) (sums map[string]assay.Summary, rows ma
 		sums[sum.Study] = sum
 		return err
 	})
-	query(`SELECT s.name, t.id, t.seq, t.state, t.config FROM trials t JOIN studies s ON s.id = t.study ORDER BY s.name, t.id`, func(r *sql.Rows) error {
+	const trialRows = `SELECT s.name, t.id, t.seq, t.state, t.config ` +
+		`FROM trials t JOIN studies s ON s.id = t.study ORDER BY s.name, t.id`
+	query(trialRows, func(r *sql.Rows) error {
 		var name, state, config string
 		var id, seq int64
 		err := r.Scan(&name, &id, &seq, &state, &config)
@@ -94,7 +99,8 @@ func checkMigrated(t *testing.T, s *Store, sums map[string]assay.Summary, rows m
 		}
 		n++
 		want := sums[got.Study]
-		if !maps.Equal(got.Counts, want.Counts) || got.Events != want.Events || got.Best != want.Best || got.Value != want.Value ||
+		if !maps.Equal(got.Counts, want.Counts) || got.Events != want.Events ||
+			got.Best != want.Best || got.Value != want.Value ||
 			got.Spent != want.Spent || got.Checks != want.Checks || got.Ended != want.Ended {
 			t.Errorf("study %q: got %+v, want %+v", got.Study, got, want)
 		}
@@ -171,7 +177,8 @@ func TestMigrateOneKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		var version, heads int
-		err = db.QueryRow(`SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'heads%') FROM pragma_user_version`).Scan(&version, &heads)
+		err = db.QueryRow(`SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'heads%') `+
+			`FROM pragma_user_version`).Scan(&version, &heads)
 		if db.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,8 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 		}
 		page = append(page, e)
 		return nil
-	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`, id, at.Next, pageRows)
+	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`,
+		id, at.Next, pageRows)
 	if err == nil && n < pageRows && (at.Next != last+1 || !bytes.Equal(at.Hash, head)) {
 		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.Next-1)
 	}

@@ -34,7 +34,8 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		{&st.trialBefore, `SELECT state, config, started FROM trials WHERE study = ? AND id = ?`},
 		{&st.payloads, `SELECT payload FROM events WHERE study = ? AND seq > ? ORDER BY seq LIMIT ?`},
 		{&st.event, `INSERT INTO events (study, seq, at, payload, crc, hash) VALUES (?, ?, ?, ?, ?, ?)`},
-		{&st.trial, `INSERT OR REPLACE INTO trials (study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
+		{&st.trial, `INSERT OR REPLACE INTO trials ` +
+			`(study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},

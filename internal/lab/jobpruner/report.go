@@ -30,8 +30,8 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 			if row.SimRatio > 0 || row.Similar > 0 {
 				similar = fmt.Sprintf("%.2f", row.SimRatio)
 			}
-			t.Add(row.DataSet, row.Method, strings.TrimSpace(row.Use+" "+row.Surrogate), row.Alpha, row.KB, fmt.Sprintf("%g", row.Budget),
-				fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
+			t.Add(row.DataSet, row.Method, strings.TrimSpace(row.Use+" "+row.Surrogate), row.Alpha, row.KB,
+				fmt.Sprintf("%g", row.Budget), fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
 				hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
 				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned))
 		}

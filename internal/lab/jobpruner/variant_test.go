@@ -132,7 +132,9 @@ func (h *hinted) Hint(f func(assay.Config) float64) { h.hint = f }
 func TestBuildHints(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, bowls()))
 	sub := d.subjects[0]
-	for use, want := range map[string]bool{"none": false, "prune": false, "published": false, "first": false, "transfer": true, "prior": true} {
+	for use, want := range map[string]bool{
+		"none": false, "prune": false, "published": false, "first": false, "transfer": true, "prior": true,
+	} {
 		var inner *hinted
 		o := Options{Searcher: func(_ string, space *assay.Space, seed uint64) (assay.Searcher, error) {
 			s := search.NewRandom(space, seed)

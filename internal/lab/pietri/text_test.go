@@ -18,7 +18,9 @@ func TestWriteText(t *testing.T) {
 	grids := row("grids")
 	one := &Report{Hold: "execution", Apps: []Row{row("montage")}, All: row("all"), Runs: make([]Run, 3)}
 	two := &Report{Hold: "config", Apps: []Row{row("montage")}, All: row("all"), Grids: &grids, Runs: make([]Run, 3)}
-	one.Table1 = []TableEntry{{App: "montage", Model: "published", Method: "tda", Error: 0.1, In10: 0.5, In15: 0.75, In20: 1}}
+	one.Table1 = []TableEntry{
+		{App: "montage", Model: "published", Method: "tda", Error: 0.1, In10: 0.5, In15: 0.75, In20: 1},
+	}
 	two.Table1 = one.Table1
 	var b strings.Builder
 	if err := WriteText(&b, []*Report{one, two}); err != nil {
