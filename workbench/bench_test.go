@@ -204,7 +204,9 @@ func TestThroughput(t *testing.T) {
 	}
 }
 
-const spin = `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done`
+// spin takes longer than the ten periods at which a processor share is kept, on a fast
+// machine and with half a processor too.
+const spin = `i=0; while [ $i -lt 700000 ]; do i=$((i+1)); done`
 
 func TestProcessorShare(t *testing.T) {
 	var warnings []string
