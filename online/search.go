@@ -94,7 +94,7 @@ func (s *Session) turnOver() {
 		s.mu.Lock()
 		told, epoch := s.told, s.epoch
 		s.told = nil
-		room := s.room()
+		room, ranks := s.room(), s.live()
 		s.mu.Unlock()
 		fresh := s.at < epoch
 		for s.at < epoch { // each restart is on record
@@ -111,7 +111,7 @@ func (s *Session) turnOver() {
 				return
 			}
 		}
-		n, err := s.ask(room, epoch)
+		n, err := s.ask(room, ranks, epoch)
 		if err != nil {
 			s.fail(err)
 			return
@@ -149,8 +149,9 @@ func (s *Session) tell(t assay.Trial) error {
 	return nil
 }
 
-// ask queues at most n more proposals and returns their number.
-func (s *Session) ask(n, epoch int) (int, error) {
+// ask queues at most n more proposals and returns their number. n is what there was use
+// for when so many ranks were alive; those that join meanwhile are the next call's.
+func (s *Session) ask(n, ranks, epoch int) (int, error) {
 	var ps []assay.Proposal
 	done := false
 	for len(ps) < n {
@@ -180,17 +181,17 @@ func (s *Session) ask(n, epoch int) (int, error) {
 		return len(ps), nil
 	}
 	s.done = s.done || done
-	s.admit(ps)
+	s.admit(ps, ranks)
 	return len(ps), nil
 }
 
 // admit queues the samples of a batch of proposals, those of different ones
 // interleaved: with n proposals open, ⌊P/n⌋ of each if that is more than needed
 // (§5.2). Where a whole iteration is one sample, ranks cannot share.
-func (s *Session) admit(ps []assay.Proposal) {
+func (s *Session) admit(ps []assay.Proposal, ranks int) {
 	want := s.o.Samples
 	if s.o.Mode != Same && len(ps) > 0 {
-		want = max(want, s.live()/(len(s.open)+len(ps)))
+		want = max(want, ranks/(len(s.open)+len(ps)))
 	}
 	batch := make([]*point, len(ps))
 	for i, p := range ps {
@@ -299,6 +300,6 @@ func (s *Session) replay(ctx context.Context) error {
 		return err
 	}
 	rest := slices.SortedFunc(maps.Values(open), func(a, b assay.Proposal) int { return cmp.Compare(a.ID, b.ID) })
-	s.admit(rest)
+	s.admit(rest, s.live())
 	return nil
 }
