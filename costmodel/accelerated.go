@@ -44,6 +44,7 @@ func (a *accelerated) next(l *ActiveLearner) (pick, bool) {
 // again proposes the same.
 func (a *accelerated) choose(l *ActiveLearner) (assay.Config, bool) {
 	rng := rand.New(rand.NewPCG(l.opts.Seed, uint64(l.proposals.Last())))
+	// Nothing is known yet, and no assignment is far from the middle.
 	if len(l.seen)+l.proposals.Len() == 0 {
 		return l.middle(), true
 	}
@@ -249,6 +250,8 @@ func (a *accelerated) withPending(l *ActiveLearner, s *surface) *surface {
 		return s
 	}
 	f := function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
+	// A shallow copy: z and y are cloned before they grow, and factorize replaces process. s itself,
+	// which may belong to the model, stays as it is.
 	t := *s
 	t.n += l.proposals.Len()
 	t.z = append([]float64(nil), s.z...)

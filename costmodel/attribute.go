@@ -11,6 +11,8 @@ import (
 
 // An attribute is one parameter of the space as models see it: a number ρ, or a
 // category.
+//
+// It is made once for a space and never changes, so that functions and models share it.
 type attribute struct {
 	param   assay.Param
 	numeric bool
@@ -42,6 +44,7 @@ func attributesOf(space *assay.Space, lessIsMore []string) []attribute {
 			a.lo, a.hi = 0, 1
 		} else if !p.Numeric() {
 			a.numbers = levelNumbers(p)
+			// The levels need not be written in the order of their numbers.
 			a.lo, a.hi = slices.Min(a.numbers), slices.Max(a.numbers)
 		}
 		a.capable = capability(p.Name, lessIsMore)
@@ -56,6 +59,8 @@ func capability(name string, lessIsMore []string) float64 {
 	switch {
 	case lessIsMore != nil && slices.Contains(lessIsMore, name):
 		return -1
+	// Delays come before resources: "disk_latency" is a delay. Data come last: "memory_size" is a
+	// resource.
 	case lessIsMore == nil && contains(name, delays):
 		return -1
 	case contains(name, resources):
@@ -117,6 +122,8 @@ func (a attribute) ends() (worst, best float64) {
 
 // maxSteps is how many values of a continuous or very long attribute are told
 // apart in a bisection.
+//
+// A search for the nearest unused value costs the square of their number.
 const maxSteps = 1 << 12
 
 // sequence returns the values of the attribute in the order in which L_max-I_1
@@ -131,6 +138,8 @@ func (a attribute) sequence() []float64 {
 			if len(xs) == maxSteps {
 				break
 			}
+			// So many values make repetitions rare. A look at all of those before would cost the square of
+			// their number.
 			if x := a.param.Snap(a.param.Lo + f*(a.param.Hi-a.param.Lo)); !slices.Contains(xs[max(0, len(xs)-64):], x) {
 				xs = append(xs, x)
 			}
@@ -141,6 +150,7 @@ func (a attribute) sequence() []float64 {
 	for i := range coords {
 		coords[i] = a.param.At(int64(i))
 	}
+	// A category has no bisection: its levels come in the order of the space.
 	if !a.numeric {
 		return coords
 	}
@@ -177,6 +187,8 @@ var transformNames = [...]string{"identity", "reciprocal", "logarithm"}
 func (t Transform) String() string { return transformNames[t] }
 
 // apply returns g(ρ). It may be infinite or NaN where [attribute.allows] says no.
+//
+// All three are monotone for ρ > 0; the reciprocal turns the order around.
 func (t Transform) apply(x float64) float64 {
 	switch t {
 	case Reciprocal:
@@ -195,6 +207,8 @@ func (a attribute) allows(t Transform) bool { return t == Identity || a.numeric 
 var rates = []string{"cpu", "core", "speed", "bandwidth", "rate", "node", "instance_count"}
 
 // published returns the predetermined transformation of §4.1.
+//
+// reciprocal are the names given by the options and overrule the words, unless nil.
 func (a attribute) published(reciprocal []string) Transform {
 	named := slices.Contains(reciprocal, a.param.Name)
 	if reciprocal == nil {
@@ -220,6 +234,7 @@ func (a attribute) columns() int {
 func (a attribute) appendFeatures(row []float64, x float64, t Transform, base float64) []float64 {
 	if a.numeric {
 		v, b := t.apply(a.number(x)), t.apply(a.number(base))
+		// A baseline of 0 has no ratio.
 		if b != 0 && !math.IsInf(v/b, 0) {
 			v /= b
 		}

@@ -11,6 +11,8 @@ import (
 const maxFactorial = 4096
 
 // A design returns its next assignment, and false after the last.
+//
+// It keeps its own place and cannot be rewound. It is called from the goroutine of the learner.
 type design func() (assay.Config, bool)
 
 // newDesign returns the design of the options (§3.4). It is nil for L_max-I_1, whose next
@@ -18,6 +20,7 @@ type design func() (assay.Config, bool)
 func (p *published) newDesign(l *ActiveLearner) design {
 	switch p.Design {
 	case L2I2:
+		// The rows of the screening are shared with p, which does not change them: only the slice header moves.
 		rows := p.screen
 		return func() (assay.Config, bool) {
 			if len(rows) == 0 {
@@ -74,6 +77,7 @@ func covering(l *ActiveLearner, rng *rand.Rand) design {
 	}
 	n := 2
 	return func() (assay.Config, bool) {
+		// 2, 3, 5, 9, ...: each bisection puts one level between every two.
 		for ; ; n = 2*n - 1 {
 			// The construction is random, so that one try without a new pair proves nothing.
 			for range 8 { // in vain, until the pairs of n levels count as covered
@@ -93,6 +97,8 @@ func covering(l *ActiveLearner, rng *rand.Rand) design {
 
 // A levelPair is a value of one attribute and one of another; a single
 // attribute is paired with itself.
+//
+// Invariant as a key: i <= j, see pairOf.
 type levelPair struct {
 	i, j int
 	x, y float64

@@ -9,11 +9,17 @@ import (
 )
 
 // version is that of the encoding of a Model.
+//
+// It grows with each change that an older reader would misread. An unknown
+// member is ignored, so that one which may be left out needs no new version.
 const version = 1
 
 // modelJSON is the stored form of a Model: the space, the runs, and how each
 // predictor function is fitted to them. The functions themselves are fitted again
 // when a model is read, so that the file holds nothing but what was measured and chosen.
+//
+// Configurations are coordinates, not texts: their meaning is that of the attributes in the same file. There is
+// at least one run, and the forms refer to runs by index.
 type modelJSON struct {
 	Version int         `json:"assay_cost_model"`
 	Params  []paramJSON `json:"attributes"`
@@ -26,6 +32,8 @@ type modelJSON struct {
 }
 
 // paramJSON is a parameter of the space; the members are those of a study file.
+//
+// Lo and Hi may be left out where they are 0, which is what they are read as.
 type paramJSON struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
@@ -38,6 +46,8 @@ type paramJSON struct {
 }
 
 // runJSON is a [Run]: seconds, units of data flow, and seconds per unit.
+//
+// The occupancies are those of [Run]. As [Profile] makes them, their sum times the data flow is the time.
 type runJSON struct {
 	Config   []float64 `json:"at"`
 	Seconds  float64   `json:"seconds"`
@@ -51,6 +61,8 @@ type runJSON struct {
 }
 
 // formJSON is a form. Attributes, Runs and Base are indices into the lists of the same file.
+//
+// Attributes that are left out are none, and Runs that are left out are all: see form.
 type formJSON struct {
 	Part       string   `json:"part"`
 	Regression string   `json:"regression"`
@@ -82,6 +94,7 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 	for _, c := range m.failed {
 		j.Failed = append(j.Failed, c)
 	}
+	// The order of the forms is that of [Model.Predictors].
 	for _, f := range m.forms {
 		g := formJSON{
 			Part: f.part.String(), Regression: f.regression.String(), Attributes: f.attributes,
@@ -92,6 +105,7 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 		}
 		j.Forms = append(j.Forms, g)
 	}
+	// JSON has no NaN. The error is not read back: it follows from the runs.
 	if !math.IsNaN(m.error) && !math.IsInf(m.error, 0) {
 		j.Error = &m.error
 	}
@@ -100,6 +114,8 @@ func (m *Model) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler]. It returns an error that says what
 // is wrong with a file that is damaged, of another version, or no cost model.
+//
+// After an error m is what it was. Cost: the fits of all functions and their validation.
 func (m *Model) UnmarshalJSON(b []byte) error {
 	var j modelJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -118,6 +134,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 			Config: r.Config, Seconds: r.Seconds, DataFlow: r.DataFlow, Split: r.Split,
 			Compute: r.Compute, Network: r.Network, Disk: r.Disk, Other: r.Other, NoIO: r.NoIO,
 		}
+		// Written so that NaN is refused too.
 		for _, x := range [...]float64{r.Compute, r.Network, r.Disk, r.Other} {
 			if !(x >= 0) {
 				return fmt.Errorf("run %d has an occupancy of %v", i+1, x)
@@ -139,6 +156,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return err
 	}
+	// m is set as a whole and last, so that an error before leaves it alone.
 	n, err := newModel(space, runs, failed, forms)
 	if err != nil {
 		return err
@@ -217,6 +235,7 @@ func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 		}
 		forms = append(forms, f)
 	}
+	// The parts of one split must be complete: a sum without one of them would be too small.
 	apart := has[Whole]
 	for s := SplitStall; s <= SplitFull; s++ {
 		all := true

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	// The size and the sweeps bound the cost: each sweep takes up to 3 + 2·d evaluations of n³/6 operations.
 	ensembleSize  = 16 // surfaces
 	ensembleSweep = 3  // sweeps over all coordinates from one to the next, and three times as many before the first
 	ensembleMost  = 60 // examples: with more, the likeliest surface is as good as the only one
@@ -17,6 +18,8 @@ const (
 // An ensemble are surfaces of the same examples, drawn from the posterior of the hyperparameters
 // and transformations. Few runs leave open how straight a function is and how much of what they show is
 // noise: the likeliest surface alone has taken them for more certain than they are.
+//
+// Each of them has its own covariance, factorized, and shares the examples with the others.
 type ensemble []*surface
 
 // ensembleOf draws by Metropolis' rule, one coordinate after the other, from p on. It is a function of
@@ -25,6 +28,7 @@ func ensembleOf(p *surface) ensemble {
 	if p.n < 2 || p.n > ensembleMost {
 		return nil
 	}
+	// No seed of the user's: a model that is read again from its file has the same intervals.
 	rng := rand.New(rand.NewPCG(uint64(p.n), uint64(p.d)))
 	q := p.copied()
 	at := q.posterior()
@@ -35,6 +39,7 @@ func ensembleOf(p *surface) ensemble {
 			continue
 		}
 		s := q.copied()
+		// Without the whole ensemble the deviation of the likeliest surface stands.
 		if !s.factorize() {
 			return nil
 		}
@@ -57,6 +62,8 @@ func (p *surface) sweep(rng *rand.Rand, at float64) float64 {
 	accept := func(v float64) bool { return math.Log(rng.Float64()) < v-at }
 	step := func(x *float64, b belief) {
 		old := *x
+		// The proposal is symmetric, so that the ratio of the posteriors alone decides. A step out of the range
+		// of the belief is refused.
 		*x += 1.2 * rng.NormFloat64()
 		if *x != b.clamp(*x) {
 			*x = old
@@ -80,6 +87,7 @@ func (p *surface) sweep(rng *rand.Rand, at float64) float64 {
 			continue
 		}
 		old := p.warp[j]
+		// All three are proposed alike, the present one included, which keeps this proposal symmetric too.
 		p.warp[j] = [...]Transform{Logarithm, Identity, Reciprocal}[rng.IntN(3)]
 		p.column(j)
 		if v := p.posterior(); accept(v) {
@@ -98,6 +106,7 @@ func (e ensemble) deviation(x []float64, mean float64) float64 {
 	var sum float64
 	for _, s := range e {
 		p := s.Predict(x)
+		// The variance of a mixture about mean: that within each surface and that between them.
 		sum += p.Std*p.Std + (p.Mean-mean)*(p.Mean-mean)
 	}
 	return math.Sqrt(sum / float64(len(e)))

@@ -27,6 +27,7 @@ type Explanation struct {
 // Cost: two predictions for each attribute.
 func (m *Model) Explain(c assay.Config) Explanation {
 	e := Explanation{Prediction: m.Predict(c), Limit: Whole, Share: 1}
+	// The first of equals is the limit, in the order of the comparisons.
 	if m.split != SplitNone {
 		e.Limit, e.Share = Compute, e.Compute/e.Seconds
 		if s := e.Network / e.Seconds; s > e.Share {
@@ -74,6 +75,7 @@ func (m *Model) elasticity(c assay.Config, i int) float64 {
 func (a attribute) beside(x float64) (lo, hi float64) {
 	n := a.param.Count()
 	if n == 0 {
+		// A continuum has no neighbours. A twentieth of the range stands for the distance to them.
 		step := (a.param.Hi - a.param.Lo) / 20
 		return max(a.param.Lo, x-step), min(a.param.Hi, x+step)
 	}
@@ -93,6 +95,7 @@ func (m *Model) Predictors() []string {
 		for k, i := range f.attributes {
 			name := m.attrs[i].param.Name
 			if k < len(f.transforms) {
+				// In the order of the constants of Transform.
 				name = [...]string{name, "1/" + name, "log " + name}[f.transforms[k]]
 			}
 			of = append(of, name)

@@ -23,6 +23,7 @@ const (
 	Other                // neither the processor nor I/O: one thread of many cores, a busy machine, a sleep; s per unit
 )
 
+// The names are part of the format of a saved model.
 var partNames = [...]string{"compute", "network", "disk", "stall", "whole", "data_flow", "time", "other"}
 
 // String returns "compute", "network", "disk", "stall", "whole", "data_flow", "time"
@@ -169,6 +170,8 @@ func processorTime(m assay.Measurement) (float64, bool) {
 }
 
 // wait shares out the seconds that the program did not compute.
+//
+// It sets Split, Network, Disk and Other. DataFlow is set before. Compute is not touched.
 func (r *Run) wait(m assay.Measurement, seconds float64) {
 	network, okN := m.Metrics["network_time"]
 	disk, okD := m.Metrics["disk_time"]

@@ -42,6 +42,7 @@ func (l Pairwise) Fit(d assay.Data) (assay.Predictor, error) {
 	p := &pairwise{surface: newSurface(Surface{Lo: l.Lo, Hi: l.Hi}, d), weight: make([]float64, len(d.Y))}
 	p.relative = true
 	for _, y := range d.Y {
+		// Beyond these bounds the squares of weights or outcomes may leave the range of a float64.
 		p.relative = p.relative && y > 1e-100 && y < 1e100
 	}
 	p.outcomes = make([]float64, len(d.Y))
@@ -51,6 +52,7 @@ func (l Pairwise) Fit(d assay.Data) (assay.Predictor, error) {
 			p.weight[i], p.outcomes[i] = p.least(d.Y)/y, y
 		}
 	}
+	// A feature that is constant over the examples cannot be told from the constant term.
 	for j := range p.d {
 		for _, x := range d.X {
 			if x[j] != d.X[0][j] {
@@ -69,6 +71,7 @@ type pairwise struct {
 	relative bool
 	weight   []float64 // of each example's residual
 	outcomes []float64
+	// products are pairs of features j, k, and b is in the order of row.
 	used     []int // features that vary
 	products [][2]int
 	ridge    float64
@@ -97,6 +100,7 @@ var ridges = [...]float64{1e-6, 1e-3, 1e-2, 1e-1}
 func (p *pairwise) search() {
 	p.ridge = 1e-3
 	best := p.error()
+	// The second sweep sees each feature with the transformations that the first has chosen for the others.
 	for range 2 {
 		for _, j := range p.used {
 			if !p.allows(j, Logarithm) {
@@ -116,6 +120,7 @@ func (p *pairwise) search() {
 	}
 	// A product is kept if it lowers the error by 2 % at least: with d features there are
 	// d·(d-1)/2 to choose from, and the best of many is a little better by chance.
+	// The form so far has n - 2 terms at most here, and one product more leaves one example over.
 	for len(p.used)+len(p.products)+3 <= p.n {
 		at, least := [2]int{}, best*0.98
 		for i, j := range p.used {
@@ -142,6 +147,7 @@ func (p *pairwise) search() {
 		}
 	}
 	p.ridge = kept
+	// error sets b too: this call makes it that of the choices made.
 	p.residual = p.error()
 	if p.n < 2 {
 		p.residual = math.NaN()
@@ -192,6 +198,7 @@ func (p *pairwise) error() float64 {
 		}
 	}
 	for j := range m {
+		// gram(0, 0) is the sum of the squared weights: with it the penalty grows as the examples do.
 		// The constant goes nearly free.
 		penalty := p.ridge * gram.At(0, 0) / 12
 		if j == 0 {

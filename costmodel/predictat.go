@@ -13,12 +13,15 @@ import (
 // them; see [assay.Number]. A category has one of its levels. It returns an error
 // for an attribute that is missing or unknown, and for a value that has no
 // meaning. Cost: a fit where a value is not one of the space.
+//
+// The model itself does not change: what is fitted for other values is used once.
 func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 	for name := range at {
 		if m.space.Index(name) < 0 {
 			return Prediction{}, fmt.Errorf("no attribute %q", name)
 		}
 	}
+	// The parameters are the space's until one is widened.
 	params := slices.Clone(m.space.Params)
 	c := make(assay.Config, len(params))
 	outside := false
@@ -32,6 +35,7 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 			c[i] = x
 			continue
 		}
+		// A switch has no third value, and a category none that was not run.
 		number, isNumber := assay.Number(text)
 		if !isNumber || !m.attrs[i].numeric || p.Kind == assay.Switch {
 			return Prediction{}, err
@@ -40,6 +44,7 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 		if params[i].Numeric() {
 			c[i] = number
 		} else {
+			// p is the parameter before it was widened: the new level has the next index.
 			c[i] = float64(len(p.Levels))
 		}
 	}
@@ -55,10 +60,13 @@ func (m *Model) PredictAt(at map[string]string) (Prediction, error) {
 
 // widened returns p with one more value. A numeric parameter becomes a continuum that reaches
 // to x, so that c keeps its coordinates; of levels, x is the last.
+//
+// p is a copy, and its levels are cloned before one is appended: the space of the model keeps its own.
 func widened(p assay.Param, text string, x float64) assay.Param {
 	if p.Numeric() {
 		p.Kind, p.Step = assay.Real, 0
 		p.Lo, p.Hi = min(p.Lo, x), max(p.Hi, x)
+		// A logarithmic scale cannot reach to 0.
 		p.Log = p.Log && p.Lo > 0
 		return p
 	}
@@ -69,6 +77,8 @@ func widened(p assay.Param, text string, x float64) assay.Param {
 // over returns the model of the same runs over other parameters, which have all of their
 // values at the same coordinates. It is fitted again: the scales of features depend on the
 // range of the space.
+//
+// Relations and lists of the space are left behind: they say where to run, not where to predict.
 func (m *Model) over(params []assay.Param) (*Model, error) {
 	space, err := assay.NewSpace(params)
 	if err != nil {
@@ -101,11 +111,13 @@ func (m *Model) BeyondRuns(at map[string]string) []Beyond {
 		if !ok {
 			continue
 		}
+		// There is at least one run, so that both become finite.
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for _, r := range m.runs {
 			lo, hi = min(lo, a.number(r.Config[i])), max(hi, a.number(r.Config[i]))
 		}
 		switch {
+		// If all runs have one value, the quotient is +Inf by a division by 0.
 		case x > hi:
 			out = append(out, Beyond{a.param.Name, x, hi, (x - hi) / (hi - lo)})
 		case x < lo:

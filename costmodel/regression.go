@@ -30,6 +30,7 @@ const (
 	Trees
 )
 
+// The names are part of the format of a saved model.
 var regressionNames = [...]string{"best", "linear", "pairs", "smooth", "process", "trees"}
 
 // String returns "best", "linear", "pairs", "smooth", "process" or "trees".

@@ -21,6 +21,8 @@ import (
 //
 // The data flow is a predictor only if it is to be learned and is seen to vary.
 func (p *published) order(l *ActiveLearner) {
+	// A run may be in more than one list. That does no harm: only what the runs can tell apart is read from
+	// them.
 	runs := slices.Concat(l.runs, l.tests)
 	for _, seen := range l.seen {
 		runs = append(runs, seen...)
@@ -47,6 +49,8 @@ func (p *published) order(l *ActiveLearner) {
 		}
 		return 0
 	}
+	// Both sorts are stable: what the options leave out keeps its order by relevance, and equals that of the
+	// split.
 	slices.SortStableFunc(parts, byRelevance)
 	if p.Predictors != nil {
 		slices.SortStableFunc(parts, func(a, b Part) int { return place(p.Predictors, a) - place(p.Predictors, b) })
@@ -96,6 +100,7 @@ func (p *published) effects(l *ActiveLearner, part Part, inSeconds bool) []float
 			y[i] = sum / max(n, 1)
 		}
 	}
+	// A failed row has the mean, so that it adds to no effect more than to another.
 	effects := doe.Effects(p.rows, y)
 	if inSeconds && part == DataFlow {
 		for i := range effects {

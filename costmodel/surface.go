@@ -81,6 +81,8 @@ type surface struct {
 }
 
 // hyper are the logarithms of what the likelihood is maximized over.
+//
+// slope, signal and noise are logarithms of variances, length of lengths: hence the factor 2 in prior.
 type hyper struct {
 	slope, signal, noise float64   // b², s², σ²
 	length               []float64 // ℓ

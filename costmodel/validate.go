@@ -28,6 +28,7 @@ func (m *Model) without(p Part) (means, deviations []float64) {
 // of f, from 1.
 func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []float64) {
 	means, deviations = make([]float64, len(runs)), make([]float64, len(runs))
+	// A function may be fitted to part of the runs, and its surface knows only these.
 	serves := make([]int, len(runs)) // place among the runs that f is fitted to, from 1
 	for k, i := range f.runs {
 		serves[i] = k + 1
@@ -50,6 +51,7 @@ func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []f
 	for _, group := range groups {
 		var g *function
 		if fast == nil && len(groups) > 1 {
+			// Where no run is left for this function, g is nil and its predictions are NaN.
 			g, _ = fit(attrs, runs, f.form, func(k int) bool { return slices.Contains(group, k) })
 		}
 		for _, i := range group {
@@ -68,6 +70,8 @@ func leaveOut(attrs []attribute, runs []Run, f *function) (means, deviations []f
 
 // byAssignment returns the indices of runs, or of all if which is nil, in groups of
 // the same assignment, in the order of the first of each.
+//
+// Each index is in one group. Coordinates are compared exactly.
 func byAssignment(runs []Run, which []int) [][]int {
 	var groups [][]int
 	at := map[string]int{}
@@ -130,6 +134,7 @@ func (m *Model) validate() {
 			direct[i] = parts[Time][i]
 		}
 	}
+	// The cases are: no function of the total (0), nothing but that (1), and both.
 	if m.direct = 0; m.whole() {
 		if m.direct = 1; m.apart() {
 			// While there are few runs, the parts have three quarters of the weight:
@@ -143,6 +148,8 @@ func (m *Model) validate() {
 			}
 		}
 	}
+	// What is blended are predictions of each run without itself, so that error and spread are not those of
+	// runs that the model has seen.
 	blended := make([]float64, n)
 	m.residuals = make([]float64, n)
 	var ratio, square float64

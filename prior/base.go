@@ -17,28 +17,40 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
+// This file makes the knowledge base from the record. Whether what is known of a study is up
+// to date is told by two numbers of its summary, the time when it was made and how many trials
+// have ended, so that an unchanged record costs one query and no event is read.
+
 // An entry is what the knowledge base remembers of a study on record: enough to
 // say whether it serves another one, and how much they are alike.
+// An entry is written to index.json as it is: a change of its fields needs another
+// indexVersion. It is not changed once learn has returned it.
 type entry struct {
-	Name     string        `json:"name"`
-	Created  int64         `json:"created_ns"`
-	Told     int           `json:"told"` // trials in a final state
-	Program  string        `json:"program,omitempty"`
-	Space    int           `json:"space"` // index in the file's spaces
-	Params   []assay.Param `json:"-"`     // one slice for all studies of a space
-	Metric   string        `json:"metric"`
-	Maximize bool          `json:"maximize,omitempty"`
-	Unit     string        `json:"unit,omitempty"`
-	Print    []float32     `json:"print,omitempty"` // prune.Fingerprint, or nil
-	Flaw     string        `json:"flaw,omitempty"`  // why it serves nobody
+	Name string `json:"name"`
+	// Created is in nanoseconds since 1970. It tells a study from an earlier one of the same
+	// name.
+	Created int64 `json:"created_ns"`
+	Told    int   `json:"told"` // trials in a final state
+	// Program is as programOf has it.
+	Program string        `json:"program,omitempty"`
+	Space   int           `json:"space"` // index in the file's spaces
+	Params  []assay.Param `json:"-"`     // one slice for all studies of a space
+	// Metric, Maximize and Unit are the goal of the study.
+	Metric   string    `json:"metric"`
+	Maximize bool      `json:"maximize,omitempty"`
+	Unit     string    `json:"unit,omitempty"`
+	Print    []float32 `json:"print,omitempty"` // prune.Fingerprint, or nil
+	Flaw     string    `json:"flaw,omitempty"`  // why it serves nobody
 }
 
 // goal returns what a study must share.
+// It has no limits on other metrics: those are of each study alone.
 func (k *entry) goal() assay.Goal {
 	return assay.Goal{Metric: k.Metric, Maximize: k.Maximize, Unit: k.Unit}
 }
 
 // A Record is what a knowledge base is made from.
+// A store and its projection satisfy it together. Nothing is written to it.
 type Record interface {
 	Spec(ctx context.Context, study string) ([]byte, error)
 	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
@@ -49,14 +61,17 @@ type Record interface {
 // and the trials of each study in a directory. The events are the truth: what is
 // missing there, old or damaged is made again. It is not safe for concurrent use.
 type Base struct {
-	record  Record
-	dir     string // "" if nothing is kept
+	record Record
+	dir    string // "" if nothing is kept
+	// studies holds every study on record by its name, those with a flaw too.
 	studies map[string]*entry
-	spaces  [][]assay.Param
+	// spaces holds each list of parameters once. It only grows while the base is open.
+	spaces [][]assay.Param
 }
 
 // intern returns the number of a list of parameters, and the one slice that stands
 // for all equal lists.
+// The slice params belongs to the base from then on.
 func (kb *Base) intern(params []assay.Param) (int, []assay.Param) {
 	for i, s := range kb.spaces {
 		if sameParams(s, params) {
@@ -68,11 +83,14 @@ func (kb *Base) intern(params []assay.Param) (int, []assay.Param) {
 }
 
 // Dir returns where the knowledge base of a store in a file is kept.
+// It is a directory beside the store, which may be removed at any time.
 func Dir(store string) string { return store + ".knowledge" }
 
 // Open returns the knowledge base of a record, up to date. It is kept in a
 // directory, which need not exist; "" keeps nothing. That it cannot be kept is no
 // error: then the events are read again.
+// An error is one of reading the record. A study whose definition cannot be used is no error:
+// its entry has a flaw.
 func Open(ctx context.Context, r Record, dir string) (*Base, error) {
 	kb := &Base{record: r, dir: dir, studies: map[string]*entry{}}
 	old := kb.readIndex()
@@ -81,6 +99,8 @@ func Open(ctx context.Context, r Record, dir string) (*Base, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Withdrawn trials taught nothing. They are left out here as they are in Base.told, or
+		// the two numbers would never agree.
 		told := 0
 		for s, n := range sum.Counts {
 			if s.Final() && s != assay.Withdrawn {
@@ -116,12 +136,17 @@ func Open(ctx context.Context, r Record, dir string) (*Base, error) {
 }
 
 // learn reads a study from its events and keeps its trials.
+// An entry with a flaw has no trials in the cache, and is learned again only when the study
+// has grown. The error is one of reading the record; it matches fs.ErrNotExist if the study
+// was removed meanwhile.
 func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, error) {
 	k := &entry{Name: name, Created: created}
 	trials, err := kb.told(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	// The number is that of the trials that were read, which may be more than the summary
+	// counted: then the next Open reads the study only if it has grown still further.
 	k.Told = len(trials)
 	st, err := kb.definition(ctx, name)
 	if err != nil {
@@ -162,6 +187,8 @@ func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, 
 }
 
 // definition returns the definition of a study on record.
+// An error that matches fs.ErrNotExist means that there is no such study. Any other may also
+// be one of a definition that this version cannot read.
 func (kb *Base) definition(ctx context.Context, name string) (*config.Study, error) {
 	spec, err := kb.record.Spec(ctx, name)
 	if err != nil {
@@ -172,6 +199,8 @@ func (kb *Base) definition(ctx context.Context, name string) (*config.Study, err
 
 // programOf returns the name of the program that a study runs, "" for a table, and
 // the mode of a study that is tuned on line.
+// The directory is left out, so that one program in two places is the same. A shell line
+// counts as a whole.
 func programOf(st *config.Study) string {
 	switch {
 	case st.Mode() == config.ModeOnline:
@@ -185,6 +214,7 @@ func programOf(st *config.Study) string {
 }
 
 // told returns the trials of a study that ended by themselves, in the order of their ends.
+// Only what a study learns from is copied: neither measurements nor outputs are kept.
 func (kb *Base) told(ctx context.Context, name string) ([]assay.Trial, error) {
 	var trials []assay.Trial
 	for e, err := range kb.record.Events(ctx, name, 0) {
@@ -201,6 +231,9 @@ func (kb *Base) told(ctx context.Context, name string) ([]assay.Trial, error) {
 // trials returns the first n told trials of a study, and their digest. n < 0 stands
 // for all. It returns an error that matches fs.ErrNotExist if there is no such
 // study.
+// With fewer than n trials all are returned; the digest then shows that they are not those
+// that were asked for. The digest is the first 8 bytes of the SHA-256 of the encoded trials,
+// in hexadecimal.
 func (kb *Base) trials(ctx context.Context, name string, n int) ([]assay.Trial, string, error) {
 	k := kb.studies[name]
 	if k == nil {
@@ -223,6 +256,8 @@ func (kb *Base) trials(ctx context.Context, name string, n int) ([]assay.Trial, 
 
 // cached returns the trials that are kept beside the store, if they are whole and
 // up to date.
+// A number of trials other than that of the entry means a file of another moment: it is not
+// used.
 func (kb *Base) cached(k *entry) ([]assay.Trial, bool) {
 	if kb.dir == "" {
 		return nil, false
@@ -236,6 +271,7 @@ func (kb *Base) cached(k *entry) ([]assay.Trial, bool) {
 }
 
 // study returns an earlier study with its first n trials.
+// The errors are those of trials. The slice of parameters is shared and must not be changed.
 func (kb *Base) study(ctx context.Context, name string, n int) (prune.Study, string, error) {
 	trials, digest, err := kb.trials(ctx, name, n)
 	if err != nil {

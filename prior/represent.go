@@ -9,11 +9,19 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
+// This file measures how alike studies are by their fingerprints, without a look at their
+// trials, and chooses those that stand for the others. A fingerprint is what a study is taken
+// to measure at fixed points of its space (prune.Fingerprint), so that two of the same
+// parameters can be compared point by point.
+
 // representatives returns the names of at most n studies, chosen one by one such
 // that the mean over all studies of the correlation of the fingerprints with the
 // nearest chosen one grows most; those with most trials among equals. Studies with
 // other ranges have fingerprints at other points and are like nothing but
 // themselves. Cost: n times the square of their number.
+// The choice is greedy, which for such a gain (monotone and submodular) is at least 1-1/e of
+// the best (Nemhauser, Wolsey and Fisher 1978). The names come in the order of the choice;
+// with at most n studies they come as they were given. A similarity below 0 counts as none.
 func representatives(all []*entry, n int) []string {
 	var names []string
 	if len(all) <= n {
@@ -28,6 +36,7 @@ func representatives(all []*entry, n int) []string {
 	for i, k := range all {
 		unit[i] = standardized(k.Print)
 	}
+	// alike[i][j] is the correlation of the fingerprints of i and j, 1 for i itself.
 	alike := make([][]float32, len(all))
 	for i := range all {
 		alike[i] = make([]float32, len(all))
@@ -39,6 +48,7 @@ func representatives(all []*entry, n int) []string {
 		}
 		alike[i][i] = 1
 	}
+	// nearest[j] is how alike j is to the chosen one that is most like it.
 	nearest, chosen := make([]float32, len(all)), make([]bool, len(all))
 	// A gain never grows while others are chosen: bound[i] is that of i when it was
 	// computed last.
@@ -69,6 +79,8 @@ func representatives(all []*entry, n int) []string {
 }
 
 // standardized returns x with mean 0 and length 1; nil if it is constant.
+// The dot product of two such vectors is Pearson's correlation. A nil one is like nothing: its
+// dot product with any other is 0.
 func standardized(x []float32) []float32 {
 	var mean, square float64
 	for _, v := range x {
@@ -87,6 +99,8 @@ func standardized(x []float32) []float32 {
 	return u
 }
 
+// dot returns the sum of the products, or 0 if the lengths differ, as with a study that has no
+// fingerprint.
 func dot(a, b []float32) (sum float32) {
 	if len(a) != len(b) {
 		return 0
@@ -100,6 +114,8 @@ func dot(a, b []float32) (sum float32) {
 
 // sameParams reports whether fingerprints of studies of these parameters are at the
 // same points.
+// Slices that are the same need no comparison: intern makes that the usual case. The order of
+// the parameters counts.
 func sameParams(a, b []assay.Param) bool {
 	if len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) {
 		return true
@@ -112,6 +128,7 @@ func sameParams(a, b []assay.Param) bool {
 
 // printCorrelation estimates how alike two studies are; NaN if they have other
 // parameters.
+// It is also NaN without a fingerprint, and where stats.CrossCorrelation is.
 func printCorrelation(a, b *entry) float64 {
 	if !sameParams(a.Params, b.Params) || len(a.Print) == 0 || len(a.Print) != len(b.Print) {
 		return math.NaN()

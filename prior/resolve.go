@@ -13,8 +13,13 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
+// This file decides which earlier studies serve a new one, and finds them again when that one
+// is resumed. What was decided is stored as the name, the number of trials and the digest of
+// each: together they name a state of a study that may have grown since.
+
 // maxStudies is how many earlier studies serve one study: those that stand for all
 // others best, where there are more.
+// It bounds what a search spends on them.
 const maxStudies = 40
 
 // A Running is the study that earlier ones may serve.
@@ -29,6 +34,9 @@ type Running struct {
 // helps, and what cannot and why: a study goes on without. It is an error to ask for
 // a study that is not on record. A study that asks for none has neither studies nor
 // notes.
+// A study that was asked for by name and does not fit is a note, not an error, because the
+// search can do without. Of those that auto has refused, three at most are noted: nobody has
+// asked for them.
 func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStudy, notes []string, err error) {
 	asked := r.Study.Prior
 	if !asked.On() {
@@ -50,6 +58,7 @@ func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStu
 			refuse(name, k.Flaw)
 			continue
 		}
+		// The trials are those of the cache, as of Open, or else all on record by now.
 		s, digest, err := kb.study(ctx, name, -1)
 		if err != nil {
 			return nil, nil, err
@@ -67,6 +76,7 @@ func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStu
 }
 
 // say says which studies serve and which of those asked for do not.
+// The refused come first; the last note is always what helps.
 func say(found []config.PriorStudy, refused []string) (notes []string) {
 	for _, why := range refused {
 		notes = append(notes, "not used: "+why)
@@ -84,6 +94,9 @@ func say(found []config.PriorStudy, refused []string) (notes []string) {
 // candidates returns the names of the studies that auto takes: those with the same
 // parameters by name and kind and the same objective, of the same program or of a
 // table.
+// The ranges may differ: prune.Match decides later about them. An empty program stands for a
+// recorded table, which may be of any program. The studies are looked at in the order of their
+// names, so that equal records give equal choices.
 func (kb *Base) candidates(r Running) []string {
 	program := programOf(r.Study)
 	var fit []*entry
@@ -106,6 +119,8 @@ func (kb *Base) candidates(r Running) []string {
 
 // Studies returns earlier studies as they were when they were resolved. It returns
 // an error if one of them is gone, or is another one now.
+// The first n trials of a study never change, since a record only grows. A digest that differs
+// therefore means that the study was removed, and another one made under its name.
 func (kb *Base) Studies(ctx context.Context, resolved []config.PriorStudy) ([]prune.Study, error) {
 	var studies []prune.Study
 	for _, r := range resolved {

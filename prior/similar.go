@@ -13,12 +13,19 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
+// This file ranks studies for people (assay study similar). The nearest by their fingerprints
+// are compared trial by trial, the others by the fingerprints alone: reading the trials of all
+// would take too long with a large record.
+
+// Both bound the time of one ranking.
 const (
 	comparedTrials  = 200 // of the study that others are compared with
 	comparedStudies = 20  // that are compared trial by trial
 )
 
 // A Similar is another study beside one of them: one line of `assay study similar --json`: a contract.
+// Points is at how many configurations the two were compared. Trials is how many the other
+// study has. A correlation is in [-1, 1].
 type Similar struct {
 	Study       string   `json:"study"`
 	Correlation *float64 `json:"correlation"` // null if there is none
@@ -31,6 +38,9 @@ type Similar struct {
 // Similar ranks the other studies by how alike they are to the one of that name, the
 // most alike first, those without a correlation last. It returns an error that matches
 // fs.ErrNotExist if there is no such study.
+// A study with a flaw is listed with its reason, last, and is no error. The flaw of the study
+// itself is one, of the class usage. Equal correlations keep the order in which the studies
+// were looked at.
 func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	self := kb.studies[name]
 	if self == nil {
@@ -62,6 +72,7 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	// Studies with other ranges have no estimate and are compared in any case.
 	estimate := map[*entry]float64{}
 	for _, k := range order {
+		// It is above any correlation, so that these come first.
 		estimate[k] = 2
 		if r := printCorrelation(self, k); !math.IsNaN(r) {
 			estimate[k] = r
@@ -107,6 +118,7 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	return all, nil
 }
 
+// orLess orders a missing correlation behind all others.
 func orLess(r *float64) float64 {
 	if r == nil {
 		return math.Inf(-1)
@@ -114,6 +126,7 @@ func orLess(r *float64) float64 {
 	return *r
 }
 
+// JSON has no NaN: a correlation that does not exist is null.
 func finiteOrNil(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
@@ -122,6 +135,9 @@ func finiteOrNil(x float64) *float64 {
 }
 
 // spreadOf returns n trials in even steps, or all if there are no more.
+// The first is among them. Even steps cover the whole study, whose first trials are a
+// searcher's initial design and its last are near the best. The result may be the slice
+// itself, and is not to be changed.
 func spreadOf(trials []assay.Trial, n int) []assay.Trial {
 	if len(trials) <= n {
 		return trials

@@ -13,6 +13,8 @@ import (
 )
 
 const (
+	// The first two bound the cost of a proposal: each source has a forest, and the forest of residuals is
+	// fitted anew after each trial.
 	blended     = 8  // sources that a blend uses at most
 	blendTrees  = 30 // of its forests
 	leastTrials = 3  // of the running study for a blend
@@ -29,6 +31,9 @@ const (
 // they are weighed. The penalty is that of four with the least squared error where
 // each trial is predicted from the others. A forest of the residuals in x and m adds
 // what the running study has of its own.
+//
+// A blend is of the trials at the time it was made and never changes. sources, w and a row of z_j are in
+// the same order, the most similar study first.
 type blend struct {
 	sources []*source
 	w       []float64
@@ -41,6 +46,8 @@ type blend struct {
 // newBlend fits a blend of the most similar studies. It is nil if there are too few trials, if
 // they are all equal, or if no study serves. Cost: a forest for each source that is used for
 // the first time, and one of the trials.
+//
+// The forest of the residuals has one feature more than the space: m(x), the last one of each row.
 func newBlend(b *base, seed uint64) *blend {
 	y := b.outcomes()
 	if len(y) < leastTrials || slices.Min(y) == slices.Max(y) {
@@ -63,6 +70,7 @@ func newBlend(b *base, seed uint64) *blend {
 	d := assay.Data{}
 	for i, t := range b.trials {
 		mean := m.mean(rows[i])
+		// The row is a fresh slice of encode, so that append cannot touch another one.
 		d.X = append(d.X, append(m.encode(t.Config), mean))
 		d.Y = append(d.Y, y[i]-mean)
 	}
@@ -76,12 +84,16 @@ func newBlend(b *base, seed uint64) *blend {
 
 // nearest returns the indices of the n sources with the greatest correlation with outcomes y.
 // Those without a correlation come last: they are known too little to be left out.
+//
+// It needs at, which a base that compares surrogates with surrogates does not fill: a blend is of a base
+// without a pair.
 func (b *base) nearest(y []float64, n int) []int {
 	r := make([]float64, len(b.sources))
 	order := make([]int, len(b.sources))
 	for i := range order {
 		order[i] = i
 		if r[i] = stats.CrossCorrelation(y, b.at[i]); math.IsNaN(r[i]) {
+			// Less than any correlation.
 			r[i] = -2
 		}
 	}
@@ -119,6 +131,8 @@ func (m *blend) fit(rows [][]float64, y []float64) {
 	}
 	prior := slices.Repeat([]float64{sd / float64(len(m.sources))}, len(m.sources))
 	least := math.Inf(1)
+	// The rows are standardized, so that a penalty is worth about as many trials: from next to none to more
+	// than most studies have.
 	for _, penalty := range []float64{0.3, 3, 30, 300} {
 		w, a, left := ridge(rows, y, prior, penalty)
 		var loss float64
@@ -135,6 +149,9 @@ func (m *blend) fit(rows [][]float64, y []float64) {
 
 // ridge minimizes Σ(y_i - a - Σ_j w_j·z_ij)² + penalty·Σ(w_j - prior_j)², and returns what it
 // predicts for each example from the others: y_i - e_i/(1 - h_i), with h_i the leverage.
+//
+// If the system cannot be solved, the weights are the prior's and the leverage is that of the intercept
+// alone. left has one value for each of y.
 func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, a float64, left []float64) {
 	n, d := len(rows), len(prior)
 	centre := make([]float64, d)
@@ -189,10 +206,12 @@ func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, 
 			fit += w[j] * row[j]
 			z.SetVec(j, row[j]-centre[j])
 		}
+		// The intercept is fitted by the mean, which is 1/n of the leverage.
 		leverage := 1 / float64(n)
 		if positive && chol.SolveVecTo(h, z) == nil {
 			leverage += mat.Dot(z, h)
 		}
+		// A leverage of 1 says that the example determines its own fit: the floor keeps the quotient finite.
 		left[i] = y[i] - (y[i]-fit)/max(1-leverage, 1e-3)
 	}
 	return w, a, left
@@ -203,6 +222,7 @@ func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, 
 func (m *blend) predict(features, rows [][]float64, out []assay.Prediction) {
 	X := make([][]float64, len(rows))
 	for i, row := range rows {
+		// Clip makes append copy: the features may be shared with the table of a Transfer.
 		X[i] = append(slices.Clip(features[i]), m.mean(row))
 	}
 	assay.PredictAll(m.own, X, out)
@@ -213,6 +233,8 @@ func (m *blend) predict(features, rows [][]float64, out []assay.Prediction) {
 
 // standard returns the standardized surrogate at c: exact where there are trials,
 // that of a forest elsewhere.
+//
+// sd is never 0 after smooth, so that 0 is the mark that it was not called.
 func (s *source) standard(c assay.Config) float64 {
 	if s.sd == 0 {
 		s.smooth()
@@ -227,6 +249,7 @@ func (s *source) standard(c assay.Config) float64 {
 // smooth fits what standard needs: a forest of the study, and the mean and standard deviation
 // of its outcomes.
 func (s *source) smooth() {
+	// The seed is always the zero one: a source may serve several searches, which are to see the same.
 	f, err := model.Forest{Trees: blendTrees}.Fit(s.examples())
 	if err != nil {
 		panic(err) // exact examples of finite features and outcomes always fit

@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// With the three witnesses that a removal takes, a study of some hundred trials can judge
+	// values of that number and no more.
 	maxValues = 32 // of a parameter that is cut value by value
 	bins      = 16 // of any other, equally wide on its search scale
 )
@@ -27,6 +29,8 @@ type cells struct {
 
 // newCells returns the cells of a parameter. Levels of a category are never binned: there is
 // no order to bin them in.
+//
+// Where values are not binned, number has each of them, and n is their count.
 func newCells(p assay.Param) cells {
 	c := cells{param: p}
 	n := p.Count()
@@ -50,6 +54,7 @@ func (c *cells) of(x float64) int {
 		}
 		return c.number[c.param.Snap(x)]
 	}
+	// The greatest value has the unit coordinate 1 and belongs to the last bin.
 	return min(max(int(c.param.ToUnit(x)*bins), 0), bins-1)
 }
 
@@ -89,6 +94,8 @@ func (c *cells) bounds(first, last int) (lo, hi float64) {
 		i := sort.Search(int(min(n, math.MaxInt)), func(i int) bool { return c.of(p.At(int64(i))) >= bin })
 		return int64(i)
 	}
+	// A bin without a value has to < from. It is then named by the first value beyond it, or by the
+	// greatest of all if there is none.
 	from, to := at(first), at(last+1)-1
 	return p.At(min(from, n-1)), p.At(max(to, min(from, n-1)))
 }
@@ -98,11 +105,14 @@ const still = -1
 
 // A limit is what is cut from a space: by parameter and cell, the index of the source that did
 // it, or still. A configuration is cut if one of its values is.
+//
+// A cell keeps the mark of the source that cut it first until it is given back.
 type limit struct {
 	cells []cells
 	by    [][]int
 }
 
+// newLimit returns the limit that cuts nothing.
 func newLimit(space *assay.Space) *limit {
 	l := &limit{}
 	for _, p := range space.Params {
@@ -115,7 +125,11 @@ func newLimit(space *assay.Space) *limit {
 
 // keep returns the predicate of what is left, or nil if nothing is cut. Later
 // changes of l do not touch it.
+//
+// The predicate may be kept by a searcher for as long as it likes. Its cost is a look-up for each
+// parameter that is cut, and nothing for the others. It shares the cells, which never change.
 func (l *limit) keep() func(assay.Config) bool {
+	// A part is what is gone of one parameter.
 	type part struct {
 		at   int
 		cell *cells

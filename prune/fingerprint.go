@@ -23,6 +23,8 @@ func Fingerprint(s Study) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The seed is part of the meaning of a fingerprint: with another one, stored fingerprints could not be
+	// compared with new ones.
 	rng := rand.New(rand.NewPCG(64, 0))
 	out := make([]float64, FingerprintPoints)
 	for i := range out {

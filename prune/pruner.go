@@ -40,6 +40,7 @@ type Options struct {
 type Kept struct{ Param, Value string }
 
 const (
+	// The defaults of Options.Threshold and Options.Least.
 	leastCorrelation = 0.5
 	leastWitnesses   = 3
 )
@@ -174,6 +175,7 @@ func (p *Pruner) Ask(n int) ([]assay.Proposal, error) {
 	}
 	ps, err := p.inner.Ask(n)
 	if errors.Is(err, assay.ErrDone) && !p.free && p.opts.Rule != Published && p.limit.keep() != nil {
+		// free comes before the second Ask, so that this happens once at most.
 		p.free = true
 		p.restore(func(int, int) bool { return true }, "nothing is left to propose in the smaller space")
 		p.narrow(nil)
@@ -191,6 +193,8 @@ func (p *Pruner) Tell(trials ...assay.Trial) error {
 		return err
 	}
 	for _, t := range trials {
+		// What was asked counts, whatever the trial says. inner has accepted the trials, so that each
+		// was outstanding here too.
 		t.Config = p.asked.Take(t.ID)
 		p.base.learn(t)
 	}
@@ -207,6 +211,7 @@ func (p *Pruner) Observe(trials ...assay.Trial) error {
 			return fmt.Errorf("an observed trial has %d coordinates for %d parameters", len(t.Config), p.base.space.Dim())
 		}
 	}
+	// inner comes first: if it refuses the trials, the base has not learned them either.
 	if o, ok := assay.As[assay.Observer](p.inner); ok {
 		if err := o.Observe(trials...); err != nil {
 			return err
@@ -338,6 +343,9 @@ func (p *Pruner) alphaOf(at int) (alpha float64, note string) {
 	return p.alpha[at], s.note
 }
 
+// record adds a Cut of a set of cells of one parameter, in ascending order, for the source at. It is
+// called after limit has changed. The correlation in it is that of now, which for a return is not the
+// one of the removal.
 func (p *Pruner) record(param int, set []int, at int, why string, restored bool) {
 	s := p.base.sources[at]
 	r, _ := p.base.correlation(at)

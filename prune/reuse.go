@@ -24,6 +24,7 @@ func NewReuse(inner assay.Searcher, k *Knowledge, after int) *Transfer {
 // reuse returns the best configuration of the most similar study, nil if it is
 // too early or it was proposed.
 func (t *Transfer) reuse() assay.Config {
+	// ended counts failed and censored trials too, which a correlation may lack: mostSimilar decides.
 	if t.ended < t.after {
 		return nil
 	}

@@ -83,6 +83,7 @@ type base struct {
 	pair *pair // compares surrogates; nil for the trials with the earlier surrogates there
 }
 
+// newBase returns the base before the first trial. The sources are those of k and are not copied.
 func newBase(k *Knowledge, s Surrogate) *base {
 	b := &base{space: k.space, sources: k.sources, at: make([][]float64, len(k.sources))}
 	if s != NoSurrogate {
@@ -118,6 +119,7 @@ func (b *base) learn(trials ...assay.Trial) {
 // nil if none ran to the end. The scale is that of the running study: NCC does not see a
 // difference of factor between the studies.
 func (b *base) outcomes() []float64 {
+	// It is computed anew for each call: a new worst or a first negative value changes all of them.
 	values := finishedValues(b.trials)
 	if len(values) == 0 {
 		return nil
@@ -153,6 +155,7 @@ func (b *base) correlation(i int) (r float64, points int) {
 func (b *base) mostSimilar() (at int, r float64) {
 	at, r = -1, math.NaN()
 	for i := range b.sources {
+		// A comparison with NaN is false, so that the first defined one is let in by the second condition.
 		if c, _ := b.correlation(i); c > r || at < 0 && !math.IsNaN(c) {
 			at, r = i, c
 		}
@@ -163,6 +166,8 @@ func (b *base) mostSimilar() (at int, r float64) {
 // surely reports whether a correlation of n points is positive, at the one-sided level of 0.05
 // by Fisher's z: atanh r has a standard error of 1/√(n-3), and 1.645 of them is the normal
 // quantile. The paper has the threshold alone, which three points reach by chance too often.
+//
+// min keeps atanh from NaN where rounding makes r greater than 1.
 func surely(r float64, n int) bool {
 	return n > 3 && math.Atanh(min(r, 1))-1.645/math.Sqrt(float64(n-3)) > 0
 }

@@ -12,6 +12,9 @@ import (
 
 // A Study is an earlier study. Its trials are in a final state and have one
 // coordinate for each parameter; those of relations and lists do not matter.
+//
+// The coordinates of the trials are not copied where nothing has to be translated: the caller does not
+// change them while a [Knowledge] of the study is in use.
 type Study struct {
 	Name   string
 	Params []assay.Param
@@ -27,6 +30,7 @@ type Knowledge struct {
 	sources []*source
 	refused []Similarity // those that do not serve
 
+	// By kind of surrogate, and nil before the first. The searchers of one Knowledge share them.
 	compared map[Surrogate]*comparison
 }
 
@@ -47,6 +51,9 @@ func NewKnowledge(space *assay.Space, goal assay.Goal, studies []Study) *Knowled
 
 // Among returns the part of the knowledge that is in the studies of those names,
 // in their order. Names that are not there are ignored.
+//
+// The sources are shared with k, and so is what was computed of them: the two are not used at the same
+// time. The studies that do not serve are left behind. A name that is given twice counts twice.
 func (k *Knowledge) Among(names ...string) *Knowledge {
 	some := &Knowledge{space: k.space}
 	for _, name := range names {
@@ -106,6 +113,10 @@ type source struct {
 // other parameters, or no two finished trials of different outcomes in the common part of the
 // ranges. Trials that have not ended, or with a value that is no number, are left out. Cost:
 // its trials times the parameters.
+//
+// The objective is compared first, since it costs nothing, and the parameters before the trials, since
+// without a translation no trial can be read. A nil error promises two finished trials of different
+// values, which fit and examples rely on.
 func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	bad := func(format string, args ...any) (*source, error) {
 		return nil, fmt.Errorf(format, args...)
@@ -141,6 +152,8 @@ func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 			src.trials = append(src.trials, trial)
 		}
 	}
+	// finished counts trials outside of the common ranges too, so that the error tells apart a study that
+	// never ran to the end and one that ran elsewhere.
 	if finished == 0 {
 		return bad("none of its %d trials ran to the end", len(s.Trials))
 	}
@@ -179,6 +192,7 @@ func finishedValues(trials []assay.Trial) []float64 {
 // fit sets what is known at once.
 func (s *source) fit(values []float64) {
 	s.scale = newScale(values)
+	// There is a best one: values are those of the same trials, and not empty.
 	s.best, _ = assay.Best(s.trials)
 	s.worst = slices.Max(values)
 }
@@ -193,6 +207,7 @@ func (s *source) fit(values []float64) {
 //
 // exact is made with it: the mean outcome of each configuration.
 func (s *source) examples() assay.Data {
+	// exact is the mark that data was made, too. It is set last.
 	if s.exact != nil {
 		return s.data
 	}
@@ -213,6 +228,7 @@ func (s *source) examples() assay.Data {
 		s.data.X = append(s.data.X, s.space.Encode(t.Config))
 		s.data.Y = append(s.data.Y, y)
 	}
+	// data keeps the repetitions one by one, as a regression wants them. Only exact is averaged.
 	for k := range sum {
 		sum[k] /= n[k]
 	}
@@ -271,6 +287,8 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 		if q.Unit != p.Unit && q.Unit != "" && p.Unit != "" {
 			return nil, fmt.Errorf("its parameter %s is in %s, not in %s", p.Name, q.Unit, p.Unit)
 		}
+		// If the lengths differ, same is false already and to[i] is not looked at. Units are of no interest
+		// here: they are equal, or one of them is not given.
 		t.same = t.same && to[i].Name == p.Name && q.Lo == p.Lo && q.Hi == p.Hi && q.Step == p.Step &&
 			slices.Equal(q.Levels, p.Levels)
 		levels := map[float64]float64{}
@@ -281,6 +299,7 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 		}
 		t.from, t.column, t.level = append(t.from, q), append(t.column, i), append(t.level, levels)
 	}
+	// Each of to is in from by now. As names are unique, from has another one only if it is longer.
 	if len(from) > len(to) {
 		for _, q := range from {
 			if !slices.ContainsFunc(to, func(p assay.Param) bool { return p.Name == q.Name }) {
@@ -297,6 +316,7 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 func (t *translation) config(c assay.Config) (assay.Config, bool) {
 	if t.same {
 		for i, x := range c {
+			// The comparison is written so that NaN is outside. A number between the steps stays as it is.
 			if p := &t.to[i]; !p.Numeric() && !p.Contains(x) || p.Numeric() && !(x >= p.Lo && x <= p.Hi) {
 				return nil, false
 			}
@@ -319,6 +339,7 @@ func (t *translation) config(c assay.Config) (assay.Config, bool) {
 		}
 		out[i] = x
 		if p.Count() > 0 {
+			// The earlier study may have had another step.
 			out[i] = p.Snap(x)
 		}
 	}
@@ -331,8 +352,11 @@ func (t *translation) config(c assay.Config) (assay.Config, bool) {
 type scale int8
 
 const (
+	// The outcomes are of both signs, or one is 0.
 	identity scale = iota
+	// All outcomes are positive, as run times are.
 	logarithm
+	// All outcomes are negative, as throughputs with their sign changed are.
 	mirror
 )
 

@@ -35,6 +35,9 @@ const (
 const commonPoints = 1000
 
 // surrogates is the table of surrogates.
+//
+// Its order is that of the constants. The names are what [ParseSurrogate] reads, so that they
+// do not change.
 var surrogates = [...]struct {
 	name string
 	make assay.Learner
@@ -83,6 +86,7 @@ func (s Surrogate) at(space *assay.Space, trials []assay.Trial, points []assay.C
 	if len(values) == 0 {
 		return nil
 	}
+	// Unlike [source.examples] this stays on the scale of the values, as the paper does.
 	worst := slices.Max(values)
 	var d assay.Data
 	sum, n := map[string]float64{}, map[string]float64{}
@@ -116,6 +120,9 @@ func (s Surrogate) at(space *assay.Space, trials []assay.Trial, points []assay.C
 
 // A comparison is where surrogates are compared, and the values of those that are
 // known. It belongs to a [Knowledge], whose searchers share it.
+//
+// points and codes have the same length and never change. values grows by one entry for each study and
+// is the reason why a Knowledge is not safe for concurrent use.
 type comparison struct {
 	points []assay.Config
 	codes  [][]float64
@@ -128,6 +135,8 @@ func newComparison(space *assay.Space) *comparison {
 	if space.Indexed() && space.Size().N <= commonPoints {
 		c.points = slices.Collect(space.All())
 	} else {
+		// The seed is fixed, so that a search that is taken up again compares at the same points. If relations
+		// make Draw give up, there are fewer points.
 		rng := rand.New(rand.NewPCG(commonPoints, 0))
 		for range commonPoints {
 			if p, ok := space.Draw(rng); ok {
@@ -145,6 +154,7 @@ func newComparison(space *assay.Space) *comparison {
 func (c *comparison) of(s Surrogate, src *source) []float64 {
 	v, ok := c.values[src]
 	if !ok {
+		// A nil result is kept too, so that a fit that fails is not tried again.
 		v = s.at(src.space, src.trials, c.points, c.codes)
 		c.values[src] = v
 	}
@@ -152,6 +162,8 @@ func (c *comparison) of(s Surrogate, src *source) []float64 {
 }
 
 // A pair compares the running study with earlier ones by two surrogates.
+//
+// The trials of a base only grow, so that their number tells whether now is up to date.
 type pair struct {
 	kind   Surrogate
 	common *comparison
@@ -178,6 +190,8 @@ func (p *pair) correlation(b *base, src *source) float64 {
 
 // comparison returns the common points for a surrogate, made when they are needed
 // first.
+//
+// The values in it depend on the kind of surrogate, so that each kind has its own.
 func (k *Knowledge) comparison(s Surrogate) *comparison {
 	if k.compared == nil {
 		k.compared = map[Surrogate]*comparison{}

@@ -21,6 +21,8 @@ type TransferOptions struct {
 }
 
 const (
+	// maxTable bounds the memory of table and codes, and draws the cost of a turn in a space
+	// without a table.
 	firstProposals = 3
 	maxTable       = 20_000 // configurations that are all candidates
 	topOfSource    = 20     // candidates that each source offers elsewhere
@@ -61,6 +63,8 @@ type Transfer struct {
 
 // asked is an outstanding proposal; inner is the ID that the inner searcher gave
 // it, 0 if it is ours.
+//
+// The configuration is kept because that of a trial that is told need not be trusted.
 type asked struct {
 	config assay.Config
 	inner  int64
@@ -132,6 +136,7 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 		panic(fmt.Sprintf("prune: ask for %d proposals", n))
 	}
 	if len(t.recalled) > 0 {
+		// The proposals before the next memo have none. They are computed, and no more of them than there were.
 		before := t.recalled[0].After - t.asked.Last()
 		if before <= 0 {
 			return t.repeat(n)
@@ -146,6 +151,7 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 			call.Ours = append(call.Ours, c)
 			continue
 		}
+		// inner is asked for one at a time, since whose turn it is changes with each proposal.
 		more, err := t.inner.Ask(1)
 		if err != nil && len(ps) == 0 {
 			return nil, err
@@ -164,6 +170,8 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 
 // propose makes a proposal of ours if inner is 0, and else passes on the one that inner gave
 // that ID.
+//
+// IDs of inner start at 1, so that 0 is free as the mark of ours.
 func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	t.visited[c.Key()] = true
 	if inner == 0 {
@@ -207,6 +215,7 @@ func (t *Transfer) trust() float64 {
 	if t.model == nil || n <= 3 {
 		return -1
 	}
+	// Atanh r has the standard error 1/√(n-3) (Fisher 1921).
 	return math.Tanh(math.Atanh(t.model.skill) - 1/math.Sqrt(float64(n-3)))
 }
 
@@ -218,9 +227,11 @@ func (t *Transfer) ours() bool {
 	if t.trust() >= 0.4 {
 		period = 2
 	}
+	// The share halves with each, and min keeps one turn in 16: the study may still turn out to be similar.
 	for range t.idle / patience {
 		period = min(2*period, 16)
 	}
+	// theirs counts inner's since the last of ours, so that this one is the period-th.
 	return t.theirs+1 >= period
 }
 
@@ -240,6 +251,7 @@ func (t *Transfer) portfolio() assay.Config {
 			best, left, least = c, loss, sum
 		}
 	}
+	// It is noted before the proposal is made: propound is followed by propose at once.
 	if best != nil {
 		t.spread = left
 	}
@@ -261,6 +273,7 @@ func (t *Transfer) left(c assay.Config) []float64 {
 // of 0, of a study in which half of the trials are best, is replaced by a tiny one.
 func (s *source) loss(c assay.Config) float64 {
 	best := s.scale.forward(s.best.Value)
+	// The unit does not depend on the running study and is kept with the source.
 	if s.unit == 0 {
 		s.unit = max(stats.Median(s.examples().Y)-best, 1e-9*math.Abs(best), math.SmallestNonzeroFloat64)
 	}
@@ -269,6 +282,9 @@ func (s *source) loss(c assay.Config) float64 {
 
 // offers returns the best configurations of every source that are in the space and
 // not visited.
+//
+// seen is by all sources together, n by each: a configuration that two offer counts for both, and is
+// returned once, with the first.
 func (t *Transfer) offers() []assay.Config {
 	seen := map[string]bool{}
 	var out []assay.Config
@@ -323,6 +339,7 @@ func (t *Transfer) candidates() (cs []assay.Config, features, rows [][]float64) 
 		}
 		return cs, features, rows
 	}
+	// A source is the key of its rows: the sources of a blend change as other studies become more similar.
 	if t.codes == nil {
 		for _, c := range t.table {
 			t.codes = append(t.codes, t.base.space.Encode(c))
@@ -389,6 +406,8 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 		return err
 	}
 	for i, trial := range trials {
+		// If inner refuses a trial, the trials before it have been learned and the ledger has settled all: the
+		// search cannot go on after such an error.
 		a := about[i]
 		trial.Config = a.config
 		if a.inner > 0 {
@@ -400,6 +419,7 @@ func (t *Transfer) Tell(trials ...assay.Trial) error {
 			if err := t.show(trial); err != nil {
 				return err
 			}
+			// Compared before learn makes this trial the best one itself.
 			if trial.State == assay.Done && (!t.base.found || trial.Value < t.base.best.Value) {
 				t.idle = 0
 			} else {
@@ -435,6 +455,8 @@ func (t *Transfer) show(trials ...assay.Trial) error {
 }
 
 // learn adds a trial to what the model is made of, which is made anew at our next turn.
+//
+// It is called for trials of ours, of inner's and observed ones alike: ended is what a memo counts by.
 func (t *Transfer) learn(trial assay.Trial) {
 	t.base.learn(trial)
 	t.ended++

@@ -7,9 +7,17 @@ import (
 	"github.com/assay-run/assay"
 )
 
+// A memo is written so that a search which is taken up again need not fit its blends and forests once more:
+// it says which configurations were ours. Which ones are inner's follows from inner, which makes its
+// proposals again, from its own memo if it has one.
+//
+// transferVersion grows with each change that an older reader would misread.
 const transferVersion = 1 // of the form of a memo
 
 // A transferMemo is what [Transfer.Memo] says of some calls of Ask.
+//
+// Memos of one study are in the order of their proposals and do not overlap. Between two of them
+// there may be proposals without a memo, which are computed again.
 type transferMemo struct {
 	Version int            `json:"v"`
 	Of      string         `json:"of"`
@@ -19,6 +27,9 @@ type transferMemo struct {
 }
 
 // A transferCall is a call of Ask that returned proposals.
+//
+// Ended orders the call among the results: repeated before as many trials were told, inner would be asked in
+// another state than the first time.
 type transferCall struct {
 	Ended int            `json:"ended"` // trials that were known before
 	Ours  []assay.Config `json:"ours"`  // by proposal; nil where it is inner's
@@ -33,6 +44,9 @@ func (m *transferMemo) size() (n int64) {
 }
 
 // fingerprint says what the memos of a Transfer belong to.
+//
+// It is text and no hash, so that the error of a memo that does not fit can show both. The number of
+// studies stands for the studies: configurations that others would have proposed are still valid.
 func (t *Transfer) fingerprint() string {
 	return fmt.Sprintf("transfer of %d studies, %d parameters, %d first, after %d, seed %d",
 		len(t.base.sources), t.base.space.Dim(), t.opts.First, t.after, t.opts.Seed)
@@ -40,11 +54,15 @@ func (t *Transfer) fingerprint() string {
 
 // Memo implements [assay.Resumer]. With its own proposals it has the memo of inner, if
 // that is a Resumer.
+//
+// What is returned is forgotten here: the next memo begins after it. A memo that is lost costs the
+// computing time of its proposals and nothing else.
 func (t *Transfer) Memo() []byte {
 	if len(t.fresh) == 0 {
 		return nil
 	}
 	m := transferMemo{Version: transferVersion, Of: t.fingerprint(), Calls: t.fresh}
+	// fresh has the latest proposals without a gap: repeat drops it when it makes proposals of its own.
 	m.After = t.asked.Last() - m.size()
 	if r, ok := assay.As[assay.Resumer](t.inner); ok {
 		m.Inner = r.Memo()
@@ -58,6 +76,9 @@ func (t *Transfer) Memo() []byte {
 }
 
 // Recall implements [assay.Resumer].
+//
+// After an error of a memo of ours nothing is recalled, neither here nor by inner: all are decoded before
+// inner is told. After an error of inner's nothing is recalled here.
 func (t *Transfer) Recall(memos [][]byte) error {
 	if t.asked.Last() > 0 || len(t.recalled) > 0 {
 		return fmt.Errorf("memos come before all proposals, and once")
@@ -90,6 +111,9 @@ func (t *Transfer) Recall(memos [][]byte) error {
 	return nil
 }
 
+// decode reads a memo and checks what repeat relies on: the version, the fingerprint, at least one
+// proposal in each call, and configurations of the space. The bound 1<<53 keeps sums of After far from an
+// overflow, and is where float64 readers of the JSON lose count.
 func (t *Transfer) decode(data []byte) (m transferMemo, err error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, err
@@ -119,6 +143,12 @@ func (t *Transfer) decode(data []byte) (m transferMemo, err error) {
 }
 
 // repeat makes at most n proposals of the first call that is recalled once more.
+//
+// It changes the first memo in place as far as it has come, so that a call of ten proposals may be
+// repeated by ten calls of one.
+//
+// An error leaves the proposals that were made by this call outstanding. The search cannot go on then: the
+// record is not that of this searcher.
 func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
 	m := &t.recalled[0]
 	call := &m.Calls[0]

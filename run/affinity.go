@@ -13,12 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file keeps runs apart on the processors: sched_setaffinity(2) works per thread, and a
+// child inherits the mask of the thread that forks it. No cgroup controller is needed, and a
+// run that sets its own mask escapes.
+
 // pinFrom is how many processors there must be to give the tool its own: one of
 // fewer than four is too much to take away from the runs.
 const pinFrom = 4
 
 // A cpuSet hands out the processors of the machine to runs.
 type cpuSet struct {
+	// all, runs and tool are not changed after newCPUs. They may share an array.
 	all  []int // that this process may use, ascending
 	runs []int // those for runs
 	tool []int // those for the threads of the tool; nil if they are not pinned
@@ -29,6 +34,7 @@ type cpuSet struct {
 
 // newCPUSet returns the processors of this process. If pin, the last of them
 // becomes the tool's, if there are enough.
+// An error while threads are moved may leave some of them moved.
 func newCPUSet(pin bool) (*cpuSet, error) {
 	var mask unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &mask); err != nil {
@@ -44,6 +50,7 @@ func newCPUSet(pin bool) (*cpuSet, error) {
 }
 
 // newCPUs divides the given processors.
+// The slices of the result share the array of all.
 func newCPUs(all []int, pin bool) *cpuSet {
 	c := &cpuSet{all: all, runs: all, used: map[int]int{}}
 	if n := len(all); pin && n >= pinFrom {
@@ -52,6 +59,7 @@ func newCPUs(all []int, pin bool) *cpuSet {
 	return c
 }
 
+// cpusOf returns the processors of a mask, ascending.
 func cpusOf(mask *unix.CPUSet) []int {
 	var cpus []int
 	for i := range len(mask) * strconv.IntSize {
@@ -62,6 +70,7 @@ func cpusOf(mask *unix.CPUSet) []int {
 	return cpus
 }
 
+// maskOf is the inverse of cpusOf.
 func maskOf(cpus []int) *unix.CPUSet {
 	var mask unix.CPUSet
 	for _, c := range cpus {
@@ -72,6 +81,7 @@ func maskOf(cpus []int) *unix.CPUSet {
 
 // setThreads moves every thread of this process. Threads that are made later
 // inherit from the one that makes them, so it looks again until it finds none.
+// A thread that ended meanwhile (ESRCH) is no error.
 func setThreads(cpus []int) error {
 	mask, done := maskOf(cpus), map[string]bool{}
 	for found := true; found; {
@@ -103,6 +113,8 @@ func (c *cpuSet) pinned() []int {
 }
 
 // restore gives all processors back to the threads of this process.
+// The mask becomes that which this process had when the set was made. Close calls it, when no
+// run is under way.
 func (c *cpuSet) restore() error {
 	if c.tool == nil {
 		return nil
@@ -114,6 +126,8 @@ func (c *cpuSet) restore() error {
 // that parallel runs share none as long as there are enough. For n = 0 it
 // returns nil: the run has all of them. It is an error if n is not a whole
 // number, or more than there are.
+// Sharing is no error: with more runs than processors, a processor is given to several. The
+// caller owns the slice and returns it with give.
 func (c *cpuSet) take(n float64) ([]int, error) {
 	if n == 0 {
 		return nil, nil
@@ -136,6 +150,7 @@ func (c *cpuSet) take(n float64) ([]int, error) {
 }
 
 // give ends the reservation of take.
+// It takes nil, which take returns for a run without a reservation.
 func (c *cpuSet) give(cpus []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,6 +161,9 @@ func (c *cpuSet) give(cpus []int) {
 
 // enter moves the calling thread, and with it the process that it forks, to the
 // processors of a run. Call undo on the same goroutine.
+// If the mask cannot be set, the run starts on the processors of this thread: affinity makes
+// figures steadier, and is no condition of a run. Between enter and undo the goroutine is
+// locked to its thread, so that the fork happens on the thread that was moved.
 func (c *cpuSet) enter(cpus []int) (undo func()) {
 	if cpus == nil {
 		if c.tool == nil {

@@ -9,6 +9,9 @@ import (
 	"sync"
 )
 
+// This file measures energy by the RAPL counters of the kernel's powercap interface. They
+// count for the whole machine: what else runs on it is in the figure.
+
 // powercapDir is where the kernel shows energy counters
 // (Documentation/power/powercap/powercap.rst).
 const powercapDir = "/sys/class/powercap"
@@ -19,7 +22,10 @@ const powercapDir = "/sys/class/powercap"
 // Zones inside a package ("core", "uncore") are parts of it.
 type rapl struct{ zones []zone }
 
+// A zone is one counter. Its file stays open, because a read at offset 0 costs less than
+// opening it for each reading.
 type zone struct {
+	// name is the kernel's, such as "package-0".
 	name  string
 	f     *os.File // energy_uj, microjoules since some time
 	limit float64  // max_energy_range_uj: the counter goes back to 0 after it
@@ -27,6 +33,7 @@ type zone struct {
 
 // openRAPL returns the counters below dir, or nil if none can be read; since
 // Linux 5.10 that is for root only.
+// A zone that cannot be read now is left out. The caller closes the result.
 func openRAPL(dir string) *rapl {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -75,12 +82,15 @@ func openRAPL(dir string) *rapl {
 	return &rapl{inner}
 }
 
+// readWord returns the content of a small file without the white space around it, or "" if the
+// file cannot be read.
 func readWord(dir, name string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, name))
 	return string(bytes.TrimSpace(b))
 }
 
 // read returns the counter in microjoules.
+// Several goroutines may read a zone at once, since ReadAt moves no position.
 func (z zone) read() (uj float64, ok bool) {
 	var buf [32]byte
 	n, _ := z.f.ReadAt(buf[:], 0)
@@ -88,6 +98,7 @@ func (z zone) read() (uj float64, ok bool) {
 	return uj, err == nil
 }
 
+// close works on nil too. No meter may be read after it.
 func (r *rapl) close() {
 	if r != nil {
 		for _, z := range r.zones {
@@ -115,13 +126,18 @@ func (r *rapl) start() *energyMeter {
 type energyMeter struct {
 	rapl *rapl
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// last is the counter at the previous reading.
 	last []float64 // microjoules, by zone
 	sum  float64   // microjoules
+	// over is set by stop: from then on sum stays as it is.
 	over bool
 }
 
 // read returns the energy so far in joules.
+// A zone whose file cannot be read is passed over: its energy is added at the next reading
+// that succeeds. Of a counter that goes round, one round is corrected; that is why upkeep
+// reads in between.
 func (m *energyMeter) read() float64 {
 	if m == nil {
 		return 0

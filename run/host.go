@@ -20,6 +20,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file answers what the machine offers (assay doctor). Each fact is found out by trying
+// where that is cheap and leaves nothing, because a file or a version number says less than
+// the attempt. A fact that is absent is no error: its Detail says why, and its Hint how to get
+// it.
+
 // A Fact is one thing that this machine offers, or does not.
 type Fact struct {
 	Name      string `json:"name"`
@@ -46,6 +51,7 @@ func Host(ctx context.Context) []Fact {
 	return facts
 }
 
+// kernelFact is what uname(2) says: system, release and machine.
 func kernelFact() Fact {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -56,6 +62,8 @@ func kernelFact() Fact {
 		word(u.Machine[:])}
 }
 
+// cpuFact counts the processors that this process may use, which a container or taskset(1) may
+// have limited, and names the model of the first.
 func cpuFact() Fact {
 	f := Fact{Name: "cpus", Available: true, Detail: fmt.Sprintf("%d processors", runtime.NumCPU())}
 	var mask unix.CPUSet
@@ -94,6 +102,7 @@ func ranges(ns []int) string {
 	return b.String()
 }
 
+// memoryFact is of the machine, in GiB of 2^30 bytes. A limit of a cgroup is not in it.
 func memoryFact() Fact {
 	f := Fact{Name: "memory"}
 	fs, err := procfs.NewDefaultFS()
@@ -115,6 +124,8 @@ func memoryFact() Fact {
 
 // cgroupFact tries whether a process that is started in a new group is ended by
 // cgroup.kill.
+// That a directory can be written is not enough: a group may be made in which no process can
+// be started.
 func cgroupFact(ctx context.Context) Fact {
 	f := Fact{
 		Name: "cgroup v2",
@@ -133,6 +144,8 @@ func cgroupFact(ctx context.Context) Fact {
 }
 
 // tryGroup starts sleep in a new group and ends it.
+// Its group is removed when it returns. If it is killed itself, Sweep with the owner "doctor"
+// finds what is left.
 func tryGroup(ctx context.Context) error {
 	id, err := newRunnerID("doctor")
 	if err != nil {
@@ -166,6 +179,8 @@ func tryGroup(ctx context.Context) error {
 	return err
 }
 
+// cgroupV1Fact looks at the mount points only: hierarchies of v1 are used by no run of this
+// package.
 func cgroupV1Fact() Fact {
 	f := Fact{Name: "cgroup v1", Hint: "processor, memory and disk limits need a v1 hierarchy or v2 controllers"}
 	fs, err := procfs.NewDefaultFS()
@@ -206,6 +221,7 @@ func cgroupV1Fact() Fact {
 	return f
 }
 
+// subreaperFact asks whether the kernel knows the attribute. It does not set it.
 func subreaperFact() Fact {
 	var on int32
 	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0); err != nil {
@@ -214,6 +230,7 @@ func subreaperFact() Fact {
 	return Fact{Name: "subreaper", Available: true, Detail: "orphans of runs come to the tool"}
 }
 
+// pidfdFact opens a handle of this process (pidfd_open(2)).
 func pidfdFact() Fact {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -226,6 +243,9 @@ func pidfdFact() Fact {
 	return Fact{Name: "pidfd", Available: true, Detail: "processes are ended by handle, not by number"}
 }
 
+// rssFact starts one program by the launcher, which falls back to a direct start by itself:
+// that it did so is what small tells afterwards. The lock is held because the child is never
+// registered.
 func rssFact() Fact {
 	s := newStarter()
 	defer s.close()
@@ -256,6 +276,8 @@ func rssFact() Fact {
 	return f
 }
 
+// raplFact opens the counters as a run would. Without any it tells a machine that has none
+// from a user who may not read them.
 func raplFact(dir string) Fact {
 	f := Fact{Name: "energy (RAPL)"}
 	r := openRAPL(dir)
@@ -277,6 +299,8 @@ func raplFact(dir string) Fact {
 	return f
 }
 
+// cpufreqFact looks at the first processor and takes it for all. Frequencies are in kHz, as
+// the kernel has them.
 func cpufreqFact() Fact {
 	const dir = "/sys/devices/system/cpu/cpu0/cpufreq"
 	governor := readWord(dir, "scaling_governor")
@@ -294,6 +318,8 @@ func cpufreqFact() Fact {
 	return f
 }
 
+// perfFact asks for level 2 or less, at which a user may count events of processes of their
+// own (Documentation/admin-guide/sysctl/kernel.rst). Root always may.
 func perfFact() Fact {
 	const path = "/proc/sys/kernel/perf_event_paranoid"
 	level, err := strconv.Atoi(readWord(filepath.Dir(path), filepath.Base(path)))
@@ -312,6 +338,7 @@ func perfFact() Fact {
 
 // namespaceFact tries whether a process may have a user and a network namespace
 // of its own.
+// It asks for both with one process.
 func namespaceFact() Fact {
 	f := Fact{Name: "namespaces"}
 	path, err := LookPath("true", "")
@@ -335,6 +362,8 @@ func namespaceFact() Fact {
 	return f
 }
 
+// deviceFact opens a device for reading and writing, and closes it at once. The name is that
+// of the kernel module too, so that the hint can give it to modprobe(8).
 func deviceFact(name, path, use string) Fact {
 	f := Fact{Name: name}
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
@@ -348,6 +377,7 @@ func deviceFact(name, path, use string) Fact {
 	return f
 }
 
+// commandFact looks a command up in PATH. It does not run it.
 func commandFact(name, use, hint string) Fact {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -20,6 +20,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file holds the Local and the life of one run. The parts of a run are in files of their
+// own:
+//
+//   - local_start.go finds and starts the program;
+//   - local_launch.go keeps the tool's memory out of max_rss;
+//   - local_watch.go is what goes on beside a run;
+//   - local_measure.go makes the figures;
+//   - output.go reads the streams;
+//   - tree.go and reap.go end the processes and wait for them.
+
 // DefaultOutput is how much of the beginning, and of the end, of an output
 // stream is kept unless LocalOptions say otherwise.
 const DefaultOutput = 1 << 20
@@ -61,25 +71,35 @@ type LocalOptions struct {
 //
 // It is safe for concurrent use.
 type Local struct {
-	opts    LocalOptions
-	id      runnerID
-	env     []string // of this process, without the marker
+	opts LocalOptions
+	// id names this Local in markers and in names of cgroups. A run of a study uses a copy
+	// with the owner of that study.
+	id runnerID
+	// env is read by all runs at once, and is never written after NewLocal.
+	env []string // of this process, without the marker
+	// null is the standard input of every run.
 	null    *os.File
 	energy  *rapl // nil if there are no counters
 	cpus    *cpuSet
 	starter *starter
-	runs    atomic.Int64
-	upkeep  time.Duration // between two looks after a run
+	// runs is the number of the last run. It makes the markers of one Local differ.
+	runs   atomic.Int64
+	upkeep time.Duration // between two looks after a run
 
+	// mu guards the fields below it.
 	mu     sync.Mutex
 	parent *cgroup.Parent // nil if there are no cgroups
-	free   []*slot
-	slots  int // made so far
+	// A slot is either in free or belongs to exactly one run.
+	free []*slot
+	// slots only grows, so that no name of a group is used twice.
+	slots int // made so far
 }
 
 var _ assay.Runner = (*Local)(nil)
 
 // A slot is what is kept from one run to the next.
+// A slot outlives its run because making and removing a group costs system calls that a short
+// run would notice.
 type slot struct {
 	group *cgroup.Group // nil if there are no cgroups
 	owner string        // of the group, hashed: it is in its name
@@ -87,6 +107,8 @@ type slot struct {
 
 // NewLocal returns a Local, which must be closed. It returns an error only if
 // the null device or the facts of this process cannot be read.
+// On an error nothing is left open. The cgroups are optional: if the parent group cannot be
+// made, runs are ended by process id, and no error says so. Local.Cgroup tells.
 func NewLocal(opts LocalOptions) (*Local, error) {
 	opts.Head, opts.Tail = keep(opts.Head), keep(opts.Tail)
 	id, err := newRunnerID(opts.Owner)
@@ -115,6 +137,7 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	return l, nil
 }
 
+// keep returns how many bytes an option of LocalOptions stands for.
 func keep(n int) int {
 	if n == 0 {
 		return DefaultOutput
@@ -142,6 +165,7 @@ func (l *Local) ExactRSS() bool { return l.starter.small() }
 func (l *Local) Pinned() []int { return l.cpus.pinned() }
 
 // Close removes the cgroups and undoes the pinning. No run may be under way.
+// All steps of Close are taken, whatever fails. The error joins what failed.
 func (l *Local) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,6 +188,8 @@ func (l *Local) Close() error {
 // acquire returns a slot of that owner that no run is using. Free groups of
 // another owner give way to a new one, so that there are never more groups than
 // there were runs at once.
+// The search goes from the back, so that the slot which was used last is used next. If the
+// group cannot be made, the error leaves no slot behind; only its number is used up.
 func (l *Local) acquire(owner string) (*slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,6 +215,8 @@ func (l *Local) acquire(owner string) (*slot, error) {
 	return s, nil
 }
 
+// release takes a slot back from a run of which no process is left. A group that was killed is
+// removed instead: what starts in it next may be killed at once (see cgroup.Group.Spent).
 func (l *Local) release(s *slot) {
 	if s.group != nil && s.group.Spent() {
 		s.group.Remove() // what is left of it on an error goes with Close
@@ -200,6 +228,8 @@ func (l *Local) release(s *slot) {
 }
 
 // dropCgroups gives up cgroups: they can be made, but nothing starts in them.
+// The slot s is that of the run which found this out. Slots of other runs that go on keep
+// their groups.
 func (l *Local) dropCgroups(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,31 +250,63 @@ func (l *Local) dropCgroups(s *slot) {
 }
 
 // A process is one run while it goes on.
+// A process is made by Run and shared with these goroutines. One that comes after the end of
+// the run finds exited set and does nothing:
+//
+//   - the one that ends the run, on a limit, on the context or after the main process;
+//   - the upkeep;
+//   - the observer.
+//
+// The fields above mu are set before those goroutines start, and are not written by them. The
+// captures are read by the goroutine of Run alone.
 type process struct {
 	local  *Local
 	slot   *slot
 	marker string
-	pid    int
-	start  time.Time
-	birth  uint64 // when the main process started (proc.Process.Start), if there is no cgroup
+	// pid is the main process. It is also the number of its session and of its process group,
+	// because it starts with setsid(2).
+	pid int
+	// start has a monotonic reading, so that a step of the wall clock does not change elapsed.
+	start time.Time
+	birth uint64 // when the main process started (proc.Process.Start), if there is no cgroup
+	// cpu0 is the processor time of the group before this run: a group serves many runs.
 	cpu0   cgroup.CPU
 	direct bool // not started by the launcher
 	meter  *energyMeter
 	out    capture
 	err    capture
 
-	mu      sync.Mutex
-	exited  bool          // the main process has ended
-	cause   error         // why the run was ended, or nil
-	stopAt  time.Duration // when it was, since start
-	ended   chan struct{} // closed when the goroutine that ends its processes is done
+	// mu guards the fields below it, except ended.
+	mu     sync.Mutex
+	exited bool // the main process has ended
+	// cause is set at most once, and never after exited.
+	cause  error         // why the run was ended, or nil
+	stopAt time.Duration // when it was, since start
+	ended  chan struct{} // closed when the goroutine that ends its processes is done
+	// orphans is what adopted processes used that were waited for so far.
 	orphans usage
 	peak    float64 // largest resident set seen while running, bytes
-	seen    map[int]uint64
-	sess    map[int]bool
+	// seen maps the pid of each process of the run that was seen alive to its start time. Both
+	// are needed: the kernel uses a pid again.
+	seen map[int]uint64
+	// sess holds the sessions of those processes.
+	sess map[int]bool
 }
 
 // Run implements [assay.Runner].
+// The order at the end of a run matters:
+//
+//   - exited is set first, so that from then on no interrupt begins: either the interrupt or
+//     Run ends the remaining processes, never both;
+//   - the streams are read while processes are being ended, since one that writes into a full
+//     pipe would not come to its end within the grace;
+//   - the main process is waited for when the others have been ended. Until then its pid,
+//     which is the number of its group, cannot be used again, so that no signal meets a
+//     stranger.
+//
+// The error is the cause of a run that was ended: the cause of the context, or assay.ErrLimit.
+// The measurement is valid with it, and empty if the context was done before the start. Any
+// other error means that nothing was started, and the measurement is empty.
 func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	if ctx.Err() != nil {
 		return assay.Measurement{}, context.Cause(ctx)
@@ -304,6 +366,8 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 }
 
 // reserve checks the resources of a job and takes its processors.
+// On an error no processor is taken. The names are checked in their order, so that a job with
+// two unknown resources always has the same error.
 func (l *Local) reserve(job assay.Job) ([]int, error) {
 	for _, name := range slices.Sorted(maps.Keys(job.Resources)) {
 		if name != "cpus" {
@@ -315,6 +379,8 @@ func (l *Local) reserve(job assay.Job) ([]int, error) {
 
 // interrupt ends the run for the given reason, unless it has ended already.
 // It returns when no process is left.
+// interrupt is called on goroutines of timers and of the context, at most once each. Only the
+// first call that finds the main process alive takes effect; it alone closes ended.
 func (p *process) interrupt(cause error, grace time.Duration) {
 	p.mu.Lock()
 	if p.exited || p.cause != nil {
@@ -329,6 +395,8 @@ func (p *process) interrupt(cause error, grace time.Duration) {
 
 // knows reports whether a dead orphan is known to be of this run from the time
 // when it, or a process of its session, was alive.
+// A dead process has neither environment nor open files, so that its marker and its output can
+// no longer be looked at.
 func (p *process) knows(s proc.Process) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -345,6 +413,8 @@ func (p *process) learn(s proc.Process) {
 	p.seen[s.PID], p.sess[s.Session] = s.Start, true
 }
 
+// addOrphan adds what an adopted process of the run used. Any run's goroutine may call it,
+// because one reaps for all.
 func (p *process) addOrphan(u usage) {
 	p.mu.Lock()
 	p.orphans.add(u)

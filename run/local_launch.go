@@ -28,11 +28,14 @@ type starter struct {
 	fd     int // of the launcher's executable, or -1
 	failed atomic.Bool
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// A pipe goes back to free after any start, so that its number is bounded by the starts at
+	// once.
 	free [][2]int // pipes for the launcher's report that no start is using
 }
 
 // A report is what the launcher writes, in the order of the words.
+// Each word has 64 bits, in the byte order of the machine.
 const (
 	reportSec = iota
 	reportNsec
@@ -41,6 +44,8 @@ const (
 	reportWords
 )
 
+// newStarter returns a starter that falls back to direct starts if any step here fails: a
+// sandbox may forbid memfd_create(2), or executing from such a file.
 func newStarter() *starter {
 	s := &starter{fd: -1}
 	image := launcher()
@@ -62,8 +67,10 @@ func newStarter() *starter {
 	return s
 }
 
+// small reports whether programs are started by the launcher.
 func (s *starter) small() bool { return s.fd >= 0 && !s.failed.Load() }
 
+// close must not be called while a start is under way. After it, starts are direct.
 func (s *starter) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,6 +88,9 @@ func (s *starter) close() error {
 }
 
 // take returns an empty pipe for one report.
+// The read end does not block: a launcher that died without a report must not keep the start
+// waiting. The launcher was waited for before the pipe is read, so that a report is there
+// whole if there is any.
 func (s *starter) take() (p [2]int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,6 +102,7 @@ func (s *starter) take() (p [2]int, err error) {
 	return p, err
 }
 
+// give takes a pipe back. A report is one read, so that the pipe is empty again.
 func (s *starter) give(p [2]int) {
 	s.mu.Lock()
 	s.free = append(s.free, p)
@@ -102,6 +113,8 @@ func (s *starter) give(p [2]int) {
 var errLauncher = errors.New("the launcher does not run")
 
 // start starts a command and returns its process and the time it began.
+// The launcher is given up for good only if a direct start of the same command succeeds. If
+// that fails too, the command is at fault and the launcher is kept.
 func (s *starter) start(c command) (pid int, start time.Time, err error) {
 	if !s.small() {
 		return c.direct()
@@ -117,6 +130,10 @@ func (s *starter) start(c command) (pid int, start time.Time, err error) {
 	return pid, start, err
 }
 
+// The command's argv[0] becomes argv[1] of the launcher, whose argv[0] is the path to execute:
+// the launcher passes its argv on without its first word. The error is errLauncher if the
+// launcher said nothing, else the errno of clone or execve. An error of the pipe is returned
+// as it is. A child whose execve failed is waited for here, since nobody else knows of it.
 func (s *starter) launch(c command) (pid int, start time.Time, err error) {
 	pipe, err := s.take()
 	if err != nil {
@@ -151,6 +168,8 @@ func (s *starter) launch(c command) (pid int, start time.Time, err error) {
 }
 
 // sinceBoot converts a time of CLOCK_MONOTONIC.
+// The result has a monotonic reading. Both clocks are read one after the other; the time
+// between the two readings is the error.
 func sinceBoot(sec, nsec int64) time.Time {
 	var ts unix.Timespec
 	now := time.Now()
@@ -162,6 +181,9 @@ func sinceBoot(sec, nsec int64) time.Time {
 
 // elf returns an executable of one page that consists of position-independent
 // code which begins at its first byte (elf(5)).
+// The file has three parts: the header of 64 bytes, one program header of 56 bytes, and the
+// code. One segment maps all of it, readable and executable but not writable. The base is the
+// usual one of executables that are not position-independent.
 func elf(machine uint16, code []byte) []byte {
 	const (
 		base    = 0x400000

@@ -10,18 +10,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file turns what the kernel says of processes into a measurement. Its sources are:
+//
+//   - wait4(2), of processes that were waited for;
+//   - the cgroup's processor time, of all others;
+//   - /proc, of processes that are alive.
+
 // blockSize is the unit of ru_inblock and ru_oublock on Linux, whatever the
 // device (getrusage(2): they count 512-byte units since 2.6.22).
 const blockSize = 512
 
 // A usage is what wait4(2) says of a process and of those it waited for.
 type usage struct {
-	user, system   time.Duration
-	maxRSS         float64 // bytes
-	read, write    float64 // bytes
+	user, system time.Duration
+	maxRSS       float64 // bytes
+	read, write  float64 // bytes
+	// wanted is ru_nvcsw, voluntary switches; forced is ru_nivcsw, involuntary ones.
 	wanted, forced float64 // context switches
 }
 
+// usageOf converts to base units. Linux counts ru_maxrss in KiB (getrusage(2)).
 func usageOf(ru *syscall.Rusage) usage {
 	return usage{
 		user:   time.Duration(ru.Utime.Nano()),
@@ -34,6 +42,8 @@ func usageOf(ru *syscall.Rusage) usage {
 	}
 }
 
+// add sums up what is used up. Of the resident sets it takes the largest: those of several
+// processes share pages and are not of one moment.
 func (u *usage) add(v usage) {
 	u.user += v.user
 	u.system += v.system
@@ -45,6 +55,7 @@ func (u *usage) add(v usage) {
 }
 
 // ownPeak returns the peak resident set of this process in bytes.
+// If it cannot be read, the peak is infinite: then no max_rss of a direct start is believed.
 func ownPeak() float64 {
 	var ru syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
@@ -56,10 +67,15 @@ func ownPeak() float64 {
 // slack is how much more processor time a cgroup may have used than the
 // processes that were waited for without something being missing: our own
 // starter runs in the group too.
+// The group's time is counted in another way than that of processes, so that addMissing allows
+// 2 % more.
 const slack = 5 * time.Millisecond
 
 // addMissing raises the processor times to those of the run's cgroup, if
 // processes that nobody waited for have used a part of it.
+// The cgroup says how the total divides into user and system time for all processes together.
+// The missing part gets at most as much user time as the cgroup has more; the rest is system
+// time. The sum is then the cgroup's total.
 func (p *process) addMissing(u *usage) {
 	if p.slot.group == nil {
 		return
@@ -79,6 +95,9 @@ func (p *process) addMissing(u *usage) {
 }
 
 // measurement returns what is known of a run that has ended.
+// No process of the run is alive, and none is waited for any more. A run that was ended has
+// its figures too; its elapsed time is the caller's argument. A signal n becomes exit code
+// 128+n, as a shell has it.
 func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u usage, energy float64) assay.Measurement {
 	p.mu.Lock()
 	u.add(p.orphans)
@@ -106,6 +125,8 @@ func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u us
 }
 
 // metrics returns the part of a measurement that is known at any time.
+// The map is new, and belongs to the measurement. There is no max_rss if it is 0, which stands
+// for unknown, and no power for a run without duration.
 func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy float64) assay.Measurement {
 	m := assay.Measurement{Elapsed: elapsed, Metrics: make(map[string]float64, 16)}
 	m.Metrics["elapsed"] = elapsed.Seconds()
@@ -127,6 +148,10 @@ func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy fl
 // soFar returns the measurement of a run that goes on: processor time from the
 // cgroup or from /proc, the peak resident set of the processes that are alive,
 // and what was known of it before.
+// soFar is called on the observer's goroutine. A process that ends between two calls may be
+// missing from the peak, so that p.peak keeps the largest one seen. Without a cgroup, the
+// processor time of a process is in /proc until it has been waited for, and then in that of
+// its parent, or in orphans if we waited for it.
 func (p *process) soFar() assay.Measurement {
 	live := p.members()
 	peak := 0.0

@@ -10,6 +10,8 @@ import (
 
 // A capture reads one output stream of a run through a pipe and keeps its
 // beginning and its end. What it keeps is allocated as it is needed.
+// A capture is used by one goroutine, that of Run. Only its inode is read by others, and does
+// not change after open.
 type capture struct {
 	fd    int    // the read end, or -1
 	inode uint64 // of the pipe; every process that has its write end shows it in /proc/PID/fd
@@ -17,10 +19,12 @@ type capture struct {
 }
 
 // chunks holds the buffers that streams are read into.
+// A buffer has 64 KiB, which is what a pipe holds unless it was changed (pipe(7)).
 var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // open makes the pipe and returns its write end, which the caller closes when
 // the program has it.
+// On an error no descriptor is left open.
 func (c *capture) open(head, tail int) (w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
@@ -40,6 +44,7 @@ func (c *capture) open(head, tail int) (w int, err error) {
 	return fds[1], nil
 }
 
+// close may be called more than once. It keeps what was read.
 func (c *capture) close() {
 	if c.fd >= 0 {
 		unix.Close(c.fd)
@@ -49,6 +54,7 @@ func (c *capture) close() {
 
 // read takes what is in the pipe now, at most one buffer, and returns how much;
 // -1 if nobody has the write end any more.
+// A read error counts as the end of the stream: what came before is kept.
 func (c *capture) read(buf []byte) int {
 	for {
 		n, err := unix.Read(c.fd, buf)
@@ -68,6 +74,7 @@ func (c *capture) read(buf []byte) int {
 // finish returns what was kept of the stream. No process of the run is alive,
 // so that all that was written is in the pipe. Something outside the run may
 // hold the write end and go on writing: no more than a pipe holds is taken.
+// The slice belongs to the caller: the capture is not used again.
 func (c *capture) finish(buf []byte) []byte {
 	size, err := unix.FcntlInt(uintptr(c.fd), unix.F_GETPIPE_SZ, 0)
 	for left := size; err == nil && left > 0; {
@@ -84,6 +91,8 @@ func (c *capture) finish(buf []byte) []byte {
 // follow reads the output of the run until the descriptor ended is readable. It
 // is one thread that sleeps in one system call: each further thread or goroutine
 // to be woken would cost as much as a short run does.
+// It does not drain the streams: what is in the pipes when the main process ends is for
+// followUntil or finish.
 func (p *process) follow(ended int, buf []byte) {
 	fds := p.polled()
 	fds = append(fds, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
@@ -96,6 +105,7 @@ func (p *process) follow(ended int, buf []byte) {
 }
 
 // followUntil reads the output of the run until done is closed.
+// The channel is looked at every lastWait at the latest, because poll(2) knows no channels.
 func (p *process) followUntil(done <-chan struct{}, buf []byte) {
 	for fds := p.polled(); ; {
 		select {
@@ -107,6 +117,7 @@ func (p *process) followUntil(done <-chan struct{}, buf []byte) {
 	}
 }
 
+// polled has room for one descriptor more, that of the end of the process.
 func (p *process) polled() []unix.PollFd {
 	return append(make([]unix.PollFd, 0, 3),
 		unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.err.fd), Events: unix.POLLIN})
@@ -134,7 +145,9 @@ func (p *process) readOnce(fds []unix.PollFd, wait time.Duration, buf []byte) {
 }
 
 // A keeper keeps the first head and the last tail bytes of what is written.
+// The memory of a stream is bounded by head+tail, however much the program writes.
 type keeper struct {
+	// head and tail are at least 0.
 	head, tail int
 	first      []byte
 	last       []byte // the ring, once more than head was written
@@ -142,6 +155,7 @@ type keeper struct {
 	cut        int64  // bytes that were kept by neither
 }
 
+// b stays the caller's: it is copied.
 func (k *keeper) write(b []byte) {
 	if room := k.head - len(k.first); room > 0 {
 		n := min(room, len(b))
@@ -166,6 +180,8 @@ func (k *keeper) write(b []byte) {
 }
 
 // bytes returns what was kept, with a mark in place of what was not.
+// The result may share memory with the keeper, so that nothing is written after it. The mark
+// counts bytes, not characters: a character may be cut at either side of it.
 func (k *keeper) bytes() []byte {
 	if len(k.last) == 0 && k.cut == 0 {
 		return k.first

@@ -19,12 +19,14 @@ import (
 // the job's ID without an attempt. Inner is given jobs without these fields.
 func WithHooks(inner assay.Runner) assay.Runner { return hooked{inner} }
 
+// hooked is stateless and as safe for concurrent use as its inner runner.
 type hooked struct{ inner assay.Runner }
 
 // Run implements [assay.Runner].
 func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement,
 	err error,
 ) {
+	// If the preparation fails, or a warm-up run cannot be run, there is no clean-up.
 	prepare, cleanup, warmup := job.Prepare, job.Cleanup, job.Warmup
 	job.Prepare, job.Cleanup, job.Warmup = nil, nil, 0
 	if err := h.hook(ctx, "prepare", prepare, job); err != nil {
@@ -50,6 +52,8 @@ func aside(job assay.Job) assay.Job {
 	return job
 }
 
+// hook runs one command beside the run. A context that is done is not an error of the set-up:
+// the cause is returned as it is.
 func (h hooked) hook(ctx context.Context, name string, argv []string, job assay.Job) error {
 	if len(argv) == 0 {
 		return nil

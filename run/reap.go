@@ -12,6 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file waits for processes. A process that has ended stays a zombie until its parent
+// waits for it, and only wait4(2) gives what it used. Orphans of runs become our children, so
+// that we are the ones to wait. Nothing here waits for "any child": that would steal the exit
+// status of children that other code of the process waits for.
+
 // family knows the main processes that this package has started. It is a
 // variable of the package because children belong to the whole process, however
 // many runners it has: each must know those of the others.
@@ -29,16 +34,20 @@ type registry struct {
 	// and locked while the children are listed: none is on the list that is
 	// ours and not registered.
 	starting sync.RWMutex
-	mu       sync.Mutex
-	mains    map[int]*process
+	// mu guards mains. Where both locks are held, starting is taken first.
+	mu sync.Mutex
+	// mains maps the pid of the main process of each run that goes on to that run.
+	mains map[int]*process
 }
 
+// add registers a main process. The caller holds starting for reading, since the fork.
 func (r *registry) add(p *process) {
 	r.mu.Lock()
 	r.mains[p.pid] = p
 	r.mu.Unlock()
 }
 
+// remove forgets a main process after it has been waited for.
 func (r *registry) remove(p *process) {
 	r.mu.Lock()
 	delete(r.mains, p.pid)
@@ -47,6 +56,8 @@ func (r *registry) remove(p *process) {
 
 // strangers returns our children that this package has not started, and a copy
 // of the main processes.
+// Both results are snapshots: a stranger may be gone, and a main process over, when the caller
+// looks at it. Without strangers the copy is not made.
 func (r *registry) strangers() (pids []int, mains []*process) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -94,6 +105,15 @@ func childrenOfSelf() []int {
 // may be a child that another part of the program has started; p is nil if it
 // is an orphan of a run that has ended, or that cannot be told. It looks at what
 // is cheap first: while a tree that forks fast is being ended, time counts.
+// The signs are taken in the order of their cost and of their certainty:
+//
+//   - the session, the process group and what was seen while it was alive: no system call;
+//   - the cgroup: one file;
+//   - the only run that goes on, if it had begun when s was born;
+//   - the marker and the output: further files, which a dead process no longer has;
+//   - the only run without a cgroup that had begun when s was born.
+//
+// The argument session is that of this process.
 func owner(s proc.Process, mains []*process, session int) (p *process, orphan bool) {
 	if s.Session == session {
 		return nil, false // all processes of a run are in other sessions
@@ -141,6 +161,8 @@ func owner(s proc.Process, mains []*process, session int) (p *process, orphan bo
 }
 
 // feeds reports whether a process writes its output, or its errors, to the run.
+// A pipe is known by its inode, which /proc shows as "pipe:[INODE]" (proc(5)). An inode of 0
+// means that it could not be read: it matches nothing.
 func (p *process) feeds(pid int) bool {
 	for _, fd := range []string{"1", "2"} {
 		link, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
@@ -157,11 +179,13 @@ func (p *process) feeds(pid int) bool {
 }
 
 // inGroup reports whether path is group or below it.
+// A whole part of the path must match: /a/bc is not below /a/b.
 func inGroup(path, group string) bool {
 	return len(path) >= len(group) && path[:len(group)] == group && (len(path) == len(group) || path[len(group)] == '/')
 }
 
 // adopted returns the live orphans that belong to p.
+// What it finds is learned, so that the process is still known when it is dead.
 func (r *registry) adopted(p *process) []int {
 	pids, mains := r.strangers()
 	var mine []int
@@ -180,6 +204,10 @@ func (r *registry) adopted(p *process) []int {
 
 // reap waits for every orphan that has ended, adds what it used to its run, and
 // returns how many of p are not gone yet or were waited for now.
+// reap works for all runs, whichever calls it: zombies of another run are waited for too, and
+// their usage goes to that run. Several goroutines may call it at once. wait4 then succeeds
+// for one of them only, so that nothing is counted twice. The usage of an orphan whose run has
+// ended is dropped.
 func (r *registry) reap(p *process) (n int) {
 	pids, mains := r.strangers()
 	for _, pid := range pids {
@@ -206,6 +234,7 @@ func (r *registry) reap(p *process) (n int) {
 }
 
 // ownSession returns the session of this process.
+// It is -1 if it cannot be read, which is the session of no process.
 func ownSession() int {
 	sid, err := unix.Getsid(0)
 	if err != nil {
@@ -216,6 +245,8 @@ func ownSession() int {
 
 // zombies reports whether any child of ours has ended and was not waited for.
 // It costs one system call.
+// It leaves the child to be waited for (WNOWAIT). It is true also for a main process, or for a
+// child of other code.
 func zombies() bool {
 	var info unix.Siginfo
 	for {
@@ -229,6 +260,8 @@ func zombies() bool {
 
 // exitFD returns a descriptor that becomes readable when the process, a child of
 // ours, has ended: a handle of it or, before Linux 5.3, a pipe.
+// The caller closes the descriptor. The process must not have been waited for: until then the
+// pid is its own.
 func exitFD(pid int) (fd int, err error) {
 	if fd, err = unix.PidfdOpen(pid, 0); err == nil {
 		return fd, nil
@@ -245,6 +278,7 @@ func exitFD(pid int) (fd int, err error) {
 }
 
 // waitExit returns when the process has ended, and leaves it to be waited for.
+// WNOWAIT leaves the zombie, so that its pid is not used again before wait4.
 func waitExit(pid int) error {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -255,6 +289,8 @@ func waitExit(pid int) error {
 }
 
 // wait4 waits for one process and returns its wait status.
+// It returns -1 if there is no such child, and 0 with WNOHANG if it has not ended. A nil ru is
+// not filled in.
 func wait4(pid, options int, ru *syscall.Rusage) (int, syscall.WaitStatus) {
 	var ws syscall.WaitStatus
 	for {

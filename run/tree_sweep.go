@@ -18,6 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file clears away what a tool that was killed itself has left running. It has nothing
+// but names to go by: the marker in the environment of each process and the names of cgroups.
+// Both carry the same runner ID, so that one parser reads both. Every run has the marker, and
+// the cgroup where there is one.
+
 // markerName is the environment variable that every process of a run has. Its
 // value is "<owner>.<namespace>.<pid>.<start>.<random>-<number>": a hash of the
 // owner, the PID namespace, pid and start time of the tool that runs it, and the
@@ -26,13 +31,15 @@ const markerName = "ASSAY_RUN"
 
 // A runnerID names one Local of one process for ever.
 type runnerID struct {
-	owner  string // of LocalOptions, or of a run, hashed
-	space  uint64 // inode of the PID namespace
-	pid    int
-	start  uint64 // proc.Process.Start
+	owner string // of LocalOptions, or of a run, hashed
+	space uint64 // inode of the PID namespace
+	pid   int
+	start uint64 // proc.Process.Start
+	// random tells several Locals of one process apart, in 8 hexadecimal digits.
 	random string
 }
 
+// The error says that /proc cannot be read, without which no run could be followed either.
 func newRunnerID(owner string) (runnerID, error) {
 	s, ok := proc.Of(os.Getpid())
 	if !ok {
@@ -43,12 +50,16 @@ func newRunnerID(owner string) (runnerID, error) {
 	return runnerID{hashOwner(owner), proc.Namespace(), s.PID, s.Start, hex.EncodeToString(b[:])}, nil
 }
 
+// The hash (FNV-1a, 64 bits, in hexadecimal) makes any owner fit for the name of a directory:
+// it has neither '.' nor '-', which separate the parts. Two owners with one hash would sweep
+// each other's dead runs; live ones are safe, since their tool is alive.
 func hashOwner(owner string) string {
 	h := fnv.New64a()
 	h.Write([]byte(owner))
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
+// The form is a promise: a later version of the tool has to find what this one left.
 func (id runnerID) String() string {
 	return fmt.Sprintf("%s.%d.%d.%d.%s", id.owner, id.space, id.pid, id.start, id.random)
 }
@@ -56,6 +67,7 @@ func (id runnerID) String() string {
 // marker returns the value of markerName in the n-th run.
 func (id runnerID) marker(n int64) string { return id.String() + "-" + strconv.FormatInt(n, 10) }
 
+// groupPrefix begins the name of each runner's cgroup.
 const groupPrefix = "assay-"
 
 // group returns the name of the runner's cgroup. Those of its runs are in it.
@@ -65,6 +77,7 @@ func (id runnerID) group() string { return groupPrefix + id.String() }
 func groupOf(owner string, n int) string { return owner + "-" + strconv.Itoa(n) }
 
 // parseRunnerID reads what String or marker has written.
+// What follows the first '-' is not looked at, so that a marker and a plain ID read the same.
 func parseRunnerID(s string) (id runnerID, ok bool) {
 	s, _, _ = strings.Cut(s, "-")
 	f := strings.Split(s, ".")
@@ -80,9 +93,11 @@ func parseRunnerID(s string) (id runnerID, ok bool) {
 }
 
 // alive reports whether the process of the runner exists.
+// The pid must be of our PID namespace, which the caller checks where it can be another's.
 func (id runnerID) alive() bool { return proc.Alive(id.pid, id.start) }
 
 // ownMarker reports whether a marker is of a runner of this process.
+// It does not ask for the namespace: the pid and the start time are those of this process.
 func ownMarker(mark string) bool {
 	id, ok := parseRunnerID(mark)
 	return ok && id.pid == os.Getpid() && id.alive()
@@ -115,6 +130,9 @@ type Swept struct {
 // that has cleared its environment is found by its cgroup only.
 //
 // It returns when those processes are gone or ctx is done.
+// The runs of a tool that is alive are never swept, even of the same owner. If ctx ends it,
+// the error is its cause; what was sent SIGKILL stays counted. The cgroups come first, because
+// their kill reaches all members at once, even if they fork.
 func Sweep(ctx context.Context, owner string) (Swept, error) {
 	var total Swept
 	hash, space := hashOwner(owner), proc.Namespace()
@@ -132,6 +150,8 @@ func Sweep(ctx context.Context, owner string) (Swept, error) {
 		return total, err
 	}
 	counted := map[proc.Process]bool{}
+	// It looks again until a look finds no process of the owner: one that forked before it was
+	// killed has left children with the same marker.
 	for wait := firstWait; ; backoff(&wait) {
 		left := 0
 		for _, s := range proc.All() {
@@ -154,6 +174,9 @@ func Sweep(ctx context.Context, owner string) (Swept, error) {
 }
 
 // sweepProcess ends the process if it is lost, and reports whether it was.
+// A process whose environment cannot be read, such as one of another user, is not lost.
+// Without pidfd_open(2), before Linux 5.3, nothing is ended: a number alone could hit a
+// stranger.
 func sweepProcess(s proc.Process, lost func(string) bool) bool {
 	if mark, ok := proc.Environ(s.PID, markerName); !ok || !lost(mark) {
 		return false
@@ -176,6 +199,9 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 // sweepGroups ends and removes the groups of an owner that dead tools have left
 // where a new one of ours would be made, and the groups of those tools that hold
 // nothing else. It returns how many runs' groups there were.
+// The groups have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a
+// run. A group of a tool goes only when no run's group of any owner is left in it. An error
+// leaves the remaining groups as they are, for the next sweep.
 func sweepGroups(ctx context.Context, owner string, dead func(name string) (of string, dead bool)) (n int, err error) {
 	dir, _, err := cgroup.Self()
 	if err != nil {
@@ -214,6 +240,8 @@ func sweepGroups(ctx context.Context, owner string, dead func(name string) (of s
 }
 
 // sweepGroup ends every process of a group and removes it.
+// If the group cannot be killed or read, it may be gone already: removing it then succeeds, or
+// says what is wrong.
 func sweepGroup(ctx context.Context, path string) error {
 	for wait := firstWait; ; backoff(&wait) {
 		if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {
@@ -234,6 +262,7 @@ func sweepGroup(ctx context.Context, path string) error {
 }
 
 // subdirs returns the directories in dir, none if it cannot be read.
+// A directory that vanished meanwhile needs no sweep, so that an error is not returned.
 func subdirs(dir string) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -94,6 +94,7 @@ func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
 	return a.memoir.ask(a, a.bayes.proposals.Last(), n)
 }
 
+// compute implements [resumed]. After an error the process is what it was, as the random numbers are.
 func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
 	before := a.process
 	ps, steps, err := a.bayes.ask(n, a.choose)

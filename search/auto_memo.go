@@ -19,6 +19,8 @@ type autoState struct {
 }
 
 // maxKernel is beyond what a parameter of a kernel can be: its exponential is finite.
+//
+// exp overflows at 709, so that the square of that exponential is finite too.
 const maxKernel = 300
 
 // Memo implements [assay.Resumer].
@@ -29,8 +31,11 @@ func (a *Auto) Recall(memos [][]byte) error {
 	return a.memoir.recall(a, a.bayes.proposals.Last(), memos)
 }
 
+// again implements [resumed]. The turn is not repeated: it is in the state.
 func (a *Auto) again(s bayesStep) (assay.Proposal, error) { return a.bayes.again(s) }
 
+// state implements [resumed]. The parameters of a kernel are in the first memo after they were learned and
+// in no later one: noted is the fit that was written last.
 func (a *Auto) state() autoState {
 	s := autoState{bayesState: a.bayes.state(), Turn: a.turn, Trials: a.process.trials}
 	if a.process.fitted != nil && a.process.noted != a.process.trials {
@@ -40,6 +45,7 @@ func (a *Auto) state() autoState {
 	return s
 }
 
+// restore implements [resumed]. Without a kernel the one of the memo before stays.
 func (a *Auto) restore(s autoState) {
 	a.bayes.restore(s.bayesState)
 	a.turn = s.Turn
@@ -48,6 +54,8 @@ func (a *Auto) restore(s autoState) {
 	}
 }
 
+// valid implements [resumed]. It is called before [assay.Hinter.Hint] or after it, so that both numbers of
+// features are let through; [process.fit] drops a kernel of the wrong one.
 func (a *Auto) valid(step *bayesStep, state *autoState) error {
 	if step != nil {
 		return a.bayes.valid(step, nil)

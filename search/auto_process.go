@@ -23,6 +23,8 @@ const (
 
 // A process is the Gaussian process of an [Auto] search: the parameters of its
 // kernel, which are kept for a while.
+//
+// It is a value, so that a call of Ask that fails can put back what was: see [Auto.compute].
 type process struct {
 	fitted model.Refitter // nil before the first fit
 	trials int            // that had ended at the time of that fit
@@ -61,6 +63,7 @@ func (p *process) fit(a *Auto) assay.Predictor {
 // the optimum is, the latest what the models were wrong about. Where a censored run belongs
 // the forest says, but no lower than where it was stopped.
 func processData(d assay.Data, forest assay.Predictor) assay.Data {
+	// The examples are in the order of time, the outstanding ones last.
 	n := len(d.Y)
 	if n <= processExamples {
 		return d
@@ -96,6 +99,7 @@ func (a *Auto) byProcess() (assay.Config, float64) {
 	if b.pool != nil {
 		return b.pool.best(b, b.pool.shortlist(b, g.(model.MeanPredictor)), g)
 	}
+	// The process takes the place of the forest for one search of candidates.
 	forest, draws, starts := b.surrogate, b.draws, b.starts
 	b.surrogate, b.draws, b.starts = g, min(draws, processDraws), min(starts, processClimbs)
 	c, mean := b.maximize()
@@ -132,6 +136,9 @@ func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
 
 // leading returns the n configurations of least rank among the given ones, and
 // as many others at random, each at most once.
+//
+// It shuffles among, so that equals come in random order; ranks are computed a chunk at a time in the
+// buffers of the pool.
 func (p *pool) leading(b *Bayes, among []int, n, others int, rank func(rows [][]float64, out []float64)) []int {
 	order := make([]ranked, 0, len(among))
 	ranks := make([]float64, poolChunk)

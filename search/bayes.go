@@ -49,6 +49,8 @@ type BayesOptions struct {
 //
 // The surrogate is fitted at the first Ask after a Tell, and for every further
 // proposal of one Ask. Other cost per proposal: a prediction for each candidate.
+//
+// Invariant: lies has an entry for each outstanding proposal; it is NaN for one without a belief.
 type Bayes struct {
 	space   *assay.Space
 	learner assay.Learner
@@ -77,6 +79,8 @@ type Bayes struct {
 }
 
 // An example is a trial that has ended.
+//
+// It never changes once it is in trials. value counts only if the state is Done or Censored.
 type example struct {
 	config   assay.Config
 	features []float64
@@ -106,6 +110,8 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 			opts.Initial = max(2, int(n/3))
 		}
 	}
+	// The second number is that of this kind of searcher, so that another kind with the same seed draws
+	// otherwise.
 	source := rand.NewPCG(opts.Seed, 2)
 	b := &Bayes{
 		space: space, learner: opts.Learner, opts: opts,
@@ -138,6 +144,7 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 		c, lie, err := choose()
 		if c == nil {
 			*b.source = before // nothing is proposed, nothing has changed
+			// An error of the learner may pass with the next trial. That nothing is left lasts until the limit changes.
 			b.done = err == nil
 			if err != nil && len(ps) == 0 {
 				return nil, nil, err
@@ -260,6 +267,7 @@ func (b *Bayes) appendEncode(row []float64, c assay.Config) []float64 {
 	return row
 }
 
+// learn adds a trial that has ended, of a configuration of the space. The features are computed once, here.
 func (b *Bayes) learn(c assay.Config, t assay.Trial) {
 	if t.State == assay.Withdrawn { // it says nothing about c
 		return

@@ -7,6 +7,9 @@ import (
 )
 
 // A bayesStep is a proposal of [Bayes].
+//
+// With the state it is all that a search needs to go on as if it had computed the proposal: fits and
+// predictions are not repeated.
 type bayesStep struct {
 	Config assay.Config `json:"c"`
 	Lie    *float64     `json:"y,omitempty"` // its believed objective; nil if there is none
@@ -14,6 +17,8 @@ type bayesStep struct {
 }
 
 // A bayesState is what proposals leave but the steps themselves.
+//
+// The random numbers are those after the last step of the memo.
 type bayesState struct {
 	Random randomState `json:"r"`
 	Done   bool        `json:"done,omitempty"`
@@ -25,12 +30,14 @@ func (b *Bayes) Memo() []byte { return b.memoir.memo(b) }
 // Recall implements [assay.Resumer].
 func (b *Bayes) Recall(memos [][]byte) error { return b.memoir.recall(b, b.proposals.Last(), memos) }
 
+// compute implements [resumed].
 func (b *Bayes) compute(n int) ([]assay.Proposal, []bayesStep, error) { return b.ask(n, b.choose) }
 
 // again implements [resumed]. The design is cheap, and it moves on by its own
 // proposals: it makes them again.
 func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 	if !b.open(s.Config) {
+		// Nothing has changed so far, as [resumed] asks.
 		return assay.Proposal{}, assay.ErrDone
 	}
 	if s.Spread {
@@ -42,8 +49,10 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 	return b.give(s.Config, orNaN(s.Lie)), nil
 }
 
+// state implements [resumed].
 func (b *Bayes) state() bayesState { return bayesState{stateOf(b.source), b.done} }
 
+// restore implements [resumed]. The source is that of rng, which has no state of its own.
 func (b *Bayes) restore(s bayesState) {
 	if err := s.Random.set(b.source); err != nil {
 		panic(err) // valid has tried it
@@ -51,6 +60,7 @@ func (b *Bayes) restore(s bayesState) {
 	b.done = s.Done
 }
 
+// valid implements [resumed]. A lie needs no check: see [Bayes.examples].
 func (b *Bayes) valid(step *bayesStep, state *bayesState) error {
 	if step != nil {
 		return b.space.Check(step.Config)

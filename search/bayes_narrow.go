@@ -3,6 +3,8 @@ package search
 import "github.com/assay-run/assay"
 
 const (
+	// The first is small, as a candidate more or less does not matter. The second is large, since it ends the
+	// search.
 	limitedDraws = 8       // draws for one random candidate inside a limit
 	lastDraws    = 1 << 20 // before a limit is taken to hold nothing more
 )

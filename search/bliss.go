@@ -37,6 +37,8 @@ type BlissOptions struct {
 // A prediction that stands in is never better than the best measured value, so
 // that it does not hide an improvement, and is forgotten when its configuration
 // is measured. Everything else is as in [Bayes].
+//
+// Invariant: each configuration in imagined has one example in the trials of bayes that was never measured.
 type Bliss struct {
 	bayes    *Bayes
 	opts     BlissOptions
@@ -79,6 +81,7 @@ func (s *Bliss) Ask(n int) ([]assay.Proposal, error) {
 	return s.memoir.ask(s, s.bayes.proposals.Last(), n)
 }
 
+// compute implements [resumed]. It makes one proposal at a time, since each may be by another model.
 func (s *Bliss) compute(n int) ([]assay.Proposal, []blissStep, error) {
 	var ps []assay.Proposal
 	var steps []blissStep
@@ -95,6 +98,7 @@ func (s *Bliss) compute(n int) ([]assay.Proposal, []blissStep, error) {
 		p, made, err := s.bayes.compute(1)
 		if err != nil {
 			if step.Imagined != nil {
+				// Nothing was proposed, and nothing may have changed.
 				s.forget(step.Imagined.Config)
 			}
 			*s.bayes.source = before
@@ -158,6 +162,7 @@ func (s *Bliss) imagine() *imagined {
 	if c == nil || math.IsNaN(mean) {
 		return nil
 	}
+	// Never better than the best, so that an improvement is still to be found there.
 	y := b.scale.inverse(max(mean, b.incumbent))
 	if !b.scale.defined(y) || s.imagined.has(c) {
 		return nil

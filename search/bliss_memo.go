@@ -8,6 +8,8 @@ import (
 
 // A blissStep is a proposal of [Bliss]: which model made it, and what was predicted
 // before that in place of a measurement.
+//
+// The reward of an arm follows from the trials and is in no memo.
 type blissStep struct {
 	bayesStep
 	Arm      int       `json:"arm"` // noArm if it was none
@@ -31,6 +33,8 @@ func (s *Bliss) Recall(memos [][]byte) error {
 	return s.memoir.recall(s, s.bayes.proposals.Last(), memos)
 }
 
+// again implements [resumed]. The prediction comes after the proposal here: what is computed first does
+// not matter where nothing is computed.
 func (s *Bliss) again(step blissStep) (assay.Proposal, error) {
 	p, err := s.bayes.again(step.bayesStep)
 	if err != nil {
@@ -43,10 +47,13 @@ func (s *Bliss) again(step blissStep) (assay.Proposal, error) {
 	return p, nil
 }
 
+// state implements [resumed]: the arms are counted again step by step.
 func (s *Bliss) state() bayesState { return s.bayes.state() }
 
+// restore implements [resumed].
 func (s *Bliss) restore(state bayesState) { s.bayes.restore(state) }
 
+// valid implements [resumed]. The arm is checked because it is an index.
 func (s *Bliss) valid(step *blissStep, state *bayesState) error {
 	if step == nil {
 		return s.bayes.valid(nil, state)

@@ -28,6 +28,10 @@ func Cache(inner assay.Searcher) assay.Searcher {
 	}
 }
 
+// cache is the searcher of [Cache].
+//
+// Invariant: running and of are of the same outstanding proposals, and each list in of has one at least.
+// A configuration may be both known and running only if it was observed while it ran.
 type cache struct {
 	inner assay.Searcher
 	ledger
@@ -79,6 +83,7 @@ func (c *cache) Ask(n int) ([]assay.Proposal, error) {
 			repeats = 0
 			ps = append(ps, q)
 		}
+		// Only this Ask counts: a searcher that brings one new proposal per call goes on.
 		c.done = repeats >= maxCached
 	}
 	if c.done && len(ps) == 0 {
@@ -112,6 +117,7 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 	}
 	var told []assay.Trial
 	for _, t := range trials {
+		// settle has refused all that is not outstanding, so that there is one to wait.
 		waiting := c.of[t.ID]
 		delete(c.of, t.ID)
 		k := waiting[0].Config.Key()
@@ -122,12 +128,15 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 			told = append(told, t)
 		}
 	}
+	// Nothing was told, and inner need not hear of that.
 	if len(told) == 0 {
 		return nil
 	}
+	// The trials go to inner together, as they came, so that it sees one step.
 	return c.inner.Tell(told...)
 }
 
+// remember keeps a result that another run would only repeat. A later one replaces it.
 func (c *cache) remember(key string, t assay.Trial) {
 	if t.State == assay.Done || t.State == assay.Infeasible {
 		c.known[key] = t

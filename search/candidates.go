@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// These four bound the predictions of one proposal in a space without a pool.
 	randomCandidates = 512 // draws from the whole space
 	starts           = 4   // of the local search: as many trials, and as many candidates
 	variations       = 16  // mutations of each of the best trials
@@ -22,6 +23,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	if b.pool != nil {
 		return b.pool.maximize(b)
 	}
+	// The best trials are scored first, though they are visited: the climb starts from them.
 	s := &sweep{b: b, seen: visited{}}
 	best := b.bestTrials(b.starts)
 	var cs []assay.Config
@@ -44,6 +46,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	}
 	scored := s.score(cs)
 	if !b.space.Listed() { // where neighbours cost a pass over the list
+		// The sort is stable, so that the same seed climbs from the same candidates.
 		slices.SortStableFunc(scored, func(a, c candidate) int { return cmp.Compare(c.score, a.score) })
 		s.climb(append(from, scored[:min(b.starts, len(scored))]...))
 	}
@@ -53,6 +56,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 // bestTrials returns the n finished trials with the least values, the earliest
 // of equals first.
 func (b *Bayes) bestTrials(n int) []example {
+	// A copy: the order of b.trials is that of time, and is kept.
 	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return e.state != assay.Done })
 	slices.SortStableFunc(es, func(a, c example) int { return cmp.Compare(a.value, c.value) })
 	return es[:min(n, len(es))]
@@ -66,10 +70,12 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 	for k := 0; k == 0 || b.rng.IntN(2) == 0; k++ { // 1, 2, 3, ... with 1/2, 1/4, 1/8, ...
 		i := b.rng.IntN(d)
 		p := b.space.Params[i]
+		// A step of a fifth of the range may not leave the value of so coarse a parameter.
 		if n := p.Count(); !p.Ordered() || n > 0 && n <= 5 {
 			v[i] = p.FromUnit(b.rng.Float64())
 			continue
 		}
+		// The logarithm of the width is uniform.
 		width := 0.2 * math.Pow(0.1, b.rng.Float64()) // 0.02 to 0.2 of the range
 		v[i] = p.Unscale(p.ToUnit(v[i]) + width*b.rng.NormFloat64())
 	}
@@ -77,6 +83,8 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 }
 
 // A candidate is a configuration with its prediction.
+//
+// mean and score are on the scale of the surrogate.
 type candidate struct {
 	config assay.Config
 	mean   float64
@@ -84,6 +92,9 @@ type candidate struct {
 }
 
 // A sweep scores candidates for one proposal.
+//
+// Invariant: best is open, and one of ties equals with probability 1/ties. It has no configuration as long
+// as none that is open was scored.
 type sweep struct {
 	b    *Bayes
 	seen visited
@@ -103,10 +114,12 @@ func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
 // but never the best; likewise those outside a limit.
 func (s *sweep) score(cs []assay.Config) []candidate {
 	X, out := make([][]float64, len(cs)), make([]assay.Prediction, len(cs))
+	// One array for all rows. A row that is cut off before the array grows keeps the old one, which is as good.
 	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
 	for i, c := range cs {
 		n := len(all)
 		all = s.b.appendEncode(all, c)
+		// The capacity ends with the row, so that nobody's append reaches into the next one.
 		X[i] = all[n:len(all):len(all)]
 	}
 	assay.PredictAll(s.b.surrogate, X, out)
@@ -121,6 +134,7 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 // offer keeps c if it can be proposed and is the best so far, or one of n equals
 // with probability 1/n.
 func (s *sweep) offer(c candidate) {
+	// open comes last: the limit may be dear.
 	first := s.best.config == nil || better(c, s.best)
 	if !first && better(s.best, c) || !s.b.open(c.config) {
 		return
@@ -134,6 +148,8 @@ func (s *sweep) offer(c candidate) {
 
 // better orders by expected improvement, and by predicted mean where there is
 // none.
+//
+// It is a strict order: of equals neither is better.
 func better(a, b candidate) bool {
 	if a.score != b.score {
 		return a.score > b.score
@@ -150,6 +166,7 @@ func (s *sweep) climb(from []candidate) {
 		var of []int // the climber whose neighbour it is
 		for i, c := range from {
 			for _, n := range s.b.space.Neighbours(c.config) {
+				// A neighbour of two climbers belongs to the first of them.
 				if cs = s.admit(cs, n); len(cs) > len(of) {
 					of = append(of, i)
 				}
@@ -167,6 +184,7 @@ func (s *sweep) climb(from []candidate) {
 				moved = append(moved, c)
 			}
 		}
+		// Who has not moved is done.
 		from = moved
 	}
 }

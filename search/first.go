@@ -26,6 +26,9 @@ func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 	return f
 }
 
+// first is the searcher of [First].
+//
+// A proposal that is in the ledger but not in of is one of the given configurations.
 type first struct {
 	inner assay.Searcher
 	queue []assay.Config // not asked yet
@@ -53,6 +56,7 @@ func (f *first) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
 	var ps []assay.Proposal
 	for len(ps) < n {
+		// Those outside of the limit stay in the queue, in their order.
 		i := slices.IndexFunc(f.queue, f.limit.holds)
 		if i < 0 {
 			break
@@ -60,10 +64,12 @@ func (f *first) Ask(n int) ([]assay.Proposal, error) {
 		ps = append(ps, f.propose(f.queue[i]))
 		f.queue = slices.Delete(f.queue, i, i+1)
 	}
+	// inner is not asked while there is enough: an Ask of it could cost a fit.
 	if len(ps) == n {
 		return ps, nil
 	}
 	more, err := f.inner.Ask(n - len(ps))
+	// With proposals at hand the error waits: it comes again at the next Ask.
 	if err != nil && len(ps) == 0 {
 		return nil, err
 	}
@@ -83,6 +89,7 @@ func (f *first) Tell(trials ...assay.Trial) error {
 	}
 	observer, _ := assay.As[assay.Observer](f.inner)
 	for i, t := range trials {
+		// An error of inner leaves the trials after this one settled but untold: the search cannot go on.
 		p, asked := f.of[t.ID]
 		delete(f.of, t.ID)
 		var err error

@@ -36,6 +36,7 @@ type Grid struct {
 	next   int64     // index in an Indexed space
 	walk   *gridWalk // else
 	ledger
+	// Not lifted by a limit: nothing is proposed twice.
 	visited visited // what was observed or proposed
 	limit   limit
 	passed  int // configurations outside of the limit since the latest within
@@ -68,6 +69,7 @@ func (g *Grid) propound() (assay.Config, bool) {
 		if !ok {
 			return nil, false
 		}
+		// Not visited: when the limit is lifted, its turn comes.
 		if !g.limit.holds(c) {
 			if g.passed++; g.passed == leapAfter {
 				g.leap()
@@ -116,6 +118,7 @@ func (g *Grid) leap() {
 	for i := range g.walk.cut {
 		g.walk.cut[i] = make([]bool, min(g.walk.count[i], maxCut))
 	}
+	// The seed is fixed: the order of a grid is part of what it promises.
 	rng := newSource(0, 0).Rand
 	for range leapProbes { // relations hide values from some
 		within, ok := g.limit.draw(g.space, rng)
@@ -151,6 +154,8 @@ func (g *Grid) rewind() {
 }
 
 // A gridWalk visits the admissible combinations of levels depth first.
+//
+// It has its place in at and depth, and no stack: next goes on from there.
 type gridWalk struct {
 	space *assay.Space
 	count []int64 // levels of each parameter
@@ -162,6 +167,8 @@ type gridWalk struct {
 	depth int // c[:depth] is set and no relation within it is broken
 }
 
+// newGridWalk returns the walk before its first combination. Each relation is checked at the depth of its last
+// parameter, the first at which all of its parameters are set.
 func newGridWalk(space *assay.Space, levels int) *gridWalk {
 	d := space.Dim()
 	w := &gridWalk{
@@ -212,6 +219,7 @@ func (w *gridWalk) next() (c assay.Config, ok bool) {
 		if slices.ContainsFunc(w.ready[i], func(r assay.Relation) bool { return !r.Holds(w.c) }) {
 			continue
 		}
+		// The depth stays, so that the next call tries the next level of the last parameter.
 		if i == len(w.c)-1 {
 			return w.c.Clone(), true
 		}

@@ -26,6 +26,10 @@ type GroupOptions struct {
 // middle of their ranges before there is one. Each turn has a new searcher; it ends
 // after Turn proposals, or with the searcher. The search ends after a round of turns
 // in which nothing new was proposed. Make one with [NewGroups].
+//
+// Invariant: of has one entry for each outstanding proposal, and base, group and inner belong to one
+// another. Proposals of an earlier turn may still be outstanding: they are told to the searcher that made
+// them.
 type Groups struct {
 	space *assay.Space
 	opts  GroupOptions
@@ -37,6 +41,7 @@ type Groups struct {
 	best  assay.Trial
 	found bool
 	seen  visited
+	// stale counts turns that are over; fresh says whether the present one has proposed something new.
 	stale int // turns in succession that proposed nothing new
 	fresh bool
 	asked ledger
@@ -44,6 +49,8 @@ type Groups struct {
 }
 
 // A part is a proposal of the searcher of a turn.
+//
+// The searcher is kept with the proposal, since the turn may be over when its trial is told.
 type part struct {
 	inner    assay.Searcher
 	proposal assay.Proposal
@@ -55,6 +62,8 @@ var (
 )
 
 // refusals is how many proposals in succession may break a relation before a turn ends.
+//
+// A relation between a group and the others may leave the group nothing, which its searcher cannot know.
 const refusals = 1000
 
 // NewGroups returns such a searcher. It returns an error for a parameter that is not
@@ -81,6 +90,7 @@ func NewGroups(space *assay.Space, opts GroupOptions) (*Groups, error) {
 			rest = append(rest, i)
 		}
 	}
+	// The slice is the caller's, and a group may be appended.
 	opts.Groups = slices.Clone(opts.Groups)
 	if rest != nil {
 		opts.Groups = append(opts.Groups, rest)
@@ -94,6 +104,7 @@ func NewGroups(space *assay.Space, opts GroupOptions) (*Groups, error) {
 		}
 	}
 	return &Groups{
+		// The middle may break a relation.
 		space: space, opts: opts, base: space.Nearest(middle), seen: visited{}, of: map[int64]part{},
 	}, nil
 }
@@ -101,6 +112,8 @@ func NewGroups(space *assay.Space, opts GroupOptions) (*Groups, error) {
 // Ask implements [assay.Searcher].
 func (g *Groups) Ask(n int) ([]assay.Proposal, error) {
 	checkAsk(n)
+	// More than a whole round without anything new is needed: another group may have something again once the base
+	// has moved.
 	for g.stale <= len(g.opts.Groups) {
 		if g.inner == nil {
 			if err := g.begin(); err != nil {
@@ -114,11 +127,13 @@ func (g *Groups) Ask(n int) ([]assay.Proposal, error) {
 		if err != nil && !errors.Is(err, assay.ErrDone) {
 			return nil, err
 		}
+		// The searcher waits for its trials. The turn is not over.
 		if err == nil && g.waiting() {
 			return nil, nil
 		}
 		g.end()
 	}
+	// ErrDone does not come while a trial is outstanding.
 	if len(g.of) > 0 {
 		return nil, nil
 	}
@@ -139,11 +154,13 @@ func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 		for _, q := range qs {
 			c, ok := g.space.Member(g.whole(q.Config))
 			if !ok {
+				// It failed as far as the searcher of the turn can see. It never reaches the caller.
 				if err := g.inner.Tell(assay.Trial{Proposal: q, State: assay.Failed}); err != nil {
 					return nil, err
 				}
 				continue
 			}
+			// Refused proposals do not count: the turn is of runs.
 			g.left--
 			g.fresh = g.seen.add(c) || g.fresh
 			p := g.asked.propose(c)
@@ -176,6 +193,7 @@ func (g *Groups) begin() error {
 	for _, i := range g.group {
 		params = append(params, g.space.Params[i])
 	}
+	// Relations are left out: those within the group are checked with all others in propose.
 	sub, err := assay.NewSpace(params)
 	if g.space.Listed() {
 		sub, err = assay.NewList(params, g.listed())
@@ -207,6 +225,8 @@ func (g *Groups) listed() (cs []assay.Config) {
 }
 
 // end ends the turn.
+//
+// The proposals of the turn that are outstanding stay in of.
 func (g *Groups) end() {
 	if g.stale++; g.fresh {
 		g.stale = 0
@@ -233,6 +253,7 @@ func (g *Groups) Tell(trials ...assay.Trial) error {
 	for i, t := range trials {
 		p := g.of[t.ID]
 		delete(g.of, t.ID)
+		// What was asked counts, whatever the trial says.
 		t.Config = configs[i]
 		g.learn(t)
 		t.Proposal = p.proposal
@@ -257,6 +278,8 @@ func (g *Groups) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
+// learn keeps the trial if it is the best so far, the first of equals. Its configuration is copied, since
+// an observed trial is the caller's.
 func (g *Groups) learn(t assay.Trial) {
 	if t.State == assay.Done && (!g.found || t.Value < g.best.Value) {
 		g.best, g.found = t, true

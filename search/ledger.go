@@ -8,6 +8,8 @@ import (
 
 // A ledger numbers the proposals of a searcher and checks what it is told. Its
 // zero value is ready to use.
+//
+// IDs count from 1 and are never used twice.
 type ledger struct{ proposals assay.Ledger[assay.Config] }
 
 // propose returns the next proposal, which is outstanding from now on.
@@ -68,6 +70,8 @@ func checkAsk(n int) {
 }
 
 // A visited set holds configurations by their Key.
+//
+// The nil set is not ready to use.
 type visited map[string]bool
 
 // add reports whether c is new, and holds it from now on.
@@ -82,6 +86,7 @@ func (v visited) add(c assay.Config) bool {
 
 // observe adds the configurations of trials that were not asked.
 func (v visited) observe(space *assay.Space, trials []assay.Trial) error {
+	// After an error cs is nil, and nothing is added.
 	cs, err := observed(space, trials)
 	for _, c := range cs {
 		v.add(c)
@@ -89,4 +94,5 @@ func (v visited) observe(space *assay.Space, trials []assay.Trial) error {
 	return err
 }
 
+// has reports whether c is held.
 func (v visited) has(c assay.Config) bool { return v[c.Key()] }

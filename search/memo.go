@@ -14,10 +14,15 @@ import (
 )
 
 // memoVersion is that of the form of a memo.
+//
+// It grows with each change that an older reader would misread.
 const memoVersion = 1
 
 // A memo is what [assay.Resumer.Memo] says: the steps P of some calls of Ask, one for
 // each proposal, and the state S that they left.
+//
+// Invariant: the Calls add up to the Steps, and each is 1 at least; decodeMemo checks it. After counts
+// those of the whole search, so that a reader can tell where proposals without a memo lie.
 type memo[P, S any] struct {
 	Version int    `json:"v"`
 	Of      string `json:"of"`              // fingerprint of the searcher
@@ -80,6 +85,7 @@ func (s *memoir[P, S]) ask(r resumed[P, S], last int64, n int) ([]assay.Proposal
 	}
 	ps, steps, err := r.compute(n)
 	if len(steps) > 0 {
+		// Steps of a memo follow one another without a gap.
 		if s.fresh.end() != last { // the steps between were recalled
 			s.fresh = memo[P, S]{After: last}
 		}
@@ -92,6 +98,7 @@ func (s *memoir[P, S]) ask(r resumed[P, S], last int64, n int) ([]assay.Proposal
 // repeat returns at most n proposals of the first of the calls that are recalled.
 func (s *memoir[P, S]) repeat(r resumed[P, S], n int) ([]assay.Proposal, error) {
 	m := &s.recalled[0]
+	// A repeated call does not reach into the next one: trials may have been told in between.
 	n = min(n, m.Calls[0])
 	s.fresh = memo[P, S]{} // what was computed before will be computed again
 	var ps []assay.Proposal
@@ -122,6 +129,7 @@ func (s *memoir[P, S]) memo(r resumed[P, S]) []byte {
 	if len(m.Steps) == 0 {
 		return nil
 	}
+	// It is forgotten before it is encoded: a memo that cannot be written is not tried again.
 	s.fresh = memo[P, S]{After: m.end()}
 	m.Version, m.Of, m.State = memoVersion, s.of, r.state()
 	if len(m.Calls) == 1 {
@@ -158,6 +166,8 @@ func (s *memoir[P, S]) recall(r resumed[P, S], last int64, memos [][]byte) error
 }
 
 // decodeMemo returns the memo of r, whose fingerprint is of.
+//
+// It checks all that repeat relies on: a damaged memo is an error here and no panic later.
 func decodeMemo[P, S any](r resumed[P, S], of string, data []byte) (m memo[P, S], err error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, err
@@ -167,6 +177,7 @@ func decodeMemo[P, S any](r resumed[P, S], of string, data []byte) (m memo[P, S]
 		return m, fmt.Errorf("it has version %d, and this is %d", m.Version, memoVersion)
 	case m.Of != of:
 		return m, fmt.Errorf("it is that of a searcher with another space, seed or options")
+	// 2^53 keeps After + Steps far from an overflow.
 	case len(m.Steps) == 0 || m.After < 0 || m.After > 1<<53:
 		return m, fmt.Errorf("%d proposals after %d", len(m.Steps), m.After)
 	}
@@ -195,6 +206,7 @@ func decodeMemo[P, S any](r resumed[P, S], of string, data []byte) (m memo[P, S]
 // Options that are zero leave it as it is, so that a new one does not change it. Of
 // pointers, functions and maps only the type counts.
 func fingerprint(name string, space *assay.Space, options ...any) string {
+	// A hash is enough against mistakes: it need not withstand an attack.
 	h := fnv.New64a()
 	write := func(v any) {
 		describe(h, reflect.ValueOf(v))
@@ -216,6 +228,9 @@ func fingerprint(name string, space *assay.Space, options ...any) string {
 }
 
 // describe writes a value to w.
+//
+// Fields are written with their names and only if they are not zero, which is what keeps a fingerprint the same
+// when an option is added.
 func describe(w io.Writer, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -249,8 +264,11 @@ func describe(w io.Writer, v reflect.Value) {
 }
 
 // A randomState is that of a [rand.PCG].
+//
+// It is what [rand.PCG.MarshalBinary] writes.
 type randomState []byte
 
+// stateOf returns the state of pcg, which goes on by itself.
 func stateOf(pcg *rand.PCG) randomState {
 	s, _ := pcg.MarshalBinary() // its error is always nil
 	return s
@@ -259,9 +277,12 @@ func stateOf(pcg *rand.PCG) randomState {
 // set sets pcg to the state; valid tells beforehand whether it is one.
 func (s randomState) set(pcg *rand.PCG) error { return pcg.UnmarshalBinary(s) }
 
+// valid tries the state on a source that is thrown away.
 func (s randomState) valid() error { return s.set(new(rand.PCG)) }
 
 // finite returns a pointer to x, nil if it is not finite.
+//
+// JSON has no NaN: nil stands for it. orNaN reads it back.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

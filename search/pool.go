@@ -10,6 +10,8 @@ import (
 )
 
 const (
+	// maxPool bounds the time of a proposal, which predicts all that are open; poolChunk bounds the memory
+	// of their features.
 	maxPool   = 200_000 // configurations that are scored one by one
 	poolChunk = 1024    // of which as many are encoded at a time
 )
@@ -17,6 +19,10 @@ const (
 // A pool is a whole space in compact form: for each configuration the number of
 // the value of each parameter, and for each value its features, so that rows of
 // features are made by copying.
+//
+// Configuration i is space.At(i) throughout. codes, features and number never change once made. The
+// buffers are overwritten by each call that predicts, so that a pool serves one goroutine, and no result
+// keeps a row. rows are slices of buffer, each of the full width and capped there.
 type pool struct {
 	space    *assay.Space
 	codes    []uint32             // n rows of d value numbers
@@ -74,6 +80,8 @@ func newPool(space *assay.Space) *pool {
 }
 
 // makeRows makes the buffer for rows of the width.
+//
+// It is called again when the width grows. What the rows held is lost.
 func (p *pool) makeRows() {
 	p.buffer = make([]float64, poolChunk*p.width)
 	p.rows = make([][]float64, poolChunk)
@@ -83,6 +91,8 @@ func (p *pool) makeRows() {
 }
 
 // hint gives each configuration one more feature. Cost: a call of hint for each.
+//
+// It must not be called twice: the rows would become wider again.
 func (p *pool) hint(hint func(assay.Config) float64) {
 	p.hints = make([]float64, len(p.visited))
 	for i := range p.hints {
@@ -101,6 +111,7 @@ func (p *pool) enter() {
 	if len(p.late) == 0 {
 		return
 	}
+	// Up to so many comparisons of codes are cheaper than a hash of each configuration.
 	const few = 4
 	d := len(p.features)
 	var want [][]uint32
@@ -109,6 +120,7 @@ func (p *pool) enter() {
 			want = append(want, codes)
 		}
 	}
+	// What is not in the pool is dropped: it can never be proposed.
 	p.late = p.late[:0]
 	if len(want) > few {
 		p.enterMany(want)
@@ -124,6 +136,8 @@ func (p *pool) enter() {
 }
 
 // enterMany is enter by a table of hashes.
+//
+// Equal hashes are no proof: the codes are compared as well.
 func (p *pool) enterMany(want [][]uint32) {
 	d := len(p.features)
 	hash := func(codes []uint32) (h uint64) {
@@ -162,6 +176,7 @@ func (p *pool) encode(c assay.Config) ([]uint32, bool) {
 
 // narrow sets the limit. Cost: a call of keep for each configuration.
 func (p *pool) narrow(keep func(assay.Config) bool) {
+	// The limit of before is forgotten: a limit replaces another one.
 	p.outside = nil
 	if keep == nil {
 		return
@@ -176,6 +191,8 @@ func (p *pool) narrow(keep func(assay.Config) bool) {
 func (p *pool) open(i int) bool { return !p.visited[i] && (p.outside == nil || !p.outside[i]) }
 
 // any reports whether there is an open configuration.
+//
+// Cost: a pass up to the first that is open.
 func (p *pool) any() bool {
 	p.enter()
 	for i := range p.visited {
@@ -193,6 +210,7 @@ func (p *pool) random(rng *rand.Rand) assay.Config {
 	at, n := -1, 0
 	for i := range p.visited {
 		if p.open(i) {
+			// Reservoir sampling: the n-th open one is taken with probability 1/n, in one pass and without a list.
 			if n++; rng.IntN(n) == 0 {
 				at = i
 			}
@@ -209,6 +227,7 @@ func (p *pool) random(rng *rand.Rand) assay.Config {
 // none.
 func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	p.enter()
+	// Invariant: best is one of ties configurations that are equally good, each with probability 1/ties.
 	best, ties := -1, 0
 	var top candidate
 	fill := 0
@@ -244,6 +263,8 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 }
 
 // expand writes the features of configuration i to row.
+//
+// row has the width of the pool. The hint is its last feature.
 func (p *pool) expand(i int, row []float64) {
 	d := len(p.features)
 	k := 0

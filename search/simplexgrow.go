@@ -9,6 +9,8 @@ import (
 
 // A spoke is one direction of an initial simplex: the vertices Π(c ± b_i·e_i),
 // of which the better may move out.
+//
+// Sides are 0 and 1, and index levels and at alike.
 type spoke struct {
 	center assay.Config
 	// of c + b_i·e_i and c - b_i·e_i: the centre with the parameters that have no extent drawn at random
@@ -38,6 +40,8 @@ func (s *simplexSearch) newSpoke(c assay.Config, i int) *spoke {
 
 // vertex returns the vertex of a at its size: side 0 is c + b_i·e_i, 1 is c -
 // b_i·e_i.
+//
+// A step that rounding would undo goes to the next value instead. The result is admissible.
 func (s *simplexSearch) vertex(a *spoke, side int) assay.Config {
 	x := a.levels[side].Clone()
 	if p := s.space.Params[a.param]; extended(p) {
@@ -55,6 +59,7 @@ func (s *simplexSearch) settleSpokes() {
 	for _, a := range s.spokes {
 		least := math.Inf(1)
 		for side, c := range a.at {
+			// Two vertices may be one after Nearest: both sides then have its value, and the first counts.
 			if v := s.valueOf(c); c != nil && v < least {
 				least, a.side = v, side
 			}
@@ -79,6 +84,8 @@ func (s *simplexSearch) valueOf(c assay.Config) float64 {
 //
 // Invariant: the best of all that was run is a vertex of the simplex, because a
 // vertex only makes way for a better one.
+//
+// It does not wait: what follows is in the function that begin calls when the points have their values.
 func (s *simplexSearch) grow() {
 	var moved []*spoke
 	var points []assay.Config
@@ -120,6 +127,7 @@ func (s *simplexSearch) enlarge(a *spoke) assay.Config {
 func (s *simplexSearch) swap(a *spoke, v vertex) {
 	old := a.at[a.side]
 	a.at[a.side] = v.at
+	// a has the new vertex by now, so that it does not hold the old one back by this side.
 	stays := slices.ContainsFunc(s.spokes, func(b *spoke) bool {
 		return old.Equal(b.at[0]) || old.Equal(b.at[1])
 	})

@@ -8,9 +8,12 @@ import (
 
 // A span is the affine space through a point and others, on the unit scale of the
 // parameters that have an extent.
+//
+// Invariant: the rows are independent, row j is 1 at pivots[j], and 0 at the pivots of the rows before.
 type span struct {
 	space  *assay.Space
 	origin []float64
+	// Indices into the parameters of the space. Rows have one entry for each.
 	params []int       // that count
 	rows   [][]float64 // a basis in echelon form, each row scaled to 1 at its pivot
 	pivots []int
@@ -35,6 +38,8 @@ func (s *simplexSearch) span(c assay.Config) *span {
 func (w *span) rank() int { return len(w.rows) }
 
 // add reports whether c is outside of the span, which it is inside of from now on.
+//
+// It is one step of Gaussian elimination with the largest entry as pivot. Cost: rank times parameters.
 func (w *span) add(c assay.Config) bool {
 	u := w.space.Unit(c)
 	row := make([]float64, len(w.params))
@@ -46,6 +51,7 @@ func (w *span) add(c assay.Config) bool {
 			for k := range row {
 				row[k] -= f * basis[k]
 			}
+			// Exactly, so that rounding leaves no pivot behind.
 			row[w.pivots[j]] = 0
 		}
 	}
@@ -76,6 +82,7 @@ func (s *simplexSearch) spanning(vs []assay.Config, c assay.Config) []assay.Conf
 	for _, v := range vs[1:] {
 		w.add(v)
 	}
+	// The simplex has an extent in each direction already.
 	if w.rank() == len(w.params) {
 		return vs
 	}
@@ -89,6 +96,8 @@ func (s *simplexSearch) spanning(vs []assay.Config, c assay.Config) []assay.Conf
 
 // secondInDirection reports by neighbour of c whether those before it go in its
 // direction. To change a parameter that has no extent is a direction too.
+//
+// A shortcut asks for the first in each direction before the second ones: see [shortcut].
 func (s *simplexSearch) secondInDirection(c assay.Config, ns []assay.Config) []bool {
 	w := s.span(c)
 	tried := make([]bool, len(c))

@@ -18,6 +18,9 @@ type vertex struct {
 // points of one step of the algorithm and goes on when all of them have a
 // value. All that it does happens in Tell, so that an Ask that returns nothing
 // changes nothing.
+//
+// Invariant: a point has a value, or is in queue, or stands in same for one that is in queue or outstanding,
+// or the step was cut. then is nil between the end of a step and the beginning of the next.
 type stepper struct {
 	ledger
 	points []vertex      // of the step, in the algorithm's order
@@ -33,6 +36,8 @@ type stepper struct {
 }
 
 // A shortcut is how a step may end before all of its points were run.
+//
+// later has one entry for each point of the step, in the order of the algorithm.
 type shortcut struct {
 	// enough reports whether the points that have a value are enough.
 	enough func([]vertex) bool
@@ -41,6 +46,8 @@ type shortcut struct {
 	later []bool
 }
 
+// newStepper returns a stepper before its first step. With remember, the value of a trial that ran to its end
+// stands in all later steps.
 func newStepper(remember bool) stepper {
 	s := stepper{of: map[int64]int{}, seen: visited{}, best: vertex{nil, math.Inf(1)}}
 	if remember {
@@ -73,6 +80,7 @@ func (s *stepper) begin(points []assay.Config, known []vertex, short *shortcut, 
 	first := map[string]int{}
 	for i, c := range points {
 		k := c.Key()
+		// NaN is the mark of a point without a value: values are finite or infinite, never NaN.
 		s.points[i] = vertex{c, math.NaN()}
 		v, ok := value[k]
 		if !ok {
@@ -111,6 +119,7 @@ func (s *stepper) advance() {
 	if len(s.queue) > 0 || len(s.of) > 0 || s.then == nil {
 		return
 	}
+	// then may begin the next step, which sets s.then: it is cleared before.
 	then := s.then
 	s.then = nil
 	then(s.valued())
@@ -125,6 +134,7 @@ func (s *stepper) Ask(n int) ([]assay.Proposal, error) {
 	if s.done {
 		return nil, assay.ErrDone
 	}
+	// Asked for all at once, the order would make no difference.
 	if s.short != nil && n < len(s.queue) {
 		later := func(i int) int {
 			if s.short.later[i] {
@@ -163,6 +173,7 @@ func (s *stepper) Tell(trials ...assay.Trial) error {
 			s.best = v
 		}
 	}
+	// All trials are filed before the algorithm goes on, so that it sees them together.
 	if len(trials) > 0 {
 		s.cut()
 		s.advance()

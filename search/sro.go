@@ -29,8 +29,10 @@ func (s *SRO) check() {
 		return
 	}
 	v0, worst := s.v[0], s.v[len(s.v)-1].at
+	// -1 is the reflection of the worst vertex in the best one, and -2 the expansion.
 	point := func(a float64) []assay.Config { return []assay.Config{s.around(v0.at, worst, a)} }
 	s.begin(point(-1), s.v, nil, func(r []vertex) {
+		// An equal value shrinks too.
 		if !(r[0].value < v0.value) {
 			s.shrink()
 			return

@@ -12,6 +12,8 @@ import (
 // fit makes the surrogate from the trials that have ended and the beliefs about
 // those that have not, unless nothing has changed since the last time. There is
 // at least one finished trial.
+//
+// After an error there is no surrogate, and scale and incumbent are those of the examples.
 func (b *Bayes) fit() error {
 	if b.surrogate != nil {
 		return nil
@@ -27,6 +29,9 @@ func (b *Bayes) fit() error {
 
 // examples returns the training set, and sets the scale and the incumbent that
 // belong to it.
+//
+// The rows are shared with the trials: a learner does not change them. Finished and failed trials come in
+// the order of time, then the outstanding ones.
 func (b *Bayes) examples() assay.Data {
 	var values []float64
 	for _, e := range b.trials {
@@ -34,6 +39,7 @@ func (b *Bayes) examples() assay.Data {
 			values = append(values, e.value)
 		}
 	}
+	// The scale is that of finished trials alone: what is believed must not bend it.
 	worst := slices.Max(values)
 	b.scale = newScale(values)
 	b.incumbent = b.scale.forward(slices.Min(values))
@@ -50,6 +56,7 @@ func (b *Bayes) examples() assay.Data {
 		switch {
 		case e.state == assay.Done:
 			add(e.features, e.value, false)
+		// By how much it is worse nobody knows: the worst keeps its surroundings out of the way.
 		case e.state != assay.Censored:
 			add(e.features, worst, false)
 		case b.opts.Censored && b.scale.defined(e.value):
@@ -58,6 +65,7 @@ func (b *Bayes) examples() assay.Data {
 	}
 	middle := stats.Median(values)
 	for id, c := range b.proposals.Outstanding() {
+		// A lie may be NaN, for a proposal of the design, or of another sign than the scale bears.
 		lie := b.lies[id]
 		if !b.scale.defined(lie) {
 			lie = middle
@@ -75,6 +83,7 @@ type scale struct {
 	spread float64
 }
 
+// scaleKind is the transform. It is chosen anew at each fit.
 type scaleKind uint8
 
 const (
@@ -117,6 +126,7 @@ func (s scale) defined(y float64) bool {
 	return !math.IsNaN(f) && !math.IsInf(f, 0)
 }
 
+// forward returns y on the scale. It is NaN or infinite where the scale is not defined.
 func (s scale) forward(y float64) float64 {
 	switch s.kind {
 	case logScale:
@@ -134,6 +144,7 @@ func (s scale) forward(y float64) float64 {
 	return y - s.center
 }
 
+// inverse is that of forward. It may overflow to an infinity far from the data.
 func (s scale) inverse(f float64) float64 {
 	switch s.kind {
 	case logScale:

@@ -28,15 +28,20 @@ type Option struct {
 // people and tests: a declaration must not depend on whether others were given. Values
 // are as the YAML reader leaves them: every number is a float64.
 type fields struct {
-	def     *config.Study
-	at      string         // where they are in a study file: "search" or "stop"
-	values  map[string]any // texts, float64s, bools and lists of those
+	// def is only asked where an option stands in its file.
+	def    *config.Study
+	at     string         // where they are in a study file: "search" or "stop"
+	values map[string]any // texts, float64s, bools and lists of those
+	// options is what has been declared so far, in the order of the declarations.
 	options []Option
-	err     error
+	// err is the first flaw, of the class usage.
+	err error
 }
 
 // unknown returns an error if the study gives an option that was not declared; what
 // is what the options are of, such as "searcher pso".
+// Of several it names the first in the order of the alphabet, so that the error is always the
+// same. All options must have been declared before.
 func (f *fields) unknown(what string) error {
 	var keys []string
 	for _, o := range f.options {
@@ -64,6 +69,7 @@ func orNone(keys []string) string {
 }
 
 // flaw records what is wrong with an option.
+// Flaws after the first are dropped.
 func (f *fields) flaw(key, format string, args ...any) {
 	if f.err == nil {
 		f.err = usagef("%s%s option %s: %s", f.def.At(f.at+"."+key), f.at, key, fmt.Sprintf(format, args...))
@@ -78,6 +84,7 @@ func (f *fields) value(key, takes string) (v any, given bool) {
 }
 
 // int declares a whole number from lo to hi.
+// If the value is flawed, *to keeps the default, here and in number.
 func (f *fields) int(key string, to *int, lo, hi int) {
 	takes := fmt.Sprintf("a whole number from %d to %d", lo, hi)
 	v, given := f.value(key, takes)
@@ -93,6 +100,7 @@ func (f *fields) int(key string, to *int, lo, hi int) {
 }
 
 // number declares a number from lo to hi.
+// The bounds are allowed values; NaN is not.
 func (f *fields) number(key string, to *float64, lo, hi float64) {
 	takes := fmt.Sprintf("a number from %v to %v", lo, hi)
 	v, given := f.value(key, takes)
@@ -180,6 +188,7 @@ func (f *fields) given(key string) bool {
 }
 
 // usagef returns an error of the class of mistakes in what a user asked for.
+// The text may wrap an error by %w.
 func usagef(format string, args ...any) error { return assay.Errorf(assay.ClassUsage, format, args...) }
 
 // usageError returns err as a mistake of the user.

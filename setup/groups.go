@@ -17,6 +17,7 @@ func (f *fields) grouped(make func(*assay.Space, uint64) assay.Searcher) newSear
 		groups = append(groups, strings.Split(item, "+"))
 		return nil
 	})
+	// A turn of 0 leaves the length of a turn to the library.
 	turn := 0
 	f.int("turn", &turn, 1, 1_000_000)
 	if groups == nil {
@@ -44,6 +45,8 @@ func (f *fields) grouped(make func(*assay.Space, uint64) assay.Searcher) newSear
 }
 
 // indicesOf returns the parameters of the groups.
+// The groups keep their order. An unknown name is an error; that a parameter is in two groups
+// is for search.NewGroups to refuse.
 func indicesOf(space *assay.Space, groups [][]string) (out [][]int, err error) {
 	for _, names := range groups {
 		var group []int

@@ -10,6 +10,8 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
+// This file puts the help of earlier studies around the algorithm of a study.
+
 // helped returns the searcher of a study with the earlier studies that help it, what
 // lists the cuts, nil if there are none, and a note if the help is not all that it
 // could be.
@@ -40,6 +42,8 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 			inner, cuts, err = p.published(inner, k)
 			return inner, err
 		}
+		// The hint is given before the algorithm is wrapped, since it is for the algorithm
+		// itself.
 		k.Hint(inner)
 		if _, ok := assay.As[assay.Narrower](inner); ok {
 			if inner, cuts, err = p.pruned(inner, k); err != nil {
@@ -70,6 +74,7 @@ func (p *Problem) published(inner assay.Searcher, k *prune.Knowledge) (assay.Sea
 
 // pruned returns inner without the values that earlier studies leave out, and what
 // lists these.
+// A flaw in the options is of the class usage.
 func (p *Problem) pruned(inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
 	o, err := p.pruning()
 	if err != nil {
@@ -83,6 +88,8 @@ func (p *Problem) pruned(inner assay.Searcher, k *prune.Knowledge) (assay.Search
 }
 
 // pruning returns how values are left out of the space.
+// The errors name the place in the study file. Numbers that were not given stay 0, which
+// leaves them to the library.
 func (p *Problem) pruning() (o prune.Options, err error) {
 	asked := p.Definition.Prior
 	o = prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}

@@ -13,6 +13,9 @@ import (
 	"github.com/assay-run/assay/table"
 )
 
+// This file makes a study of a recorded table. The study is written by the same loop as any
+// other, so that the readers of a record need no special case.
+
 // recordedSearch is the search of an imported study: there was none.
 const recordedSearch = "recorded"
 
@@ -22,6 +25,8 @@ const importBatch = 1000 // events that are written at once
 // has ended, and returns the trials. The study can help others, and cannot be resumed.
 // It is an error of the class conflict if there is a study of that name, and of the
 // class usage if the problem has no table.
+// A crash between two batches leaves a study with a part of its events on record. An error
+// removes it.
 func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Trial, error) {
 	if p.Table == nil {
 		return nil, usagef("%s: there is no recorded table (replay:)", name)
@@ -77,6 +82,7 @@ func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Tr
 	if err != nil {
 		return nil, nil, err
 	}
+	// The events are held in memory at once, as the table is.
 	var events []assay.Event
 	for e, err := range mem.Events(ctx, name, 0) {
 		if err != nil {
@@ -90,10 +96,13 @@ func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Tr
 // recordedRuns is a searcher that proposes each configuration of a table as often as it was
 // recorded. It learns nothing, and takes any trial for told.
 type recordedRuns struct {
+	// The runs of one configuration share one Config, which nobody changes.
 	todo []assay.Config
+	// next is the index in todo of the next proposal; its ID is one more.
 	next int
 }
 
+// The configurations come in the order of the space, and the runs of one follow each other.
 func newRecordedRuns(p *Problem) *recordedRuns {
 	r := &recordedRuns{}
 	for c := range p.Space.All() {

@@ -10,6 +10,9 @@ import (
 	"github.com/assay-run/assay/internal/config"
 )
 
+// This file is the cost model as a searcher: its options, and what it has learned from a
+// record.
+
 // declareNIMO is the active learner of a cost model. Its options are those of
 // costmodel.Options; method published has the alternatives of Table 1.
 func declareNIMO(f *fields) newSearcher {
@@ -34,6 +37,8 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 	f.word("method", &method, "auto", "published")
 	oneOf(f, "regression", &o.Regression, costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth,
 		costmodel.Process, costmodel.Trees)
+	// The options that are declared from here to the next use of all are those of method
+	// published.
 	all := len(f.options)
 	oneOf(f, "reference", &published.Reference, costmodel.Min, costmodel.Max, costmodel.Rand)
 	oneOf(f, "traversal", &published.Traversal, costmodel.RoundRobin, costmodel.Improvement, costmodel.Dynamic)
@@ -88,8 +93,11 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 const attributesTake = "names of parameters, with commas"
 
 // attributeNames are the parameters that options name, which a space has to have.
+// The two slices run in parallel: keys[i] is the option that named names[i]. The check waits
+// for the space, which is not known when options are declared.
 type attributeNames struct{ keys, names []string }
 
+// add returns no error: it has the result that a list's read needs.
 func (a *attributeNames) add(key, name string) error {
 	a.keys, a.names = append(a.keys, key), append(a.names, name)
 	return nil
@@ -128,6 +136,7 @@ type Reader interface {
 // Learned returns what the searcher nimo has learned from the record of a study: each
 // of its runs is a measurement of its configuration. If it was nimo that ran the
 // study, the options are the same, and there is an error curve.
+// The events are read once, in their order. Checks count as measurements too.
 func Learned(ctx context.Context, r Reader, name string, def *config.Study,
 	space *assay.Space,
 ) (*costmodel.ActiveLearner, error) {
@@ -142,6 +151,7 @@ func Learned(ctx context.Context, r Reader, name string, def *config.Study,
 			trials = append(trials, *e.Checked)
 		}
 	}
+	// The options of another searcher mean nothing here: the learner then has its defaults.
 	own := def.Search.Name == LearningSearcher
 	f := &fields{def: def, at: "search"}
 	if own {

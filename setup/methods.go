@@ -27,6 +27,7 @@ func NamedMethods() []Method {
 	neural := map[string]any{"learner": "mlp", "penalty": 10.0}
 	// The initial design of bo, ten runs, is measured in full.
 	plain := map[string]any{"after": 10.0}
+	// Numbers of options are float64, as the YAML reader leaves them (see fields).
 	boost := map[string]any{"after": 10.0, "model": "boost"}
 	paper := map[string]any{"after": 1.0, "base": 0.5}
 	guard := map[string]any{"after": 10.0, "confidence": 0.9}
@@ -71,9 +72,11 @@ func Methods() []Method {
 	return all
 }
 
+// methodName is the key of find.
 func methodName(m Method) string { return m.Name }
 
 // MethodOf returns the method of that name.
+// An unknown name is an error of the class usage, which lists all names.
 func MethodOf(name string) (Method, error) {
 	m, ok := find(Methods(), name, methodName)
 	if !ok {

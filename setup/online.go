@@ -24,11 +24,14 @@ type Session struct {
 	online.Options
 	Resumed bool // it goes on where it was
 
+	// release gives up the lock of the study.
 	release func() error
 }
 
 // Session finds or makes the study of an on-line problem in the store, as
 // [Problem.Study] does, and makes this process its owner until the session is closed.
+// If an error is returned, the lock is not held. A study that was made before the error stays
+// on record, and is resumed by the next call.
 func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Session, error) {
 	if p.Definition.Mode() != config.ModeOnline {
 		return nil, errors.New("setup: a session of a study that is not on line")
@@ -55,6 +58,7 @@ func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Sess
 // n: a session is resumed by replay. Each restart has a seed of its own, since a search
 // that begins again is to look elsewhere. The session takes the samples: there are no
 // repeated runs.
+// Epoch 0 takes the searcher that New made.
 func (p *Problem) epoch(n int) (assay.Searcher, error) {
 	def, again := *p.Definition, *p
 	def.Search.Seed += uint64(n)

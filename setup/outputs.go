@@ -16,6 +16,7 @@ import (
 
 // outputs is where the outputs of a study's runs are kept: beside the store, not in
 // it, so that a program that floods its output cannot harm the record.
+// The name of the study is escaped, since it may hold a slash. The store must have a path.
 func (s *Store) outputs(study string) string {
 	return filepath.Join(s.Path+".outputs", "study-"+url.PathEscape(study))
 }

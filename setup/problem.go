@@ -50,11 +50,14 @@ type Problem struct {
 	Program    *config.Program // nil unless a command is run
 	Table      *table.Table    // nil unless a table is replayed
 
-	opts  Options
+	// opts.Warn is never nil in a problem that New has made.
+	opts Options
+	// makes is what the options of the definition have made of the row of its searcher.
 	makes newSearcher
 	// made is by makes, until it is taken. New makes it because only that shows whether
 	// the options fit the space.
-	made    assay.Searcher
+	made assay.Searcher
+	// stopper is nil if no run is to be stopped.
 	stopper assay.Stopper
 }
 
@@ -96,6 +99,7 @@ func New(def *config.Study, o Options) (*Problem, error) {
 
 // readSpace reads the table, if there is one, and makes the space, the goal and what
 // is tried first.
+// The table comes first, because it completes the parameters of the definition.
 func (p *Problem) readSpace() (err error) {
 	def := p.Definition
 	if def.Mode() == config.ModeTable {
@@ -126,6 +130,7 @@ func (p *Problem) readSpace() (err error) {
 }
 
 // readMethod makes the searcher and the stopper. The space must have been read.
+// Flaws of the searcher are told before those of the stopper.
 func (p *Problem) readMethod() (err error) {
 	if p.makes, err = readSearcher(p.Definition); err != nil {
 		return err
@@ -152,6 +157,7 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 }
 
 // A wrapper wraps the algorithm of a searcher, within all that a study adds.
+// An error of it ends the making of the searcher.
 type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
@@ -201,6 +207,7 @@ func (p *Problem) Preview(n int) ([]assay.Config, error) {
 }
 
 // readTable reads the recorded table of a study and resolves the study with it.
+// The definition is changed: it gets the parameters and the digest of the table.
 func readTable(st *config.Study) (*table.Table, error) {
 	var given []assay.Param
 	for _, p := range st.Params {
@@ -311,4 +318,5 @@ func (p *Problem) Interval() time.Duration {
 }
 
 // newRand returns the random source of a seed.
+// The second word of the state is fixed, so that one number tells the whole sequence.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }

@@ -43,6 +43,8 @@ func runners() []runner {
 }
 
 // runnerOf returns the row of the runner of a study.
+// On line there is no row: the result is the zero value, without an error. All errors are of
+// the class usage.
 func runnerOf(def *config.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
 	if def.Mode() == config.ModeOnline {
@@ -63,6 +65,7 @@ func runnerOf(def *config.Study) (runner, error) {
 }
 
 // openTable replays the table of a study on a clock of its own.
+// Nothing is open when it returns, so that close does nothing.
 func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	c := &table.SimClock{}
 	return opened{table.NewReplay(p.Table, c, config.Grows), c, func() error { return nil }}, nil
@@ -71,6 +74,8 @@ func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 // Local returns what runs commands on this machine, after the remains of an owner that
 // died were cleared away. With pin, runs are kept off this process's own processor
 // where there are 4 or more.
+// The caller closes the runner. The remains are cleared away first, since they would disturb
+// what is measured.
 func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
 	if _, err := run.Sweep(ctx, owner); err != nil {
 		return nil, err
@@ -98,6 +103,7 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said
 // once.
+// The function warn may be called from several goroutines.
 func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r assay.Runner) (assay.Runner, error) {
 	if w.Passive {
 		return workbench.Passive(r), nil
@@ -118,6 +124,8 @@ func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r 
 }
 
 // open returns the runner of the problem.
+// The runner of Options.Runner stays the caller's: close does nothing to it. The owner "assay"
+// stands for a study without a name.
 func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
 	if p.opts.Runner != nil {
 		return opened{p.opts.Runner, p.opts.Clock, func() error { return nil }}, nil

@@ -7,6 +7,9 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
+// This file is the table of searchers and that of learners. A row has defaults of its own only
+// where they differ from those of the library: an option of 0 leaves the value to the library.
+
 // A Row is what a user may write in a place that names one of a table: a searcher, a
 // stopping rule, a runner.
 type Row struct {
@@ -86,6 +89,7 @@ func declareAuto(f *fields) newSearcher {
 	})
 }
 
+// declareBayes takes stopped runs with imputed values unless the study says drop.
 func declareBayes(f *fields) newSearcher {
 	o := search.BayesOptions{Censored: true}
 	f.initial(&o.Initial)
@@ -132,12 +136,14 @@ func (f *fields) penalty() func(assay.Searcher) assay.Searcher {
 	}
 }
 
+// declareGrid ignores the seed: a grid has one order.
 func declareGrid(f *fields) newSearcher {
 	o := search.GridOptions{}
 	f.int("levels", &o.Levels, 2, 1000)
 	return simply(func(s *assay.Space, _ uint64) assay.Searcher { return search.NewGrid(s, o) })
 }
 
+// declareLHS has 50 points unless the study says otherwise.
 func declareLHS(f *fields) newSearcher {
 	points := 50
 	f.int("points", &points, 1, 1_000_000)
@@ -161,6 +167,8 @@ func (f *fields) rankOrdering() *search.SimplexOptions {
 	return o
 }
 
+// The options are copied for each searcher that is made, here and below: a group has a seed of
+// its own.
 func declarePRO(f *fields) newSearcher {
 	o := f.rankOrdering()
 	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
@@ -170,6 +178,7 @@ func declarePRO(f *fields) newSearcher {
 	})
 }
 
+// declareSRO has the options of pro.
 func declareSRO(f *fields) newSearcher {
 	o := f.rankOrdering()
 	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
@@ -179,6 +188,7 @@ func declareSRO(f *fields) newSearcher {
 	})
 }
 
+// declareNelderMead has those of pro but grow.
 func declareNelderMead(f *fields) newSearcher {
 	o := f.simplex()
 	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
@@ -274,6 +284,7 @@ func learners() []learner {
 // newLearner returns a learner of the table. Runs that were stopped early are dropped
 // (Cello), or enter as they are where the learner can use them, and else with their
 // imputed values (Hutter et al. 2013).
+// The name must be in the table.
 func newLearner(name string, drop bool, seed uint64) assay.Learner {
 	l, _ := find(learners(), name, func(l learner) string { return l.name })
 	switch made := l.make(seed); {
@@ -287,6 +298,8 @@ func newLearner(name string, drop bool, seed uint64) assay.Learner {
 }
 
 // readSearcher returns what makes the searcher of a study, without wrappers.
+// All errors are of the class usage. Nothing is made yet: whether the options fit the space
+// shows when the result is called.
 func readSearcher(def *config.Study) (newSearcher, error) {
 	name := def.Search.Name
 	if name == "" {

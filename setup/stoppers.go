@@ -144,6 +144,8 @@ func learnsCensored(searcher string) bool {
 }
 
 // readStopper returns what makes the stopper of a study.
+// Flaws are of the class usage. Options that were not declared are told before flaws in those
+// that were.
 func readStopper(def *config.Study) (newStopper, error) {
 	name := def.Stop.Rule
 	if name == "" {
@@ -163,4 +165,5 @@ func readStopper(def *config.Study) (newStopper, error) {
 
 // observeEvery is how often a run is observed unless the study says so: a reading
 // costs some 20 µs.
+// observeEvery is of commands; Problem.Interval has that of tables.
 const observeEvery = 100 * time.Millisecond

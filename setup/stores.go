@@ -23,10 +23,12 @@ type Store struct {
 	assay.Projector
 	Path string // of its file, "" if it has none
 
+	// close is never nil.
 	close func() error
 }
 
 // Close closes the store.
+// No study may be open in it.
 func (s *Store) Close() error { return s.close() }
 
 // A storeKind is a row of the table of stores.
@@ -79,6 +81,7 @@ func unopened(err error) error {
 
 // OpenStore opens the store of an address: a path, SCHEME:REST with a scheme of the
 // table, or "" for the default file.
+// The caller closes the store.
 func OpenStore(ctx context.Context, at string) (*Store, error) {
 	kind, rest, err := storeAt(at)
 	if err != nil {
@@ -116,6 +119,8 @@ func StorePath(at string) (path string, err error) {
 
 // storeAt returns the kind of the store of an address, and what the address says
 // besides. What has no scheme of the table is a path, unless it is a URL.
+// A path with a colon in it is a path, unless what stands before the colon is a scheme of the
+// table.
 func storeAt(at string) (kind storeKind, rest string, err error) {
 	scheme, rest, ok := strings.Cut(at, ":")
 	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok ||
@@ -154,6 +159,7 @@ func (s *Store) Remove(ctx context.Context, study string) error {
 
 // Definition returns the definition of a study on record. It returns an error that
 // matches fs.ErrNotExist if there is no such study.
+// Any other error is one of the store, or of a definition that cannot be decoded.
 func (s *Store) Definition(ctx context.Context, study string) (*config.Study, error) {
 	b, err := s.Spec(ctx, study)
 	if err != nil {
@@ -163,6 +169,7 @@ func (s *Store) Definition(ctx context.Context, study string) (*config.Study, er
 }
 
 // Knowledge returns the knowledge base of the store, up to date.
+// Each call reads the summaries anew. A store without a file keeps nothing of it.
 func (s *Store) Knowledge(ctx context.Context) (*prior.Base, error) {
 	dir := ""
 	if s.Path != "" {
@@ -173,6 +180,7 @@ func (s *Store) Knowledge(ctx context.Context) (*prior.Base, error) {
 
 // Remember brings what is kept of the knowledge base up to a study that has grown.
 // That it fails costs time later, and nothing else.
+// It goes on although ctx is cancelled, because a study that was interrupted has grown too.
 func (s *Store) Remember(ctx context.Context) {
 	if s.Path != "" {
 		_, _ = s.Knowledge(context.WithoutCancel(ctx))

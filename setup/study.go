@@ -17,6 +17,10 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
+// This file gives a problem its place in a store. Its steps are: claim finds or makes the
+// study on record; wire takes the lock and opens what a run needs. A crash between them leaves
+// a study without trials, which the next call resumes.
+
 // A Study is a problem that has its place in a store: it is ready to run, and this
 // process is its owner until it is closed. Drain and Notify may be set before Run. It is
 // run once: to go on after Run has returned, close it and open another.
@@ -26,6 +30,7 @@ type Study struct {
 	Resumed bool     // it goes on where it was
 	Notes   []string // what there is to say of the earlier studies that help, in words
 
+	// store stays the caller's, except after Open.
 	store *Store
 	close []func() error // what Close calls, the last first
 }
@@ -125,6 +130,7 @@ func (s *Study) Close() error {
 }
 
 // A claim is the place of a study in a store.
+// A claim is not a lock: another process may hold one of the same study.
 type claim struct {
 	name    string
 	resumed bool
@@ -142,6 +148,8 @@ type claim struct {
 func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, error) {
 	chosen := cmp.Or(name, p.Name())
 	base := cmp.Or(chosen, programName(p.Definition))
+	// The loop ends because only a name that nobody chose is counted on, and each number is
+	// tried once.
 	for n := 1; ; n++ {
 		candidate := base
 		if n > 1 {
@@ -169,6 +177,8 @@ func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, erro
 
 // create makes the study, with the earlier studies that help it. It returns an error
 // that matches fs.ErrExist if there is one of that name.
+// The name is looked up before the earlier studies are, which cost time. Another process may
+// make the study meanwhile: Create then returns fs.ErrExist too.
 func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, error) {
 	if _, err := s.Spec(ctx, name); err == nil {
 		return claim{}, fs.ErrExist
@@ -200,6 +210,7 @@ func (p *Problem) running() prior.Running {
 
 // Encode returns what is stored with a study: its definition with its name, and with
 // the earlier studies that help it.
+// The definition itself stays as it is.
 func Encode(def *config.Study, name string, helpers []config.PriorStudy) ([]byte, error) {
 	named := *def
 	named.Name, named.Prior.Resolved = name, helpers
@@ -208,6 +219,7 @@ func Encode(def *config.Study, name string, helpers []config.PriorStudy) ([]byte
 
 // Name returns the name that the definition gives to its study, or else its file; "" if
 // it has neither.
+// The extension of the file is left out.
 func (p *Problem) Name() string {
 	file := p.Definition.File()
 	if p.Definition.Name != "" || file == "" {
@@ -218,6 +230,7 @@ func (p *Problem) Name() string {
 
 // programName returns the name of the program of a study without a file: of a shell
 // line, its first word.
+// It is "study" where no command is run.
 func programName(def *config.Study) string {
 	if len(def.Command) == 0 {
 		return "study"

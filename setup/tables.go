@@ -48,6 +48,7 @@ func Stores() []Row {
 // Names returns the names of rows.
 func Names(table []Row) []string { return names(table, func(r Row) string { return r.Name }) }
 
+// rows returns the public form of a table, in its order.
 func rows[T any](table []T, row func(T) Row) []Row {
 	out := make([]Row, len(table))
 	for i, t := range table {
@@ -56,6 +57,7 @@ func rows[T any](table []T, row func(T) Row) []Row {
 	return out
 }
 
+// names returns the names of a table, in its order.
 func names[T any](table []T, name func(T) string) []string {
 	out := make([]string, len(table))
 	for i, t := range table {
@@ -68,6 +70,7 @@ func names[T any](table []T, name func(T) string) []string {
 func list(table []Row) string { return strings.Join(Names(table), ", ") }
 
 // find returns the row of that name.
+// Without one, row is the zero value. Tables are short: the search is linear.
 func find[T any](table []T, name string, nameOf func(T) string) (row T, ok bool) {
 	i := slices.IndexFunc(table, func(t T) bool { return nameOf(t) == name })
 	if i < 0 {

@@ -1,3 +1,7 @@
+// This file has the record: a payload with a checksum that tells damage of this record, and a
+// hash that tells whether records before it are missing, exchanged or added. Neither protects
+// against people: who can write a file can write a new chain.
+
 package store
 
 import (
@@ -13,20 +17,25 @@ import (
 // A Record is one row of the events table. Record 0 of a study is its
 // [Creation]; the others are events, numbered from 1 without gaps.
 type Record struct {
+	// Study is the number that the store gave the study, and differs between files.
 	Study, Seq int64
-	Payload    []byte
-	CRC        uint32
-	Hash       []byte // of this record and all before it; see link
+	// Payload is not copied: whoever makes a Record gives the slice away.
+	Payload []byte
+	CRC     uint32
+	Hash    []byte // of this record and all before it; see link
 }
 
 // A Creation is the payload of record 0.
+// It makes the events alone enough to restore everything else of a study.
 type Creation struct {
-	Study   string    `json:"study"`
+	Study string `json:"study"`
+	// Spec is nil for none. JSON has it in base64.
 	Spec    []byte    `json:"spec"`
 	Created time.Time `json:"created"`
 }
 
 // Encode returns the payload.
+// The bytes go into the checksum and the hash, so the order of the keys is part of the format.
 func (c Creation) Encode() ([]byte, error) { return json.Marshal(c) }
 
 // DecodeCreation is the inverse of [Creation.Encode]. It returns an error for a
@@ -41,10 +50,13 @@ func DecodeCreation(b []byte) (c Creation, err error) {
 // Checksum returns the CRC-32C of the study's number and seq, 8 bytes each,
 // little endian, and the payload. It tells a damaged record alone, without its
 // neighbours.
+// The study's number is part of it, so that a row in the wrong study is found. CRC-32C is that
+// of RFC 3720.
 func Checksum(study, seq int64, payload []byte) uint32 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(study))
 	binary.LittleEndian.PutUint64(b[8:], uint64(seq))
+	// This costs nothing: MakeTable returns the same table for this polynomial each time.
 	table := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum(b[:], table), table, payload)
 }
@@ -64,21 +76,27 @@ func link(prev []byte, seq int64, payload []byte) []byte {
 }
 
 // Genesis stands for the hash of the record before the first.
+// The slice is the caller's.
 func Genesis() []byte { return make([]byte, sha256.Size) }
 
 // NewRecord returns the record that follows one with the hash prev.
+// The record shares payload. prev is [Genesis] for record 0.
 func NewRecord(prev []byte, study, seq int64, payload []byte) Record {
 	return Record{study, seq, payload, Checksum(study, seq, payload), link(prev, seq, payload)}
 }
 
 // A Verifier checks that the records of one study are what was appended, in
 // order. It starts with record 0, or with any other, whose hash it believes.
+// It does not know how many records there are: whether the last is missing is for the store to
+// say. A Verifier is for one goroutine.
 type Verifier struct {
 	Next int64  // seq of the next record
 	Hash []byte // of the last one; nil if the next is the first, and not record 0
 }
 
 // NewVerifier returns a Verifier that starts with the record of that number.
+// A first below 0 is taken for 0. Of a first record above 0 the checksum is checked and not
+// the hash.
 func NewVerifier(first int64) *Verifier {
 	if first > 0 {
 		return &Verifier{Next: first}
@@ -88,6 +106,7 @@ func NewVerifier(first int64) *Verifier {
 
 // Check returns an error that matches [ErrDamaged] unless r is the next record.
 // It then goes on behind r, so that one fault is reported once.
+// v keeps r.Hash without a copy.
 func (v *Verifier) Check(r Record) error {
 	want := v.Next
 	prev := v.Hash

@@ -1,3 +1,7 @@
+// This file turns events into bytes and back. Equal events give equal bytes, because
+// encoding/json sorts the keys of maps: stores compare payloads to find out whether an Append
+// is a repetition.
+
 package store
 
 import (
@@ -16,6 +20,8 @@ import (
 // so the numbers that are not finite go into Nonfinite by the place they came
 // from; a missing value of a trial is +Inf and a missing prediction NaN, as in
 // the JSON of the root package.
+// assay.Event must not have a method MarshalJSON: an embedded type's would be that of payload
+// too, and Nonfinite would be lost.
 type payload struct {
 	assay.Event
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
@@ -35,10 +41,12 @@ const (
 // exactly one of the pointers of e is set, if Batch or Memo is without Asked, if a coordinate of the configuration
 // is not finite, if the state is unknown, or if a time is outside the years 0 to
 // 9999.
+// EncodeEvent does not change e. The bytes are the caller's.
 func EncodeEvent(e assay.Event) ([]byte, error) {
 	if err := checkEvent(e); err != nil {
 		return nil, err
 	}
+	// encoding/json would refuse it too, but not say which coordinate it is.
 	for i, x := range eventConfig(e) {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, fmt.Errorf("coordinate %d of the configuration is %v", i+1, x)
@@ -59,6 +67,8 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 }
 
 // DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored.
+// The event shares no memory with b. An event of a newer kind only is an error, as one of no
+// kind is.
 func DecodeEvent(b []byte) (assay.Event, error) {
 	var p payload
 	if err := json.Unmarshal(b, &p); err != nil {
@@ -69,6 +79,8 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 		return assay.Event{}, err
 	}
 	for key, text := range p.Nonfinite {
+		// checkEvent has made sure that at most one of the two is set. The order of the keys
+		// does not matter: each is a place of its own.
 		if err := setNonfinite(cmp.Or(e.Told, e.Checked), key, text); err != nil {
 			return assay.Event{}, err
 		}
@@ -77,6 +89,7 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 }
 
 // checkEvent returns an error unless e is one event of a kind known here.
+// It looks neither at coordinates nor at states; the encoding does.
 func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
@@ -97,6 +110,7 @@ func checkEvent(e assay.Event) error {
 }
 
 // eventConfig returns the configuration that e is about, or nil.
+// The configuration is the event's, not a copy.
 func eventConfig(e assay.Event) assay.Config {
 	switch {
 	case e.Asked != nil:
@@ -112,11 +126,15 @@ func eventConfig(e assay.Event) assay.Config {
 // splitNonfinite returns t without the metrics that are not finite, and every
 // number of t that is not finite and not what its absence means. It returns t
 // itself if there are none.
+// It does not change t. The other numbers stay in the result, where the JSON of a trial leaves
+// them out.
 func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
+	// A value of +Inf is missing: the JSON of a trial leaves it out, and reads it as +Inf.
 	odd := map[string]string{}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, -1) {
 		odd[keyValue] = NumberText(t.Value)
 	}
+	// A prediction that is NaN is missing in the same way.
 	if t.Decision != nil && math.IsInf(t.Decision.Predicted, 0) {
 		odd[keyPredicted] = NumberText(t.Decision.Predicted)
 	}
@@ -129,6 +147,7 @@ func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	if len(odd) == 0 {
 		return t, nil
 	}
+	// The map of metrics is t's, and others may read it, so the copy gets one of its own.
 	if len(odd) > metrics {
 		finite := *t
 		finite.Measurement.Metrics = maps.Clone(t.Measurement.Metrics)
@@ -138,6 +157,8 @@ func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	return t, odd
 }
 
+// setNonfinite puts a number back in its place. It returns an error if t is nil, if text is no
+// such number, or if t has no such place. It changes t, which may then be partly restored.
 func setNonfinite(t *assay.Trial, key, text string) error {
 	x, ok := map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "-Inf": math.Inf(-1)}[text]
 	if t == nil || !ok {

@@ -1,3 +1,6 @@
+// This file has the lease that the stores share: a lock of the store and a timer. The promise
+// it keeps is that a holder hears of the loss before anybody else can get the lock.
+
 package store
 
 import (
@@ -11,6 +14,12 @@ import (
 
 // A lease is a lock that ends by itself unless it is renewed. The lock of the
 // store beneath it keeps others out until the lease has closed lost.
+// A lease ends in one of three ways:
+//   - Release: the holder knows, so lost stays open
+//   - the timer: expire runs in a goroutine of its own
+//   - Renew finds that the lock is gone
+//
+// held and free are called with mu held, so they must not call the lease.
 type lease struct {
 	study string
 	fence int64
@@ -21,12 +30,14 @@ type lease struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	over  bool
+	// mu guards timer and over.
+	over bool
 }
 
 // NewLease returns an [assay.Lease] over a lock that the caller has: held says
 // whether that is still so, and free ends it. The lease is lost after ttl unless it
 // is renewed; it closes Lost before it calls free.
+// free is called once. Neither held nor free may use the lease.
 func NewLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) assay.Lease {
 	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
 	l.mu.Lock() // expire may come before the timer has its place
@@ -36,6 +47,8 @@ func NewLease(study string, fence int64, ttl time.Duration, held func() bool, fr
 }
 
 // CheckLease returns an error unless a lease can be asked for so.
+// It returns, in this order: the error of ctx, one of class usage for a ttl that is not
+// positive, and one that matches [ErrName].
 func CheckLease(ctx context.Context, study string, ttl time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -57,6 +70,8 @@ func (l *lease) expire() {
 }
 
 // lose ends the lease, its holder first.
+// The caller has mu. lost is closed before the lock is free: whoever gets the lock next finds
+// the holder told. The second call does nothing.
 func (l *lease) lose() {
 	if l.over {
 		return
@@ -67,22 +82,28 @@ func (l *lease) lose() {
 	_ = l.free() // the holder has not asked for it, so there is nobody to tell
 }
 
+// Renew implements [assay.Lease]. A lease that has ended is not revived. If ctx has ended,
+// nothing happens, and the time goes on as it was.
 func (l *lease) Renew(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// The lock may have gone without us, for example with its file.
 	if !l.over && !l.held() {
 		l.lose()
 	}
 	if l.over || !l.timer.Reset(l.ttl) {
+		// Reset has started the timer once more; lose stops it.
 		l.lose() // the timer has fired and waits for the mutex
 		return fmt.Errorf("study %q: the lease has ended: %w", l.study, assay.ErrLocked)
 	}
 	return nil
 }
 
+// Release implements [assay.Lease]. It returns nil for a lease that was lost. An error is that
+// of free, and the lease has ended all the same.
 func (l *lease) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,3 +1,6 @@
+// This file has the store in memory. It keeps events as values, not as bytes: it copies what
+// comes in and what goes out, so that nobody can change a record through a slice or a map.
+
 package store
 
 import (
@@ -19,10 +22,13 @@ import (
 // all events of the study.
 type Mem struct {
 	projector
+	// mu guards what follows. It is never held while a caller's code runs.
 	mu      sync.RWMutex
 	studies map[string]*memStudy
-	locks   map[string]string // who holds it, by study
-	fence   int64             // of the last lease
+	// locks has names of studies that need not exist.
+	locks map[string]string // who holds it, by study
+	// fence also counts plain locks, so there are gaps between the fences of leases.
+	fence int64 // of the last lease
 }
 
 var (
@@ -36,11 +42,15 @@ var (
 
 // A memStudy is changed only by appending to events, so that a slice of them
 // taken under the lock may be read without it.
+// spec and created never change. events and moved are read and written under the lock of the
+// store.
 type memStudy struct {
 	spec    []byte
 	created time.Time
 	events  []assay.Event
-	moved   chan struct{} // closed, and another put in its place, as events come or the study goes
+	// It carries no value, so that one event wakes any number of watchers, and a slow one
+	// delays nobody.
+	moved chan struct{} // closed, and another put in its place, as events come or the study goes
 }
 
 // NewMem returns an empty store.
@@ -51,6 +61,7 @@ func NewMem() *Mem {
 }
 
 // Create implements [assay.Store].
+// The specification is copied.
 func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
 	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return err
@@ -65,6 +76,8 @@ func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
 }
 
 // get returns the study and the events that it has now.
+// op goes into the error for a study that does not exist. The events are the store's: they
+// must be copied before they are given away.
 func (m *Mem) get(ctx context.Context, op, study string) (*memStudy, []assay.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -87,6 +100,7 @@ func (m *Mem) Spec(ctx context.Context, study string) ([]byte, error) {
 }
 
 // Studies implements [assay.Store].
+// The names are those of the moment at which the iteration begins, sorted.
 func (m *Mem) Studies(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, name := range m.names() {
@@ -104,6 +118,7 @@ func (m *Mem) Studies(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// names returns the names of all studies, sorted.
 func (m *Mem) names() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -111,6 +126,9 @@ func (m *Mem) names() []string {
 }
 
 // Append implements [assay.Store].
+// It keeps copies, without the output of trials. After an error nothing has been added. It
+// does not encode the events, so a coordinate that is not finite is found only when the same
+// Append is repeated.
 func (m *Mem) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (assay.Position, error) {
@@ -122,6 +140,7 @@ func (m *Mem) Append(
 		if err := checkEvent(e); err != nil {
 			return 0, err
 		}
+		// A state that has no name could not be written by any other store.
 		if t := cmp.Or(e.Told, e.Checked); t != nil && int(t.State) >= len(assay.States()) {
 			return 0, fmt.Errorf("trial %d has the unknown state %v", t.ID, t.State)
 		}
@@ -140,6 +159,8 @@ func (m *Mem) Append(
 		s.moved = make(chan struct{})
 		return end + assay.Position(len(kept)), nil
 	}
+	// The position is not the end: either all events stand there already, or this is a
+	// conflict.
 	if at < 0 || at > end-assay.Position(len(kept)) {
 		return 0, Conflict(study, at, end)
 	}
@@ -156,6 +177,7 @@ func (m *Mem) Append(
 
 // samePayloads reports whether a and b, of the same length, are stored as the
 // same bytes.
+// It compares what the other stores compare, so that a repetition is the same thing in each.
 func samePayloads(a, b []assay.Event) (bool, error) {
 	for i := range a {
 		x, err := EncodeEvent(a[i])
@@ -175,6 +197,7 @@ func samePayloads(a, b []assay.Event) (bool, error) {
 
 // cloneEvent returns a copy of e that shares no memory with it, without the
 // output of the trial.
+// The memo is copied with a proposal only: elsewhere checkEvent refuses one.
 func cloneEvent(e assay.Event) assay.Event {
 	if e.Asked != nil {
 		e.Asked = &assay.Proposal{ID: e.Asked.ID, Config: e.Asked.Config.Clone()}
@@ -200,6 +223,7 @@ func cloneOf[T any](p *T) *T {
 	return &v
 }
 
+// cloneTrial returns a copy of a trial without its output, or nil.
 func cloneTrial(of *assay.Trial) *assay.Trial {
 	if of == nil {
 		return nil
@@ -214,6 +238,7 @@ func cloneTrial(of *assay.Trial) *assay.Trial {
 
 // Events implements [assay.Store]. It yields the events that there are when the
 // iteration begins.
+// No lock is held between events, so that the caller may append in its loop.
 func (m *Mem) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		_, events, err := m.get(ctx, "read", study)
@@ -234,6 +259,7 @@ func (m *Mem) Events(ctx context.Context, study string, after assay.Position) it
 }
 
 // history returns when a study was made, and copies of its events.
+// It is the history of projector.
 func (m *Mem) history(ctx context.Context, study string) (time.Time, []assay.Event, error) {
 	s, events, err := m.get(ctx, "read", study)
 	if err != nil {
@@ -260,12 +286,14 @@ func (m *Mem) Remove(ctx context.Context, study string) error {
 	if _, locked := m.locks[study]; locked {
 		return fmt.Errorf("%w: %q", assay.ErrLocked, study)
 	}
+	// Watchers wake up and find that the study is gone. Nothing is appended to it any more.
 	close(m.studies[study].moved)
 	delete(m.studies, study)
 	return nil
 }
 
 // Lock implements [assay.Locker]. The study need not exist yet.
+// The second call of release does nothing: by then another may have the lock.
 func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err error) {
 	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return nil, err
@@ -277,6 +305,8 @@ func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err
 }
 
 // lock takes the lock of a study and returns the next fence.
+// It does not wait: if the study is locked, the error matches [assay.ErrLocked] and says by
+// whom.
 func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -288,6 +318,7 @@ func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	return m.fence, nil
 }
 
+// unlock ends the lock of a study, whoever has it: callers make sure that it is theirs.
 func (m *Mem) unlock(study string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -304,14 +335,21 @@ func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration
 	if err != nil {
 		return nil, err
 	}
+	// Nobody can take the lock away, so it is held until it is freed.
 	return NewLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
 }
 
 // Watch implements [assay.Watcher].
+// It ends without an error when ctx does. It ends with an error that matches fs.ErrNotExist in
+// three cases:
+//   - there is no such study
+//   - the study is removed
+//   - the study was removed and made again: its events are others
 func (m *Mem) Watch(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		first, _, _ := m.now(study)
 		for after := max(after, 0); ctx.Err() == nil; {
+			// Events and channel are of one moment, so no event can come between them unnoticed.
 			s, events, moved := m.now(study)
 			if s == nil || s != first {
 				yield(assay.Event{}, NotExist("watch", study))

@@ -1,3 +1,6 @@
+// This file has the names that studies can have, and the errors that every store makes in the
+// same way.
+
 package store
 
 import (
@@ -21,10 +24,13 @@ var (
 )
 
 // maxName is the length of the longest study name in bytes.
+// It is part of the format; see docs/format/store.md.
 const maxName = 1024
 
 // CheckName returns an error that matches [ErrName] unless name is 1 to 1024
 // bytes of valid UTF-8 without NUL.
+// Any other text is a name, a line break and a slash too: no store makes a file name of it as
+// it is.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -38,16 +44,19 @@ func CheckName(name string) error {
 }
 
 // NotExist says that there is no such study.
+// The error matches fs.ErrNotExist. op is a verb, such as "read".
 func NotExist(op, study string) error {
 	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
 }
 
 // Exists says that there is a study of that name.
+// The error matches fs.ErrExist.
 func Exists(study string) error {
 	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
 }
 
 // Conflict says that at is not the end of the record.
+// The error matches [assay.ErrConflict]; end is where the record ends.
 func Conflict(study string, at, end assay.Position) error {
 	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
 }

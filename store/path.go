@@ -1,3 +1,5 @@
+// This file says where a user's store is, by the XDG Base Directory Specification.
+
 package store
 
 import (
@@ -8,6 +10,8 @@ import (
 
 // DefaultPath returns where a user's store is: assay/assay.db in
 // $XDG_STATE_HOME, or in ~/.local/state if that is not an absolute path.
+// It makes no file and no directory. A relative XDG_STATE_HOME is ignored, as that
+// specification demands.
 func DefaultPath() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

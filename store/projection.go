@@ -1,3 +1,7 @@
+// This file says what events mean: the state of each trial and the summary. Both stores go
+// through [Project], event by event, so that a projection kept in a file and one made anew
+// cannot differ.
+
 package store
 
 import (
@@ -15,6 +19,7 @@ import (
 )
 
 // NewSummary returns the summary of a study without events.
+// The value of no best trial is +Inf, so that any finite one is better.
 func NewSummary(study string, created time.Time) assay.Summary {
 	return assay.Summary{Study: study, Created: created, Counts: map[assay.State]int64{}, Value: math.Inf(1)}
 }
@@ -27,11 +32,17 @@ func NewSummary(study string, created time.Time) assay.Summary {
 // told or withdrawn after its final state, and an event that is not about the
 // state of a trial. This is the only place that knows what events mean to the
 // projection.
+// Project must see the events in order, each once: the number of the row is sum.Events. It
+// changes sum.Counts in place, so a copy of sum shares the map with it. row shares the memory
+// of e and old.
+//
+// Best never has to go back: a trial that is done stays done.
 func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (row assay.TrialRow, changed bool) {
 	sum.Events++
 	if sum.Events == 1 {
 		sum.First = e.At
 	}
+	// An event behind the end of a study says that it goes on.
 	sum.Last, sum.Spent, sum.Ended = e.At, e.Spent, ""
 	row.Seq = sum.Events
 	switch {
@@ -53,12 +64,14 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 	default:
 		return assay.TrialRow{}, false
 	}
+	// A state without a trial has no entry, so that equal summaries have equal maps.
 	if known {
 		if sum.Counts[old.State]--; sum.Counts[old.State] == 0 {
 			delete(sum.Counts, old.State)
 		}
 	}
 	sum.Counts[row.Trial.State]++
+	// Of equal values the first stays. NaN is never less.
 	if row.Trial.State == assay.Done && row.Trial.Value < sum.Value {
 		sum.Best, sum.Value = row.Trial.ID, row.Trial.Value
 	}
@@ -66,6 +79,7 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 }
 
 // TrialOf returns the ID of the trial whose state e is about, if any.
+// Started, checked and ordered name a trial too, but leave its state alone.
 func TrialOf(e assay.Event) (id int64, ok bool) {
 	switch {
 	case e.Asked != nil:
@@ -80,13 +94,16 @@ func TrialOf(e assay.Event) (id int64, ok bool) {
 
 // projector is the [assay.Projector] of a store that keeps no projection: each call reads all events
 // of a study. A store embeds it.
+// It has no state of its own, and is as safe for concurrent use as its two functions.
 type projector struct {
 	// history returns when a study was made, and its events, which are the caller's.
 	history func(ctx context.Context, study string) (created time.Time, events []assay.Event, err error)
+	// The names must come sorted: Summaries goes on behind one by searching for it.
 	studies func(ctx context.Context) iter.Seq2[string, error] // as Studies of the store
 }
 
 // rows returns the summary and the rows by trial ID.
+// Both are of one moment, that of history. The map is the caller's.
 func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[int64]assay.TrialRow, error) {
 	created, events, err := r.history(ctx, study)
 	if err != nil {
@@ -95,6 +112,8 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 	sum := NewSummary(study, created)
 	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
+		// Of an event that is not about a trial, id is 0, and Project does not look at what it
+		// is given.
 		id, _ := TrialOf(e)
 		old, known := rows[id]
 		if row, changed := Project(&sum, e, old.Trial, known); changed {
@@ -105,6 +124,7 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 }
 
 // Trials implements [assay.Projector].
+// The rows are those of the moment at which the iteration begins.
 func (r projector) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
 	return func(yield func(assay.TrialRow, error) bool) {
 		_, rows, err := r.rows(ctx, study)
@@ -121,6 +141,7 @@ func (r projector) Trials(ctx context.Context, study string, after int64, n int)
 }
 
 // behind returns the sorted keys greater than after, the first n if n > 0.
+// The result is part of keys. after need not be among them.
 func behind[K cmp.Ordered](keys []K, after K, n int) []K {
 	i, found := slices.BinarySearch(keys, after)
 	if found {
@@ -133,12 +154,14 @@ func behind[K cmp.Ordered](keys []K, after K, n int) []K {
 }
 
 // Summary implements [assay.Projector].
+// It costs as much as the study has events.
 func (r projector) Summary(ctx context.Context, study string) (assay.Summary, error) {
 	sum, _, err := r.rows(ctx, study)
 	return sum, err
 }
 
 // Summaries implements [assay.Projector].
+// Each summary is of its own moment. A study that is removed meanwhile is left out.
 func (r projector) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
 	return func(yield func(assay.Summary, error) bool) {
 		var names []string

@@ -47,25 +47,36 @@ type Builder struct {
 	// task has that ID and one task only has that name (WfFormat before 1.5).
 	Aliases bool
 
-	names    names   // of tasks, as defined or mentioned
-	first    []Pos   // where the name was first mentioned
-	task     []int32 // index of the task with that ID, or -1
-	alias    []int32 // index of the task with that name, -1 for none, -2 for several
-	tasks    []Task
-	where    []Pos   // of tasks
+	// Invariant: first, task and alias have an entry for each name in names.
+	names names   // of tasks, as defined or mentioned
+	first []Pos   // where the name was first mentioned
+	task  []int32 // index of the task with that ID, or -1
+	alias []int32 // index of the task with that name, -1 for none, -2 for several
+	tasks []Task
+	// by index of task, like tasks
+	where []Pos // of tasks
+	// Edges by number of name until Build, which replaces them by indices of tasks: Build is called
+	// once.
 	from, to []int32 // names
 
-	files            names
-	file             []File
+	// Invariant: file has an entry for each name in files.
+	files names
+	file  []File
+	// Pairs of a task and a file, in the order in which they were said; repeated ones are dropped
+	// by Build.
 	inTask, inFile   []int32
 	outTask, outFile []int32
-	kinds            map[string]string
-	machine          map[string]int32
-	warnings         []string
+	// see Intern
+	kinds map[string]string
+	// index in Machines by name
+	machine  map[string]int32
+	warnings []string
 }
 
 // Task adds a task and returns its index. The task's ID must be new. Run is NaN
 // if it is not known.
+//
+// After an error the task is not in the Builder, but its name is.
 func (b *Builder) Task(t Task, pos Pos) (int, error) {
 	n := b.Ref([]byte(t.ID), pos)
 	if t.ID == "" {
@@ -153,6 +164,9 @@ func (b *Builder) Errorf(pos Pos, format string, args ...any) error {
 }
 
 // resolve returns the task that name n means.
+//
+// An ID goes before an alias. The error is at the first mention of the name, as the places of
+// further ones are not kept.
 func (b *Builder) resolve(n int32) (int32, error) {
 	if t := b.task[n]; t >= 0 {
 		return t, nil
@@ -180,6 +194,9 @@ type FillOptions struct {
 // Build returns the workflow. It reports, as an [*InputError], no tasks, a
 // dependency on a task that is not defined, a cycle (by a shortest one), too
 // many dependencies, and missing run times.
+//
+// The workflow takes over the slices of the Builder, which is not to be used afterwards, also after
+// an error. If opt.Fill is set, missing run times are replaced in place.
 func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 	if len(b.tasks) == 0 {
 		return nil, b.Errorf(Pos{}, "no tasks")
@@ -219,6 +236,10 @@ func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 }
 
 // infer adds the dependencies that files imply.
+//
+// Of several writers of a file the last task counts. A task that reads what it writes does not wait
+// for itself. Repeated edges are left to NewGraph. b.from and b.to hold tasks here, since Build has
+// resolved them.
 func (b *Builder) infer(w *Workflow) {
 	writer := make([]int32, len(w.Files))
 	for f := range writer {
@@ -253,6 +274,8 @@ func (b *Builder) graphError(err error) error {
 }
 
 // sumFiles sets In and Out of tasks that have files.
+//
+// A task without files keeps what the input said. A size that is not known counts as 0.
 func sumFiles(w *Workflow) {
 	for t := range w.Tasks {
 		if in := w.Inputs(t); len(in) > 0 {
@@ -271,6 +294,9 @@ func sumFiles(w *Workflow) {
 }
 
 // missing fills or reports missing run times.
+//
+// Without a single run time even Fill has no median to fill with. The error is at the first task
+// without one. Fill goes before Allow.
 func (b *Builder) missing(w *Workflow, opt FillOptions) error {
 	if opt.Allow && !opt.Fill {
 		return nil

@@ -10,6 +10,10 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
+// This file fits calibrations and predicts with them. terms.go has the terms and the forms of
+// models, nnls.go the least squares. A fit has no random numbers: equal executions in equal order
+// give equal calibrations.
+
 // An Execution is one run of a workflow whose makespan was recorded.
 type Execution struct {
 	Workflow *Workflow
@@ -150,6 +154,8 @@ func nodeCores(runs []Execution) float64 {
 // training is the executions of a fit, as rows of terms. Executions are numbered as they were
 // added; real, weight, config and feature are by that number, and members lists them by
 // configuration.
+//
+// It belongs to one call of Calibrate and one goroutine, as grams is reused by every fit.
 type training struct {
 	models  []candidate
 	configs []string
@@ -163,6 +169,8 @@ type training struct {
 
 // add adds an execution as a row of terms. One without a Config gets a name that
 // no Config can have, so that it is left out by itself.
+//
+// Configurations are numbered in the order of their first executions.
 func (s *training) add(e Execution) {
 	name := e.Config
 	if name == "" {
@@ -187,6 +195,9 @@ func (s *training) add(e Execution) {
 }
 
 // fitted is one model on a training set.
+//
+// theta are the coefficients from all executions, in the order of the candidate's terms; those past
+// its terms are 0. A smaller score is better.
 type fitted struct {
 	*candidate
 	theta [maxTerms]float64
@@ -268,6 +279,9 @@ func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
 
 // average fits every model and returns those that matter, heaviest first, and
 // their weights, which add up to 1.
+//
+// Models are ordered by score and, of equal scores, as candidates returned them. leastWeight cuts
+// by score: exp(-d/modelSpread) < leastWeight.
 func (s *training) average() (models []fitted, weight []float64) {
 	all := make([]fitted, len(s.models))
 	best := math.Inf(1)
@@ -295,6 +309,9 @@ func (s *training) average() (models []fitted, weight []float64) {
 // validate notes in c how well the average predicts each configuration from the
 // others. The models' weights are those of all executions: choosing them anew
 // for each configuration would cost as many times more.
+//
+// The prediction is the weighted mean of logarithms, as Predict makes it. CVError is the median of
+// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + 1/n widens Sigma for few configurations.
 func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 	mean := make([]float64, len(s.real))
 	left := make([]Seconds, len(s.real))
@@ -356,6 +373,8 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 
 // scales returns which models say something about other numbers of slots: those
 // that count slots and are no twins, or all if there are none.
+//
+// nil is the filter that lets every model pass.
 func (c *Calibration) scales() func(*WeightedModel) bool {
 	counts := func(m *WeightedModel) bool { return m.Compute != ComputeModel{} && !m.Twin }
 	for i := range c.Models {

@@ -9,10 +9,19 @@ import (
 	"slices"
 )
 
+// This file holds the stored form of a calibration: a JSON object whose first member is "assay":
+// "calibration", by which IsCalibration tells it from a workflow. What Write wrote ReadCalibration
+// accepts, for as long as the version is the same.
+
 // calibrationVersion is the version of the stored form.
+//
+// It must be raised if a member changes its meaning, or if a compute model that files refer to is
+// no more tried.
 const calibrationVersion = 1
 
 // Write writes c as JSON, which [ReadCalibration] reads.
+//
+// After an error w has a part of it.
 func (c *Calibration) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
@@ -23,6 +32,8 @@ func (c *Calibration) Write(w io.Writer) error {
 }
 
 // IsCalibration reports whether a file that begins with head is a calibration.
+//
+// head must reach to the value of the first member.
 func IsCalibration(head []byte) bool {
 	head = bytes.TrimLeft(head, "{ \t\r\n")
 	return bytes.HasPrefix(head, []byte(`"assay"`)) && bytes.Contains(head, []byte(`"calibration"`))
@@ -30,6 +41,10 @@ func IsCalibration(head []byte) bool {
 
 // ReadCalibration reads what Write wrote. name is for messages. What is not a
 // calibration, or of a later version, is an [*InputError].
+//
+// Everything that a prediction relies on is checked: a weight above 0, terms that exist, compute
+// models among those of computeModels (predictModels looks them up there), and finite numbers. What
+// follows the JSON value is not read.
 func ReadCalibration(name string, r io.Reader) (*Calibration, error) {
 	bad := func(format string, args ...any) error {
 		return &InputError{File: name, Msg: fmt.Sprintf(format, args...)}

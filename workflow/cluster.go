@@ -14,6 +14,10 @@ import (
 // Tasks are dealt longest first to the job with the least work so far, so that
 // the jobs of a kind are balanced (Chen et al. 2013). Files are those of the
 // tasks; what a job both writes and reads stays an output only. k < 1 panics.
+//
+// A job has the ID, kind and machine of its lowest task. No job waits for itself, since the
+// tasks of one level do not depend on each other. w is not changed, and the new workflow has its recorded
+// makespan, which is that of the tasks by themselves.
 func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 	if k < 1 {
 		panic("workflow: clusters must be at least 1")
@@ -25,6 +29,8 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 	}
 	for t := range w.Tasks {
 		task := w.Tasks[t]
+		// Jobs are numbered by first task, so that j == b.Len() for the first task of a job and
+		// less for others.
 		if j := int(job[t]); j < b.Len() {
 			into := b.At(j)
 			into.Run += task.Run
@@ -52,6 +58,9 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 // assignJobs returns the job of each task. A group is the tasks of one kind in one level; one
 // of at most k tasks, or of auxiliary ones, is left as it is. Jobs are numbered by their first
 // task, so that the graph of jobs has the order of the graph of tasks.
+//
+// The groups are dealt in the order of their first tasks and not in that of the map, so that equal
+// inputs give equal jobs.
 func assignJobs(w *Workflow, level []int32, k int) []int32 {
 	type group struct {
 		level int32
@@ -94,6 +103,9 @@ func assignJobs(w *Workflow, level []int32, k int) []int32 {
 // deal shares m out to k jobs, longest task first to the job with the least work so far: the
 // longest job is at most 4/3 - 1/(3k) of the shortest possible (Graham 1969, LPT). It sets
 // first to the lowest task of each task's job.
+//
+// Tasks of equal length keep the order of their numbers. m ascends and has more than k tasks, so
+// that no job is empty unless run times are 0.
 func deal(w *Workflow, m []int32, k int, first []int32) {
 	byRun := slices.Clone(m)
 	slices.SortStableFunc(byRun, func(a, b int32) int {
@@ -132,6 +144,8 @@ func deal(w *Workflow, m []int32, k int, first []int32) {
 
 // clusterFiles gives the jobs the files of their tasks. A file that passes between two tasks
 // of one job stays an output of the job.
+//
+// Build drops repeated files. The sums of bytes are taken anew from the files there.
 func clusterFiles(b *Builder, w *Workflow, job []int32) {
 	for _, f := range w.Files {
 		b.SetFile(f.ID, f.Size) // all, in w's order, so that their numbers stay

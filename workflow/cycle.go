@@ -10,6 +10,10 @@ const maxCycleWork = 1 << 28
 // shortestCycle returns a shortest cycle of a graph that has one, by a
 // breadth-first search from each task that can lie on one. It starts at the
 // cycle's lowest task.
+//
+// mark[t] is s+1 if t has been reached from s, so that nothing is cleared between searches. A
+// search ends where it can find no shorter cycle than best. Cost: tasks of the core times its
+// edges, up to maxCycleWork.
 func (g *Graph) shortestCycle() []int {
 	on := g.core()
 	n := g.Len()
@@ -50,6 +54,8 @@ func (g *Graph) shortestCycle() []int {
 }
 
 // walkBack returns the tasks from s to t along parent.
+//
+// parent must lead from t to s.
 func walkBack(parent []int32, s, t int) []int {
 	p := []int{t}
 	for t != s {
@@ -63,6 +69,8 @@ func walkBack(parent []int32, s, t int) []int {
 // core reports for each task whether it is left when tasks without
 // predecessors, and then tasks without successors, are taken away for as long
 // as there are any. Every cycle is in the core.
+//
+// It relies on sort, which stopped at the tasks on cycles and behind them: order has the others.
 func (g *Graph) core() []bool {
 	n := g.Len()
 	on := make([]bool, n)

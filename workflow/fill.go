@@ -8,6 +8,9 @@ import (
 
 // fillMissing replaces missing run times by the median of their kind, or of all
 // tasks if no task of the kind has one, and returns how many there were.
+//
+// The medians are of recorded run times only, all of them taken before the first is filled in. At
+// least one task must have a run time. Auxiliary tasks count like others.
 func fillMissing(w *Workflow) int {
 	byKind := map[string][]Seconds{}
 	var all []Seconds

@@ -9,6 +9,9 @@ import (
 
 // csr holds n lists of small numbers in two slices (compressed sparse rows):
 // list i is item[start[i]:start[i+1]]. The zero value holds empty lists only.
+//
+// Lists are of tasks or files. Millions of short slices would cost a header each and time in
+// garbage collection.
 type csr struct {
 	start []int32
 	item  []int32
@@ -24,6 +27,8 @@ func (c csr) row(i int) []int32 {
 }
 
 // newCSR returns n lists with item[k] in list row[k], each in the order of k.
+//
+// Rows are from 0 to n-1. Neither slice is retained.
 func newCSR(n int, row, item []int32) csr {
 	c := csr{start: make([]int32, n+1), item: make([]int32, len(item))}
 	for _, r := range row {
@@ -42,6 +47,8 @@ func newCSR(n int, row, item []int32) csr {
 
 // compact removes repeated items from each list, keeping first occurrences.
 // An item is less than n.
+//
+// It works in place: c must not be used afterwards, and the result shares its memory.
 func (c csr) compact(n int) csr {
 	seen := make([]int32, n) // seen[x] == i+1 if x is in list i
 	kept := int32(0)
@@ -62,6 +69,8 @@ func (c csr) compact(n int) csr {
 }
 
 // transpose returns the lists of the opposite edges, over the same n nodes.
+//
+// Each list of the result ascends.
 func (c csr) transpose() csr {
 	n := len(c.start) - 1
 	t := csr{start: make([]int32, n+1), item: make([]int32, len(c.item))}
@@ -140,6 +149,8 @@ func tooManyEdges(n int) string {
 
 // sort fills order, depth and levels (Kahn's algorithm). It reports whether
 // the graph has no cycle.
+//
+// If there is a cycle, order has the tasks that no cycle leads to; shortestCycle relies on that.
 func (g *Graph) sort() bool {
 	n := g.Len()
 	wait := make([]int32, n)

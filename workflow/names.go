@@ -7,12 +7,16 @@ import "hash/maphash"
 // map from string spends several times as long in growing and in being scanned
 // by the garbage collector when there are millions. The zero value is empty.
 type names struct {
-	seed  maphash.Seed // of the table's layout; numbers do not depend on it
-	table []uint64     // 0 for an empty place, or hash<<32 | number+1
-	said  []string
+	seed maphash.Seed // of the table's layout; numbers do not depend on it
+	// Invariant: the length is 0 or a power of two, so that a mask takes the place of a remainder.
+	table []uint64 // 0 for an empty place, or hash<<32 | number+1
+	// by number; these are copies, so that the caller may reuse its bytes
+	said []string
 }
 
 // find returns the number of s, or -1.
+//
+// An empty place is 0, which gives -1.
 func (n *names) find(s []byte) int32 {
 	if len(n.table) == 0 {
 		return -1
@@ -22,6 +26,9 @@ func (n *names) find(s []byte) int32 {
 }
 
 // number returns the number of s, which is given one if it is new.
+//
+// The table is at most half full, for two reasons: probes stay short, and place ends, since there
+// is an empty place. There are fewer than 2³¹ strings.
 func (n *names) number(s []byte) (i int32, isNew bool) {
 	if 2*len(n.said) >= len(n.table) {
 		n.grow()
@@ -37,6 +44,8 @@ func (n *names) number(s []byte) (i int32, isNew bool) {
 
 // place returns where s is in the table, or where it would be, and half its
 // hash.
+//
+// The table must not be empty. Half a hash tells most strings apart without comparing them.
 func (n *names) place(s []byte) (at int, half uint64) {
 	half = maphash.Bytes(n.seed, s) >> 32
 	mask := len(n.table) - 1
@@ -51,6 +60,8 @@ func (n *names) place(s []byte) (at int, half uint64) {
 }
 
 // grow makes room for as many strings as there are.
+//
+// The strings are not hashed again: half a hash is enough for a table of up to 2³² places.
 func (n *names) grow() {
 	if len(n.table) == 0 {
 		n.seed = maphash.MakeSeed()

@@ -2,6 +2,10 @@ package workflow
 
 import "math"
 
+// This file solves the small least squares problems of a calibration from their normal equations.
+// Arrays have a fixed size, so that thousands of fits allocate nothing. Coordinates from p on are 0
+// and are not looked at.
+
 // maxTerms is the most coefficients that a model of a calibration has.
 const maxTerms = 4
 
@@ -24,6 +28,8 @@ func (m *gram) add(x []float64, b, weight float64) {
 }
 
 // minus returns m without the rows of o.
+//
+// Entries can come out a little off by rounding; solve allows for that with its tolerance.
 func (m *gram) minus(o *gram) gram {
 	r := *m
 	for i := range r.g {
@@ -38,6 +44,9 @@ func (m *gram) minus(o *gram) gram {
 // nnls returns the x >= 0 that minimizes |Ax - b|² (Lawson and Hanson 1974,
 // ch. 23). A column of zeros, or one that the others span, gets x = 0. It costs
 // O(p^4) at worst.
+//
+// The bound of 4·p rounds ends it where rounding makes coordinates come and go; x is then feasible,
+// if not the least. If the column that is added is spanned by others, x stays as it was.
 func (m *gram) nnls(p int) (x [maxTerms]float64) {
 	var free [maxTerms]bool
 	// Invariant: x >= 0, and x is the minimum over the free coordinates with
@@ -74,6 +83,9 @@ func (m *gram) nnls(p int) (x [maxTerms]float64) {
 // negative, it goes only as far as the first of them reaches 0, gives that one up, and tries
 // again: each round gives up at least one coordinate, so that it ends. It reports false if g
 // is singular over the free coordinates.
+//
+// On entry x is 0 in the coordinate that was freed last. a is the share of the way to z at which a
+// coordinate reaches 0; the least is gone, so that x stays >= 0.
 func (m *gram) relax(p int, free *[maxTerms]bool, x *[maxTerms]float64) bool {
 	for {
 		z, ok := m.solve(p, free)

@@ -14,6 +14,8 @@ type Offer struct {
 	Machines []MachineGroup `json:"machines"`
 	Overhead                // unless it is zero, replaces the plan's overhead and calibration
 
+	// Price as read; nil leaves the price to the plan. It is set by ReadOffers, ReadPrices and
+	// OneOffer only.
 	price Price
 }
 
@@ -51,6 +53,9 @@ func ReadPrices(name string, data []byte) ([]Offer, error) {
 func OneOffer(price string) ([]Offer, error) { return priced("", []Offer{{}}, price) }
 
 // priced reads the prices of the offers of a file. Offer.Price stays as written.
+//
+// It changes all in place and returns it. An offer without any price has a nil Price, which
+// MakePlan takes as one unit per slot-second.
 func priced(name string, all []Offer, fallback string) ([]Offer, error) {
 	if len(all) == 0 {
 		return nil, &InputError{File: name, Msg: "no sites"}
@@ -72,6 +77,9 @@ func priced(name string, all []Offer, fallback string) ([]Offer, error) {
 }
 
 // apply returns w and opt as they are under the offer. It changes neither.
+//
+// An overhead of its own replaces a calibration too, since that was fitted elsewhere. Machines can
+// only be simulated, so that they ask for the simulation. The run times are divided in a copy.
 func (o *Offer) apply(w *Workflow, opt PlanOptions) (*Workflow, PlanOptions) {
 	opt.Price = o.price
 	if o.Overhead != (Overhead{}) {

@@ -155,6 +155,9 @@ func coresOf(machines []MachineGroup) int {
 // predictAll returns the predictions by levels for each number of slots: from the calibration
 // if there is one, which has intervals, or from the delays alone. Random run times widen the
 // interval in proportion: the ratio of their quantiles to their mean is what they add.
+//
+// With SlotTimes each number of slots is a workflow of its own run times and is predicted by
+// itself.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	if opt.SlotTimes == nil {
 		return predictSame(w, l, opt)
@@ -173,6 +176,10 @@ func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, er
 }
 
 // predictSame is predictAll with the same run times on any slots.
+//
+// With random run times the mean of the delays' model over its point prediction scales the
+// prediction of the calibration too: the overhead closest to it stands in, that for the first
+// number of slots. In proportion to the prediction the interval never gets narrower.
 func predictSame(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	out := make([]Prediction, len(opt.Slots))
 	if opt.Calibration == nil {
@@ -236,6 +243,8 @@ func (p *Prediction) times(f float64) {
 
 // pareto returns the estimates that no other beats in makespan and cost, fastest first; of
 // equals the one with the fewest slots.
+//
+// The result is never empty unless all is, as the fastest is in it.
 func pareto(all []Estimate) []Estimate {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b Estimate) int {
@@ -253,6 +262,9 @@ func pareto(all []Estimate) []Estimate {
 }
 
 // choose recommends one of the estimates.
+//
+// front is the Pareto front of all, fastest first and cheapest last, so that the ends of what it
+// keeps are the answers.
 func choose(w *Workflow, all, front []Estimate, opt *PlanOptions) Choice {
 	var keep []Estimate
 	for _, e := range front {
@@ -279,6 +291,8 @@ func choose(w *Workflow, all, front []Estimate, opt *PlanOptions) Choice {
 }
 
 // chooseKnee recommends the fewest slots within 5 % of the least makespan.
+//
+// Of several methods the least makespan on a number of slots counts. Cost does not.
 func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	best := map[int]Estimate{}
 	for _, e := range all {
@@ -338,6 +352,10 @@ func leastFrom(w *Workflow, slots []int, opt *PlanOptions) Seconds {
 }
 
 // nearest says what comes closest when nothing keeps the limits.
+//
+// It is called only if some limit is set that no estimate keeps. A deadline that cannot be kept
+// goes first. Otherwise the budget is what fails, and the cheapest that keeps the deadline is
+// named. Choice.Feasible stays false.
 func nearest(front []Estimate, opt *PlanOptions) Choice {
 	c := Choice{Estimate: front[0]} // the fastest
 	if opt.Deadline > 0 && c.Makespan > opt.Deadline {
@@ -359,6 +377,8 @@ func nearest(front []Estimate, opt *PlanOptions) Choice {
 }
 
 // limits names the deadline and the budget.
+//
+// The order is fixed and the text is part of messages.
 func limits(opt *PlanOptions) string {
 	var s []string
 	if opt.Deadline > 0 {

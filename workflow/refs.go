@@ -7,6 +7,8 @@ package workflow
 
 // A TaskRef is a Builder's number for the name of a task, whether that task has
 // been added yet or not. It is good for the Builder that gave it only.
+//
+// Numbers count from 0 in the order of first mention; readers use -1 for none.
 type TaskRef int32
 
 // A FileRef is a Builder's number for a file, good for that Builder only.
@@ -28,6 +30,8 @@ func (b *Builder) Ref(id []byte, pos Pos) TaskRef {
 // RefNear is [Builder.Ref] for a name that is likely that of *hint or the one
 // after it, because files list tasks in the same order over and over. It sets
 // *hint to the number. Comparing two strings costs less than a look-up.
+//
+// A hint of 0 is good for a start. A hint must not be negative.
 func (b *Builder) RefNear(hint *TaskRef, id []byte, pos Pos) TaskRef {
 	for i := *hint; i <= *hint+1 && int(i) < len(b.names.said); i++ {
 		if b.names.said[i] == string(id) {
@@ -48,6 +52,9 @@ func (b *Builder) Defined(r TaskRef) int { return int(b.task[r]) }
 
 // Alias makes name a second name of task i. A name of several tasks stands for
 // none of them. See Builder.Aliases.
+//
+// Aliases count only if Builder.Aliases is set; they are kept in any case, since it may be set
+// later.
 func (b *Builder) Alias(name TaskRef, i int) {
 	if b.alias[name] == -1 || b.alias[name] == int32(i) {
 		b.alias[name] = int32(i)
@@ -87,6 +94,8 @@ func (b *Builder) FileRefNear(hint *FileRef, id []byte) FileRef {
 func (b *Builder) SetSize(f FileRef, size Bytes) { b.file[f].Size = size }
 
 // InputRef is [Builder.Input] by number.
+//
+// A pair that is said twice counts once.
 func (b *Builder) InputRef(i int, f FileRef) {
 	b.inTask, b.inFile = append(b.inTask, int32(i)), append(b.inFile, int32(f))
 }
@@ -98,6 +107,8 @@ func (b *Builder) OutputRef(i int, f FileRef) {
 
 // Intern returns one copy of equal strings: the kinds of a million tasks are a
 // few dozen.
+//
+// The result does not share memory with s. The Builder keeps every string for as long as it lives.
 func (b *Builder) Intern(s []byte) string {
 	if k, ok := b.kinds[string(s)]; ok {
 		return k

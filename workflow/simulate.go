@@ -5,6 +5,9 @@ import (
 	"math"
 )
 
+// This file has the simulation's interface and its fast form for equal slots; simulate_delays.go
+// has the general one. Neither has random numbers or goroutines.
+
 // A Policy says which of the tasks that could start does.
 type Policy uint8
 
@@ -78,6 +81,9 @@ func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 }
 
 // A Simulation is the [Estimator] of [Simulate].
+//
+// It keeps no state between calls, so that it is safe for concurrent use as long as nobody changes
+// w.
 type Simulation struct {
 	w   *Workflow
 	opt SimOptions
@@ -126,6 +132,7 @@ func simulateSlots(w *Workflow, slots int, overhead Overhead) (*Schedule, error)
 		ok = ok && r >= 0
 		sched.End[t] = scale*r + overhead.Task
 	}
+	// Check names the task: a run time that is negative or no number is not >= 0.
 	if !ok {
 		return nil, w.Check()
 	}
@@ -174,6 +181,8 @@ func simulateSlots(w *Workflow, slots int, overhead Overhead) (*Schedule, error)
 }
 
 // newSchedule returns a schedule of n tasks of which nothing is known yet.
+//
+// The caller fills every entry, since a simulation ends only when each task has run.
 func newSchedule(n, slots int) *Schedule {
 	return &Schedule{Start: make([]Seconds, n), End: make([]Seconds, n), Slot: make([]int32, n), Slots: slots}
 }
@@ -225,6 +234,8 @@ func popRunning(h []running) []running {
 
 // Efficiency returns the share of the slots' time that is spent on work:
 // work / (slots·makespan).
+//
+// The least positive number keeps a makespan of 0 from dividing by 0.
 func Efficiency(work Seconds, slots int, makespan Seconds) float64 {
 	return work / (float64(slots) * math.Max(makespan, math.SmallestNonzeroFloat64))
 }

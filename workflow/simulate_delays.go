@@ -16,6 +16,9 @@ import (
 //
 // Invariant after place: unplaced is the number of tasks in all classes together, and no task that is
 // unplaced fits a host now, unless the submit host is busy.
+//
+// Per task: of, rank, wait, seq and writing, by number of the task. rank is nil without the policy
+// LongestPath. wait counts predecessors that have not ended.
 type simulation struct {
 	w        *Workflow
 	overhead Overhead
@@ -54,11 +57,14 @@ type class struct {
 	ready  []int32 // a heap by priority
 }
 
+// noSlot is the task of events that are of no task.
 const noSlot = -1
 
 // newSimulation returns a simulation at its start. Without machines each slot is
 // a host of one core: then no task is too large for any, whatever it is said to
 // need.
+//
+// Slots beyond the number of tasks are left out, since room looks at every host.
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
 	g := w.Graph
 	n := g.Len()
@@ -98,6 +104,10 @@ func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) 
 
 // classify puts each task in the class of its needs. Memory is rounded up to
 // a 64th of an octave, so that there are few classes.
+//
+// needs is false for slots, where every task is of one class. Rounding up may make a task fit
+// nowhere that fits exactly; then it keeps its memory as it is. Cores of 0 mean that they are not
+// known, and count as one.
 func (s *simulation) classify(needs bool) error {
 	type need struct{ cores, memory float64 }
 	number := map[need]int32{}
@@ -143,6 +153,8 @@ func (s *simulation) fits(cores float64, memory Bytes) bool {
 
 // run moves time from event to event until there is none. At each it first places
 // what can start, since ends and arrivals of one moment are handled together.
+//
+// At the last event no task is left: every class fits some idle host, and the graph has no cycle.
 func (s *simulation) run() *Schedule {
 	g := s.w.Graph
 	s.now = s.overhead.Start
@@ -233,6 +245,9 @@ func (s *simulation) take(c *class) int32 {
 
 // place starts tasks for as long as one fits and the submit host is free: the
 // first by priority of those that fit, on the fastest machine with room.
+//
+// Between classes the same order holds as within one. A large task that does not fit does not hold
+// back smaller ones behind it, so that it can wait long.
 func (s *simulation) place() {
 	for s.unplaced > 0 && s.idle <= s.now {
 		best, at := -1, -1
@@ -290,6 +305,8 @@ func (s *simulation) compute(t int32) {
 }
 
 // nextEvent returns the time of the next event, +Inf if there is none.
+//
+// idle counts only if a task waits for it: otherwise time would go on after the last end.
 func (s *simulation) nextEvent() Seconds {
 	at := math.Inf(1)
 	if len(s.heap) > 0 {
@@ -378,6 +395,9 @@ func (l *link) advance(t Seconds) {
 // done takes a transfer that has ended and returns its task, or -1. A transfer
 // has ended when what is left of it, a rounding error, would take no time that
 // can be told at now: otherwise time would stand still.
+//
+// each starts anew at 0 when nothing moves, so that rounding errors do not add up over a long
+// simulation.
 func (l *link) done(now Seconds) int32 {
 	if len(l.moving) == 0 || now+l.next() > now {
 		return -1

@@ -33,6 +33,9 @@ func (Slack) Level(g *Graph, run []Seconds, slots int) []int32 {
 }
 
 // assignment is a level for each task, and what the levels cost.
+//
+// Invariant: each task is after its predecessors and before its successors, and at has the sums of
+// level. level is changed in place.
 type assignment struct {
 	g     *Graph
 	run   []Seconds
@@ -75,6 +78,10 @@ func (a *assignment) cost(n int, sum, longest Seconds) Seconds {
 }
 
 // top returns the longest task of level l that is not task t.
+//
+// It returns 0 for a level without another task. Entries of tasks that have moved away are dropped
+// when they come to the top. A task that moved away and back may have two entries, which does no
+// harm.
 func (a *assignment) top(l int32, not int32) Seconds {
 	h := a.at[l].longest
 	for len(h) > 0 && a.level[h[0].task] != l {
@@ -143,6 +150,9 @@ func (a *assignment) window(t int32) (lo, hi int32) {
 
 // move puts task t where the levels together cost least, and reports whether
 // that is less than before.
+//
+// The gain must be more than a relative 1e-12, which rounding alone can give: otherwise two moves
+// could undo each other for ever. The old entry in the heap of the level that t leaves stays there.
 func (a *assignment) move(t int32) bool {
 	lo, hi := a.window(t)
 	if lo == hi {

@@ -88,6 +88,8 @@ func ParseMachines(specs []string) ([]MachineGroup, error) {
 
 // parseMachine reads one group. A million machines or cores of one are taken for
 // a slip.
+//
+// ok is false for whatever is not understood, with g filled in part.
 func parseMachine(s string) (g MachineGroup, ok bool) {
 	const most = 1e6
 	head, memory, hasMemory := strings.Cut(s, ":")
@@ -122,6 +124,8 @@ var byteUnits = []struct {
 
 // parseBytes reads an amount of memory with a decimal or binary unit, bytes
 // without one.
+//
+// A negative amount is refused. Units are matched with their case of letters.
 func parseBytes(s string) (Bytes, bool) {
 	size := 1.0
 	for _, u := range byteUnits {

@@ -22,6 +22,7 @@ const (
 	numTerms
 )
 
+// The names are stored in calibrations. Their order is that of the constants.
 var termNames = [numTerms]string{
 	"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
 	"wave_s", "scale",
@@ -76,6 +77,7 @@ type ComputeModel struct {
 // slots first; links are the managers' seconds per gigabyte, those of a gigabit
 // per second down to a sixth of it.
 var (
+	// The first of each list is the most slots, which twins relies on.
 	divisors = []float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
 	caps     = []int{64, 32, 16, 8, 4, 2, 1}
 	placings = []float64{1, 2, 4, 8, 12}
@@ -84,6 +86,9 @@ var (
 
 // computeModels returns every way to count slots, none first. The order is
 // that of features.model.
+//
+// Stored calibrations hold models by value: one that is taken out of the list makes files
+// unreadable.
 func computeModels() []ComputeModel {
 	out := []ComputeModel{{}}
 	for _, d := range divisors {
@@ -102,6 +107,9 @@ func computeModels() []ComputeModel {
 }
 
 // features are a workflow's values of the terms, on some slots.
+//
+// base is by Term, up to WorkPerNode; PerWave and Scale depend on the compute model and are in
+// waves and span. span and waves are by index in computeModels; index 0 has zeros.
 type features struct {
 	base  [WorkPerNode + 1]float64
 	span  []Seconds // Eq. 3 summed over the levels, for each compute model
@@ -118,6 +126,9 @@ func recordedFeatures(w *Workflow) *features {
 // levelFeatures returns the features of w on cores. With nodeCores 0 the
 // machines are those of w's recorded execution; otherwise as many of that size
 // as the cores fill, and nothing is known about the tasks' places.
+//
+// Where sentBytes finds the recorded file sizes contradicted, they are left out of the
+// terms per gigabyte; only models with a link count bytes then.
 func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *features {
 	nodes := float64(usedMachines(w))
 	if nodeCores > 0 {
@@ -194,6 +205,9 @@ func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves 
 
 // placedSpan is levelSpan with each machine by itself: a level takes as long as
 // the machine that is last.
+//
+// Place 0 is for tasks whose machine is not recorded: they share one slot. Other places are the
+// machines by index plus 1.
 func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least []Seconds) (span Seconds,
 	waves float64,
 ) {
@@ -229,6 +243,8 @@ func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least
 
 // candidate is a form of model: terms with coefficients beside a way to count slots. fixed
 // says that the levels' makespans enter as they are, with the factor 1.
+//
+// Candidates are shared by all fits and never changed.
 type candidate struct {
 	terms []Term
 	model int  // index in computeModels
@@ -237,6 +253,8 @@ type candidate struct {
 
 // row sets x to the terms' values for f and returns what has no coefficient, in seconds: the
 // levels' makespans if they are fixed, else 0.
+//
+// x has one entry for each term.
 func (c *candidate) row(f *features, x []float64) Seconds {
 	for i, t := range c.terms {
 		switch t {
@@ -283,6 +301,8 @@ func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 
 // predictModels returns the weighted geometric mean of the models for which use is true, or of
 // all if use is nil. Their errors are errors of ratio, so that logarithms are averaged.
+//
+// Every model must be among computeModels, and use must be true for one at least.
 func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) Seconds {
 	compute := computeModels()
 	sum, total := 0.0, 0.0
@@ -312,6 +332,8 @@ func predictModels(models []WeightedModel, f *features, use func(*WeightedModel)
 // twins reports for each way to count slots whether one before it, with more
 // slots, gives the same levels' makespans in all of f: one execution on one slot
 // does not say that a second slot would stand idle.
+//
+// Model 0 counts no slots and is no twin of any.
 func twins(f []*features) []bool {
 	twin := make([]bool, len(computeModels()))
 	for m := range twin {

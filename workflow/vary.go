@@ -41,6 +41,10 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 // vary is Vary for any prediction of a makespan from levels. Run times are drawn
 // in the order of samples and tasks, so that more slots do not change
 // what is drawn.
+//
+// All samples of one number of slots are in the order of the draws, so that predictions with equal
+// index are of equal run times. The second seed is arbitrary but fixed: recorded predictions depend
+// on it.
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
 	samples := opt.Samples
 	if samples == 0 {
@@ -75,6 +79,8 @@ func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict fu
 }
 
 // summarise fills the rest from Predictions, of which there is at least one.
+//
+// Predictions keep their order: Quantile sorts a copy.
 func (s *Spread) summarise() {
 	sum := 0.0
 	for _, x := range s.Predictions {
@@ -163,6 +169,9 @@ func (c *Calibration) Average(runs []*Workflow, leveler Leveler, slots []int, op
 }
 
 // average sums up what vary predicts from each execution with a seed of its own.
+//
+// vary must return one Spread for each number of slots, in the same order each time. opt is a copy,
+// so that the seed of the caller stays.
 func average(runs []*Workflow, opt VaryOptions, vary func(*Workflow, VaryOptions) ([]Spread, error)) ([]Spread, error) {
 	if len(runs) == 0 {
 		panic("workflow: no executions")

@@ -1,3 +1,6 @@
+// This file has the errors that callers branch on, and the way from a result code of SQLite to
+// one of them.
+
 package sqlite
 
 import (
@@ -34,8 +37,15 @@ var (
 )
 
 // classify wraps an error of the driver in the sentinel of its class.
+// nil stays nil, and an error of no class stays as it is. The low byte of an extended result
+// code is the primary code (https://sqlite.org/rescode.html), and the class follows from that
+// alone.
+//
+// SQLITE_CANTOPEN and SQLITE_READONLY count as [ErrIO]: Open has seen the file, so it is the
+// disk, its mount or the rights of the file that stand in the way.
 func classify(err error) error {
 	if errors.Is(err, ErrIO) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy) {
+		// Twice the same sentinel in one text would help nobody.
 		return err // it has been classified
 	}
 	if e, ok := errors.AsType[*driver.Error](err); ok {
@@ -52,6 +62,7 @@ func classify(err error) error {
 }
 
 // isBusy reports whether err says that another connection holds a lock.
+// It looks at the driver's error itself, before or after classify; nil is not busy.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)

@@ -1,3 +1,6 @@
+// This file decides whether a directory is on a file system that can hold a store. The
+// decision is made once, when a store is opened; [Options.AnyFileSystem] skips it.
+
 package sqlite
 
 import (
@@ -16,6 +19,9 @@ import (
 // processes or fsync is not passed on.
 //
 // unsafeMagic names them by the f_type of statfs(2).
+// The numbers are those of linux/magic.h and of the file systems' own sources. "" means that
+// the file system is not known to be unsafe: a new local file system must not need a new
+// version of this list.
 func unsafeMagic(magic uint32) string {
 	switch magic {
 	case 0x6969:
@@ -54,11 +60,15 @@ func unsafeMagic(magic uint32) string {
 	return ""
 }
 
+// magicFUSE is FUSE_SUPER_MAGIC of linux/magic.h. All file systems in user space share it, so
+// it does not tell a local one from a network's.
 const magicFUSE = 0x65735546
 
 // localFUSE are file systems in user space that keep their files on this
 // machine; any other, such as fuse.sshfs, fuse.s3fs and fuse.glusterfs, is
 // taken for a network file system.
+// The list is one of what is known to be safe, unlike that of unsafeMagic: most file systems
+// in user space are networks'.
 func localFUSE(kind string) bool {
 	switch kind {
 	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs",
@@ -70,11 +80,14 @@ func localFUSE(kind string) bool {
 
 // checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a
 // file system on which a store could be damaged.
+// dir is absolute, exists, and has no symbolic link in it: mount points are compared with its
+// text. If statfs fails, the error matches [ErrIO].
 func checkFileSystem(dir string) error {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return fmt.Errorf("%w: statfs %s: %w", ErrIO, dir, err)
 	}
+	// The type of st.Type differs between architectures, and its sign too; the 32 bits do not.
 	magic := uint32(st.Type)
 	name := unsafeMagic(magic)
 	if magic == magicFUSE {
@@ -91,6 +104,7 @@ func checkFileSystem(dir string) error {
 
 // fileSystemOf returns the type of the file system that dir is on, such as
 // "fuse.sshfs", or "fuse" if it cannot be found out.
+// "fuse" is not among the local ones, so what cannot be found out is refused.
 func fileSystemOf(dir string) string {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -117,6 +131,8 @@ func mountType(text io.Reader, dir string) (kind string) {
 	return kind
 }
 
+// within reports whether path is dir or below it. "/data2" is not below "/data"; all is below
+// "/".
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

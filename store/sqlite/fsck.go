@@ -1,3 +1,9 @@
+// This file checks a file as a whole and writes again what the events imply. The order of
+// trust is:
+//   - events, whose checksums and hashes are verified; nothing here changes them
+//   - record 0, from which a row of studies can be made again
+//   - heads and trials, which are a projection of the events
+
 package sqlite
 
 import (
@@ -45,6 +51,8 @@ func (p Problem) String() string {
 
 // A Report is what [Store.Fsck] found.
 type Report struct {
+	// Events is the sum of the numbers of the last verified events, Trials that of the trials
+	// made from them.
 	Studies, Events, Trials int64 // that were checked
 	Problems                []Problem
 }
@@ -64,6 +72,9 @@ func (r *Report) add(study, place, format string, args ...any) {
 // error means that the check itself could not be done. It sees one moment of
 // the file, and keeps other processes from writing only to repair. It holds the
 // trials of one study in memory.
+// With Repair, the check and the repair are one transaction. If it fails, it is undone, and
+// what the report calls repaired is not. Without it, the transaction only reads, on a
+// connection of its own.
 func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
 	f := &checker{s: s, report: &r, repair: opts.Repair}
 	if opts.Repair {
@@ -87,14 +98,18 @@ func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error
 	return r, f.file(ctx)
 }
 
+// A checker is one run of Fsck. It belongs to one goroutine.
 type checker struct {
-	s      *Store
+	s *Store
+	// c is in a transaction. For a repair it is the connection that writes, and the run has the
+	// turn.
 	c      *sql.Conn
 	report *Report
 	repair bool
 }
 
 // fault adds err to the report if it is damage, and returns it otherwise.
+// Damage does not end the check: one run should find all there is.
 func (f *checker) fault(study, place string, err error) error {
 	err = scanError(classify(err))
 	if err == nil || !errors.Is(err, ErrDamaged) {
@@ -106,6 +121,8 @@ func (f *checker) fault(study, place string, err error) error {
 
 func (f *checker) file(ctx context.Context) error {
 	if f.repair {
+		// The indices come first: the queries that follow may use them, and a wrong one hides
+		// rows. What REINDEX has put right is not in the report.
 		if _, err := f.c.ExecContext(ctx, "REINDEX"); err != nil {
 			if err := f.fault("", "indices", err); err != nil {
 				return err
@@ -121,6 +138,7 @@ func (f *checker) file(ctx context.Context) error {
 }
 
 // rows calls g for each row of the query; damage ends it with a problem.
+// The rows behind the damage are not seen. An error of g that is not damage ends the check.
 func (f *checker) rows(
 	ctx context.Context, study, place string, g func(*sql.Rows) error, text string, args ...any,
 ) error {
@@ -138,12 +156,14 @@ func (f *checker) rows(
 }
 
 // schema compares the definitions of the tables with those of a new file.
+// It compares the text as SQLite keeps it, so a new file must be made by the same migrations.
 func (f *checker) schema(ctx context.Context) error {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	// Each connection to :memory: has a database of its own, so the two uses share one.
 	fresh, err := db.Conn(ctx)
 	if err != nil {
 		return err
@@ -172,6 +192,8 @@ func (f *checker) schema(ctx context.Context) error {
 	return nil
 }
 
+// integrity runs SQLite's own check of b-trees, indices and constraints. Its 1000 is the most
+// problems that it lists; SQLite's default is 100.
 func (f *checker) integrity(ctx context.Context) error {
 	return f.rows(ctx, "", "integrity_check", func(rows *sql.Rows) error {
 		var text string
@@ -186,6 +208,8 @@ func (f *checker) integrity(ctx context.Context) error {
 }
 
 // orphans looks for rows of studies that there are not.
+// Foreign keys prevent such rows, so they are damage. A repair leaves them: nothing says what
+// they were.
 func (f *checker) orphans(ctx context.Context) error {
 	for _, table := range []string{"events", "heads", "trials"} {
 		err := f.rows(ctx, "", table, func(rows *sql.Rows) error {
@@ -210,6 +234,7 @@ type studyRow struct {
 	spec          []byte
 }
 
+// studies checks each study. It reads the list first, because a repair changes the table.
 func (f *checker) studies(ctx context.Context) error {
 	var all []studyRow
 	err := f.rows(ctx, "", "studies", func(rows *sql.Rows) error {
@@ -231,11 +256,13 @@ func (f *checker) studies(ctx context.Context) error {
 
 // A replayed is what the events of one study say.
 type replayed struct {
+	// creation has no name if record 0 is damaged or missing.
 	creation store.Creation
 	hash     []byte // of the last record
-	sum      assay.Summary
-	trials   map[int64]trialColumns
-	states   map[int64]assay.Trial // the same trials, for project
+	// sum.Events is the number of the last event that was verified and decoded.
+	sum    assay.Summary
+	trials map[int64]trialColumns
+	states map[int64]assay.Trial // the same trials, for project
 }
 
 // study checks one study, and repairs it if its events are whole.
@@ -246,6 +273,8 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 	if err != nil {
 		return err
 	}
+	// Only what replay has found makes a study impossible to repair: compare finds what follows
+	// from the events, and that can be written again.
 	whole := len(f.report.Problems) == before
 	lost, err := f.compare(ctx, st, want)
 	if err != nil {
@@ -255,6 +284,8 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 	if !f.repair || !whole || lost || len(problems) == 0 {
 		return nil
 	}
+	// If the rewriting meets damage, the study may be left half rewritten. Its events are
+	// untouched, and its problems stay unrepaired in the report.
 	if err := f.rewrite(ctx, st.id, want); err != nil {
 		return f.fault(st.name, "repair", err)
 	}
@@ -265,6 +296,8 @@ func (f *checker) study(ctx context.Context, st studyRow) error {
 }
 
 // replay verifies the records of a study and makes its projection.
+// A record that does not verify is reported and left out; those behind it count. Every problem
+// that replay adds says that the events are not whole.
 func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	v, first := store.NewVerifier(0), false
 	p := replayed{
@@ -277,6 +310,8 @@ func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 		if err := rows.Scan(&r.Seq, &at, &r.Payload, &r.CRC, &r.Hash); err != nil {
 			return err
 		}
+		// A study without any row of events gives the verifier nothing to find fault with. A repair
+		// would give it the name "".
 		first = first || r.Seq == 0
 		place := fmt.Sprint("events ", r.Seq)
 		if err := v.Check(r); err != nil {
@@ -297,6 +332,8 @@ func (f *checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 }
 
 // apply goes on by the verified record r.
+// at is the column of that name, which no checksum covers. The projection has taken in the
+// event even if at is wrong.
 func (p *replayed) apply(r store.Record, at string) (err error) {
 	if r.Seq == 0 {
 		if p.creation, err = store.DecodeCreation(r.Payload); err != nil {
@@ -316,6 +353,7 @@ func (p *replayed) apply(r store.Record, at string) (err error) {
 	old, known := p.states[id]
 	p.sum.Events = r.Seq - 1 // also behind a record that was left out
 	if row, changed := store.Project(&p.sum, e, old, known); changed {
+		// Project needs no more of a trial than this, and the rest may be large.
 		p.states[id] = assay.Trial{Proposal: row.Trial.Proposal, State: row.Trial.State, Started: row.Trial.Started}
 		if p.trials[id], err = newTrialColumns(row); err != nil {
 			return err
@@ -329,6 +367,7 @@ func (p *replayed) apply(r store.Record, at string) (err error) {
 
 // compare reports where the projection differs from the events. lost means that
 // the projection knows of events that are not there, so that it must be kept.
+// The creation is not compared if record 0 is damaged.
 func (f *checker) compare(ctx context.Context, st studyRow, want replayed) (lost bool, err error) {
 	if c := want.creation; c.Study != "" {
 		if c.Study != st.name || !bytes.Equal(c.Spec, st.spec) || timeText(c.Created) != st.created {
@@ -344,6 +383,7 @@ func (f *checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 		}
 		if sum.Events != want.sum.Events || !bytes.Equal(hash, want.hash) {
 			// With the same number, the chain says that the events are right.
+			// With the same hash, only the head's number is wrong.
 			lost = sum.Events != want.sum.Events && !bytes.Equal(hash, want.hash)
 			f.report.add(st.name, "heads", "%d events with the hash %.8x were appended; there are %d with %.8x",
 				sum.Events, hash, want.sum.Events, want.hash)
@@ -363,6 +403,8 @@ func (f *checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 }
 
 // compareTrials empties want.
+// What is left of want has no row. If damage ends the reading, the rows behind it count as
+// missing.
 func (f *checker) compareTrials(ctx context.Context, st studyRow, want map[int64]trialColumns) error {
 	err := f.rows(ctx, st.name, "trials", func(r *sql.Rows) error {
 		var c trialColumns
@@ -387,6 +429,8 @@ func (f *checker) compareTrials(ctx context.Context, st studyRow, want map[int64
 }
 
 // rewrite writes the projection of a study again.
+// It is for a study whose events are whole, in the transaction of a repair, on the connection
+// that writes. All rows of trials are made anew, so one that no event is about goes.
 func (f *checker) rewrite(ctx context.Context, id int64, p replayed) error {
 	c := p.creation
 	if _, err := f.c.ExecContext(ctx, `UPDATE studies SET name = ?, spec = ?, created = ? WHERE id = ?`,

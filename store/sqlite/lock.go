@@ -1,3 +1,10 @@
+// This file has the locks between processes. They are flock(2) on files of their own, because
+// SQLite locks its file for a transaction only. There are two kinds:
+//   - NAME.open, while a process opens, makes or migrates the file
+//   - NAME.HASH, for as long as somebody owns a study
+//
+// A lock ends with its process, so that a crash needs no cleaning up.
+
 package sqlite
 
 import (
@@ -25,6 +32,7 @@ const lockDir = "locks"
 // lock itself is the kernel's (flock) and ends with the process; content that a
 // killed process left means nothing.
 type holder struct {
+	// Study is "" in the lock for opening.
 	Study string    `json:"study,omitempty"`
 	By    string    `json:"by,omitempty"` // what it calls itself
 	PID   int       `json:"pid"`
@@ -32,6 +40,7 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
+// A file may be read before its holder is written; then nothing is known.
 func (h holder) String() string {
 	if h.PID == 0 {
 		return "another process"
@@ -65,6 +74,8 @@ const killedWait = 2 * time.Second
 // lockStudy takes the lock of a study. It does not wait for a holder that lives. One
 // that has been killed holds nothing but what its last child has not closed yet, so
 // lockStudy waits until the kernel has let go of it.
+// An error that is not the context's matches [assay.ErrLocked] or [ErrIO]. If two names had
+// the same hash, one would lock the other out, which does no harm.
 func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
 	path := s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study))))
 	for end := time.Now().Add(killedWait); ; {
@@ -86,11 +97,15 @@ func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, err
 
 // killed reports whether the process of the holder has ended, as far as this machine
 // can tell.
+// The answer only decides whether to wait, so a wrong one, as from another PID namespace,
+// gives away no lock: the kernel decides that.
 func (h holder) killed() bool {
 	here, err := os.Hostname()
 	if err != nil || h.Host != here || h.PID <= 0 {
 		return false
 	}
+	// Signal 0 is sent to nobody (kill(2)). EPERM means that the process lives and is someone
+	// else's.
 	return errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
 }
 
@@ -111,6 +126,9 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	if err != nil {
 		return nil, err
 	}
+	// The lock comes before the fence: of two holders that follow each other, the later has the
+	// higher one. A crash behind the write leaves a number that nobody uses; fences need only
+	// grow.
 	var fence int64
 	err = s.write(ctx, func() error {
 		return s.conn.QueryRowContext(context.WithoutCancel(ctx),
@@ -120,15 +138,20 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	if err != nil {
 		return nil, errors.Join(err, f.release())
 	}
+	// The lease counts as held while the lock file is there: if somebody has removed it,
+	// another process can make and lock a new one.
 	return store.NewLease(study, fence, ttl, func() bool { return isAt(f.file, f.path) }, f.release), nil
 }
 
 // lockPath returns the path of one of the store's lock files.
+// It begins with the name of the store, so that several stores share a directory.
 func (s *Store) lockPath(name string) string {
 	return filepath.Join(filepath.Dir(s.path), lockDir, filepath.Base(s.path)+"."+name)
 }
 
 // waitFlock takes the lock of the file at path, waiting for at most that long.
+// The error matches [ErrBusy] if the time is over. It looks every 5 ms, because flock itself
+// cannot be ended by a context. No holder is named in the file but this process.
 func waitFlock(ctx context.Context, path string, wait time.Duration) (release func() error, err error) {
 	for end := time.Now().Add(wait); ; {
 		f, err := tryFlock(path, holder{})
@@ -159,6 +182,7 @@ type fileLock struct {
 // tryFlock takes the lock of the file at path and writes the holder into it, or
 // returns an error that matches [assay.ErrLocked] and says who has it. An open
 // file has the lock, so that a process also locks itself out.
+// It never waits. If it returns an error, it has left no lock, but maybe an empty file.
 func tryFlock(path string, h holder) (*fileLock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -172,6 +196,7 @@ func tryFlock(path string, h holder) (*fileLock, error) {
 			}
 			return nil, fmt.Errorf("%w: flock %s: %w", ErrIO, path, err)
 		}
+		// A lock on a file that has been removed excludes nobody: the next one makes a new file.
 		if !isAt(f, path) {
 			f.Close() // its last holder has removed it
 			continue
@@ -184,18 +209,23 @@ func tryFlock(path string, h holder) (*fileLock, error) {
 		}
 		return &fileLock{f, path, sync.OnceValue(func() error {
 			// In this order, so that who opens the file afterwards makes a new one.
+			// If the lock ended first, another could take it in between, and lose its file to our
+			// Remove.
 			return errors.Join(os.Remove(path), f.Close())
 		})}, nil
 	}
 }
 
 // isAt reports whether f is still the file at path.
+// If either cannot be looked at, the answer is no.
 func isAt(f *os.File, path string) bool {
 	mine, err1 := f.Stat()
 	theirs, err2 := os.Stat(path)
 	return err1 == nil && err2 == nil && os.SameFile(mine, theirs)
 }
 
+// readHolder returns what a lock file says, or the zero holder if that is not whole. 16 KiB
+// are enough for the longest name with every byte escaped.
 func readHolder(r io.Reader) (h holder) {
 	b, err := io.ReadAll(io.LimitReader(r, 1<<14))
 	if err != nil || json.Unmarshal(b, &h) != nil {

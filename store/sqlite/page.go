@@ -1,3 +1,6 @@
+// This file reads the b-tree pages of a damaged file for [Salvage]. It follows no tree: every
+// page is looked at by itself, so that a damaged inner page hides nothing.
+
 package sqlite
 
 import (
@@ -10,14 +13,17 @@ import (
 // read without SQLite and without trust in anything: what is wrong is left out.
 
 // pages gives the pages of a file with its log laid over them.
+// It is for one goroutine and changes neither file.
 type pages struct {
-	file    io.ReaderAt
+	file io.ReaderAt
+	// wal is nil if there is no log; then overlay is empty.
 	wal     io.ReaderAt
 	overlay map[uint32]int64 // page number to offset in wal
 }
 
 // read fills buf with page n, which counts from 1, and reports whether there is
 // one. An error is one of reading.
+// buf has the size of a page. The part of a page that the file does not have is zero.
 func (p *pages) read(n uint32, buf []byte) (bool, error) {
 	from, offset := p.file, int64(n-1)*pageSize
 	if o, ok := p.overlay[n]; ok {
@@ -33,14 +39,20 @@ func (p *pages) read(n uint32, buf []byte) (bool, error) {
 // A cell is a row of a b-tree page: all of its record, or the beginning and the
 // first of the overflow pages that hold the rest.
 type cell struct {
-	rowid    int64 // of a table; 0 in an index
-	size     int64 // of the record
-	local    []byte
+	rowid int64 // of a table; 0 in an index
+	// size is what the cell says, up to 1 GiB; it may be wrong.
+	size int64 // of the record
+	// local is part of the page that was given to cells, and good for as long as that is.
+	local []byte
+	// overflow is 0 if local has all.
 	overflow uint32
 }
 
 // cells calls f for each cell that can be read. first is true for page 1, which
 // begins with the header of the file.
+// It goes by the array of cell pointers alone. Inner pages of tables (0x05) have keys and no
+// records. limit is the most bytes of a record that a page keeps, X in the format's
+// description; the formulas use pageSize as U, since no bytes at a page's end are reserved.
 func cells(page []byte, first bool, f func(cell)) {
 	at := 0
 	if first {
@@ -58,6 +70,7 @@ func cells(page []byte, first bool, f func(cell)) {
 	default:
 		return
 	}
+	// The number of cells is at offset 3 of the page's header.
 	for i := range int(binary.BigEndian.Uint16(page[at+3:])) {
 		pointer := start + 2*i
 		if pointer+2 > len(page) {
@@ -69,6 +82,7 @@ func cells(page []byte, first bool, f func(cell)) {
 	}
 }
 
+// parseCell reads the cell at offset of the page. ok is false if what it says cannot be.
 func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) {
 	if kind == 0x02 {
 		offset += 4 // the child to the left
@@ -78,6 +92,7 @@ func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) 
 	}
 	b := page[offset:]
 	size, n := uvarint(b)
+	// 1 GiB is above SQLite's own largest row, SQLITE_MAX_LENGTH, of 10^9 bytes.
 	if n == 0 || size < 1 || size > 1<<30 {
 		return cell{}, false
 	}
@@ -91,6 +106,7 @@ func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) 
 	}
 	local := int(size)
 	if local > limit {
+		// This is M of the format's description, and local becomes K, or M if K is above X.
 		least := (pageSize-12)*32/255 - 23
 		if local = least + (int(size)-least)%(pageSize-4); local > limit {
 			local = least
@@ -111,7 +127,10 @@ func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) 
 var errShort = errors.New("record is cut off")
 
 // record returns the whole record of a cell in a new slice.
+// The first four bytes of an overflow page are the number of the next, 0 on the last. A record
+// that ends early gives errShort; other errors are of reading.
 func (p *pages) record(c cell) ([]byte, error) {
+	// A wrong size must not take the memory: the slice begins small and grows by what is there.
 	b := append(make([]byte, 0, min(c.size, 1<<16)), c.local...)
 	buf := make([]byte, pageSize)
 	// The record grows by each page, so a loop of pages ends.
@@ -133,14 +152,19 @@ func (p *pages) record(c cell) ([]byte, error) {
 }
 
 // A value is a column of a record.
+// If none of the four is set, it is a float.
 type value struct {
 	null, isInt, isText, isBlob bool
 
-	n int64  // if isInt
+	n int64 // if isInt
+	// b is part of the record that was given to columns.
 	b []byte // if isText or isBlob
 }
 
 // columns returns the columns of a record, or nil if it is not one.
+// The header of a record is its own length and then one serial type per column
+// (https://sqlite.org/fileformat2.html#record_format). A header or a body that is too short is
+// no record; bytes behind the last column are not looked at.
 func columns(rec []byte) []value {
 	header, n := uvarint(rec)
 	if n == 0 || header < int64(n) || header > int64(len(rec)) {
@@ -165,6 +189,8 @@ func columns(rec []byte) []value {
 }
 
 // serialSize returns the length of a value of that serial type, or -1.
+// t is not negative. 10 and 11 are SQLite's own and never in a file; 8 and 9 are the integers
+// 0 and 1.
 func serialSize(t int64) int64 {
 	switch {
 	case t >= 12:
@@ -175,6 +201,7 @@ func serialSize(t int64) int64 {
 	return [...]int64{0, 1, 2, 3, 4, 6, 8, 8, 0, 0}[t]
 }
 
+// makeValue returns the value of serial type t whose bytes are b, serialSize(t) of them.
 func makeValue(t int64, b []byte) value {
 	switch {
 	case t == 0:
@@ -195,6 +222,7 @@ func makeValue(t int64, b []byte) value {
 
 // uvarint reads SQLite's variable-length integer: seven bits per byte, the most
 // significant first, eight in the ninth. n is its length, or 0.
+// The ninth byte can make x negative: callers must check.
 func uvarint(b []byte) (x int64, n int) {
 	for i, c := range b[:min(len(b), 9)] {
 		if i == 8 {

@@ -1,3 +1,6 @@
+// This file has what reads. A reader takes no turn and no lock of a study: in WAL mode it sees
+// the file as it was when its transaction began, whatever others write meanwhile.
+
 package sqlite
 
 import (
@@ -17,17 +20,22 @@ import (
 // A list is read in pages, each in its own short transaction: a caller that
 // takes its time, stops early or appends meanwhile holds nothing, and the log
 // can be folded into the file behind it.
+// So a list is not of one moment: each page is of its own.
 const pageRows = 256
 
 // read runs f in a transaction of one connection.
+// f must not keep tx, and must not call back into the store: there are few connections. The
+// error is in its class; that of a context that has ended is the context's.
 func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return err
 	}
+	// heal may put other connections in place while f runs; then f fails on closed ones.
 	reads := s.reads.Load()
 	tx, err := reads.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err == nil {
 		err = f(tx)
+		// Nothing was written, so there is nothing that the end could lose.
 		tx.Rollback()
 	}
 	if err != nil && ctx.Err() != nil {
@@ -40,6 +48,7 @@ func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 }
 
 // each calls f for each row of the query.
+// f must copy what it keeps beyond the row, unless Scan has done so.
 func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -55,6 +64,7 @@ func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string,
 }
 
 // Spec implements [assay.Store].
+// It verifies record 0: name and specification in studies have no checksum of their own.
 func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		var r store.Record
@@ -78,6 +88,7 @@ func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error)
 
 // checkCreation returns an error that matches [ErrDamaged] unless r is the
 // creation of that study.
+// A payload that decodes to an impossible name is damage too.
 func checkCreation(r store.Record, name string, spec []byte) error {
 	if err := store.NewVerifier(0).Check(r); err != nil {
 		return fmt.Errorf("study %q: %w", name, err)
@@ -109,6 +120,9 @@ func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
 // paged yields values in pages of at most pageRows, each page behind the key of
 // the last value: the first n values behind after, or all if n is 0. What a page
 // has before its error is yielded before it.
+// n is 0 or more. No transaction is open while the caller has a value, so that the caller may
+// append or read in its loop. The iterator can be ranged over again: after and the count are
+// those of one round.
 func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		after, left := after, n
@@ -130,6 +144,8 @@ func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 				return
 			}
 			left -= len(values)
+			// A page that is not full was the last. A full one may have been: then the next is
+			// empty.
 			if len(values) < most || n > 0 && left == 0 {
 				return
 			}
@@ -138,7 +154,10 @@ func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 }
 
 // A place is where a list of one study goes on.
+// The number of the study tells a study that was removed and made again under the same name:
+// numbers are never used twice.
 type place struct {
+	// study is 0 until the first page was read.
 	study int64
 	after int64 // number of the event behind which the list begins
 	*store.Verifier
@@ -149,6 +168,8 @@ type place struct {
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
+		// The first record read is the one at after: its hash is needed to check the next. Its
+		// own is believed.
 		at := place{Verifier: store.NewVerifier(int64(after)), after: max(int64(after), 0)}
 		for more := true; more; {
 			var page []assay.Event
@@ -171,6 +192,9 @@ func (s *Store) Events(ctx context.Context, study string, after assay.Position) 
 
 // eventPage returns the verified events of the next page, those before an error
 // included, and whether there are more.
+// at moves on with each record, also if that is damaged; Events ends then. The end of the
+// record is checked against the head as soon as a page is not full. That finds events that
+// were cut off at the end, which the chain alone cannot.
 func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []assay.Event, more bool, err error) {
 	var id, last int64
 	var head []byte
@@ -182,6 +206,8 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 	if err != nil {
 		return nil, false, scanError(err)
 	}
+	// The record is shorter than the caller thinks: it has no events there, and that is no
+	// damage.
 	if at.study = id; at.after > last {
 		return nil, false, nil
 	}
@@ -213,6 +239,7 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 }
 
 // Trials implements [assay.Projector].
+// A study that is removed meanwhile ends the list with an error that matches fs.ErrNotExist.
 func (s *Store) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
 	return func(yield func(assay.TrialRow, error) bool) {
 		var id int64 // of the study, once it is known
@@ -228,6 +255,8 @@ func (s *Store) Trials(ctx context.Context, study string, after int64, n int) it
 
 // trialPage returns the trials after that ID, read from the events they come
 // from: those are exact and have a checksum.
+// The checksum alone is verified, not the chain: that the row points to its trial's last event
+// is for Fsck to find out.
 func trialPage(
 	ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int,
 ) (page []assay.TrialRow, err error) {
@@ -247,6 +276,8 @@ func trialPage(
 		if err := rows.Scan(&trial, &state, &config, &started, &r.Seq, &r.Payload, &r.CRC); err != nil {
 			return err
 		}
+		// If the event is missing, its payload is "" and its checksum 0, which is not that of an
+		// empty payload.
 		row, err := decodeRow(r, func() (assay.Trial, error) {
 			return askedBefore(trial, assay.Running, config, started)
 		})
@@ -266,6 +297,7 @@ func trialPage(
 
 // decodeRow returns the row that the record gives a trial. A withdrawal does not
 // say what was withdrawn: asked does, from columns without a checksum.
+// asked is called for a withdrawal only.
 func decodeRow(r store.Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
 	if r.CRC != store.Checksum(r.Study, r.Seq, r.Payload) {
 		return assay.TrialRow{}, errors.New("wrong checksum")
@@ -282,11 +314,14 @@ func decodeRow(r store.Record, asked func() (assay.Trial, error)) (assay.TrialRo
 			return assay.TrialRow{}, err
 		}
 	}
+	// The summary is thrown away: Project is asked for the row. A withdrawal needs a known
+	// trial that runs.
 	row, _ := store.Project(&sum, e, old, e.Withdrawn != nil)
 	return row, nil
 }
 
 // Summary implements [assay.Projector]. It costs the same for any number of trials.
+// It reads the row of heads, and verifies no event.
 func (s *Store) Summary(ctx context.Context, study string) (assay.Summary, error) {
 	sums, err := s.summaries(ctx, `s.name = ?`, study, 1)
 	if err == nil && len(sums) == 0 {
@@ -306,6 +341,8 @@ func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[as
 }
 
 // summaries returns the first summaries of the studies that match.
+// where is SQL with one placeholder, for name, and must be a constant. A study without a row
+// of heads is damage, and ends the page.
 func (s *Store) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {

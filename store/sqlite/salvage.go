@@ -1,3 +1,8 @@
+// This file copies what is left of a damaged file. It trusts a row of events if its checksum
+// is right, and nothing else: rows of studies and heads are hints. SQLite does not read the
+// damaged file, because it would stop at the first fault, and might change the file or remove
+// its log.
+
 package sqlite
 
 import (
@@ -32,11 +37,14 @@ type Salvaged struct {
 // No store of this process may be open on path, for closing the file would
 // end SQLite's locks on it. Salvage holds all events in memory. It returns an
 // error that matches fs.ErrExist if dst exists.
+// If Salvage fails on the way, dst stays with the studies copied so far, each of them whole,
+// and the report says which. It must be removed before the next attempt.
 func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, error) {
 	if _, err := os.Lstat(dst); !errors.Is(err, fs.ErrNotExist) {
 		return nil, &fs.PathError{Op: "salvage to", Path: dst, Err: fs.ErrExist}
 	}
 	found := finds{}
+	// Before dst is made: a file that cannot be read leaves none behind.
 	if err := found.read(path); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
@@ -63,14 +71,17 @@ func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, e
 // finds is what was found of each study, by its number.
 type finds map[int64]*find
 
+// A find is what was found of one study.
 type find struct {
 	records map[int64][]byte // payload by seq, checked
 	name    string           // in the table studies, not checked
 	spec    []byte
 	created time.Time
-	last    int64 // seq in the table heads, not checked
+	// last only serves to tell how many events are missing at the end.
+	last int64 // seq in the table heads, not checked
 }
 
+// at returns the find of a study, and makes it if there is none.
 func (found finds) at(id int64) *find {
 	if found[id] == nil {
 		found[id] = &find{records: map[int64][]byte{}}
@@ -79,6 +90,7 @@ func (found finds) at(id int64) *find {
 }
 
 // read looks through all pages of the file and its log.
+// The log is laid over the file as SQLite does it. An error is one of reading.
 func (found finds) read(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -94,6 +106,7 @@ func (found finds) read(path string) error {
 			return err
 		}
 		p.wal, stray = wal, scan.stray
+		// The last image of a page counts, as with SQLite.
 		for _, f := range scan.frames {
 			p.overlay[f.page] = f.offset
 		}
@@ -102,10 +115,12 @@ func (found finds) read(path string) error {
 	if err != nil {
 		return err
 	}
+	// A last page that is not whole counts too; see pages.read.
 	last := uint32((info.Size() + pageSize - 1) / pageSize)
 	for n := range p.overlay {
 		last = max(last, n)
 	}
+	// n > 0 ends the loop if a damaged log names the greatest page number.
 	for n := uint32(1); n <= last && n > 0; n++ {
 		if err := found.page(p, n); err != nil {
 			return err
@@ -123,6 +138,8 @@ func (found finds) read(path string) error {
 }
 
 // page takes what is on page n.
+// A record that is cut off is left out; after an error of reading, the other cells of the page
+// are still taken.
 func (found finds) page(p *pages, n uint32) error {
 	buf := make([]byte, pageSize)
 	if ok, err := p.read(n, buf); !ok {
@@ -143,6 +160,13 @@ func (found finds) page(p *pages, n uint32) error {
 
 // take sorts a row by what it looks like: one of events, whose checksum is
 // right, of studies, or of heads.
+// The page does not say to which table it belongs, so these tell the tables apart:
+//   - rowid is 0 in events and trials, which are WITHOUT ROWID
+//   - the first column is NULL in studies and heads, whose key is the rowid
+//   - the number of columns: 6 in events, 4 in studies, 11 in heads, 15 in heads of format 1
+//
+// A row may be met twice, in the file and in a stray frame. Of events, both are the same; of
+// studies and heads, the last that is met counts.
 func (found finds) take(rowid int64, v []value) {
 	switch {
 	case rowid == 0 && len(v) == 6 && v[0].isInt && v[1].isInt && v[3].isText && v[4].isInt && v[5].isBlob:
@@ -159,6 +183,9 @@ func (found finds) take(rowid int64, v []value) {
 }
 
 // copy makes the study in s, with a name that is not in names yet.
+// All is one transaction, so a crash leaves the study whole or not at all. The events get new
+// numbers and a new chain of hashes; their payloads stay byte for byte. f.records loses record
+// 0.
 func (f *find) copy(ctx context.Context, s *Store, id int64, names map[string]bool) (Salvaged, error) {
 	c, err := store.DecodeCreation(f.records[0])
 	r := Salvaged{Guessed: f.records[0] == nil || err != nil}
@@ -168,6 +195,7 @@ func (f *find) copy(ctx context.Context, s *Store, id int64, names map[string]bo
 	if store.CheckName(c.Study) != nil {
 		c.Study = fmt.Sprintf("salvaged-%d", id)
 	}
+	// Two studies have one name only if a name was guessed or made up.
 	for n, name := 2, c.Study; names[c.Study]; n++ {
 		c.Study = fmt.Sprintf("%s (%d)", name, n)
 	}

@@ -1,3 +1,7 @@
+// This file has the format of the file and its migrations. Fsck compares the definitions as
+// SQLite keeps them, text by text. So a blank more in a migration would make every older file
+// one with a problem.
+
 package sqlite
 
 import (
@@ -17,6 +21,8 @@ const (
 
 // migrations[i] turns a file of version i into one of version i+1. A released
 // migration is never edited; docs/format/store.md describes the newest version.
+// Each statement ends with a semicolon at the end of a line, and has none before: see
+// statementsOf.
 func migrations() []string {
 	return []string{`
 CREATE TABLE studies (
@@ -93,6 +99,8 @@ CREATE TABLE fence (
 
 // fileVersion returns the schema version of the file. It returns an error that
 // matches [ErrForeign] or [ErrNewer] if this program must not touch it.
+// It returns 0 for a database without anything in it. known is the newest version that this
+// program can read. Nothing is written.
 func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err error) {
 	var id, tables int
 	for _, q := range []struct {
@@ -108,10 +116,12 @@ func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err 
 		}
 	}
 	switch {
+	// A file without our mark is refused unless it is empty: it is another program's.
 	case id != applicationID && (id != 0 || version != 0 || tables != 0):
 		return 0, fmt.Errorf("%w: its application id is %#x, not %#x", ErrForeign, uint32(id), applicationID)
 	case version > known:
 		return 0, fmt.Errorf("%w: format %d, this program knows formats up to %d", ErrNewer, version, known)
+	// Mark and version are written in one transaction, so a mark without a version is damage.
 	case version < 0, id == applicationID && version == 0:
 		return 0, fmt.Errorf("%w: format %d", ErrDamaged, version)
 	}
@@ -121,6 +131,8 @@ func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err 
 // migrate brings the file to version len(steps), all in one transaction: a
 // crash leaves the old version or the new one. Nobody else may write meanwhile.
 // after, if not nil, is called with the number of statements done so far.
+// A new file begins with version 0. after is for tests that end the process there. The error
+// names both versions; the transaction has been rolled back.
 func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done int)) error {
 	version, err := fileVersion(ctx, c, len(steps))
 	if err != nil || version == len(steps) {
@@ -136,6 +148,7 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done i
 		"COMMIT")
 	for i, text := range todo {
 		if _, err := c.ExecContext(ctx, text); err != nil {
+			// If BEGIN failed, there is no transaction.
 			if i > 0 {
 				_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 			}
@@ -149,6 +162,7 @@ func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done i
 }
 
 // statementsOf returns the statements of a migration: each ends its line.
+// The semicolons are dropped. A definition without its semicolon is also how SQLite keeps it.
 func statementsOf(step string) (list []string) {
 	for _, text := range strings.Split(step, ";\n") {
 		if strings.TrimSpace(text) != "" {
@@ -159,6 +173,7 @@ func statementsOf(step string) (list []string) {
 }
 
 // schemaText returns the definition of each table and index by name.
+// SQLite's own tables and indices are among them; an index that a constraint made has no text.
 func schemaText(ctx context.Context, c *sql.Conn) (map[string]string, error) {
 	rows, err := c.QueryContext(ctx, "SELECT name, tbl_name, ifnull(sql, '') FROM sqlite_schema")
 	if err != nil {

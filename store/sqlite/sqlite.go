@@ -1,3 +1,10 @@
+// This file opens, creates, heals and closes. A store has two sets of connections:
+//   - one connection that writes, for whoever has the turn
+//   - up to four that read, which need no turn
+//
+// All of SQLite's durability rests on two settings of the first: WAL mode and
+// synchronous=FULL.
+
 package sqlite
 
 import (
@@ -40,17 +47,22 @@ type Options struct {
 // writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
 // fails too. What was opened before, a lock included, stays.
 type Store struct {
+	// path is absolute, with no symbolic link.
 	path string
 	opts Options
 
+	// Readers take reads without the turn, so heal puts a new one in its place as a whole.
 	reads  atomic.Pointer[sql.DB]
 	turn   chan struct{} // holds a value while a goroutine uses what follows
 	writes *sql.DB
 	conn   *sql.Conn // the only connection of writes
 	stmts  statements
 
+	// broken is set by a goroutine that has the turn, and looked at by all. The first failure
+	// stays until heal has succeeded; fs.ErrClosed stays for ever.
 	broken atomic.Pointer[error] // the write that failed, or fs.ErrClosed
-	close  func() error
+	// close calls shut once, and returns the same error ever after.
+	close func() error
 }
 
 var (
@@ -69,6 +81,8 @@ var (
 // machines may share, [ErrNewer] for a file of a newer version, [ErrForeign]
 // for any other SQLite file, and [ErrDamaged] for a file that lost data; see
 // [Salvage]. The store must be closed.
+// Two stores of one process on the same path are like two processes. If Open fails, no
+// connection is left open; the directories stay.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Wait == 0 {
 		opts.Wait = time.Minute
@@ -93,6 +107,8 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 
 // prepareDir makes the directories of the store and returns its path without
 // symbolic links, so that every process finds the same locks beside it.
+// It refuses an unsafe file system before it makes the directory of locks there. The file
+// itself need not exist.
 func prepareDir(path string, opts Options) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -122,6 +138,8 @@ func prepareDir(path string, opts Options) (string, error) {
 // open opens the connections. One process at a time does that: SQLite changes
 // the journal mode, recovers and migrates without waiting for its locks. If there
 // is no file, missing makes it.
+// The caller has the turn, or is the only one that knows s. If open fails, the connections are
+// closed, and the lock of the opening is free again either way.
 func (s *Store) open(ctx context.Context, missing func(context.Context) error) (err error) {
 	release, err := waitFlock(ctx, s.lockPath("open"), s.opts.Wait)
 	if err != nil {
@@ -134,6 +152,8 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 		err = missing(ctx)
 	case err == nil && !info.Mode().IsRegular():
 		err = fmt.Errorf("%w: it is not a regular file", ErrForeign)
+	// create never leaves such a file, and SQLite would take an empty one for new and hide the
+	// loss.
 	case err == nil && info.Size() < pageSize:
 		err = fmt.Errorf("%w: it has only %d bytes; remove it if it never was a store", ErrDamaged, info.Size())
 	}
@@ -145,6 +165,8 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 	}
 	reads, err := sql.Open("sqlite", dsn(s.path, "_query_only=1", "_busy_timeout="+millis(s.opts.Wait)))
 	if err == nil {
+		// A fifth reader waits. No connection is taken while the caller of an iterator has a
+		// value.
 		reads.SetMaxOpenConns(4)
 		s.reads.Store(reads)
 		err = s.ready(ctx)
@@ -156,6 +178,8 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 }
 
 // disconnect closes the connections that there are.
+// It can be called with some of them missing. The pointer to reads stays, closed, for readers
+// that are on their way: they fail, and find out in read.
 func (s *Store) disconnect() (err error) {
 	if reads := s.reads.Load(); reads != nil {
 		err = reads.Close()
@@ -169,6 +193,12 @@ func (s *Store) disconnect() (err error) {
 }
 
 // heal opens the file again after a write that failed. The caller has the turn.
+// To ask the same connection again is no good. After a failed fsync the kernel may count the
+// pages as clean, so that the next one succeeds although nothing is on the disk. The error
+// matches:
+//   - fs.ErrClosed, if the store was closed
+//   - the context's, if that has ended; the store stays broken
+//   - [ErrBroken], the first failure and the last, if the file cannot be opened
 func (s *Store) heal(ctx context.Context) error {
 	failure := s.broken.Load()
 	switch {
@@ -190,6 +220,8 @@ func (s *Store) heal(ctx context.Context) error {
 }
 
 // ready brings an opened file to the state in which it can be used.
+// The order matters. What is not ours is refused before anything is written to it, and the log
+// is looked at before a checkpoint folds it into the file.
 func (s *Store) ready(ctx context.Context) error {
 	version, err := fileVersion(ctx, s.conn, len(s.opts.migrations))
 	if err == nil && version == 0 {
@@ -208,9 +240,11 @@ func (s *Store) ready(ctx context.Context) error {
 	// crash was a failed fsync. A checkpoint writes it again, elsewhere.
 	var busy, log, done int
 	err = s.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &done)
+	// Another process may be at a checkpoint itself; that does as well.
 	if err != nil && !isBusy(err) {
 		return classify(err)
 	}
+	// Up to here SQLite waits for all of Options.Wait; from here on begin does, in short turns.
 	if _, err := s.conn.ExecContext(ctx, "PRAGMA busy_timeout = "+millis(turnLength)); err != nil {
 		return classify(err)
 	}
@@ -219,6 +253,11 @@ func (s *Store) ready(ctx context.Context) error {
 
 // create makes the file under another name, so that a crash leaves none or a
 // whole one: a file that is too short is always damage.
+// The caller has the lock of the opening, so a file NAME.new is of a process that has ended. A
+// crash leaves:
+//   - before the rename, NAME.new and its log, which the next call removes
+//   - behind it, a whole file, whose name may be gone after a power cut until the directory is
+//     synced
 func (s *Store) create(ctx context.Context) error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		// Left by a file that was removed; SQLite would take them for ours.
@@ -233,6 +272,7 @@ func (s *Store) create(ctx context.Context) error {
 			return fmt.Errorf("%w: %w", ErrIO, err)
 		}
 	}
+	// SQLite would make it with mode 0644. It gives its log and index the mode of the file.
 	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrIO, err)
@@ -243,6 +283,8 @@ func (s *Store) create(ctx context.Context) error {
 		return err
 	}
 	err = migrate(ctx, conn, s.opts.migrations, s.opts.migrated)
+	// The last connection folds the log into the file and removes it, so that one rename moves
+	// all.
 	if err = errors.Join(err, conn.Close(), db.Close()); err != nil {
 		return classify(err)
 	}
@@ -253,6 +295,8 @@ func (s *Store) create(ctx context.Context) error {
 }
 
 // dial opens one connection for writing, in WAL mode.
+// If it fails, nothing is left open. Settings of the file, such as the page size, work only
+// while it is new; those of the connection are given each time.
 func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, error) {
 	db, err := sql.Open("sqlite", dsn(path,
 		"_busy_timeout="+millis(opts.Wait),
@@ -264,6 +308,7 @@ func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, e
 	if err != nil {
 		return nil, nil, err
 	}
+	// The caller keeps this one; db must not open another behind its back.
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -283,6 +328,8 @@ func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, e
 }
 
 // dsn returns the data source name of the file at the absolute path.
+// _dqs=0 makes a string in double quotes an error rather than text: a column that is misspelt
+// is found. params are put in as they are, so they need no escaping.
 func dsn(path string, params ...string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: "_error_rc=1&_dqs=0"}
 	for _, p := range params {
@@ -291,9 +338,12 @@ func dsn(path string, params ...string) string {
 	return u.String()
 }
 
+// millis returns d as SQLite's busy timeout takes it: in whole milliseconds.
 func millis(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
 
 // syncDir makes the names in dir durable.
+// A rename is durable only with its directory: fsync of a file does not cover its name
+// (fsync(2)).
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -311,8 +361,12 @@ func (s *Store) Path() string { return s.path }
 
 // Close closes the store; later calls match fs.ErrClosed. The last process to
 // close the file folds its log into it.
+// A write that runs is waited for. Every call returns the error of the first. Locks and leases
+// stay with whoever has them.
 func (s *Store) Close() error { return s.close() }
 
+// shut closes the connections. It marks the store first, so that no call that comes now opens
+// them again.
 func (s *Store) shut() error {
 	s.turn <- struct{}{} // when a running write has ended
 	defer func() { <-s.turn }()
@@ -323,6 +377,8 @@ func (s *Store) shut() error {
 
 // usable returns nil if the store can be used, if need be by opening the file
 // again, and else why it cannot.
+// It costs one atomic load as long as nothing has failed. Whoever has the turn must call heal
+// instead.
 func (s *Store) usable(ctx context.Context) error {
 	if s.broken.Load() == nil {
 		return nil

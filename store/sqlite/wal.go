@@ -1,3 +1,6 @@
+// This file reads SQLite's log without SQLite, for two purposes: to refuse a file whose log
+// lost commits (checkWAL), and to find what is in such a log (Salvage).
+
 package sqlite
 
 import (
@@ -24,6 +27,7 @@ const (
 )
 
 // A walFrame is a page image in the log.
+// commit says that the frame ends a transaction.
 type walFrame struct {
 	page   uint32
 	commit bool
@@ -31,6 +35,9 @@ type walFrame struct {
 }
 
 // A walScan is the content of a log.
+// A fault alone is no damage. Behind the last commit of a sound log there may be:
+//   - frames with another salt, from before the last checkpoint
+//   - frames of a transaction that did not end
 type walScan struct {
 	frames []walFrame // what SQLite reads: up to the last commit before a fault
 	stray  []walFrame // frames of the same log behind the fault
@@ -44,6 +51,8 @@ type walScan struct {
 
 // checkWAL returns an error that matches [ErrDamaged] if SQLite passes over
 // commits in the log.
+// The caller must not be in a transaction. To close f ends no lock of SQLite, although POSIX
+// locks end so: its locks are on the file and on the index of the log, not on the log.
 func (s *Store) checkWAL(ctx context.Context) error {
 	f, err := os.Open(s.path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,6 +87,10 @@ func (s *Store) checkWAL(ctx context.Context) error {
 }
 
 // scanWAL reads a log, which may be empty. The error is one of reading.
+// The fields of the header are, by offset: magic number 0, version 4, page size 8, number of
+// checkpoints 12, salts 16, checksum 24. Those of a frame are: page 0, size of the database
+// after a commit 4 (0 for other frames), salts 8, checksum 16. The checksum covers the first 8
+// bytes of a frame and the page. A frame at the end that is not whole is not looked at.
 func scanWAL(r io.ReaderAt) (walScan, error) {
 	scan := walScan{fault: -1}
 	var header [walHeader]byte
@@ -99,12 +112,14 @@ func scanWAL(r io.ReaderAt) (walScan, error) {
 			scan.frames = untilCommit(scan.frames)
 			return scan, notEOF(err)
 		}
+		// With a damaged header, the first frame says which frames belong together.
 		if i == 1 && !valid {
 			salt = [8]byte(frame[8:16])
 		}
 		sum.add(frame[:8])
 		sum.add(frame[frameHeader:])
 		follows := sum.equal(frame[16:24])
+		// From the stored sum on, one damaged frame does not make all that follow look wrong.
 		sum.set(frame[16:24])
 		f := walFrame{
 			page:   binary.BigEndian.Uint32(frame),
@@ -112,6 +127,7 @@ func scanWAL(r io.ReaderAt) (walScan, error) {
 			offset: offset + frameHeader,
 		}
 		same := [8]byte(frame[8:16]) == salt
+		// Behind the first fault nothing is valid any more, as with SQLite.
 		if valid = valid && same && follows && f.page != 0; valid {
 			scan.frames = append(scan.frames, f)
 			continue
@@ -138,6 +154,7 @@ func scanWAL(r io.ReaderAt) (walScan, error) {
 }
 
 // untilCommit returns the frames up to the last that ends a transaction.
+// SQLite does not read a transaction that has not ended. The result is part of frames.
 func untilCommit(frames []walFrame) []walFrame {
 	for len(frames) > 0 && !frames[len(frames)-1].commit {
 		frames = frames[:len(frames)-1]
@@ -145,6 +162,7 @@ func untilCommit(frames []walFrame) []walFrame {
 	return frames
 }
 
+// notEOF returns err, or nil for the end of the file: a log may end anywhere.
 func notEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -154,11 +172,14 @@ func notEOF(err error) error {
 
 // walSum is the running checksum of a log: two Fibonacci-weighted sums of
 // 32-bit words in the byte order that the magic number names.
+// The sums are stored big-endian all the same.
 type walSum struct {
 	order  binary.ByteOrder
 	s0, s1 uint32
 }
 
+// newWALSum returns the sum of nothing, for a log with that header. The magic number is
+// 0x377f0682 for little-endian words and 0x377f0683 for big-endian ones.
 func newWALSum(header []byte) *walSum {
 	if binary.BigEndian.Uint32(header)&1 != 0 {
 		return &walSum{order: binary.BigEndian}

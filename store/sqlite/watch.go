@@ -1,3 +1,6 @@
+// This file watches a record by looking again and again: SQLite tells nobody of another
+// process's writes.
+
 package sqlite
 
 import (
@@ -13,15 +16,21 @@ import (
 
 // watchInterval is how often a watcher looks whether a study has more events. A
 // look costs one row.
+// It is also the most by which an event comes late, apart from the reading.
 const watchInterval = 100 * time.Millisecond
 
 // Watch implements [assay.Watcher]: it looks at the end of the record ten times a
 // second. Every event is verified, with the one before it.
+// It ends without an error when ctx does. If the study is removed, or was never there, it ends
+// with an error that matches fs.ErrNotExist, also if a study of that name was made again
+// between two looks.
 func (s *Store) Watch(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		var first int64 // number of the study
 		tick := time.NewTicker(watchInterval)
 		defer tick.Stop()
+		// after counts the events that were yielded; each round of the iterator begins with the
+		// caller's.
 		for after := max(after, 0); ctx.Err() == nil; {
 			id, end, err := s.endOf(ctx, study)
 			if err == nil && first != 0 && id != first {
@@ -51,6 +60,7 @@ func (s *Store) Watch(ctx context.Context, study string, after assay.Position) i
 }
 
 // endOf returns the number of a study and the end of its record.
+// A study without a row of heads is damage.
 func (s *Store) endOf(ctx context.Context, study string) (id int64, end assay.Position, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT s.id, h.seq FROM studies s LEFT JOIN heads h ON h.study = s.id

@@ -1,3 +1,10 @@
+// This file has what writes. Every write is one transaction between two gates, in this order:
+//   - the turn, a channel, among the goroutines of this store
+//   - BEGIN IMMEDIATE, SQLite's own lock, among processes
+//
+// So a process has one writer at the second gate, and waiting for the first ends with a
+// context.
+
 package sqlite
 
 import (
@@ -18,10 +25,12 @@ import (
 const turnLength = 250 * time.Millisecond
 
 // statements are prepared once on the connection that writes.
+// All of them are used by whoever has the turn. heal makes them anew with the connection.
 type statements struct {
 	head, trialBefore, payloads, event, trial, advance *sql.Stmt
 }
 
+// If it fails, those prepared so far are left for close.
 func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 	for _, p := range []struct {
 		to   **sql.Stmt
@@ -50,6 +59,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 }
 
 // close ends the statements: SQLite keeps a connection open that has one.
+// It can be called if some or all are nil.
 func (st *statements) close() (err error) {
 	for _, s := range []*sql.Stmt{st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance} {
 		if s != nil {
@@ -62,6 +72,10 @@ func (st *statements) close() (err error) {
 // write runs f in a transaction that no other process can write beside. It
 // returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
 // An error of class [ErrIO], and any error of the commit, breaks the store.
+// f must use s.conn and s.stmts and nothing else of the store, for the turn is taken. If write
+// returns an error, then:
+//   - of f or of begin: nothing was written
+//   - of the commit: the outcome is unknown until the file is opened again
 func (s *Store) write(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -91,6 +105,8 @@ func (s *Store) write(ctx context.Context, f func() error) error {
 }
 
 // begin takes the write lock of the file.
+// The caller has the turn, or is opening. It looks at ctx every turnLength at the latest, and
+// gives up with [ErrBusy] after Options.Wait.
 func (s *Store) begin(ctx context.Context) error {
 	for end := time.Now().Add(s.opts.Wait); ; {
 		err := s.exec("BEGIN IMMEDIATE")
@@ -114,6 +130,7 @@ func (s *Store) exec(text string) error {
 }
 
 // failed returns err in its class, and breaks the store if that is [ErrIO].
+// A failure that broke the store before stays the one that is reported.
 func (s *Store) failed(err error) error {
 	err = classify(err)
 	if errors.Is(err, ErrIO) {
@@ -123,6 +140,7 @@ func (s *Store) failed(err error) error {
 }
 
 // broke returns err in its class, and breaks the store.
+// It is for a commit: whatever its error, nobody knows what is on the disk.
 func (s *Store) broke(err error) error {
 	err = classify(err)
 	s.broken.CompareAndSwap(nil, &err)
@@ -130,6 +148,7 @@ func (s *Store) broke(err error) error {
 }
 
 // Create implements [assay.Store]. A name has 1 to 1024 bytes of UTF-8.
+// A nil error means that the study is on the disk.
 func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	if err := store.CheckName(study); err != nil {
 		return err
@@ -142,6 +161,8 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	return s.write(ctx, func() error { return s.insertStudy(study, spec, created, payload) })
 }
 
+// insertStudy adds the study, its record 0 and its head, in the transaction of the caller. Its
+// queries do not look at a context, like all inside write.
 func (s *Store) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
 	bg := context.Background()
 	var one int
@@ -151,6 +172,7 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
+	// A nil specification would become NULL, which the column refuses; an empty one is kept.
 	r, err := s.conn.ExecContext(bg, `INSERT INTO studies (name, spec, created) VALUES (?, ?, ?)`,
 		study, append([]byte{}, spec...), timeText(created))
 	if err != nil {
@@ -160,6 +182,7 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	if err != nil {
 		return err
 	}
+	// The number of the study is known only now, and the checksum covers it.
 	rec := store.NewRecord(store.Genesis(), id, 0, payload)
 	if err := s.insertRecord(rec, created); err != nil {
 		return err
@@ -168,6 +191,9 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 }
 
 // Append implements [assay.Store].
+// The events are encoded before the turn is taken, so that an event that cannot be stored
+// costs others nothing. If the outcome of a call is unknown, the same call again finds the
+// events or adds them.
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (end assay.Position, err error) {
@@ -187,6 +213,9 @@ func (s *Store) Append(
 }
 
 // insertAt adds the events if at is the end of the record, or finds them there.
+// The events are there if their payloads are byte for byte the same: the same event always has
+// the same encoding. Any other event at that place is a conflict. No events at a position that
+// exists are no error.
 func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
 	id, hash, sum, err := s.head(study)
 	if err != nil {
@@ -217,6 +246,8 @@ func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, 
 }
 
 // insertEvents adds events behind the head of a study.
+// It changes nothing for no events. The rows of trials are written once each, after the
+// events, however many events are about one.
 func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
 	if len(events) == 0 {
 		return nil
@@ -232,6 +263,7 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 		var known bool
 		var err error
 		if trial, ok := store.TrialOf(e); ok {
+			// A withdrawal carries nothing of its trial, so the whole of it is needed.
 			if old, known, err = s.trialBefore(id, trial, rows, e.Withdrawn != nil); err != nil {
 				return err
 			}
@@ -253,6 +285,8 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 }
 
 // head returns the study's number, the hash of its last record and its summary.
+// That the head's hash is the last event's is checked before every Append: nothing is added
+// behind a record that lost its end.
 func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
 	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
@@ -267,6 +301,7 @@ func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, er
 
 // trialBefore returns what project needs of a trial before the next event: its
 // state, and if whole its proposal and its start.
+// changed has the rows of this call, which are not in the file yet and so come first.
 func (s *Store) trialBefore(
 	study, trial int64, changed map[int64]assay.TrialRow, whole bool,
 ) (old assay.Trial, known bool, err error) {
@@ -289,11 +324,14 @@ func (s *Store) trialBefore(
 	return old, true, nil
 }
 
+// insertRecord adds a row of events. The payload goes in as a string, so that its type in the
+// file is text: Salvage knows a row of events by that. at is the time in the payload.
 func (s *Store) insertRecord(r store.Record, at time.Time) error {
 	_, err := s.stmts.event.Exec(r.Study, r.Seq, timeText(at), string(r.Payload), int64(r.CRC), r.Hash)
 	return err
 }
 
+// advance writes the head of a study, whose last record has that hash.
 func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
 	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
 	return err
@@ -301,6 +339,8 @@ func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
 
 // Remove implements [assay.Remover]. It returns an error that matches
 // [assay.ErrLocked] while the study is locked, by this process too.
+// The lock of the study keeps out an owner while the rows go. A name that no study can have is
+// one that does not exist.
 func (s *Store) Remove(ctx context.Context, study string) error {
 	if err := store.CheckName(study); err != nil {
 		return store.NotExist("remove", study)
@@ -312,6 +352,8 @@ func (s *Store) Remove(ctx context.Context, study string) error {
 	return errors.Join(s.write(ctx, func() error { return s.deleteStudy(study) }), release())
 }
 
+// deleteStudy removes the rows of a study. Those that refer to it go first, because foreign
+// keys are enforced; secure_delete overwrites what they held.
 func (s *Store) deleteStudy(study string) error {
 	bg := context.Background()
 	var id int64

@@ -8,6 +8,9 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file has the searches that take each task once: beam search in a fixed order, and the plans
+// that put all tasks at one site. They need no proof; exact.go has the search with one.
+
 // beam decides on the tasks in an order and keeps, after each, the few partial
 // plans that promise most: those with the least bound and, of equals, the least
 // sum over the tasks of end + tail, then the least data moved. It returns nil
@@ -32,6 +35,7 @@ func (p *problem) beam(order []int32) *state {
 		for _, o := range leastOptions(options, width) {
 			level = append(level, p.apply(o))
 		}
+		// p.first is kept whole: other searches and replays begin with it.
 		for _, s := range before {
 			if s != p.first {
 				s.forget()
@@ -119,6 +123,9 @@ func (p *problem) pure(s *Plans) []*state {
 
 // follow returns the state in which all tasks are at c with their data at d, or why
 // that is not possible.
+//
+// One state is advanced in place, for it has no siblings. chain keeps the decisions, which the end
+// needs as its ancestors. p.n is at least 1, so that chain is not nil at the end.
 func (p *problem) follow(order []int32, c, d int) (*state, string) {
 	s := p.child(p.first)
 	var chain *state
@@ -134,6 +141,8 @@ func (p *problem) follow(order []int32, c, d int) (*state, string) {
 }
 
 // unfit says why task t cannot be at c with its data at d after s; "" if it can.
+//
+// The conditions are those of times and stage: whatever they refuse has a reason here.
 func (p *problem) unfit(s *state, t, c, d int) string {
 	at, store, task := &p.net.sites[c], &p.net.sites[d], &p.w.Tasks[t]
 	switch {
@@ -161,6 +170,8 @@ func (p *problem) unfit(s *state, t, c, d int) string {
 // explainInfeasible says why there is no plan: which task no site can run, when each task
 // before it is put where it promises most, or else that storage runs out in every order that
 // was tried.
+//
+// It is called only after every search has failed, since it searches once more.
 func (p *problem) explainInfeasible() error {
 	s := p.first
 	for _, t := range p.orders()[0] {

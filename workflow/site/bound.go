@@ -8,6 +8,10 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file has what is known before any search: lower bounds of the makespan and orders of the
+// tasks. Bounds leave out what depends on other decisions (slots taken, links shared), so that no
+// plan can beat them.
+
 // bounds fills tail, head and bound.
 //
 // The path bound follows the graph with each task at its fastest site, where
@@ -71,6 +75,8 @@ func (p *problem) bounds() {
 
 // area returns the area bound for weights y: Σ_t min y_c·d(t, c) over Σ_c y_c·slots_c, in
 // seconds.
+//
+// Every task must be possible somewhere: otherwise the result is +Inf.
 func (p *problem) area(y func(Site) float64) workflow.Seconds {
 	sum, slots := 0.0, 0.0
 	for _, c := range p.net.sites {

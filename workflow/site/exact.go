@@ -31,10 +31,13 @@ func (p *problem) exactSize() bool {
 // completion of the dominated one has one of the other that is as fast.
 type exactSearch struct {
 	*problem
-	best  *state
-	out   *Plans
-	seen  map[string][][]float64
-	key   []byte
+	best *state
+	out  *Plans
+	// vectors by key; none is ever removed, and there are at most as many as nodes that were made
+	seen map[string][][]float64
+	// scratch of dominated
+	key []byte
+	// the proof is missing then; best is still a plan
 	undue bool // the limit of nodes was reached
 }
 
@@ -51,12 +54,16 @@ func (p *problem) exact(best *state, out *Plans) *state {
 
 // hopeless reports whether no completion is faster than the best plan by more than what
 // rounding does.
+//
+// bound is that of the option, before its state is made: most options end here.
 func (e *exactSearch) hopeless(bound workflow.Seconds) bool {
 	return e.best != nil && bound >= e.best.makespan*(1-1e-12)
 }
 
 // visit looks at a partial plan and, best options first, at all that follow from
 // it. It gives up once it has looked at Nodes of them.
+//
+// The recursion is as deep as there are tasks.
 func (e *exactSearch) visit(s *state) {
 	if e.out.Nodes++; e.out.Nodes > e.opt.Nodes {
 		e.undue = true

@@ -11,6 +11,9 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file turns the states at the ends of searches into plans for people: what happens when, how
+// sure the makespan is, and why a plan is or is not the best.
+
 // maxOthers is how many plans are kept beside the best.
 const maxOthers = 20
 
@@ -62,6 +65,9 @@ type step struct {
 }
 
 // steps returns the decisions that led to a state.
+//
+// In the order in which they were taken. A state knows its decision and its parent, also after
+// forget.
 func (p *problem) steps(s *state) []step {
 	out := make([]step, 0, p.n)
 	for ; s != nil && s.task >= 0; s = s.parent {
@@ -73,6 +79,9 @@ func (p *problem) steps(s *state) []step {
 
 // replay makes the plan of a sequence of decisions by taking them again, now with a record:
 // states of a search keep no history but decisions.
+//
+// Low and High are the makespan until intervals sets them. The copies that it notes stay in
+// p.copies, where no other state refers to them.
 func (p *problem) replay(steps []step) *Plan {
 	plan := &Plan{}
 	s := p.child(p.first)
@@ -123,6 +132,9 @@ func (p *problem) breakdown(plan *Plan) (b Breakdown) {
 }
 
 // name says what kind of plan it is.
+//
+// The plan has one decision at least. Sites are those that compute; sites that only keep data are
+// not named.
 func (p *problem) name(plan *Plan) string {
 	var sites []string
 	c, d := plan.Decisions[0].Compute, plan.Decisions[0].Storage
@@ -172,6 +184,8 @@ func (p *problem) whyBest(s *Plans) string {
 
 // whyLoses names the parts of the makespan in which a plan is behind the best: the two largest
 // that are more than a tenth of the gap. Rounding, a billionth of the makespan, is no gap.
+//
+// The result is "" if no part is behind by that much.
 func whyLoses(x, best *Plan) string {
 	gap := x.Makespan - best.Makespan
 	if gap <= 1e-9*best.Makespan {
@@ -224,6 +238,9 @@ const intervalWork = 2e5
 
 // interval sets the intervals of plans, with at least a number of samples; where
 // 20 are too many, which is the least that quantiles of 5 and 95 % take, it sets none.
+//
+// Low and High never exclude the makespan as planned, even where errors are all on one side of it.
+// Sample k has the same errors for every plan, as they are drawn from the seed and k.
 func (p *problem) interval(plans []*Plan, least int) {
 	if len(plans) == 0 {
 		return
@@ -288,6 +305,8 @@ func (p *problem) makespan(plan *Plan, noise []float64) workflow.Seconds {
 }
 
 // joinSome lists the first k words, and says how many more there are.
+//
+// It is for messages, so that a hundred sites do not fill a screen.
 func joinSome(words []string, k int) string {
 	if len(words) > k {
 		return strings.Join(words[:k], ", ") + fmt.Sprintf(" and %d more", len(words)-k)

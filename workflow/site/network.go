@@ -135,6 +135,9 @@ func (net *Network) check() error {
 // The length of a link is the time that it takes for routeBytes. Of parallel links the fastest
 // counts; of equal routes the first found. Then each route is walked along via: its bandwidth
 // is that of the narrowest link, its latency the sum.
+//
+// It is called before connected, which tells from the routes whether all sites are reached. A pair
+// of sites without a route keeps no links and an infinite bandwidth.
 func (net *Network) findRoutes() {
 	n := len(net.sites)
 	dist := make([]float64, n*n)

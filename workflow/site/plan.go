@@ -154,10 +154,11 @@ func leastState(all []*state) *state {
 // A search is single-threaded: it appends to copies and reuses work, and both belong to the
 // problem.
 type problem struct {
-	w      *workflow.Workflow
-	net    *Network
-	opt    Options
-	n, np  int
+	w     *workflow.Workflow
+	net   *Network
+	opt   Options
+	n, np int
+	// sizes that are not known count as 0
 	size   []workflow.Bytes // of each file
 	inputs [][]int32        // files of each task
 	made   [][]int32
@@ -166,7 +167,9 @@ type problem struct {
 	tail   []workflow.Seconds // from a task's end to the end of the workflow, at least
 	head   []workflow.Seconds // to a task's start, at least
 	bound  workflow.Seconds
-	first  *state
+	// before any decision, with the inputs in their places; never changed after newProblem
+	first *state
+	// the last number that newGen gave
 	gen    uint32
 	copies []copyOf // of files, of all states
 	work   scratch
@@ -199,6 +202,8 @@ func newProblem(w *workflow.Workflow, net *Network, opt Options) (*problem, erro
 		return nil, &workflow.InfeasibleError{Why: "a workflow without tasks"}
 	}
 	p := &problem{w: w, net: net, opt: opt, n: len(w.Tasks), np: len(net.sites)}
+	// The order matters: emptyState needs the number of files, placeInputs the empty state, times
+	// the files (see keeps), and bounds all of these.
 	names := p.data()
 	p.work = newScratch(p)
 	p.first = p.emptyState()

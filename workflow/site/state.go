@@ -7,7 +7,13 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file has the partial plans of the searches and what it takes to decide on one more task. All
+// searches take their decisions with advance, so that a plan means the same whichever search found
+// it.
+
 // pageSize is how many values of a paged array are copied when one is written.
+//
+// It is a compromise: a smaller page makes longer tables to copy, a larger one more values.
 const pageSize = 64
 
 // page is a piece of a paged array.
@@ -63,6 +69,9 @@ const maxGaps = 16
 //
 // Invariant: the gaps are disjoint, not empty, in ascending order, and end at free at the
 // latest.
+//
+// Times are in seconds from the start of the workflow. The zero value is a link that carries
+// nothing.
 type linkTime struct {
 	free workflow.Seconds
 	gaps []idle // never changed in place: states share them
@@ -73,6 +82,8 @@ type idle struct{ from, to workflow.Seconds }
 
 // fit returns the earliest time, not before from, at which a transfer of that length can
 // begin. length is in seconds.
+//
+// A transfer of no length fits anywhere in a gap.
 func (l *linkTime) fit(from, length workflow.Seconds) workflow.Seconds {
 	for _, g := range l.gaps {
 		if at := max(g.from, from); at+length <= g.to {
@@ -140,6 +151,9 @@ type state struct {
 }
 
 // newGen returns a number for a state that no other has.
+//
+// Numbers are unique within one problem. They also order states of equal promise: see
+// compareOptions.
 func (p *problem) newGen() uint32 { p.gen++; return p.gen }
 
 // emptyState returns the state before any decision. A site with more slots than
@@ -169,6 +183,9 @@ func (p *problem) child(s *state) *state {
 }
 
 // addCopy notes that a file is at a site from a time on.
+//
+// p.copies only grows in a search, since states refer to its entries by index; only
+// makespan cuts it again.
 func (p *problem) addCopy(s *state, file, site int32, at workflow.Seconds) {
 	p.copies = append(p.copies, copyOf{at, site, s.copies.at(file)})
 	s.copies.set(file, s.gen, int32(len(p.copies))-1)
@@ -239,6 +256,8 @@ func newScratch(p *problem) scratch {
 }
 
 // ready returns when the tasks that t waits for have ended.
+//
+// All of these must have been decided on: the end of any other is NaN, and so is the result.
 func (p *problem) ready(s *state, t int) workflow.Seconds {
 	at := 0.0
 	for _, q := range p.w.Graph.Preds(t) {
@@ -279,6 +298,7 @@ func (p *problem) stage(s *state, t, to int, keep bool, each func(Staging)) stag
 	if !o.ok {
 		return o
 	}
+	// In the order of the sites, so that equal inputs reserve links equally.
 	for at, h := range from {
 		if !h.any {
 			continue
@@ -380,6 +400,8 @@ func (p *problem) options(s *state, t int, out []option) []option {
 }
 
 // apply returns the state after an option.
+//
+// The option must be of its parent as it was: a parent is not changed once it has options.
 func (p *problem) apply(o option) *state {
 	return p.decide(o.parent, int(o.task), int(o.compute), int(o.storage),
 		p.duration(int(o.task), int(o.compute), int(o.storage)))

@@ -6,6 +6,9 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file has what reports of plans ask for: what a plan uses of each site. Everything is
+// computed from the plan, which is not changed.
+
 // AssumedError is the relative error of run times to assume where nobody knows a
 // better one: the largest of Table I (Pietri et al., WORKS 2014).
 const AssumedError = 0.15

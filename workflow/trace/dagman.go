@@ -18,10 +18,16 @@ import (
 var dagKeyword = regexp.MustCompile(`(?im)^\s*(JOB|FINAL|SUBDAG|SERVICE|PROVISIONER)\s+\S+\s+\S+`)
 
 // isDagFile recognises a .dag file by its first command.
+//
+// Any of the first lines may be the command: comments and settings such as CONFIG often come first.
 func isDagFile(head []byte) bool { return dagKeyword.Match(head) }
 
 // readDagFile reads JOB and PARENT lines. Other commands do not matter for
 // run times.
+//
+// Commands are those of the HTCondor manual, "DAGMan workflows", in any case of letters. A SUBDAG
+// is one task; the tasks inside are in a file of their own. SPLICE is ignored like other commands.
+// The run times come with the records of other sources.
 func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 	m.b.Format = "dagman"
 	if m.b.System == "" {
@@ -53,6 +59,8 @@ func (m *merger) readDagFile(name string, r *bufio.Reader) error {
 
 // dagTask adds the task of a JOB line. Names that Pegasus gives to the jobs it
 // adds by itself make it auxiliary; "cleaup" is spelled so in old versions.
+//
+// The prefix is the kind of such a job. Of several that fit, the last in the list counts.
 func (m *merger) dagTask(id string, pos workflow.Pos) error {
 	t := newTask()
 	t.ID, t.Kind = id, kindOfName(id)
@@ -69,6 +77,9 @@ func (m *merger) dagTask(id string, pos workflow.Pos) error {
 }
 
 // dagEdges reads "a b CHILD c d".
+//
+// Every parent goes before every child. f is what follows PARENT. Of several words CHILD the last
+// counts.
 func (m *merger) dagEdges(f []string, pos workflow.Pos) error {
 	at := -1
 	for i, s := range f {
@@ -89,16 +100,26 @@ func (m *merger) dagEdges(f []string, pos workflow.Pos) error {
 
 // isDagmanOut recognises the log of DAGMan by its name in the first lines, or by
 // an event.
+//
+// The name of the daemon is in the banner with which each log begins.
 func isDagmanOut(head []byte) bool {
 	return bytes.Contains(head, []byte("condor_scheduniv_exec")) || bytes.Contains(head, []byte("CONDOR_DAGMAN")) ||
 		dagEvent.Match(head)
 }
 
 // "04/26/12 17:57:31 Event: ULOG_EXECUTE for Condor Node map_1 (12.0.0) {04/26/12 17:57:20}"
+//
+// Groups: time of the line, event, node, time of the event.
 var dagEvent = regexp.MustCompile(`(?m)^(\d\d/\d\d(?:/\d\d)? \d\d:\d\d:\d\d)(?:\.\d+)? ` +
 	`.*Event: (ULOG_\w+) for \w+ Node (\S+)(?: \([\d.]+\))?(?:.*\{(\d\d/\d\d/\d\d \d\d:\d\d:\d\d)\})?`)
 
 // readDagmanOut takes run times from the events EXECUTE and JOB_TERMINATED.
+//
+// The time in braces, which newer versions write, is that of the event; that of the line is when
+// DAGMan read the event, up to some seconds later. Times have no zone and, in old versions, no
+// year. They are taken as UTC, which does not matter, since only differences are used; a run over
+// the New Year without a year has a negative length and is dropped by ran.
+// The end of a POST script counts only where no end of the job was seen.
 func (m *merger) readDagmanOut(name string, r *bufio.Reader) error {
 	began := map[string]workflow.Seconds{}
 	return eachLine(name, r, func(n int32, line string) error {
@@ -130,6 +151,11 @@ func (m *merger) readDagmanOut(name string, r *bufio.Reader) error {
 }
 
 // ran adds a record of a task from when it began until at.
+//
+// began maps a task to the start of the run that has not ended, in seconds; the entry is used up,
+// so that of several end events the first counts. An end without a start, or before it, is dropped
+// without an error: logs are rotated and cut. Failed runs are recorded like others, and the record
+// of the last run wins: see complete.
 func (m *merger) ran(file, task string, began map[string]workflow.Seconds, at workflow.Seconds, pos workflow.Pos) {
 	from, ok := began[task]
 	if !ok || at < from {
@@ -150,12 +176,17 @@ func isJobstate(head []byte) bool { return jobstateLine.Match(head) }
 
 // readJobstate takes run times from EXECUTE to the last event of each job, in
 // seconds since 1970.
+//
+// The format is in the Pegasus manual, "Monitoring": time, job, event, and fields that do not
+// matter here. The first end event after an EXECUTE counts; JOB_SUCCESS follows JOB_TERMINATED by
+// some seconds. JOB_FAILURE ends nothing.
 func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 	if m.b.System == "" || m.b.System == "DAGMan" {
 		m.b.System = "Pegasus"
 	}
 	began := map[string]workflow.Seconds{}
 	return eachLine(name, r, func(n int32, line string) error {
+		// The pattern wants a space behind the event, which may be the last word of the line.
 		e := jobstateLine.FindStringSubmatch(line + " ")
 		if e == nil {
 			return nil
@@ -175,11 +206,15 @@ func (m *merger) readJobstate(name string, r *bufio.Reader) error {
 }
 
 // isKickstart recognises a record of kickstart, as XML or as YAML.
+//
+// It searches all first bytes: a job may print before its record.
 func isKickstart(head []byte) bool {
 	return bytes.Contains(head, []byte("<invocation")) || bytes.Contains(head, []byte("- invocation:"))
 }
 
 var (
+	// The fields of an invocation in YAML are indented by two spaces; deeper ones are of other
+	// things.
 	xmlAttribute = regexp.MustCompile(`([\w-]+)="([^"]*)"`)
 	yamlField    = regexp.MustCompile(`^  (duration|hostname|transformation|derivation|start):\s*"?([^"]*?)"?\s*$`)
 )
@@ -187,6 +222,12 @@ var (
 // readKickstart reads the records of pegasus-kickstart, XML or YAML, one for each
 // invocation. The job is the file's name up to ".out"; its run time is the
 // sum over the invocations of a clustered job.
+//
+// A tag in XML may run over several lines; only the attributes of the opening one are read. tag is
+// what of it has been read, "" outside of one. attributes are those of the invocation in YAML, nil
+// before the first. at is the line where either began.
+// Each attempt at a job has a source of its own (.out.000, .out.001): these are records of their
+// own, of which the last source counts.
 func (m *merger) readKickstart(name string, r *bufio.Reader) error {
 	job, _, _ := strings.Cut(baseName(name), ".out")
 	var attributes map[string]string
@@ -230,6 +271,10 @@ func (m *merger) readKickstart(name string, r *bufio.Reader) error {
 
 // invocation adds a record's run time to its job: a clustered job has several,
 // one after the other. a is the record's attributes, nil for none.
+//
+// Kind, machine, start and end are those of the first invocation. The kind is the transformation
+// without name space and version, "ns::name:1.0". The search for the job's record is linear in the
+// records so far.
 func (m *merger) invocation(file, job string, a map[string]string, line int32) error {
 	if a == nil {
 		return nil

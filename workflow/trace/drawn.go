@@ -10,16 +10,30 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads graphs in the languages of drawing programs: dot (Graphviz) and mermaid. Only
+// what Snakemake and Nextflow write is understood, line by line with regular expressions: one
+// statement a line, and node names of letters, digits, _ and dots.
+
 // drawnGraph is a graph as workflow systems draw it: nodes with labels.
+//
+// Which workflow system drew it shows in the records, or in the name of the graph. The nodes become
+// tasks when all sources are read.
 type drawnGraph struct {
-	name  string
+	// of a dot graph; Snakemake calls it snakemake_dag
+	name string
+	// in the order of their first mention, which is the order of tasks
 	nodes []drawnNode
+	// index in nodes by id; nil before the first node
 	index map[string]int
+	// from and to, as indices in nodes
 	edges [][2]int
 	at    []workflow.Pos // of edges
 }
 
 // drawnNode is a node and where it was first mentioned. Its label may come later.
+//
+// The id is of the drawing only. The label says what the node is: a rule and its wildcards, or a
+// process. It is "" for a node that only edges mention.
 type drawnNode struct {
 	id, label string
 	pos       workflow.Pos
@@ -39,6 +53,7 @@ func (g *drawnGraph) node(id string, pos workflow.Pos) int {
 }
 
 var (
+	// The languages are specified at graphviz.org/doc/info/lang.html.
 	dotHead  = regexp.MustCompile(`^(?s)(//[^\n]*\n|\s)*(strict\s+)?digraph\b`)
 	dotEdge  = regexp.MustCompile(`"?([\w.]+)"?\s*->\s*"?([\w.]+)"?`)
 	dotNode  = regexp.MustCompile(`^\s*"?([\w.]+)"?\s*\[(.*)\]`)
@@ -51,6 +66,9 @@ func isDot(head []byte) bool { return dotHead.Match(head) }
 
 // readDot reads the dot output of snakemake --dag and of nextflow -with-dag: one
 // node or edge a line.
+//
+// open is whether a brace is, by the last line that says: a file that ends inside of the graph was
+// cut short, and a part of a graph would plan too few tasks in silence.
 func (m *merger) readDot(name string, r *bufio.Reader) error {
 	g, err := m.newDrawn(name)
 	if err != nil {
@@ -63,11 +81,13 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 		}
 		open = (open || strings.Contains(line, "{")) && !strings.HasSuffix(strings.TrimSpace(line), "}")
 		if d := dotNode.FindStringSubmatch(line); d != nil && !strings.Contains(line, "->") {
+			// Not nodes, but defaults for the drawing.
 			if slices.Contains([]string{"graph", "node", "edge"}, d[1]) {
 				return nil
 			}
 			i := g.node(d[1], lineCol(n, 1))
 			if l := dotLabel.FindStringSubmatch(d[2]); l != nil {
+				// Escapes of a label: \l ends a line that is set to the left.
 				g.nodes[i].label = strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\\`, `\`, `\l`, "\n").Replace(l[1])
 			}
 			return nil
@@ -83,6 +103,8 @@ func (m *merger) readDot(name string, r *bufio.Reader) error {
 
 // newDrawn begins the graph of the workflow. A second one is an error: nobody
 // knows how they belong together.
+//
+// A graph and a DAG file or table can still come together; then the tasks of both are added.
 func (m *merger) newDrawn(name string) (*drawnGraph, error) {
 	if m.graph != nil {
 		return nil, m.b.Errorf(workflow.Pos{}, "a second graph; the first is %s", m.drawn)
@@ -108,8 +130,11 @@ func (g *drawnGraph) addEdges(pattern *regexp.Regexp, line string, n int32) bool
 }
 
 var (
+	// A front matter between lines of --- may come first. \w\w is the direction, such as TD.
 	mermaidHead = regexp.MustCompile(`^(?:---\n(?s:.*?)---\s*)?(flowchart|graph)\s+\w\w\b`)
+	// The brackets are the shape of a node; what is between them is its label.
 	mermaidNode = regexp.MustCompile(`^\s*(\w+)\s*(?:\(\[|\[\[|\(\(|\[|\(|\{)"?([^\])}"]*)"?`)
+	// |text| behind the arrow labels the edge.
 	mermaidEdge = regexp.MustCompile(`(\w+)\s*-->\s*(?:\|[^|]*\|)?\s*(\w+)`)
 )
 
@@ -117,6 +142,9 @@ var (
 func isMermaid(head []byte) bool { return mermaidHead.Match(head) }
 
 // readMermaid reads the mermaid flowchart of nextflow -with-dag.
+//
+// A line with an edge defines no label, even if mermaid allows both on one: Nextflow writes them
+// apart. A subgraph is a frame in the drawing and no node.
 func (m *merger) readMermaid(name string, r *bufio.Reader) error {
 	g, err := m.newDrawn(name)
 	if err != nil {
@@ -134,6 +162,9 @@ func (m *merger) readMermaid(name string, r *bufio.Reader) error {
 }
 
 // finishDrawn makes tasks of a drawn graph and the records.
+//
+// One line of a Nextflow trace is enough to make it a graph of processes. Without a trace a graph
+// is read as Snakemake's, where each node is a task.
 func (m *merger) finishDrawn() error {
 	m.b.File = m.drawn
 	for _, r := range m.records {

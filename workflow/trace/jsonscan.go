@@ -14,6 +14,12 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads JSON (RFC 8259) without encoding/json, for two reasons: traces are up to
+// gigabytes of which little is kept, and errors must have a line and a column. The caller walks
+// through the text with object and array, which call it back for each value, and it must read or
+// skip every value. After an error the scanner is at the place of the error and is of no use any
+// more.
+
 // A jsonScanner reads one JSON text as a stream, value by value, in the order in
 // which it is written. It holds a window of the input that grows to the longest
 // string only. It accepts the literals NaN, Infinity and -Infinity where a
@@ -22,23 +28,32 @@ import (
 //
 // Errors are [*InputError] with the line and column.
 type jsonScanner struct {
+	// never closed here
 	r    io.Reader
 	file string
-	buf  []byte
-	pos  int // next byte to read in buf
-	end  int // buf[pos:end] is unread
-	eof  error
+	// the window: it is never shrunk; slices of it are valid until fill
+	buf []byte
+	pos int // next byte to read in buf
+	end int // buf[pos:end] is unread
+	// what r returned last, once it has; io.EOF is the end, anything else a failure
+	eof error
 
+	// The place is counted when it is asked for, not for every byte. counted <= pos.
 	lines    int32 // line breaks before buf[counted]
 	counted  int
 	lineFrom int // where the line of buf[counted] begins, in buf; negative if before it
-	text     []byte
-	depth    int
+	// the key of the innermost member being read
+	text []byte
+	// objects and arrays that are open
+	depth int
 }
 
 const (
-	eightSpaces  = 0x2020202020202020
-	scanWindow   = 1 << 20
+	// eight bytes of indentation as one word, in any byte order
+	eightSpaces = 0x2020202020202020
+	// bytes; large enough that reading and moving what is left cost little
+	scanWindow = 1 << 20
+	// far more than any known format has
 	maxJSONDepth = 1000
 )
 
@@ -49,6 +64,9 @@ func newJSONScanner(r io.Reader, file string) *jsonScanner {
 
 // place returns the line and column of the next byte. Calls cost as much as
 // the input between them is long.
+//
+// Columns count bytes, from 1. The line breaks between the last call and this one are counted now,
+// so that calls must go forward: pos never falls between two of them.
 func (s *jsonScanner) place() workflow.Pos {
 	for {
 		i := bytes.IndexByte(s.buf[s.counted:s.pos], '\n')
@@ -70,6 +88,11 @@ func (s *jsonScanner) errorf(format string, args ...any) error {
 
 // fill reads more input behind buf[from:end], which is kept and moves to the
 // front. It reports whether there was more.
+//
+// Every slice of the window is invalid after it. The window doubles if what is kept fills it. pos,
+// end, counted and lineFrom move with the bytes, after place has counted the line breaks that are
+// about to be dropped.
+// A reader that returns nothing a hundred times without an error is given up, as in bufio.
 func (s *jsonScanner) fill(from int) bool {
 	if s.eof != nil {
 		return false
@@ -100,6 +123,8 @@ func (s *jsonScanner) fill(from int) bool {
 }
 
 // peek skips white space and returns the next byte, or 0 at the end.
+//
+// A byte 0 in the input looks like the end: callers that must tell compare pos with end.
 func (s *jsonScanner) peek() byte {
 	for {
 		for s.pos < s.end {
@@ -122,6 +147,9 @@ func (s *jsonScanner) peek() byte {
 }
 
 // unexpected is the error for a next byte that cannot stand there.
+//
+// want says in words what belongs there. A failure of the reader is reported as such and not as a
+// text that is cut short.
 func (s *jsonScanner) unexpected(want string) error {
 	c := s.peek()
 	switch {
@@ -145,6 +173,9 @@ func (s *jsonScanner) expect(c byte, want string) error {
 
 // object calls f for each member of the object that comes next, with the value
 // unread, which f must read. The key is valid until then.
+//
+// A member of the value may use the same key memory: f must not read key after it has begun to read
+// the value. Names that are given twice are passed on twice.
 func (s *jsonScanner) object(f func(key []byte) error) error {
 	if err := s.expect('{', "an object"); err != nil {
 		return err
@@ -217,6 +248,8 @@ func (s *jsonScanner) array(f func() error) error {
 
 // enter counts one more nesting. The limit keeps a hostile input from using up
 // the stack.
+//
+// Each nesting is a few calls deep in Go.
 func (s *jsonScanner) enter() error {
 	if s.depth++; s.depth > maxJSONDepth {
 		return s.errorf("nested deeper than %d", maxJSONDepth)
@@ -225,6 +258,10 @@ func (s *jsonScanner) enter() error {
 }
 
 // str reads a string. The result is valid until the next read.
+//
+// Most strings have no escape and are returned as a part of the window, without a copy. pos stays
+// at the first character until the end is found, so that fill keeps all of the string, and escaped
+// can read it from the start. UTF-8 is not checked.
 func (s *jsonScanner) str() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, s.unexpected("a string")
@@ -255,6 +292,8 @@ func (s *jsonScanner) str() ([]byte, error) {
 }
 
 // escaped reads the rest of a string that has escapes.
+//
+// pos is at the first character behind the opening quote. The result is a slice of its own.
 func (s *jsonScanner) escaped() ([]byte, error) {
 	var t []byte
 	for {
@@ -285,6 +324,9 @@ func (s *jsonScanner) escaped() ([]byte, error) {
 
 // escape reads one escape and appends what it means to t. Half of a surrogate
 // pair becomes U+FFFD, as in encoding/json.
+//
+// pos is at the backslash. The escapes are those of RFC 8259, §7. The caller has seen to it that
+// the window has twelve bytes unless the input ends before.
 func (s *jsonScanner) escape(t []byte) ([]byte, error) {
 	if s.end-s.pos < 2 {
 		s.pos = s.end
@@ -304,6 +346,8 @@ func (s *jsonScanner) escape(t []byte) ([]byte, error) {
 	}
 	s.pos += 6
 	if utf16.IsSurrogate(r) {
+		// The second half is an escape of its own right behind. What is no second half is left for
+		// the next call.
 		second, ok := s.hex(2)
 		if s.end-s.pos >= 6 && s.buf[s.pos] == '\\' && s.buf[s.pos+1] == 'u' && ok {
 			if pair := utf16.DecodeRune(r, second); pair != utf8.RuneError {
@@ -317,6 +361,8 @@ func (s *jsonScanner) escape(t []byte) ([]byte, error) {
 }
 
 // hex reads four hexadecimal digits at an offset from the next byte.
+//
+// ok is false where the window has fewer digits, or other characters.
 func (s *jsonScanner) hex(at int) (rune, bool) {
 	if s.end-s.pos < at+4 {
 		return 0, false
@@ -327,6 +373,10 @@ func (s *jsonScanner) hex(at int) (rune, bool) {
 
 // number reads a number; null, which means not known, is NaN. The literal NaN is
 // an error: what was measured is a number or is left out.
+//
+// What strconv takes is a little more than JSON allows: leading zeros and a final point. A number
+// that is too large for a float64 is an error. At an error pos is at the first character, so that
+// the place is that of the number.
 func (s *jsonScanner) number() (float64, error) {
 	c := s.peek()
 	if c != '-' && (c < '0' || c > '9') {
@@ -361,6 +411,8 @@ func (s *jsonScanner) number() (float64, error) {
 }
 
 // literal reads a word such as null.
+//
+// What follows the word is not looked at: the caller finds a comma or a bracket missing.
 func (s *jsonScanner) literal(word string) error {
 	for s.end-s.pos < len(word) {
 		if !s.fill(s.pos) {
@@ -375,6 +427,9 @@ func (s *jsonScanner) literal(word string) error {
 }
 
 // skip reads a value of any kind.
+//
+// The value is checked as strictly as one that is read, except that NaN and Infinity are fine where
+// nobody uses them.
 func (s *jsonScanner) skip() error {
 	switch c := s.peek(); c {
 	case '{':
@@ -407,6 +462,8 @@ func (s *jsonScanner) skip() error {
 }
 
 // finish checks that nothing but white space follows the value that was read.
+//
+// A second JSON text is an error, and so is a reader that fails behind the first.
 func (s *jsonScanner) finish() error {
 	if c := s.peek(); c != 0 || s.pos < s.end {
 		return s.errorf("found %q after the end of the JSON text", rune(c))

@@ -7,6 +7,10 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file is for collections of recorded executions such as WfInstances (wfcommons), whose files
+// do not say which of them belong together. What it tells comes from names, and is a convention of
+// such collections, not a format.
+
 // A Recorded is an execution with what it is compared by.
 type Recorded struct {
 	workflow.Execution
@@ -25,6 +29,9 @@ type Recorded struct {
 // most machines' names share ("compute-3" and "compute-7" are of one site); where
 // no stem covers half of more than eight machines it is a grid. The
 // configuration is the file's name without a repetition's number.
+//
+// It reads no file: w has been read from it. Config keeps the folder, so that equal names in two
+// folders are two configurations.
 func Label(w *workflow.Workflow, file string) Recorded {
 	dir, base := path.Split(file)
 	base, _, _ = strings.Cut(base, ".json")
@@ -42,6 +49,8 @@ func Label(w *workflow.Workflow, file string) Recorded {
 }
 
 // stripRepetition takes "-001" or "-run001" off the end of a name.
+//
+// A name that is nothing but a number behind a dash is kept: it would be empty.
 func stripRepetition(s string) string {
 	i := strings.LastIndexByte(s, '-')
 	if i > 0 && isDigits(strings.TrimPrefix(s[i+1:], "run")) {
@@ -51,6 +60,10 @@ func stripRepetition(s string) string {
 }
 
 // siteOf returns the name of the site that w's machines are of.
+//
+// The version of the system does not count: only the first word of its name does. Of stems that
+// equally many machines have, the first in the alphabet counts, so that the order of machines does
+// not matter. Eight machines or fewer are never a grid: a small cluster may have a name for each.
 func siteOf(w *workflow.Workflow) (site string, grid bool) {
 	system, _, _ := strings.Cut(w.System, " ")
 	count := map[string]int{}
@@ -69,6 +82,8 @@ func siteOf(w *workflow.Workflow) (site string, grid bool) {
 }
 
 // hostStem returns a machine's name without its domain and numbering.
+//
+// "compute-03.example.org" has the stem "compute". A name of digits only has the stem "".
 func hostStem(name string) string {
 	name, _, _ = strings.Cut(name, ".")
 	return strings.TrimRight(name, "0123456789-_")

@@ -9,7 +9,12 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads the .makeflowlog of Makeflow (CCTools). It is a log of transactions: each line
+// says which state one node has from then on. Comments, which begin with #, describe the graph.
+
 // isMakeflowLog recognises the transaction log of Makeflow.
+//
+// A log may begin with other comments, so that the first bytes are searched for a node too.
 func isMakeflowLog(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("# NODE")) || bytes.HasPrefix(head, []byte("# STARTED")) ||
 		bytes.Contains(head, []byte("\n# NODE\t"))
@@ -18,6 +23,9 @@ func isMakeflowLog(head []byte) bool {
 // readMakeflowLog reads NODE, PARENTS and CATEGORY comments and the lines
 // "time node state job …", with times in microseconds and states 1 for running
 // and 2 for complete (Makeflow manual, "transaction log format").
+//
+// Times are since 1970. The states 0, 3 and 4 (waiting, failed, aborted) end no run: a node that
+// failed is run again, and its next line with state 1 replaces the start.
 func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 	m.b.Format, m.b.System = "makeflowlog", "Makeflow"
 	began := map[string]workflow.Seconds{}
@@ -45,6 +53,11 @@ func (m *merger) readMakeflowLog(name string, r *bufio.Reader) error {
 }
 
 // makeflowComment reads the fields of a comment line that describes a node.
+//
+// f is the line without its #, with two fields at least. NODE has the number and the command, whose
+// program is the kind until a CATEGORY that is not the default names a better one. PARENTS has the
+// number of the node and those of its parents, which may be defined later. Other comments are
+// ignored.
 func (m *merger) makeflowComment(f []string, pos workflow.Pos) error {
 	switch f[0] {
 	case "NODE":

@@ -14,7 +14,14 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads the trace of nextflow -with-trace and joins it with the graph of -with-dag, which
+// drawn.go reads. The columns are those of the Nextflow documentation, "Trace file". The trace has
+// tasks and the graph has processes: which task waited for which is not recorded, so that tags tell
+// it as well as they can.
+
 // isNextflowTrace recognises the titles of a trace.
+//
+// Users choose the columns of a trace and their order, so that two that belong together are enough.
 func isNextflowTrace(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	cols := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
@@ -27,6 +34,8 @@ func isNextflowTrace(head []byte) bool {
 // readNextflowTrace reads a Nextflow trace: a line a task, columns by name, in
 // people's units or raw (milliseconds and bytes). Only tasks that completed, or
 // were cached, count.
+//
+// A cell with "-" says nothing. A trace without a status column counts whole.
 func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
 	return m.eachRow(name, r, func(n int32, cols, f []string) error {
 		row := map[string]string{}
@@ -43,6 +52,13 @@ func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
 }
 
 // nextflowTask adds the record of one line, by its titles.
+//
+// The key is the name and the task's number: names repeat when a task is tried again. Without a
+// column for the process it is the name up to " (", and the tag what is in the parentheses.
+// The run time is realtime, from start to end; duration, which has the wait in the queue too,
+// counts only where realtime is not recorded. Start is the submission where that is recorded: a
+// makespan has the first wait in it. A malformed duration is an error; any other malformed cell is
+// as good as unknown.
 func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.Pos) error {
 	t := newTask()
 	t.Kind = row["process"]
@@ -90,9 +106,12 @@ func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.P
 	return nil
 }
 
+// In the pattern ms comes before m and s: the first alternative that fits is taken.
 var durationPart = regexp.MustCompile(`(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)`)
 
 // nextflowDuration reads "1h 2m 3.4s", "120ms", or raw milliseconds.
+//
+// Parts add up in any order. Whatever is left beside parts and spaces is an error.
 func nextflowDuration(s string) (workflow.Seconds, error) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x >= 0 && !math.IsInf(x, 0) {
 		return x / 1000, nil
@@ -115,6 +134,9 @@ func nextflowDuration(s string) (workflow.Seconds, error) {
 
 // nextflowTime reads "2023-03-21 15:54:38.123" or raw milliseconds since 1970;
 // NaN if s is neither.
+//
+// Raw numbers between 1e11 and 1e14 are the years 1973 to 5138; what is outside is no time in
+// milliseconds. A date has no zone and is taken as UTC: only differences are used.
 func nextflowTime(s string) workflow.Seconds {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x > 1e11 && x < 1e14 {
 		return x / 1000
@@ -128,6 +150,8 @@ func nextflowTime(s string) workflow.Seconds {
 
 // nextflowBytes reads "1.2 GB", which Nextflow means as 2^30, or raw bytes; 0 if
 // s is neither.
+//
+// A unit that is not known counts as bytes.
 func nextflowBytes(s string) workflow.Bytes {
 	number, unit, _ := strings.Cut(s, " ")
 	x, err := strconv.ParseFloat(number, 64)
@@ -143,6 +167,11 @@ func nextflowBytes(s string) workflow.Bytes {
 // channels and operators, which are passed through. A task waits for the tasks
 // of the processes before its own that have the same tag, if one has; and for all
 // of them otherwise.
+//
+// Graphs name a process without the workflows that it is nested in, which the trace puts in front
+// with colons. Of the processes that fit a label so, one with the shortest name counts; which of
+// two of equal length is not fixed, as the search goes over a map. A process that the graph does
+// not have gets a warning, and its tasks wait for nothing.
 func (m *merger) finishNextflow() error {
 	g := m.graph
 	tasks := map[string][]int{} // records of a process, by its full name
@@ -172,6 +201,7 @@ func (m *merger) finishNextflow() error {
 			known[t.Kind] = true
 		}
 	}
+	// From here on places are in the graph, where the edges are.
 	m.b.File = m.drawn
 	before := g.processesBefore(proc)
 	for i, p := range proc {
@@ -187,6 +217,9 @@ func (m *merger) finishNextflow() error {
 }
 
 // nextflowEdges lets each record of to wait for those of from.
+//
+// from and to are indices in records. pos is the node of to's process. Without tags in common it
+// adds from times to edges: a process may gather all that another made.
 func (m *merger) nextflowEdges(from, to []int, pos workflow.Pos) {
 	byTag := map[string][]int{}
 	for _, k := range from {
@@ -205,6 +238,11 @@ func (m *merger) nextflowEdges(from, to []int, pos workflow.Pos) {
 
 // processesBefore returns for each node that is a process the processes that lead
 // to it without another in between.
+//
+// proc has the process of each node, "" for channels and operators, through which the search goes
+// on backwards. A process is never before itself, even on a cycle: a Nextflow graph of processes
+// may have one where tasks have none. The results are sorted, so that equal inputs give equal
+// edges.
 func (g *drawnGraph) processesBefore(proc []string) [][]string {
 	into := make([][]int, len(g.nodes))
 	for _, e := range g.edges {

@@ -32,6 +32,10 @@ type Source struct {
 //	Makeflow              .makeflowlog
 //
 // What does not fit is an [*InputError] with the source's name and a place.
+//
+// The sources are read in the order given, in the caller's goroutine. Read closes none of them.
+// After an error a source may have been read in part.
+// Dependencies are always inferred from files where no source says any. It panics without a source.
 func Read(opt workflow.FillOptions, sources ...Source) (*workflow.Workflow, error) {
 	if len(sources) == 0 {
 		panic("workflow: no sources")
@@ -56,6 +60,9 @@ func Read(opt workflow.FillOptions, sources ...Source) (*workflow.Workflow, erro
 }
 
 // unpack returns the source's content, without gzip.
+//
+// One layer of gzip is taken off. An error of Peek is not looked at here: the read that follows
+// asks the source again and reports it.
 func unpack(src Source) (*bufio.Reader, error) {
 	r := bufio.NewReaderSize(src.Reader, 1<<16)
 	magic, _ := r.Peek(2)
@@ -70,26 +77,40 @@ func unpack(src Source) (*bufio.Reader, error) {
 }
 
 // merger brings together the sources of one workflow.
+//
+// A merger is used for one call of Read. Tasks that a format defines by itself go into b at once;
+// what can be understood with all sources only waits in graph and records until finish.
 type merger struct {
-	b       *workflow.Builder
-	graph   *drawnGraph // a DAG of tasks or processes, drawn by Snakemake or Nextflow
-	drawn   string      // its source
+	b     *workflow.Builder
+	graph *drawnGraph // a DAG of tasks or processes, drawn by Snakemake or Nextflow
+	drawn string      // its source
+	// in the order of the sources and of their lines: of one task the later counts
 	records []record
 }
 
 // record is what one source says of one run of a task.
+//
+// Records are kept apart from tasks because a log may be read before the graph that its tasks are
+// in.
 type record struct {
-	key  string // the task's name, or the source's for a benchmark
+	key string // the task's name, or the source's for a benchmark
+	// Nextflow only: what the process ran on; tasks of equal tags depend on each other
 	tag  string
 	task workflow.Task // Kind is the process or transformation
+	// on the clock of task.Start; read only where task.Start is known
 	end  workflow.Seconds
 	file string
-	pos  workflow.Pos
+	// where the record is in file, for errors
+	pos workflow.Pos
+	// the sort of the record: a benchmark of Snakemake, a line of a Nextflow trace
 	bench,
 	nextflow bool
 }
 
 // format is a way to recognise and to read a source.
+//
+// is gets the first bytes of a source, without a byte order mark and leading white space. It never
+// gets an empty slice. read gets the source from its first byte.
 type format struct {
 	name string
 	is   func(head []byte) bool
@@ -97,6 +118,9 @@ type format struct {
 }
 
 // formats returns the formats in the order in which they are tried.
+//
+// The first that recognises a source reads it. Formats with a signature of their own come first;
+// tables and YAML, which look like much else, come last.
 func formats() []format {
 	return []format{
 		{"json", func(h []byte) bool { return h[0] == '{' }, (*merger).readJSON},
@@ -115,6 +139,9 @@ func formats() []format {
 }
 
 // read reads one source with the first format that recognises it.
+//
+// Peek takes nothing from the source. What a format is recognised by must be in the first 4096
+// bytes: a log that begins with more than that of other lines is not recognised.
 func (m *merger) read(name string, r *bufio.Reader) error {
 	head, err := r.Peek(4096)
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
@@ -143,6 +170,9 @@ func (m *merger) readJSON(name string, r *bufio.Reader) error {
 }
 
 // finish gives the tasks what the records say.
+//
+// A drawn graph has labels in place of names, so that its nodes become tasks here, with the records
+// that fit them. Any other graph has its tasks in the Builder already.
 func (m *merger) finish() error {
 	if m.graph != nil {
 		if err := m.finishDrawn(); err != nil {
@@ -155,6 +185,10 @@ func (m *merger) finish() error {
 
 // finishRecords completes the tasks of a DAG with the records of the same
 // name. Without a DAG the records are the tasks, and nothing waits.
+//
+// Records come in the order in which they were read, so that the last run of a task is the one that
+// stays. A record that the DAG has no task for is counted and named in a warning, since logs also
+// tell of jobs that the workflow system ran for itself.
 func (m *merger) finishRecords() error {
 	if len(m.records) == 0 {
 		return nil
@@ -190,6 +224,9 @@ func (m *merger) finishRecords() error {
 
 // complete sets what run knows in t. The last run of a task counts: earlier ones
 // failed.
+//
+// Times, kind and machine are overwritten where run knows them. Cores and sizes keep the larger
+// value: 0 means not known, and the peak over the runs is what a task needs.
 func complete(t, run *workflow.Task) {
 	if !math.IsNaN(run.Run) {
 		t.Run = run.Run
@@ -209,6 +246,9 @@ func complete(t, run *workflow.Task) {
 
 // makespanOfRecords takes the makespan from the first start to the last end, if
 // the records have them and nothing else said it.
+//
+// Records without a start or an end are passed over. Their clock does not matter, as long as it is
+// the same for all.
 func (m *merger) makespanOfRecords() {
 	if m.b.Makespan > 0 {
 		return
@@ -226,10 +266,17 @@ func (m *merger) makespanOfRecords() {
 }
 
 // newTask returns a task of which nothing is known.
+//
+// Zero values will not do: a run time of 0 and a start at 0 are possible, and machine 0 is a
+// machine.
 func newTask() workflow.Task { return workflow.Task{Run: math.NaN(), Start: math.NaN(), Machine: -1} }
 
 // eachLine calls f for each line of r, without its end and numbered from 1. A
 // line of more than 16 MiB is an error.
+//
+// A byte order mark is taken off the first line. An error of f ends the reading and is returned as
+// it is; an error of r has the line after the last that was read.
+// The limit keeps a large binary file without line breaks from being held in memory.
 func eachLine(name string, r *bufio.Reader, f func(n int32, line string) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 1<<16), 16<<20)
@@ -252,6 +299,8 @@ func eachLine(name string, r *bufio.Reader, f func(n int32, line string) error) 
 
 // eachRow calls f for each line of r below the first, which holds the titles, but
 // for empty ones. Lines are split at tabs, each into as many cells as titles.
+//
+// The titles are the same slice in every call; f must not change them.
 func (m *merger) eachRow(name string, r *bufio.Reader, f func(n int32, titles, cells []string) error) error {
 	var titles []string
 	return eachLine(name, r, func(n int32, line string) error {
@@ -270,6 +319,8 @@ func (m *merger) eachRow(name string, r *bufio.Reader, f func(n int32, titles, c
 }
 
 // baseName returns the part of a source's name after the last slash.
+//
+// Both slashes count, since a record made on Windows may be read elsewhere.
 func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 // lineCol returns the place of a line and a column, both from 1.

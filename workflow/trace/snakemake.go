@@ -10,9 +10,18 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
+// This file reads what Snakemake leaves behind: the graph of snakemake --dag (drawn.go reads the
+// drawing) and a TSV file for each task with a benchmark: directive. The columns are those of
+// snakemake/benchmark.py. Nothing in a benchmark says which task it is of, but people put the rule
+// and its wildcards into the file's name.
+
 // readSnakemakeBenchmark reads what a rule's benchmark: directive wrote: columns
 // s, h:m:s, max_rss (MB), …, io_in, io_out (MB). Repetitions are several
 // rows; the median counts. Which task it is of the source's name tells.
+//
+// Of the repetitions memory is the largest, and bytes read and written are those of the last row
+// that has them. MB are 2^20 bytes, as psutil's numbers are divided there.
+// When a task started is not recorded.
 func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
 	var run []float64
 	t := newTask()
@@ -44,6 +53,7 @@ func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
 	if len(run) == 0 {
 		return m.b.Errorf(lineCol(1, 1), "a benchmark without a run")
 	}
+	// The place is line 2, the first run: line 1 has the titles.
 	t.Run = stats.Median(run)
 	m.records = append(m.records, record{key: name, task: t, file: name, pos: lineCol(2, 1), bench: true})
 	return nil
@@ -52,6 +62,10 @@ func (m *merger) readSnakemakeBenchmark(name string, r *bufio.Reader) error {
 // finishSnakemake makes a task of each node of snakemake --dag, whose label is
 // the rule and a "wildcard: value" on each further line, and gives it the
 // benchmark whose name has the rule and every value in it.
+//
+// The id of a task is its label on one line, made unique with the number of the node. Nodes take
+// benchmarks in the order of the drawing, and each benchmark is taken once. A task without one
+// keeps an unknown run time.
 func (m *merger) finishSnakemake() error {
 	g := m.graph
 	m.b.Format = "dot"
@@ -94,12 +108,17 @@ func (m *merger) finishSnakemake() error {
 }
 
 // hasOutputs reports whether an edge leaves node i.
+//
+// It goes over all edges. It is asked only for nodes without a benchmark.
 func (g *drawnGraph) hasOutputs(i int) bool {
 	return slices.ContainsFunc(g.edges, func(e [2]int) bool { return e[0] == i })
 }
 
 // benchmarkOf returns the record not used yet whose name fits the lines of a
 // label best: it has the rule and all values as words; or -1.
+//
+// The shortest name fits best: a longer one has words for more wildcards than the label. Of equal
+// lengths the first read counts.
 func (m *merger) benchmarkOf(lines []string, used []bool) int {
 	best, length := -1, 0
 	for k, r := range m.records {
@@ -121,6 +140,9 @@ func (m *merger) benchmarkOf(lines []string, used []bool) int {
 }
 
 // hasWord reports whether s holds word between separators.
+//
+// Letters and digits of ASCII make words, everything else separates: "_" does, so that "map_A"
+// holds "A". The empty word is nowhere.
 func hasWord(s, word string) bool {
 	letter := func(c byte) bool {
 		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -25,6 +25,9 @@ var tableColumns = []string{
 }
 
 // isTable recognises a line of titles, one of which is id, below comments.
+//
+// Only the first line that is neither empty nor a comment is looked at. A line of one column is no
+// table: a list of names would be taken for one.
 func isTable(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimSpace(line)
@@ -53,6 +56,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 		return m.b.Errorf(workflow.Pos{}, "reading: %v", err)
 	}
 	first, _, _ := bytes.Cut(head, []byte("\n"))
+	// If the titles have tabs and semicolons, semicolons separate.
 	for _, comma := range "\t;" {
 		if bytes.ContainsRune(first, comma) {
 			c.Comma = comma
@@ -70,6 +74,8 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 		cols[i] = col
 	}
 	for {
+		// The titles fix the number of cells: a row of another length is an error of c, so that
+		// row[i] exists.
 		row, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -92,6 +98,9 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 
 // csvError gives an error of the CSV reader its place in the source, of which
 // skipped lines were read before.
+//
+// The CSV reader counts lines from 1 behind the lines that tableHead took. An end of the input in
+// place of the titles means that the table has none.
 func (m *merger) csvError(err error, skipped int32) error {
 	if p, ok := errors.AsType[*csv.ParseError](err); ok {
 		return m.b.Errorf(lineCol(skipped+int32(p.Line), int32(p.Column)), "%v", p.Err)
@@ -103,6 +112,9 @@ func (m *merger) csvError(err error, skipped int32) error {
 }
 
 // tableHead reads the lines before the header and returns how many.
+//
+// It reads lines that are empty or begin with #, and leaves r at the first that is neither. A line
+// without a colon is a comment. An error of r is left to whoever reads next.
 func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 	n := int32(0)
 	for {
@@ -125,6 +137,9 @@ func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 
 // setWorkflow sets what a table says of the workflow. Unknown names are
 // comments.
+//
+// The value is text in every form of the table. cores is kept as one machine with that many: a
+// Workflow has no count of its own.
 func (m *merger) setWorkflow(key, value string, pos workflow.Pos) error {
 	switch key {
 	case "name":
@@ -148,6 +163,9 @@ func (m *merger) setWorkflow(key, value string, pos workflow.Pos) error {
 }
 
 // tableEntry is a task of a table and those it waits for.
+//
+// Parents are by id and may be defined later. pos is where the entry begins; the edges to its
+// parents have the same place.
 type tableEntry struct {
 	task    workflow.Task
 	parents []string
@@ -156,6 +174,10 @@ type tableEntry struct {
 
 // setColumn sets what a table says in one column of a task. An empty cell says
 // nothing.
+//
+// All forms of the table come here, with values as text. A column that is none is an error, so that
+// a misspelled title is not taken for an unknown run time. An error names the task only if its id
+// came before.
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	t := &e.task
 	number := func(x *float64) error {
@@ -206,6 +228,8 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 
 // addEntry adds a task of a table. Without a kind it is what is left of its id
 // without a numbering.
+//
+// It is called once all columns are set: the kind depends on the id, whichever is written first.
 func (m *merger) addEntry(e *tableEntry) error {
 	if e.task.Kind == "" {
 		e.task.Kind = m.b.Intern([]byte(kindOfName(e.task.ID)))
@@ -220,11 +244,15 @@ func (m *merger) addEntry(e *tableEntry) error {
 }
 
 // plainTask reads a task of the JSON form.
+//
+// Values become text and go through setColumn, so that JSON and CSV mean the same. A merger without
+// sources is enough for that, since setColumn uses its Builder only. A null is an empty cell.
 func (r *wfReader) plainTask() error {
 	r.s.peek()
 	m := merger{b: r.b}
 	e := tableEntry{task: newTask(), pos: r.s.place()}
 	err := r.s.object(func(key []byte) error {
+		// A copy: key is not valid once the value has been read.
 		col := string(key)
 		if col == "parents" {
 			return r.s.array(func() error {
@@ -254,6 +282,8 @@ func (r *wfReader) plainTask() error {
 }
 
 // plainMember reads a member of the JSON form's workflow.
+//
+// The place is that of the value. peek moves to it over white space.
 func (r *wfReader) plainMember(key string) error {
 	r.s.peek()
 	pos := r.s.place()

@@ -12,6 +12,10 @@ import (
 
 // runMember reads a member that says how a task ran, and reports whether it
 // was one.
+//
+// It reads the value if known is true, also with an error, and leaves it unread otherwise. A run
+// time of null stays unknown. Of several machines the first counts, since a Task has one. A machine
+// may be named before its description or without any.
 func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known bool, err error) {
 	switch string(key) {
 	case "runtimeInSeconds", "runtime":
@@ -33,6 +37,7 @@ func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known 
 		err = r.amount(&t.Cores, "core count")
 	case "memoryInBytes":
 		err = r.amount(&t.Memory, "memory")
+	// Kilobytes are taken as 1000 bytes.
 	case "memory": // KB up to 1.3
 		if err = r.amount(&t.Memory, "memory"); err == nil {
 			t.Memory *= 1000
@@ -64,6 +69,9 @@ func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known 
 }
 
 // program returns the name of a program without its path, and "" for a script.
+//
+// A command line, or a script in place of a program, is no kind: every task would be of its own. So
+// is a name of more than 200 bytes.
 func (r *wfReader) program(p []byte) string {
 	if len(p) > 200 || bytes.ContainsAny(p, " \n\t") {
 		return ""
@@ -75,6 +83,10 @@ func (r *wfReader) program(p []byte) string {
 }
 
 // execTask reads a task of workflow.execution.
+//
+// Where the specification has been read, its task is completed at once; otherwise the record waits
+// in early. The names of r are free to be used, since the task of a specification has been added by
+// then.
 func (r *wfReader) execTask() error {
 	r.s.peek()
 	pos := r.s.place()
@@ -110,6 +122,10 @@ func (r *wfReader) execTask() error {
 }
 
 // merge completes task i with what the execution says of it.
+//
+// A task that has a run time already was in the execution before. A second entry for a task without
+// one goes unnoticed and replaces the first. The start stays unknown: the time at which WfFormat
+// says a task ran is not read.
 func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
 	t := r.b.At(i)
 	if !math.IsNaN(t.Run) {
@@ -125,6 +141,9 @@ func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
 
 // machine reads a machine. The member memory is kilobytes and memoryInBytes bytes;
 // both are understood in any version, and so are the names of what cpu has.
+//
+// A machine without a nodeName is dropped, since no task can name it. A second description replaces
+// the first. The number that tasks have for a machine stays the same.
 func (r *wfReader) machine() error {
 	var m workflow.Machine
 	err := r.s.object(func(key []byte) (err error) {
@@ -155,6 +174,9 @@ func (r *wfReader) machine() error {
 }
 
 // cpu reads a member of a machine's cpu.
+//
+// The clock rate is in MHz and is left out where it is text. The bound on cores keeps the
+// conversion to int defined.
 func (r *wfReader) cpu(key []byte, m *workflow.Machine) error {
 	switch string(key) {
 	case "coreCount", "count":

@@ -9,6 +9,10 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads what WfFormat says of a workflow, and wfexecution.go what it says of the
+// execution. The schemas are those of github.com/wfcommons/WfFormat. Members are also read under
+// the names that older versions or other writers give them.
+
 // readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
 // specification and execution apart, 1.0 to 1.4 and its ancestor 0.1 of the
 // 2016 Pegasus executions, which do not. The members are understood in any
@@ -16,6 +20,9 @@ import (
 //
 // Dependencies are those of parents and children together; where a file has
 // neither, those that its files imply.
+//
+// Format is set last, since version and form are known at the end only. After an error b holds a
+// part of the workflow and must be dropped.
 func readWfFormat(s *jsonScanner, b *workflow.Builder) error {
 	r := wfReader{s: s, b: b, version: "unknown"}
 	if err := s.object(r.top); err != nil {
@@ -43,19 +50,25 @@ type wfReader struct {
 	split   bool // has workflow.specification or workflow.execution
 	flat    bool // has workflow.tasks or workflow.jobs
 	flatPos workflow.Pos
-	spec    bool // has workflow.specification
-	plain   bool // has tasks: a plain table
+	// Members are read whole: once spec is set and another member begins, all tasks of the
+	// specification are defined.
+	spec  bool // has workflow.specification
+	plain bool // has tasks: a plain table
 
+	// One is enough, since tasks do not nest. addTask has used it up before the next task begins.
 	names taskNames // of the task being read
 
 	// Where the next name of each sort is looked for first; see nameNear.
 	nearID, nearParent, nearChild workflow.TaskRef
 	nearFile                      workflow.FileRef
 
+	// Empty in files that follow the order of the schema.
 	early []earlyRun // execution tasks that came before the specification
 }
 
 // earlyRun is what an execution says of a task that is not defined yet.
+//
+// The id is kept as text and not as a number: check asks the Builder by name.
 type earlyRun struct {
 	id   string
 	task workflow.Task
@@ -63,6 +76,9 @@ type earlyRun struct {
 }
 
 // top reads a member of the file.
+//
+// It also reads the members of a plain table, whose tasks are at the top. Which of the two a file
+// is check finds out.
 func (r *wfReader) top(key []byte) (err error) {
 	switch string(key) {
 	case "name":
@@ -97,6 +113,8 @@ func (r *wfReader) top(key []byte) (err error) {
 }
 
 // text reads a string, or a number as its digits, or null as "".
+//
+// Some writers give versions and node names as numbers.
 func (r *wfReader) text() (string, error) {
 	switch c := r.s.peek(); {
 	case c == 'n':
@@ -110,6 +128,9 @@ func (r *wfReader) text() (string, error) {
 }
 
 // workflow reads a member of the workflow, in the forms of all versions.
+//
+// Aliases is set for tasks of the older form only: there, dependencies may use a name in place of
+// an id.
 func (r *wfReader) workflow(key []byte) error {
 	switch string(key) {
 	case "specification":
@@ -131,6 +152,8 @@ func (r *wfReader) workflow(key []byte) error {
 }
 
 // makespan reads the recorded makespan. 0 means that there is none.
+//
+// The last that is read counts, wherever it stands. null means that there is none, too.
 func (r *wfReader) makespan() error {
 	r.s.peek()
 	pos := r.s.place()
@@ -171,6 +194,9 @@ func (r *wfReader) execution(key []byte) error {
 
 // sizedFile reads {"id": …, "sizeInBytes": …} and returns the file's number, -1 if it
 // has no name.
+//
+// A size of 0 or null is not kept: the file may have its size elsewhere. The hint nearFile is for
+// lists of files in the order of their first mention.
 func (r *wfReader) sizedFile() (workflow.FileRef, error) {
 	f, size := workflow.FileRef(-1), math.NaN()
 	err := r.s.object(func(key []byte) error {
@@ -197,6 +223,9 @@ func (r *wfReader) listedFile() error {
 }
 
 // amount reads a number that is not negative.
+//
+// null leaves x as it is. The unit is the caller's. what names the amount in an error, at the place
+// of the number.
 func (r *wfReader) amount(x *float64, what string) error {
 	r.s.peek()
 	pos := r.s.place()
@@ -215,15 +244,22 @@ func (r *wfReader) amount(x *float64, what string) error {
 
 // taskNames are the members of a task that name other things. They are kept
 // by number until its id is known.
+//
+// Members come in any order, and edges need the id of the task: they are added by addTask. The
+// slices are reused from task to task.
 type taskNames struct {
-	name, id         workflow.TaskRef
-	parents, childs  []workflow.TaskRef
-	inputs, outputs  []workflow.FileRef
+	// -1 if not said
+	name, id        workflow.TaskRef
+	parents, childs []workflow.TaskRef
+	inputs, outputs []workflow.FileRef
+	// of the execution, without its path; "" if not said
 	program          string
 	category, taskTy string
 }
 
 // reset empties n for the next task, keeping its slices.
+//
+// What the previous task named is gone after it.
 func (n *taskNames) reset() *taskNames {
 	*n = taskNames{
 		name: -1, id: -1, parents: n.parents[:0], childs: n.childs[:0], inputs: n.inputs[:0],
@@ -233,6 +269,9 @@ func (n *taskNames) reset() *taskNames {
 }
 
 // refs reads a list of names of tasks and appends their numbers to into.
+//
+// A name need not be that of a task yet. Its place is kept for the case that it never is. near is
+// the hint for this sort of names: see Builder.RefNear.
 func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]workflow.TaskRef, error) {
 	err := r.s.array(func() error {
 		r.s.peek()
@@ -249,6 +288,8 @@ func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]work
 
 // fileRefs reads a list of files, names or objects, and appends their numbers to
 // into.
+//
+// A file object without a name is dropped, as nothing can refer to it.
 func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error) {
 	err := r.s.array(func() error {
 		if r.s.peek() == '{' { // {"id": …, "sizeInBytes": …}, seen in the wild
@@ -269,6 +310,8 @@ func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error)
 }
 
 // specTask reads a task of workflow.specification.
+//
+// The place of a task is its opening brace. Members of an execution are skipped.
 func (r *wfReader) specTask() error {
 	r.s.peek()
 	pos := r.s.place()
@@ -283,6 +326,9 @@ func (r *wfReader) specTask() error {
 
 // flatTask reads a task of workflow.tasks or workflow.jobs, which holds
 // everything.
+//
+// runMember is asked first, and reads the value if it knows the member; taskMember reads or skips
+// any other.
 func (r *wfReader) flatTask() error {
 	r.s.peek()
 	pos := r.s.place()
@@ -302,6 +348,8 @@ func (r *wfReader) flatTask() error {
 
 // taskMember reads a member that says what a task is. A type other than compute
 // is a task that the workflow system added.
+//
+// Lists that are given twice add up. Of other members the last counts.
 func (r *wfReader) taskMember(key []byte, t *workflow.Task, n *taskNames) (err error) {
 	switch string(key) {
 	case "name":
@@ -350,6 +398,9 @@ func (r *wfReader) interned() (string, error) {
 }
 
 // linkedFile reads {"link": "input", "name": …, "sizeInBytes": …}.
+//
+// Every link that is not "input" is an output. A path is put in front of the name only if its
+// member comes first: the name is looked up at once, as the bytes of it are not kept.
 func (r *wfReader) linkedFile(n *taskNames) error {
 	f, size, path, input := workflow.FileRef(-1), math.NaN(), "", false
 	err := r.s.object(func(key []byte) error {
@@ -389,6 +440,10 @@ func (r *wfReader) linkedFile(n *taskNames) error {
 }
 
 // addTask adds a task that has been read, and what it names.
+//
+// The id is the name where there is no id. A name that differs from the id becomes an alias, which
+// counts in the older form only (see workflow). After an error some of the task may be in the
+// Builder.
 func (r *wfReader) addTask(t workflow.Task, n *taskNames, pos workflow.Pos) error {
 	id := n.id
 	if id < 0 {
@@ -427,6 +482,9 @@ func (r *wfReader) addTask(t workflow.Task, n *taskNames, pos workflow.Pos) erro
 
 // kind returns what a task is a run of: its category, its program, or what is
 // left of its name.
+//
+// The category is what a person said, the program is recorded, and the name is a guess. A program
+// can also come later, with the execution: see merge.
 func (r *wfReader) kind(n *taskNames, name string) string {
 	k := n.category
 	if k == "" {
@@ -440,6 +498,9 @@ func (r *wfReader) kind(n *taskNames, name string) string {
 
 // kindOfName takes a numbering off a task's name: "mProject_ID0000012" and
 // "align_3" become "mProject" and "align", "FASTQC (sample1)" becomes "FASTQC".
+//
+// Several numberings are all taken off: "map_1_2" becomes "map". A name is never taken off whole,
+// so that the result is "" for "" only, or for a name that begins with " (".
 func kindOfName(name string) string {
 	k, _, _ := strings.Cut(name, " (")
 	if i := strings.LastIndex(k, "_ID"); i > 0 && isDigits(k[i+3:]) {
@@ -455,6 +516,8 @@ func kindOfName(name string) string {
 }
 
 // isDigits reports whether s is digits only, and at least one.
+//
+// Digits of ASCII only: other digits number nothing in these formats.
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -465,6 +528,9 @@ func isDigits(s string) bool {
 }
 
 // check reports what can be seen at the end only.
+//
+// It reports a mix of forms before a wrong version, which a mix would explain. Tasks in early are
+// merged last, when all tasks are defined.
 func (r *wfReader) check() error {
 	if r.plain && (r.split || r.flat) {
 		return r.b.Errorf(lineCol(1, 1), "both tasks and a workflow: is this WfFormat or a plain table?")
@@ -477,6 +543,7 @@ func (r *wfReader) check() error {
 			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
 	}
 	told := r.version != "unknown" // where it is not, the form of the workflow tells
+	// Versions are compared as text, which is right for 0.1 to 1.9.
 	newer := r.version >= "1.5" && len(r.version) >= 3
 	if told && (r.split && !newer || r.flat && newer) {
 		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,

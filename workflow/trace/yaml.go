@@ -10,6 +10,9 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
+// This file reads the YAML form of the plain table without a YAML library. The part of YAML that it
+// takes fits one pass over the lines; every value has a line to report.
+
 // yamlTasks is the line above the list of tasks.
 var yamlTasks = regexp.MustCompile(`(?m)^tasks:\s*(#.*)?$`)
 
@@ -27,7 +30,10 @@ func isYAML(head []byte) bool {
 // line, never read wrongly in silence.
 func (m *merger) readYAML(name string, r *bufio.Reader) error {
 	m.b.Format = "yaml"
+	// The task being read, nil outside of one. It is added when the next item, a member of the
+	// workflow or the end of the input shows that it is complete.
 	var e *tableEntry
+	// indent is the column at which the members of e begin: where the first stands behind its dash.
 	inTasks, indent := false, 0
 	flush := func() error {
 		if e == nil {
@@ -44,6 +50,7 @@ func (m *merger) readYAML(name string, r *bufio.Reader) error {
 		}
 		depth := len(line) - len(strings.TrimLeft(line, " "))
 		pos := lineCol(n, int32(depth+1))
+		// The dash may stand at any depth, 0 included: both are common.
 		if item, ok := strings.CutPrefix(text, "- "); ok && inTasks {
 			if err := flush(); err != nil {
 				return err
@@ -84,6 +91,8 @@ type yamlQuote byte
 
 // holds reports whether c, the next character, belongs to a quoted text, its quotes
 // included.
+//
+// It must be called for every character in order. The closing quote belongs to the text too.
 func (q *yamlQuote) holds(c byte) bool {
 	switch {
 	case *q != 0:
@@ -99,6 +108,10 @@ func (q *yamlQuote) holds(c byte) bool {
 }
 
 // yamlText returns a line without comment and surrounding space.
+//
+// A # begins a comment only at the start or behind a space (YAML 1.2, §6.6), so that "a#b" is a
+// value. YAML does not allow tabs in indentation (§6.1), and neither does this, since depth is
+// counted in spaces.
 func (m *merger) yamlText(line string, n int32) (string, error) {
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.TrimSpace(line[:i]) == "" {
 		return "", m.b.Errorf(lineCol(n, int32(i+1)), "a tab in the indentation")
@@ -118,6 +131,9 @@ func (m *merger) yamlText(line string, n int32) (string, error) {
 }
 
 // yamlPair splits "key: value" and takes quotes off the value.
+//
+// A colon that no space follows is part of a plain scalar in YAML; a line with such a colon first
+// is no pair.
 func yamlPair(s string) (key, value string, ok bool) {
 	key, value, ok = strings.Cut(s, ":")
 	if !ok || value != "" && value[0] != ' ' {
@@ -128,6 +144,8 @@ func yamlPair(s string) (key, value string, ok bool) {
 
 // yamlScalar returns a scalar without its quotes. Escapes in quotes are not
 // understood: names and numbers need none.
+//
+// A quote on one side only is kept as a part of the text.
 func yamlScalar(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
@@ -137,6 +155,9 @@ func yamlScalar(s string) string {
 }
 
 // yamlItem reads what stands behind a dash: a first member, or all in braces.
+//
+// n is the line of the dash. Members in braces have the place of the item, since all are on its
+// line.
 func (m *merger) yamlItem(e *tableEntry, s string, n int32) error {
 	inner, ok := strings.CutPrefix(s, "{")
 	if !ok {
@@ -161,6 +182,7 @@ func (m *merger) yamlMember(e *tableEntry, s string, pos workflow.Pos) error {
 	if !ok {
 		return m.b.Errorf(pos, "%q is not a name, a colon and a value", s)
 	}
+	// The first characters of what is no plain scalar: collections, anchors, aliases, tags, blocks.
 	if key != "parents" {
 		if value != "" && strings.ContainsRune("[{&*!|>", rune(value[0])) {
 			return m.b.Errorf(pos, "%s: %q is no plain value", key, value)
@@ -179,6 +201,9 @@ func (m *merger) yamlMember(e *tableEntry, s string, pos workflow.Pos) error {
 }
 
 // yamlSplit splits at commas outside of brackets and quotes.
+//
+// The parts have no space around them. Empty parts between commas are kept, but a comma at the end
+// adds none, as in YAML.
 func yamlSplit(s string) []string {
 	var out []string
 	var quote yamlQuote
