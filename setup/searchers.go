@@ -167,34 +167,23 @@ func (f *fields) rankOrdering() *search.SimplexOptions {
 	return o
 }
 
-// The options are copied for each searcher that is made, here and below: a group has a seed of
-// its own.
-func declarePRO(f *fields) newSearcher {
-	o := f.rankOrdering()
-	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
-		o := *o
-		o.Seed = seed
-		return search.NewPRO(s, o)
-	})
-}
+func declarePRO(f *fields) newSearcher { return direct(f, f.rankOrdering(), search.NewPRO) }
 
 // declareSRO has the options of pro.
-func declareSRO(f *fields) newSearcher {
-	o := f.rankOrdering()
-	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
-		o := *o
-		o.Seed = seed
-		return search.NewSRO(s, o)
-	})
-}
+func declareSRO(f *fields) newSearcher { return direct(f, f.rankOrdering(), search.NewSRO) }
 
 // declareNelderMead has those of pro but grow.
-func declareNelderMead(f *fields) newSearcher {
-	o := f.simplex()
+func declareNelderMead(f *fields) newSearcher { return direct(f, f.simplex(), search.NewNelderMead) }
+
+// direct declares a direct search. The options are copied for each searcher that is made: a
+// group of parameters has a seed of its own.
+func direct[S assay.Searcher](
+	f *fields, o *search.SimplexOptions, build func(*assay.Space, search.SimplexOptions) S,
+) newSearcher {
 	return f.grouped(func(s *assay.Space, seed uint64) assay.Searcher {
 		o := *o
 		o.Seed = seed
-		return search.NewNelderMead(s, o)
+		return build(s, o)
 	})
 }
 
