@@ -76,19 +76,23 @@ func TestFailedHookIsAFailedRun(t *testing.T) {
 		stderr string
 	}{
 		{
-			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"after"}}, []string{"bad", "after"},
+			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"after"}},
+			[]string{"bad", "after"},
 			"prepare", "prepare exited with code 3: no space", "first\nno space\n",
 		},
 		{
-			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"bad"}}, []string{"bad", "bad"},
+			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"bad"}},
+			[]string{"bad", "bad"},
 			"prepare", "prepare exited with code 3: no space", "first\nno space\n",
 		},
 		{
-			assay.Job{Cleanup: []string{"bad"}}, []string{"job", "bad"},
+			assay.Job{Cleanup: []string{"bad"}},
+			[]string{"job", "bad"},
 			"cleanup", "cleanup exited with code 3: no space", "of the job",
 		},
 		{
-			assay.Job{Prepare: []string{"missing"}, Warmup: 1}, []string{"missing"},
+			assay.Job{Prepare: []string{"missing"}, Warmup: 1},
+			[]string{"missing"},
 			"prepare", `prepare: program "missing" is not there: file does not exist`, "",
 		},
 	} {
