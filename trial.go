@@ -21,10 +21,31 @@ type Measurement struct {
 	// Missing says why a metric that the run should have reported was not
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
+	// Failure says what failed of a run, or around it; nil if nothing did but, it may be,
+	// the program, whose ExitCode tells.
+	Failure *Failure `json:"failure,omitempty"`
 	// Stdout and Stderr are what was kept of the output; see the runner for
 	// its cap and the mark of a cut. They are not part of the record, nor of the
 	// JSON: whoever sends a measurement sends what is wanted of them beside it.
 	Stdout, Stderr []byte `json:"-"`
+}
+
+// A Failure says at which step a run failed, and the last that was heard of it. It is for
+// people: what a program prints is data, and never read back.
+type Failure struct {
+	Step   string   `json:"step"`             // "prepare", "run", "cleanup", ...: see run.WithHooks
+	Reason string   `json:"reason"`           // in one line
+	Output []string `json:"output,omitempty"` // the last lines that it printed; see [LastLines]
+}
+
+// maxOutput is how many lines of each stream a [Failure] has.
+const maxOutput = 8
+
+// NewFailure returns a Failure with the last lines of what was printed: those of the output,
+// then those of the error output, which most often say what is wrong.
+func NewFailure(step, reason string, stdout, stderr []byte) *Failure {
+	lines := append(LastLines(stdout, maxOutput), LastLines(stderr, maxOutput)...)
+	return &Failure{Step: step, Reason: reason, Output: lines}
 }
 
 // Metric returns the metric of that name and whether it was measured.

@@ -269,9 +269,6 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
-		if hooks := p.Definition; hooks.Prepare.Shell || hooks.Cleanup.Shell {
-			j.Env = slices.Concat(p.Program.ParamEnv(c), j.Env) // which those of the study override
-		}
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)

@@ -105,7 +105,8 @@ func (e *stopError) Is(target error) bool { return target == ErrStopped }
 //
 // The order of the cases matters. A stop is looked for first, since it cancels the
 // context: it would pass for an interruption. A limit comes before the exit code,
-// which is that of the signal which ended the run.
+// which is that of the signal which ended the run. A failure beside the program comes
+// before what the program did: that says nothing then.
 func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
 	m := t.Measurement
 	value, verr := l.Goal.Value(m)
@@ -116,6 +117,10 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 			return outcome{trial: failed(t, verr.Error())}
 		}
 		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
+	case errors.Is(err, assay.ErrLimit) && m.Failure != nil && cut:
+		return outcome{trial: t, lost: true}
+	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)):
+		t = failed(t, m.Failure.Reason)
 	case errors.Is(err, assay.ErrLimit):
 		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
 		if cut {
@@ -152,8 +157,12 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	return outcome{trial: t}
 }
 
-// failed returns t as a failed trial. Its measurement stays, for people to read.
+// failed returns t as a failed trial. Its measurement stays, for people to read, with the
+// last lines of the output.
 func failed(t assay.Trial, reason string) assay.Trial {
 	t.State, t.Value, t.Reason = assay.Failed, math.Inf(1), reason
+	if m := &t.Measurement; m.Failure == nil {
+		m.Failure = assay.NewFailure("run", reason, m.Stdout, m.Stderr)
+	}
 	return t
 }

@@ -65,7 +65,7 @@ func TestCheckWithoutFile(t *testing.T) {
 		},
 		{
 			"shell and list",
-			Study{Command: []string{"zstd", "x"}, Shell: true, Params: []Param{level}},
+			Study{Command: []string{"zstd $LEVEL", "x"}, Shell: true, Params: []Param{level}},
 			"command: with a shell the command is one text",
 		},
 		{

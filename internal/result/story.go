@@ -58,7 +58,8 @@ func (o *Story) Write(w io.Writer) error {
 // endings say for people what ended a study.
 var endings = map[string]string{
 	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
-	"search": "the search, which has nothing more to try", "interrupt": "an interrupt", "error": "an error",
+	"search": "the search, which has nothing more to try", "failures": "the first trials, which all failed for the same reason",
+	"interrupt": "an interrupt", "error": "an error",
 }
 
 // worse reports whether the runs at the end show that the best was lucky: the first
@@ -91,9 +92,15 @@ func (o *Story) gainLine(l *report.Lines) {
 	}
 }
 
-// WriteFailures says why no trial ended well: the first reasons, each once.
+// WriteFailures says why no trial ended well: the first reasons, each once, with the last that
+// was printed, and the command that shows all of it.
 func (o *Story) WriteFailures(w io.Writer) {
-	fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	if o.EndedBy == "failures" {
+		fmt.Fprintf(w, "assay: the first trials all failed for the same reason, so that no further one was run. "+
+			"The same command tries again. The reason:\n")
+	} else {
+		fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	}
 	var seen []string
 	for _, t := range o.Result.Trials {
 		if t.Reason == "" || slices.Contains(seen, t.Reason) || len(seen) == 3 {
@@ -101,5 +108,16 @@ func (o *Story) WriteFailures(w io.Writer) {
 		}
 		seen = append(seen, t.Reason)
 		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.Space.Text(t.Config), t.Reason)
+		if f := t.Measurement.Failure; f != nil && len(f.Output) > 0 {
+			fmt.Fprintln(w, "    it printed last:")
+			for _, line := range f.Output {
+				fmt.Fprintf(w, "    | %s\n", line)
+			}
+			fmt.Fprintf(w, "    all of it: assay study output %s %d, and with --stderr\n",
+				report.ShellQuote([]string{o.Study}), t.ID)
+		}
+		if o.EndedBy == "failures" {
+			return
+		}
 	}
 }
