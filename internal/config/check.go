@@ -158,7 +158,7 @@ func (c *checker) templates(warnings *[]string) {
 	used := make([]bool, len(names))
 	vars := false
 	check := func(path, where, text string) {
-		t, err := ParseTemplate(text, names)
+		t, err := parseTemplate(text, names, s.own())
 		if e, ok := errors.AsType[*TemplateError](err); ok {
 			c.add(path, text, where, e.Column, "%s", e.Message)
 			return
@@ -178,6 +178,7 @@ func (c *checker) templates(warnings *[]string) {
 			}
 		}
 	}
+	c.checkSetup(names, used)
 	hook("prepare", s.Prepare)
 	hook("cleanup", s.Cleanup)
 	if s.Shell {
