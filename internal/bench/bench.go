@@ -239,7 +239,7 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		if t.State == assay.Done || t.State == assay.Infeasible {
 			o.completed++
 		}
-		if t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1) {
+		if t.Stopped() && t.Value < best && !math.IsInf(best, 1) {
 			o.early++
 			if v, ok := p.True(t.Config); ok && v < found {
 				o.wrong++
