@@ -50,7 +50,9 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	for {
 		t.Attempts++
 		job.ID.Attempt = t.Attempts
-		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
+		var audit *assay.Decision
+		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel, &audit))
+		t.Decision = audit
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break
 		}
@@ -80,8 +82,11 @@ func hopeless(err error) bool {
 // metric may fall again, so that the value so far says nothing about the final one.
 //
 // The Runner calls it, from one goroutine at a time. The first decision to stop is
-// the one that counts. A measurement without the metric is passed over.
-func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
+// the one that counts, and the first one of an audit goes to audit. A measurement
+// without the metric is passed over.
+func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
+	audit **assay.Decision,
+) func(assay.Measurement) {
 	if stopper == nil || !l.Goal.Grows {
 		return nil
 	}
@@ -93,10 +98,14 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		if d := stopper.Decide(l.past(), now); d.Stop {
+		switch d := stopper.Decide(l.past(), now); {
+		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed
 			cancel(&stopError{d})
+		case d.Audited && *audit == nil:
+			d.At = m.Elapsed
+			*audit = &d
 		}
 	}
 }
@@ -160,6 +169,8 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 			t = failed(t, err.Error())
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+		} else if t.Decision != nil {
+			t.Reason = t.Decision.Reason
 		}
 	}
 	return outcome{trial: t}

@@ -52,6 +52,9 @@ var beside = map[string][]string{
 	"/internal/term":    {},
 	"/internal/explain": {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
+	"/internal/lab/cello": {
+		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",
+	},
 	"/internal/lab/jobpruner": {
 		"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report",
 	},

@@ -50,9 +50,25 @@ func (o *Story) Write(w io.Writer) error {
 	if o.Saved > 0 {
 		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
 	}
+	if a := o.Audit; a != nil {
+		l.Add("audit", "%s", a.Text())
+	}
 	l.Add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
 	l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
 	return l.Write(w)
+}
+
+// Text says for people what an audit found.
+func (a *Audit) Text() string {
+	text := fmt.Sprintf("%d of %d audited runs would have been stopped wrongly: %.1f %% of stops (95 %%: %.1f to %.1f)",
+		a.Wrong, a.Audited, 100*a.Share, 100*a.CI95[0], 100*a.CI95[1])
+	if a.Saved > 0 {
+		text += fmt.Sprintf("; %d stopped runs would have gone on for about %s", a.Stopped, report.Seconds(a.Saved))
+	}
+	if a.Least > 0 {
+		text += fmt.Sprintf(", at least %s (95 %%)", report.Seconds(a.Least))
+	}
+	return text
 }
 
 // endings say for people what ended a study.
