@@ -193,6 +193,7 @@ func finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, file strin
 	}
 	o.Model = file
 	o.SetModel(m)
+	o.Verified, o.Off = l.Levels().Verified, l.Levels().Off
 	if asJSON {
 		return writeJSON(s.out, o)
 	}
