@@ -30,7 +30,7 @@ type Sites struct {
 	// command runs; "" is none.
 	Profiles []string
 
-	profileAt []place
+	profileAt      []place
 	siteAt, linkAt []place // of each site and link
 	data           place
 }
