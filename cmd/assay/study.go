@@ -217,7 +217,7 @@ func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []str
 		if err := h.Remove(ctx, name); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "removed %s\n", name); err != nil {
+		if _, err := fmt.Fprintf(w, "removed %s\n", report.Visible(name)); err != nil {
 			return err
 		}
 	}
