@@ -34,14 +34,15 @@ func describe(w io.Writer, p *setup.Problem) error {
 		return err
 	}
 	for i, c := range first {
-		label, text := "", p.Space.Text(c)
+		label := ""
 		if i == 0 {
 			label = "first runs"
 		}
 		if p.Program != nil {
-			text = shellLine(p, c)
+			l.AddCommand(label, shellLine(p, c))
+		} else {
+			l.Add(label, "%s", p.Space.Text(c))
 		}
-		l.Add(label, "%s", text)
 	}
 	return l.Write(w)
 }

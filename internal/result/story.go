@@ -39,7 +39,7 @@ func (o *Story) Write(w io.Writer) error {
 			if o.worse() {
 				label, config = "keep", o.Result.First.Config
 			}
-			l.Add(label, "%s", o.Command(config))
+			l.AddCommand(label, o.Command(config))
 		}
 	}
 	l.Add("trials", "%s", o.Trials.Text())
@@ -123,11 +123,12 @@ func (o *Story) WriteFailures(w io.Writer) {
 			continue
 		}
 		seen = append(seen, t.Reason)
-		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.Space.Text(t.Config), t.Reason)
+		text := fmt.Sprintf("trial %d (%s): %s", t.ID, o.Space.Text(t.Config), t.Reason)
+		fmt.Fprintf(w, "  %s\n", report.Visible(text))
 		if f := t.Measurement.Failure; f != nil && len(f.Output) > 0 {
 			fmt.Fprintln(w, "    it printed last:")
 			for _, line := range f.Output {
-				fmt.Fprintf(w, "    | %s\n", line)
+				fmt.Fprintf(w, "    | %s\n", report.Visible(line))
 			}
 			fmt.Fprintf(w, "    all of it: assay study output %s %d, and with --stderr\n",
 				report.ShellQuote([]string{o.Study}), t.ID)
