@@ -65,10 +65,11 @@ func Tail(output []byte) string {
 		if len(output) == 0 {
 			break
 		}
-		if line := LastLine(output); line != "" {
+		last := bytes.LastIndexByte(output, '\n') + 1
+		if line := LastLine(output[last:]); line != "" {
 			lines = append(lines, line)
 		}
-		output = output[:bytes.LastIndexByte(output, '\n')+1]
+		output = output[:last]
 	}
 	slices.Reverse(lines)
 	return strings.Join(lines, " | ")
