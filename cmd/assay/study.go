@@ -79,7 +79,7 @@ func studyCommand(s streams) *cobra.Command {
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
-	cmd.AddCommand(fsckCommand(s, f))
+	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
 	return cmd
 }
 
@@ -231,7 +231,7 @@ func removeStudies(ctx context.Context, s streams, h *setup.Store, names []strin
 		if err := h.Remove(ctx, name); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(s.out, "removed %s\n", name); err != nil {
+		if _, err := fmt.Fprintf(s.out, "removed %s\n", report.Visible(name)); err != nil {
 			return err
 		}
 	}
