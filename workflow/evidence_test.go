@@ -191,8 +191,8 @@ func TestAppsAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if two.Configs != 8 || two.Sigma < 1 || two.CVError < 0.5 {
-		t.Errorf("%d configurations, sigma %v, error %v; the applications differ by a factor of three and more", two.Configs, two.Sigma,
-			two.CVError)
+		t.Errorf("%d configurations, sigma %v, error %v; the applications differ by a factor of three and more",
+			two.Configs, two.Sigma, two.CVError)
 	}
 	one, err := Calibrate([]Execution{runs[0], runs[2], runs[4], runs[6]})
 	if err != nil || one.Sigma > 0.3 {

@@ -304,7 +304,9 @@ func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 // logarithms are averaged.
 //
 // Every model must be among computeModels, and use must be true for one at least.
-func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) (mean Seconds, variance float64) {
+func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) (mean Seconds,
+	variance float64,
+) {
 	compute := computeModels()
 	sum, squares, total := 0.0, 0.0, 0.0
 	for i := range models {
