@@ -32,6 +32,11 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 		return outcome{trial: t, err: err}
 	}
 	job.ID = id
+	if job.Setup != nil && left > 0 {
+		within := *job.Setup
+		within.Left = left
+		job.Setup = &within
+	}
 	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
 	if cut {
 		job.Limit = left
@@ -62,9 +67,12 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, or what a run needs cannot be set up.
+// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
+// there was no time for it.
 func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup)
+	_, step := errors.AsType[*assay.StepError](err)
+	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -134,11 +142,14 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 		default:
 			t = failed(t, t.Reason)
 		}
-	case err != nil && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil, errors.Is(err, assay.ErrUnbegun):
 		return outcome{trial: t, lost: true}
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
+		if step, ok := errors.AsType[*assay.StepError](err); ok {
+			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
+		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))

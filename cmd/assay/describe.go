@@ -49,7 +49,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 // shellLine returns the command of a problem for a configuration as a line for a shell in this
 // process's directory.
 func shellLine(p *setup.Problem, c assay.Config) string {
-	argv := p.Program.Argv(c)
+	argv := p.Argv(c)
 	if env := p.Environment(c); len(env) > 0 {
 		argv = slices.Concat([]string{"env"}, env, argv)
 	}

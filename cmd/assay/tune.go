@@ -41,6 +41,7 @@ type tuneFlags struct {
 	timeout   string
 	parallel  int
 	on        string
+	setup     string
 	prepare   string
 	warmup    int
 	cleanup   string
@@ -97,6 +98,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
+	fl.StringVar(&f.setup, "setup", "",
+		"shell command once for each combination of the parameters it names, not measured; $SETUP is its folder, {setup} elsewhere")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
@@ -165,7 +168,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 	o.Command = func(c assay.Config) string { return shellLine(p, c) }
 	if o.Best != nil {
 		c := r.Best.Config
-		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(c), p.Definition.Dir, p.Environment(c)
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.Argv(c), p.Definition.Dir, p.Environment(c)
 	}
 	return o
 }
@@ -301,6 +304,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("stop") {
 		st.Stop.Rule = f.stop
+	}
+	if given("setup") {
+		st.Setup.Hook = config.Hook{Argv: []string{f.setup}, Shell: true}
 	}
 	if given("prepare") {
 		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}

@@ -43,6 +43,7 @@ var beside = map[string][]string{
 	"/bench/gate":       {}, // tables of our own, and what auto comes to on them
 	"/bench/studies":    {}, // data, and tests of it
 	"/internal/arch":    {},
+	"/internal/builds":  {""}, // what setups have made, on disk
 	"/internal/cgroup":  {"/internal/mountinfo"},
 	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/duel":    {"", "/stats", "/internal/report"}, // two commands in turn

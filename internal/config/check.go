@@ -159,7 +159,7 @@ func (c *checker) templates(warnings *[]string) {
 	r := &reach{used: make([]bool, len(names))}
 	vars := variables(s.params())
 	check := func(path, where, text string) {
-		t, err := ParseTemplate(text, names)
+		t, err := parseTemplate(text, names, s.own())
 		if e, ok := errors.AsType[*TemplateError](err); ok {
 			c.add(path, text, where, e.Column, "%s", e.Message)
 			return
@@ -184,6 +184,7 @@ func (c *checker) templates(warnings *[]string) {
 			}
 		}
 	}
+	c.checkSetup(names, r.used)
 	hook("prepare", "prepare argument", s.Prepare)
 	hook("cleanup", "cleanup argument", s.Cleanup)
 	if len(s.Command) == 1 || !s.Shell { // else see check

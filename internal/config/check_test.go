@@ -73,6 +73,14 @@ func TestCheckWithoutFile(t *testing.T) {
 			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Prepare: Hook{Shell: true}},
 			"prepare: a shell line is one text",
 		},
+		{
+			"setup",
+			Study{
+				Command: []string{"zstd", "{level}"}, Params: []Param{level},
+				Setup: Setup{Hook: Hook{Argv: []string{"a", "b"}, Shell: true}},
+			},
+			"setup: a shell line is one text",
+		},
 	}
 	for _, tt := range tests {
 		_, err := tt.study.Check()

@@ -17,6 +17,7 @@ type Program struct {
 	argv    []Template // of the command, without placeholders if shell
 	script  string
 	env     []envTemplate
+	setup   setupTemplate
 	prepare hookTemplate
 	cleanup hookTemplate
 	metrics []metricTemplate
@@ -61,7 +62,7 @@ func (s *Study) Program() (*Program, error) {
 	parse := func(texts ...string) []Template {
 		var out []Template
 		for _, t := range texts {
-			tmpl, err := ParseTemplate(t, names)
+			tmpl, err := parseTemplate(t, names, s.own())
 			failed = cmp.Or(failed, err)
 			out = append(out, tmpl)
 		}
@@ -93,6 +94,7 @@ func (s *Study) Program() (*Program, error) {
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
+	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
 	if failed != nil {
 		return nil, failed
 	}
@@ -136,8 +138,11 @@ func (p *Program) expand(templates []Template, c assay.Config) []string {
 // metric that is a command.
 func (p *Program) Env(c assay.Config) []string {
 	var out []string
+	if p.setup.argv != nil || p.setup.script != "" {
+		out = append(out, "SETUP="+assay.SetupDir)
+	}
 	if p.anyVars {
-		out = p.ParamEnv(c)
+		out = append(out, p.ParamEnv(c)...)
 	}
 	for _, e := range p.env {
 		if text, ok := e.value.Expand(p.params, c); ok {

@@ -16,6 +16,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
 		{"env", func(n *yaml.Node) { s.Env = d.env(n) }},
 		{"dir", func(n *yaml.Node) { s.Dir = d.directory("dir", n) }},
+		{"setup", func(n *yaml.Node) { s.Setup = d.setup(n) }},
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
