@@ -304,9 +304,16 @@ func (d *decoder) budget(n *yaml.Node) (b Budget) {
 		{"time", span},
 		{"trials", func(n *yaml.Node) { b.Trials, _ = d.integer(n, "budget.trials", 1) }},
 		{"target", func(n *yaml.Node) {
-			if x, ok := d.number(n, "budget.target"); ok {
-				b.Target = &x
+			text, ok := d.text(n, "budget.target")
+			if !ok {
+				return
 			}
+			x, err := ParseTarget(text)
+			if err != nil {
+				d.fail(n, "budget.target: %v", err)
+				return
+			}
+			b.Target = &x
 		}},
 	}, nil)
 	return b
