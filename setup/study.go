@@ -102,7 +102,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if p.Table != nil {
 		return nil
 	}
-	s.Check = p.opts.Check
+	s.Check, s.Race = p.opts.Check, true
 	if s.store.Path != "" {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
 	}

@@ -85,7 +85,11 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		if d := stopper.Decide(l.past(), now); d.Stop {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		if d := stopper.Decide(past, now); d.Stop {
 			stopped = true
 			d.At = m.Elapsed
 			cancel(&stopError{d})
