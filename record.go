@@ -58,7 +58,7 @@ type Withdrawal struct {
 
 // An End is why a session of a study ended; a later session may go on.
 type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
+	By string `json:"by"` // "budget", "trials", "target", "search", "failures", "interrupt" or "error"
 	// Short says why fewer runs than were wanted compare the best with the first
 	// configuration; "" if none lacks.
 	Short string `json:"short,omitempty"`

@@ -84,7 +84,12 @@ func (m *Model) over(params []assay.Param) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newModel(space, m.runs, m.failed, m.forms)
+	wide, err := newModel(space, m.runs, m.failed, m.forms)
+	if err != nil {
+		return nil, err
+	}
+	wide.machine = m.machine
+	return wide, nil
 }
 
 // A Beyond is an attribute of an assignment whose number lies beyond those of all runs.

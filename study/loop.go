@@ -402,6 +402,9 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
 	l.choose()
+	if l.endedBy == "" && l.hopeless() {
+		l.endedBy = "failures"
+	}
 	l.notify(false)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 type script struct {
 	fake
 	takes func(x float64, n int) (seconds float64, code int) // n counts from 0
-	order []float64 // the configurations, in the order of their runs
+	order []float64                                          // the configurations, in the order of their runs
 	n     map[float64]int
 }
 

@@ -32,17 +32,13 @@ func (p Predicted) high() string {
 }
 
 // Predict predicts at an assignment, the values of the model's attributes by their names.
+// On another machine, which is not nil, what at leaves out is that machine's, and is added to at.
 // The error is that of [costmodel.Model.PredictAt].
-func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) { return PredictOn(m, at, 1) }
-
-// PredictOn is [Predict] on a machine where what waits for no data takes factor times as long.
-func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predicted, error) {
-	p, err := m.PredictAt(at)
+func Predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (Predicted, error) {
+	on.Fill(m, at)
+	p, err := predict(m, at, on)
 	if err != nil {
 		return Predicted{}, err
-	}
-	if factor != 1 {
-		p = scaled(p, factor)
 	}
 	out := Predicted{
 		At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
@@ -65,14 +61,12 @@ func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predic
 	return out, nil
 }
 
-// scaled returns the prediction where what waits for no data takes factor times as long.
-func scaled(p costmodel.Prediction, factor float64) costmodel.Prediction {
-	before := p.Seconds
-	p.Compute, p.Other = p.Compute*factor, p.Other*factor
-	p.Seconds = p.Compute + p.Network + p.Disk + p.Other
-	ratio := p.Seconds / before
-	p.Low, p.High = p.Low*ratio, min(p.High*ratio, math.MaxFloat64)
-	return p
+// predict predicts on a machine, or where the runs were if on is nil.
+func predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (costmodel.Prediction, error) {
+	if on == nil {
+		return m.PredictAt(at)
+	}
+	return m.PredictOn(at, on)
 }
 
 // beyondText says where an extrapolation goes, and how far.
