@@ -96,7 +96,11 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		switch d := stopper.Decide(l.past(), now); {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		switch d := stopper.Decide(past, now); {
 		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed
