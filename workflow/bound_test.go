@@ -50,7 +50,9 @@ func TestSlackStartsFromTheBetter(t *testing.T) {
 		w := tasks(t, words)
 		return Overhead{}.Makespan(Profile(w, nil, l.Level(w.Graph, w.Runs(), slots)), slots)
 	}
-	for _, words := range []string{ladder, barrier, "a:10 b:20<a c:30<a d:40<b e:35 f:36", "a:5 b:40<a c:40 d:5<c e:1<b,d"} {
+	for _, words := range []string{
+		ladder, barrier, "a:10 b:20<a c:30<a d:40<b e:35 f:36", "a:5 b:40<a c:40 d:5<c e:1<b,d",
+	} {
 		for _, slots := range []int{0, 1, 2, 3} {
 			n := max(slots, 1)
 			s, a, b := cost(words, Slack{}, n), cost(words, TopDown{}, n), cost(words, BottomUp{}, n)
