@@ -98,7 +98,11 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		switch d := stopper.Decide(l.past(), now); {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		switch d := stopper.Decide(past, now); {
 		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed
@@ -156,6 +160,9 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
+		if step, ok := errors.AsType[*assay.StepError](err); ok {
+			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
+		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
