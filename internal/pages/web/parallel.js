@@ -59,7 +59,7 @@ export function parallel(place, study, selection) {
   }
 
   function draw(ctx, width, height) {
-    const left = 46, right = width - 62, bottom = height - base;
+    const left = 46, right = width - 82, bottom = height - base;
     xs = dims.map((_, i) => (dims.length > 1 ? left + (i * (right - left)) / (dims.length - 1) : width / 2));
     scales = dims.map((d) => (d.levels ? linear(-0.5, d.levels.length - 0.5, bottom, top)
       : d.log ? log(d.lo, d.hi, bottom, top) : linear(d.lo, d.hi, bottom, top)));
@@ -130,7 +130,7 @@ export function parallel(place, study, selection) {
     ctx.textAlign = "left";
     for (const [k, v] of ticks.entries()) {
       if (k % every) continue;
-      const y = scales[i](v), text = clip(ctx, d.say(v), Math.min(room - 4, d.goal ? 56 : 72)), w = ctx.measureText(text).width;
+      const y = scales[i](v), text = clip(ctx, d.say(v), Math.min(room - 4, d.goal ? 76 : 72)), w = ctx.measureText(text).width;
       ctx.globalAlpha = 0.75;
       ctx.fillStyle = color("card");
       ctx.fillRect(x + 3, y - 7, w + 4, 14);
