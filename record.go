@@ -55,7 +55,7 @@ type Withdrawal struct {
 
 // An End is why a session of a study ended; a later session may go on.
 type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "interrupt" or "error"
+	By string `json:"by"` // "budget", "trials", "target", "search", "failures", "interrupt" or "error"
 }
 
 // A Position is a place in the record of a study: the number of the event

@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
@@ -25,7 +26,7 @@ func (c *Comparison) Close() error { return c.close() }
 // program is missing.
 func Compare(ctx context.Context, def *config.Comparison) (*Comparison, error) {
 	c := &Comparison{}
-	var first *Problem
+	var most *Problem // what needs most of the runner
 	for _, b := range def.Benchmarks {
 		var jobs []assay.Job
 		for _, v := range b.Commands {
@@ -39,17 +40,19 @@ func Compare(ctx context.Context, def *config.Comparison) (*Comparison, error) {
 				return nil, err
 			}
 			j.Interval = 0 // nobody observes
-			if _, err := run.LookPath(j.Argv[0], j.Dir); err != nil {
-				return nil, usageError(fmt.Errorf("%s%w", v.Study.At("command"), err))
+			if !strings.Contains(j.Argv[0], assay.SetupDir) {
+				if _, err := run.LookPath(j.Argv[0], j.Dir); err != nil {
+					return nil, usageError(fmt.Errorf("%s%w", v.Study.At("command"), err))
+				}
 			}
-			if first == nil {
-				first = p
+			if most == nil || j.Setup != nil {
+				most = p
 			}
 			jobs = append(jobs, j)
 		}
 		c.Jobs = append(c.Jobs, jobs)
 	}
-	o, err := openLocal(ctx, first, "compare")
+	o, err := openLocal(ctx, most, "compare")
 	if err != nil {
 		return nil, err
 	}

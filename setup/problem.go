@@ -94,7 +94,10 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if row, _ := runnerOf(def); !row.here || o.Runner != nil {
 		return p, nil
 	}
-	return p, p.checkProgram()
+	if err := p.checkProgram(); err != nil {
+		return p, err
+	}
+	return p, p.checkSetup()
 }
 
 // readSpace reads the table, if there is one, and makes the space, the goal and what
@@ -234,7 +237,7 @@ func (p *Problem) checkProgram() error {
 		if len(argv) == 0 {
 			return usagef("the command is empty for %s", p.Space.Text(c))
 		}
-		if seen[argv[0]] {
+		if seen[argv[0]] || strings.Contains(argv[0], assay.SetupDir) {
 			return nil
 		}
 		seen[argv[0]] = true
@@ -269,12 +272,10 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
-		if hooks := p.Definition; hooks.Prepare.Shell || hooks.Cleanup.Shell {
-			j.Env = slices.Concat(p.Program.ParamEnv(c), j.Env) // which those of the study override
-		}
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
+		j.Setup = p.Program.Setup(c)
 	}
 	return j, nil
 }
@@ -289,8 +290,11 @@ func (p *Problem) Environment(c assay.Config) []string {
 		line := p.Definition.Command[0]
 		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name)
 	}
-	return slices.DeleteFunc(p.Program.Env(c), func(e string) bool {
+	env := p.withFolder(c, p.Program.Env(c))
+	return slices.DeleteFunc(env, func(e string) bool {
 		switch {
+		case strings.HasPrefix(e, "SETUP=") && p.Program.Setup(c) != nil:
+			return !p.Definition.Shell || !spelt(e)
 		case !slices.Contains(params, e):
 			return false
 		case !p.Definition.Shell: // it is for the commands of metrics

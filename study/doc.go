@@ -67,6 +67,7 @@
 //	assay.ErrLimit of the job, any other metric     failed
 //	assay.ErrLimit of the time budget, likewise     still running: nothing was learned
 //	an error while ctx is done                      still running: the next session runs it
+//	Measurement.Failure: a hook that failed         failed
 //	an error that matches assay.ErrSetup            still running: Run ends with the error
 //	a program that does not exist or may not run    failed
 //	any other error, after Retries more attempts    failed

@@ -361,6 +361,9 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	l.keepOutput(&o.trial)
 	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
+	if l.endedBy == "" && l.hopeless() {
+		l.endedBy = "failures"
+	}
 	l.notify(false)
 	if err != nil {
 		return err

@@ -57,6 +57,7 @@ type Study struct {
 	Clock    assay.Clock        // optional; nil is the machine's
 	Parallel int                // trials in flight; 0 means 1
 	Retries  int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
+	Hopeless int                // the first trials of a session that may all fail for one reason; 0 means all
 	Check    int                // pairs of repeated runs at the end; 0 means none
 	Drain    <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
 	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
@@ -117,8 +118,9 @@ type realClock struct{}
 func (realClock) Now() time.Time { return time.Now() }
 
 // Run resumes the study from its events, then runs trials until the budget is
-// spent, the target is met, the search is done, Drain is closed or ctx is done. A
-// Study value is run once: its searcher has been told what the record says.
+// spent, the target is met, the search is done, Drain is closed or ctx is done, or
+// until nothing is to be hoped for: see Hopeless. A Study value is run once: its
+// searcher has been told what the record says.
 //
 // A trial that fails is not an error. The errors are:
 //

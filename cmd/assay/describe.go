@@ -34,14 +34,15 @@ func describe(w io.Writer, p *setup.Problem) error {
 		return err
 	}
 	for i, c := range first {
-		label, text := "", p.Space.Text(c)
+		label := ""
 		if i == 0 {
 			label = "first runs"
 		}
 		if p.Program != nil {
-			text = shellLine(p, c)
+			l.AddCommand(label, shellLine(p, c))
+		} else {
+			l.Add(label, "%s", p.Space.Text(c))
 		}
-		l.Add(label, "%s", text)
 	}
 	return l.Write(w)
 }
@@ -49,7 +50,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 // shellLine returns the command of a problem for a configuration as a line for a shell in this
 // process's directory.
 func shellLine(p *setup.Problem, c assay.Config) string {
-	argv := p.Program.Argv(c)
+	argv := p.Argv(c)
 	if env := p.Environment(c); len(env) > 0 {
 		argv = slices.Concat([]string{"env"}, env, argv)
 	}

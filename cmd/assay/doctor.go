@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -16,17 +17,19 @@ func doctorCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			facts := append(run.Host(cmd.Context()), workbenchFacts()...)
+			facts = append(facts, setup.BuildsFact())
 			if asJSON {
 				return writeJSON(s.out, map[string]any{"version": version(), "facts": facts})
 			}
 			p := palette(s.out)
 			t := report.NewTable(p, "", "", "", "")
 			for _, f := range facts {
-				mark := p.Good("yes")
+				mark, paint := "yes", p.Good
 				if !f.Available {
-					mark = p.Note("no")
+					mark, paint = "no", p.Note
 				}
 				t.Add(f.Name, mark, f.Detail, f.Hint)
+				t.Paint(1, paint)
 			}
 			return t.Write(s.out)
 		},

@@ -43,6 +43,7 @@ var beside = map[string][]string{
 	"/bench/gate":        {}, // tables of our own, and what auto comes to on them
 	"/bench/studies":     {}, // data, and tests of it
 	"/internal/arch":     {},
+	"/internal/builds":   {""}, // what setups have made, on disk
 	"/internal/cgroup":   {"/internal/mountinfo"},
 	"/internal/checkout": {""}, // commits of a repository side by side
 	"/internal/config":   {"", "/internal/expr", "/workflow", "/workflow/site"},
@@ -52,6 +53,9 @@ var beside = map[string][]string{
 	"/internal/term":     {},
 	"/internal/explain":  {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
+	"/internal/lab/cello": {
+		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",
+	},
 	"/internal/lab/jobpruner": {
 		"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report",
 	},

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -194,6 +195,9 @@ func (d *Duel) once(ctx context.Context, k int) (value, cpu float64, err error) 
 	c := d.Commands[k]
 	m, err := d.Runner.Run(ctx, c.Job, nil)
 	switch {
+	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)): // of a hook or a setup
+		text := strings.Join(append([]string{"command " + c.Name + ": " + m.Failure.Reason}, m.Failure.Output...), "\n  ")
+		return 0, 0, errors.New(text)
 	case errors.Is(err, assay.ErrLimit):
 		return 0, 0, fmt.Errorf("command %s took more than %s", c.Name, report.Duration(c.Job.Limit))
 	case errors.Is(err, assay.ErrSetup):

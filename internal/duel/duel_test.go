@@ -19,6 +19,7 @@ type fake struct {
 	rng   *rand.Rand
 	ran   string // the names, in order
 	fail  string // the command that fails
+	hook  *assay.Failure
 	end   func() // called before each run
 	cpu   func(*rand.Rand) float64
 }
@@ -36,6 +37,7 @@ func (f *fake) Run(ctx context.Context, j assay.Job, _ func(assay.Measurement)) 
 	if f.cpu != nil {
 		m.Metrics = map[string]float64{"cpu": f.takes[name] * f.cpu(f.rng)}
 	}
+	m.Failure = f.hook
 	if name == f.fail {
 		m.ExitCode, m.Stderr = 3, []byte("one\nno disk\n")
 	}
@@ -206,6 +208,11 @@ func TestFailures(t *testing.T) {
 	d.Commands[1].Job.Limit = 1500 * time.Millisecond
 	if _, err := d.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "command B took more than 1.5") {
 		t.Errorf("a run that is too long: %v", err)
+	}
+	d, f = fresh(1, 2, 0.01)
+	f.hook = assay.NewFailure("prepare", "prepare failed", nil, []byte("no disk\n"))
+	if _, err := d.Run(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ": prepare failed\n  no disk") {
+		t.Errorf("a hook that fails: %v", err)
 	}
 	d, _ = fresh(1, 2, 0.01)
 	d.Metric = "energy"

@@ -67,10 +67,10 @@ func (s Side) write(l *report.Lines, unit string) {
 	}
 	label := s.Name
 	if report.Width(label) > 10 { // wider than the column
-		l.AddText(label + "\n")
+		l.AddText(report.Visible(label) + "\n")
 		label = ""
 	}
-	l.Add(label, "%s", report.ShellQuote(s.Command))
+	l.AddCommand(label, report.ShellQuote(s.Command))
 	l.Add("", "median %s, min %s%s", report.Metric(s.Median, unit), report.Metric(s.Min, unit), spread)
 }
 

@@ -2,8 +2,10 @@ package duel
 
 import (
 	"math"
+	"strings"
 	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -95,7 +97,11 @@ func (d *Duel) judge(k, look int, last bool) Result {
 func (d *Duel) side(k int, x []float64) Side {
 	mean := stats.Mean(x)
 	c := d.Commands[k]
-	return Side{c.Name, c.Job.Argv, stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
+	argv := make([]string, len(c.Job.Argv))
+	for i, a := range c.Job.Argv {
+		argv[i] = strings.ReplaceAll(a, assay.SetupDir, "{setup}")
+	}
+	return Side{c.Name, argv, stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
 }
 
 func finite(x float64) *float64 {
