@@ -120,6 +120,10 @@ func TestMistakes(t *testing.T) {
 		"study export s --format x":                  "--format x: there are csv, jsonl and optuna",
 		"study rm s nix":                             "nothing was removed",
 		"study import c.yaml":                        "import needs a recorded table",
+		"catalogue":                                  "an argument is missing",
+		"catalogue nix":                              `no catalogue of "nix" (there are gcc, clang, postgresql,`,
+		"catalogue sysctl --top 0":                   "--top 0: at least 1",
+		"catalogue sysctl --only nix":                "sysctl has no setting nix that can be tuned",
 		"doctor x":                                   "too many arguments: x",
 		"help nix":                                   `unknown command "nix"`,
 	} {
