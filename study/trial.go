@@ -160,6 +160,9 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
+		if step, ok := errors.AsType[*assay.StepError](err); ok {
+			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
+		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))

@@ -17,7 +17,7 @@ import (
 func predictCommand(s streams) *cobra.Command {
 	var at []string
 	var against, store, on, learnedOn string
-	var asJSON bool
+	var asJSON, explain bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL [--at NAME=VALUE,...]",
 		Short: "predict how long a program runs on resources, by a model of assay learn",
@@ -61,6 +61,9 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 			var ps []result.Predicted
 			for _, text := range at {
 				p, err := predictAt(m, text, there)
+				if err == nil && explain {
+					err = p.Explain(m)
+				}
 				if err != nil {
 					return err
 				}
@@ -73,6 +76,8 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 		},
 	}
 	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
+	cmd.Flags().BoolVar(&explain, "explain", false,
+		"by how many percent the time changes if an attribute grows by 1 %, for each")
 	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
 	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs (default: what the model says)")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
