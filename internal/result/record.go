@@ -259,7 +259,6 @@ type Trial struct {
 	State    assay.State        `json:"state"`
 	Value    *float64           `json:"value"` // null while it runs, or if it has none
 	Metrics  map[string]float64 `json:"metrics"`
-	Outcome  string             `json:"outcome"` // the state in the word for people: see Word
 	Reason   string             `json:"reason"`
 	Step     string             `json:"step,omitempty"`   // where it failed
 	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
@@ -267,6 +266,7 @@ type Trial struct {
 	Attempts int                `json:"attempts,omitempty"`
 	Started  time.Time          `json:"started"`
 	Ended    *time.Time         `json:"ended"`
+	Outcome  string             `json:"outcome"` // the state in the word for people: see Word
 }
 
 // Trial returns a trial of the study as data.

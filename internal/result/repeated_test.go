@@ -115,7 +115,7 @@ func TestShownHasTheGain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"trial 2, median of 6 runs", "less than the default (5 + 5 more runs)",
+		"(trial 2), median of 6 runs", "less than the default (5 + 5 more runs)",
 		"refuted    n=3 (trial 3): run again, 1 of 1 failed: exit code 7",
 	} {
 		if !strings.Contains(b.String(), want) {

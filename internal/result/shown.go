@@ -23,7 +23,7 @@ func (r *Record) WriteShown(w io.Writer, out Shown, learner *costmodel.ActiveLea
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
 	if best := out.Found; best != nil {
 		l.Add("best", "%s", r.Params.Text(best.Config))
-		l.Add("", "%s %s (trial %d%s)", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
+		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
 			out.Best.median())
 	}
 	if len(out.came.Trials) > 0 {

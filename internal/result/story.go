@@ -36,7 +36,7 @@ func (o *Story) Write(w io.Writer) error {
 	default:
 		l.Add("best", "%s", o.Space.Text(o.Result.Best.Config))
 		of := fmt.Sprintf("trial %d of %d", o.Best.Trial, o.Trials.Total)
-		l.Add(o.Objective.Metric, "%s (%s%s)", report.Metric(o.Best.Value, o.Objective.Unit), of, o.Best.median())
+		l.Add(o.Objective.Metric, "%s (%s)%s", report.Metric(o.Best.Value, o.Objective.Unit), of, o.Best.median())
 		o.gainLine(&l)
 		o.repeatedLines(&l, o.Space.Text)
 		if o.Command != nil {

@@ -22,7 +22,7 @@ func Word(s assay.State) string {
 
 // CutOff reports whether a run was stopped by a time limit or the end of the budget, and not
 // by a rule: it has not lost to the best.
-func CutOff(t assay.Trial) bool { return t.State == assay.Censored && t.Decision == nil }
+func CutOff(t assay.Trial) bool { return t.State == assay.Censored && !t.Stopped() }
 
 // why returns the reason to be shown with a trial, "" if its state says enough.
 func why(t assay.Trial) string {
