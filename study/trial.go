@@ -65,11 +65,12 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 // is stopped little after it has come to the value at which it is to be.
 const observations = 40
 
-// interval returns how often a run is observed whose job says every so often.
+// interval returns how often a run is observed whose job says every so often. Where the best
+// run is shorter than that, what a stop could save is not worth its noise.
 func (l *loop) interval(every time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Finest <= 0 || l.best == nil || every <= 0 {
+	if l.Finest <= 0 || l.best == nil || every <= 0 || l.best.Measurement.Elapsed < every {
 		return every
 	}
 	return min(every, max(l.Finest, l.best.Measurement.Elapsed/observations))

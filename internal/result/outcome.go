@@ -63,12 +63,12 @@ type Objective struct {
 type Best struct {
 	Trial   int64              `json:"trial"`
 	Config  map[string]any     `json:"config"`
-	Value   float64            `json:"value"`          // of its run, or the median of its runs
-	Runs    int                `json:"runs,omitempty"` // if it was run again
+	Value   float64            `json:"value"` // of its run, or the median of its runs
 	Metrics map[string]float64 `json:"metrics"`
 	Command []string           `json:"command,omitempty"`
-	Dir     string             `json:"dir,omitempty"` // that the command runs in, if the study says so
-	Env     []string           `json:"env,omitempty"` // "NAME=value" that it needs besides what this process has
+	Dir     string             `json:"dir,omitempty"`  // that the command runs in, if the study says so
+	Env     []string           `json:"env,omitempty"`  // "NAME=value" that it needs besides what this process has
+	Runs    int                `json:"runs,omitempty"` // of which Value is the median, if it was run again
 }
 
 // Counts are numbers of trials by their states.
