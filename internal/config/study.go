@@ -33,6 +33,8 @@ type Study struct {
 	Prepare Hook              `json:"prepare,omitzero"`
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`
+	Files   []File            `json:"files,omitempty"` // written before Prepare
+	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
