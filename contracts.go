@@ -264,6 +264,7 @@ type Job struct {
 
 	Setup  *Setup   // made once for all jobs with the same one, before everything else; nil for none
 	Files  []File   // written into Dir before Prepare; what was there is put back in the end
+	Live   bool     // observations have the output so far
 	Verify []string // command after a run that succeeded, not measured: it fails if the output is wrong
 }
 

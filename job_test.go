@@ -47,6 +47,7 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 		}),
 	).Filter(func(text string) bool { _, err := ParseMetricSource(name, text); return err == nil }).Draw(t, "source")
 	s, _ := ParseMetricSource(name, text)
+	s.Poll = rapid.SampledFrom([]time.Duration{0, 1, time.Second}).Draw(t, "poll")
 	return s
 })
 
@@ -71,6 +72,7 @@ var anyJob = rapid.Custom(func(t *rapid.T) Job {
 			Repeat: rapid.Int().Draw(t, "repeat"), Attempt: rapid.Int().Draw(t, "attempt"),
 		}
 	}
+	j.Live = rapid.Bool().Draw(t, "live")
 	j.Verify = list(anyText, 3).Draw(t, "verify")
 	j.Files = list(rapid.Custom(func(t *rapid.T) File {
 		return File{anyText.Draw(t, "file"), anyText.Draw(t, "text")}

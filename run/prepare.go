@@ -71,6 +71,7 @@ func (h hooked) warm(ctx context.Context, job assay.Job, observe func(assay.Meas
 // its ID does not name.
 func aside(job assay.Job) assay.Job {
 	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup, job.Verify = 0, 0, nil, 0, nil
+	job.Live = false
 	return job
 }
 

@@ -92,6 +92,7 @@ func (s *Study) Program() (*Program, error) {
 		if err != nil {
 			return nil, err
 		}
+		source.Poll = m.Poll
 		files := parse(source.File, source.Pointer)
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}

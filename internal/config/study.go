@@ -88,6 +88,9 @@ type Metric struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
 	Unit   string `json:"unit,omitempty"`
+	// Poll is how often it is found while a run goes on; 0 means only after it.
+	Poll  time.Duration `json:"poll_ns,omitempty"`
+	Grows bool          `json:"grows,omitempty"` // it never falls during a run
 }
 
 // A Method is a search algorithm. Name "" stands for auto.
