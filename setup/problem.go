@@ -274,7 +274,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
-		j.Setup = p.Program.Setup(c)
+		j.Setup, j.Files, j.Verify = p.Program.Setup(c), p.Program.Files(c), p.Program.Verify(c)
 	}
 	return j, nil
 }

@@ -54,6 +54,11 @@ func Grows(metric string) bool {
 	return false
 }
 
+// grows is [Grows] of a metric of the study, which may say so of its own.
+func (s *Study) grows(metric string) bool {
+	return Grows(metric) || slices.ContainsFunc(s.Metrics, func(m Metric) bool { return m.Name == metric && m.Grows })
+}
+
 // metricNames returns the metrics that the runs of the study may have.
 func (s *Study) metricNames() []string {
 	var names []string
@@ -123,7 +128,7 @@ func (s *Study) Goal() (assay.Goal, error) {
 	if g.Metric == "" {
 		g.Metric = "elapsed"
 	}
-	g.Grows = !g.Maximize && Grows(g.Metric)
+	g.Grows = !g.Maximize && s.grows(g.Metric)
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)
