@@ -27,8 +27,8 @@ func describe(w io.Writer, p *setup.Problem) error {
 	for _, limit := range p.Goal.Limits {
 		l.Add("subject to", "%s", limit.Text)
 	}
-	search, stop := cmp.Or(p.Definition.Search.Name, "auto"), cmp.Or(p.Definition.Stop.Rule, "auto")
-	l.Add("search", "%s, early stopping: %s, seed %d", search, stop, p.Definition.Search.Seed)
+	search := cmp.Or(p.Definition.Search.Name, "auto")
+	l.Add("search", "%s, early stopping: %s, seed %d", search, p.Stopping(), p.Definition.Search.Seed)
 	first, err := p.Preview(3)
 	if err != nil {
 		return err
@@ -37,6 +37,9 @@ func describe(w io.Writer, p *setup.Problem) error {
 		label, text := "", p.Space.Text(c)
 		if i == 0 {
 			label = "first runs"
+			for _, b := range p.Beside(c) {
+				l.Add(b.Key, "%s", b.Text)
+			}
 		}
 		if p.Program != nil {
 			text = shellLine(p, c)

@@ -20,6 +20,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
+		{"service", func(n *yaml.Node) { s.Service = d.service(n) }},
 		{"parameters", func(n *yaml.Node) { s.Params = d.parameters(n) }},
 		{"where", func(n *yaml.Node) { s.Where = d.conditions("where", n) }},
 		{"objective", func(n *yaml.Node) { s.Objective = d.objective(n) }},

@@ -33,6 +33,7 @@ type Study struct {
 	Prepare Hook              `json:"prepare,omitzero"`
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`
+	Service *Service          `json:"service,omitempty"`
 
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
