@@ -137,11 +137,14 @@ type Trial struct {
 	Value       float64
 	Measurement Measurement
 	Reason      string    // why the trial was stopped, failed or is infeasible, for people
-	Decision    *Decision // what an early stop was decided on; nil otherwise
+	Decision    *Decision // what an early stop, or an audit, was decided on; nil otherwise
 	Attempts    int       // runs it took; more than 1 if the outcome of some is unknown
 	Started     time.Time
 	Ended       time.Time
 }
+
+// Stopped reports whether a stopping rule ended the trial, and not a limit of time.
+func (t Trial) Stopped() bool { return t.State == Censored && t.Decision != nil && t.Decision.Stop }
 
 // trialJSON is the stored form of a Trial: JSON has no infinity, so a value
 // that is not finite is left out, and read back as +Inf.
@@ -189,8 +192,11 @@ func finite(x float64) *float64 {
 
 // A Decision says whether to stop a running trial, and why.
 type Decision struct {
-	Stop   bool
-	Reason string
+	Stop bool
+	// Audited says that the rule would stop the trial, and lets it go on to its end, to
+	// show whether that were right. Then Stop is false.
+	Audited bool
+	Reason  string
 	// Predicted is the predicted final value, or NaN if the rule predicts none.
 	Predicted float64
 	// At is how long the trial had run when the decision was made; set by the loop.
@@ -199,6 +205,7 @@ type Decision struct {
 
 type decisionJSON struct {
 	Stop      bool          `json:"stop"`
+	Audited   bool          `json:"audited,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
 	Predicted *float64      `json:"predicted,omitempty"`
 	At        time.Duration `json:"at_ns"`
@@ -206,7 +213,7 @@ type decisionJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(decisionJSON{d.Stop, d.Reason, finite(d.Predicted), d.At})
+	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -215,7 +222,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*d = Decision{j.Stop, j.Reason, math.NaN(), j.At}
+	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At}
 	if j.Predicted != nil {
 		d.Predicted = *j.Predicted
 	}

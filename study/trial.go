@@ -50,7 +50,9 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	for {
 		t.Attempts++
 		job.ID.Attempt = t.Attempts
-		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
+		var audit *assay.Decision
+		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel, &audit))
+		t.Decision = audit
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break
 		}
@@ -67,12 +69,10 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
-// there was no time for it.
+// not there or may not be run, what a run needs cannot be set up, or there was no time for it.
 func hopeless(err error) bool {
-	_, step := errors.AsType[*assay.StepError](err)
-	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup) ||
+		errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -80,8 +80,11 @@ func hopeless(err error) bool {
 // metric may fall again, so that the value so far says nothing about the final one.
 //
 // The Runner calls it, from one goroutine at a time. The first decision to stop is
-// the one that counts. A measurement without the metric is passed over.
-func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
+// the one that counts, and the first one of an audit goes to audit. A measurement
+// without the metric is passed over.
+func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
+	audit **assay.Decision,
+) func(assay.Measurement) {
 	if stopper == nil || !l.Goal.Grows {
 		return nil
 	}
@@ -93,10 +96,18 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		if d := stopper.Decide(l.past(), now); d.Stop {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		switch d := stopper.Decide(past, now); {
+		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed
 			cancel(&stopError{d})
+		case d.Audited && *audit == nil:
+			d.At = m.Elapsed
+			*audit = &d
 		}
 	}
 }
@@ -147,9 +158,6 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
-		if step, ok := errors.AsType[*assay.StepError](err); ok {
-			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
-		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
@@ -163,6 +171,8 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 			t = failed(t, err.Error())
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+		} else if t.Decision != nil {
+			t.Reason = t.Decision.Reason
 		}
 	}
 	return outcome{trial: t}

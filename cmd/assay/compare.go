@@ -149,7 +149,7 @@ func writeDuel(w io.Writer, o duel.Result) error {
 		if s.side.CV != nil {
 			spread = fmt.Sprintf(", standard deviation %.2g %%", 100**s.side.CV)
 		}
-		l.Add(s.name, "%s", report.ShellQuote(s.side.Command))
+		l.AddCommand(s.name, report.ShellQuote(s.side.Command))
 		l.Add("", "median %s, min %s%s", report.Metric(s.side.Median, unit), report.Metric(s.side.Min, unit), spread)
 	}
 	end := fmt.Sprintf("%d pairs of runs", o.Pairs)

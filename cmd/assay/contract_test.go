@@ -86,6 +86,12 @@ func (h *house) try(line, in string) (code int, out, errs string) {
 	for arg := range strings.FieldsSeq(line) {
 		args = append(args, h.path(arg))
 	}
+	return h.tryArgs(args, in)
+}
+
+// tryArgs runs a command.
+func (h *house) tryArgs(args []string, in string) (code int, out, errs string) {
+	h.t.Helper()
 	var o, e bytes.Buffer
 	code = execute(streams{strings.NewReader(in), &o, &e}, args)
 	return code, o.String(), e.String()

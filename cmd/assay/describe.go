@@ -34,7 +34,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 		return err
 	}
 	for i, c := range first {
-		label, text := "", p.Space.Text(c)
+		label := ""
 		if i == 0 {
 			label = "first runs"
 			for _, b := range p.Beside(c) {
@@ -42,9 +42,10 @@ func describe(w io.Writer, p *setup.Problem) error {
 			}
 		}
 		if p.Program != nil {
-			text = shellLine(p, c)
+			l.AddCommand(label, shellLine(p, c))
+		} else {
+			l.Add(label, "%s", p.Space.Text(c))
 		}
-		l.Add(label, "%s", text)
 	}
 	return l.Write(w)
 }

@@ -24,11 +24,12 @@ func doctorCommand(s streams) *cobra.Command {
 			p := palette(s.out)
 			t := report.NewTable(p, "", "", "", "")
 			for _, f := range facts {
-				mark := p.Good("yes")
+				mark, paint := "yes", p.Good
 				if !f.Available {
-					mark = p.Note("no")
+					mark, paint = "no", p.Note
 				}
 				t.Add(f.Name, mark, f.Detail, f.Hint)
+				t.Paint(1, paint)
 			}
 			return t.Write(s.out)
 		},

@@ -45,3 +45,34 @@ print(before, len(study.trials))
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Optuna sees of a trial outside the limits that it ran to its end, what it came to, and
+// that it is not feasible; and the metrics of each.
+func TestOptunaSeesTheLimits(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
+		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")
+	}
+	h := newHouse(t)
+	h.run("tune t.yaml --trials 12 --search grid --stop none --subject-to power<=15 --study l")
+	file := filepath.Join(h.dir, "l.journal")
+	if err := os.WriteFile(file, []byte(h.run("study export l --format optuna")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := `
+import sys, optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+study = optuna.load_study(study_name="l", storage=JournalStorage(JournalFileBackend(sys.argv[1])))
+done = [t for t in study.trials if t.state.name == "COMPLETE"]
+key = "constraints"
+for t in done:
+    assert t.user_attrs["elapsed"] == t.value and t.user_attrs["power"] > 0, t
+    assert (t.system_attrs[key][0] > 0) == (t.user_attrs["power"] > 15), t
+print(len(done), sum(t.system_attrs[key][0] > 0 for t in done), study.best_trial.user_attrs["power"] <= 15)
+`
+	out, err := exec.Command(python, "-c", script, file).CombinedOutput()
+	if want := "12 4 True"; err != nil || string(bytes.TrimSpace(out)) != want {
+		t.Errorf("%v\n%s, want %s", err, out, want)
+	}
+}

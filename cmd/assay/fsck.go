@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/store/sqlite"
@@ -42,7 +43,7 @@ may use the store meanwhile.`,
 func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) error {
 	h, err := setup.ReadStore(ctx, at)
 	if errors.Is(err, store.ErrDamaged) && repair {
-		if _, err := fmt.Fprintln(w, forPeople(err)); err != nil {
+		if _, err := fmt.Fprintln(w, report.VisibleLines(forPeople(err))); err != nil {
 			return err
 		}
 		return salvage(ctx, w, at)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
@@ -34,7 +35,7 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 			if err != nil {
 				return taken(err)
 			}
-			_, err = fmt.Fprintf(s.out, "%s: %s\n", name, result.CountTrials(trials).Text())
+			_, err = fmt.Fprintf(s.out, "%s: %s\n", report.Visible(name), result.CountTrials(trials).Text())
 			return err
 		},
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -42,7 +43,7 @@ func execute(s streams, args []string) int {
 	}
 	code := exitCode(err)
 	if _, silent := errors.AsType[*exitError](err); !silent {
-		fmt.Fprintf(s.err, "assay: %v\n", forPeople(err))
+		fmt.Fprintf(s.err, "assay: %s\n", report.VisibleLines(forPeople(err)))
 	}
 	return code
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -23,6 +24,15 @@ func showOutput(ctx context.Context, w io.Writer, h *setup.Store, study, trial s
 		return err
 	}
 	defer kept.Close()
-	_, err = io.Copy(w, kept)
+	if _, tty := terminal(w); !tty {
+		_, err = io.Copy(w, kept)
+		return err
+	}
+	// What a program wrote is no command to this terminal.
+	all, err := io.ReadAll(kept)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, report.VisibleLines(string(all)))
 	return err
 }

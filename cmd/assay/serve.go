@@ -189,7 +189,7 @@ func (f *serveFlags) serve(
 	server := rest.NewOnline(session, p.Space, token)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
-	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", o.Name, address)
+	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", report.Visible(o.Name), address)
 	drain, hard, which, stopSignals := interrupts(ctx, func() {})
 	defer stopSignals()
 

@@ -231,7 +231,7 @@ func removeStudies(ctx context.Context, s streams, h *setup.Store, names []strin
 		if err := h.Remove(ctx, name); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(s.out, "removed %s\n", name); err != nil {
+		if _, err := fmt.Fprintf(s.out, "removed %s\n", report.Visible(name)); err != nil {
 			return err
 		}
 	}

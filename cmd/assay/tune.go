@@ -197,7 +197,7 @@ func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o se
 		return nil, taken(err)
 	}
 	for _, note := range sd.Notes {
-		fmt.Fprintf(s.err, "note: %s\n", note)
+		fmt.Fprintf(s.err, "note: %s\n", report.Visible(note))
 	}
 	return sd, nil
 }
@@ -275,7 +275,7 @@ func warnOf(w io.Writer, said []string) {
 
 // warnings returns what prints a warning.
 func warnings(w io.Writer) func(string) {
-	return func(text string) { fmt.Fprintf(w, "warning: %s\n", text) }
+	return func(text string) { fmt.Fprintf(w, "warning: %s\n", report.Visible(text)) }
 }
 
 // apply puts the flags that were given over st.

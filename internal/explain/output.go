@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 )
@@ -69,7 +70,37 @@ func (e *Explanation) Write(w io.Writer, p report.Palette, r *result.Record) err
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	legend := report.NewTable(p, "", "")
+	for _, c := range e.Legend(r.Goal) {
+		legend.Add(c[0], c[1])
+	}
+	return legend.Write(w)
+}
+
+// Legend says what the columns mean: the title of each, and what stands in it.
+func (e *Explanation) Legend(goal assay.Goal) [][2]string {
+	what, alone := goal.Metric, 0.0
+	for _, p := range e.Params {
+		alone += p.Share
+	}
+	together, typical := "added up, they lead", ""
+	if e.Relative {
+		together, typical = "one after the other, they lead", ": ±25 % is times or divided by 1.25"
+	}
+	return [][2]string{
+		{"at the best", fmt.Sprintf("what its value in the best configuration does to %s;", what)},
+		{"", fmt.Sprintf("%s from the average, %s, to %s", together,
+			report.Metric(e.Base, goal.Unit), report.Metric(e.Predicted, goal.Unit))},
+		{"importance", fmt.Sprintf("how far it moves %s, typically%s", what, typical)},
+		{"alone", fmt.Sprintf("its share of the differences in %s, without the others;", what)},
+		{"", fmt.Sprintf("the rest, %s, is what parameters do together", share(max(1-alone, 0)))},
+	}
 }
 
 // text returns an effect on the metric: a percentage if it is relative.

@@ -10,6 +10,34 @@ import (
 	"github.com/assay-run/assay/internal/result"
 )
 
+// The columns are explained below the table, and lead where it says.
+func TestLegend(t *testing.T) {
+	goal := assay.Goal{Metric: "elapsed", Unit: "s"}
+	e, err := Explain(params(), goal, study(t, 60, nil), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := e.Write(&b, report.Palette{}, &result.Record{Name: "x", Goal: goal, Params: params()}); err != nil {
+		t.Fatal(err)
+	}
+	_, legend, _ := strings.Cut(b.String(), "\nat the best  ")
+	for _, want := range []string{
+		"from the average, " + report.Seconds(e.Base) + ", to " + report.Seconds(e.Predicted) + "\n",
+		"\nimportance   how far it moves elapsed, typically: ±25 % is times or divided by 1.25\n",
+		"\nalone        its share of the differences in elapsed",
+	} {
+		if !strings.Contains(legend, want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	for line := range strings.Lines(legend) {
+		if report.Width(line) > 90 {
+			t.Errorf("%d columns: %s", report.Width(line), line)
+		}
+	}
+}
+
 // What is printed is what was explained: factors as percentages where the metric is
 // positive, else its unit.
 func TestOutput(t *testing.T) {

@@ -133,7 +133,7 @@ func Curve(series []Series, width, height int, xUnit, yUnit string) string {
 	if len(series) > 1 {
 		b.WriteString(strings.Repeat(" ", margin+1))
 		for k, s := range series {
-			b.WriteString(" " + string([]rune(marks)[k%len([]rune(marks))]) + " " + clean(s.Name, false))
+			b.WriteString(" " + string([]rune(marks)[k%len([]rune(marks))]) + " " + Visible(s.Name))
 		}
 		b.WriteByte('\n')
 	}

@@ -10,9 +10,17 @@ import (
 type Lines struct{ b strings.Builder }
 
 // Add appends a line: the label in a column of 11 characters, "" for what goes on with
-// the line above, and the text.
+// the line above, and the text, as [Visible] shows it.
 func (l *Lines) Add(label, format string, args ...any) {
-	fmt.Fprintf(&l.b, "%-11s%s\n", label, fmt.Sprintf(format, args...))
+	l.add(label, Visible(fmt.Sprintf(format, args...)))
+}
+
+// AddCommand appends a line for a shell, which may be several lines; see [ShellQuote].
+func (l *Lines) AddCommand(label, line string) { l.add(label, VisibleLines(line)) }
+
+func (l *Lines) add(label, text string) {
+	label = Visible(label)
+	fmt.Fprintf(&l.b, "%-11s%s\n", label, text)
 }
 
 // AddList appends a line for each text, of which the first has the label.

@@ -1,11 +1,16 @@
 package report
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // ShellQuote returns an argv as one line for a POSIX shell that runs exactly it:
 // what needs no quotes is left bare, the rest is in single quotes, in which only the
-// single quote itself is special. Newlines and bytes that are not UTF-8
-// stay as they are. An argv cannot hold NUL; one that does is quoted without it.
+// single quote itself is special. Newlines stay as they are. What [Visible] would not
+// show as itself is written by printf, "$(printf '\033')", so that the line
+// can be shown on a terminal. An argv cannot hold NUL; one that does is quoted without it.
 func ShellQuote(argv []string) string {
 	var b strings.Builder
 	for i, arg := range argv {
@@ -32,9 +37,44 @@ func quoteWord(b *strings.Builder, word string, first bool) {
 		b.WriteString(word)
 		return
 	}
-	b.WriteByte('\'')
-	b.WriteString(strings.ReplaceAll(word, "'", `'\''`))
-	b.WriteByte('\'')
+	if word == "" {
+		b.WriteString("''")
+	}
+	for hide := false; word != ""; hide = !hide {
+		n := stretch(word, hide)
+		switch part := word[:n]; {
+		case part == "":
+		case hide:
+			b.WriteString(`"$(printf '`)
+			for i := range n {
+				fmt.Fprintf(b, `\%03o`, part[i])
+			}
+			b.WriteString(`')"`)
+		default:
+			b.WriteByte('\'')
+			b.WriteString(strings.ReplaceAll(part, "'", `'\''`))
+			b.WriteByte('\'')
+		}
+		word = word[n:]
+	}
+}
+
+// stretch returns how many bytes at the start of a word are all unshown, or all not.
+func stretch(word string, hide bool) int {
+	for i := 0; i < len(word); {
+		r, k := utf8.DecodeRuneInString(word[i:])
+		if unshown(r, k) != hide {
+			return i
+		}
+		i += k
+	}
+	return len(word)
+}
+
+// unshown reports whether a rune of so many bytes is written by printf. A line feed is not:
+// a shell drops it at the end of what a command prints.
+func unshown(r rune, size int) bool {
+	return r != '\n' && hidden(r) || r == utf8.RuneError && size == 1
 }
 
 // special reports whether a shell may read more into r than itself.

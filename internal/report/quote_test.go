@@ -22,6 +22,7 @@ func TestShellQuote(t *testing.T) {
 		{[]string{"A=b", "A=b"}, "'A=b' A=b"},
 		{[]string{"if", "if"}, "'if' if"},
 		{[]string{"größe"}, "'größe'"},
+		{[]string{"a", "\x1b[31mb\xff"}, `a "$(printf '\033')"'[31mb'"$(printf '\377')"`},
 		{nil, ""},
 	} {
 		if got := ShellQuote(c.argv); got != c.want {
@@ -76,6 +77,11 @@ func TestShellQuoteInRealShells(t *testing.T) {
 		}
 		lines = append(lines, ShellQuote(append([]string{printf, `%s\0`}, args...)))
 		want = append(want, args...)
+	}
+	for _, line := range lines {
+		if VisibleLines(line) != line || strings.Contains(line, "\t") {
+			t.Fatalf("a terminal does not show %q as it is", line)
+		}
 	}
 	for _, shell := range shells {
 		got := runShell(t, shell, lines)

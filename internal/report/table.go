@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Column is one column of a [Table].
@@ -17,7 +16,7 @@ type Column struct {
 // is as wide as its cells.
 type Table struct {
 	Columns []Column
-	Palette Palette // of the titles, and whether cells may be painted
+	Palette Palette // of the titles
 	rows    [][]string
 }
 
@@ -33,18 +32,23 @@ func NewTable(palette Palette, titles ...string) *Table {
 }
 
 // Add appends a row; cells that are missing are empty. It panics if there are
-// more cells than columns. Control characters in a cell are shown as escapes such
-// as \n, so that no value breaks the table; the colours of a [Palette] are kept if
-// the table has colours, and dropped if not.
+// more cells than columns. Cells are shown as [Visible] has them, so that no value breaks
+// the table.
 func (t *Table) Add(cells ...string) {
 	if len(cells) > len(t.Columns) {
 		panic(fmt.Sprintf("report: %d cells for %d columns", len(cells), len(t.Columns)))
 	}
 	row := make([]string, len(t.Columns))
 	for i, c := range cells {
-		row[i] = clean(c, t.Palette.Color)
+		row[i] = Visible(c)
 	}
 	t.rows = append(t.rows, row)
+}
+
+// Paint paints a cell of the row that was added last, by a method of a [Palette].
+func (t *Table) Paint(column int, paint func(string) string) {
+	row := t.rows[len(t.rows)-1]
+	row[column] = paint(row[column])
 }
 
 // Len returns the number of rows.
@@ -56,7 +60,7 @@ func (t *Table) Write(w io.Writer) error {
 	rows := t.rows
 	head, titled := make([]string, len(t.Columns)), false
 	for i, c := range t.Columns {
-		head[i] = t.Palette.Bold(clean(c.Title, false))
+		head[i] = t.Palette.Bold(Visible(c.Title))
 		titled = titled || c.Title != ""
 	}
 	if titled {
@@ -88,42 +92,6 @@ func (t *Table) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// clean returns s with control characters as escapes. Colour sequences stay, and
-// end with s, if colors is set; otherwise they are dropped.
-func clean(s string, colors bool) string {
-	plain := func(r rune) bool { return r >= 0x20 && r != 0x7f && (r < 0x80 || r >= 0xa0) }
-	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) || r == utf8.RuneError }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	painted := false
-	for s != "" {
-		if k := escape(s); k > 0 && s[k-1] == 'm' {
-			if colors {
-				painted = s[:k] != "\x1b[0m"
-				b.WriteString(s[:k])
-			}
-			s = s[k:]
-			continue
-		}
-		r, k := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && k == 1: // not UTF-8
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case !plain(r):
-			quoted := fmt.Sprintf("%q", r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		default:
-			b.WriteRune(r)
-		}
-		s = s[k:]
-	}
-	if painted {
-		b.WriteString("\x1b[0m")
-	}
-	return b.String()
 }
 
 // WriteBlocks writes a table for each block of rows that stand together and have the

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 )
 
 // WriteCSV writes a header and a row for each trial that has ended: id, state,
 // the parameters, the metrics in lexical order, reason, started, ended. A metric
-// with the name of a parameter is called metric.NAME.
+// with the name of a parameter is called metric.NAME. Cells are as [report.SheetCell]
+// has them.
 func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 	seen := map[string]bool{}
 	for t, err := range r.Trials(ctx) {
@@ -26,7 +28,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 		}
 	}
 	metrics := slices.Sorted(maps.Keys(seen))
-	out := csv.NewWriter(w)
+	out := sheet{csv.NewWriter(w)}
 	if err := out.Write(r.csvHeader(metrics)); err != nil {
 		return err
 	}
@@ -56,6 +58,17 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// A sheet is a CSV file for people's spreadsheets.
+type sheet struct{ *csv.Writer }
+
+// Write writes a row, which it changes.
+func (s sheet) Write(row []string) error {
+	for i, cell := range row {
+		row[i] = report.SheetCell(cell)
+	}
+	return s.Writer.Write(row)
 }
 
 func (r *Record) csvHeader(metrics []string) []string {

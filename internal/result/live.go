@@ -50,7 +50,7 @@ func (l *Live) Start(name string, resumed bool) {
 	if resumed {
 		verb = "resuming study"
 	}
-	l.Screen.Print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, GoalText(l.Goal), l.Space.Size()))
+	l.print(fmt.Sprintf("%s %s: %s, %s configurations", verb, name, GoalText(l.Goal), l.Space.Size()))
 	l.done = make(chan struct{})
 	if !l.Terminal {
 		return
@@ -71,6 +71,9 @@ func (l *Live) Start(name string, resumed bool) {
 	})
 }
 
+// print shows a line that stays.
+func (l *Live) print(line string) { l.Screen.Print(report.Visible(line)) }
+
 // Close ends what [Live.Start] began. The screen is the caller's.
 func (l *Live) Close() {
 	if l.done != nil {
@@ -88,7 +91,7 @@ func (l *Live) Draining() {
 	if len(l.last.Running) == 0 {
 		text = "interrupted"
 	}
-	l.Screen.Print(text)
+	l.print(text)
 }
 
 // Notify is called by the study whenever something changes.
@@ -119,7 +122,7 @@ func (l *Live) unproven() {
 		return
 	}
 	l.warn = true
-	l.Screen.Print(fmt.Sprintf("warning: the last %d runs were stopped on predictions, "+
+	l.print(fmt.Sprintf("warning: the last %d runs were stopped on predictions, "+
 		"and none has shown whether these are right; stop: {rule: ..., audit: 0.1} lets some run on, "+
 		"--stop incumbent predicts nothing", unprovenMost))
 }
@@ -135,7 +138,7 @@ func (l *Live) replayed() {
 		l.best = &b.Value
 		text += ", best " + report.Metric(l.Goal.Show(b.Value), l.Goal.Unit)
 	}
-	l.Screen.Print(text)
+	l.print(text)
 }
 
 // line prints one trial that has ended. On a terminal only what is new best.
@@ -155,7 +158,7 @@ func (l *Live) line(t assay.Trial) {
 	if t.State == assay.Failed || t.State == assay.Infeasible || t.State == assay.Withdrawn && t.Reason != "" {
 		text += "  (" + t.Reason + ")"
 	}
-	l.Screen.Print(text)
+	l.print(text)
 }
 
 // least returns the best value of the trials shown, +Inf before there is one.
@@ -195,7 +198,7 @@ func (l *Live) draw() {
 	for _, r := range p.Running {
 		fmt.Fprintf(&b, " · running %s", l.Space.Text(r.Config))
 	}
-	l.Screen.Set(b.String())
+	l.Screen.Set(report.Visible(b.String()))
 }
 
 // checking reports whether what runs repeats a trial.

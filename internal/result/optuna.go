@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 )
 
 // Operation codes, trial states and directions of Optuna's journal storage,
@@ -18,6 +21,7 @@ const (
 	optunaParam       = 5
 	optunaState       = 6
 	optunaUserAttr    = 8
+	optunaSystemAttr  = 9
 
 	optunaComplete = 1
 	optunaPruned   = 2
@@ -30,11 +34,13 @@ const (
 )
 
 // WriteOptuna writes the study as a journal that Optuna's JournalStorage loads
-// and goes on with. Stopped runs are pruned trials; failed and infeasible ones
-// are failed trials.
+// and goes on with. Stopped runs are pruned trials and failed ones failed trials. Those
+// outside the limits are complete, with their value: as constraints of the trial, one for
+// each limit of the study, it says 1 for a limit that is broken and 0 for one that holds.
+// The metrics are user attributes.
 func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 	buf := bufio.NewWriter(w)
-	log := optunaLog{json.NewEncoder(buf)}
+	log := optunaLog{buf}
 	direction := optunaMinimize
 	if r.Goal.Maximize {
 		direction = optunaMaximize
@@ -59,11 +65,16 @@ func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 	return buf.Flush()
 }
 
-type optunaLog struct{ *json.Encoder }
+type optunaLog struct{ io.Writer }
 
 func (l optunaLog) op(code int, fields map[string]any) error {
 	fields["op_code"], fields["worker_id"] = code, "assay"
-	return l.Encode(fields)
+	line, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	_, err = l.Write(append(report.VisibleJSON(line), '\n'))
+	return err
 }
 
 func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
@@ -83,9 +94,21 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 			return err
 		}
 	}
-	for _, attr := range []map[string]any{{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason}} {
-		// Optuna takes one attribute at a time.
+	attrs := []map[string]any{{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason}}
+	metrics := MetricsOf(t, r.Goal)
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		if finite(metrics[name]) != nil {
+			attrs = append(attrs, map[string]any{name: metrics[name]})
+		}
+	}
+	for _, attr := range attrs { // Optuna takes one attribute at a time.
 		if err := log.op(optunaUserAttr, map[string]any{"trial_id": id, "user_attr": attr}); err != nil {
+			return err
+		}
+	}
+	if c := r.optunaConstraints(t); c != nil {
+		attr := map[string]any{"constraints": c}
+		if err := log.op(optunaSystemAttr, map[string]any{"trial_id": id, "system_attr": attr}); err != nil {
 			return err
 		}
 	}
@@ -93,12 +116,33 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 		"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime),
 	}
 	switch t.State {
-	case assay.Done:
+	case assay.Done, assay.Infeasible:
 		state["state"], state["values"] = optunaComplete, []float64{r.Goal.Show(t.Value)}
 	case assay.Censored:
 		state["state"], state["values"] = optunaPruned, []float64{r.Goal.Show(t.Value)}
 	}
 	return log.op(optunaState, state)
+}
+
+// optunaConstraints returns a number for each limit of the study: above 0 if the trial, which
+// ran to its end, breaks it. It returns nil if there is no limit or the trial did not.
+func (r *Record) optunaConstraints(t assay.Trial) []float64 {
+	if len(r.Goal.Limits) == 0 || t.State != assay.Done && t.State != assay.Infeasible {
+		return nil
+	}
+	c := make([]float64, len(r.Goal.Limits))
+	broken := false
+	for i, l := range r.Goal.Limits {
+		if ok, err := l.Holds(t.Measurement.Metric); err == nil && !ok {
+			c[i], broken = 1, true
+		}
+	}
+	if t.State == assay.Infeasible && !broken { // what was recorded holds
+		for i := range c {
+			c[i] = 1
+		}
+	}
+	return c
 }
 
 // optunaDistribution returns the distribution of a parameter as Optuna's JSON.

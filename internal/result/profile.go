@@ -59,7 +59,7 @@ func WriteProfile(p workbench.Profile, w io.Writer, colors report.Palette) error
 		return err
 	}
 	for _, text := range p.Warnings {
-		if _, err := fmt.Fprintf(w, "warning: %s\n", text); err != nil {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", report.Visible(text)); err != nil {
 			return err
 		}
 	}

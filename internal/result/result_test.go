@@ -164,12 +164,12 @@ func TestOptuna(t *testing.T) {
 		}
 	}
 	wantCodes := map[float64]int{
-		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 15, optunaState: 5,
+		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 25, optunaState: 5,
 	}
 	if !reflect.DeepEqual(codes, wantCodes) {
 		t.Errorf("operations %v, want %v", codes, wantCodes)
 	}
-	wantStates := []float64{optunaComplete, optunaPruned, optunaFail, optunaFail, optunaComplete}
+	wantStates := []float64{optunaComplete, optunaPruned, optunaFail, optunaComplete, optunaComplete}
 	if !reflect.DeepEqual(states, wantStates) {
 		t.Errorf("states %v, want %v", states, wantStates)
 	}
@@ -183,6 +183,32 @@ func TestOptuna(t *testing.T) {
 		if got, err := optunaDistribution(p); err != nil || !strings.Contains(got, want) {
 			t.Errorf("%+v: %s, %v, want %s", p, got, err, want)
 		}
+	}
+}
+
+// A trial outside the limits is complete, with its value and what it broke.
+func TestOptunaConstraints(t *testing.T) {
+	var b bytes.Buffer
+	r := onRecord(t, "subject_to: [max_rss <= 4e6, elapsed < 100]\n")
+	if err := r.WriteOptuna(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	got := map[float64][]any{}
+	for line := range strings.Lines(b.String()) {
+		var op struct {
+			ID     float64          `json:"trial_id"`
+			System map[string][]any `json:"system_attr"`
+		}
+		if err := json.Unmarshal([]byte(line), &op); err != nil {
+			t.Fatal(err)
+		}
+		if c := op.System["constraints"]; c != nil {
+			got[op.ID] = c
+		}
+	}
+	broken := []any{1.0, 0.0}
+	if want := map[float64][]any{0: broken, 3: broken, 4: broken}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

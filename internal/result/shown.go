@@ -41,7 +41,7 @@ func (r *Record) describe(l *report.Lines) {
 	case config.ModeOnline:
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
 	default:
-		l.Add("command", "%s", report.ShellQuote(r.Definition.Command))
+		l.AddCommand("command", report.ShellQuote(r.Definition.Command))
 	}
 	var params []string
 	for _, p := range r.Params {

@@ -39,7 +39,7 @@ func (o *Story) Write(w io.Writer) error {
 			if o.worse() {
 				label, config = "keep", o.Result.First.Config
 			}
-			l.Add(label, "%s", o.Command(config))
+			l.AddCommand(label, o.Command(config))
 		}
 	}
 	l.Add("trials", "%s", o.Trials.Text())
@@ -50,9 +50,25 @@ func (o *Story) Write(w io.Writer) error {
 	if o.Saved > 0 {
 		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
 	}
+	if a := o.Audit; a != nil {
+		l.Add("audit", "%s", a.Text())
+	}
 	l.Add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
 	l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
 	return l.Write(w)
+}
+
+// Text says for people what an audit found.
+func (a *Audit) Text() string {
+	text := fmt.Sprintf("%d of %d audited runs would have been stopped wrongly: %.1f %% of stops (95 %%: %.1f to %.1f)",
+		a.Wrong, a.Audited, 100*a.Share, 100*a.CI95[0], 100*a.CI95[1])
+	if a.Saved > 0 {
+		text += fmt.Sprintf("; %d stopped runs would have gone on for about %s", a.Stopped, report.Seconds(a.Saved))
+	}
+	if a.Least > 0 {
+		text += fmt.Sprintf(", at least %s (95 %%)", report.Seconds(a.Least))
+	}
+	return text
 }
 
 // endings say for people what ended a study.
@@ -107,11 +123,12 @@ func (o *Story) WriteFailures(w io.Writer) {
 			continue
 		}
 		seen = append(seen, t.Reason)
-		fmt.Fprintf(w, "  trial %d (%s): %s\n", t.ID, o.Space.Text(t.Config), t.Reason)
+		text := fmt.Sprintf("trial %d (%s): %s", t.ID, o.Space.Text(t.Config), t.Reason)
+		fmt.Fprintf(w, "  %s\n", report.Visible(text))
 		if f := t.Measurement.Failure; f != nil && len(f.Output) > 0 {
 			fmt.Fprintln(w, "    it printed last:")
 			for _, line := range f.Output {
-				fmt.Fprintf(w, "    | %s\n", line)
+				fmt.Fprintf(w, "    | %s\n", report.Visible(line))
 			}
 			fmt.Fprintf(w, "    all of it: assay study output %s %d, and with --stderr\n",
 				report.ShellQuote([]string{o.Study}), t.ID)
