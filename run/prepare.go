@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,6 +273,11 @@ func hookEnded(ctx context.Context, step string, m assay.Measurement, err error)
 		out.Failure = assay.NewFailure(step, step+" "+lastWords(m), m.Stdout, m.Stderr)
 	}
 	return out, nil
+}
+
+// hopeless reports whether an error of a Runner says that the program cannot be started.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
 // lastWords says how a command ended, with the last that it said.
