@@ -277,6 +277,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
 		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)
+		j.Files, j.Verify = p.Program.Files(c), p.Program.Verify(c)
 	}
 	return j, nil
 }

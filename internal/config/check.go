@@ -185,6 +185,8 @@ func (c *checker) templates(warnings *[]string) {
 		}
 	}
 	c.checkSetup(names, r.used)
+	c.checkFiles(names, r.used)
+	hook("verify", "verify argument", s.Verify)
 	hook("prepare", "prepare argument", s.Prepare)
 	hook("cleanup", "cleanup argument", s.Cleanup)
 	c.service(hook, check)

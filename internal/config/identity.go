@@ -72,6 +72,8 @@ func (s *Study) Diff(other *Study) []string {
 	differ("dir", a.Dir, b.Dir)
 	differ("setup", a.Setup, b.Setup)
 	differ("prepare", a.Prepare, b.Prepare)
+	differ("files", a.Files, b.Files)
+	differ("verify", a.Verify, b.Verify)
 	differ("warmup", a.Warmup, b.Warmup)
 	differ("cleanup", a.Cleanup, b.Cleanup)
 	differ("service", a.Service, b.Service)

@@ -32,6 +32,8 @@ var changes = map[string]change{
 	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, false},
 	"Setup":     {func(s *Study) { s.Setup = Setup{Hook: Hook{Argv: []string{"make"}}} }, false},
 	"Prepare":   {func(s *Study) { s.Prepare.Argv = []string{"sync"} }, false},
+	"Files":     {func(s *Study) { s.Files = []File{{"f", "x"}} }, false},
+	"Verify":    {func(s *Study) { s.Verify.Argv = []string{"cmp"} }, false},
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
 	"Cleanup":   {func(s *Study) { s.Cleanup.Shell = !s.Cleanup.Shell }, false},
 	"Service":   {func(s *Study) { s.Service = &Service{Restart: "changed"} }, false},

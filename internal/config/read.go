@@ -21,6 +21,8 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
 		{"service", func(n *yaml.Node) { s.Service = d.service(n) }},
+		{"files", func(n *yaml.Node) { s.Files = d.filesKey(n) }},
+		{"verify", func(n *yaml.Node) { s.Verify = d.hook("verify", n) }},
 		{"parameters", func(n *yaml.Node) { s.Params = d.parameters(n) }},
 		{"where", func(n *yaml.Node) { s.Where = d.conditions("where", n) }},
 		{"objective", func(n *yaml.Node) { s.Objective = d.objective(n) }},

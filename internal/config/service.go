@@ -155,7 +155,7 @@ func (s *Study) serviceTemplate(hook func(Hook) hookTemplate, parse func(...stri
 
 // serviceUses returns the indices of the parameters that the service depends on: those that its
 // templates name, its shell lines and the environment; if these are none and it runs a script, which may
-// read any, all of them; and, if there is a setup, those of the setup, whose files it may read.
+// read any, all of them; and, if there is a setup, those of the setup and of the files, which it may read.
 func (s *Study) serviceUses(parse func(...string) []Template) []int {
 	params := s.params()
 	r := &reach{used: make([]bool, len(params))}
@@ -183,6 +183,9 @@ func (s *Study) serviceUses(parse func(...string) []Template) []int {
 	script := r.reads && !slices.Contains(r.used, true)
 	for _, value := range s.Env {
 		named(value)
+	}
+	for _, f := range s.Files {
+		named(f.Text)
 	}
 	var names []string
 	for _, p := range params {

@@ -61,6 +61,7 @@ func TestServiceKey(t *testing.T) {
 		{"an interpreter and an argument", "[python3, s.py, '{b}']", "", []bool{false, true}},
 		{"the environment", "[s]", "env: {X: '{b}'}\n", []bool{false, true}},
 		{"the setup", "['{setup}/s']", "setup: [cc, '-O{a}']\n", []bool{true, false}},
+		{"a file", "[s]", "files: {s.conf: 'x = {b}'}\n", []bool{false, true}},
 		{"stop", "[s]", "", []bool{false, true}},
 	} {
 		text := "command: [c, '{a}', '{b}']\nparameters: {a: [1, 2], b: [1, 2]}\n" + tt.more + "service: {restart: changed, start: " +

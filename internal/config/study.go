@@ -34,6 +34,8 @@ type Study struct {
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`
 	Service *Service          `json:"service,omitempty"`
+	Files   []File            `json:"files,omitempty"` // written before Prepare
+	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
