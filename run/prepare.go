@@ -275,11 +275,6 @@ func hookEnded(ctx context.Context, step string, m assay.Measurement, err error)
 	return out, nil
 }
 
-// hopeless reports whether an error of a Runner says that the program cannot be started.
-func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
-}
-
 // lastWords says how a command ended, with the last that it said.
 func lastWords(m assay.Measurement) string {
 	how := fmt.Sprintf("exited with code %d", m.ExitCode)
@@ -294,4 +289,9 @@ func lastWords(m assay.Measurement) string {
 		how += ": " + last
 	}
 	return how
+}
+
+// hopeless reports whether an error of a Runner says that the program cannot be started.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
