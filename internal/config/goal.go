@@ -25,6 +25,9 @@ var builtin = []struct{ name, unit string }{
 	{"involuntary_switches", ""},
 }
 
+// ofService are the metrics that runs beside a service have as well.
+var ofService = []struct{ name, unit string }{{"service_start", "s"}, {"service_cpu", "s"}, {"service_rss", "B"}}
+
 func isBuiltin(metric string) bool {
 	for _, b := range builtin {
 		if b.name == metric {
@@ -78,6 +81,11 @@ func (s *Study) metricNames() []string {
 	if s.Workbench != nil {
 		names = append(names, "data_flow", "network_time", "disk_time")
 	}
+	if s.Service != nil {
+		for _, m := range ofService {
+			names = append(names, m.name)
+		}
+	}
 	for _, m := range s.Metrics {
 		names = append(names, m.Name)
 	}
@@ -91,7 +99,7 @@ func (s *Study) Unit(metric string) string {
 			return m.Unit
 		}
 	}
-	for _, b := range builtin {
+	for _, b := range slices.Concat(builtin, ofService) {
 		if b.name == metric {
 			return b.unit
 		}

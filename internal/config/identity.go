@@ -76,6 +76,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("verify", a.Verify, b.Verify)
 	differ("warmup", a.Warmup, b.Warmup)
 	differ("cleanup", a.Cleanup, b.Cleanup)
+	differ("service", a.Service, b.Service)
 	differ("where", a.Where, b.Where)
 	differ("objective", a.Objective.text(), b.Objective.text())
 	differ("subject_to", a.SubjectTo, b.SubjectTo)

@@ -26,6 +26,7 @@ func (d *decoder) keys(s *Study) []field {
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
+		{"service", func(n *yaml.Node) { s.Service = d.service(n) }},
 		{"files", func(n *yaml.Node) { s.Files = d.filesKey(n) }},
 		{"verify", func(n *yaml.Node) { s.Verify = d.hook("verify", n) }},
 		{"parameters", func(n *yaml.Node) { s.Params = d.parameters(n) }},
