@@ -29,6 +29,7 @@ cat >"$tmp/go" <<SHIM
 #!/bin/sh
 [ "\$1" = test ] || exec "$real" "\$@"
 shift
+case "\$*" in *-cover*) LIMIT=1h ;; esac # the one run of all tests that measures coverage
 # Go measures no coverage of the conditions of a case, and gremlins would leave out what is
 # not covered, or not try it: every line is to be tried, or those that are drawn.
 profile=

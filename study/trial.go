@@ -69,12 +69,10 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
-// there was no time for it.
+// not there or may not be run, what a run needs cannot be set up, or there was no time for it.
 func hopeless(err error) bool {
-	_, step := errors.AsType[*assay.StepError](err)
-	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup) ||
+		errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -160,9 +158,6 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
-		if step, ok := errors.AsType[*assay.StepError](err); ok {
-			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
-		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
