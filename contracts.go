@@ -241,8 +241,8 @@ type RunID struct {
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
 //
-// Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithHooks,
-// run.Metrics), which stand beside what starts the processes and take out of a
+// Setup, Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithSetup,
+// run.WithHooks, run.Metrics), which stand beside what starts the processes and take out of a
 // job what they have seen to. A Runner that starts processes ignores those
 // fields; one that hands a job on, hands them on.
 type Job struct {
@@ -261,6 +261,8 @@ type Job struct {
 	Warmup   int            // runs before the one that is measured
 	Metrics  []MetricSource // what the program itself reports, see [MetricSource]
 	Priority int            // of two jobs that wait, the one of greater Priority begins first
+
+	Setup *Setup // made once for all jobs with the same one, before everything else; nil for none
 }
 
 // Errors of a Runner whose runs may outlive their caller.
@@ -293,14 +295,17 @@ type Runner interface {
 	// If ctx is done first, Run ends every process of the job before it
 	// returns the measurement so far and context.Cause(ctx); likewise with
 	// ErrLimit if the limit has passed.
-	// A job that exits with a non-zero code is a measurement, not an error;
+	// A job that exits with a non-zero code is a measurement, not an error, and
+	// so is one that fails beside its program, which Measurement.Failure tells;
 	// any other error means that nothing was learned about the job.
 	// Run changes nothing that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
-// ErrSetup says that what a run needs could not be set up, so that no
-// configuration can be run: an error of a Runner that matches it ends the study.
+// ErrSetup says that what a run needs could not be set up, whatever its
+// configuration, such as a control group that may not be made: an error of a Runner
+// that matches it ends the study. What another configuration may pass, such as a
+// command before the run, is a [Failure] instead.
 var ErrSetup = errors.New("a run could not be set up")
 
 // A Clock tells the time of a study: the machine's, or a simulated one when

@@ -23,6 +23,7 @@ type jobJSON struct {
 	Warmup    int                `json:"warmup,omitempty"`
 	Metrics   []MetricSource     `json:"metrics,omitempty"`
 	Priority  int                `json:"priority,omitempty"`
+	Setup     *setupJSON         `json:"setup,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
@@ -43,6 +44,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobJSON{
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
+		j.Setup.json(),
 	})
 }
 
@@ -55,6 +57,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 	*j = Job{
 		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
+		r.Setup.setup(),
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 		rapid.SampledFrom([]string{
 			"stdout:/took ([0-9.]+) s/", "stderr:/a/b (?:<|>)(.*)/", "json:out.json#/a/0/b~1c~0", "json:out.json",
 			"json:out.json#",
-			"json:a#b.json#/x", "json:a#b#", "json:#a#", "json:\xff#/\xff", "size:\xff out", "cmd:wc -l <\xff\n",
+			"json:a#b.json#/x", "json:a#b#", "size:" + SetupDir + "/x", "json:#a#", "json:\xff#/\xff", "size:\xff out", "cmd:wc -l <\xff\n",
 			"cmd: x",
 		}),
 		rapid.Custom(func(t *rapid.T) string {
@@ -69,6 +69,13 @@ var anyJob = rapid.Custom(func(t *rapid.T) Job {
 		j.ID = RunID{
 			Study: rapid.String().Draw(t, "study"), Trial: rapid.Int64().Draw(t, "trial"),
 			Repeat: rapid.Int().Draw(t, "repeat"), Attempt: rapid.Int().Draw(t, "attempt"),
+		}
+	}
+	if rapid.Bool().Draw(t, "set up") {
+		j.Setup = &Setup{
+			Argv: list(anyText, 3).Draw(t, "setup"), Env: list(anyText, 3).Draw(t, "setup env"),
+			Inputs: list(anyText, 3).Draw(t, "inputs"), Limit: anyDuration.Draw(t, "setup limit"),
+			Left: anyDuration.Draw(t, "setup left"), Parallel: rapid.Bool().Draw(t, "parallel"),
 		}
 	}
 	if r := rapid.MapOfN(rapid.String(), anyNumber, 0, 3).Draw(t, "resources"); len(r) > 0 {
@@ -127,12 +134,14 @@ func TestJobJSON(t *testing.T) {
 				Resources: map[string]float64{"cpus": 2}, Interval: 1, Limit: 2, Grace: 3, Prepare: []string{"q"},
 				Cleanup: []string{"r"},
 				Warmup:  4, Metrics: []MetricSource{source}, Priority: -5,
+				Setup: &Setup{Argv: []string{"cc"}, Inputs: []string{"*.c"}, Limit: 5, Parallel: true},
 			},
 			`{"id":{"study":"s","trial":3,"repeat":1,"attempt":2},"config":[1,0.5],` +
 				`"argv":["p"],"env":["A=1"],"dir":"/d",` +
 				`"resources":{"cpus":2},"interval_ns":1,"limit_ns":2,` +
 				`"grace_ns":3,"prepare":["q"],"cleanup":["r"],"warmup":4,` +
-				`"metrics":[{"name":"rate","source":"stdout:/rate: (.*)/"}],"priority":-5}`,
+				`"metrics":[{"name":"rate","source":"stdout:/rate: (.*)/"}],"priority":-5,` +
+				`"setup":{"argv":["cc"],"inputs":["*.c"],"limit_ns":5,"parallel":true}}`,
 		},
 	} {
 		if got, err := json.Marshal(tt.job); err != nil || string(got) != tt.want {

@@ -175,7 +175,7 @@ func parseSource(text string) (s MetricSource, err error) {
 	if i < 0 {
 		return s, fmt.Errorf("unknown source %.60q (known: %s)", name, strings.Join(known, ", "))
 	}
-	if strings.IndexByte(rest, 0) >= 0 {
+	if strings.IndexByte(strings.ReplaceAll(rest, SetupDir, ""), 0) >= 0 {
 		return s, errors.New("a source has no NUL byte")
 	}
 	s.Kind = SourceKind(i)

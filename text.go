@@ -2,19 +2,42 @@ package assay
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// maxLastLine is how much of a program's last words [LastLine] quotes, in runes.
+// maxLastLine is how much of a line of a program's last words is quoted, in runes.
 const maxLastLine = 160
 
 // LastLine returns the last line of a program's output that is not blank, for people to
 // read: without control characters, valid UTF-8, and of at most 160 runes, where "…"
 // stands for the rest. It is "" if there is none.
 func LastLine(output []byte) string {
-	b := bytes.TrimRightFunc(output, unicode.IsSpace)
-	b = b[bytes.LastIndexByte(b, '\n')+1:]
+	if lines := LastLines(output, 1); len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
+}
+
+// LastLines returns the last lines of a program's output that are not blank, at most n,
+// in their order, each as [LastLine] returns it.
+func LastLines(output []byte, n int) []string {
+	var lines []string
+	for len(lines) < n && len(output) > 0 {
+		at := bytes.LastIndexByte(output, '\n') + 1
+		if line := plainLine(output[at:]); line != "" {
+			lines = append(lines, line)
+		}
+		output = output[:max(at-1, 0)]
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// plainLine returns a line as people may be shown it.
+func plainLine(b []byte) string {
+	b = bytes.TrimSpace(b)
 	b = b[:min(len(b), 8*maxLastLine)]
 	s := strings.Map(func(r rune) rune {
 		if r == '\t' {
@@ -31,3 +54,7 @@ func LastLine(output []byte) string {
 	}
 	return s
 }
+
+// Tail returns the last lines of a program's output that are not blank, at most 6, for people to
+// read: each as [LastLine] has it, with " | " between them. It is "" if there are none.
+func Tail(output []byte) string { return strings.Join(LastLines(output, 6), " | ") }

@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -28,6 +29,25 @@ func TestLastLine(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestLastLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		output string
+		n      int
+		want   []string
+	}{
+		"nothing":           {"", 3, nil},
+		"fewer than n":      {"a\nb", 3, []string{"a", "b"}},
+		"more than n":       {"a\nb\nc\nd\n", 2, []string{"c", "d"}},
+		"blank lines":       {"a\n\n \nb\r\n\x00\nc\n\n", 2, []string{"b", "c"}},
+		"none":              {"a\nb", 0, nil},
+		"begins with blank": {"\n\na", 5, []string{"a"}},
+	} {
+		if got := LastLines([]byte(c.output), c.n); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -21,10 +21,31 @@ type Measurement struct {
 	// Missing says why a metric that the run should have reported was not
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
+	// Failure says what failed of a run, or around it; nil if nothing did but, it may be,
+	// the program, whose ExitCode tells.
+	Failure *Failure `json:"failure,omitempty"`
 	// Stdout and Stderr are what was kept of the output; see the runner for
 	// its cap and the mark of a cut. They are not part of the record, nor of the
 	// JSON: whoever sends a measurement sends what is wanted of them beside it.
 	Stdout, Stderr []byte `json:"-"`
+}
+
+// A Failure says at which step a run failed, and the last that was heard of it. It is for
+// people: what a program prints is data, and never read back.
+type Failure struct {
+	Step   string   `json:"step"`             // "prepare", "run", "cleanup", ...: see run.WithHooks
+	Reason string   `json:"reason"`           // in one line
+	Output []string `json:"output,omitempty"` // the last lines that it printed; see [LastLines]
+}
+
+// maxOutput is how many lines of each stream a [Failure] has.
+const maxOutput = 8
+
+// NewFailure returns a Failure with the last lines of what was printed: those of the output,
+// then those of the error output, which most often say what is wrong.
+func NewFailure(step, reason string, stdout, stderr []byte) *Failure {
+	lines := append(LastLines(stdout, maxOutput), LastLines(stderr, maxOutput)...)
+	return &Failure{Step: step, Reason: reason, Output: lines}
 }
 
 // Metric returns the metric of that name and whether it was measured.
@@ -116,11 +137,14 @@ type Trial struct {
 	Value       float64
 	Measurement Measurement
 	Reason      string    // why the trial was stopped, failed or is infeasible, for people
-	Decision    *Decision // what an early stop was decided on; nil otherwise
+	Decision    *Decision // what an early stop, or an audit, was decided on; nil otherwise
 	Attempts    int       // runs it took; more than 1 if the outcome of some is unknown
 	Started     time.Time
 	Ended       time.Time
 }
+
+// Stopped reports whether a stopping rule ended the trial, and not a limit of time.
+func (t Trial) Stopped() bool { return t.State == Censored && t.Decision != nil && t.Decision.Stop }
 
 // trialJSON is the stored form of a Trial: JSON has no infinity, so a value
 // that is not finite is left out, and read back as +Inf.
@@ -168,8 +192,11 @@ func finite(x float64) *float64 {
 
 // A Decision says whether to stop a running trial, and why.
 type Decision struct {
-	Stop   bool
-	Reason string
+	Stop bool
+	// Audited says that the rule would stop the trial, and lets it go on to its end, to
+	// show whether that were right. Then Stop is false.
+	Audited bool
+	Reason  string
 	// Predicted is the predicted final value, or NaN if the rule predicts none.
 	Predicted float64
 	// At is how long the trial had run when the decision was made; set by the loop.
@@ -178,6 +205,7 @@ type Decision struct {
 
 type decisionJSON struct {
 	Stop      bool          `json:"stop"`
+	Audited   bool          `json:"audited,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
 	Predicted *float64      `json:"predicted,omitempty"`
 	At        time.Duration `json:"at_ns"`
@@ -185,7 +213,7 @@ type decisionJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(decisionJSON{d.Stop, d.Reason, finite(d.Predicted), d.At})
+	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -194,7 +222,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*d = Decision{j.Stop, j.Reason, math.NaN(), j.At}
+	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At}
 	if j.Predicted != nil {
 		d.Predicted = *j.Predicted
 	}

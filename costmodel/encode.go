@@ -29,6 +29,7 @@ type modelJSON struct {
 	Failed  [][]float64 `json:"failed,omitempty"`
 	Forms   []formJSON  `json:"predictors"`
 	Error   *float64    `json:"error_percent,omitempty"` // for people
+	Machine Machine     `json:"machine,omitempty"`       // of the runs
 }
 
 // paramJSON is a parameter of the space; the members are those of a study file.
@@ -75,7 +76,7 @@ type formJSON struct {
 // MarshalJSON implements [json.Marshaler]: version 1 of the format, see
 // docs/format/cost-model.md. Relations of the space are not part of it.
 func (m *Model) MarshalJSON() ([]byte, error) {
-	j := modelJSON{Version: version}
+	j := modelJSON{Version: version, Machine: m.machine}
 	for _, p := range m.space.Params {
 		j.Params = append(j.Params, paramJSON{p.Name, p.Kind.String(), p.Lo, p.Hi, p.Step, p.Log, p.Levels, p.Unit})
 	}
@@ -160,6 +161,9 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	n, err := newModel(space, runs, failed, forms)
 	if err != nil {
 		return err
+	}
+	if n, err = n.LearnedOn(j.Machine); err != nil {
+		return fmt.Errorf("machine: %w", err)
 	}
 	*m = *n
 	return nil

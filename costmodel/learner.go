@@ -65,6 +65,7 @@ type ActiveLearner struct {
 	steps     []Step
 	spent     float64
 	done      bool
+	levels    Levels
 	model     *Model // fitted to runs and failed; nil if it has to be
 }
 
@@ -254,10 +255,26 @@ func (l *ActiveLearner) outcomeOf(c assay.Config, t assay.Trial) outcome {
 		}
 		if r, err := Profile(c, t.Measurement, cores); err == nil {
 			o.run, o.ok = r, true
+			if off, ok := t.Measurement.Metrics["levels_off"]; ok {
+				l.levels.Verified++
+				if off > 0 {
+					l.levels.Off++
+				}
+			}
 		}
 	}
 	return o
 }
+
+// Levels says how far the runs were on the assignments that were asked: their metric
+// "levels_off" is how many levels were not.
+type Levels struct {
+	Verified int // runs that have that metric
+	Off      int // of them, those that were not on their assignment in every level
+}
+
+// Levels returns that of all runs to the end so far.
+func (l *ActiveLearner) Levels() Levels { return l.levels }
 
 // file adds an outcome to what it serves. seen has a key for each assignment that was run,
 // even if it has no run to the end: it is not to be proposed again.

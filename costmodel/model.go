@@ -29,6 +29,7 @@ type Model struct {
 	feasible  feasibility
 	ensemble  ensemble  // of the function of the total, if it is a surface
 	residuals []float64 // log T - log T predicted without the run
+	machine   Machine   // of the runs; nil if it is not known
 }
 
 // A Prediction is what a Model says of one assignment. Times are in seconds.

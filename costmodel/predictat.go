@@ -2,7 +2,6 @@ package costmodel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -84,7 +83,12 @@ func (m *Model) over(params []assay.Param) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newModel(space, m.runs, m.failed, m.forms)
+	wide, err := newModel(space, m.runs, m.failed, m.forms)
+	if err != nil {
+		return nil, err
+	}
+	wide.machine = m.machine
+	return wide, nil
 }
 
 // A Beyond is an attribute of an assignment whose number lies beyond those of all runs.
@@ -101,21 +105,11 @@ type Beyond struct {
 func (m *Model) BeyondRuns(at map[string]string) []Beyond {
 	var out []Beyond
 	for i, a := range m.attrs {
-		if !a.numeric || a.param.Kind == assay.Switch {
-			continue
-		}
-		x, ok := assay.Number(at[a.param.Name])
-		if c, err := a.param.Parse(at[a.param.Name]); err == nil {
-			x, ok = a.number(c), true
-		}
+		x, ok := a.value(at[a.param.Name])
 		if !ok {
 			continue
 		}
-		// There is at least one run, so that both become finite.
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, r := range m.runs {
-			lo, hi = min(lo, a.number(r.Config[i])), max(hi, a.number(r.Config[i]))
-		}
+		lo, hi := m.ran(i)
 		switch {
 		// If all runs have one value, the quotient is +Inf by a division by 0.
 		case x > hi:

@@ -394,6 +394,20 @@ func TestSimilar(t *testing.T) {
 	if estimated == 0 || at("like").Estimate {
 		t.Errorf("%d are estimated", estimated)
 	}
+	// Those that do not fit take no place among the compared ones, however many they are (S3): a study of
+	// other ranges, which only its trials can be compared by, is compared.
+	for i := range comparedStudies + 5 {
+		put(t, r, fmt.Sprintf("a-%02d", i), define(t, "objective: {minimize: max_rss}\n"), 12, hill)
+	}
+	if list, err = open(t, r, "").Similar(t.Context(), "self"); err != nil || at("like").Estimate ||
+		at("like").Correlation == nil {
+		t.Errorf("like among many that do not fit: %+v, %v", at("like"), err)
+	}
+	for i := range comparedStudies + 5 {
+		if s := at(fmt.Sprintf("a-%02d", i)); !strings.Contains(s.Reason, "its objective is max_rss") {
+			t.Errorf("%+v: not why it does not serve", s)
+		}
+	}
 	if spread := spreadOf(make([]assay.Trial, 500), 200); len(spread) != 200 {
 		t.Errorf("%d of 500 trials, want 200", len(spread))
 	}

@@ -35,6 +35,9 @@ type Similar struct {
 	Reason      string   `json:"reason,omitempty"` // why it cannot serve, or has no correlation
 }
 
+// Serves reports whether the two studies were compared: there is a correlation.
+func (s Similar) Serves() bool { return s.Correlation != nil }
+
 // Similar ranks the other studies by how alike they are to the one of that name, the
 // most alike first, those without a correlation last. It returns an error that matches
 // fs.ErrNotExist if there is no such study.
@@ -66,6 +69,11 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 		case k.Flaw != "":
 			far = append(far, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
 		default:
+			// What cannot serve by its definition takes no place among those that are compared.
+			if err := prune.Fits(space, self.goal(), prune.Study{Params: k.Params, Goal: k.goal()}); err != nil {
+				far = append(far, Similar{Study: other, Trials: k.Told, Reason: err.Error()})
+				continue
+			}
 			order = append(order, k)
 		}
 	}

@@ -84,6 +84,27 @@ func Match(space *assay.Space, goal assay.Goal, s Study) error {
 	return err
 }
 
+// Fits is the part of [Match] that needs no trials: nil if the study has the objective and the
+// parameters that it needs, else an error that says in words why not. Cost: that of comparing
+// the parameters.
+func Fits(space *assay.Space, goal assay.Goal, s Study) error {
+	_, err := fits(space, goal, s)
+	return err
+}
+
+// fits returns the translation of the study's configurations.
+func fits(space *assay.Space, goal assay.Goal, s Study) (*translation, error) {
+	switch {
+	case s.Goal.Metric != goal.Metric:
+		return nil, fmt.Errorf("its objective is %s, not %s", s.Goal.Metric, goal.Metric)
+	case s.Goal.Maximize != goal.Maximize:
+		return nil, fmt.Errorf("its objective %s is %s, not %s", goal.Metric, direction(s.Goal), direction(goal))
+	case s.Goal.Unit != goal.Unit:
+		return nil, fmt.Errorf("its objective %s is in %q, not in %q", goal.Metric, s.Goal.Unit, goal.Unit)
+	}
+	return newTranslation(space.Params, s.Params)
+}
+
 // A source is an earlier study in the coordinates of the running one. Its outcomes are on its
 // own scale throughout: studies are compared by shape, not by size.
 //
@@ -115,25 +136,18 @@ type source struct {
 // its trials times the parameters.
 //
 // The objective is compared first, since it costs nothing, and the parameters before the trials, since
-// without a translation no trial can be read. A nil error promises two finished trials of different
+// without a translation no trial can be read ([Fits]). A nil error promises two finished trials of different
 // values, which fit and examples rely on.
 func newSource(space *assay.Space, goal assay.Goal, s Study) (*source, error) {
 	bad := func(format string, args ...any) (*source, error) {
 		return nil, fmt.Errorf(format, args...)
 	}
-	switch {
-	case s.Goal.Metric != goal.Metric:
-		return bad("its objective is %s, not %s", s.Goal.Metric, goal.Metric)
-	case s.Goal.Maximize != goal.Maximize:
-		return bad("its objective %s is %s, not %s", goal.Metric, direction(s.Goal), direction(goal))
-	case s.Goal.Unit != goal.Unit:
-		return bad("its objective %s is in %q, not in %q", goal.Metric, s.Goal.Unit, goal.Unit)
-	case len(s.Trials) == 0:
-		return bad("it has no trials")
-	}
-	t, err := newTranslation(space.Params, s.Params)
+	t, err := fits(space, goal, s)
 	if err != nil {
 		return nil, err
+	}
+	if len(s.Trials) == 0 {
+		return bad("it has no trials")
 	}
 	src := &source{name: s.Name, space: space, params: space.Params}
 	finished := 0

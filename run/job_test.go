@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -143,9 +144,11 @@ func TestFailedJobOverAPipe(t *testing.T) {
 		m.Elapsed > 30*time.Second {
 		t.Errorf("got %+v, %q", m, failed)
 	}
-	job = assay.Job{Argv: []string{"true"}, Prepare: []string{"false"}}
-	if _, failed := overPipe(t, job); failed != "a run could not be set up: prepare exited with code 1: " {
-		t.Errorf("got %q", failed)
+	job = assay.Job{Argv: []string{"true"}, Prepare: []string{"sh", "-c", "echo one; echo two >&2; exit 1"}}
+	m, failed := overPipe(t, job)
+	want := &assay.Failure{Step: "prepare", Reason: "prepare exited with code 1: two", Output: []string{"one", "two"}}
+	if failed != "" || !reflect.DeepEqual(m.Failure, want) {
+		t.Errorf("got %+v, %q", m.Failure, failed)
 	}
 }
 

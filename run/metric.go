@@ -143,11 +143,11 @@ func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, err
 func match(s assay.MetricSource, output []byte) (float64, error) {
 	all := s.Pattern.FindAllSubmatchIndex(output, -1)
 	if len(all) == 0 {
-		return 0, errors.New("the expression matches nothing in the output")
+		return 0, fmt.Errorf("the expression /%v/ matches nothing in the output", s.Pattern)
 	}
 	last := all[len(all)-1]
 	if last[2] < 0 {
-		return 0, errors.New("the group is not in the last match of the expression")
+		return 0, fmt.Errorf("the group is not in the last match of the expression /%v/", s.Pattern)
 	}
 	return number(string(output[last[2]:last[3]]))
 }

@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"testing"
 	"time"
@@ -18,10 +20,15 @@ type script struct {
 
 func (s *script) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
 	s.ran, s.jobs = append(s.ran, job.Argv[0]), append(s.jobs, job)
-	if job.Argv[0] == "bad" {
-		return assay.Measurement{ExitCode: 3, Stderr: []byte("first\nno space\n")}, nil
+	switch job.Argv[0] {
+	case "bad":
+		return assay.Measurement{
+			ExitCode: 3, Stderr: []byte("first\nno space\n"), Metrics: map[string]float64{"elapsed": 1},
+		}, nil
+	case "missing":
+		return assay.Measurement{}, fmt.Errorf("program \"missing\" is not there: %w", fs.ErrNotExist)
 	}
-	return assay.Measurement{}, context.Cause(ctx)
+	return assay.Measurement{Stderr: []byte("of the job")}, context.Cause(ctx)
 }
 
 func TestHooksSurroundARun(t *testing.T) {
@@ -58,28 +65,90 @@ func TestNoHooks(t *testing.T) {
 	}
 }
 
-func TestFailedHookEndsTheStudy(t *testing.T) {
+// A hook that fails makes a run that failed, with the last that it printed. The clean-up is
+// run whatever failed, the run only after its preparation.
+func TestFailedHookIsAFailedRun(t *testing.T) {
 	for _, tt := range []struct {
-		job  assay.Job
-		ran  []string
-		says string
+		job    assay.Job
+		ran    []string
+		step   string
+		says   string
+		stderr string
 	}{
 		{
 			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"after"}},
-			[]string{"bad"},
-			"prepare exited with code 3: no space",
+			[]string{"bad", "after"},
+			"prepare", "prepare exited with code 3: no space", "first\nno space\n",
 		},
-		{assay.Job{Cleanup: []string{"bad"}}, []string{"job", "bad"}, "cleanup exited with code 3: no space"},
+		{
+			assay.Job{Prepare: []string{"bad"}, Cleanup: []string{"bad"}},
+			[]string{"bad", "bad"},
+			"prepare", "prepare exited with code 3: no space", "first\nno space\n",
+		},
+		{
+			assay.Job{Cleanup: []string{"bad"}},
+			[]string{"job", "bad"},
+			"cleanup", "cleanup exited with code 3: no space", "of the job",
+		},
+		{
+			assay.Job{Prepare: []string{"missing"}, Warmup: 1},
+			[]string{"missing"},
+			"prepare", `prepare: program "missing" is not there: file does not exist`, "",
+		},
 	} {
 		inner := &script{}
 		tt.job.Argv = []string{"job"}
-		_, err := WithHooks(inner).Run(t.Context(), tt.job, nil)
-		if want := "a run could not be set up: " + tt.says; !errors.Is(err, assay.ErrSetup) || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		m, err := WithHooks(inner).Run(t.Context(), tt.job, nil)
+		if f := m.Failure; err != nil || f == nil || f.Step != tt.step || f.Reason != tt.says {
+			t.Errorf("got %+v, %v, want %s", m.Failure, err, tt.says)
+		} else if want := []string{"first", "no space"}; tt.stderr != "" && !slices.Equal(f.Output, want) {
+			t.Errorf("%s: the last lines are %q, want %q", tt.says, f.Output, want)
+		}
+		if string(m.Stderr) != tt.stderr || len(m.Metrics) > 0 {
+			t.Errorf("%s: the output is %q, want %q; metrics %v", tt.says, m.Stderr, tt.stderr, m.Metrics)
 		}
 		if !slices.Equal(inner.ran, tt.ran) {
-			t.Errorf("ran %v, want %v", inner.ran, tt.ran)
+			t.Errorf("%s: ran %v, want %v", tt.says, inner.ran, tt.ran)
 		}
+	}
+}
+
+// What is no fault of the hook is an error: what no configuration can pass, a context that is
+// done, what another attempt may pass. A limit is one too, with the failure beside it.
+func TestErrorOfAHook(t *testing.T) {
+	lost, over := errors.New("lost"), errors.New("over")
+	for _, tt := range []struct {
+		err, want error
+		failed    bool
+	}{
+		{fmt.Errorf("no group: %w", assay.ErrSetup), assay.ErrSetup, false},
+		{lost, lost, false},
+		{over, over, false},
+		{assay.ErrLimit, assay.ErrLimit, true},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var ran []string
+		r := WithHooks(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement,
+			error,
+		) {
+			ran = append(ran, job.Argv[0])
+			if tt.err == over {
+				cancel(over)
+			}
+			if job.Argv[0] == "after" {
+				return assay.Measurement{}, nil
+			}
+			return assay.Measurement{Elapsed: time.Second}, tt.err
+		}))
+		job := assay.Job{Argv: []string{"job"}, Prepare: []string{"before"}, Cleanup: []string{"after"}}
+		m, err := r.Run(ctx, job, nil)
+		if !errors.Is(err, tt.want) || (m.Failure != nil) != tt.failed {
+			t.Errorf("%v: got %+v, %v", tt.err, m.Failure, err)
+		}
+		if want := []string{"before", "after"}; !slices.Equal(ran, want) {
+			t.Errorf("%v: ran %v, want %v", tt.err, ran, want)
+		}
+		cancel(nil)
 	}
 }
 

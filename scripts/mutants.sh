@@ -6,7 +6,8 @@
 #
 # WORKERS is how many mutants are tested at once (1). LIMIT, such as 30s, is the time after
 # which a mutant is taken for one that does not end, which is seen too; without it, ten
-# times what the tests of the package take, and 5 s.
+# times what the tests of the package take, and 5 s. FILES, such as "levels.go cost.go", are
+# the only files of each package that are changed (from its folder); the floor is asked of them alone.
 set -eu
 cd "$(dirname "$0")/.."
 floors=scripts/mutants.floors
@@ -37,10 +38,17 @@ for pkg; do
 	floor=$(sed 's/#.*//' $floors | awk -v p="$pkg" '$1 == p { print $2 }')
 	[ -n "$floor" ] || { echo "mutants: $pkg has no floor in $floors" >&2; exit 2; }
 	go test -count=1 "./$pkg/..." >"$tmp/log" || { cat "$tmp/log"; exit 1; }
+	skip=
+	for file in $([ -z "${FILES:-}" ] || find "$pkg" -name '*.go' ! -name '*_test.go'); do
+		case " $FILES " in
+		*" ${file#"$pkg"/} "*) ;;
+		*) skip="$skip --exclude-files ^${file#"$pkg"/}\$" ;;
+		esac
+	done
 	limit=${LIMIT:-$(awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+s$/ && $i + 0 > most) most = $i + 0 }
 		END { print int(10 * most + 5) "s" }' "$tmp/log")}
 	LIMIT=$limit PATH="$tmp:$PATH" "$gremlins" unleash --workers "${WORKERS:-1}" --timeout-coefficient 1000 \
-		--invert-logical --invert-loopctrl --invert-assignments "./$pkg" >"$tmp/log" 2>&1 ||
+		--invert-logical --invert-loopctrl --invert-assignments $skip "./$pkg" >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; exit 1; }
 	grep -E '^ *(LIVED|NOT COVERED) ' "$tmp/log" || true
 	# count NAME: the number after it in the summary.

@@ -54,7 +54,7 @@ func (p *presume) pass(to func(...assay.Trial) error, trials []assay.Trial) erro
 		switch {
 		case t.State == assay.Done && t.Value < best:
 			best = t.Value
-		case t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1):
+		case t.Stopped() && t.Value < best && !math.IsInf(best, 1):
 			t.Value = best
 		}
 		out[i] = t

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -109,6 +110,26 @@ func (f *fields) number(key string, to *float64, lo, hi float64) {
 	}
 	x, ok := v.(float64)
 	if !ok || !(x >= lo && x <= hi) {
+		f.flaw(key, "%v is not %s", v, takes)
+		return
+	}
+	*to = x
+}
+
+// share declares a share from 0 to hi, as a number or in per cent.
+func (f *fields) share(key string, to *float64, hi float64) {
+	takes := fmt.Sprintf("a share from 0 to %v, such as 0.05 or 5%%", hi)
+	v, given := f.value(key, takes)
+	if !given {
+		return
+	}
+	x, ok := v.(float64)
+	if text, percent := strings.CutSuffix(fmt.Sprint(v), "%"); percent {
+		var err error
+		x, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+		x, ok = x/100, err == nil
+	}
+	if !ok || !(x >= 0 && x <= hi) {
 		f.flaw(key, "%v is not %s", v, takes)
 		return
 	}

@@ -29,7 +29,7 @@ var optionValues = map[string]struct{ good, bad string }{
 	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
 	"groups": {"[n, c]", "[n, m]"}, "turn": {"5", "0"},
 	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"},
-	"confidence": {"0.9", "1"}, "audit": {"0.1", "-1"},
+	"confidence": {"0.9", "1"}, "spare": {"0.1", "-1"}, "audit": {"5%", "60%"},
 }
 
 // publishedOptions are those of nimo that need its method published.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -93,7 +93,10 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if row, _ := runnerOf(def); !row.here || o.Runner != nil {
 		return p, nil
 	}
-	return p, p.checkProgram()
+	if err := p.checkProgram(); err != nil {
+		return p, err
+	}
+	return p, p.checkSetup()
 }
 
 // readSpace reads the table, if there is one, and makes the space, the goal and what
@@ -233,7 +236,7 @@ func (p *Problem) checkProgram() error {
 		if len(argv) == 0 {
 			return usagef("the command is empty for %s", p.Space.Text(c))
 		}
-		if seen[argv[0]] {
+		if seen[argv[0]] || strings.Contains(argv[0], assay.SetupDir) {
 			return nil
 		}
 		seen[argv[0]] = true
@@ -268,19 +271,19 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
-		if hooks := p.Definition; hooks.Prepare.Shell || hooks.Cleanup.Shell {
-			j.Env = slices.Concat(p.Program.ParamEnv(c), j.Env) // which those of the study override
-		}
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
+		j.Setup = p.Program.Setup(c)
 	}
 	return j, nil
 }
 
 // Environment returns the variables that the command needs for a configuration; see
 // [config.Program.Environment].
-func (p *Problem) Environment(c assay.Config) []string { return p.Program.Environment(c) }
+func (p *Problem) Environment(c assay.Config) []string {
+	return p.withFolder(c, p.Program.Environment(c))
+}
 
 // Interval is how often a run is observed: as the study says, or ten times a second; of
 // a table, where observing costs no time of the study, fifty times in a median run.

@@ -84,7 +84,7 @@ func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
 }
 
 // openLocal returns a local runner in what the jobs of a study may need around it, from
-// the inside out: its workbench, metrics and hooks. Metrics are inside of the hooks,
+// the inside out: its workbench, metrics, hooks and setup. Metrics are inside of the hooks,
 // because a clean-up may remove the files that are measured. The workbench is innermost,
 // next to the processes that it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
@@ -98,7 +98,14 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 			return opened{}, errors.Join(err, local.Close())
 		}
 	}
-	return opened{run.WithHooks(run.Metrics(r)), nil, local.Close}, nil
+	if r = run.WithHooks(run.Metrics(r)); len(p.Definition.Setup.Argv) > 0 {
+		cache, err := Builds()
+		if err != nil {
+			return opened{}, errors.Join(err, local.Close())
+		}
+		r = run.WithSetup(r, cache)
+	}
+	return opened{r, nil, local.Close}, nil
 }
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said

@@ -43,6 +43,33 @@ func stoppers() []stopper {
 	}
 }
 
+// options declares all options of a row, the audit of any that stops runs among them.
+func (s stopper) options(f *fields) newStopper {
+	makes := s.declare(f)
+	if s.name == noStop {
+		return makes
+	}
+	share := 0.0
+	f.share("audit", &share, 0.5)
+	if share == 0 {
+		return makes
+	}
+	return func(def *config.Study, space *assay.Space) assay.Stopper {
+		audit := stop.Audit{Share: share, Seed: def.Search.Seed}
+		switch rule := makes(def, space).(type) {
+		case nil:
+			return nil
+		case stop.Opening: // what bounds the first runs is not audited: one could take all of a budget
+			audit.Rule = rule.Rule
+			rule.Rule = audit
+			return rule
+		default:
+			audit.Rule = rule
+			return audit
+		}
+	}
+}
+
 const (
 	autoStop      = "auto" // of a study that names no rule
 	noStop        = "none"
@@ -60,7 +87,7 @@ func declarePredictive(f *fields) newStopper {
 	f.rounds(&o)
 	f.int("after", &o.After, 1, 10_000)
 	f.number("confidence", &o.Confidence, 0, 0.999)
-	f.number("audit", &o.Audit, 0, 0.999)
+	f.number("spare", &o.Spare, 0, 0.999)
 	if kind == "boost" {
 		o.Learner, o.Standard = model.Boost{}, true
 	}
@@ -86,10 +113,10 @@ func (f *fields) rounds(o *stop.PredictiveOptions) {
 // declarePosterior is the rule that a model's own doubt decides, with the margin and the
 // first runs of auto.
 func declarePosterior(f *fields) newStopper {
-	o := stop.PosteriorOptions{Audit: 0.1}
+	o := stop.PosteriorOptions{Spare: 0.1}
 	f.number("level", &o.Level, 1e-6, 0.5)
 	f.int("after", &o.After, 1, 10_000)
-	f.number("audit", &o.Audit, 0, 0.999)
+	f.number("spare", &o.Spare, 0, 0.999)
 	return func(def *config.Study, space *assay.Space) assay.Stopper {
 		o.Seed, o.Margin = def.Search.Seed, marginOf(def)
 		return withOpening(stop.NewPosterior(space, o), def, space)
@@ -156,7 +183,7 @@ func readStopper(def *config.Study) (newStopper, error) {
 		return nil, usagef("%sno stopping rule %q (there are %s)", def.At("stop.rule"), name, list(Stoppers()))
 	}
 	f := &fields{def: def, at: "stop", values: def.Stop.Options}
-	makes := row.declare(f)
+	makes := row.options(f)
 	if err := f.unknown("stopping rule " + name); err != nil {
 		return nil, err
 	}

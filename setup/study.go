@@ -102,12 +102,16 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if p.Table != nil {
 		return nil
 	}
-	s.Check = p.opts.Check
+	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	if s.store.Path != "" {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
 	}
 	return nil
 }
+
+// hopeless is how many first trials of a command may fail for the same reason. The runs of a
+// table are what they are.
+const hopeless = 5
 
 // Run runs the study: see study.Study.Run for its errors. What it adds to the record is
 // known to the next study that looks for help, whatever ended it.

@@ -25,7 +25,7 @@ func Searchers() []Row {
 func Stoppers() []Row {
 	return rows(stoppers(), func(s stopper) Row {
 		f := &fields{def: &config.Study{}, at: "stop"}
-		s.declare(f)
+		s.options(f)
 		return Row{s.name, s.summary, f.options}
 	})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // PosteriorOptions are the options of [NewPosterior]. The zero value of each but
-// Margin and Audit stands for its default.
+// Margin and Spare stands for its default.
 type PosteriorOptions struct {
 	// Level is the probability of ending better than the best below which a run is
 	// stopped. 0 means 0.01.
@@ -19,12 +19,12 @@ type PosteriorOptions struct {
 	// After is the number of trials with evidence, see [Posterior], from which on a
 	// prediction stops runs. 0 means 20.
 	After int
-	// Audit is the share of trials that no prediction stops, to check what stops are
+	// Spare is the share of trials that no prediction stops, to check what stops are
 	// worth. Such a run goes on to the incumbent's value.
-	Audit float64
+	Spare float64
 	// Margin is that of [Incumbent].
 	Margin float64
-	// Seed decides which trials are audited.
+	// Seed decides which trials are spared.
 	Seed uint64
 }
 
@@ -67,9 +67,9 @@ var _ assay.Stopper = (*Posterior)(nil)
 const latest = 0.5
 
 // NewPosterior returns the rule for configurations of space. It panics if Level or
-// Audit is not in [0, 1), or After or Margin is negative.
+// Spare is not in [0, 1), or After or Margin is negative.
 func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
-	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Audit >= 0 && opts.Audit < 1) ||
+	if !(opts.Level >= 0 && opts.Level < 1) || !(opts.Spare >= 0 && opts.Spare < 1) ||
 		opts.After < 0 || !(opts.Margin >= 0) {
 		panic(fmt.Sprintf("stop: options out of range: %+v", opts))
 	}
@@ -81,10 +81,10 @@ func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
 // may end at, given that it has come so far, wherever the process was asked.
 func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	d := Incumbent{Margin: p.opts.Margin}.Decide(history, running)
-	audit := audited(running.ID, p.opts.Seed, p.opts.Audit)
+	spare := spared(running.ID, p.opts.Seed, p.opts.Spare)
 	if d.Stop {
-		if audit {
-			d.Reason += "; audited: let run on whatever was predicted"
+		if spare {
+			d.Reason += "; spared: let run on whatever was predicted"
 		}
 		return d
 	}
@@ -108,8 +108,8 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 	}
 	what := fmt.Sprintf("after %s the chance to end below %s (trial %d) is %.1f %%",
 		number(running.Value), number(best.Value), best.ID, 100*chance)
-	if audit {
-		d.Reason = "audited: " + what
+	if spare {
+		d.Reason = "spared: " + what
 		return d
 	}
 	d.Stop, d.Reason = true, what

@@ -16,7 +16,7 @@ import (
 
 func TestPosteriorConformance(t *testing.T) {
 	for name, opts := range map[string]stop.PosteriorOptions{
-		"as built": {}, "eager": {After: 2, Level: 0.5}, "audited": {After: 3, Audit: 0.5, Margin: 0.1},
+		"as built": {}, "eager": {After: 2, Level: 0.5}, "spared": {After: 3, Spare: 0.5, Margin: 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			space := integers(t, 4, 6)
@@ -188,26 +188,26 @@ func TestPosteriorDoubtsItself(t *testing.T) {
 	}
 }
 
-func TestPosteriorAudit(t *testing.T) {
+func TestPosteriorSpare(t *testing.T) {
 	h := finishedSlope(40, 5)
 	best, _ := assay.Best(h)
-	rule := stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{Audit: 0.2, Seed: 7})
-	audited := 0
+	rule := stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{Spare: 0.2, Seed: 7})
+	spared := 0
 	for id := int64(100); id < 600; id++ {
 		d := rule.Decide(h, runningAt(id, assay.Config{20, 20}, best.Value/2))
 		if d.Stop {
 			continue
 		}
-		if audited++; !strings.HasPrefix(d.Reason, "audited: after ") {
+		if spared++; !strings.HasPrefix(d.Reason, "spared: after ") {
 			t.Fatalf("got reason %q", d.Reason)
 		}
 		if d = rule.Decide(h, runningAt(id, assay.Config{20, 20}, best.Value)); !d.Stop ||
-			!strings.Contains(d.Reason, "audited") {
-			t.Fatalf("an audited run at the best value: %+v", d)
+			!strings.Contains(d.Reason, "spared") {
+			t.Fatalf("a spared run at the best value: %+v", d)
 		}
 	}
-	if audited < 64 || audited > 136 { // 100 ± 4 standard deviations
-		t.Errorf("%d of 500 trials were audited, want about 100", audited)
+	if spared < 64 || spared > 136 { // 100 ± 4 standard deviations
+		t.Errorf("%d of 500 trials were spared, want about 100", spared)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestPosteriorMemoChangesNothing(t *testing.T) {
 
 func TestPosteriorPanics(t *testing.T) {
 	for _, o := range []stop.PosteriorOptions{
-		{Level: 1}, {Level: -0.1}, {Audit: 1}, {Audit: math.NaN()}, {After: -1}, {Margin: -1},
+		{Level: 1}, {Level: -0.1}, {Spare: 1}, {Spare: math.NaN()}, {After: -1}, {Margin: -1},
 	} {
 		func() {
 			defer func() {

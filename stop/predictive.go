@@ -63,10 +63,10 @@ type PredictiveOptions struct {
 	// cross-validation tells. 0 asks for no margin: the prediction itself decides
 	// (Algorithm 1, line 13).
 	Confidence float64
-	// Audit is the share of trials that no prediction stops, to check what a stop
+	// Spare is the share of trials that no prediction stops, to check what a stop
 	// would have been worth. Such a run goes on to the incumbent's value.
-	Audit float64
-	// Seed decides which trials are audited, and the folds.
+	Spare float64
+	// Seed decides which trials are spared, and the folds.
 	Seed uint64
 }
 
@@ -99,11 +99,11 @@ type Predictive struct {
 var _ assay.Stopper = (*Predictive)(nil)
 
 // NewPredictive returns the rule for configurations of space. It panics if
-// Confidence or Audit is not in [0, 1), or After is negative.
+// Confidence or Spare is not in [0, 1), or After is negative.
 func NewPredictive(space *assay.Space, opts PredictiveOptions) *Predictive {
-	if !(opts.Confidence >= 0 && opts.Confidence < 1) || !(opts.Audit >= 0 && opts.Audit < 1) || opts.After < 0 {
-		panic(fmt.Sprintf("stop: options out of range: confidence %v, audit %v, after %d",
-			opts.Confidence, opts.Audit, opts.After))
+	if !(opts.Confidence >= 0 && opts.Confidence < 1) || !(opts.Spare >= 0 && opts.Spare < 1) || opts.After < 0 {
+		panic(fmt.Sprintf("stop: options out of range: confidence %v, spare %v, after %d",
+			opts.Confidence, opts.Spare, opts.After))
 	}
 	opts.After = cmp.Or(opts.After, 5)
 	return &Predictive{space: space, opts: opts}
@@ -120,11 +120,11 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	if p.learn(history).finished < p.opts.After {
 		return assay.Decision{Predicted: math.NaN()}
 	}
-	audited := audited(running.ID, p.opts.Seed, p.opts.Audit)
+	spared := spared(running.ID, p.opts.Seed, p.opts.Spare)
 	if running.Value >= best.Value {
 		d := against(running, best, "best is")
-		if audited && d.Stop {
-			d.Reason += "; audited: let run on whatever was predicted"
+		if spared && d.Stop {
+			d.Reason += "; spared: let run on whatever was predicted"
 		}
 		return d
 	}
@@ -133,8 +133,8 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	if !(predicted*margin >= best.Value) || math.IsInf(predicted, 0) {
 		return d
 	}
-	if audited {
-		d.Reason = fmt.Sprintf("audited: predicted %s, best is %s (trial %d)", number(predicted), number(best.Value), best.ID)
+	if spared {
+		d.Reason = fmt.Sprintf("spared: predicted %s, best is %s (trial %d)", number(predicted), number(best.Value), best.ID)
 		return d
 	}
 	d.Stop = true
@@ -195,9 +195,9 @@ func with(d assay.Data, x []float64, value float64) assay.Data {
 	}
 }
 
-// audited reports whether a trial is let run on: a share of all trials, chosen by
+// spared reports whether a trial is let run on: a share of all trials, chosen by
 // hashing the number (the finalizer of SplitMix64, Steele et al. 2014).
-func audited(id int64, seed uint64, share float64) bool {
+func spared(id int64, seed uint64, share float64) bool {
 	z := uint64(id)*0x9e3779b97f4a7c15 + seed
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

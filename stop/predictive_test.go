@@ -37,7 +37,7 @@ func TestPredictiveConformance(t *testing.T) {
 		"keep stopped":  {After: 3, Stopped: stop.KeepStopped},
 		"impute":        {After: 3, Stopped: stop.ImputeStopped},
 		"standard":      {After: 3, Learner: model.Boost{}, Standard: true},
-		"guard":         {After: 3, Confidence: 0.9, Audit: 0.5},
+		"guard":         {After: 3, Confidence: 0.9, Spare: 0.5},
 		"other learner": {After: 3, Learner: model.Impute(model.Forest{Trees: 5}, 2), Confidence: 0.8},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,28 +218,28 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-func TestAudit(t *testing.T) {
+func TestSpare(t *testing.T) {
 	space := integers(t, 20, 20)
 	h := finishedSlope(40, 5)
 	best, _ := assay.Best(h)
 	always := constant{mean: 1e6}
-	rule := stop.NewPredictive(space, stop.PredictiveOptions{Learner: always, Audit: 0.2, Seed: 7})
-	audited := 0
+	rule := stop.NewPredictive(space, stop.PredictiveOptions{Learner: always, Spare: 0.2, Seed: 7})
+	spared := 0
 	for id := int64(100); id < 1100; id++ {
 		d := rule.Decide(h, runningAt(id, assay.Config{1, 1}, best.Value/2))
 		if d.Stop {
 			continue
 		}
-		if audited++; !strings.HasPrefix(d.Reason, "audited: predicted 1000000") {
+		if spared++; !strings.HasPrefix(d.Reason, "spared: predicted 1000000") {
 			t.Fatalf("got reason %q", d.Reason)
 		}
 		if d = rule.Decide(h, runningAt(id, assay.Config{1, 1}, best.Value)); !d.Stop ||
-			!strings.Contains(d.Reason, "audited") {
-			t.Fatalf("an audited run at the incumbent: %+v", d)
+			!strings.Contains(d.Reason, "spared") {
+			t.Fatalf("a spared run at the incumbent: %+v", d)
 		}
 	}
-	if audited < 150 || audited > 250 { // 200 ± 4 standard deviations
-		t.Errorf("%d of 1000 trials were audited, want about 200", audited)
+	if spared < 150 || spared > 250 { // 200 ± 4 standard deviations
+		t.Errorf("%d of 1000 trials were spared, want about 200", spared)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestStandard(t *testing.T) {
 
 func TestPredictivePanics(t *testing.T) {
 	for _, o := range []stop.PredictiveOptions{
-		{Confidence: 1}, {Confidence: math.NaN()}, {Audit: -0.1}, {Audit: 1}, {After: -1},
+		{Confidence: 1}, {Confidence: math.NaN()}, {Spare: -0.1}, {Spare: 1}, {After: -1},
 	} {
 		func() {
 			defer func() {

@@ -32,7 +32,7 @@ func Saved(trials []assay.Trial) time.Duration {
 	slices.Sort(ends)
 	var saved time.Duration
 	for _, t := range trials {
-		if t.State != assay.Censored || t.Decision == nil || t.Value < best.Value {
+		if !t.Stopped() || t.Value < best.Value {
 			continue
 		}
 		at := t.Measurement.Elapsed
@@ -54,7 +54,7 @@ func Unproven(trials []assay.Trial) int {
 	best, n := math.Inf(1), 0
 	for _, t := range trials {
 		switch {
-		case t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1):
+		case t.Stopped() && t.Value < best && !math.IsInf(best, 1):
 			n++
 		case t.State != assay.Failed && t.State != assay.Withdrawn:
 			n = 0

@@ -32,6 +32,11 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 		return outcome{trial: t, err: err}
 	}
 	job.ID = id
+	if job.Setup != nil && left > 0 {
+		within := *job.Setup
+		within.Left = left
+		job.Setup = &within
+	}
 	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
 	if cut {
 		job.Limit = left
@@ -45,7 +50,9 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	for {
 		t.Attempts++
 		job.ID.Attempt = t.Attempts
-		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel))
+		var audit *assay.Decision
+		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel, &audit))
+		t.Decision = audit
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break
 		}
@@ -62,9 +69,12 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, or what a run needs cannot be set up.
+// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
+// there was no time for it.
 func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup)
+	_, step := errors.AsType[*assay.StepError](err)
+	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -72,8 +82,11 @@ func hopeless(err error) bool {
 // metric may fall again, so that the value so far says nothing about the final one.
 //
 // The Runner calls it, from one goroutine at a time. The first decision to stop is
-// the one that counts. A measurement without the metric is passed over.
-func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc) func(assay.Measurement) {
+// the one that counts, and the first one of an audit goes to audit. A measurement
+// without the metric is passed over.
+func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
+	audit **assay.Decision,
+) func(assay.Measurement) {
 	if stopper == nil || !l.Goal.Grows {
 		return nil
 	}
@@ -85,10 +98,18 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		if d := stopper.Decide(l.past(), now); d.Stop {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		switch d := stopper.Decide(past, now); {
+		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed
 			cancel(&stopError{d})
+		case d.Audited && *audit == nil:
+			d.At = m.Elapsed
+			*audit = &d
 		}
 	}
 }
@@ -105,7 +126,8 @@ func (e *stopError) Is(target error) bool { return target == ErrStopped }
 //
 // The order of the cases matters. A stop is looked for first, since it cancels the
 // context: it would pass for an interruption. A limit comes before the exit code,
-// which is that of the signal which ended the run.
+// which is that of the signal which ended the run. A failure beside the program comes
+// before what the program did: that says nothing then.
 func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
 	m := t.Measurement
 	value, verr := l.Goal.Value(m)
@@ -116,6 +138,10 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 			return outcome{trial: failed(t, verr.Error())}
 		}
 		t.State, t.Value, t.Reason, t.Decision = assay.Censored, value, stop.Reason, &stop.Decision
+	case errors.Is(err, assay.ErrLimit) && m.Failure != nil && cut:
+		return outcome{trial: t, lost: true}
+	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)):
+		t = failed(t, m.Failure.Reason)
 	case errors.Is(err, assay.ErrLimit):
 		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
 		if cut {
@@ -129,11 +155,14 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 		default:
 			t = failed(t, t.Reason)
 		}
-	case err != nil && ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil, errors.Is(err, assay.ErrUnbegun):
 		return outcome{trial: t, lost: true}
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
+		if step, ok := errors.AsType[*assay.StepError](err); ok {
+			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
+		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))
@@ -147,13 +176,19 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 			t = failed(t, err.Error())
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+		} else if t.Decision != nil {
+			t.Reason = t.Decision.Reason
 		}
 	}
 	return outcome{trial: t}
 }
 
-// failed returns t as a failed trial. Its measurement stays, for people to read.
+// failed returns t as a failed trial. Its measurement stays, for people to read, with the
+// last lines of the output.
 func failed(t assay.Trial, reason string) assay.Trial {
 	t.State, t.Value, t.Reason = assay.Failed, math.Inf(1), reason
+	if m := &t.Measurement; m.Failure == nil {
+		m.Failure = assay.NewFailure("run", reason, m.Stdout, m.Stderr)
+	}
 	return t
 }

@@ -37,6 +37,23 @@ type assignment struct {
 	disk      float64
 }
 
+// has reports whether an attribute is limited.
+func (a assignment) has(name string) bool {
+	switch name {
+	case CPU:
+		return a.cpu > 0
+	case Memory:
+		return a.memory > 0
+	case RTT:
+		return a.rtt > 0
+	case Bandwidth:
+		return a.bandwidth > 0
+	case Disk:
+		return a.disk > 0
+	}
+	return false
+}
+
 // split takes what is ours out of the resources of a job. It returns an error
 // that names an attribute that is out of range.
 func split(resources map[string]float64) (a assignment, rest map[string]float64, err error) {

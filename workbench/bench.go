@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -56,6 +57,15 @@ type Options struct {
 //	disk_time      s that the storage took for them, the sum over all
 //	stall_time     s during which at least one request was under way
 //	oom_kills      processes that were ended for lack of memory, if there is a limit
+//	cpu_seen       processors that the program had on the average, if cpu is asked
+//	rtt_seen       s, the median round trip of small requests and probes, if rtt is asked
+//	bandwidth_seen bit/s of the busier direction while requests were under way, of 1 MiB at least
+//	disk_seen      B/s of the storage's device or, where that is not counted, of all requests, likewise
+//	levels_off     how many levels were not as asked, for which the run counts nevertheless
+//
+// A run during which the program had more than was asked is an error that matches
+// [ErrLevels]: it may be made again. From the third in succession, it matches
+// [assay.ErrSetup] too.
 //
 // Requests overlap each other and the computation, so that the sums may be larger
 // than the elapsed time; network_time : disk_time is the ratio in which NIMO
@@ -69,7 +79,12 @@ type Options struct {
 // error; the latter, and whatever else keeps runs from being set up, matches
 // [assay.ErrSetup].
 type Bench struct {
-	opts Options
+	opts   Options
+	broken atomic.Int32 // runs in succession that were not on the assignment that was asked
+
+	// tamper is called with what a run is to be set up with. Tests have levels by it that are
+	// silently not in force.
+	tamper func(*stageSpec, *enterSpec)
 }
 
 var _ assay.Runner = (*Bench)(nil)
@@ -102,7 +117,7 @@ func New(opts Options) (*Bench, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
-	return &Bench{opts}, nil
+	return &Bench{opts: opts, tamper: func(*stageSpec, *enterSpec) {}}, nil
 }
 
 // Run implements [assay.Runner].
@@ -121,7 +136,7 @@ func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	if err := checkJob(job); err != nil {
 		return assay.Measurement{}, err
 	}
-	r := &benchRun{bench: b, want: want}
+	r := &benchRun{bench: b, want: want, began: time.Now()}
 	if err := r.setUp(ctx); err != nil {
 		err = errors.Join(err, r.tearDown())
 		if ctx.Err() != nil {
@@ -160,10 +175,13 @@ type benchRun struct {
 	storage *groups
 	stage   *stage
 
-	id identity
+	id    identity
+	began time.Time
+	entry machineTime // what the machine had done when the program started
 
 	mu      sync.Mutex
 	entered entered // zero until the program has started
+	outside string  // how the program is not where it should be, or ""
 }
 
 // setUp makes what the run needs before the program.
@@ -199,6 +217,7 @@ func (r *benchRun) setUp(ctx context.Context) error {
 	if r.program != nil {
 		spec.Groups = append(spec.Groups, r.program.dirs...)
 	}
+	r.bench.tamper(&spec, nil)
 	r.stage, err = startStage(ctx, id, spec)
 	return err
 }
@@ -300,8 +319,11 @@ func (r *benchRun) run(
 	limit := job.Limit
 	job.Limit = 0 // counted from the start of the program, by us
 	job.Env = append(slices.Clip(job.Env), stageMarker+"="+r.id.String())
-	job.Argv = append([]string{path, enterCommand, r.spec(pw).String()}, job.Argv...)
+	spec := r.spec(pw)
+	r.bench.tamper(nil, &spec)
+	job.Argv = append([]string{path, enterCommand, spec.String()}, job.Argv...)
 
+	r.entry = machineUse()
 	var failed entered
 	reported := make(chan struct{})
 	var duty *dutyCycle
@@ -314,7 +336,7 @@ func (r *benchRun) run(
 			return
 		}
 		r.mu.Lock()
-		r.entered = e
+		r.entered, r.outside = e, r.whereabouts(e.PID)
 		r.mu.Unlock()
 		if limit > 0 {
 			timer := time.AfterFunc(limit, func() { cancel(assay.ErrLimit) })

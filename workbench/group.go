@@ -3,6 +3,7 @@ package workbench
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,11 @@ type groups struct {
 	dirs   []string
 	memory string // the directory with the memory controller, or ""
 	v2     bool
+	set    []set
 }
+
+// A set is a file of a group as it was after it was set.
+type set struct{ name, shows string }
 
 // A setting is a file of a controller and what to write to it.
 type setting struct {
@@ -106,8 +111,105 @@ func (m machine) apply(g *groups, name string, s setting) error {
 			(errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
 			return fmt.Errorf("setting %s to %q: %w", v[0], v[1], err)
 		}
+		if err != nil {
+			continue
+		}
+		name := filepath.Join(dir, v[0])
+		shows, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("%w", err)
+		}
+		if !agrees(v[1], string(shows)) {
+			return fmt.Errorf("setting %s to %q: the kernel has made it %q", v[0], v[1], strings.TrimSpace(string(shows)))
+		}
+		g.set = append(g.set, set{name, string(shows)})
 	}
 	return nil
+}
+
+// agrees reports whether a file of a group shows what was written to it: each of its
+// words, in any place, and numbers to the page.
+func agrees(written, shows string) bool {
+	const page = 64 << 10 // the largest of any machine
+	words := strings.Fields(shows)
+	for want := range strings.FieldsSeq(written) {
+		found := slices.Contains(words, want)
+		if n, err := strconv.ParseInt(want, 10, 64); err == nil && n > page {
+			found = slices.ContainsFunc(words, func(w string) bool {
+				k, err := strconv.ParseInt(w, 10, 64)
+				return err == nil && k <= n && k > n-page
+			})
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// changed returns what somebody else has set anew, or "".
+func (g *groups) changed() string {
+	for _, s := range g.set {
+		now, err := os.ReadFile(s.name)
+		if err != nil {
+			return err.Error()
+		}
+		if string(now) != s.shows {
+			return fmt.Sprintf("%s is %q now, it was set to %q",
+				s.name, strings.TrimSpace(string(now)), strings.TrimSpace(s.shows))
+		}
+	}
+	return ""
+}
+
+// holds reports whether a process is in each of the groups. One that is gone is.
+func (g *groups) holds(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return true
+	}
+	for _, d := range g.dirs {
+		// The last part of a group's path is its name, which names the run.
+		if !strings.Contains(string(text), "/"+filepath.Base(d)+"\n") {
+			return false
+		}
+	}
+	return true
+}
+
+// carried returns the bytes that the groups have read from devices and written to
+// them, NaN where the kernel does not count them.
+func (g *groups) carried() float64 {
+	for _, d := range g.dirs {
+		if text, err := os.ReadFile(filepath.Join(d, "blkio.throttle.io_service_bytes")); err == nil {
+			return sumOf(string(text), func(f []string) (string, bool) {
+				return f[len(f)-1], len(f) == 3 && (f[1] == "Read" || f[1] == "Write")
+			})
+		}
+		if text, err := os.ReadFile(filepath.Join(d, "io.stat")); err == nil {
+			return sumOf(strings.ReplaceAll(string(text), " ", "\n"), func(f []string) (string, bool) {
+				n, read := strings.CutPrefix(f[0], "rbytes=")
+				w, written := strings.CutPrefix(f[0], "wbytes=")
+				if written {
+					n = w
+				}
+				return n, read || written
+			})
+		}
+	}
+	return math.NaN()
+}
+
+// sumOf adds the numbers that of finds in the lines of a text.
+func sumOf(text string, of func(fields []string) (number string, ok bool)) (sum float64) {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 0 {
+			if n, ok := of(f); ok {
+				sum += number(n)
+			}
+		}
+	}
+	return sum
 }
 
 // writeFile writes to a file that exists; the kernel's files cannot be made.

@@ -2,6 +2,9 @@ package workbench
 
 import (
 	"fmt"
+	"math"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -67,9 +70,11 @@ func setStats(m *assay.Measurement, s rfs.Stats) {
 	m.Metrics["stall_time"] = s.Busy.Seconds()
 }
 
-// finish adds to the measurement what is known at the end.
+// finish adds to the measurement what is known at the end, and returns an error if the run
+// was not on the assignment that was asked.
 func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 	warn := r.bench.opts.Warn
+	had := r.observed(*m)
 	if r.stage != nil {
 		if ended {
 			r.stage.abort() // and what was not written yet is lost
@@ -79,6 +84,8 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 			return err
 		}
 		setStats(m, s)
+		had.trips, had.busy = s.Trips, s.Busy.Seconds()
+		had.read, had.written = float64(s.ReadBytes), float64(s.WriteBytes)
 		if s.Full > 0 {
 			warn(fmt.Sprintf("the storage is full: %d requests of the program failed", s.Full))
 		}
@@ -94,8 +101,82 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 		warn(fmt.Sprintf("a run of %v is too short for a processor share, which is kept over periods of %v",
 			m.Elapsed.Round(time.Millisecond), Period))
 	}
-	return nil
+	return r.verify(m, had, ended)
 }
+
+// observed returns what is known of the resources that a run had, but for those of the
+// way to its data.
+func (r *benchRun) observed(m assay.Measurement) seen {
+	s := seen{
+		elapsed: m.Elapsed.Seconds(), wall: time.Since(r.began).Seconds(), soft: r.duty > 0,
+		cpu: math.NaN(), left: math.NaN(), device: math.NaN(),
+	}
+	if cpu, ok := m.Metrics["cpu"]; ok {
+		s.cpu = cpu
+		others := max(0, r.entry.until(machineUse())-cpu)
+		s.left = float64(runtime.NumCPU())*s.elapsed - others
+	}
+	r.mu.Lock()
+	s.wrong = r.outside
+	r.mu.Unlock()
+	for _, g := range []*groups{r.program, r.storage} {
+		if g != nil && s.wrong == "" {
+			s.wrong = g.changed()
+		}
+	}
+	if r.storage != nil {
+		s.device = r.storage.carried()
+		if s.wrong == "" && !r.storage.holds(r.stage.cmd.Process.Pid) {
+			s.wrong = "the storage is not in the cgroup that limits the disk"
+		}
+	}
+	return s
+}
+
+// verify adds to the measurement what the levels were, and returns an error if one was not in
+// force. A run that was cut short is not judged: it is no measurement of its assignment.
+func (r *benchRun) verify(m *assay.Measurement, had seen, ended bool) error {
+	for name, x := range map[string]float64{
+		CPU: had.processors(), RTT: had.rtt(), Bandwidth: had.bandwidth(), Disk: had.disk(),
+	} {
+		if r.want.has(name) && !math.IsNaN(x) {
+			m.Metrics[name+seenSuffix] = x
+		}
+	}
+	if ended {
+		return nil
+	}
+	broken, worse := r.want.verify(had)
+	m.Metrics[LevelsOff] = float64(len(worse))
+	for _, o := range worse {
+		r.bench.opts.Warn(fmt.Sprintf("%s was not as asked in a run, at least: see %s%s of the trials, and %s",
+			o.attribute, o.attribute, seenSuffix, LevelsOff))
+	}
+	if len(broken) == 0 {
+		r.bench.broken.Store(0)
+		return nil
+	}
+	var texts []string
+	for _, o := range broken {
+		texts = append(texts, o.text)
+	}
+	err := fmt.Errorf("%w: %s", ErrLevels, strings.Join(texts, "; "))
+	if r.bench.broken.Add(1) >= mostBroken {
+		err = fmt.Errorf("%w, in %d runs in succession: %w", err, mostBroken, assay.ErrSetup)
+	}
+	return err
+}
+
+// Names of the metrics of the levels that were seen.
+const (
+	// LevelsOff is how many levels were not as they were asked.
+	LevelsOff = "levels_off"
+
+	seenSuffix = "_seen" // after the name of an attribute
+)
+
+// mostBroken is how many runs in succession may have a level that was not in force.
+const mostBroken = 3
 
 // outOfMemory makes a run whose processes were ended for lack of memory a failed
 // one, whatever its main process made of it.

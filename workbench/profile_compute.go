@@ -10,31 +10,31 @@ import (
 // compute measures the processor: how many there are, the speed of one in
 // integer and in floating-point arithmetic, and that of all together.
 func (m *meter) compute() error {
-	cpus := runtime.GOMAXPROCS(0)
+	cpus, limit := runtime.GOMAXPROCS(0), machine{}.cpuQuota()
 	m.add(Reading{
 		Name: "cpus", Resource: "compute", Method: "processors that may be used, by affinity and quota",
-	}, float64(cpus))
+	}, min(float64(cpus), limit.share))
 	share, err := ownShare(func() error {
 		err := m.read(Reading{
 			Name: "integer_speed", Resource: "compute", Unit: "op/s", Method: "sieve of Eratosthenes in 100 kB, marks a second",
-		}, shareCompute, sieveSpeed)
+		}, shareCompute, limit.over(1, sieveSpeed))
 		if err != nil {
 			return err
 		}
 		return m.read(Reading{
 			Name: "float_speed", Resource: "compute", Unit: "op/s", Method: "whetstone instructions a second, one thread",
-		}, shareCompute, func() (float64, error) { return whetstoneSpeed(1) })
+		}, shareCompute, limit.over(1, func() (float64, error) { return whetstoneSpeed(1) }))
 	})
 	if err != nil {
 		return err
 	}
-	if share < 0.95 {
+	if share < 0.95*min(1, limit.share) {
 		m.warn("something else was running: the thread that measures had a processor for %.0f %% of the time", 100*share)
 	}
 	return m.read(Reading{
 		Name: "float_speed_all", Resource: "compute", Unit: "op/s",
 		Method: "whetstone instructions a second, a thread on each processor",
-	}, shareCompute, func() (float64, error) { return whetstoneSpeed(cpus) })
+	}, shareCompute, limit.over(cpus, func() (float64, error) { return whetstoneSpeed(cpus) }))
 }
 
 // Primes below sieveSize, and how many marks the sieve makes.

@@ -54,6 +54,41 @@ type stageServer struct {
 	client *rfs.Client
 	mount  *rfs.Mount
 	close  []func() error // in the order of making
+	rtt    time.Duration  // that was asked
+}
+
+// How often, and how long at most, round trips are looked at before the program and
+// after it.
+const (
+	pings    = 5
+	pingTime = 200 * time.Millisecond
+)
+
+// ping takes a few round trips while nothing else is on its way.
+func (s *stageServer) ping() {
+	end := time.Now().Add(pingTime)
+	for range pings {
+		if !s.client.Ping() || time.Now().After(end) {
+			return
+		}
+	}
+}
+
+// pingOn takes a round trip now and then, whenever the program does not use the
+// link, until stop is closed.
+func (s *stageServer) pingOn(stop <-chan struct{}) {
+	tick := time.NewTicker(max(250*time.Millisecond, 20*s.rtt))
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			if s.client.Idle() && !s.client.Ping() {
+				return
+			}
+		}
+	}
 }
 
 // stageMain is the stage: it makes what the specification says, in the
@@ -74,9 +109,13 @@ func stageMain(in io.Reader, out io.Writer) error {
 		s.shut()
 		return enc.Encode(stageReply{Error: err.Error(), Perm: errors.Is(err, os.ErrPermission)})
 	}
+	s.ping()
 	if err := enc.Encode(stageReply{}); err != nil {
 		return err
 	}
+	stop := make(chan struct{})
+	defer close(stop)
+	go s.pingOn(stop)
 	for {
 		var command string
 		if err := dec.Decode(&command); err != nil {
@@ -91,6 +130,7 @@ func stageMain(in io.Reader, out io.Writer) error {
 			s.client.Close()
 		case askStop:
 			var reply stageReply
+			s.ping()
 			if err := s.mount.Unmount(); err != nil {
 				reply.Error = err.Error()
 			}
@@ -151,7 +191,7 @@ func (s *stageServer) open(spec stageSpec) error {
 		return err
 	}
 	go func() { _ = server.Serve(far) }() // its end is that of the connection, which requests report
-	s.client = rfs.NewClient(near)
+	s.client, s.rtt = rfs.NewClient(near), spec.RTT
 	s.close = append(s.close, s.client.Close)
 	s.mount, err = rfs.NewMount(spec.Mount, s.client, rfs.MountOptions{})
 	return err

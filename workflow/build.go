@@ -313,7 +313,8 @@ func (b *Builder) missing(w *Workflow, opt FillOptions) error {
 		return nil
 	}
 	if n == len(w.Tasks) {
-		return b.Errorf(Pos{}, "no run times: the input describes a workflow but no execution of it")
+		return b.Errorf(Pos{}, "no run times: the input describes a workflow but no execution of it; "+
+			"give the records of an execution with it, with a comma between them")
 	}
 	if !opt.Fill {
 		return b.Errorf(b.where[first],

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,6 +20,10 @@ type Execution struct {
 	// repetitions, and are left out together in cross-validation. "" makes an
 	// execution a Config of its own.
 	Config string
+	// App names what was run whatever its input. Executions of several Apps are
+	// taken for what is known about another one, and whole Apps are left out in
+	// the cross-validation that says how far off a prediction is.
+	App    string
 	Weight float64 // how much it counts; 0 counts as 1
 }
 
@@ -72,11 +75,11 @@ var (
 // halving or doubling any of them moves the median error there by less than two
 // points.
 const (
-	// termPenalty is added to a model's cross-validated error per term: between
+	// termPenalty is added to a model's score per term: between
 	// models that do as well the one with fewer terms is to be believed.
-	termPenalty = 0.01
-	// modelSpread is how much worse a model can be than the best before its
-	// weight falls by a factor of e. Averaging beats choosing when there are
+	termPenalty = 0.5
+	// modelSpread is how much larger the cross-validated error of a model can be than that of the best before
+	// its weight falls by a factor of e. Averaging beats choosing when there are
 	// fewer executions than models.
 	modelSpread = 0.02
 	// ridge shrinks coefficients by about this share of themselves.
@@ -88,18 +91,19 @@ const (
 	// leastWeight is the weight, relative to the best model's, below which a
 	// model is left out of the average.
 	leastWeight = 0.01
-	// unknownSigma is the error of a prediction that nothing is known about:
-	// what pooled calibrations of other applications reach.
+	// unknownSigma is the error of a prediction from one configuration of the application.
 	unknownSigma = 0.3
+	// uncalibratedSigma is the error of a prediction that nothing is known about: the root mean square
+	// of log(predicted/real) of Algorithm 1 over seven applications, each with the same weight.
+	uncalibratedSigma = 1.3
 )
 
 // Calibrate fits a calibration to executions of one application at one site. It
 // tries every sum of at most three terms with every way to count slots
 // (up to a thousand models), by weighted least squares of the relative error
-// under nonnegative coefficients; scores each by the mean of
-// |log(predicted/real)| over configurations left out; and averages the
-// predictions' logarithms with weights exp(-score/0.02). From one configuration
-// alone models are told apart by what is plausible, not by how they fit.
+// under nonnegative coefficients, and averages the predictions' logarithms. Half of the weight goes to models
+// by how well they predict configurations left out (byValidation), half by how likely they make what was
+// recorded (byEvidence).
 //
 // It returns [ErrNoRuns], or [ErrNoMakespan] for an execution without one.
 // It costs O(models · configs · executions).
@@ -121,6 +125,7 @@ func Calibrate(runs []Execution) (*Calibration, error) {
 		set.add(runs[i])
 	}
 	set.dropLinks()
+	set.leaveOut(set.config, len(set.configs))
 	c := &Calibration{
 		Version: calibrationVersion, Executions: len(runs), Configs: len(set.configs),
 		NodeCores: nodeCores(runs),
@@ -151,197 +156,6 @@ func nodeCores(runs []Execution) float64 {
 	return stats.Median(cores)
 }
 
-// training is the executions of a fit, as rows of terms. Executions are numbered as they were
-// added; real, weight, config and feature are by that number, and members lists them by
-// configuration.
-//
-// It belongs to one call of Calibrate and one goroutine, as grams is reused by every fit.
-type training struct {
-	models  []candidate
-	configs []string
-	config  []int   // of each execution
-	members [][]int // executions of each configuration
-	grams   []gram  // scratch, one for each configuration
-	weight  []float64
-	real    []Seconds
-	feature []*features
-}
-
-// add adds an execution as a row of terms. One without a Config gets a name that
-// no Config can have, so that it is left out by itself.
-//
-// Configurations are numbered in the order of their first executions.
-func (s *training) add(e Execution) {
-	name := e.Config
-	if name == "" {
-		name = fmt.Sprintf("\x00%d", len(s.real))
-	}
-	i := slices.Index(s.configs, name)
-	if i < 0 {
-		i = len(s.configs)
-		s.configs = append(s.configs, name)
-		s.members = append(s.members, nil)
-		s.grams = append(s.grams, gram{})
-	}
-	s.members[i] = append(s.members[i], len(s.real))
-	s.config = append(s.config, i)
-	wt := e.Weight
-	if wt == 0 {
-		wt = 1
-	}
-	s.weight = append(s.weight, wt)
-	s.real = append(s.real, e.Workflow.Makespan)
-	s.feature = append(s.feature, recordedFeatures(e.Workflow))
-}
-
-// fitted is one model on a training set.
-//
-// theta are the coefficients from all executions, in the order of the candidate's terms; those past
-// its terms are 0. A smaller score is better.
-type fitted struct {
-	*candidate
-	theta [maxTerms]float64
-	score float64
-	left  []Seconds // predictions of the executions, each from other configurations
-}
-
-// fit fits a model to all executions and scores it by the mean
-// |log(predicted/real)|, at most 1 each, of the configurations predicted from
-// the others. left is filled if it is not nil.
-//
-// The normal equations of a configuration are kept apart, so that leaving one out is a
-// subtraction: the cost of the cross-validation does not depend on how many executions there
-// are.
-//
-// With a single configuration there is nothing to leave out. The score is then how badly the
-// model fits, and how implausible its coefficients are.
-func (s *training) fit(m *candidate, left []Seconds) fitted {
-	p := len(m.terms)
-	var buf [maxTerms]float64
-	x := buf[:p]
-	parts := s.grams
-	clear(parts)
-	var total gram
-	for k, f := range s.feature {
-		b := 1 - m.row(f, x)/s.real[k]
-		for i := range x {
-			// Rows are divided by the makespan: the errors that are squared are relative.
-			x[i] /= s.real[k]
-		}
-		parts[s.config[k]].add(x, b, s.weight[k])
-	}
-	for g := range parts {
-		for i := range total.g {
-			total.g[i] += parts[g].g[i]
-		}
-		for i := range total.c {
-			total.c[i] += parts[g].c[i]
-		}
-	}
-	r := fitted{candidate: m, theta: m.solve(total, len(s.configs) == 1), left: left}
-	sum, weight := 0.0, 0.0
-	for g := range parts {
-		theta := r.theta
-		if len(parts) > 1 {
-			theta = m.solve(total.minus(&parts[g]), false)
-		}
-		for _, k := range s.members[g] {
-			y := m.predict(s.feature[k], theta[:p])
-			if left != nil {
-				left[k] = y
-			}
-			sum += s.weight[k] * min(math.Abs(math.Log(y/s.real[k])), 1)
-			weight += s.weight[k]
-		}
-	}
-	r.score = sum/weight + termPenalty*float64(p)
-	if len(s.configs) == 1 {
-		r.score = sum/weight + m.implausibility(r.theta[:p])
-	}
-	return r
-}
-
-// solve returns the coefficients for normal equations m. Each is shrunk a little by the ridge.
-// single says that the equations come from one configuration only: then any two terms explain
-// it equally well, and each coefficient has a prior of the size that is usual for its term.
-// Scale is none of those that sites add, and has no prior.
-func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
-	for i, t := range c.terms {
-		d := &m.g[i*maxTerms+i]
-		*d *= 1 + ridge
-		if single && t != Scale {
-			prior := priorNoise / termScale[t]
-			*d += prior * prior
-		}
-	}
-	return m.nnls(len(c.terms))
-}
-
-// average fits every model and returns those that matter, heaviest first, and
-// their weights, which add up to 1.
-//
-// Models are ordered by score and, of equal scores, as candidates returned them. leastWeight cuts
-// by score: exp(-d/modelSpread) < leastWeight.
-func (s *training) average() (models []fitted, weight []float64) {
-	all := make([]fitted, len(s.models))
-	best := math.Inf(1)
-	for i := range s.models {
-		all[i] = s.fit(&s.models[i], nil)
-		best = min(best, all[i].score)
-	}
-	for _, m := range all {
-		if m.score-best < -modelSpread*math.Log(leastWeight) {
-			models = append(models, m)
-		}
-	}
-	slices.SortStableFunc(models, func(a, b fitted) int { return cmp.Compare(a.score, b.score) })
-	total := 0.0
-	for i := range models {
-		weight = append(weight, math.Exp(-(models[i].score-best)/modelSpread))
-		total += weight[i]
-	}
-	for i := range weight {
-		weight[i] /= total
-	}
-	return models, weight
-}
-
-// validate notes in c how well the average predicts each configuration from the
-// others. The models' weights are those of all executions: choosing them anew
-// for each configuration would cost as many times more.
-//
-// The prediction is the weighted mean of logarithms, as Predict makes it. CVError is the median of
-// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + 1/n widens Sigma for few configurations.
-func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
-	mean := make([]float64, len(s.real))
-	left := make([]Seconds, len(s.real))
-	for i := range models {
-		s.fit(models[i].candidate, left)
-		for k, y := range left {
-			mean[k] += weight[i] * math.Log(y)
-		}
-	}
-	var errs []float64
-	sum, total := 0.0, 0.0
-	for k, real := range s.real {
-		e := mean[k] - math.Log(real)
-		errs = append(errs, math.Abs(math.Expm1(e)))
-		sum += s.weight[k] * e * e
-		total += s.weight[k]
-	}
-	c.CVError = stats.Median(errs)
-	n := float64(len(s.configs))
-	if len(s.configs) == 1 {
-		// Repetitions say how much they differ among themselves, not how well
-		// another configuration is predicted.
-		c.Sigma = max(unknownSigma, math.Sqrt(sum/total))
-		return
-	}
-	// A quarter of a configuration with unknownSigma keeps a lucky few from
-	// promising too much.
-	c.Sigma = math.Sqrt((n*sum/total + unknownSigma*unknownSigma/4) / (n + 0.25) * (1 + 1/n))
-}
-
 // A Prediction is a predicted makespan and an interval that holds the real one
 // in nine of ten cases if log errors are normal.
 type Prediction struct {
@@ -361,14 +175,20 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 		return Prediction{}, fmt.Errorf("%d slots", slots)
 	}
 	if slots == 0 || slots == w.Cores() && w.Makespan > 0 {
-		return c.interval(predictModels(c.Models, levelFeatures(w, leveler, w.Cores(), 0), nil)), nil
+		return c.predict(levelFeatures(w, leveler, w.Cores(), 0), nil, 0), nil
 	}
 	f := levelFeatures(w, leveler, slots, c.NodeCores)
-	p := predictModels(c.Models, f, c.scales())
 	// Fits say nothing about slots far from the recorded ones; no schedule beats
 	// the bounds of the run times alone.
-	p = max(p, Bounds(w, Overhead{}, slots).Makespan())
-	return c.interval(p), nil
+	return c.predict(f, c.scales(), Bounds(w, Overhead{}, slots).Makespan()), nil
+}
+
+// predict returns the prediction for f, at least least, by the models for which use is true. The
+// interval has the error of the cross-validation and what the models differ by: where they disagree,
+// the executions did not tell which of them holds there.
+func (c *Calibration) predict(f *features, use func(*WeightedModel) bool, least Seconds) Prediction {
+	p, variance := predictModels(c.Models, f, use)
+	return interval(max(p, least), math.Sqrt(c.Sigma*c.Sigma+variance))
 }
 
 // scales returns which models say something about other numbers of slots: those
@@ -386,18 +206,15 @@ func (c *Calibration) scales() func(*WeightedModel) bool {
 }
 
 // Uncalibrated returns the prediction of a makespan by a model that nothing was
-// fitted to: its interval is what pooled calibrations of other applications
-// reach.
-func Uncalibrated(makespan Seconds) Prediction {
-	c := Calibration{Sigma: unknownSigma}
-	return c.interval(makespan)
-}
+// fitted to: its interval is what Algorithm 1 with the delay that the paper found, and all recorded cores as
+// slots, was off by.
+func Uncalibrated(makespan Seconds) Prediction { return interval(makespan, uncalibratedSigma) }
 
-// interval returns p with the interval of c's Sigma about it: from p·exp(-z·σ) to p·exp(z·σ),
+// interval returns p with the interval of sigma about it: from p·exp(-z·σ) to p·exp(z·σ),
 // nine cases in ten if log errors are normal.
-func (c *Calibration) interval(p Seconds) Prediction {
+func interval(p Seconds, sigma float64) Prediction {
 	const z = 1.645 // the normal 95 % quantile
-	r := math.Exp(z * c.Sigma)
+	r := math.Exp(z * sigma)
 	return Prediction{Makespan: p, Low: p / r, High: p * r}
 }
 

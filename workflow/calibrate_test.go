@@ -208,10 +208,10 @@ func TestCalibrationVary(t *testing.T) {
 	}
 }
 
-// TestUncalibrated checks the interval where nothing was fitted: exp(1.645·0.3).
+// TestUncalibrated checks the interval where nothing was fitted: exp(1.645·1.3).
 func TestUncalibrated(t *testing.T) {
 	p := Uncalibrated(100)
-	if p.Makespan != 100 || math.Abs(p.High-163.8) > 0.1 || math.Abs(p.Low-61.05) > 0.1 {
+	if p.Makespan != 100 || math.Abs(p.High-848.7) > 0.1 || math.Abs(p.Low-11.78) > 0.01 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -41,6 +41,37 @@ func (m *gram) minus(o *gram) gram {
 	return r
 }
 
+// residuals are the normal equations of a least squares problem Ax = b with what its least squares take:
+// squares is b'b, rows is how many rows there are, by weight.
+type residuals struct {
+	gram
+	squares, rows float64
+}
+
+// add adds the row x of A and b of b, with a weight.
+func (r *residuals) add(x []float64, b, weight float64) {
+	r.gram.add(x, b, weight)
+	r.squares += weight * b * b
+	r.rows += weight
+}
+
+// minus returns r without the rows of o.
+func (r *residuals) minus(o *residuals) residuals {
+	return residuals{r.gram.minus(&o.gram), r.squares - o.squares, r.rows - o.rows}
+}
+
+// plus adds the rows of o.
+func (r *residuals) plus(o *residuals) {
+	for i := range r.g {
+		r.g[i] += o.g[i]
+	}
+	for i := range r.c {
+		r.c[i] += o.c[i]
+	}
+	r.squares += o.squares
+	r.rows += o.rows
+}
+
 // nnls returns the x >= 0 that minimizes |Ax - b|² (Lawson and Hanson 1974,
 // ch. 23). A column of zeros, or one that the others span, gets x = 0. It costs
 // O(p^4) at worst.
@@ -116,32 +147,15 @@ func (m *gram) relax(p int, free *[maxTerms]bool, x *[maxTerms]float64) bool {
 // ok is false if a pivot is lost in rounding, which means that a column is spanned by those
 // before it.
 func (m *gram) solve(p int, free *[maxTerms]bool) (z [maxTerms]float64, ok bool) {
-	var at [maxTerms]int
-	n := 0
-	for i := range p {
-		if free[i] {
-			at[n] = i
-			n++
-		}
+	l, at, n, ok := m.cholesky(p, free)
+	if !ok {
+		return z, false
 	}
-	var l [maxTerms * maxTerms]float64
 	var y [maxTerms]float64
 	for i := range n {
 		s := m.c[at[i]]
-		for j := range i + 1 {
-			d := m.g[at[i]*maxTerms+at[j]]
-			for k := range j {
-				d -= l[i*maxTerms+k] * l[j*maxTerms+k]
-			}
-			if j < i {
-				l[i*maxTerms+j] = d / l[j*maxTerms+j]
-				s -= l[i*maxTerms+j] * y[j]
-				continue
-			}
-			if d <= 1e-12*m.g[at[i]*maxTerms+at[i]] {
-				return z, false
-			}
-			l[i*maxTerms+i] = math.Sqrt(d)
+		for j := range i {
+			s -= l[i*maxTerms+j] * y[j]
 		}
 		y[i] = s / l[i*maxTerms+i]
 	}
@@ -153,4 +167,45 @@ func (m *gram) solve(p int, free *[maxTerms]bool) (z [maxTerms]float64, ok bool)
 		z[at[i]] = s / l[i*maxTerms+i]
 	}
 	return z, true
+}
+
+// logDet returns the logarithm of the determinant of g over the free coordinates, which nnls has
+// found not to be singular; 0 if there are none.
+func (m *gram) logDet(p int, free *[maxTerms]bool) float64 {
+	l, _, n, _ := m.cholesky(p, free)
+	sum := 0.0
+	for i := range n {
+		sum += 2 * math.Log(l[i*maxTerms+i])
+	}
+	return sum
+}
+
+// cholesky returns the lower triangular l with ll' = g over the n free coordinates, which are listed in
+// at. ok is false if g is singular there, up to rounding; l is then not whole.
+func (m *gram) cholesky(p int, free *[maxTerms]bool) (l [maxTerms * maxTerms]float64, at [maxTerms]int, n int,
+	ok bool,
+) {
+	for i := range p {
+		if free[i] {
+			at[n] = i
+			n++
+		}
+	}
+	for i := range n {
+		for j := range i + 1 {
+			d := m.g[at[i]*maxTerms+at[j]]
+			for k := range j {
+				d -= l[i*maxTerms+k] * l[j*maxTerms+k]
+			}
+			if j < i {
+				l[i*maxTerms+j] = d / l[j*maxTerms+j]
+				continue
+			}
+			if d <= 1e-12*m.g[at[i]*maxTerms+at[i]] {
+				return l, at, n, false
+			}
+			l[i*maxTerms+i] = math.Sqrt(d)
+		}
+	}
+	return l, at, n, true
 }

@@ -15,9 +15,9 @@ import (
 const (
 	// missingPenalty is for each kind of overhead that a model leaves out: it says
 	// that what was seen has nothing to do with it.
-	missingPenalty = 0.03
+	missingPenalty = 1.5
 	// slotPenalty is for each halving of the slots below the recorded cores.
-	slotPenalty = 0.04
+	slotPenalty = 2
 )
 
 // implausibility returns what is added to the score of a model with coefficients
@@ -27,25 +27,33 @@ const (
 // the penalties.
 func (c *candidate) implausibility(theta []float64) float64 {
 	const most = 20 // standard deviations squared: beyond it is as good as excluded
-	m := computeModels()[c.model]
-	has := func(terms ...Term) bool {
-		return slices.ContainsFunc(terms, func(t Term) bool { return slices.Contains(c.terms, t) })
-	}
-	missing := 0.0
-	for _, there := range []bool{has(Start, PerLevel), has(PerTask, PerWave), has(PerGB) || m.Link > 0, c.fixed} {
-		if !there {
-			missing++
-		}
-	}
-	sum := missingPenalty*missing + slotPenalty*m.halvings()
+	sum := missingPenalty*c.missing() + slotPenalty*computeModels()[c.model].halvings()
 	for i, t := range c.terms {
 		z := theta[i] / termScale[t]
 		if t == Scale {
 			z = math.Log(max(theta[i], 1e-3))
 		}
-		sum += modelSpread * min(z*z/2, most)
+		sum += min(z*z/2, most)
 	}
 	return sum
+}
+
+// missing returns how many kinds of what a site adds the model leaves out: once or per level, per task,
+// per byte, and the run times themselves, in Eq. 3 or by one of the terms in its place.
+func (c *candidate) missing(runTimes ...Term) float64 {
+	has := func(terms ...Term) bool {
+		return slices.ContainsFunc(terms, func(t Term) bool { return slices.Contains(c.terms, t) })
+	}
+	missing := 0.0
+	for _, there := range []bool{
+		has(Start, PerLevel), has(PerTask, PerWave), has(PerGB) || computeModels()[c.model].Link > 0,
+		c.fixed || has(runTimes...),
+	} {
+		if !there {
+			missing++
+		}
+	}
+	return missing
 }
 
 // halvings returns how often the recorded cores are halved until they are the

@@ -31,10 +31,10 @@ func TestImplausibility(t *testing.T) {
 	if x := full.implausibility([]float64{0, 0, 0}); x != 0 {
 		t.Errorf("nothing added on all slots costs %v", x)
 	}
-	if x, want := full.implausibility([]float64{600, 3, 0}), modelSpread*(2+0.5); math.Abs(x-want) > 1e-12 {
+	if x, want := full.implausibility([]float64{600, 3, 0}), 2+0.5; math.Abs(x-want) > 1e-12 {
 		t.Errorf("two and one standard deviations cost %v, want %v", x, want)
 	}
-	if x := full.implausibility([]float64{1e9, 0, 0}); x != modelSpread*20 {
+	if x := full.implausibility([]float64{1e9, 0, 0}); x != 20 {
 		t.Errorf("a billion seconds cost %v", x)
 	}
 	if x := find(ComputeModel{Share: 1}, Start, PerTask).implausibility([]float64{0, 0}); x != missingPenalty {

@@ -80,29 +80,6 @@ func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 	return sim.run(), nil
 }
 
-// A Simulation is the [Estimator] of [Simulate].
-//
-// It keeps no state between calls, so that it is safe for concurrent use as long as nobody changes
-// w.
-type Simulation struct {
-	w   *Workflow
-	opt SimOptions
-}
-
-var _ Estimator = (*Simulation)(nil)
-
-// NewSimulation returns the estimator that simulates w.
-func NewSimulation(w *Workflow, opt SimOptions) *Simulation { return &Simulation{w, opt} }
-
-// Makespan implements [Estimator].
-func (s *Simulation) Makespan(slots int) (Seconds, error) {
-	sched, err := Simulate(s.w, slots, s.opt)
-	if err != nil {
-		return 0, err
-	}
-	return sched.Makespan, nil
-}
-
 // running is a task in a slot. Ends are compared first, then tasks, so that the
 // order of events does not depend on how the heap is laid out.
 type running struct {

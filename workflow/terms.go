@@ -300,12 +300,15 @@ func (c *candidate) weighted(weight float64, theta []float64) WeightedModel {
 }
 
 // predictModels returns the weighted geometric mean of the models for which use is true, or of
-// all if use is nil. Their errors are errors of ratio, so that logarithms are averaged.
+// all if use is nil, and the weighted variance of their logarithms. Their errors are errors of ratio, so that
+// logarithms are averaged.
 //
 // Every model must be among computeModels, and use must be true for one at least.
-func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) Seconds {
+func predictModels(models []WeightedModel, f *features, use func(*WeightedModel) bool) (mean Seconds,
+	variance float64,
+) {
 	compute := computeModels()
-	sum, total := 0.0, 0.0
+	sum, squares, total := 0.0, 0.0, 0.0
 	for i := range models {
 		m := &models[i]
 		if use != nil && !use(m) {
@@ -323,10 +326,13 @@ func predictModels(models []WeightedModel, f *features, use func(*WeightedModel)
 				y += t.Value * f.base[t.Term]
 			}
 		}
-		sum += m.Weight * math.Log(max(y, 1))
+		// West's update: no difference of large squares.
 		total += m.Weight
+		d := math.Log(max(y, 1)) - sum
+		sum += d * m.Weight / total
+		squares += m.Weight * d * (math.Log(max(y, 1)) - sum)
 	}
-	return math.Exp(sum / total)
+	return math.Exp(sum), squares / total
 }
 
 // twins reports for each way to count slots whether one before it, with more

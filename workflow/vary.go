@@ -229,8 +229,8 @@ func (c *Calibration) Vary(w *Workflow, leveler Leveler, opt VaryOptions) Spread
 		for i := range run {
 			run[i] *= 1 + opt.Error*(2*rng.Float64()-1)
 		}
-		s.Predictions = append(s.Predictions, predictModels(c.Models,
-			levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil))
+		y, _ := predictModels(c.Models, levelFeatures(w.WithRuns(run), leveler, w.Cores(), 0), nil)
+		s.Predictions = append(s.Predictions, y)
 	}
 	s.summarise()
 	return s

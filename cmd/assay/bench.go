@@ -29,6 +29,7 @@ type benchFlags struct {
 	json    bool
 	limits  []string
 	jobs    int
+	charge  bool
 }
 
 func benchCommand(s streams) *cobra.Command {
@@ -54,11 +55,13 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
 	fl.StringArrayVar(&f.limits, "limit", nil,
 		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
+	fl.BoolVar(&f.charge, "charge-overhead", false,
+		"spend the methods' own time of the time budgets too; results then depend on the machine, best with -j 1")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
-	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s))
+	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s))
 	return cmd
 }
 
@@ -66,7 +69,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	if f.seeds < 1 || f.jobs < 1 {
 		return usagef("--seeds and --jobs are at least 1")
 	}
-	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs}
+	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs, Charge: f.charge}
 	var err error
 	if o.Budgets, err = f.budgets(); err != nil {
 		return err
@@ -74,10 +77,11 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	if o.Methods, err = benchMethods(f.methods); err != nil {
 		return err
 	}
-	for _, file := range files {
-		if err := f.addProblems(&o, s.err, file); err != nil {
-			return err
-		}
+	if f.charge && f.budget == "" && f.budgetX == "" {
+		return usagef("--charge-overhead is about time: --budget-x or --budget")
+	}
+	if o.Problems, err = benchProblems(s.err, "bench", files, f.limits); err != nil {
+		return err
 	}
 	status := newStatus(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
@@ -166,39 +170,24 @@ func benchMethods(text string) ([]bench.Method, error) {
 	return ms, nil
 }
 
-// addProblems adds the study of a file, once for each percentile of each limit.
-func (f *benchFlags) addProblems(o *bench.Options, warn io.Writer, file string) error {
-	p, err := recordedProblem(warn, file, "bench")
-	if err != nil {
-		return err
-	}
-	add := func(p *setup.Problem, suffix string) error {
-		b, err := bench.Recorded(p.Name()+suffix, p.Table, p.Space, p.Goal, p.Interval(), config.Grows)
+// benchProblems returns the studies of some files, each once for each percentile of each
+// limit; what wants them is named in errors.
+func benchProblems(warn io.Writer, what string, files, limits []string) ([]bench.Problem, error) {
+	var all []bench.Problem
+	for _, file := range files {
+		some, err := limitedProblems(warn, what, file, limits)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return nil, err
 		}
-		o.Problems = append(o.Problems, *b)
-		return nil
-	}
-	if len(f.limits) == 0 {
-		return add(p, "")
-	}
-	for _, text := range f.limits {
-		limits, err := percentileLimits(text)
-		if err != nil {
-			return err
-		}
-		for _, l := range limits {
-			limited, err := p.AtPercentile(l.metric, l.percentile)
+		for _, l := range some {
+			b, err := bench.Recorded(l.Name()+l.suffix, l.Table, l.Space, l.Goal, l.Interval(), config.Grows)
 			if err != nil {
-				return usagef("--limit %s: %w", l.metric, err)
+				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			if err := add(limited, l.suffix()); err != nil {
-				return err
-			}
+			all = append(all, *b)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // recordedProblem reads the study of a recorded table, and the table.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
+
+	"github.com/assay-run/assay/setup"
 )
 
 // A percentileLimit is a limit on a metric at a percentile of its recorded
@@ -35,3 +38,36 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 
 // suffix tells the study with this limit from others.
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
+
+// A limitedProblem is a study with a limit, whose suffix tells it from others.
+type limitedProblem struct {
+	*setup.Problem
+	suffix string
+}
+
+// limitedProblems returns the study of a file once for each percentile of each limit, or
+// as it is without any.
+func limitedProblems(warn io.Writer, what, file string, texts []string) ([]limitedProblem, error) {
+	p, err := recordedProblem(warn, file, what)
+	if err != nil {
+		return nil, err
+	}
+	if len(texts) == 0 {
+		return []limitedProblem{{p, ""}}, nil
+	}
+	var all []limitedProblem
+	for _, text := range texts {
+		limits, err := percentileLimits(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range limits {
+			limited, err := p.AtPercentile(l.metric, l.percentile)
+			if err != nil {
+				return nil, usagef("--limit %s: %w", l.metric, err)
+			}
+			all = append(all, limitedProblem{limited, l.suffix()})
+		}
+	}
+	return all, nil
+}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 
@@ -16,6 +18,7 @@ type benchNimoFlags struct {
 	experiment string
 	data       string
 	tables     string
+	machines   bool
 	json       bool
 }
 
@@ -41,7 +44,9 @@ have at least two attributes between their ends (--random-set: 30 of all at rand
                paper's defaults, and all at once (Table 2)
 
 With --data, on recorded tables in DIR (c3o, scout-aws, lotaru, perfevo-brotli):
-auto against random sampling with the same regression at equal time spent.`,
+auto against random sampling with the same regression at equal time spent. With
+--machines too, tasks of lotaru learned on one machine are predicted for another, by
+the profiles of both.`,
 		Example: `  assay bench nimo
   assay bench nimo --experiment table2 --seeds 20`,
 		Args: cobra.NoArgs,
@@ -52,6 +57,7 @@ auto against random sampling with the same regression at equal time spent.`,
 	fl.StringVar(&f.experiment, "experiment", all, "which")
 	fl.StringVar(&f.data, "data", "", "recorded tables in `DIR`, in place of the simulated workbench")
 	fl.StringVar(&f.tables, "tables", "c3o,scout-aws,lotaru,perfevo-brotli", "which of the recorded tables")
+	fl.BoolVar(&f.machines, "machines", false, "with --data: from one recorded machine to another")
 	fl.IntVar(&f.Seeds, "seeds", 10, "repetitions, each with noise and a test set of its own")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed")
 	fl.IntVarP(&f.Pool.Workers, "jobs", "j", runtime.NumCPU(), "repetitions at once")
@@ -66,6 +72,18 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 	}
 	status := newStatus(s.err)
 	defer status.Close()
+	if f.machines {
+		if f.data == "" {
+			return usagef("--machines needs --data: the recorded runs")
+		}
+		status.Set("machines")
+		cells, err := lab.Machines(ctx, f.data, f.Options)
+		status.Close()
+		if errors.Is(err, fs.ErrNotExist) {
+			return usageError(err)
+		}
+		return printed(err, f.json, s.out, cells, lab.WriteMachines)
+	}
 	if f.data != "" {
 		tables, err := lab.Open(f.data, slices.Collect(items(f.tables)))
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 func benchWorkflowCommand() *cobra.Command {
 	var asJSON, table1 bool
 	var hold string
+	var known []int
 	cmd := &cobra.Command{
 		Use:   "workflow DIR...",
 		Short: "predict recorded executions from each other, and say how far off it is",
@@ -21,7 +23,8 @@ calibration of the others: those of its application and site; if there are none,
 those of its application elsewhere and of its site; if there are none either,
 with the delay that the paper found. --hold config leaves out the repetitions
 of an execution too, --hold app its whole application. Executions on grids are
-reported apart.`,
+reported apart. With --known 1,2 executions are predicted from one and from two
+configurations of their application and site alone, drawn at random.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			holds := map[string][]pietri.HoldOut{
@@ -31,13 +34,15 @@ reported apart.`,
 			if holds == nil {
 				return usagef("--hold %q: want execution, config, app or both", hold)
 			}
+			if slices.ContainsFunc(known, func(n int) bool { return n < 1 }) {
+				return usagef("--known %d: at least 1", slices.Min(known))
+			}
 			runs, skipped, err := traces.Recorded(args)
 			if err != nil {
 				return inputError(err)
 			}
 			var all []*pietri.Report
-			for _, h := range holds {
-				r, err := pietri.Evaluate(runs, h)
+			add := func(r *pietri.Report, err error) error {
 				if err != nil {
 					return inputError(err)
 				}
@@ -46,6 +51,20 @@ reported apart.`,
 					r.Table1 = pietri.TableOne(runs)
 				}
 				all = append(all, r)
+				return nil
+			}
+			for _, n := range known {
+				if err := add(pietri.EvaluateKnown(runs, n)); err != nil {
+					return err
+				}
+			}
+			if len(known) > 0 && !cmd.Flags().Changed("hold") {
+				holds = nil
+			}
+			for _, h := range holds {
+				if err := add(pietri.Evaluate(runs, h)); err != nil {
+					return err
+				}
 			}
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
@@ -62,6 +81,8 @@ reported apart.`,
 	cmd.Flags().StringVar(&hold, "hold", "both",
 		"what a prediction may not see: the `execution` itself, its config too, its whole app, "+
 			"or both of the first")
+	cmd.Flags().IntSliceVar(&known, "known", nil,
+		"from `N` configurations of the application and site alone, instead of --hold, or before it if that is given")
 	cmd.Flags().BoolVar(&table1, "table1", false,
 		"Table I of the paper too, as published and calibrated: the share within 10, 15 and 20 % with random "+
 			"errors of 5, 10 and 15 % in the run times")

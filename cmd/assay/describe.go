@@ -52,5 +52,5 @@ func shellLine(p *setup.Problem, c assay.Config) string {
 	if err != nil {
 		here = p.Definition.Dir
 	}
-	return result.CommandLine(p.Program, p.Definition.Dir, here, c)
+	return result.CommandLine(p.Argv(c), p.Environment(c), p.Definition.Dir, here)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -16,6 +17,7 @@ func doctorCommand(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			facts := append(run.Host(cmd.Context()), workbenchFacts()...)
+			facts = append(facts, setup.BuildsFact())
 			if asJSON {
 				return writeJSON(s.out, map[string]any{"version": version(), "facts": facts})
 			}

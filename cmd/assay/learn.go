@@ -21,7 +21,7 @@ import (
 
 func learnCommand(s streams) *cobra.Command {
 	f := &tuneFlags{}
-	var model, target, from string
+	var model, target, from, learnedOn string
 	cmd := &cobra.Command{
 		Use:   "learn STUDY.yaml [flags]",
 		Short: "learn what a program costs on any resources, in few runs",
@@ -38,21 +38,28 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 			if err := checkModelFile(model); err != nil {
 				return err
 			}
+			here, err := readMachine("learned-on", learnedOn)
+			if err != nil {
+				return err
+			}
+			to := modelFile{model, here}
 			if from != "" {
 				if len(args) > 0 {
 					return usagef("--from %s runs nothing: leave %s out", from, args[0])
 				}
-				return learnFrom(cmd.Context(), s, f, from, model)
+				return learnFrom(cmd.Context(), s, f, from, to)
 			}
 			if len(args) != 1 {
 				return usagef("what shall be learned? Give one study file, or --from STUDY\nsee: assay learn --help")
 			}
-			return f.learn(cmd, s, args, target, model)
+			return f.learn(cmd, s, args, target, to)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&model, "model", "", "where to write the model: a `file` (default STUDY.model.json)")
 	fl.StringVar(&target, "error", "", "mean error in `percent` that is good enough, such as 10%")
+	fl.StringVar(&learnedOn, "learned-on", "",
+		"a `file` of assay profile --json of this machine, or that of --from: predictions on others start from it")
 	fl.StringVar(&from, "from", "", "learn from the trials of a `study` on record")
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 30m")
 	fl.IntVar(&f.trials, "trials", 0, "number of runs")
@@ -81,7 +88,7 @@ func checkModelFile(file string) error {
 }
 
 // learn is the command: the loop of tune with the searcher nimo, then the model.
-func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, file string) error {
+func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target string, to modelFile) error {
 	percent, err := parsePercent("--error", target)
 	if err != nil {
 		return err
@@ -126,7 +133,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target, 
 	if res.EndedBy == "search" && l.Converged() {
 		out.EndedBy = "error" // below the target
 	}
-	err = finish(s, out, l, cmp.Or(file, name+".model.json"), f.json)
+	err = to.finish(s, out, l, name, f.json)
 	if res.EndedBy == "interrupt" {
 		return cmp.Or(err, interrupted(s.err, which))
 	}
@@ -146,7 +153,7 @@ func parsePercent(flag, text string) (float64, error) {
 }
 
 // learnFrom learns from a study on record.
-func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) error {
+func learnFrom(ctx context.Context, s streams, f *tuneFlags, from string, to modelFile) error {
 	h, err := setup.ReadStore(ctx, f.store)
 	if err != nil {
 		return err
@@ -171,11 +178,17 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from, file string) 
 	out := &result.Learned{
 		Study: from, Spent: sum.Spent.Seconds(), EndedBy: cmp.Or(sum.Ended, "record"), Assignments: space.Size(),
 	}
-	return finish(s, out, l, cmp.Or(file, from+".model.json"), f.json)
+	return to.finish(s, out, l, from, f.json)
 }
 
-// finish writes the model and says what it is.
-func finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, file string, asJSON bool) error {
+// A modelFile says where a model is written, and what is written of its machine.
+type modelFile struct {
+	name    string // "" is one that is named by the study
+	machine costmodel.Machine
+}
+
+// finish writes the model of a study and says what it is.
+func (to modelFile) finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, study string, asJSON bool) error {
 	m, err := l.Model()
 	if errors.Is(err, assay.ErrTooFew) {
 		fmt.Fprintln(s.err, "no run to its end: there is no model")
@@ -184,6 +197,10 @@ func finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, file strin
 	if err != nil {
 		return err
 	}
+	if m, err = m.LearnedOn(to.machine); err != nil {
+		return err
+	}
+	file := cmp.Or(to.name, study+".model.json")
 	b, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -193,6 +210,7 @@ func finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, file strin
 	}
 	o.Model = file
 	o.SetModel(m)
+	o.Verified, o.Off = l.Levels().Verified, l.Levels().Off
 	if asJSON {
 		return writeJSON(s.out, o)
 	}

@@ -44,8 +44,9 @@ type planFlags struct {
 const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
 without running it.
 
-WORKFLOW is a file (WfFormat, DAGMan, Nextflow, Snakemake, Make, or a plain
-table; gzip is unpacked), several files of one workflow with commas between
+WORKFLOW is a file (WfFormat, DAGMan, a trace of Nextflow, a drawn DAG of
+Snakemake, a log of Makeflow, or a plain table, as examples/workflow/record
+writes of a Makefile; gzip is unpacked), several files of one workflow with commas between
 them, a folder of them, or - for standard input. Several workflows are compared.
 
 Without --calibrate and --delay no overhead is assumed: the estimate is what the

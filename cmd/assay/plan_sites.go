@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -53,7 +54,16 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
+	machines, err := siteMachines(sites)
+	if err != nil {
+		return err
+	}
+	sitemodel.Equip(sites.Sites, machines)
 	network, err := sites.Network()
+	if err != nil {
+		return err
+	}
+	learned, err := learnedTasks(f.models, sites.Sites, machines)
 	if err != nil {
 		return err
 	}
@@ -63,7 +73,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	}
 	var reports []*planreport.Sites
 	for _, arg := range args {
-		r, err := planOverSites(cmd, arg, f, sites, network, times)
+		r, err := planOverSites(cmd, arg, f, sites, network, times, learned)
 		if err != nil {
 			return err
 		}
@@ -77,7 +87,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 
 // planOverSites plans the workflow that arg names.
 func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
-	times *workflow.KindModel,
+	times *workflow.KindModel, learned *sitemodel.Tasks,
 ) (*planreport.Sites, error) {
 	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
 	if err != nil {
@@ -88,13 +98,9 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.S
 		return nil, err
 	}
 	opt := site.Options{Error: f.errorPart, Samples: f.samples, Seed: f.seed, Data: sites.Holds}
-	if len(f.models) > 0 {
-		l, err := learnedTasks(f.models)
-		if err != nil {
-			return nil, err
-		}
-		opt.Model = l
-		if n := l.Unknown(r.Workflow); n > 0 {
+	if learned != nil {
+		opt.Model = learned
+		if n := learned.Unknown(r.Workflow); n > 0 {
 			r.Note("%d of %d tasks are of a kind without --model: their times are the recorded ones by the "+
 				"speed of a site", n, len(r.Workflow.Tasks))
 		}
@@ -111,8 +117,29 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.S
 	return r, sites.Located(err)
 }
 
-// learnedTasks reads the models of --model KIND=FILE.
-func learnedTasks(texts []string) (*sitemodel.Tasks, error) {
+// siteMachines reads the profiles of the sites that have one, by name.
+func siteMachines(sites *config.Sites) (map[string]costmodel.Machine, error) {
+	machines := map[string]costmodel.Machine{}
+	for i, file := range sites.Profiles {
+		if file == "" {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, sites.ProfileError(i, err)
+		}
+		if machines[sites.Sites[i].Name], err = costmodel.ReadMachine(b); err != nil {
+			return nil, sites.ProfileError(i, fmt.Errorf("%s: %w", file, err))
+		}
+	}
+	return machines, nil
+}
+
+// learnedTasks reads the models of --model KIND=FILE, nil without one.
+func learnedTasks(texts []string, sites []site.Site, machines map[string]costmodel.Machine) (*sitemodel.Tasks, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
 	models := map[string]*costmodel.Model{}
 	for _, text := range texts {
 		kind, file, ok := strings.Cut(text, "=")
@@ -123,10 +150,10 @@ func learnedTasks(texts []string) (*sitemodel.Tasks, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := sitemodel.Check(m); err != nil {
+		if err := sitemodel.Check(m, sites, machines); err != nil {
 			return nil, usagef("--model %s: %v", text, err)
 		}
 		models[kind] = m
 	}
-	return sitemodel.New(models), nil
+	return sitemodel.New(models, machines), nil
 }

@@ -17,7 +17,7 @@ import (
 func predictCommand(s streams) *cobra.Command {
 	var at []string
 	var against, store, on, learnedOn string
-	var asJSON bool
+	var asJSON, explain bool
 	cmd := &cobra.Command{
 		Use:   "predict MODEL [--at NAME=VALUE,...]",
 		Short: "predict how long a program runs on resources, by a model of assay learn",
@@ -29,7 +29,11 @@ those that were learned from are allowed; the interval says how far to trust
 them. Without --at it describes the model.
 
 With --against it is compared with the trials of a study on record: those on
-assignments that the model has not been fitted to.`,
+assignments that the model has not been fitted to.
+
+With --on it predicts on another machine, by a profile of it (assay profile --json).
+What --at leaves out is that machine's. Where the machine of the model's runs is known too, by
+assay learn --learned-on or --learned-on here, computing scales by the speeds of both.`,
 		Example: `  assay predict blast.model.json --at cpu=0.5,rtt=18ms,bandwidth=20Mbit
   assay predict blast.model.json --at cpu=1,rtt=2ms --at cpu=2,rtt=2ms --json`,
 		Args: cobra.ExactArgs(1),
@@ -38,19 +42,12 @@ assignments that the model has not been fitted to.`,
 			if err != nil {
 				return err
 			}
+			there, m, err := machines(s, m, on, learnedOn)
+			if err != nil {
+				return err
+			}
 			if against != "" {
-				return predictAgainst(cmd.Context(), s, m, store, against, asJSON)
-			}
-			there, err := readMachine("on", on)
-			if err != nil {
-				return err
-			}
-			here, err := readMachine("learned-on", learnedOn)
-			if err != nil {
-				return err
-			}
-			if here != nil && there == nil {
-				return usagef("--learned-on needs --on: the profile of the machine to predict for")
+				return predictAgainst(cmd.Context(), s, m, there, store, against, asJSON)
 			}
 			if there != nil && len(at) == 0 {
 				at = []string{""} // all from the profile
@@ -63,7 +60,10 @@ assignments that the model has not been fitted to.`,
 			}
 			var ps []result.Predicted
 			for _, text := range at {
-				p, err := predictAt(m, text, there, here)
+				p, err := predictAt(m, text, there)
+				if err == nil && explain {
+					err = p.Explain(m)
+				}
 				if err != nil {
 					return err
 				}
@@ -76,8 +76,10 @@ assignments that the model has not been fitted to.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
+	cmd.Flags().BoolVar(&explain, "explain", false,
+		"by how many percent the time changes if an attribute grows by 1 %, for each")
 	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
-	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs: computing scales")
+	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs (default: what the model says)")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
 	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -97,7 +99,7 @@ func readModel(file string) (*costmodel.Model, error) {
 }
 
 // predictAt predicts at "NAME=VALUE,...".
-func predictAt(m *costmodel.Model, text string, there, here machine) (result.Predicted, error) {
+func predictAt(m *costmodel.Model, text string, there costmodel.Machine) (result.Predicted, error) {
 	at := map[string]string{}
 	for item := range items(text) {
 		name, value, ok := strings.Cut(item, "=")
@@ -109,12 +111,7 @@ func predictAt(m *costmodel.Model, text string, there, here machine) (result.Pre
 		}
 		at[name] = value
 	}
-	there.fill(m, at)
-	factor := 1.0
-	if here != nil {
-		factor = there.slower(here)
-	}
-	p, err := result.PredictOn(m, at, factor)
+	p, err := result.Predict(m, at, there)
 	if err != nil {
 		known := names(m.Space().Params, func(q assay.Param) string { return q.Name })
 		return result.Predicted{}, usagef("--at %s: %s (the model's attributes are %s)", text, forPeople(err), known)
@@ -123,7 +120,9 @@ func predictAt(m *costmodel.Model, text string, there, here machine) (result.Pre
 }
 
 // predictAgainst compares a model with the trials of a study.
-func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name string, asJSON bool) error {
+func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, there costmodel.Machine,
+	at, name string, asJSON bool,
+) error {
 	h, err := setup.ReadStore(ctx, at)
 	if err != nil {
 		return err
@@ -133,6 +132,6 @@ func predictAgainst(ctx context.Context, s streams, m *costmodel.Model, at, name
 	if err != nil {
 		return noStudy(err, name)
 	}
-	out, err := r.Against(ctx, m)
+	out, err := r.Against(ctx, m, there)
 	return printed(err, asJSON, s.out, out, (*result.Compared).Write)
 }

@@ -1,20 +1,14 @@
 package main
 
 import (
-	"encoding/json"
-	"math"
+	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/result"
 )
 
-// A machine is a resource profile ρ, as assay profile --json writes it: values by name.
-type machine map[string]float64
-
-// readMachine reads a profile; "" is none.
-func readMachine(flag, file string) (machine, error) {
+// readMachine reads a profile of assay profile --json; "" is none.
+func readMachine(flag, file string) (costmodel.Machine, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -22,46 +16,35 @@ func readMachine(flag, file string) (machine, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	var j result.Profile
-	if err := json.Unmarshal(b, &j); err != nil || j.Version != 1 || len(j.Attributes) == 0 {
-		return nil, usagef("--%s %s: not a profile of assay profile --json", flag, file)
+	p, err := costmodel.ReadMachine(b)
+	if err != nil {
+		return nil, usagef("--%s %s: %v", flag, file, err)
 	}
-	for name, x := range j.Attributes {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return nil, usagef("--%s %s: %s is %v", flag, file, name, x)
-		}
-	}
-	return j.Attributes, nil
+	return p, nil
 }
 
-// profileNames are the names in a profile of attributes that studies call otherwise.
-var profileNames = map[string]string{"cpu": "cpus", "cores": "cpus", "memory": "memory_size"}
-
-// fill adds the attributes of a model that at does not give and the profile has: M(G, I, R) of
-// Shivam, Babu and Chase 2006, Eq. 2, reads ρ of the assignment R.
-func (p machine) fill(m *costmodel.Model, at map[string]string) {
-	for _, q := range m.Space().Params {
-		if _, given := at[q.Name]; given {
-			continue
-		}
-		x, ok := p[q.Name]
-		if other := profileNames[q.Name]; !ok && other != "" {
-			x, ok = p[other]
-		}
-		if ok {
-			at[q.Name] = strconv.FormatFloat(x, 'g', -1, 64)
+// machines returns the machine to predict on, nil for that of the model's runs, and the model with
+// the machine that it was learned on.
+func machines(s streams, m *costmodel.Model, on, learnedOn string) (costmodel.Machine, *costmodel.Model, error) {
+	there, err := readMachine("on", on)
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := readMachine("learned-on", learnedOn)
+	if err != nil {
+		return nil, nil, err
+	}
+	if here != nil && there == nil {
+		return nil, nil, usagef("--learned-on needs --on: the profile of the machine to predict for")
+	}
+	if here != nil {
+		if m, err = m.LearnedOn(here); err != nil {
+			return nil, nil, err
 		}
 	}
-}
-
-// slower returns how many times longer p computes than the machine of a model's runs, by the geometric
-// mean of the speeds that both profiles have; 1 without one.
-func (p machine) slower(learned machine) float64 {
-	sum, n := 0.0, 0.0
-	for _, name := range [...]string{"integer_speed", "float_speed"} {
-		if a, b := learned[name], p[name]; a > 0 && b > 0 {
-			sum, n = sum+math.Log(a/b), n+1
-		}
+	if there != nil && m.Machine() == nil {
+		fmt.Fprintln(s.err, "note: the model does not say on what machine its runs were made, so that no speed is "+
+			"compared: give --learned-on RHO.json, here or to assay learn")
 	}
-	return math.Exp(sum / max(n, 1))
+	return there, m, nil
 }

@@ -122,7 +122,7 @@ func TestKilledEveryHalfSecond(t *testing.T) {
 			t.Fatalf("%d trials after %d sessions of half a second", recordedTrials(t, exe, store), sessions)
 		}
 		cmd := exec.Command(exe, "tune", "--store", store, "--study", "s", "-p", "n=1..500", "-p", "m=1..500", "--seed", "7",
-			"--check", "0", "--trials", fmt.Sprint(trials), "--", "sleep", "0.0{m}")
+			"--check", "0", "--trials", fmt.Sprint(trials), "--", "sleep", "0.0{m}", "0.00{n}")
 		cmd.Dir = dir
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

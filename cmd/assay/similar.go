@@ -12,6 +12,7 @@ import (
 )
 
 func similarCommand(s streams, f *studyFlags) *cobra.Command {
+	all := false
 	cmd := &cobra.Command{
 		Use:   "similar STUDY",
 		Short: "the studies on record that are most like one of them",
@@ -22,20 +23,22 @@ other. It needs the same parameters by name and type, with overlapping ranges, a
 the same objective.
 
 Of more than 20 studies that fit, the 20 with the nearest fingerprints are compared
-trial by trial; the correlation of the others is that of the fingerprints, marked ~.`,
+trial by trial; the correlation of the others is that of the fingerprints, marked ~.
+Studies that cannot be compared are counted; --all and --json list them with the reason.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd.Context(), args, func(ctx context.Context, h *setup.Store, args []string) error {
-				return listSimilar(ctx, s.out, h, args[0], f.json)
+				return listSimilar(ctx, s.out, h, args[0], all, f.json)
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "list the studies that cannot be compared, with the reason")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	return cmd
 }
 
-func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
+func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, every, asJSON bool) error {
 	kb, err := h.Knowledge(ctx)
 	if err != nil {
 		return err
@@ -45,11 +48,16 @@ func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, 
 		return err
 	}
 	t := report.NewTable(palette(w), "study", ">correlation", ">points", ">trials", "")
+	unlike := 0
 	for _, s := range list {
 		if asJSON {
 			if err := writeJSON(w, s); err != nil {
 				return err
 			}
+			continue
+		}
+		if !s.Serves() && !every {
+			unlike++
 			continue
 		}
 		r := "–"
@@ -68,5 +76,13 @@ func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, 
 		_, err := fmt.Fprintln(w, "there is no other study to compare with")
 		return err
 	}
-	return t.Write(w)
+	if unlike < len(list) {
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	if unlike > 0 {
+		_, err = fmt.Fprintf(w, "%d that cannot be compared with it: --all says why\n", unlike)
+	}
+	return err
 }

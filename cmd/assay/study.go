@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -68,13 +71,15 @@ func studyCommand(s streams) *cobra.Command {
 		})
 	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
 	cmd.AddCommand(explainCommand(s, f))
-	add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
+	yes := false
+	rm := add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
-			return removeStudies(ctx, s.out, h, args)
+			return removeStudies(ctx, s, h, args, yes)
 		})
+	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
-	cmd.AddCommand(fsckCommand(s, f))
+	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
 	return cmd
 }
 
@@ -205,7 +210,9 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 	return buf.Flush()
 }
 
-func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []string) error {
+// removeStudies removes all of them, or none if one is not there. On a terminal it asks first, unless
+// yes has answered.
+func removeStudies(ctx context.Context, s streams, h *setup.Store, names []string, yes bool) error {
 	for _, name := range names {
 		if _, err := h.Spec(ctx, name); errors.Is(err, fs.ErrNotExist) {
 			return usagef("no study %q: nothing was removed (see assay study ls)", name)
@@ -213,11 +220,18 @@ func removeStudies(ctx context.Context, w io.Writer, h *setup.Store, names []str
 			return err
 		}
 	}
+	if in, is := s.in.(*os.File); is && term.IsTerminal(in) && !yes {
+		fmt.Fprintf(s.err, "forget %s, with every trial? [y/N] ", strings.Join(names, ", "))
+		answer, _ := bufio.NewReader(in).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return usagef("nothing was removed")
+		}
+	}
 	for _, name := range names {
 		if err := h.Remove(ctx, name); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "removed %s\n", report.Visible(name)); err != nil {
+		if _, err := fmt.Fprintf(s.out, "removed %s\n", report.Visible(name)); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 		{"study trials s", []string{"id  state", "threads=8 codec=a"}},
 		{"study export s", []string{"threads,codec"}},
 		{"study export s --format jsonl", []string{`"state":"done"`}},
-		{"study similar s", []string{"study  correlation", "r "}},
+		{"study similar s --all", []string{"study  correlation", "r "}},
 		{"study explain s --svg x.svg", []string{"12 of them exact", "±"}},
 		{"study import m.yaml --study imported", []string{"imported: 25: 25 done\n"}},
 		{"study rm imported", []string{"removed imported\n"}},

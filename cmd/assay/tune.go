@@ -37,10 +37,11 @@ type tuneFlags struct {
 	estimator string
 	budget    string
 	trials    int
-	target    float64
+	target    string
 	timeout   string
 	parallel  int
 	on        string
+	setup     string
 	prepare   string
 	warmup    int
 	cleanup   string
@@ -92,11 +93,13 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
 	fl.IntVar(&f.trials, "trials", 0, "number of trials")
-	fl.Float64Var(&f.target, "target", 0, "metric value that is good enough")
+	fl.StringVar(&f.target, "target", "", "metric `value` that is good enough; of seconds also 50ms or 2m")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
+	fl.StringVar(&f.setup, "setup", "",
+		"shell command once for each combination of the parameters it names, not measured; $SETUP is its folder, {setup} elsewhere")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
@@ -114,6 +117,22 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	choices(cmd, "search", setup.Names(setup.Searchers())...)
+	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
+	choices(cmd, "on", setup.Names(setup.Runners())...)
+	choices(cmd, "repeat", "auto")
+	choices(cmd, "estimator", "min", "median", "mean")
+	choices(cmd, "prior", "auto", "none")
+	group(
+		cmd,
+		flagGroup{"What is varied", []string{"param", "default", "where"}},
+		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
+		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
+		flagGroup{"How a run is made", []string{"prepare", "cleanup", "warmup", "shell", "on", "parallel", "pin"}},
+		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
+		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
+		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
+	)
 	return cmd
 }
 
@@ -165,7 +184,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 	o.Command = func(c assay.Config) string { return shellLine(p, c) }
 	if o.Best != nil {
 		c := r.Best.Config
-		o.Best.Command, o.Best.Dir, o.Best.Env = p.Program.Argv(c), p.Definition.Dir, p.Environment(c)
+		o.Best.Command, o.Best.Dir, o.Best.Env = p.Argv(c), p.Definition.Dir, p.Environment(c)
 	}
 	return o
 }
@@ -302,6 +321,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	if given("stop") {
 		st.Stop.Rule = f.stop
 	}
+	if given("setup") {
+		st.Setup.Hook = config.Hook{Argv: []string{f.setup}, Shell: true}
+	}
 	if given("prepare") {
 		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
 	}
@@ -321,11 +343,16 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 }
 
 func (f *tuneFlags) applyParams(st *config.Study) error {
+	given := map[string]string{}
 	for _, text := range f.params {
 		p, err := config.ParamSpec(text)
 		if err != nil {
 			return err
 		}
+		if before, twice := given[p.Name]; twice {
+			return usagef("-p %s: parameter %s is given twice, as %s too", text, p.Name, before)
+		}
+		given[p.Name] = text
 		if i := slices.IndexFunc(st.Params, func(q config.Param) bool { return q.Name == p.Name }); i >= 0 {
 			st.Params[i] = p
 		} else {
@@ -383,7 +410,11 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 		*n.to = n.value
 	}
 	if given("target") {
-		st.Budget.Target = &f.target
+		x, err := config.ParseTarget(f.target)
+		if err != nil {
+			return usagef("--target %w", err)
+		}
+		st.Budget.Target = &x
 	}
 	if given("repeat") {
 		n, err := strconv.Atoi(f.repeat)

@@ -15,12 +15,12 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},   // the outside world
-	{"/study", "/online", "/store/sqlite"},       // the loop; on-line tuning; a database
-	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
-	{"/setup"},                                   // a definition becomes a study
-	{"/rest"},                                    // on-line tuning at a distance
+	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store"},            // the outside world
+	{"/study", "/online", "/store/sqlite"},                // the loop; on-line tuning; a database
+	{"/prior", "/internal/bench"},                         // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                            // a definition becomes a study
+	{"/rest"},                                             // on-line tuning at a distance
 	{"/cmd/assay"},
 }
 
@@ -43,6 +43,7 @@ var beside = map[string][]string{
 	"/bench/gate":       {}, // tables of our own, and what auto comes to on them
 	"/bench/studies":    {}, // data, and tests of it
 	"/internal/arch":    {},
+	"/internal/builds":  {""}, // what setups have made, on disk
 	"/internal/cgroup":  {"/internal/mountinfo"},
 	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/duel":    {"", "/stats", "/internal/report"}, // two commands in turn
@@ -51,6 +52,9 @@ var beside = map[string][]string{
 	"/internal/term":    {},
 	"/internal/explain": {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
+	"/internal/lab/cello": {
+		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",
+	},
 	"/internal/lab/jobpruner": {
 		"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report",
 	},

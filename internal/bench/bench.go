@@ -53,8 +53,8 @@ type Budget struct {
 	Time   time.Duration
 }
 
-// at returns the budget for p: a budget-x has no Time before that.
-func (b Budget) at(p *Problem) Budget {
+// At returns the budget for p: a budget-x has no Time before that.
+func (b Budget) At(p *Problem) Budget {
 	if b.Kind == "budget-x" {
 		b.Time = time.Duration(b.Value * float64(p.Median))
 	}
@@ -69,6 +69,7 @@ type Options struct {
 	Seeds    int      // seeds 1..Seeds
 	Curve    bool     // optional: also the error at 10 equal parts of each budget
 	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
+	Charge   bool     // optional: the methods' own time is spent of the time budgets, see [Cell]
 	Progress func(done, total int)
 }
 
@@ -79,7 +80,8 @@ type outcome struct {
 	completed        int
 	early, wrong     int // stops by prediction, and those of a configuration truly better than the best
 	spent            time.Duration
-	overheadPerTrial time.Duration
+	overheadPerTrial time.Duration // that of deciding is part of it
+	decidingPerTrial time.Duration
 	curve            []float64
 }
 
@@ -106,7 +108,7 @@ func (o *Options) check() error {
 			return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
 		}
 		for _, b := range o.Budgets {
-			if b = b.at(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
+			if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
 				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials,
 					b.Time)
 			}
@@ -172,7 +174,7 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 	q.ByTrials = trials
 	for _, b := range o.Budgets {
 		if b.Trials == 0 && !trials {
-			q.Time = max(q.Time, b.at(p).Time)
+			q.Time = max(q.Time, b.At(p).Time)
 		}
 	}
 	searcher, stopper, err := m.New(&q, seed)
@@ -182,11 +184,11 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 	runner, clock := p.Replay(seed)
 	c := Cell{
 		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
-		Runner: runner, Clock: clock, Interval: p.Interval,
+		Runner: runner, Clock: clock, Interval: p.Interval, Meter: new(Meter), Charge: o.Charge,
 	}
 	budgets := map[int]Budget{}
 	for i, b := range o.Budgets {
-		if b = b.at(p); (b.Trials > 0) == trials {
+		if b = b.At(p); (b.Trials > 0) == trials {
 			budgets[i] = b
 			c.Budget.Trials = max(c.Budget.Trials, b.Trials)
 			c.Budget.Time = max(c.Budget.Time, b.Time)
@@ -203,7 +205,9 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 	out := map[int]outcome{}
 	for i, b := range budgets {
 		r := p.judge(res.Trials, b, start)
-		r.overheadPerTrial = res.Overhead / time.Duration(max(1, len(res.Trials)))
+		n := time.Duration(max(1, len(res.Trials)))
+		r.decidingPerTrial = c.Meter.Deciding / n
+		r.overheadPerTrial = (res.Overhead + c.Meter.Deciding) / n
 		if o.Curve {
 			for k := 1; k <= 10; k++ {
 				part := b
@@ -235,7 +239,7 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		if t.State == assay.Done || t.State == assay.Infeasible {
 			o.completed++
 		}
-		if t.State == assay.Censored && t.Decision != nil && t.Value < best && !math.IsInf(best, 1) {
+		if t.Stopped() && t.Value < best && !math.IsInf(best, 1) {
 			o.early++
 			if v, ok := p.True(t.Config); ok && v < found {
 				o.wrong++

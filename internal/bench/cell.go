@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -11,7 +12,7 @@ import (
 )
 
 // A Cell is one searcher on one program: what every experiment is made of. All but
-// Stopper and Interval are required.
+// Stopper, Interval, Race and Check are required.
 type Cell struct {
 	Space    *assay.Space
 	Goal     assay.Goal
@@ -23,21 +24,57 @@ type Cell struct {
 	Clock    assay.Clock
 	Interval time.Duration // how often a run is observed, for the Stopper
 	Budget   study.Budget
+	// Race does not take one run for the truth, as a study of a command does not; Check
+	// pairs of runs then compare the best with the first.
+	Race  bool
+	Check int
+	// Meter, if not nil, is given what the searcher and the stopper took.
+	Meter *Meter
+	// Charge spends what they took on the clock, and so of the budget. The result then
+	// depends on the machine.
+	Charge bool
 }
 
 // Run plays the cell by the loop of package study, with nothing on disk, one run
 // after another. The result says how the study ended; a search that has nothing more
 // to propose is no error. An error of the searcher or of the runner is returned.
 func (c Cell) Run(ctx context.Context) (study.Result, error) {
+	if err := c.meter(ctx); err != nil {
+		return study.Result{}, err
+	}
 	s := &study.Study{
 		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
 		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
+		Race: c.Race, Check: c.Check,
 		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
 	}
 	if err := s.Store.Create(ctx, s.Name, nil); err != nil {
 		return study.Result{}, err
 	}
 	return s.Run(ctx)
+}
+
+// meter wraps the searcher and the stopper if they are measured.
+func (c *Cell) meter(ctx context.Context) error {
+	if c.Meter == nil && !c.Charge {
+		return nil
+	}
+	m := &metering{Meter: c.Meter, ctx: ctx}
+	if m.Meter == nil {
+		m.Meter = new(Meter)
+	}
+	if c.Charge {
+		clock, ok := c.Clock.(sleeper)
+		if !ok {
+			return fmt.Errorf("nothing can be charged to a clock of type %T", c.Clock)
+		}
+		m.clock = clock
+	}
+	c.Searcher = meteredSearcher{c.Searcher, m}
+	if c.Stopper != nil {
+		c.Stopper = meteredStopper{c.Stopper, m}
+	}
+	return nil
 }
 
 // Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed

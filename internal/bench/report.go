@@ -11,6 +11,7 @@ type Report struct {
 	Studies []string  `json:"studies"`
 	Methods []string  `json:"methods"`
 	Seeds   int       `json:"seeds"`
+	Charged bool      `json:"overhead_charged,omitempty"` // to the time budgets
 	Rows    []Row     `json:"rows"`
 	Geomean []Geomean `json:"geomean"`
 }
@@ -39,8 +40,9 @@ type Row struct {
 	Early              float64    `json:"early_mean"` // runs stopped by a prediction, before they had come to the best
 	Wrong              float64    `json:"wrong_mean"` // of these, runs of configurations truly better than that best
 	Spent              float64    `json:"spent_s_mean"`
-	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"`
-	Curve              []float64  `json:"curve,omitempty"` // mean error at 10 equal parts of the budget
+	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"` // real time of searching, deciding and recording
+	DecidingMSPerTrial float64    `json:"deciding_ms_per_trial"` // of this, the stopping rule's
+	Curve              []float64  `json:"curve,omitempty"`       // mean error at 10 equal parts of the budget
 }
 
 // A Geomean is exp(mean of log(best/optimum)) - 1 over studies and seeds, each
@@ -53,7 +55,7 @@ type Geomean struct {
 }
 
 func (o *Options) report(cells map[key][]outcome) Report {
-	r := Report{Seeds: o.Seeds}
+	r := Report{Seeds: o.Seeds, Charged: o.Charge}
 	for _, p := range o.Problems {
 		r.Studies = append(r.Studies, p.Name)
 	}
@@ -68,28 +70,28 @@ func (o *Options) report(cells map[key][]outcome) Report {
 					bySeed[s] += c.logRatio / float64(len(o.Problems))
 				}
 			}
-			lo, hi := interval(bySeed)
+			ci := Interval(bySeed)
 			r.Geomean = append(r.Geomean, Geomean{
 				Method: m.Name, Budget: BudgetAt{Kind: b.Kind, Value: b.Value, Seconds: b.Time.Seconds()},
-				RE: math.Expm1(stats.Mean(bySeed)), CI95: [2]float64{math.Expm1(lo), math.Expm1(hi)},
+				RE: math.Expm1(stats.Mean(bySeed)), CI95: [2]float64{math.Expm1(ci[0]), math.Expm1(ci[1])},
 			})
 		}
 	}
 	return r
 }
 
-// interval returns the 95 % bootstrap interval of the mean.
-func interval(x []float64) (low, high float64) {
+// Interval returns the 95 % bootstrap interval of the mean. One value has itself.
+func Interval(x []float64) [2]float64 {
 	e := stats.Bootstrap(x, stats.Mean, stats.BootstrapOptions{Seed: 1})
-	if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) { // one value has no interval
-		return e.Value, e.Value
+	if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) {
+		return [2]float64{e.Value, e.Value}
 	}
-	return e.Low, e.High
+	return [2]float64{e.Low, e.High}
 }
 
 func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
 	p := &o.Problems[pi]
-	b := o.Budgets[bi].at(p)
+	b := o.Budgets[bi].At(p)
 	row := Row{Study: p.Name, Method: o.Methods[mi].Name, Budget: BudgetAt{
 		Kind: b.Kind, Value: b.Value,
 		Seconds: b.Time.Seconds(),
@@ -106,11 +108,12 @@ func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
 		row.Wrong += float64(c.wrong) / n
 		row.Spent += c.spent.Seconds() / n
 		row.OverheadMSPerTrial += c.overheadPerTrial.Seconds() * 1e3 / n
+		row.DecidingMSPerTrial += c.decidingPerTrial.Seconds() * 1e3 / n
 		for k, re := range c.curve {
 			row.Curve[k] += re / n
 		}
 	}
 	row.Mean, row.Median = stats.Mean(row.BySeed), stats.Median(row.BySeed)
-	row.CI95[0], row.CI95[1] = interval(row.BySeed)
+	row.CI95 = Interval(row.BySeed)
 	return row
 }

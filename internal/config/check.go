@@ -145,7 +145,7 @@ func (c *checker) expression(path, where, text string, err error) {
 	c.add(path, text, where, 0, "%v", err)
 }
 
-// templates checks every template and warns of parameters that none names.
+// templates checks every template, and that every parameter reaches something.
 func (c *checker) templates(warnings *[]string) {
 	s := c.study
 	if len(s.Command) == 0 {
@@ -155,37 +155,40 @@ func (c *checker) templates(warnings *[]string) {
 	for i, p := range s.Params {
 		names[i] = p.Name
 	}
-	used := make([]bool, len(names))
-	vars := false
+	exported := s.exports()
+	r := &reach{used: make([]bool, len(names))}
+	vars := variables(s.params())
 	check := func(path, where, text string) {
-		t, err := ParseTemplate(text, names)
+		t, err := parseTemplate(text, names, s.own())
 		if e, ok := errors.AsType[*TemplateError](err); ok {
 			c.add(path, text, where, e.Column, "%s", e.Message)
 			return
 		}
 		for _, i := range t.Params() {
-			used[i] = true
+			r.used[i] = true
 		}
 	}
-	hook := func(path string, h Hook) {
-		vars = vars || h.Shell
-		if h.Shell && len(h.Argv) != 1 {
+	// hook takes in a command: a line for a shell, or a list of templates.
+	hook := func(path, argument string, h Hook) {
+		switch {
+		case h.Shell && len(h.Argv) != 1:
 			c.add("", "", path, 0, "a shell line is one text")
+		case h.Shell:
+			r.line(h.Argv[0], vars)
+		case exported && len(h.Argv) > 0:
+			r.program(h.Argv[0])
 		}
 		for i, a := range h.Argv {
 			if !h.Shell {
-				check(fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("%s argument %d", path, i+1), a)
+				check(fmt.Sprintf("%s[%d]", path, i), fmt.Sprintf("%s %d", argument, i+1), a)
 			}
 		}
 	}
-	hook("prepare", s.Prepare)
-	hook("cleanup", s.Cleanup)
-	if s.Shell {
-		vars = true
-	} else {
-		for i, a := range s.Command {
-			check(fmt.Sprintf("command[%d]", i), fmt.Sprintf("argument %d", i+1), a)
-		}
+	c.checkSetup(names, r.used)
+	hook("prepare", "prepare argument", s.Prepare)
+	hook("cleanup", "cleanup argument", s.Cleanup)
+	if len(s.Command) == 1 || !s.Shell { // else see check
+		hook("command", "argument", Hook{s.Command, s.Shell})
 	}
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)
@@ -201,20 +204,38 @@ func (c *checker) templates(warnings *[]string) {
 			}
 			check(path, "metric "+m.Name, text)
 		case source.Kind.Argument() == assay.CommandArgument:
-			vars = true
+			r.line(source.Command, vars)
 		}
 	}
-	if vars {
+	if exported {
 		if m := variableFlaw(s.params()); m != "" {
 			c.add("", "", "", 0, "%s", m)
 		}
 	}
-	for i, ok := range used {
-		realised := s.Workbench != nil && !s.Workbench.Passive && slices.Contains(Resources(), names[i])
-		if !ok && !vars && !realised && len(c.flaws) == 0 {
-			*warnings = append(*warnings,
-				fmt.Sprintf("parameter %s is not used by the command: write {%s} in an argument", names[i], names[i]))
+	c.reached(r, warnings)
+}
+
+// reached reports the parameters that reach nothing.
+func (c *checker) reached(r *reach, warnings *[]string) {
+	s := c.study
+	// A flaw may be a name that was misspelt. A shell line of several texts is one: see check.
+	if len(c.flaws) > 0 || r.reads || s.Shell && len(s.Command) > 1 {
+		return
+	}
+	for i, p := range s.Params {
+		realised := s.Workbench != nil && !s.Workbench.Passive && slices.Contains(Resources(), p.Name)
+		if r.used[i] || realised {
+			continue
 		}
+		name := strings.ToUpper(shellName(p.Name))
+		if r.doubts != "" {
+			*warnings = append(*warnings, fmt.Sprintf("parameter %s is named nowhere: it has an effect only if %s reads "+
+				"the variable %s", p.Name, clip(r.doubts), name))
+			continue
+		}
+		c.add("parameters."+p.Name, "", "parameter "+p.Name, 0, "it reaches nothing: no argument, variable, hook or "+
+			"metric names it (write {%s} in an argument, or env: {%s: \"{%s}\"} if the program reads a variable)",
+			p.Name, name, p.Name)
 	}
 }
 

@@ -65,13 +65,21 @@ func TestCheckWithoutFile(t *testing.T) {
 		},
 		{
 			"shell and list",
-			Study{Command: []string{"zstd", "x"}, Shell: true, Params: []Param{level}},
+			Study{Command: []string{"zstd $LEVEL", "x"}, Shell: true, Params: []Param{level}},
 			"command: with a shell the command is one text",
 		},
 		{
 			"hook",
 			Study{Command: []string{"zstd", "{level}"}, Params: []Param{level}, Prepare: Hook{Shell: true}},
 			"prepare: a shell line is one text",
+		},
+		{
+			"setup",
+			Study{
+				Command: []string{"zstd", "{level}"}, Params: []Param{level},
+				Setup: Setup{Hook: Hook{Argv: []string{"a", "b"}, Shell: true}},
+			},
+			"setup: a shell line is one text",
 		},
 	}
 	for _, tt := range tests {

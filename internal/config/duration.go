@@ -35,3 +35,20 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	return days + x, nil
 }
+
+// ParseTarget reads a value of the objective that is good enough: a finite number in the unit of the
+// metric, or a span of time, which stands for its seconds.
+func ParseTarget(text string) (float64, error) {
+	if x, err := strconv.ParseFloat(text, 64); err == nil && x-x == 0 {
+		return x, nil
+	}
+	switch strings.ToLower(strings.TrimLeft(text, "+-.")) {
+	case "inf", "infinity", "nan":
+		return 0, fmt.Errorf("%s is not a finite number", text)
+	}
+	d, err := ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither a number nor a duration such as 50ms or 2m", clip(text))
+	}
+	return d.Seconds(), nil
+}

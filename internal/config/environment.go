@@ -18,6 +18,8 @@ func (p *Program) Environment(c assay.Config) []string {
 	}
 	return slices.DeleteFunc(p.Env(c), func(e string) bool {
 		switch {
+		case strings.HasPrefix(e, "SETUP=") && p.Setup(c) != nil:
+			return !p.shell || !spelt(e)
 		case !slices.Contains(params, e):
 			return false
 		case !p.shell: // it is for the commands of metrics

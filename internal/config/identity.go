@@ -16,6 +16,7 @@ func (s *Study) identity() Study {
 	i.Version, i.file, i.places = Version, "", nil
 	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
 	i.Prior.Resolved, i.Placement = nil, Placement{}
+	i.Setup.Timeout, i.Setup.Parallel = 0, false
 	if i.Objective.Metric == "" {
 		i.Objective.Metric = "elapsed"
 	}
@@ -40,7 +41,7 @@ func (s *Study) identity() Study {
 
 // Identity returns a hash of everything that must not change when a study is
 // resumed: parameters, configurations, relations, command and its environment,
-// hooks, objective, limits, metrics, search with its seed and options, stop,
+// setup, hooks, objective, limits, metrics, search with its seed and options, stop,
 // repeat, and the table. Free to change are name, budget, timeout, parallel and
 // where the runs are made.
 func (s *Study) Identity() string {
@@ -69,6 +70,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("shell", a.Shell, b.Shell)
 	differ("env", a.Env, b.Env)
 	differ("dir", a.Dir, b.Dir)
+	differ("setup", a.Setup, b.Setup)
 	differ("prepare", a.Prepare, b.Prepare)
 	differ("warmup", a.Warmup, b.Warmup)
 	differ("cleanup", a.Cleanup, b.Cleanup)

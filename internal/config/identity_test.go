@@ -30,6 +30,7 @@ var changes = map[string]change{
 	"Shell":     {func(s *Study) { s.Shell = !s.Shell }, false},
 	"Env":       {func(s *Study) { s.Env = map[string]string{"A": "2"} }, false},
 	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, false},
+	"Setup":     {func(s *Study) { s.Setup = Setup{Hook: Hook{Argv: []string{"make"}}} }, false},
 	"Prepare":   {func(s *Study) { s.Prepare.Argv = []string{"sync"} }, false},
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
 	"Cleanup":   {func(s *Study) { s.Cleanup.Shell = !s.Cleanup.Shell }, false},

@@ -32,7 +32,7 @@ func (s *Study) Mode() Mode {
 func (s *Study) SetOnline() {
 	s.Online = true
 	s.Command, s.Shell, s.Env, s.Metrics = nil, false, nil, nil
-	s.Prepare, s.Cleanup = Hook{}, Hook{}
+	s.Setup, s.Prepare, s.Cleanup = Setup{}, Hook{}, Hook{}
 }
 
 // readOnline recognises the stored form that an on-line study had before there was

@@ -17,11 +17,12 @@ type Program struct {
 	argv    []Template // of the command, without placeholders if shell
 	script  string
 	env     []envTemplate
+	setup   setupTemplate
 	prepare hookTemplate
 	cleanup hookTemplate
 	metrics []metricTemplate
 	vars    []variable // the parameters as environment variables
-	anyVars bool       // the command gets them
+	anyVars bool       // they are exported, see exports
 }
 
 type envTemplate struct {
@@ -61,7 +62,7 @@ func (s *Study) Program() (*Program, error) {
 	parse := func(texts ...string) []Template {
 		var out []Template
 		for _, t := range texts {
-			tmpl, err := ParseTemplate(t, names)
+			tmpl, err := parseTemplate(t, names, s.own())
 			failed = cmp.Or(failed, err)
 			out = append(out, tmpl)
 		}
@@ -83,21 +84,32 @@ func (s *Study) Program() (*Program, error) {
 		p.env = append(p.env, envTemplate{name, parse(value)[0]})
 	}
 	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
-	p.anyVars = s.Shell
+	p.anyVars = s.exports()
 	for _, m := range s.Metrics {
 		source, err := assay.ParseMetricSource(m.Name, m.Source)
 		if err != nil {
 			return nil, err
 		}
 		files := parse(source.File, source.Pointer)
-		p.anyVars = p.anyVars || source.Kind.Argument() == assay.CommandArgument
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
+	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
 	if failed != nil {
 		return nil, failed
 	}
 	return p, nil
+}
+
+// exports reports whether the parameters are environment variables of what the study
+// runs. A command that is a list and alone is not given them: no name of a parameter can
+// then be that of a variable which means something to it.
+func (s *Study) exports() bool {
+	return s.Shell || len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 ||
+		slices.ContainsFunc(s.Metrics, func(m Metric) bool {
+			source, err := assay.ParseMetricSource(m.Name, m.Source)
+			return err == nil && source.Kind.Argument() == assay.CommandArgument
+		})
 }
 
 // Argv returns the command for a configuration: the arguments with their
@@ -122,11 +134,15 @@ func (p *Program) expand(templates []Template, c assay.Config) []string {
 
 // Env returns the environment of the command as "NAME=value": the variables of
 // the study in order of their names, before them those of [Program.ParamEnv] if
-// the command or the command of a metric is a shell line.
+// the study has anything beside a command that is a list: a shell line, a hook, a
+// metric that is a command.
 func (p *Program) Env(c assay.Config) []string {
 	var out []string
+	if p.setup.argv != nil || p.setup.script != "" {
+		out = append(out, "SETUP="+assay.SetupDir)
+	}
 	if p.anyVars {
-		out = p.ParamEnv(c)
+		out = append(out, p.ParamEnv(c)...)
 	}
 	for _, e := range p.env {
 		if text, ok := e.value.Expand(p.params, c); ok {
@@ -147,8 +163,7 @@ func (p *Program) ParamEnv(c assay.Config) []string {
 	return out
 }
 
-// Prepare returns the command that is run before a configuration, or nil. If it
-// is a shell line it needs [Program.ParamEnv], which does no harm otherwise.
+// Prepare returns the command that is run before a configuration, or nil.
 func (p *Program) Prepare(c assay.Config) []string { return p.hook(p.prepare, c) }
 
 // Cleanup returns the command that is run after a configuration, or nil.

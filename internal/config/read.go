@@ -16,6 +16,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
 		{"env", func(n *yaml.Node) { s.Env = d.env(n) }},
 		{"dir", func(n *yaml.Node) { s.Dir = d.directory("dir", n) }},
+		{"setup", func(n *yaml.Node) { s.Setup = d.setup(n) }},
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
@@ -303,9 +304,16 @@ func (d *decoder) budget(n *yaml.Node) (b Budget) {
 		{"time", span},
 		{"trials", func(n *yaml.Node) { b.Trials, _ = d.integer(n, "budget.trials", 1) }},
 		{"target", func(n *yaml.Node) {
-			if x, ok := d.number(n, "budget.target"); ok {
-				b.Target = &x
+			text, ok := d.text(n, "budget.target")
+			if !ok {
+				return
 			}
+			x, err := ParseTarget(text)
+			if err != nil {
+				d.fail(n, "budget.target: %v", err)
+				return
+			}
+			b.Target = &x
 		}},
 	}, nil)
 	return b

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,11 @@ type Sites struct {
 	Sites []site.Site
 	Links []site.Link
 	Data  []SiteData
+	// Profiles are files of assay profile --json, by site, as paths from where the
+	// command runs; "" is none.
+	Profiles []string
 
+	profileAt      []place
 	siteAt, linkAt []place // of each site and link
 	data           place
 }
@@ -82,6 +87,11 @@ func (s *Sites) Located(err error) error {
 	return err
 }
 
+// ProfileError gives what is wrong with the profile of a site its place in the file.
+func (s *Sites) ProfileError(i int, err error) error {
+	return s.errorAt(s.profileAt[i], fmt.Sprintf("site %s: profile: %v", s.Sites[i].Name, err))
+}
+
 func (s *Sites) errorAt(p place, message string) error {
 	return newError([]Flaw{{File: s.File, Line: p.line, Column: p.column, Message: message}})
 }
@@ -131,7 +141,8 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 		return
 	}
 	d.pairs(sites, "sites", func(key, value *yaml.Node) {
-		s.Sites = append(s.Sites, d.site(key, value))
+		s.Profiles, s.profileAt = append(s.Profiles, ""), append(s.profileAt, place{})
+		s.Sites = append(s.Sites, d.site(key, value, s))
 		s.siteAt = append(s.siteAt, place{line: key.Line, column: key.Column})
 	})
 	if len(s.Sites) == 0 && len(d.flaws) == 0 {
@@ -155,7 +166,7 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 
 // site reads one site. One that says nothing has one slot of speed 1 and storage
 // without limit.
-func (d *decoder) site(key, n *yaml.Node) site.Site {
+func (d *decoder) site(key, n *yaml.Node, all *Sites) site.Site {
 	s := site.Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1)}
 	what := "site " + clip(key.Value)
 	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value,
@@ -191,6 +202,14 @@ func (d *decoder) site(key, n *yaml.Node) site.Site {
 			d.amount(n, what+": storage", "", &s.Storage)
 		}},
 		{"disk", func(n *yaml.Node) { d.amount(n, what+": disk", "/s", &s.Disk) }},
+		{"profile", func(n *yaml.Node) {
+			name, _ := d.text(n, what+": profile")
+			if name != "" && !filepath.IsAbs(name) {
+				name = filepath.Join(filepath.Dir(all.File), name)
+			}
+			last := len(all.Profiles) - 1
+			all.Profiles[last], all.profileAt[last] = name, place{line: n.Line, column: n.Column}
+		}},
 		{"delay", func(n *yaml.Node) {
 			if x, ok := d.duration(n, what+": delay"); ok {
 				s.Delay = x.Seconds()

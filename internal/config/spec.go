@@ -61,11 +61,15 @@ func parseSpec(name, spec string) (Param, *specFlaw) {
 	if lo, hi, ok := strings.Cut(spec, ".."); ok && !strings.Contains(lo, ",") && looksNumeric(lo) {
 		return rangeSpec(name, lo, hi)
 	}
+	if lo, hi, ok := strings.Cut(spec, ".."); ok && lo != "" && hi != "" && !strings.ContainsAny(spec, ",/") {
+		return Param{}, &specFlaw{0, "a range has numbers, 1..19; values are listed with commas, " +
+			clip(lo) + "," + clip(hi)}
+	}
 	return listSpec(name, spec)
 }
 
 // looksNumeric reports whether a text was meant to be a number, so that
-// ../a,../b and a..b are categories and 1..x is a mistake.
+// ../a,../b are categories and 1..x is a mistake in its second number.
 func looksNumeric(s string) bool {
 	s = strings.TrimLeft(strings.TrimSpace(s), "+-.")
 	return s != "" && '0' <= s[0] && s[0] <= '9'

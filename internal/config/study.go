@@ -29,6 +29,7 @@ type Study struct {
 	Shell   bool              `json:"shell,omitempty"`
 	Env     map[string]string `json:"env,omitempty"` // values are templates
 	Dir     string            `json:"dir,omitempty"` // working directory; "" means the tool's own
+	Setup   Setup             `json:"setup,omitzero"`
 	Prepare Hook              `json:"prepare,omitzero"`
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`

@@ -47,7 +47,12 @@ func (e *TemplateError) Error() string {
 // ParseTemplate reads a template over the given parameter names. The error is
 // a [*TemplateError].
 func ParseTemplate(text string, names []string) (Template, error) {
-	r := &templateReader{text: text, names: names}
+	return parseTemplate(text, names, nil)
+}
+
+// parseTemplate is ParseTemplate with further placeholders, of which own says what they become.
+func parseTemplate(text string, names []string, own map[string]string) (Template, error) {
+	r := &templateReader{text: text, names: names, own: own}
 	parts := r.parts(false)
 	if r.err != nil {
 		return Template{}, r.err
@@ -58,6 +63,7 @@ func ParseTemplate(text string, names []string) (Template, error) {
 type templateReader struct {
 	text  string
 	names []string
+	own   map[string]string
 	at    int // byte offset
 	err   *TemplateError
 }
@@ -122,6 +128,9 @@ func (r *templateReader) placeholder(inside bool) part {
 	name := r.text[open+1 : open+1+n]
 	r.at = open + 1 + n + 1
 	index := slices.Index(r.names, name)
+	if text, ok := r.own[name]; ok && r.text[r.at-1] == '}' {
+		return part{text: text, param: -1}
+	}
 	if index < 0 {
 		hint := " (write {{ and }} for braces)"
 		if near := expr.Nearest(name, r.names); near != "" {

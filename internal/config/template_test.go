@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -165,8 +164,8 @@ func TestProgram(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := p.Env(c), []string{"OMP_NUM_THREADS=4"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if got, want := p.Env(c), append(p.ParamEnv(c), "OMP_NUM_THREADS=4"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q: a study with hooks exports its parameters", got, want)
 	}
 	if got, want := p.Prepare(c), []string{"rm", "-f", "out-4.mkv"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -252,101 +251,4 @@ func TestShellNames(t *testing.T) {
 		"parameters a-b and a.b are the same variable") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestUnusedParameter(t *testing.T) {
-	s := &Study{Command: []string{"run", "{a}"}, Params: []Param{
-		{Name: "a", Type: "int", Min: 1, Max: 2},
-		{Name: "b", Type: "int", Min: 1, Max: 2},
-	}}
-	warnings, err := s.Check()
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "parameter b is not used") {
-		t.Errorf("got %q, %v", warnings, err)
-	}
-	s.Env = map[string]string{"B": "{b?1}"}
-	if warnings, err := s.Check(); err != nil || warnings != nil {
-		t.Errorf("got %q, %v", warnings, err)
-	}
-}
-
-func FuzzTemplate(f *testing.F) {
-	for _, s := range []string{"{level}", "{psy?--x={level}}", "{{}}", "}{", "{psy?{{}}}}", "{psy?{dct?}}"} {
-		f.Add(s)
-	}
-	names := templateNames()
-	f.Fuzz(func(t *testing.T, text string) {
-		tmpl, err := ParseTemplate(text, names)
-		if err != nil {
-			e, ok := errors.AsType[*TemplateError](err)
-			if !ok || e.Column < 1 || e.Column > utf8.RuneCountInString(text)+1 {
-				t.Errorf("%q: %v", text, err)
-			}
-			return
-		}
-		c := assay.Config{3, 1, 2, 0, 0.5}
-		got, _ := tmpl.Expand(templateParams, c)
-		if len(tmpl.Params()) == 0 && got != strings.NewReplacer("{{", "{", "}}", "}").Replace(text) {
-			t.Errorf("%q without placeholders becomes %q", text, got)
-		}
-	})
-}
-
-// A template is made of pieces: it expands to what its pieces are, one after the other.
-func TestTemplateIsTheSumOfItsPieces(t *testing.T) {
-	names := templateNames()
-	plain := rapid.StringMatching(`[a-z =/%$é-]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		c := assay.Config{}
-		for _, p := range templateParams {
-			c = append(c, p.FromUnit(rapid.Float64Range(0, 1).Draw(t, p.Name)))
-		}
-		var text, want strings.Builder
-		used := map[int]bool{}
-		outside, shown := false, false // something but conditions, and a condition that holds
-		value := func(label string) (string, int) {
-			i := rapid.IntRange(0, len(names)-1).Draw(t, label)
-			used[i] = true
-			return "{" + names[i] + "}", i
-		}
-		for range rapid.IntRange(0, 5).Draw(t, "pieces") {
-			switch rapid.IntRange(0, 3).Draw(t, "piece") {
-			case 0:
-				s := plain.Draw(t, "text")
-				text.WriteString(s)
-				want.WriteString(s)
-				outside = outside || s != ""
-			case 1:
-				brace := rapid.SampledFrom([]string{"{", "}"}).Draw(t, "brace")
-				// Behind a condition, }} would be a brace in it: something stands between.
-				text.WriteString("-" + brace + brace)
-				want.WriteString("-" + brace)
-				outside = true
-			case 2:
-				s, i := value("value")
-				text.WriteString(s)
-				want.WriteString(templateParams[i].Text(c[i]))
-				outside = true
-			default:
-				_, i := value("condition")
-				s := plain.Draw(t, "then")
-				inner, k := value("inner")
-				text.WriteString("{" + names[i] + "?" + s + inner + "}")
-				if !isOff(templateParams[i], c[i]) {
-					want.WriteString(s + templateParams[k].Text(c[k]))
-					shown = true
-				}
-			}
-		}
-		tmpl, err := ParseTemplate(text.String(), names)
-		if err != nil {
-			t.Fatalf("%q: %v", text.String(), err)
-		}
-		got, ok := tmpl.Expand(templateParams, c)
-		if keep := outside || shown || text.Len() == 0; ok != keep || ok && got != want.String() {
-			t.Fatalf("%q of %v: got %q, %v, want %q, %v", text.String(), c, got, ok, want.String(), keep)
-		}
-		if len(tmpl.Params()) != len(used) {
-			t.Fatalf("%q names %v, want %d parameters", text.String(), tmpl.Params(), len(used))
-		}
-	})
 }

@@ -49,14 +49,14 @@ func TestWorkbenchFlaws(t *testing.T) {
 	for text, want := range map[string]string{
 		"workbench: {}\nparameters: {cpu: [slow, fast]}\n": "parameter cpu: a resource " +
 			"of the workbench is a number",
-		"workbench: {}\nparameters: {rtt: [1ms, 2ms]}\n":                   "rtt needs data",
-		"workbench: {mount: /x}\nparameters: {cpu: [1, 2]}\n":              "mount needs data",
-		"workbench: {date: x}\nparameters: {cpu: [1, 2]}\n":                "did you mean data?",
-		"workbench: {data: x}\nparameters: {level: 1..3}\n":                "",
-		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":            "",
-		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n": "a passive one has no data",
-		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\n":    "",
-		"workbench: 5\nparameters: {cpu: [1, 2]}\n":                        "a mapping",
+		"workbench: {}\nparameters: {rtt: [1ms, 2ms]}\n":                                   "rtt needs data",
+		"workbench: {mount: /x}\nparameters: {cpu: [1, 2]}\n":                              "mount needs data",
+		"workbench: {date: x}\nparameters: {cpu: [1, 2]}\n":                                "did you mean data?",
+		"workbench: {data: x}\nparameters: {level: 1..3}\nenv: {L: '{level}'}\n":           "",
+		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":                            "",
+		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n":                 "a passive one has no data",
+		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\nenv: {C: '{cpu}'}\n": "",
+		"workbench: 5\nparameters: {cpu: [1, 2]}\n":                                        "a mapping",
 		"workbench: {}\nparameters: {memory: {values: [1M, big], type: ordinal}}\n": `"big" is no number; ` +
 			`write it like 512M`,
 	} {

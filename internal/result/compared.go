@@ -37,9 +37,15 @@ type ComparedRun struct {
 // that the model was not fitted to: the external test set of Shivam, Babu and Chase
 // (2006, §4.1). It returns an error of the class usage if there is no such run, or if
 // the model cannot predict one.
-func (r *Record) Against(ctx context.Context, m *costmodel.Model) (*Compared, error) {
+//
+// With a machine, which the study ran on in place of that of the model's runs, every run is
+// such a one.
+func (r *Record) Against(ctx context.Context, m *costmodel.Model, on costmodel.Machine) (*Compared, error) {
 	var trained []map[string]string
 	for _, run := range m.Runs() {
+		if on != nil {
+			break
+		}
 		trained = append(trained, assignment(m.Space().Params, run.Config))
 	}
 	out := &Compared{Study: r.Name}
@@ -56,7 +62,7 @@ func (r *Record) Against(ctx context.Context, m *costmodel.Model) (*Compared, er
 			out.Trained++
 			continue
 		}
-		p, err := m.PredictAt(at)
+		p, err := predict(m, at, on)
 		if err != nil {
 			return nil, assay.Errorf(assay.ClassUsage, "study %s: %w", r.Name, err)
 		}

@@ -25,6 +25,8 @@ type Learned struct {
 	EndedBy     string     `json:"ended_by"`
 	Limits      []Limiting `json:"limits,omitempty"`
 	NoIO        int        `json:"runs_without_data_flow,omitempty"`
+	Verified    int        `json:"runs_verified,omitempty"` // of which it was seen whether the asked levels were in force
+	Off         int        `json:"runs_levels_off,omitempty"`
 	Assignments assay.Size `json:"-"`
 	different   int        // assignments that were run
 }
@@ -113,6 +115,13 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	}
 	l.AddList("limited by", textsOf(o.Limits))
 	noDataFlow(&l, o.NoIO, o.Runs)
+	if o.Verified > 0 {
+		text := fmt.Sprintf("in force as asked in %d of %d runs", o.Verified-o.Off, o.Verified)
+		if o.Off > 0 {
+			text += "; of the others, the trials say what was seen (levels_off, rtt_seen, cpu_seen)"
+		}
+		l.Add("levels", "%s", text)
+	}
 	l.Add("time", "%s", report.Seconds(o.Spent))
 	addErrorCurve(&l, learner)
 	l.Add("ended by", "%s; on record as study %s",

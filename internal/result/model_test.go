@@ -110,11 +110,11 @@ func TestPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := map[string]string{"rtt": "1", "cpu": "2"}
-	p, err := Predict(m, at)
+	p, err := Predict(m, at, nil)
 	if err != nil || !(math.Abs(p.Seconds-14) < 2) || !(p.Low <= p.Seconds) || p.text != "cpu=2 rtt=1" {
 		t.Errorf("got %+v, %v; want about 14 s", p, err)
 	}
-	if _, err := Predict(m, map[string]string{"cpu": "2"}); err == nil {
+	if _, err := Predict(m, map[string]string{"cpu": "2"}, nil); err == nil {
 		t.Error("no error for an attribute that is missing")
 	}
 	p.Fails, p.High = 0.25, nil
@@ -187,7 +187,7 @@ func TestAgainst(t *testing.T) {
 			}
 		}
 	})
-	got, err := rec.Against(t.Context(), m)
+	got, err := rec.Against(t.Context(), m, nil)
 	if err != nil || got.Trained != 20 || len(got.Runs) != 5 ||
 		!(got.MAPE < 20) || !(got.Covered >= 0 && got.Covered <= 1) {
 		t.Fatalf("got %+v, %v", got, err)
@@ -213,14 +213,14 @@ func TestAgainst(t *testing.T) {
 	if m, err = all.Model(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rec.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage ||
+	if _, err := rec.Against(t.Context(), m, nil); assay.ClassOf(err) != assay.ClassUsage ||
 		!strings.Contains(err.Error(), "does not know") {
 		t.Errorf("nothing to compare: %v", err)
 	}
 	other := recordOf(t, "command: [p, '{x}']\nparameters: {x: 1..5}\n", func(yield func(assay.Trial) bool) {
 		yield(assay.Trial{Proposal: assay.Proposal{ID: 1, Config: assay.Config{2}}, State: assay.Done})
 	})
-	if _, err := other.Against(t.Context(), m); assay.ClassOf(err) != assay.ClassUsage ||
+	if _, err := other.Against(t.Context(), m, nil); assay.ClassOf(err) != assay.ClassUsage ||
 		!strings.HasPrefix(err.Error(), "study s: ") {
 		t.Errorf("another program: %v", err)
 	}

@@ -18,8 +18,33 @@ type Outcome struct {
 	Trials    Counts    `json:"trials"`
 	Spent     float64   `json:"spent_s"`
 	Saved     float64   `json:"saved_s"`
+	Audit     *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
 	Overhead  float64   `json:"overhead_s"`
 	EndedBy   string    `json:"ended_by"`
+}
+
+// An Audit says what early stops were worth, by the trials that the rule would have
+// stopped and that went on to their ends.
+type Audit struct {
+	Stopped int        `json:"stopped"`
+	Audited int        `json:"audited"`
+	Wrong   int        `json:"wrong"`         // audited trials that became better than the best of the time
+	Share   float64    `json:"wrong_share"`   // of the stops
+	CI95    [2]float64 `json:"wrong_ci95"`    // exact
+	Saved   float64    `json:"saved_s"`       // by the stopped trials
+	Least   float64    `json:"saved_least_s"` // with 95 % confidence
+}
+
+// newAudit returns what the audit of some trials says, or nil if none were audited.
+func newAudit(trials []assay.Trial) *Audit {
+	a, ok := study.NewAudit(trials)
+	if !ok {
+		return nil
+	}
+	return &Audit{
+		Stopped: a.Stopped, Audited: a.Audited, Wrong: a.Wrong, Share: a.Share.Value,
+		CI95: [2]float64{a.Share.Low, a.Share.High}, Saved: a.Saved.Seconds(), Least: a.Least.Seconds(),
+	}
 }
 
 // An Objective is what is minimized or maximized.
@@ -65,7 +90,7 @@ type Gain struct {
 func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
-		Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Trials: CountTrials(r.Trials),
+		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Trials: CountTrials(r.Trials),
 		Objective: Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit},
 	}
 	if goal.Maximize {

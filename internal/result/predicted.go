@@ -1,9 +1,12 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay/costmodel"
@@ -20,8 +23,30 @@ type Predicted struct {
 	DataFlow float64            `json:"data_flow"`
 	Fails    float64            `json:"fails"`                  // probability
 	Beyond   []string           `json:"extrapolated,omitempty"` // what lies outside the runs, and how far
-	parts    []part
-	text     string
+	// Elasticities say by how many percent the time changes if an attribute grows by 1 %; see
+	// [Predicted.Explain].
+	Elasticities map[string]float64 `json:"elasticities,omitempty"`
+	parts        []part
+	text         string
+}
+
+// Explain adds the elasticities of the model's attributes. On another machine they are those of the
+// prediction before it is scaled.
+func (p *Predicted) Explain(m *costmodel.Model) (err error) {
+	p.Elasticities, err = m.ElasticitiesAt(p.At)
+	return err
+}
+
+// elasticities writes "cpu -0.71, rtt +0.29", the strongest first.
+func (p Predicted) elasticities() string {
+	names := slices.SortedFunc(maps.Keys(p.Elasticities), func(a, b string) int {
+		return cmp.Or(cmp.Compare(math.Abs(p.Elasticities[b]), math.Abs(p.Elasticities[a])), cmp.Compare(a, b))
+	})
+	var texts []string
+	for _, name := range names {
+		texts = append(texts, fmt.Sprintf("%s %+.2f", name, p.Elasticities[name]))
+	}
+	return strings.Join(texts, ", ")
 }
 
 func (p Predicted) high() string {
@@ -32,17 +57,13 @@ func (p Predicted) high() string {
 }
 
 // Predict predicts at an assignment, the values of the model's attributes by their names.
+// On another machine, which is not nil, what at leaves out is that machine's, and is added to at.
 // The error is that of [costmodel.Model.PredictAt].
-func Predict(m *costmodel.Model, at map[string]string) (Predicted, error) { return PredictOn(m, at, 1) }
-
-// PredictOn is [Predict] on a machine where what waits for no data takes factor times as long.
-func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predicted, error) {
-	p, err := m.PredictAt(at)
+func Predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (Predicted, error) {
+	on.Fill(m, at)
+	p, err := predict(m, at, on)
 	if err != nil {
 		return Predicted{}, err
-	}
-	if factor != 1 {
-		p = scaled(p, factor)
 	}
 	out := Predicted{
 		At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
@@ -65,14 +86,12 @@ func PredictOn(m *costmodel.Model, at map[string]string, factor float64) (Predic
 	return out, nil
 }
 
-// scaled returns the prediction where what waits for no data takes factor times as long.
-func scaled(p costmodel.Prediction, factor float64) costmodel.Prediction {
-	before := p.Seconds
-	p.Compute, p.Other = p.Compute*factor, p.Other*factor
-	p.Seconds = p.Compute + p.Network + p.Disk + p.Other
-	ratio := p.Seconds / before
-	p.Low, p.High = p.Low*ratio, min(p.High*ratio, math.MaxFloat64)
-	return p
+// predict predicts on a machine, or where the runs were if on is nil.
+func predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (costmodel.Prediction, error) {
+	if on == nil {
+		return m.PredictAt(at)
+	}
+	return m.PredictOn(at, on)
 }
 
 // beyondText says where an extrapolation goes, and how far.
@@ -97,6 +116,9 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 		if len(q.parts) > 0 {
 			l.Add("limited by", "%s", shares(q.parts))
 		}
+		if len(q.Elasticities) > 0 {
+			l.Add("elasticity", "%s: %% of the time for 1 %% more of each", q.elasticities())
+		}
 		if q.Fails >= 0.05 {
 			l.Add("fails", "with a probability of %.0f %%", 100*q.Fails)
 		}
@@ -110,6 +132,9 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 		}
 		if len(q.Beyond) > 0 {
 			limited += " (extrapolated)"
+		}
+		if len(q.Elasticities) > 0 {
+			limited += "; elasticities " + q.elasticities()
 		}
 		t.Add(q.text, report.Seconds(q.Seconds), report.Seconds(q.Low), q.high(), limited,
 			fmt.Sprintf("%.0f %%", 100*q.Fails))

@@ -235,6 +235,8 @@ type Trial struct {
 	Value    *float64           `json:"value"` // null while it runs, or if it has none
 	Metrics  map[string]float64 `json:"metrics"`
 	Reason   string             `json:"reason"`
+	Step     string             `json:"step,omitempty"`   // where it failed
+	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
 	Decision *assay.Decision    `json:"decision,omitempty"`
 	Attempts int                `json:"attempts,omitempty"`
 	Started  time.Time          `json:"started"`
@@ -246,6 +248,9 @@ func (r *Record) Trial(t assay.Trial) Trial {
 	j := Trial{
 		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Metrics: map[string]float64{},
 		Reason: t.Reason, Decision: t.Decision, Attempts: t.Attempts, Started: t.Started,
+	}
+	if f := t.Measurement.Failure; f != nil {
+		j.Step, j.Output = f.Step, f.Output
 	}
 	if t.State.Final() {
 		j.Ended, j.Metrics = &t.Ended, MetricsOf(t, r.Goal)

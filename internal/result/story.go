@@ -54,6 +54,9 @@ func (o *Story) lines() *report.Lines {
 	if o.Saved > 0 {
 		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
 	}
+	if a := o.Audit; a != nil {
+		l.Add("audit", "%s", a.Text())
+	}
 	if !o.Recorded {
 		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
 	}
@@ -69,10 +72,24 @@ func (o *Story) lines() *report.Lines {
 	return &l
 }
 
+// Text says for people what an audit found.
+func (a *Audit) Text() string {
+	text := fmt.Sprintf("%d of %d audited runs would have been stopped wrongly: %.1f %% of stops (95 %%: %.1f to %.1f)",
+		a.Wrong, a.Audited, 100*a.Share, 100*a.CI95[0], 100*a.CI95[1])
+	if a.Saved > 0 {
+		text += fmt.Sprintf("; %d stopped runs would have gone on for about %s", a.Stopped, report.Seconds(a.Saved))
+	}
+	if a.Least > 0 {
+		text += fmt.Sprintf(", at least %s (95 %%)", report.Seconds(a.Least))
+	}
+	return text
+}
+
 // endings say for people what ended a study.
 var endings = map[string]string{
 	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
-	"search": "the search, which has nothing more to try", "interrupt": "an interrupt", "error": "an error",
+	"search": "the search, which has nothing more to try", "failures": "the first trials, which all failed for the same reason",
+	"interrupt": "an interrupt", "error": "an error",
 }
 
 // worse reports whether the runs at the end show that the best was lucky: the first
@@ -105,9 +122,15 @@ func (o *Story) gainLine(l *report.Lines) {
 	}
 }
 
-// WriteFailures says why no trial ended well: the first reasons, each once.
+// WriteFailures says why no trial ended well: the first reasons, each once, with the last that
+// was printed, and the command that shows all of it.
 func (o *Story) WriteFailures(w io.Writer) {
-	fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	if o.EndedBy == "failures" {
+		fmt.Fprintf(w, "assay: the first trials all failed for the same reason, so that no further one was run. "+
+			"The same command tries again. The reason:\n")
+	} else {
+		fmt.Fprintln(w, "assay: no trial ran to its end within the limits. The first reasons:")
+	}
 	var seen []string
 	for _, t := range o.Result.Trials {
 		if t.Reason == "" || slices.Contains(seen, t.Reason) || len(seen) == 3 {
@@ -116,5 +139,16 @@ func (o *Story) WriteFailures(w io.Writer) {
 		seen = append(seen, t.Reason)
 		text := fmt.Sprintf("trial %d (%s): %s", t.ID, o.Space.Text(t.Config), t.Reason)
 		fmt.Fprintf(w, "  %s\n", report.Visible(text))
+		if f := t.Measurement.Failure; f != nil && len(f.Output) > 0 {
+			fmt.Fprintln(w, "    it printed last:")
+			for _, line := range f.Output {
+				fmt.Fprintf(w, "    | %s\n", report.Visible(line))
+			}
+			fmt.Fprintf(w, "    all of it: assay study output %s %d, and with --stderr\n",
+				report.ShellQuote([]string{o.Study}), t.ID)
+		}
+		if o.EndedBy == "failures" {
+			return
+		}
 	}
 }

@@ -92,7 +92,7 @@ func TestStory(t *testing.T) {
 
 // Every end of a study has words.
 func TestEndings(t *testing.T) {
-	for _, by := range []string{"budget", "trials", "target", "search", "interrupt", "error"} {
+	for _, by := range []string{"budget", "trials", "target", "search", "failures", "interrupt", "error"} {
 		if endings[by] == "" {
 			t.Errorf("no words for %q", by)
 		}
@@ -112,6 +112,28 @@ func TestWriteFailures(t *testing.T) {
 	want := "assay: no trial ran to its end within the limits. The first reasons:\n" +
 		"  trial 1 (n=1): a\n  trial 4 (n=4): b\n  trial 5 (n=5): c\n"
 	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// A study that ended because its first trials all failed says so, with the last that the first of
+// them printed, and how to see all of it.
+func TestWriteFailuresOfAHopelessStudy(t *testing.T) {
+	s := story(t, func(s *Story) {
+		s.EndedBy, s.Study = "failures", "my study"
+		s.Result.Trials = nil
+		for i := range 5 {
+			f := trial(int64(i+1), assay.Failed, 0, "no rps")
+			f.Measurement.Failure = assay.NewFailure("run", "no rps", []byte("a\nb\n"), []byte("c\n"))
+			s.Result.Trials = append(s.Result.Trials, f)
+		}
+	})
+	var b strings.Builder
+	s.WriteFailures(&b)
+	_, text, _ := strings.Cut(b.String(), "\n")
+	want := "  trial 1 (n=1): no rps\n    it printed last:\n    | a\n    | b\n    | c\n" +
+		"    all of it: assay study output 'my study' 1, and with --stderr\n"
+	if text != want || !strings.HasPrefix(b.String(), "assay: the first trials all failed for the same reason") {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -247,8 +248,20 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	if err != nil {
 		return err
 	}
-	w.story.Command = func(c assay.Config) string { return CommandLine(program, w.def.Dir, "", c) }
+	w.story.Command = func(c assay.Config) string {
+		return CommandLine(placeless(program.Argv(c)), placeless(program.Environment(c)), w.def.Dir, "")
+	}
 	return nil
+}
+
+// placeless names the folder of a setup as a study file does: where it is, only the machine
+// knows on which it was made.
+func placeless(texts []string) []string {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		out[i] = strings.ReplaceAll(t, assay.SetupDir, "{setup}")
+	}
+	return out
 }
 
 // Answer returns what the study came to in the words of the command line: labels and texts.
@@ -257,11 +270,10 @@ func (w *Whole) Answer() []report.Entry { return w.story.lines().Entries() }
 // Lucky reports whether the runs at the end say that the first configuration is better.
 func (w *Whole) Lucky() bool { return w.story.worse() }
 
-// CommandLine returns the command of a program for a configuration as a line for a shell in
-// the directory here; dir is that of the study, or "".
-func CommandLine(program *config.Program, dir, here string, c assay.Config) string {
-	argv := program.Argv(c)
-	if env := program.Environment(c); len(env) > 0 {
+// CommandLine returns a command with the environment that it needs as a line for a shell in the
+// directory here; dir is that of the study, or "".
+func CommandLine(argv, env []string, dir, here string) string {
+	if len(env) > 0 {
 		argv = slices.Concat([]string{"env"}, env, argv)
 	}
 	line := report.ShellQuote(argv)

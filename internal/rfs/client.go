@@ -22,6 +22,9 @@ type Stats struct {
 	// elapsed time, and Network and Service may add up to more.
 	Busy time.Duration `json:"busy_ns"`
 	Full int64         `json:"full"` // requests that failed because the storage is full
+	// Trips are round trips that small requests took which were alone on their way,
+	// and pings: from request to reply, less the service time. They are in no order.
+	Trips []time.Duration `json:"trips_ns,omitempty"`
 }
 
 // A Client sends requests over a connection and waits for the replies. It is
@@ -37,7 +40,9 @@ type Client struct {
 	tag     uint32
 	broken  bool
 	stats   Stats
-	busy    time.Time // since when, if pending is not empty
+	under   int       // how many of pending count for stats: all but pings
+	busy    time.Time // since when, if under is not 0
+	trips   trips
 }
 
 // A call waits for its reply.
@@ -45,6 +50,8 @@ type call struct {
 	op    op
 	size  int // of the data
 	sent  time.Time
+	alone bool   // nothing else was under way when it was sent
+	ping  bool   // counts for nothing but Trips
 	dst   []byte // where the body goes, if it is not nil and large enough
 	body  []byte
 	errno syscall.Errno
@@ -72,9 +79,10 @@ func (c *Client) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats
-	if len(c.pending) > 0 {
+	if c.under > 0 {
 		s.Busy += time.Since(c.busy)
 	}
+	s.Trips = c.trips.all()
 	return s
 }
 
@@ -88,6 +96,11 @@ func (c *Client) call(q *request, dst []byte) ([]byte, syscall.Errno) {
 		return nil, syscall.ENOENT
 	}
 	k := &call{op: q.op, size: len(q.data), dst: dst, done: make(chan struct{})}
+	return c.exchange(k, q)
+}
+
+// exchange sends the request of a call and waits for the reply.
+func (c *Client) exchange(k *call, q *request) ([]byte, syscall.Errno) {
 	c.mu.Lock()
 	if c.broken {
 		c.mu.Unlock()
@@ -96,8 +109,12 @@ func (c *Client) call(q *request, dst []byte) ([]byte, syscall.Errno) {
 	c.tag++
 	q.tag = c.tag
 	k.sent = time.Now()
-	if len(c.pending) == 0 {
-		c.busy = k.sent
+	k.alone = len(c.pending) == 0
+	if !k.ping {
+		if c.under == 0 {
+			c.busy = k.sent
+		}
+		c.under++
 	}
 	c.pending[q.tag] = k
 	c.mu.Unlock()
@@ -137,9 +154,10 @@ func (c *Client) receive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.broken = true
-	if len(c.pending) > 0 {
+	if c.under > 0 {
 		c.stats.Busy += time.Since(c.busy)
 	}
+	c.under = 0
 	for tag, k := range c.pending {
 		delete(c.pending, tag)
 		k.errno = syscall.EIO
@@ -184,11 +202,18 @@ func (c *Client) one(in *bufio.Reader) error {
 func (c *Client) account(k *call, h replyHead) {
 	now := time.Now()
 	s := &c.stats
-	s.Requests++
 	service := time.Duration(h.service)
+	network := max(0, now.Sub(k.sent)-service)
+	if k.alone && len(c.pending) == 0 && k.size+h.size <= smallTrip {
+		c.trips.add(network)
+	}
+	if k.ping {
+		return
+	}
+	s.Requests++
 	s.Service += service
-	s.Network += max(0, now.Sub(k.sent)-service)
-	if len(c.pending) == 0 {
+	s.Network += network
+	if c.under--; c.under == 0 {
 		s.Busy += now.Sub(c.busy)
 	}
 	switch k.op {

@@ -23,8 +23,9 @@ import (
 // that of the workflow's record, [site.ScaledModel]. It is safe for concurrent
 // use.
 type Tasks struct {
-	models map[string]*costmodel.Model // by kind
-	others site.TaskModel
+	models   map[string]*costmodel.Model  // by kind
+	machines map[string]costmodel.Machine // by site
+	others   site.TaskModel
 
 	mu   sync.Mutex
 	seen map[string]site.TaskTime // by kind and assignment
@@ -32,21 +33,48 @@ type Tasks struct {
 
 var _ site.TaskModel = (*Tasks)(nil)
 
-// New returns the model of tasks by kind. Each of the models must have passed
-// [Check]. It retains the map.
-func New(models map[string]*costmodel.Model) *Tasks {
-	return &Tasks{models: models, others: site.ScaledModel{}, seen: map[string]site.TaskTime{}}
+// New returns the model of tasks by kind, on sites of which some have a profile, by
+// name. Each of the models must have passed [Check] with these. It retains the maps.
+func New(models map[string]*costmodel.Model, machines map[string]costmodel.Machine) *Tasks {
+	return &Tasks{
+		models: models, machines: machines, others: site.ScaledModel{}, seen: map[string]site.TaskTime{},
+	}
 }
 
-// Check returns an error if m needs an attribute that sites and tasks do not tell.
-func Check(m *costmodel.Model) error {
+// Check returns an error if m needs an attribute that sites and tasks do not tell: neither
+// what every site has, nor the profile of each site that computes.
+func Check(m *costmodel.Model, sites []site.Site, machines map[string]costmodel.Machine) error {
 	for _, p := range m.Space().Params {
-		if _, ok := attributes[p.Name]; !ok {
-			return fmt.Errorf("the model needs %s, which sites and tasks do not tell (they tell %s)", p.Name,
-				strings.Join(slices.Sorted(maps.Keys(attributes)), ", "))
+		if _, ok := attributes[p.Name]; ok {
+			continue
+		}
+		for _, s := range sites {
+			if _, ok := machines[s.Name].Attribute(p.Name); !ok && s.Slots > 0 {
+				return fmt.Errorf("the model needs %s, which sites and tasks do not tell (they tell %s), nor the profile of %s",
+					p.Name, strings.Join(slices.Sorted(maps.Keys(attributes)), ", "), s.Name)
+			}
 		}
 	}
 	return nil
+}
+
+// Equip gives sites what they do not say themselves and their profiles tell: the cores of a
+// slot, the memory of one, and the rate of the disk.
+func Equip(sites []site.Site, machines map[string]costmodel.Machine) {
+	for i := range sites {
+		s := &sites[i]
+		p := machines[s.Name]
+		slots := float64(max(s.Slots, 1))
+		if x := p["cpus"]; x > 0 && s.Cores == 0 {
+			s.Cores = x / slots
+		}
+		if x := p["memory_size"]; x > 0 && s.Memory == 0 {
+			s.Memory = x / slots
+		}
+		if x := p["disk"]; x > 0 && s.Disk == 0 {
+			s.Disk = x
+		}
+	}
 }
 
 // attributes are what the attributes of a model are on a resource. ok is false
@@ -83,7 +111,8 @@ func cores(_ *workflow.Task, r site.Resource) (float64, bool) {
 // Time implements [site.TaskModel]. Equal kinds with equal attributes are predicted
 // once, as a plan asks for every task at every pair of sites. What is not waiting for
 // data is divided by the speed of the site, which is relative to the machine that the
-// model was learned on, unless that is an attribute of the model.
+// model was learned on, unless that is an attribute of the model. Where the profiles of both
+// machines are known, they say what the speed is.
 func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	m, ok := l.models[t.Kind]
 	if !ok {
@@ -91,7 +120,7 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	}
 	at, key := map[string]string{}, t.Kind
 	for _, p := range m.Space().Params {
-		x, limited := attributes[p.Name](t, r)
+		x, limited := l.attribute(p.Name, t, r)
 		text := strconv.FormatFloat(x, 'g', -1, 64)
 		if !limited {
 			text = largest(p)
@@ -100,7 +129,16 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 		key += "\x00" + text
 	}
 	speed := 1.0
-	if m.Space().Index("speed") < 0 {
+	machine := l.machines[r.Compute.Name]
+	if m.Machine() == nil || m.Space().Index("speed") >= 0 {
+		machine = nil
+	}
+	if machine != nil {
+		if r.Storage != r.Compute {
+			machine = withDisk(machine, l.machines[r.Storage.Name])
+		}
+		key += "\x00" + r.Compute.Name + "\x00" + r.Storage.Name
+	} else if m.Space().Index("speed") < 0 {
 		speed = cmp.Or(r.Compute.Speed, 1)
 		key += "\x00" + strconv.FormatFloat(speed, 'g', -1, 64)
 	}
@@ -109,7 +147,7 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	if x, ok := l.seen[key]; ok {
 		return x, nil
 	}
-	p, err := m.PredictAt(at)
+	p, err := predict(m, at, machine)
 	if err != nil {
 		return site.TaskTime{}, fmt.Errorf("the model of %s: %w", t.Kind, err)
 	}
@@ -119,6 +157,33 @@ func (l *Tasks) Time(t *workflow.Task, r site.Resource) (site.TaskTime, error) {
 	}
 	l.seen[key] = x
 	return x, nil
+}
+
+// withDisk returns a machine with the disk of another, or without one.
+func withDisk(p, storage costmodel.Machine) costmodel.Machine {
+	p = maps.Clone(p)
+	delete(p, "disk")
+	if x, ok := storage["disk"]; ok {
+		p["disk"] = x
+	}
+	return p
+}
+
+// predict predicts on a machine, or on that of the model's runs if it is nil.
+func predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (costmodel.Prediction, error) {
+	if on == nil {
+		return m.PredictAt(at)
+	}
+	return m.PredictOn(at, on)
+}
+
+// attribute returns an attribute of a model on a resource: what the site and the task tell, or
+// else the profile of the site.
+func (l *Tasks) attribute(name string, t *workflow.Task, r site.Resource) (x float64, limited bool) {
+	if of, ok := attributes[name]; ok {
+		return of(t, r)
+	}
+	return l.machines[r.Compute.Name].Attribute(name)
 }
 
 // Unknown returns how many tasks of w are of a kind that no model is for.

@@ -30,20 +30,52 @@ func model(t *testing.T, attribute string) *costmodel.Model {
 }
 
 func TestCheck(t *testing.T) {
-	if err := Check(model(t, "cpu")); err != nil {
+	sites := []site.Site{{Name: "a", Slots: 1}, {Name: "store"}}
+	if err := Check(model(t, "cpu"), sites, nil); err != nil {
 		t.Error(err)
 	}
-	err := Check(model(t, "humidity"))
+	err := Check(model(t, "humidity"), sites, nil)
 	want := "needs humidity, which sites and tasks do not tell (they tell bandwidth, cores, cpu"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
+	}
+	// A profile of each site that computes may tell it.
+	damp := map[string]costmodel.Machine{"a": {"humidity": 2}}
+	if err := Check(model(t, "humidity"), sites, damp); err != nil {
+		t.Error(err)
+	}
+}
+
+// The profiles of two machines say how much faster one is, whatever a site says of its speed, and
+// what the site has where it does not say.
+func TestProfiles(t *testing.T) {
+	learned, err := model(t, "cpu").LearnedOn(costmodel.Machine{"integer_speed": 1e8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := map[string]costmodel.Machine{
+		"fast": {"integer_speed": 4e8, "cpus": 8, "memory_size": 64e9, "disk": 1e9}, "slow": {"integer_speed": 5e7},
+	}
+	sites := []site.Site{
+		{Name: "fast", Slots: 4, Speed: 7}, {Name: "slow", Slots: 2, Cores: 2}, {Name: "other", Slots: 1, Speed: 10},
+	}
+	Equip(sites, machines)
+	if f, s := sites[0], sites[1]; f.Cores != 2 || f.Memory != 16e9 || f.Disk != 1e9 || s.Cores != 2 || s.Memory != 0 {
+		t.Errorf("equipped: %+v, %+v", f, s)
+	}
+	tasks := New(map[string]*costmodel.Model{"solve": learned}, machines)
+	for i, want := range []float64{50.0 / 4, 50 * 2, 100.0 / 10} {
+		x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: &sites[i], Storage: &sites[i]})
+		if err != nil || math.Abs(x.Compute-want) > 0.1*want {
+			t.Errorf("at %s: %+v, %v; want %g s", sites[i].Name, x, err, want)
+		}
 	}
 }
 
 // TestTime checks that a kind with a model has its times, and others those of the
 // record.
 func TestTime(t *testing.T) {
-	tasks := New(map[string]*costmodel.Model{"solve": model(t, "cpu")})
+	tasks := New(map[string]*costmodel.Model{"solve": model(t, "cpu")}, nil)
 	at := func(speed float64) site.Resource {
 		s := &site.Site{Name: "s", Slots: 1, Speed: speed}
 		return site.Resource{Compute: s, Storage: s}
@@ -63,7 +95,7 @@ func TestTime(t *testing.T) {
 	if err != nil || math.Abs(x.Compute-12.5) > 1.25 {
 		t.Errorf("4 cores of speed 2: %+v, %v; want 12.5 s", x, err)
 	}
-	fast := New(map[string]*costmodel.Model{"solve": model(t, "speed")})
+	fast := New(map[string]*costmodel.Model{"solve": model(t, "speed")}, nil)
 	if x, err := fast.Time(&workflow.Task{Kind: "solve"}, at(2)); err != nil || math.Abs(x.Compute-50) > 5 {
 		t.Errorf("a model by speed: %+v, %v; want 50 s", x, err)
 	}
@@ -92,7 +124,7 @@ func TestSpeedIsNotCores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tasks := New(map[string]*costmodel.Model{"solve": m})
+	tasks := New(map[string]*costmodel.Model{"solve": m}, nil)
 	for _, c := range []float64{0, 2, 4} {
 		s := &site.Site{Name: "s", Slots: 1, Speed: 2, Cores: c}
 		x, err := tasks.Time(&workflow.Task{Kind: "solve", In: 1e6}, site.Resource{Compute: s, Storage: s})
@@ -105,7 +137,7 @@ func TestSpeedIsNotCores(t *testing.T) {
 // TestUnlimited checks that what nothing limits is the best that the model knows: a
 // site without a limit of memory has the largest.
 func TestUnlimited(t *testing.T) {
-	tasks := New(map[string]*costmodel.Model{"solve": model(t, "memory")})
+	tasks := New(map[string]*costmodel.Model{"solve": model(t, "memory")}, nil)
 	s := &site.Site{Name: "s", Slots: 1}
 	x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: s, Storage: s})
 	if err != nil || math.Abs(x.Compute+x.Stall-25) > 2.5 {
@@ -138,7 +170,7 @@ func TestAttributes(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	w := &workflow.Workflow{Tasks: []workflow.Task{{Kind: "solve"}, {Kind: "x"}, {}}}
-	if n := New(map[string]*costmodel.Model{"solve": nil}).Unknown(w); n != 2 {
+	if n := New(map[string]*costmodel.Model{"solve": nil}, nil).Unknown(w); n != 2 {
 		t.Errorf("%d tasks without a model, want 2", n)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -119,7 +120,7 @@ func prepareDir(path string, opts Options) (string, error) {
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrIO, err)
+		return "", noDir(path, err)
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", err
@@ -130,9 +131,20 @@ func prepareDir(path string, opts Options) (string, error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, lockDir), 0o700); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrIO, err)
+		return "", noDir(path, err)
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// noDir returns the error of a directory of the store at path that cannot be made: [ErrIO] if the disk is the reason, and one
+// of the class usage if nothing can be made at that place by this user.
+func noDir(path string, err error) error {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
+		if errors.Is(err, full) {
+			return fmt.Errorf("%w: %w", ErrIO, err)
+		}
+	}
+	return assay.Errorf(assay.ClassUsage, "no store can be made at %s: %w", path, err)
 }
 
 // open opens the connections. One process at a time does that: SQLite changes

@@ -272,7 +272,8 @@ func (m *merger) readKickstart(name string, r *bufio.Reader) error {
 // invocation adds a record's run time to its job: a clustered job has several,
 // one after the other. a is the record's attributes, nil for none.
 //
-// Kind, machine, start and end are those of the first invocation. The kind is the transformation
+// Kind, machine and start are those of the first invocation, and the end is that of the last: an
+// invocation whose start is not recorded begins where the one before it ended. The kind is the transformation
 // without name space and version, "ns::name:1.0". The search for the job's record is linear in the
 // records so far.
 func (m *merger) invocation(file, job string, a map[string]string, line int32) error {
@@ -283,14 +284,24 @@ func (m *merger) invocation(file, job string, a map[string]string, line int32) e
 	if err != nil || !(d >= 0) || math.IsInf(d, 1) {
 		return m.b.Errorf(lineCol(line, 1), "kickstart record with duration %q", a["duration"])
 	}
+	began := math.NaN()
+	if s, err := time.Parse(time.RFC3339, a["start"]); err == nil {
+		began = workflow.Seconds(s.UnixNano()) / 1e9
+	}
 	for i := range m.records {
 		if r := &m.records[i]; r.key == job && r.file == file {
 			r.task.Run += d
+			if math.IsNaN(began) {
+				began = r.end
+			}
+			if end := began + d; end > r.end || math.IsNaN(r.end) {
+				r.end = end
+			}
 			return nil
 		}
 	}
 	t := newTask()
-	t.Run = d
+	t.Run, t.Start = d, began
 	t.Kind = a["transformation"]
 	if i := strings.LastIndex(t.Kind, "::"); i >= 0 {
 		t.Kind = t.Kind[i+2:]
@@ -299,11 +310,6 @@ func (m *merger) invocation(file, job string, a map[string]string, line int32) e
 	if h := a["hostname"]; h != "" {
 		t.Machine = int32(m.b.Machine(h))
 	}
-	end := math.NaN()
-	if s, err := time.Parse(time.RFC3339, a["start"]); err == nil {
-		t.Start = workflow.Seconds(s.UnixNano()) / 1e9
-		end = t.Start + d
-	}
-	m.records = append(m.records, record{key: job, task: t, end: end, file: file, pos: lineCol(line, 1)})
+	m.records = append(m.records, record{key: job, task: t, end: began + d, file: file, pos: lineCol(line, 1)})
 	return nil
 }

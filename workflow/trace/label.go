@@ -15,7 +15,6 @@ import (
 type Recorded struct {
 	workflow.Execution
 	Name string
-	App  string // executions of one App have the same kinds of tasks
 	Site string // executions at one Site share the machines and the workflow system
 	Grid bool   // at a site where waiting in queues is most of the makespan
 }

@@ -110,6 +110,18 @@ func TestKickstartOfAClusteredJob(t *testing.T) {
 	}
 }
 
+// TestClusteredJobEnds checks that a clustered job lasts until its last invocation ended: 2 s, a pause of
+// 3 s, 4 s, and 1 s whose start is not recorded, for a makespan of 10 s and 7 s of run time.
+func TestClusteredJobEnds(t *testing.T) {
+	at := func(second, duration string) string {
+		return `<invocation start="2016-04-01T10:00:` + second + `Z" duration="` + duration + `"/>` + "\n"
+	}
+	w, err := read(t, workflow.FillOptions{}, "j.out", at("00", "2")+at("05", "4")+`<invocation duration="1"/>`+"\n")
+	if err != nil || w.Makespan != 10 || w.Tasks[0].Run != 7 {
+		t.Errorf("makespan %v of a job with run times of %v s, %v; want 10 and 7", w.Makespan, w.Tasks[0].Run, err)
+	}
+}
+
 // The transaction log of Makeflow: a task whose end is recorded without its beginning has no run time.
 func TestMakeflowLog(t *testing.T) {
 	head := "# NODE\t0\t/usr/bin/blast -q\n# NODE\t1\n# CATEGORY\t1\tjoin\n# PARENTS\t1\t0\n"

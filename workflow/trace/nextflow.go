@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -169,8 +170,8 @@ func nextflowBytes(s string) workflow.Bytes {
 // of them otherwise.
 //
 // Graphs name a process without the workflows that it is nested in, which the trace puts in front
-// with colons. Of the processes that fit a label so, one with the shortest name counts; which of
-// two of equal length is not fixed, as the search goes over a map. A process that the graph does
+// with colons. Of the processes that fit a label so, the one with the shortest name counts, and of two of
+// equal length the first in the alphabet. A process that the graph does
 // not have gets a warning, and its tasks wait for nothing.
 func (m *merger) finishNextflow() error {
 	g := m.graph
@@ -178,10 +179,11 @@ func (m *merger) finishNextflow() error {
 	for k, r := range m.records {
 		tasks[r.task.Kind] = append(tasks[r.task.Kind], k)
 	}
+	names := slices.Sorted(maps.Keys(tasks))
 	proc := make([]string, len(g.nodes))
 	known := map[string]bool{}
 	for i, n := range g.nodes {
-		for p := range tasks {
+		for _, p := range names {
 			if n.label == p || strings.HasSuffix(p, ":"+n.label) && n.label != "" &&
 				(proc[i] == "" || len(p) < len(proc[i])) {
 				proc[i] = p

@@ -159,8 +159,9 @@ func (m *merger) read(name string, r *bufio.Reader) error {
 	}
 	return &workflow.InputError{
 		File: name, Pos: lineCol(1, 1),
-		Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, " +
-			"Nextflow, Snakemake, Makeflow",
+		Msg: "the format is none that is known: WfFormat or another JSON, CSV, YAML, DAGMan, kickstart, Nextflow, " +
+			"Snakemake, Makeflow; a Makefile or Snakefile has no run times: give the table of a recorded run, as " +
+			"examples/workflow/record writes it, or snakemake --dag with its benchmarks",
 	}
 }
 

@@ -182,6 +182,23 @@ v4 -> v5;
 	}
 }
 
+// TestNextflowLabelOfTwo checks that of two processes of one length that a label fits the first in the
+// alphabet is meant, each time.
+func TestNextflowLabelOfTwo(t *testing.T) {
+	dag := "flowchart TB\n    v0([PREP])\n    v1([SORT])\n    v0 --> v1\n"
+	trace := "task_id\tname\tstatus\trealtime\n1\tPREP\tCOMPLETED\t1s\n2\tB:SORT\tCOMPLETED\t1s\n3\tA:SORT\tCOMPLETED\t1s\n"
+	for range 20 {
+		w, err := read(t, workflow.FillOptions{}, "dag", dag, "trace.txt", trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantWaits(t, w, "A:SORT #3<PREP #1")
+		if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], `"B:SORT"`) {
+			t.Fatalf("warnings %q", w.Warnings)
+		}
+	}
+}
+
 func TestReadSnakemake(t *testing.T) {
 	dag := "digraph snakemake_dag {\n    graph[bgcolor=white, margin=0];\n    node[shape=box];\n" +
 		"\t0[label = \"all\", color = \"0.5 0.6 0.85\", style=\"rounded\"];\n" +

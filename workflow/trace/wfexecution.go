@@ -123,14 +123,17 @@ func (r *wfReader) execTask() error {
 
 // merge completes task i with what the execution says of it.
 //
-// A task that has a run time already was in the execution before. A second entry for a task without
-// one goes unnoticed and replaces the first. The start stays unknown: the time at which WfFormat
-// says a task ran is not read.
+// A second entry for a task is an error, whether the first had a run time or not. The start stays
+// unknown: the time at which WfFormat says a task ran is not read.
 func (r *wfReader) merge(i int, run workflow.Task, pos workflow.Pos) error {
 	t := r.b.At(i)
-	if !math.IsNaN(t.Run) {
+	if i >= len(r.merged) {
+		r.merged = append(r.merged, make([]bool, i+1-len(r.merged))...)
+	}
+	if r.merged[i] {
 		return r.b.Errorf(pos, "duplicate task id %q in the execution", t.ID)
 	}
+	r.merged[i] = true
 	t.Run, t.Cores, t.Memory, t.Machine = run.Run, run.Cores, run.Memory, run.Machine
 	t.Read, t.Written = run.Read, run.Written
 	if run.Kind != "" {

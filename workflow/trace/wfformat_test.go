@@ -167,6 +167,16 @@ func TestValuesOfWfFormat(t *testing.T) {
 			`duplicate task id "a_1" in the execution`,
 		},
 		{
+			"twice in the execution without run times",
+			`{"workflow":{"specification":{"tasks":[{"id":"a"}]},"execution":{"tasks":[{"id":"a","coreCount":2},{"id":"a"}]}}}`,
+			`f:1:100: duplicate task id "a" in the execution`,
+		},
+		{
+			"twice in the execution, before the specification",
+			`{"workflow":{"execution":{"tasks":[{"id":"a"},{"id":"a"}]},"specification":{"tasks":[{"id":"a"}]}}}`,
+			`f:1:47: duplicate task id "a" in the execution`,
+		},
+		{
 			"no id in the execution", strings.Replace(wf15, `{"id":"b_2","run`, `{"run`, 1),
 			"a task of the execution has no id",
 		},

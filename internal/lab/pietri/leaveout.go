@@ -37,13 +37,7 @@ func LeaveOneOut(runs []trace.Recorded, hold HoldOut) ([]Outcome, error) {
 	out := make([]Outcome, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		if !(r.Workflow.Makespan > 0) {
-			panic("pietri: execution without makespan")
-		}
-		o := Outcome{Recorded: r}
-		levels := workflow.Profile(r.Workflow, nil, workflow.TopDown{}.Level(r.Workflow.Graph, nil, 1))
-		o.Paper = workflow.Overhead{Level: workflow.PaperDelay}.Makespan(levels, max(r.Workflow.Cores(), 1))
-		o.PaperErr = workflow.RelError(r.Workflow.Makespan, o.Paper)
+		o := outcome(r)
 		train, from := trainingFor(runs, i, hold)
 		o.From, o.Trained = from, len(train)
 		if len(train) == 0 {
@@ -61,6 +55,18 @@ func LeaveOneOut(runs []trace.Recorded, hold HoldOut) ([]Outcome, error) {
 		out[i] = o
 	}
 	return out, nil
+}
+
+// outcome returns what is known of an execution before it is predicted from others.
+func outcome(r *trace.Recorded) Outcome {
+	if !(r.Workflow.Makespan > 0) {
+		panic("pietri: execution without makespan")
+	}
+	o := Outcome{Recorded: r}
+	levels := workflow.Profile(r.Workflow, nil, workflow.TopDown{}.Level(r.Workflow.Graph, nil, 1))
+	o.Paper = workflow.Overhead{Level: workflow.PaperDelay}.Makespan(levels, max(r.Workflow.Cores(), 1))
+	o.PaperErr = workflow.RelError(r.Workflow.Makespan, o.Paper)
+	return o
 }
 
 // trainingFor returns the executions from which runs[i] is predicted.

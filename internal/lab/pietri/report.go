@@ -10,12 +10,14 @@ import (
 
 // Report is the result of one protocol.
 type Report struct {
-	Hold    string       `json:"hold"` // execution, config or application
-	All     Row          `json:"all"`  // without grids
+	Hold    string       `json:"hold,omitempty"`  // execution, config or application
+	Known   int          `json:"known,omitempty"` // the configurations that were known, where this was prescribed
+	All     Row          `json:"all"`             // without grids
 	Grids   *Row         `json:"grids,omitempty"`
 	Apps    []Row        `json:"apps"`
 	Runs    []Run        `json:"runs"`
 	Table1  []TableEntry `json:"table1,omitempty"`
+	Repeats *Repeats     `json:"repeats,omitempty"`
 	Skipped int          `json:"skipped"` // files without a recorded makespan
 }
 
@@ -57,7 +59,27 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Hold: map[HoldOut]string{HoldExecution: "execution", HoldConfig: "config", HoldApp: "application"}[hold]}
+	r := sumUp(out)
+	r.Repeats = repeats(runs)
+	r.Hold = map[HoldOut]string{HoldExecution: "execution", HoldConfig: "config", HoldApp: "application"}[hold]
+	return r, nil
+}
+
+// EvaluateKnown predicts executions from so many configurations of their application and site alone, as
+// [FromKnown] does, and sums up how far off that is.
+func EvaluateKnown(runs []trace.Recorded, known int) (*Report, error) {
+	out, err := FromKnown(runs, known)
+	if err != nil {
+		return nil, err
+	}
+	r := sumUp(out)
+	r.Known = known
+	return r, nil
+}
+
+// sumUp makes the rows of a report: by application, all but grids, and grids.
+func sumUp(out []Outcome) *Report {
+	r := &Report{}
 	var local, grid []Outcome
 	byApp := map[string][]Outcome{}
 	for _, o := range out {
@@ -81,7 +103,7 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 		r.Apps = append(r.Apps, summariseErrors(app, list))
 	}
 	slices.SortFunc(r.Apps, func(a, b Row) int { return cmp.Compare(a.App, b.App) })
-	return r, nil
+	return r
 }
 
 // summariseErrors sums up the errors of a group. Shares are of the group; an

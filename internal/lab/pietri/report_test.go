@@ -24,7 +24,7 @@ func recorded(t *testing.T, app, site, config string, n int) trace.Recorded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace.Recorded{Execution: workflow.Execution{Workflow: w, Config: config}, Name: config, App: app, Site: site}
+	return trace.Recorded{Execution: workflow.Execution{Workflow: w, Config: config, App: app}, Name: config, Site: site}
 }
 
 // TestTrainingFor checks what a prediction may see: repetitions only if executions are

@@ -18,8 +18,11 @@ func WriteText(out io.Writer, all []*Report) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "leave-one-%s-out, %d executions (Alg. 1 with all cores and 25 s a level beside)\n", r.Hold,
-			len(r.Runs))
+		what := fmt.Sprintf("leave-one-%s-out, %d executions", r.Hold, len(r.Runs))
+		if r.Known > 0 {
+			what = fmt.Sprintf("configurations known: %d, %d predictions", r.Known, len(r.Runs))
+		}
+		fmt.Fprintf(&b, "%s (Alg. 1 with all cores and 25 s a level beside)\n", what)
 		t := report.NewTable(report.Palette{}, "application", ">runs", ">median", ">75 %", ">90 %", ">max",
 			">in 10 %", ">in 20 %", ">in interval", ">Alg. 1 median", ">in 20 %")
 		rows := append(slices.Clone(r.Apps), r.All)
@@ -38,6 +41,10 @@ func WriteText(out io.Writer, all []*Report) error {
 		}
 		if err := t.Write(&b); err != nil {
 			return err
+		}
+		if x := r.Repeats; x != nil {
+			fmt.Fprintf(&b, "%d repetitions, each from the others of its configuration: median %.1f %%, %.1f %% in 20 %%\n",
+				x.Executions, 100*x.Median, 100*x.Within20)
 		}
 		if len(r.Table1) == 0 || i < len(all)-1 {
 			continue

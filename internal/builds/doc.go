@@ -1,0 +1,21 @@
+// Package builds keeps what setups have made, so that none is made twice: a cache on disk that
+// processes share.
+//
+// A [Recipe] says what a build depends on, and [Cache.Key] is a hash of all of it: the command and
+// its variables, where it runs, the program that it starts, the content of the files that it is
+// known to read, and the variables of this process that build tools obey. [Cache.Use] returns the
+// folder of the build of a key, and makes it first if there is none.
+//
+// # On disk
+//
+//	DIR/KEY.lock         flock(2): exclusive while somebody builds or removes, shared while somebody uses it
+//	DIR/KEY/N/           the folder of one attempt to build
+//	DIR/KEY/built.json   which attempt is whole; written last, by a rename
+//
+// A process that dies while it builds leaves an attempt that no built.json names: the next one
+// removes it and makes another, in a folder of another name, which nothing that is left of the first
+// can write into. A folder is never moved: programs may have its path in them.
+//
+// When the builds take more than the limit, those that nobody has used for longest are removed,
+// except what is in use.
+package builds

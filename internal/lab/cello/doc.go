@@ -1,0 +1,12 @@
+// Package cello repeats experiments of Ding, Renda, Carbin, Pervaiz and Hoffmann,
+// "Cello: Efficient Computer Systems Optimization with Predictive Early Termination and
+// Censored Regression" (2022), on recorded tables in simulated time:
+//
+//	error     how far predictions of running trials are from what these end at, each
+//	          method on the trials that it selects itself (Figure 8)
+//	same      the same of regressions that all know the same trials and are asked about
+//	          the same runs, by how much of a run has passed
+//	overhead  what a method takes for a trial, in real time (Figures 9 and 10)
+//
+// Figures 4 to 7 and Table 3 are what package bench reports.
+package cello

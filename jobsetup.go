@@ -1,0 +1,99 @@
+package assay
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// SetupDir stands in the texts of a [Job] for the folder of its [Setup]. Where that is, only what
+// runs the job knows. No argument, variable or name of a file can hold a NUL byte: so a value of a
+// parameter is never taken for it, and one that is left over can start no program.
+const SetupDir = "\x00setup\x00"
+
+// A Setup is a command that is run once for all jobs with the same setup, in which
+// [SetupDir] stands for a folder of its own. What it leaves there is kept, and belongs to the
+// runs. Its working directory is that of the job.
+type Setup struct {
+	Argv []string
+	Env  []string // "NAME=value", added to the runner's own environment
+	// Inputs are patterns of the files that it reads, relative to the job's Dir. Other files are
+	// known by arguments that name them.
+	Inputs []string
+	// Limit is the longest time that it may take; 0 means no limit. A setup that takes longer has
+	// failed.
+	Limit time.Duration
+	// Left is what a study has left for it; 0 means no limit. Past it Run returns [ErrUnbegun].
+	Left     time.Duration
+	Parallel bool // it may be made while other jobs run
+}
+
+// ErrUnbegun says that the time of a study was over before the run itself began: nothing
+// was learned about it.
+var ErrUnbegun = errors.New("the study's time budget was spent before the run began")
+
+// A StepError is an error of a Runner that says that the configuration has no result, because a
+// command beside the run failed. It would fail again: the trial has failed.
+type StepError struct {
+	Step   string // such as "setup"
+	Reason string // in words, with the end of the command's output
+}
+
+// Error implements error.
+func (e *StepError) Error() string { return e.Step + ": " + e.Reason }
+
+// Replace returns the job with each old in its texts replaced by new: in arguments, variables,
+// files and commands, not in names. The job itself stays as it is.
+func (j Job) Replace(old, new string) Job {
+	r := strings.NewReplacer(old, new)
+	all := func(texts []string) []string {
+		if texts == nil {
+			return nil
+		}
+		out := make([]string, len(texts))
+		for i, t := range texts {
+			out[i] = r.Replace(t)
+		}
+		return out
+	}
+	j.Argv, j.Env, j.Dir = all(j.Argv), all(j.Env), r.Replace(j.Dir)
+	j.Prepare, j.Cleanup = all(j.Prepare), all(j.Cleanup)
+	if j.Setup != nil {
+		s := *j.Setup
+		s.Argv, s.Env, s.Inputs = all(s.Argv), all(s.Env), all(s.Inputs)
+		j.Setup = &s
+	}
+	if j.Metrics != nil {
+		metrics := make([]MetricSource, len(j.Metrics))
+		for i, m := range j.Metrics {
+			m.File, m.Command = r.Replace(m.File), r.Replace(m.Command)
+			metrics[i] = m
+		}
+		j.Metrics = metrics
+	}
+	return j
+}
+
+// setupJSON is the JSON of a Setup.
+type setupJSON struct {
+	Argv     []rawText     `json:"argv,omitempty"`
+	Env      []rawText     `json:"env,omitempty"`
+	Inputs   []rawText     `json:"inputs,omitempty"`
+	Limit    time.Duration `json:"limit_ns,omitempty"`
+	Left     time.Duration `json:"left_ns,omitempty"`
+	Parallel bool          `json:"parallel,omitempty"`
+}
+
+func (s *Setup) json() *setupJSON {
+	if s == nil {
+		return nil
+	}
+	return &setupJSON{raw(s.Argv), raw(s.Env), raw(s.Inputs), s.Limit, s.Left, s.Parallel}
+}
+
+func (s *setupJSON) setup() *Setup {
+	if s == nil {
+		return nil
+	}
+	return &Setup{texts(s.Argv), texts(s.Env), texts(s.Inputs), s.Limit, s.Left, s.Parallel}
+}
