@@ -285,7 +285,8 @@ func (p *Problem) Environment(c assay.Config) []string {
 	return p.withFolder(c, p.Program.Environment(c))
 }
 
-// Interval is how often a run is observed: as the study says, or ten times a second; of
+// Interval is how often a run is observed: as the study says, or ten times a second (and
+// more often where runs are short: see study.Study.Finest); of
 // a table, where observing costs no time of the study, fifty times in a median run.
 func (p *Problem) Interval() time.Duration {
 	if p.Definition.Stop.Interval > 0 {

@@ -29,7 +29,7 @@ var changes = map[string]change{
 	"Command":   {func(s *Study) { s.Command = append(slices.Clone(s.Command), "-v") }, false},
 	"Shell":     {func(s *Study) { s.Shell = !s.Shell }, false},
 	"Env":       {func(s *Study) { s.Env = map[string]string{"A": "2"} }, false},
-	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, false},
+	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, true},
 	"Setup":     {func(s *Study) { s.Setup = Setup{Hook: Hook{Argv: []string{"make"}}} }, false},
 	"Prepare":   {func(s *Study) { s.Prepare.Argv = []string{"sync"} }, false},
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
