@@ -130,7 +130,7 @@ func gain(s *Study) *figure {
 	case s.Lucky():
 		return &figure{change + " " + g.Verdict, runs, "bad"}
 	case g.Verdict == "~":
-		return &figure{"no gain shown", fmt.Sprintf("%s than %s; %s, from %d + %d runs in turn", change+" more",
+		return &figure{"no gain shown", fmt.Sprintf("%s against %s; %s, from %d + %d runs in turn", change,
 			firstName(s), interval, g.Runs, g.Runs), ""}
 	}
 	return &figure{change + " " + g.Verdict, runs, "good"}

@@ -34,10 +34,10 @@ type Whole struct {
 	EndedBy   string       `json:"ended_by"`  // "" while it runs, or if it has not said so
 	Params    []WholeParam `json:"params"`
 	Counts    Counts       `json:"counts"`
-	Best      int64        `json:"best"`  // a trial, or 0
-	Value     Real         `json:"value"` // of the best: the median of its runs
-	Runs      int          `json:"runs"`  // of the best
-	First     int64        `json:"first"` // the trial that the best is compared with, or 0
+	Best      int64        `json:"best"`       // a trial, or 0
+	Value     Real         `json:"best_value"` // of the best: the median of its runs
+	Runs      int          `json:"best_runs"`  // of the best
+	First     int64        `json:"first"`      // the trial that the best is compared with, or 0
 	Default   bool         `json:"default"`
 	Gain      *Gain        `json:"gain"`
 	Spent     Real         `json:"spent_s"`
