@@ -103,6 +103,7 @@ func (w *writer) study(s *Study) {
 	}
 	p.add(len(s.Env) > 0, "env", env)
 	p.add(s.Dir != "", "dir", scalar(s.Dir))
+	p.add(len(s.Setup.Argv) > 0, "setup", setupNode(s.Setup))
 	p.add(len(s.Prepare.Argv) > 0, "prepare", hookNode(s.Prepare))
 	p.add(s.Warmup > 0, "warmup", plain(strconv.Itoa(s.Warmup)))
 	p.add(len(s.Cleanup.Argv) > 0, "cleanup", hookNode(s.Cleanup))
@@ -201,6 +202,19 @@ func hookNode(h Hook) *yaml.Node {
 		return scalar(h.Argv[0])
 	}
 	return texts(h.Argv)
+}
+
+func setupNode(s Setup) *yaml.Node {
+	if len(s.Argv) == 0 {
+		return nil
+	}
+	var p pairing
+	p.add(true, "command", hookNode(s.Hook))
+	p.add(len(s.Inputs) > 0, "inputs", texts(s.Inputs))
+	p.add(len(s.Uses) > 0, "uses", texts(s.Uses))
+	p.add(s.Timeout > 0, "timeout", span(s.Timeout))
+	p.add(s.Parallel, "parallel", plain("true"))
+	return flow(yaml.MappingNode, p...)
 }
 
 func paramNode(q Param) *yaml.Node {
