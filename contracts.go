@@ -241,7 +241,7 @@ type RunID struct {
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
 //
-// Setup, Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithSetup,
+// Setup, Service, Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithSetup,
 // run.WithHooks, run.Metrics), which stand beside what starts the processes and take out of a
 // job what they have seen to. A Runner that starts processes ignores those
 // fields; one that hands a job on, hands them on.
@@ -262,7 +262,8 @@ type Job struct {
 	Metrics  []MetricSource // what the program itself reports, see [MetricSource]
 	Priority int            // of two jobs that wait, the one of greater Priority begins first
 
-	Setup *Setup // made once for all jobs with the same one, before everything else; nil for none
+	Setup   *Setup   // made once for all jobs with the same one, before everything else; nil for none
+	Service *Service // what runs beside it, after Prepare and before Cleanup; nil for none
 }
 
 // Errors of a Runner whose runs may outlive their caller.

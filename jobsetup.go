@@ -32,16 +32,6 @@ type Setup struct {
 // was learned about it.
 var ErrUnbegun = errors.New("the study's time budget was spent before the run began")
 
-// A StepError is an error of a Runner that says that the configuration has no result, because a
-// command beside the run failed. It would fail again: the trial has failed.
-type StepError struct {
-	Step   string // such as "setup"
-	Reason string // in words, with the end of the command's output
-}
-
-// Error implements error.
-func (e *StepError) Error() string { return e.Step + ": " + e.Reason }
-
 // Replace returns the job with each old in its texts replaced by new: in arguments, variables,
 // files and commands, not in names. The job itself stays as it is.
 func (j Job) Replace(old, new string) Job {
@@ -62,6 +52,12 @@ func (j Job) Replace(old, new string) Job {
 		s := *j.Setup
 		s.Argv, s.Env, s.Inputs = all(s.Argv), all(s.Env), all(s.Inputs)
 		j.Setup = &s
+	}
+	if j.Service != nil {
+		s := *j.Service
+		s.Start, s.Stop, s.Ready.Command = all(s.Start), all(s.Stop), all(s.Ready.Command)
+		s.Key, s.Ready.Port, s.Ready.Output = r.Replace(s.Key), r.Replace(s.Ready.Port), r.Replace(s.Ready.Output)
+		j.Service = &s
 	}
 	if j.Metrics != nil {
 		metrics := make([]MetricSource, len(j.Metrics))

@@ -24,7 +24,10 @@ type Event struct {
 	// Checked is a run outside the search, which repeats a configuration to
 	// measure it better. Its ID is that of the trial it repeats.
 	Checked *Trial `json:"checked,omitempty"`
-	Cut     *Cut   `json:"cut,omitempty"`
+	// Race stands with Checked: the run was made to find out which configuration is
+	// best. One without it compares the best with the first.
+	Race bool `json:"race,omitempty"`
+	Cut  *Cut `json:"cut,omitempty"`
 	// Ordered says when a trial is to be run, compared with others that wait.
 	Ordered *Order `json:"ordered,omitempty"`
 	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. That
@@ -56,6 +59,9 @@ type Withdrawal struct {
 // An End is why a session of a study ended; a later session may go on.
 type End struct {
 	By string `json:"by"` // "budget", "trials", "target", "search", "failures", "interrupt" or "error"
+	// Short says why fewer runs than were wanted compare the best with the first
+	// configuration; "" if none lacks.
+	Short string `json:"short,omitempty"`
 }
 
 // A Position is a place in the record of a study: the number of the event

@@ -54,23 +54,3 @@ func plainLine(b []byte) string {
 	}
 	return s
 }
-
-// Tail returns the last lines of a program's output that are not blank, at most 6, for people to
-// read: each as [LastLine] has it, with " | " between them. It is "" if there are none.
-func Tail(output []byte) string {
-	const most = 6
-	var lines []string
-	for len(lines) < most {
-		output = bytes.TrimRightFunc(output, unicode.IsSpace)
-		if len(output) == 0 {
-			break
-		}
-		last := bytes.LastIndexByte(output, '\n') + 1
-		if line := LastLine(output[last:]); line != "" {
-			lines = append(lines, line)
-		}
-		output = output[:last]
-	}
-	slices.Reverse(lines)
-	return strings.Join(lines, " | ")
-}

@@ -279,13 +279,19 @@ func oddEvents() []assay.Event {
 		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
 		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
 		trial(16, assay.Withdrawn, math.Inf(1), nil),
-		{At: at, Spent: 1, Ended: &assay.End{By: "budget"}},
+		{At: at, Spent: 1, Ended: &assay.End{By: "budget", Short: "the time budget was spent"}},
 		{At: at, Ended: &assay.End{}},
 	}
 }
 
 func checked(e assay.Event) assay.Event {
 	e.Told, e.Checked = nil, e.Told
+	return e
+}
+
+func raced(e assay.Event) assay.Event {
+	e = checked(e)
+	e.Race = true
 	return e
 }
 

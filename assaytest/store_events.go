@@ -22,7 +22,7 @@ import (
 func SameEvent(a, b assay.Event) bool {
 	return a.At.Equal(b.At) && a.Spent == b.Spent &&
 		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
-		a.Batch == b.Batch && bytes.Equal(a.Memo, b.Memo) &&
+		a.Batch == b.Batch && a.Race == b.Race && bytes.Equal(a.Memo, b.Memo) &&
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
 		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) &&
 		equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
@@ -140,7 +140,7 @@ func eventText(e assay.Event) string {
 		text += fmt.Sprintf(" told %+v %+v", *e.Told, e.Told.Decision)
 	}
 	if e.Checked != nil {
-		text += fmt.Sprintf(" checked %+v %+v", *e.Checked, e.Checked.Decision)
+		text += fmt.Sprintf(" checked %+v %+v race %v", *e.Checked, e.Checked.Decision, e.Race)
 	}
 	if e.Ended != nil {
 		text += fmt.Sprintf(" ended %+v", *e.Ended)

@@ -13,8 +13,9 @@ import (
 // A capture is used by one goroutine, that of Run. Only its inode is read by others, and does
 // not change after open.
 type capture struct {
-	fd    int    // the read end, or -1
-	inode uint64 // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	fd    int            // the read end, or -1
+	inode uint64         // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	tap   func(p []byte) // is given what is read, which it must not keep; or nil
 	keeper
 }
 
@@ -67,6 +68,9 @@ func (c *capture) read(buf []byte) int {
 			return -1
 		}
 		c.keeper.write(buf[:n])
+		if c.tap != nil {
+			c.tap(buf[:n])
+		}
 		return n
 	}
 }

@@ -102,7 +102,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if p.Table != nil {
 		return nil
 	}
-	s.Check, s.Hopeless = p.opts.Check, hopeless
+	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	if s.store.Path != "" {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
 	}

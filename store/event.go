@@ -38,8 +38,8 @@ const (
 // equal event: numbers that are not finite and times to the nanosecond
 // included. The output of a trial (Stdout, Stderr) is not part of the record,
 // and bytes that are not UTF-8 become U+FFFD. It returns an error if not
-// exactly one of the pointers of e is set, if Batch or Memo is without Asked, if a coordinate of the configuration
-// is not finite, if the state is unknown, or if a time is outside the years 0 to
+// exactly one of the pointers of e is set, if Batch or Memo is without Asked or Race without
+// Checked, if a coordinate of the configuration is not finite, if the state is unknown, or if a time is outside the years 0 to
 // 9999.
 // EncodeEvent does not change e. The bytes are the caller's.
 func EncodeEvent(e assay.Event) ([]byte, error) {
@@ -105,6 +105,9 @@ func checkEvent(e assay.Event) error {
 	}
 	if e.Asked == nil && (e.Batch != 0 || len(e.Memo) != 0) {
 		return errors.New("event has a batch or a memo, but no proposal")
+	}
+	if e.Checked == nil && e.Race {
+		return errors.New("event is of a race, but no repeated run")
 	}
 	return nil
 }

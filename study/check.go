@@ -2,9 +2,20 @@ package study
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
+
+// Refuted is a configuration that failed, or broke a limit, when it was run again.
+type Refuted struct {
+	Trial  assay.Trial   // its trial, which was done
+	Broken []assay.Trial // the runs that failed or broke a limit, in the order they ended
+	Runs   int           // how often it was run again
+}
 
 // check runs the best and the first configuration again, alternately, until
 // each has been repeated Check times or the time budget is spent, so that the
@@ -16,53 +27,138 @@ import (
 // that a machine that changes slowly changes for both. No stopper ends them. Those
 // on record count: a session that goes on makes the rest.
 //
+// A best that fails when it is run again, or breaks a limit, gives its place to the next
+// best one, which is run again in its stead. One that was not yet run again without such
+// an end is not recommended then: see holds.
+//
 // Nothing is run if there is nothing to compare: no best trial, a first trial
 // that did not end well, or one configuration.
 func (l *loop) check(ctx context.Context) error {
-	best, first := l.best, l.first
-	if best == nil || first == nil || first.State != assay.Done || best.Config.Equal(first.Config) {
-		return nil
-	}
-	done := func(id int64) (n int) {
-		for _, t := range l.checks {
-			if t.ID == id {
-				n++
-			}
-		}
-		return n
-	}
 	for {
+		best, first := l.best, l.first
+		if best == nil {
+			return nil
+		}
 		next := best
-		if done(first.ID) < done(best.ID) {
+		switch alone := first == nil || first.State != assay.Done || best.Config.Equal(first.Config); {
+		case alone && l.holds(*best): // there is nothing to compare
+			return nil
+		case alone:
+		case l.checked(first.ID) < l.checked(best.ID):
 			next = first
 		}
-		if done(next.ID) >= l.Check || l.interrupted(ctx) {
+		if l.checked(next.ID) >= l.Check || l.interrupted(ctx) {
 			return nil
 		}
 		left := l.Budget.Time - l.spent()
 		if l.Budget.Time > 0 && left < next.Measurement.Elapsed {
+			l.short = fmt.Sprintf("of the time budget %v was left, less than a run takes",
+				max(left, 0).Round(time.Millisecond))
 			return nil
 		}
-		l.running = append(l.running, Running{next.Proposal, l.clock.Now()})
-		l.notify(false)
-		o := l.trial(ctx, next.Proposal, l.runs.check(l.Name, next.Proposal), max(left, 0), nil)
-		l.running = l.running[:0]
+		o := l.again(ctx, *next, max(left, 0), nil)
 		if o.err != nil {
 			return o.err
 		}
 		// Cut off by the end of the budget: half a run compares nothing.
 		if o.lost || o.trial.State == assay.Censored {
+			l.short = o.trial.Reason
 			return nil
 		}
-		o.trial.ID = next.ID
 		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
-		l.checks = append(l.checks, o.trial)
+		l.recheck(o.trial, false)
 		l.runs.began(next.Config)
 		if err := l.keep(ctx, assay.Event{Checked: &o.trial}); err != nil {
 			return err
 		}
+		l.choose()
 		l.notify(false)
 	}
+}
+
+// recheck takes note of a run that was made again: of the race, or to compare the best with
+// the first.
+func (l *loop) recheck(t assay.Trial, race bool) {
+	switch {
+	case race:
+		l.races = append(l.races, t)
+	default:
+		l.checks = append(l.checks, t)
+	}
+	if l.racing == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if race {
+		l.believe(t, true)
+	} else {
+		l.racing.field.Refute(t)
+	}
+}
+
+// checked returns how many runs of a trial there are that compare the best with the first.
+func (l *loop) checked(id int64) (n int) {
+	for _, t := range l.checks {
+		if t.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// repeats returns the runs of a configuration that were made again.
+func (l *loop) repeats(c assay.Config) (runs []assay.Trial) {
+	for _, t := range slices.Concat(l.races, l.checks) {
+		if t.Config.Equal(c) {
+			runs = append(runs, t)
+		}
+	}
+	return runs
+}
+
+// holds reports whether the best may be recommended. Where another was refuted before, it
+// may if it was run again and did not fail: one that was not might fail too.
+func (l *loop) holds(best assay.Trial) bool {
+	refuted := l.refuted()
+	if len(refuted) == 0 {
+		return true
+	}
+	runs := l.repeats(best.Config)
+	for _, t := range l.history { // those of the search itself, if it repeats
+		if t.State == assay.Done && t.ID != best.ID && t.Config.Equal(best.Config) {
+			runs = append(runs, t)
+		}
+	}
+	return slices.ContainsFunc(runs, func(t assay.Trial) bool { return t.State == assay.Done })
+}
+
+// refuted returns the configurations that failed when they were run again.
+func (l *loop) refuted() (all []Refuted) {
+	if l.racing == nil {
+		return nil
+	}
+	for _, e := range l.racing.field.Entrants() {
+		if len(e.Broken) > 0 {
+			all = append(all, Refuted{e.Trial, e.Broken, len(l.repeats(e.Trial.Config))})
+		}
+	}
+	return all
+}
+
+// measured returns the median of the runs of the best, and their number.
+func (l *loop) measured(best assay.Trial) (value float64, runs int) {
+	if l.racing == nil {
+		return best.Value, 1
+	}
+	e, _ := l.racing.field.Entrant(best.Config)
+	values := slices.Clone(e.Values)
+	for _, t := range l.checks {
+		if t.State == assay.Done && t.Config.Equal(best.Config) {
+			values = append(values, t.Value)
+		}
+	}
+	return stats.Median(values), len(values)
 }
 
 // interrupted reports whether the user asked the study to end, and sets endedBy for

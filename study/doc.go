@@ -36,6 +36,7 @@
 //	observe   Stopper.Decide, called by the Runner    -
 //	judge     Goal.Value and the limits               Told, with the final state
 //	tell      Searcher.Tell                           -
+//	race      Runner.Run, of what may be the best     Checked, one for each run
 //	check     Runner.Run, of best and first in turn   Checked, one for each run
 //	end       -                                       Ended, with the reason
 //
@@ -78,6 +79,19 @@
 //
 // Withdrawn is an event of somebody else's, which a session finds when it replays
 // the record. The loop itself withdraws nothing.
+//
+// # Race
+//
+// With Study.Race one run is not taken for the truth (package race). A trial whose value
+// would end others is run again first, outside the search, and its configuration is one
+// that ends others with the value that it has reached twice. At the end the leading
+// configurations are run again in turn, until it is known which is best or what is left
+// of the budget is for the comparison with the first. The searcher hears of none of these
+// runs; they are events Checked with the mark Race, so that a session which goes on makes
+// those that are missing.
+//
+// A configuration that fails when it is run again is not the best any more, see
+// Result.Refuted.
 //
 // # Time
 //

@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -30,8 +31,11 @@ type loop struct {
 	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
 	// place among the actors of a simulated clock until the loop takes the outcome.
 	ended  chan outcome
-	alone  *outcome // of a trial that ran in the loop's own goroutine
-	checks []assay.Trial
+	alone  *outcome       // of a trial that ran in the loop's own goroutine
+	checks []assay.Trial  // that compare the best with the first
+	races  []assay.Trial  // that find out which is best
+	racing *racing        // nil if every run is taken for the truth
+	short  string         // why there are fewer checks than were wanted, or ""
 	cuts   int            // on record
 	at     assay.Position // in the record: read and written up to here
 	runs   tally
@@ -54,6 +58,7 @@ type loop struct {
 type outcome struct {
 	trial assay.Trial
 	lost  bool // cut off by the budget with nothing learned, or interrupted
+	again bool // the trial had ended: it was run again
 	err   error
 }
 
@@ -64,6 +69,9 @@ func newLoop(s *Study) *loop {
 		l.clock = realClock{}
 	}
 	l.actors, _ = l.clock.(actors)
+	if l.Race {
+		l.racing = &racing{least: math.Inf(1)}
+	}
 	l.began = l.clock.Now()
 	return l
 }
@@ -89,6 +97,7 @@ func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
 		p := Progress{
 			Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
+			Races:  len(l.races),
 			Replay: replay,
 		}
 		l.Notify(p)
@@ -143,6 +152,10 @@ func (l *loop) fill(ctx context.Context) error {
 		if l.endedBy = l.over(ctx); l.endedBy != "" {
 			return nil
 		}
+		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
+			l.launch(ctx, t.Proposal, true)
+			continue
+		}
 		room := l.room()
 		if room <= 0 {
 			return nil
@@ -154,7 +167,7 @@ func (l *loop) fill(ctx context.Context) error {
 		}
 		p := l.open[0]
 		l.open = l.open[1:]
-		l.launch(ctx, p)
+		l.launch(ctx, p, false)
 	}
 }
 
@@ -163,7 +176,7 @@ func (l *loop) fill(ctx context.Context) error {
 func (l *loop) room() int {
 	room := l.capacity() - len(l.running)
 	if n := l.Budget.Trials; n > 0 {
-		room = min(room, n-len(l.history)-len(l.running))
+		room = min(room, n-len(l.history)-l.searching())
 	}
 	return room
 }
@@ -252,9 +265,11 @@ func (l *loop) over(ctx context.Context) string {
 	default:
 	}
 	if t := l.Budget.Target; t != nil && l.best != nil && l.best.Value <= l.Goal.Show(*t) {
-		return "target"
+		if _, doubted := l.doubted(); !doubted {
+			return "target"
+		}
 	}
-	if n := l.Budget.Trials; n > 0 && len(l.history)+len(l.running) >= n {
+	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {
@@ -266,10 +281,21 @@ func (l *loop) over(ctx context.Context) string {
 // left returns what is left of the time budget for the search.
 func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spent() }
 
-// reserve returns the time kept back for the repeated runs at the end: what
-// they will take, as far as that is known, within checkShare of the budget. It
-// changes with every better trial, so what is left can grow as well as shrink.
+// reserve returns the time kept back for the repeated runs at the end. It changes
+// with every better trial, so what is left can grow as well as shrink.
 func (l *loop) reserve() time.Duration {
+	reserve := l.checkReserve()
+	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
+		share := min(raceShare, racePart*100*l.racing.field.Noise())
+		reserve += time.Duration(share * float64(l.Budget.Time))
+	}
+	return reserve
+}
+
+// checkReserve returns the time kept back for the comparison of the best with the first:
+// what the runs that it lacks will take, as far as that is known, within checkShare of the
+// budget.
+func (l *loop) checkReserve() time.Duration {
 	if l.Check <= 0 {
 		return 0
 	}
@@ -285,24 +311,35 @@ func (l *loop) reserve() time.Duration {
 //
 // The ID is taken here and not in the trial's goroutine: runs of one configuration
 // are numbered in the order in which they begin.
-func (l *loop) launch(ctx context.Context, p assay.Proposal) {
-	l.running = append(l.running, Running{p, l.clock.Now()})
+func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
+	l.running = append(l.running, Running{p, l.clock.Now(), again})
 	limit := time.Duration(0)
 	if l.Budget.Time > 0 {
 		limit = l.left()
 	}
 	l.notify(false)
-	id := l.runs.id(l.Name, p)
+	id, stopper := assay.RunID{}, l.Stopper
+	if again {
+		id = l.runs.check(l.Name, p)
+		if e, ok := l.racing.field.Entrant(p.Config); ok && len(e.Values) > 1 {
+			stopper = nil // it is what the rule compares with
+		}
+	} else {
+		id = l.runs.id(l.Name, p)
+	}
 	_, elastic := l.Runner.(assay.Capacitor)
 	if l.Parallel <= 1 && !elastic { // nothing else to do meanwhile, and handing over costs time
-		o := l.trial(ctx, p, id, limit, l.Stopper)
+		o := l.trial(ctx, p, id, limit, stopper)
+		o.again = again
 		l.alone = &o
 		return
 	}
 	l.enter()
 	go func() {
 		// The place of enter among the actors goes to the loop with the outcome.
-		l.ended <- l.trial(ctx, p, id, limit, l.Stopper)
+		o := l.trial(ctx, p, id, limit, stopper)
+		o.again = again
+		l.ended <- o
 	}()
 }
 
@@ -353,6 +390,9 @@ func (l *loop) wait() (outcome, happening) {
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
+	if o.again {
+		return l.settleAgain(ctx, o)
+	}
 	if o.lost || o.err != nil {
 		return o.err
 	}
@@ -361,6 +401,7 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	l.keepOutput(&o.trial)
 	err := l.keep(ctx, assay.Event{Told: &o.trial})
 	l.remember(o.trial)
+	l.choose()
 	if l.endedBy == "" && l.hopeless() {
 		l.endedBy = "failures"
 	}
@@ -384,33 +425,29 @@ func (l *loop) keepOutput(t *assay.Trial) {
 // that ended first stays the best. The first trial is that of ID 1, whatever its
 // state: it is what the best is compared with.
 func (l *loop) remember(t assay.Trial) {
-	if t.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
-		l.best = &t
-	}
 	if t.ID == 1 {
 		l.first = &t
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch {
+	case l.racing != nil:
+		l.believe(t, false)
+	case t.State == assay.Done && (l.best == nil || t.Value < l.best.Value):
+		l.best = &t
+	}
 	l.history = append(l.history, t)
-}
-
-// past returns the trials so far, for an observer. The slice has no room behind its
-// end: the loop goes on appending while the observer reads.
-func (l *loop) past() []assay.Trial {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.history[:len(l.history):len(l.history)]
 }
 
 // result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
 	r := Result{
-		Trials: l.history, Checks: l.checks, Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed,
+		Trials: l.history, Checks: l.checks, Races: l.races, Spent: l.spent(), Overhead: l.overhead,
+		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
 	}
-	if r.Found = l.best != nil; r.Found {
+	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
 		r.Best = *l.best
+		r.Best.Value, r.Runs = l.measured(*l.best)
 	}
 	if l.first != nil {
 		r.First = *l.first

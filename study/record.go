@@ -97,5 +97,5 @@ func final(err error) bool {
 
 // end records why the session ended, whatever has become of ctx.
 func (l *loop) end(ctx context.Context) error {
-	return l.keep(ctx, assay.Event{Ended: &assay.End{By: l.endedBy}})
+	return l.keep(ctx, assay.Event{Ended: &assay.End{By: l.endedBy, Short: l.short}})
 }

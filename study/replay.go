@@ -39,7 +39,7 @@ func (l *loop) replay(ctx context.Context) error {
 			over[e.Withdrawn.Trial] = true
 			l.runs.told(e.Withdrawn.Trial)
 		case e.Checked != nil:
-			l.checks = append(l.checks, *e.Checked)
+			l.recheck(*e.Checked, e.Race)
 			l.runs.began(e.Checked.Config)
 		case e.Cut != nil:
 			l.cuts++
@@ -48,6 +48,7 @@ func (l *loop) replay(ctx context.Context) error {
 	l.at = assay.Position(len(events))
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
+	l.choose()
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	return player.Play(events)
 }

@@ -58,7 +58,8 @@ type Study struct {
 	Parallel int                // trials in flight; 0 means 1
 	Retries  int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
 	Hopeless int                // the first trials of a session that may all fail for one reason; 0 means all
-	Check    int                // pairs of repeated runs at the end; 0 means none
+	Check    int                // pairs of repeated runs at the end; 0 means none, and no race
+	Race     bool               // one run is not taken for the truth; see Race in the package comment
 	Drain    <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
 	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
 	Notify   func(Progress)     // optional; called by the loop's goroutine after every change, which waits for it
@@ -79,7 +80,8 @@ type Progress struct {
 	Running []Running
 	Best    *assay.Trial // nil while there is none
 	Spent   time.Duration
-	Checks  int  // repeated runs that have ended
+	Checks  int  // runs that compare the best with the first, which have ended
+	Races   int  // runs that find out which is best, likewise
 	Replay  bool // the trials are those of an earlier session
 }
 
@@ -87,6 +89,7 @@ type Progress struct {
 type Running struct {
 	assay.Proposal
 	Since time.Time
+	Again bool // it has ended before, and is run again
 }
 
 // Result is the answer of a study. The caller owns it. With an error of Run it
@@ -96,7 +99,11 @@ type Result struct {
 	Found    bool          // whether a trial ran to the end within the limits
 	First    assay.Trial   // the trial of the first proposal, which Best is compared with
 	Trials   []assay.Trial // in a final state, in the order they ended
-	Checks   []assay.Trial // repeated runs of Best and First, in the order they ended
+	Checks   []assay.Trial // repeated runs that compare Best with First, in the order they ended
+	Races    []assay.Trial // repeated runs that find out which is best, likewise
+	Runs     int           // of Best that came to an end; Best.Value is their median
+	Refuted  []Refuted     // what failed when it was run again, in the order in which it was first run
+	Short    string        // why there are fewer Checks than were wanted, or ""
 	Spent    time.Duration // of the time budget, over all sessions
 	Overhead time.Duration // of this session: searching, modelling and recording, in real time
 	EndedBy  string        // see assay.End
@@ -145,7 +152,9 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	l.notify(true)
 	err := l.search(ctx)
 	if err == nil && l.endedBy != "interrupt" && s.Check > 0 {
-		err = l.check(ctx)
+		if err = l.race(ctx); err == nil {
+			err = l.check(ctx)
+		}
 	}
 	if err != nil {
 		l.endedBy = "error"

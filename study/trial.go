@@ -69,12 +69,10 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
-// there was no time for it.
+// not there or may not be run, what a run needs cannot be set up, or there was no time for it.
 func hopeless(err error) bool {
-	_, step := errors.AsType[*assay.StepError](err)
-	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup) ||
+		errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -98,7 +96,11 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		switch d := stopper.Decide(l.past(), now); {
+		past, ok := l.past()
+		if !ok {
+			return
+		}
+		switch d := stopper.Decide(past, now); {
 		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed

@@ -132,6 +132,14 @@ func errorsOn(t *testing.T, name string) (mean errors) {
 
 func search(t *testing.T, p *setup.Problem, budget config.Budget, seed uint64) []assay.Trial {
 	t.Helper()
+	return play(t, p, budget, seed, func(*bench.Cell) {}).Trials
+}
+
+// play runs the default method on a table, as edit says.
+func play(
+	t *testing.T, p *setup.Problem, budget config.Budget, seed uint64, edit func(*bench.Cell),
+) study.Result {
+	t.Helper()
 	method, err := setup.MethodOf(setup.DefaultSearcher)
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +149,17 @@ func search(t *testing.T, p *setup.Problem, budget config.Budget, seed uint64) [
 		t.Fatal(err)
 	}
 	clock := &table.SimClock{}
-	r, err := bench.Cell{
+	c := bench.Cell{
 		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
 		Runner: table.NewReplay(p.Table, clock, config.Grows), Clock: clock, Interval: p.Interval(),
 		Budget: study.Budget{Trials: budget.Trials, Time: budget.Time},
-	}.Run(t.Context())
+	}
+	edit(&c)
+	r, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Trials
+	return r
 }
 
 // judge returns the errors of a search by its trials, in the order they ended.

@@ -15,12 +15,12 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/prune", "/costmodel"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},   // the outside world
-	{"/study", "/online", "/store/sqlite"},       // the loop; on-line tuning; a database
-	{"/prior", "/internal/bench"},                // the knowledge base; methods compared on recorded tables
-	{"/setup"},                                   // a definition becomes a study
-	{"/rest"},                                    // on-line tuning at a distance
+	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store"},            // the outside world
+	{"/study", "/online", "/store/sqlite"},                // the loop; on-line tuning; a database
+	{"/prior", "/internal/bench"},                         // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                            // a definition becomes a study
+	{"/rest"},                                             // on-line tuning at a distance
 	{"/cmd/assay"},
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // A Cell is one searcher on one program: what every experiment is made of. All but
-// Stopper and Interval are required.
+// Stopper, Interval, Race and Check are required.
 type Cell struct {
 	Space    *assay.Space
 	Goal     assay.Goal
@@ -24,6 +24,10 @@ type Cell struct {
 	Clock    assay.Clock
 	Interval time.Duration // how often a run is observed, for the Stopper
 	Budget   study.Budget
+	// Race does not take one run for the truth, as a study of a command does not; Check
+	// pairs of runs then compare the best with the first.
+	Race  bool
+	Check int
 	// Meter, if not nil, is given what the searcher and the stopper took.
 	Meter *Meter
 	// Charge spends what they took on the clock, and so of the budget. The result then
@@ -41,6 +45,7 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 	s := &study.Study{
 		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
 		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
+		Race: c.Race, Check: c.Check,
 		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
 	}
 	if err := s.Store.Create(ctx, s.Name, nil); err != nil {

@@ -52,7 +52,7 @@ func TestReadGCC(t *testing.T) {
 		},
 		"-flifetime-dse": {Kind: Number, Min: 0, Max: 2, Default: "2", Rank: rankFlag},
 		"-ffp-contract": {
-			Values: []string{"-ffp-contract=off", "-ffp-contract=on", "-ffp-contract=fast"},
+			Values:  []string{"-ffp-contract=off", "-ffp-contract=on", "-ffp-contract=fast"},
 			Default: "-ffp-contract=fast", Rank: rankFlag,
 		},
 		"--param=inline-min-speedup": {Kind: Number, Max: math.Inf(1), Default: "30", Rank: rankLevel},

@@ -11,7 +11,7 @@ import (
 )
 
 const built = `
-command: ["{setup}/p", "{n}", "{fast?-f}"]
+command: ["{setup}/p", "{n}", "{opt}", "{fast}"]
 parameters: {opt: [-O1, -O2], n: 1..3, fast: [on, off]}
 env: {CC: clang, OPT_N: "{n}", FLAGS: "{opt} -g"}
 `

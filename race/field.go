@@ -1,0 +1,199 @@
+package race
+
+import (
+	"math"
+	"slices"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+const (
+	// supposed is the noise that is assumed before pairs of runs say otherwise, as a
+	// share of the value, and supposedPairs how many pairs this counts for.
+	supposed      = 0.05
+	supposedPairs = 2
+	// alike is the share by which runs of one configuration may differ on a quiet
+	// machine: less than what an early stop leaves as a margin. quietPairs is how many
+	// pairs show it, of which none may differ by more.
+	alike      = 0.02
+	quietPairs = 3
+)
+
+// An Entrant is a configuration with its runs.
+type Entrant struct {
+	// Trial is the first run of the configuration that was done, or else the one that was
+	// stopped.
+	Trial assay.Trial
+	// Done is whether a run came to its end. One that was only stopped is no answer, but
+	// may have been unlucky: the race gives it a second run.
+	Done bool
+	// Values are those of its runs, in the order in which they were added. A run that
+	// was stopped counts with the value that it had come to.
+	Values []float64
+	// Broken are the runs in which it failed or broke a limit though it had not in its
+	// first. It is not recommended.
+	Broken []assay.Trial
+}
+
+// A Field is the configurations of a study that ran to the end within the limits, or were
+// stopped when they had come to the value of the incumbent.
+// The zero value is an empty one. It is not safe for concurrent use.
+type Field struct {
+	entrants []*Entrant
+	of       map[string]*Entrant // by the Key of the configuration
+	stopped  int                 // runs that were stopped since one ended, or was run again
+	differ   []float64           // of runs of one configuration, each with the one before it
+	apart    float64             // the greatest of differ
+}
+
+// Add adds a run: a trial, or a repeated run of one. What a prediction stopped, or the end
+// of a budget, says too little to matter.
+func (f *Field) Add(t assay.Trial) {
+	key := t.Config.Key()
+	e := f.of[key]
+	switch t.State {
+	case assay.Failed, assay.Infeasible:
+		f.Refute(t)
+		return
+	case assay.Censored:
+		if f.stopped++; t.Decision == nil || e == nil && !(t.Value >= f.Incumbent()) {
+			return
+		}
+	case assay.Done:
+		f.stopped = 0
+	default:
+		return
+	}
+	if e == nil {
+		e = &Entrant{}
+		if f.of == nil {
+			f.of = map[string]*Entrant{}
+		}
+		f.of[key] = e
+		f.entrants = append(f.entrants, e)
+	}
+	if n := len(e.Values); e.Done && t.State == assay.Done {
+		d := difference(e.Values[n-1], t.Value)
+		f.differ = append(f.differ, d)
+		f.apart = max(f.apart, d)
+	}
+	if n := len(e.Values); n == 0 || !e.Done && t.State == assay.Done {
+		e.Trial = t
+	}
+	e.Done = e.Done || t.State == assay.Done
+	e.Values = append(e.Values, t.Value)
+}
+
+// Refute adds a run that says whether a configuration still works, and nothing of its
+// value: those that compare the best with the first configuration are no part of the
+// race, since the best is chosen before. One that neither failed nor broke a limit
+// changes nothing.
+func (f *Field) Refute(t assay.Trial) {
+	if e := f.of[t.Config.Key()]; e != nil && (t.State == assay.Failed || t.State == assay.Infeasible) {
+		e.Broken = append(e.Broken, t)
+	}
+}
+
+// Entrant returns what is known of a configuration; ok is false if it is not in the field.
+func (f *Field) Entrant(c assay.Config) (e Entrant, ok bool) {
+	if at := f.of[c.Key()]; at != nil {
+		return *at, true
+	}
+	return e, false
+}
+
+// Entrants returns what is known of all configurations, in the order in which they were first run.
+func (f *Field) Entrants() []Entrant {
+	all := make([]Entrant, len(f.entrants))
+	for i, e := range f.entrants {
+		all[i] = *e
+	}
+	return all
+}
+
+// difference returns how far apart two values are, as a share of the greater.
+func difference(a, b float64) float64 {
+	if a == b {
+		return 0
+	}
+	return math.Abs(a-b) / max(math.Abs(a), math.Abs(b))
+}
+
+// Noise returns how much runs of one configuration differ, as a share of the value: the
+// standard deviation of a normal distribution with the same median difference, so that a
+// heavy tail does not count. It is 0 where all were alike.
+func (f *Field) Noise() float64 {
+	if len(f.differ) > 0 && f.apart == 0 {
+		return 0
+	}
+	d := slices.Clone(f.differ)
+	for range supposedPairs {
+		d = append(d, supposed*math.Sqrt2*quartile)
+	}
+	return stats.Median(d) / (math.Sqrt2 * quartile)
+}
+
+// quartile is the median of |z| of a standard normal z.
+const quartile = 0.6744897501960817
+
+// Quiet reports whether runs of one configuration are known to be alike, so that one run
+// says all: after one pair that is equal, or after three that differ by no more than 2 %.
+func (f *Field) Quiet() bool {
+	return len(f.differ) > 0 && f.apart == 0 || len(f.differ) >= quietPairs && f.apart <= alike
+}
+
+// middle returns the upper median of the values of e: of two the greater. One lucky run
+// does not change it by more than the noise.
+func (e *Entrant) middle() float64 {
+	v := slices.Clone(e.Values)
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// Value returns the median of the values of e.
+func (e Entrant) Value() float64 { return stats.Median(e.Values) }
+
+// trusted reports whether the value of e may end other runs.
+func (f *Field) trusted(e *Entrant) bool { return len(e.Values) > 1 || f.Quiet() }
+
+// incumbent returns the entrant with the least value that may end other runs; nil if there
+// is none. One that was refuted may.
+func (f *Field) incumbent() (best *Entrant, value float64) {
+	value = math.Inf(1)
+	quiet := f.Quiet()
+	for _, e := range f.entrants {
+		if !e.Done || len(e.Values) == 1 && !quiet {
+			continue
+		}
+		if v := e.middle(); v < value {
+			best, value = e, v
+		}
+	}
+	return best, value
+}
+
+// Incumbent returns the least value that may end other runs, which some configuration
+// has reached twice, or once where the runs are quiet. It is +Inf while there is none.
+func (f *Field) Incumbent() float64 {
+	_, v := f.incumbent()
+	return v
+}
+
+// Believe returns a trial of the history as a rule that ends runs may see it: with the
+// value of its configuration that may end others, and no less than that of the incumbent
+// if there is none yet.
+func (f *Field) Believe(t assay.Trial) assay.Trial {
+	e := f.of[t.Config.Key()]
+	if t.State != assay.Done || e == nil || !e.Done {
+		return t
+	}
+	if len(e.Values) > 1 {
+		t.Value = e.middle()
+		return t
+	}
+	if least := f.Incumbent(); !f.trusted(e) && t.Value < least && !math.IsInf(least, 1) {
+		t.Value = least
+	}
+	return t
+}

@@ -1,0 +1,196 @@
+package race
+
+import (
+	"math"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
+)
+
+const (
+	// stopsEach is how many runs in a row the incumbent ends, for each time that it was
+	// run again, before it is run once more: after 8, 16, 24, ... A value that nothing
+	// reaches any more, because the machine has become slower, gives way, and a lucky
+	// pair does; the cost is at most one run in nine.
+	stopsEach = 8
+	// keep is how many standard deviations of its centre count against a configuration in
+	// the answer.
+	keep = 1.0
+	// chance is how many standard deviations above the incumbent a run may get that is the
+	// second of a configuration which was stopped.
+	chance = 3.0
+	// same is the share by which two configurations may differ and be as good as one
+	// another.
+	same = 0.01
+	// The centre of a configuration's runs is their median, and from manyRuns on the
+	// Hodges-Lehmann estimate: as little as one run in four hurts it, and it takes 2/3 of the
+	// runs. Their standard deviations, times the root of the number of runs, for runs of
+	// standard deviation 1:
+	manyRuns       = 5
+	spreadOfMedian = 1.2
+	spreadOfMany   = 1.05
+)
+
+// Doubt returns the trial that is to be run again before anything else, because its value
+// could end other runs and no second run bears it out, or because it has ended many in a
+// row; ok is false if there is none. A configuration of pending is being run again already.
+func (f *Field) Doubt(pending func(assay.Config) bool) (t assay.Trial, ok bool) {
+	if f.Quiet() {
+		return t, false
+	}
+	best, least := f.incumbent()
+	var doubted *Entrant
+	if best != nil && f.stopped >= stopsEach*(len(best.Values)-1) {
+		doubted = best
+	}
+	for _, e := range f.entrants {
+		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.Trial.Config) {
+			doubted, least = e, v
+		}
+	}
+	if doubted == nil || pending(doubted.Trial.Config) {
+		return t, false
+	}
+	return doubted.Trial, true
+}
+
+// A standing is what the race thinks of an entrant, on a scale on which a difference is a
+// share of the value.
+type standing struct {
+	*Entrant
+	at  float64 // the centre of its values
+	low float64 // of two values the less: one bad run alone does not condemn
+	off float64 // the standard deviation of at
+}
+
+// standings returns those of all entrants that were not refuted, nor stopped twice without
+// having been done.
+func (f *Field) standings() []standing {
+	scale := f.scale()
+	noise := f.Noise()
+	var all []standing
+	for _, e := range f.entrants {
+		if len(e.Broken) > 0 || !e.Done && len(e.Values) > 1 {
+			continue
+		}
+		s := standing{Entrant: e, at: scale(e.Value()), off: noise}
+		if !e.Done { // its value is more, by about that much
+			s.at += noise
+		}
+		s.low = s.at
+		if len(e.Values) == 2 {
+			s.low = scale(min(e.Values[0], e.Values[1]))
+		}
+		if n := len(e.Values); n >= manyRuns {
+			x := make([]float64, n)
+			for i, v := range e.Values {
+				x[i] = scale(v)
+			}
+			s.at, s.off = stats.HodgesLehmann(x, 0).Value, noise*spreadOfMany/math.Sqrt(float64(n))
+			s.low = s.at
+		} else if n > 1 {
+			s.off = noise * spreadOfMedian / math.Sqrt(float64(n))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// scale returns the map of values to that scale: logarithms, if all have one sign. It keeps
+// the order.
+func (f *Field) scale() func(float64) float64 {
+	low, high, size, n := math.Inf(1), math.Inf(-1), 0.0, 0
+	for _, e := range f.entrants {
+		for _, v := range e.Values {
+			low, high = min(low, v), max(high, v)
+			size += math.Abs(v)
+			n++
+		}
+	}
+	switch {
+	case low > 0:
+		return math.Log
+	case high < 0:
+		return func(v float64) float64 { return -math.Log(-v) }
+	case size == 0:
+		return func(v float64) float64 { return v }
+	}
+	return func(v float64) float64 { return v * float64(n) / size }
+}
+
+// Next returns the trial that the race runs again next: that of the configuration which leads,
+// or that of the one which may be better than it by the most, the one of both that has fewer
+// runs (LUCB: Kalyanakrishnan et al. 2012). Each may be better or worse than its runs by
+// √(2·ln n) standard deviations of their centre, n the runs of all.
+//
+// So a leader and its challenger alternate, and a drift of the machine hits both alike; one
+// that was lucky is soon overtaken, and what is behind by much is not run again.
+//
+// Once none may be better by more than 1 %, those get a second run that have one alone, from
+// which the leader is no farther than two runs of one configuration have been from each
+// other: where runs have a heavy tail, one says little. ok is false when that is done.
+func (f *Field) Next() (t assay.Trial, ok bool) {
+	all := f.standings()
+	var leader, challenger standing
+	runs := 0
+	for _, s := range all {
+		runs += len(s.Values)
+		if s.Done && (leader.Entrant == nil || s.at < leader.at) {
+			leader = s
+		}
+	}
+	if leader.Entrant == nil {
+		return t, false
+	}
+	if !f.trusted(leader.Entrant) {
+		return leader.Trial, true
+	}
+	reach := math.Sqrt(2 * math.Log(float64(runs)))
+	for _, s := range all {
+		if s.Entrant != leader.Entrant &&
+			(challenger.Entrant == nil || s.low-reach*s.off < challenger.low-reach*challenger.off) {
+			challenger = s
+		}
+	}
+	switch {
+	case challenger.Entrant == nil:
+		return t, false
+	case challenger.low-reach*challenger.off >= leader.at+reach*leader.off-same:
+		return f.single(all, leader)
+	case len(leader.Values) < len(challenger.Values):
+		return leader.Trial, true
+	}
+	return challenger.Trial, true
+}
+
+// single returns the least of those that have one run and may owe it to a heavy tail.
+func (f *Field) single(all []standing, leader standing) (t assay.Trial, ok bool) {
+	least := leader.at - math.Log1p(-f.apart)
+	for _, s := range all {
+		if len(s.Values) == 1 && s.at < least {
+			t, ok, least = s.Trial, true, s.at
+		}
+	}
+	return t, ok
+}
+
+// Margin returns how far above the incumbent a run may get that the race makes of a
+// configuration which was stopped before, as a share of the value.
+func (f *Field) Margin() float64 { return math.Expm1(chance * f.Noise()) }
+
+// Best returns the configuration with the least value that it is likely to keep: its median
+// and one standard deviation of it. Of equal ones it is the first. ok is false if there is
+// none that was done, or each was refuted.
+func (f *Field) Best() (e Entrant, ok bool) {
+	var best *standing
+	all := f.standings()
+	for i, s := range all {
+		if s.Done && (best == nil || s.at+keep*s.off < best.at+keep*best.off) {
+			best = &all[i]
+		}
+	}
+	if best == nil {
+		return e, false
+	}
+	return *best.Entrant, true
+}

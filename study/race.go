@@ -1,0 +1,179 @@
+package study
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/race"
+	"github.com/assay-run/assay/stop"
+)
+
+// raceShare is the largest part of the time budget that is kept back for the race at the
+// end, and racePart what is kept back for each per cent of noise: the noisier the runs, the
+// less is gained by trying one more configuration than by knowing which is best.
+const (
+	raceShare = 0.3
+	racePart  = 0.03
+)
+
+// racing is the part of the loop that does not take one run for the truth; see package
+// race. It is nil in a study that does, such as that of a recorded table.
+type racing struct {
+	field race.Field
+	// seen is the history as a Stopper sees it: each trial that is done has the value
+	// that may end other runs. It is guarded by the mutex of the loop; what was handed
+	// out is not changed.
+	seen  []assay.Trial
+	least float64 // the value that may end other runs, +Inf if there is none; guarded likewise
+}
+
+// confirms reports whether runs are to be made again while the search goes on: where a
+// Stopper compares others with them, and elsewhere until the noise is known, which says how
+// much of a time budget is to be kept back.
+func (l *loop) confirms() bool {
+	if l.racing == nil {
+		return false
+	}
+	if l.Stopper != nil && l.Goal.Grows {
+		return true
+	}
+	return l.Budget.Time > 0 && l.Check > 0 && len(l.races) < 2
+}
+
+// doubted returns the trial that is to be run again before the search goes on; ok is false if
+// there is none. Those that run again already are passed over.
+func (l *loop) doubted() (t assay.Trial, ok bool) {
+	if !l.confirms() {
+		return t, false
+	}
+	return l.racing.field.Doubt(func(c assay.Config) bool {
+		return slices.ContainsFunc(l.running, func(r Running) bool { return r.Again && r.Config.Equal(c) })
+	})
+}
+
+// searching returns how many of the runs in flight are trials.
+func (l *loop) searching() (n int) {
+	for _, r := range l.running {
+		if !r.Again {
+			n++
+		}
+	}
+	return n
+}
+
+// believe takes a run into account: a trial, or one that was made again. The trials of its
+// configuration are seen in a new light then, and those of others if the incumbent is another.
+//
+// It is called with the mutex of the loop held.
+func (l *loop) believe(t assay.Trial, again bool) {
+	f := &l.racing.field
+	least, quiet := l.racing.least, f.Quiet()
+	f.Add(t)
+	if !again {
+		l.racing.seen = append(l.racing.seen, f.Believe(t))
+	}
+	l.racing.least = f.Incumbent()
+	if again || l.racing.least != least || f.Quiet() != quiet {
+		seen := make([]assay.Trial, 0, len(l.history)+1)
+		for _, h := range l.history {
+			seen = append(seen, f.Believe(h))
+		}
+		if !again {
+			seen = append(seen, f.Believe(t))
+		}
+		l.racing.seen = seen
+	}
+}
+
+// choose sets the best: with the median of its runs as its value.
+func (l *loop) choose() {
+	if l.racing == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.best = nil
+	if e, ok := l.racing.field.Best(); ok {
+		t := e.Trial
+		t.Value = e.Value()
+		l.best = &t
+	}
+}
+
+// past returns the trials so far, for an observer, and whether a rule may compare with
+// them: not where some are done and none was borne out by a second run. The slice has no
+// room behind its end: the loop goes on appending while the observer reads.
+func (l *loop) past() (trials []assay.Trial, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.racing == nil {
+		return l.history[:len(l.history):len(l.history)], true
+	}
+	seen := l.racing.seen
+	return seen[:len(seen):len(seen)], l.best == nil || !math.IsInf(l.racing.least, 1)
+}
+
+// settleAgain records a run that was made again. One that the end of the budget cut off is
+// forgotten: it says less than the runs that there are.
+func (l *loop) settleAgain(ctx context.Context, o outcome) error {
+	if o.lost || o.err != nil || o.trial.State == assay.Censored && o.trial.Decision == nil {
+		return o.err
+	}
+	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
+	l.recheck(o.trial, true)
+	l.runs.began(o.trial.Config)
+	l.choose()
+	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true})
+	l.notify(false)
+	return err
+}
+
+// again runs a trial once more, outside the search, and returns its outcome. stopper may be
+// nil, and no rule ends it then.
+func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome {
+	l.running = append(l.running, Running{t.Proposal, l.clock.Now(), true})
+	l.notify(false)
+	o := l.trial(ctx, t.Proposal, l.runs.check(l.Name, t.Proposal), left, stopper)
+	l.running = l.running[:0]
+	o.trial.ID = t.ID
+	return o
+}
+
+// race runs the leading configurations again, in turn, until it is known which is best,
+// what is left of the time budget is for the comparison with the first, or, without a time
+// budget, as many runs were made as Check says, or a fifth of the trials if that is more.
+//
+// The runs are made one at a time, whatever Parallel is, for the reason given at check.
+func (l *loop) race(ctx context.Context) error {
+	if l.racing == nil {
+		return nil
+	}
+	for !l.interrupted(ctx) {
+		next, more := l.racing.field.Next()
+		if !more {
+			return nil
+		}
+		left := l.Budget.Time - l.checkReserve() - l.spent()
+		switch {
+		case l.Budget.Time > 0 && left < next.Measurement.Elapsed:
+			return nil
+		case l.Budget.Time <= 0 && len(l.races) >= max(l.Check, int(checkShare*float64(len(l.history)))):
+			return nil
+		}
+		var stopper assay.Stopper
+		if e, _ := l.racing.field.Entrant(next.Config); !e.Done {
+			stopper = stop.Incumbent{Margin: l.racing.field.Margin()}
+		}
+		o := l.again(ctx, next, max(left, 0), stopper)
+		if err := l.settleAgain(ctx, o); err != nil {
+			return err
+		}
+		if o.lost || o.trial.State == assay.Censored && o.trial.Decision == nil {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stop"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+)
+
+// A script is a program whose runs take, in the order in which they are made, what it says for
+// their configuration; the last one is repeated.
+type script struct {
+	fake
+	takes func(x float64, n int) (seconds float64, code int) // n counts from 0
+	order []float64                                          // the configurations, in the order of their runs
+	n     map[float64]int
+}
+
+func (s *script) Run(ctx context.Context, job assay.Job, see func(assay.Measurement)) (assay.Measurement, error) {
+	if s.n == nil {
+		s.n = map[float64]int{}
+	}
+	x := job.Config[0]
+	seconds, code := s.takes(x, s.n[x])
+	s.n[x]++
+	s.order = append(s.order, x)
+	j := job
+	j.Config = assay.Config{seconds}
+	m, err := s.fake.Run(ctx, j, see)
+	m.ExitCode = code
+	return m, err
+}
+
+// A lucky first run ends no other: it is run again before it may.
+func TestLuckyRunEndsNoOther(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		for _, racing := range []bool{false, true} {
+			s := newStudy(t, store.NewMem(), 12)
+			s.Race, s.Stopper = racing, stop.Incumbent{Margin: 0.1}
+			first := true
+			s.Runner = &script{takes: func(x float64, n int) (float64, int) {
+				if first {
+					first = false
+					return 5, 0
+				}
+				return 20 + x + float64(n%2), 0
+			}}
+			r := mustRun(t, s)
+			n := 0
+			for _, tr := range r.Trials {
+				if tr.State == assay.Done {
+					n++
+				}
+			}
+			if racing == (n == 1) {
+				t.Errorf("racing %v: %d of %d done", racing, n, len(r.Trials))
+			}
+			if racing && (r.Best.Value < 20 || len(r.Races) == 0) {
+				t.Errorf("the best is trial %d of %v s, after %d repeated runs", r.Best.ID, r.Best.Value, len(r.Races))
+			}
+		}
+	})
+}
+
+// Wherever a session ends, the next one makes the runs that it would have made.
+func TestRaceIsResumed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		session := func(st assay.Store, runner *script, die int) (study.Result, error) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s := newStudy(t, st, 10)
+			s.Race, s.Check, s.Stopper, s.Runner = true, 2, stop.Incumbent{Margin: 0.1}, runner
+			runs := 0
+			s.Command = func(c assay.Config) (assay.Job, error) {
+				if runs++; runs == die {
+					cancel()
+				}
+				return assay.Job{Config: c, Interval: 500 * time.Millisecond}, nil
+			}
+			return s.Run(ctx)
+		}
+		noisy := func(x float64, n int) (float64, int) { return 10 + x/4 + float64((int(x)*7+n*5)%6)/2, 0 }
+		whole := &script{takes: noisy}
+		want, err := session(store.NewMem(), whole, 0)
+		if err != nil || len(want.Races) < 3 || len(want.Checks) != 4 {
+			t.Fatalf("%v, %d races, %d checks", err, len(want.Races), len(want.Checks))
+		}
+		for die := 1; die <= len(whole.order); die++ {
+			st, runner := store.NewMem(), &script{takes: noisy}
+			if _, err := session(st, runner, die); !errors.Is(err, study.ErrInterrupted) {
+				t.Fatalf("killed in run %d: %v", die, err)
+			}
+			runner.n[whole.order[die-1]]-- // the run that was lost is made again
+			got, err := session(st, runner, 0)
+			if err != nil || got.Best.ID != want.Best.ID || got.Best.Value != want.Best.Value ||
+				fmt.Sprint(values(got.Races)) != fmt.Sprint(values(want.Races)) ||
+				fmt.Sprint(values(got.Checks)) != fmt.Sprint(values(want.Checks)) {
+				t.Errorf("killed in run %d: %v, best %d of %v, races %v; want %d of %v, races %v", die, err, got.Best.ID,
+					got.Best.Value, values(got.Races), want.Best.ID, want.Best.Value, values(want.Races))
+			}
+		}
+	})
+}
+
+func values(trials []assay.Trial) (all []string) {
+	for _, t := range trials {
+		all = append(all, fmt.Sprintf("%d=%v", t.ID, t.Value))
+	}
+	return all
+}
+
+// A best that fails when it is run again gives its place to the next best that holds.
+func TestBestThatFailsAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			name  string
+			fails func(x, best float64) bool // in repeated runs
+			found bool
+		}{
+			{"the best alone", func(x, best float64) bool { return x == best }, true},
+			{"every one", func(float64, float64) bool { return true }, false},
+		} {
+			st := store.NewMem()
+			s := newStudy(t, st, 8)
+			s.Race, s.Check = true, 3
+			least := 100.0
+			runner := &script{}
+			runner.takes = func(x float64, n int) (float64, int) {
+				if n == 0 {
+					least = min(least, x)
+				}
+				if n > 0 && tt.fails(x, least) {
+					return x, 7
+				}
+				return x, 0
+			}
+			s.Runner = runner
+			r := mustRun(t, s)
+			if r.Found != tt.found || len(r.Refuted) == 0 || r.Refuted[0].Trial.Config[0] != least && tt.found {
+				t.Errorf("%s: found %v %v, refuted %+v", tt.name, r.Found, r.Best.Config, r.Refuted)
+			}
+			if tt.found && r.Best.Config[0] == least {
+				t.Errorf("%s: %v is recommended, which failed", tt.name, r.Best.Config)
+			}
+			if b := r.Refuted[0].Broken[0]; !strings.Contains(b.Reason, "exit code 7") {
+				t.Errorf("%s: for the reason %q", tt.name, b.Reason)
+			}
+			again := newStudy(t, st, 8)
+			again.Race, again.Check = true, 3
+			if now := mustRun(t, again); now.Found != r.Found || now.Found && now.Best.ID != r.Best.ID {
+				t.Errorf("%s: on record, found %v %v", tt.name, now.Found, now.Best.Config)
+			}
+		}
+	})
+}
+
+// Time is kept for the runs at the end; where it does not do, the result says why.
+func TestShortCheckSaysWhy(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		st := store.NewMem()
+		s := newStudy(t, st, 0)
+		s.Race, s.Check, s.Budget.Time = true, 5, 100*time.Second
+		r := mustRun(t, s)
+		if len(r.Checks) == 10 || r.Short == "" {
+			t.Fatalf("%d checks, short because %q", len(r.Checks), r.Short)
+		}
+		var ends []string
+		for e, err := range st.Events(t.Context(), "s", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Ended != nil {
+				ends = append(ends, e.Ended.Short)
+			}
+		}
+		if !slices.Equal(ends, []string{r.Short}) {
+			t.Errorf("on record: %q", ends)
+		}
+		if r.Spent > s.Budget.Time {
+			t.Errorf("spent %v", r.Spent)
+		}
+	})
+}
