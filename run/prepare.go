@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,4 +289,9 @@ func lastWords(m assay.Measurement) string {
 		how += ": " + last
 	}
 	return how
+}
+
+// hopeless reports whether an error of a Runner says that the program cannot be started.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
