@@ -23,14 +23,14 @@ func (c *Comparison) Close() error { return c.close() }
 
 // Compare opens a comparison that has been checked. The jobs are those that studies of
 // these commands would run: hooks, metrics and all. An error is of the class usage if a
-// program is missing.
-func Compare(ctx context.Context, def *config.Comparison) (*Comparison, error) {
+// program is missing. The function warn is told what goes wrong without ending anything.
+func Compare(ctx context.Context, def *config.Comparison, warn func(string)) (*Comparison, error) {
 	c := &Comparison{}
 	var most *Problem // what needs most of the runner
 	for _, b := range def.Benchmarks {
 		var jobs []assay.Job
 		for _, v := range b.Commands {
-			p := &Problem{Definition: v.Study, opts: Options{Pin: true, Warn: func(string) {}}}
+			p := &Problem{Definition: v.Study, opts: Options{Pin: true, Warn: warn}}
 			var err error
 			if p.Program, err = v.Study.Program(); err != nil {
 				return nil, usageError(err)

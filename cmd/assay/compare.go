@@ -100,7 +100,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := setup.Compare(cmd.Context(), def)
+	c, err := setup.Compare(cmd.Context(), def, warnings(s.err))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -289,7 +290,7 @@ func (f *compareFlags) build(
 			return v, err
 		}
 		fmt.Fprintf(s.err, "building %s (%.12s)\n", t.Revision, t.Commit)
-		if err := runSetup(ctx, line, t); err != nil {
+		if err := runSetup(ctx, s.err, line, t); err != nil {
 			return v, err
 		}
 	}
@@ -311,8 +312,8 @@ func (f *compareFlags) build(
 
 // runSetup runs the line that builds a commit. A context that is done ends it with all its
 // processes.
-func runSetup(ctx context.Context, line string, t checkout.Tree) error {
-	local, err := setup.Local(ctx, "compare", false, func(string) {})
+func runSetup(ctx context.Context, w io.Writer, line string, t checkout.Tree) error {
+	local, err := setup.Local(ctx, "compare", false, warnings(w))
 	if err != nil {
 		return err
 	}
