@@ -129,7 +129,6 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 			if err := r.Fits(*e.Checked); err != nil {
 				return nil, err
 			}
-			res.Checks = append(res.Checks, *e.Checked)
 		}
 	}
 	var trials []assay.Trial
@@ -146,7 +145,13 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 		}
 	}
 	slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return ends[a.ID].nth - ends[b.ID].nth })
-	res.Best, res.Found = assay.Best(res.Trials)
+	// What is best is for the study to say: it is not always the trial with the least value.
+	came, err := study.Recall(ctx, r.store, r.Name, d.Mode() == config.ModeCommand)
+	if err != nil {
+		return nil, err
+	}
+	res.Best, res.Found, res.Runs, res.Refuted, res.Short = came.Best, came.Found, came.Runs, came.Refuted, came.Short
+	res.Checks, res.Races = came.Checks, came.Races
 	w.columns(r, trials, ends)
 	return w, w.tell(r, res)
 }
