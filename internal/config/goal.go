@@ -34,13 +34,14 @@ func isBuiltin(metric string) bool {
 	return false
 }
 
-// CheckBuiltin returns nil if every run of a command has the metric, else an error
+// CheckMetric returns nil if the runs of the study may have the metric, else an error
 // that says which metrics there are.
-func CheckBuiltin(metric string) error {
-	if isBuiltin(metric) {
+func (s *Study) CheckMetric(metric string) error {
+	known := s.metricNames()
+	if slices.Contains(known, metric) {
 		return nil
 	}
-	return errors.New(unknownMetric(metric, new(Study).metricNames()))
+	return errors.New(unknownMetric(metric, known))
 }
 
 // Grows reports whether a metric of that name can only grow while a run goes

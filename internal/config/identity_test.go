@@ -180,14 +180,14 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestCheckBuiltin(t *testing.T) {
+func TestCheckMetric(t *testing.T) {
 	for _, name := range []string{"elapsed", "max_rss", "energy", "involuntary_switches"} {
-		if err := CheckBuiltin(name); err != nil {
+		if err := new(Study).CheckMetric(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"elapsd": "did you mean elapsed?", "q": "known: elapsed, user"} {
-		if err := CheckBuiltin(name); err == nil || !strings.Contains(err.Error(), want) {
+		if err := new(Study).CheckMetric(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}

@@ -41,7 +41,7 @@ type Whole struct {
 	Spent     Real         `json:"spent_s"`
 	Saved     Real         `json:"saved_s"`
 	Trials    Columns      `json:"trials"`
-	Again     []Again      `json:"again"` // the runs that compare the best with the first, in order
+	Again     []AgainRun   `json:"again"` // the runs that compare the best with the first, in order
 
 	story *Story
 	def   *config.Study
@@ -74,8 +74,8 @@ type Columns struct {
 	Started []int64           `json:"started"` // Unix time, ms
 }
 
-// Again is a repeated run of a trial.
-type Again struct {
+// An AgainRun is a repeated run of a trial.
+type AgainRun struct {
 	Trial   int64       `json:"trial"`
 	State   assay.State `json:"state"`
 	Value   Real        `json:"value"`
@@ -103,7 +103,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	d := r.Definition
 	w := &Whole{
 		Study: r.Name, Made: r.Summary.Created, Last: r.Summary.Last, Limits: d.SubjectTo, Where: d.Where,
-		Params: []WholeParam{}, Again: []Again{},
+		Params: []WholeParam{}, Again: []AgainRun{},
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
 		Simulated: d.Replay != nil, def: d,
 	}
@@ -237,7 +237,7 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 		if c.State == assay.Done || c.State == assay.Infeasible || c.State == assay.Censored {
 			value = r.Goal.Show(c.Value)
 		}
-		w.Again = append(w.Again, Again{
+		w.Again = append(w.Again, AgainRun{
 			Trial: c.ID, State: c.State, Value: Real(value), Elapsed: Real(c.Measurement.Elapsed.Seconds()),
 			Reason: c.Reason,
 		})
