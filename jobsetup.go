@@ -47,7 +47,14 @@ func (j Job) Replace(old, new string) Job {
 		return out
 	}
 	j.Argv, j.Env, j.Dir = all(j.Argv), all(j.Env), r.Replace(j.Dir)
-	j.Prepare, j.Cleanup = all(j.Prepare), all(j.Cleanup)
+	j.Prepare, j.Cleanup, j.Verify = all(j.Prepare), all(j.Cleanup), all(j.Verify)
+	if j.Files != nil {
+		files := make([]File, len(j.Files))
+		for i, f := range j.Files {
+			files[i] = File{r.Replace(f.Name), r.Replace(f.Text)}
+		}
+		j.Files = files
+	}
 	if j.Setup != nil {
 		s := *j.Setup
 		s.Argv, s.Env, s.Inputs = all(s.Argv), all(s.Env), all(s.Inputs)
@@ -68,6 +75,32 @@ func (j Job) Replace(old, new string) Job {
 		j.Metrics = metrics
 	}
 	return j
+}
+
+// A File is a file that is written for a run.
+type File struct {
+	Name string // a path below the job's Dir
+	Text string
+}
+
+// fileJSON is the JSON of a File.
+type fileJSON struct {
+	Name rawText `json:"name"`
+	Text rawText `json:"text"`
+}
+
+func fileTexts(files []File) (out []fileJSON) {
+	for _, f := range files {
+		out = append(out, fileJSON{rawText(f.Name), rawText(f.Text)})
+	}
+	return out
+}
+
+func filesOf(files []fileJSON) (out []File) {
+	for _, f := range files {
+		out = append(out, File{string(f.Name), string(f.Text)})
+	}
+	return out
 }
 
 // setupJSON is the JSON of a Setup.

@@ -235,7 +235,8 @@ func (h *Hooks) around(ctx context.Context, job assay.Job, observe func(assay.Me
 // aside returns a job as a run that is neither measured nor observed, and that
 // its ID does not name.
 func aside(job assay.Job) assay.Job {
-	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup = 0, 0, nil, 0
+	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup, job.Verify = 0, 0, nil, 0, nil
+	job.Live = false
 	return job
 }
 

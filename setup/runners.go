@@ -85,7 +85,7 @@ func Local(ctx context.Context, owner string, pin bool, warn func(text string)) 
 }
 
 // openLocal returns a local runner in what the jobs of a study may need around it, from
-// the inside out: its workbench, metrics, hooks and setup. Metrics are inside of the hooks,
+// the inside out: its workbench, metrics, check of the output, hooks, files and setup. Metrics are inside of the hooks,
 // because a clean-up may remove the files that are measured. The workbench is innermost,
 // next to the processes that it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
@@ -99,8 +99,8 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 			return opened{}, errors.Join(err, local.Close())
 		}
 	}
-	hooks := run.WithHooks(run.Metrics(r))
-	if r = hooks; len(p.Definition.Setup.Argv) > 0 {
+	hooks := run.WithHooks(run.WithVerify(run.Metrics(r)))
+	if r = run.WithFiles(hooks); len(p.Definition.Setup.Argv) > 0 {
 		cache, err := Builds()
 		if err != nil {
 			return opened{}, errors.Join(err, local.Close())

@@ -43,6 +43,7 @@ type tuneFlags struct {
 	on        string
 	setup     string
 	prepare   string
+	verify    string
 	warmup    int
 	cleanup   string
 	shell     bool
@@ -101,6 +102,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.setup, "setup", "",
 		"shell command once for each combination of the parameters it names, not measured; $SETUP is its folder, {setup} elsewhere")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
+	fl.StringVar(&f.verify, "verify", "", "shell command after each run, not measured: it fails if the output is wrong")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
 	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
@@ -128,7 +130,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
 		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
 		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
-		flagGroup{"How a run is made", []string{"prepare", "cleanup", "warmup", "shell", "on", "parallel", "pin"}},
+		flagGroup{"How a run is made", []string{"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin"}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
@@ -326,6 +328,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("prepare") {
 		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+	}
+	if given("verify") {
+		st.Verify = config.Hook{Argv: []string{f.verify}, Shell: true}
 	}
 	if given("cleanup") {
 		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}

@@ -25,6 +25,9 @@ var builtin = []struct{ name, unit string }{
 	{"involuntary_switches", ""},
 }
 
+// ofService are the metrics that runs beside a service have as well.
+var ofService = []struct{ name, unit string }{{"service_start", "s"}, {"service_cpu", "s"}, {"service_rss", "B"}}
+
 func isBuiltin(metric string) bool {
 	for _, b := range builtin {
 		if b.name == metric {
@@ -54,6 +57,11 @@ func Grows(metric string) bool {
 	return false
 }
 
+// grows is [Grows] of a metric of the study, which may say so of its own.
+func (s *Study) grows(metric string) bool {
+	return Grows(metric) || slices.ContainsFunc(s.Metrics, func(m Metric) bool { return m.Name == metric && m.Grows })
+}
+
 // metricNames returns the metrics that the runs of the study may have.
 func (s *Study) metricNames() []string {
 	var names []string
@@ -73,6 +81,11 @@ func (s *Study) metricNames() []string {
 	if s.Workbench != nil {
 		names = append(names, "data_flow", "network_time", "disk_time")
 	}
+	if s.Service != nil {
+		for _, m := range ofService {
+			names = append(names, m.name)
+		}
+	}
 	for _, m := range s.Metrics {
 		names = append(names, m.Name)
 	}
@@ -86,7 +99,7 @@ func (s *Study) Unit(metric string) string {
 			return m.Unit
 		}
 	}
-	for _, b := range builtin {
+	for _, b := range slices.Concat(builtin, ofService) {
 		if b.name == metric {
 			return b.unit
 		}
@@ -123,7 +136,7 @@ func (s *Study) Goal() (assay.Goal, error) {
 	if g.Metric == "" {
 		g.Metric = "elapsed"
 	}
-	g.Grows = !g.Maximize && Grows(g.Metric)
+	g.Grows = !g.Maximize && s.grows(g.Metric)
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)
