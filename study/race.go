@@ -19,6 +19,11 @@ const (
 	racePart  = 0.03
 )
 
+// checkShare is the largest part of the time budget that is kept back for the
+// repeated runs at the end. A search that has found nothing better than its first
+// trial keeps nothing back.
+const checkShare = 0.2
+
 // racing is the part of the loop that does not take one run for the truth; see package
 // race. It is nil in a study that does, such as that of a recorded table.
 type racing struct {
@@ -176,4 +181,29 @@ func (l *loop) race(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reserve returns the time kept back for the repeated runs at the end. It changes
+// with every better trial, so what is left can grow as well as shrink.
+func (l *loop) reserve() time.Duration {
+	reserve := l.checkReserve()
+	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
+		share := min(raceShare, racePart*100*l.racing.field.Noise())
+		reserve += time.Duration(share * float64(l.Budget.Time))
+	}
+	return reserve
+}
+
+// checkReserve returns the time kept back for the comparison of the best with the first:
+// what the runs that it lacks will take, as far as that is known, within checkShare of the
+// budget.
+func (l *loop) checkReserve() time.Duration {
+	if l.Check <= 0 {
+		return 0
+	}
+	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
+		return 0
+	}
+	pair := l.best.Measurement.Elapsed + l.first.Measurement.Elapsed
+	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
 }

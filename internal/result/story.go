@@ -161,8 +161,8 @@ func (o *Story) gainLine(l *report.Lines) {
 	}
 }
 
-// WriteFailures says why nothing is recommended, and why no trial ended well: the first reasons, each once, with the last that
-// was printed, and the command that shows all of it.
+// WriteFailures says why nothing is recommended, and why no trial ended well: the first
+// reasons, each once, with the last that was printed, and the command that shows all of it.
 func (o *Story) WriteFailures(w io.Writer) {
 	if len(o.Refuted) > 0 {
 		fmt.Fprintln(w, "assay: no configuration is recommended: what was best failed when it was run again")

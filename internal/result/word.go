@@ -47,13 +47,13 @@ func (c Counts) MarshalJSON() ([]byte, error) {
 // Repeated says what became of the runs that were made again.
 type Repeated struct {
 	Race  int    `json:"race,omitempty"` // runs that found out which configuration is best
-	Best  Again  `json:"best"`           // of the best, to compare it with the first
-	First Again  `json:"first"`          // of the first
+	Best  Reruns `json:"best"`           // of the best, to compare it with the first
+	First Reruns `json:"first"`          // of the first
 	Short string `json:"short,omitempty"`
 }
 
-// Again is some runs of one configuration that were made again.
-type Again struct {
+// Reruns is some runs of one configuration that were made again.
+type Reruns struct {
 	Runs          int    `json:"runs"`
 	Failed        int    `json:"failed"`
 	OutsideLimits int    `json:"outside_limits"`
@@ -61,10 +61,10 @@ type Again struct {
 }
 
 // broken returns how many of the runs are of no use.
-func (a Again) broken() int { return a.Failed + a.OutsideLimits }
+func (a Reruns) broken() int { return a.Failed + a.OutsideLimits }
 
 // Text returns "2 of 5 failed: exit code 1", or "" if all came to a good end.
-func (a Again) Text() string {
+func (a Reruns) Text() string {
 	what := "failed"
 	switch {
 	case a.broken() == 0:
@@ -78,7 +78,7 @@ func (a Again) Text() string {
 }
 
 // again counts runs.
-func again(runs []assay.Trial) (a Again) {
+func again(runs []assay.Trial) (a Reruns) {
 	for _, t := range runs {
 		a.Runs++
 		switch t.State {
@@ -100,6 +100,6 @@ func again(runs []assay.Trial) (a Again) {
 type Refuted struct {
 	Trial  int64          `json:"trial"`
 	Config map[string]any `json:"config"`
-	Again
+	Reruns
 	config assay.Config
 }
