@@ -60,6 +60,12 @@ func (j Job) Replace(old, new string) Job {
 		s.Argv, s.Env, s.Inputs = all(s.Argv), all(s.Env), all(s.Inputs)
 		j.Setup = &s
 	}
+	if j.Service != nil {
+		s := *j.Service
+		s.Start, s.Stop, s.Ready.Command = all(s.Start), all(s.Stop), all(s.Ready.Command)
+		s.Key, s.Ready.Port, s.Ready.Output = r.Replace(s.Key), r.Replace(s.Ready.Port), r.Replace(s.Ready.Output)
+		j.Service = &s
+	}
 	if j.Metrics != nil {
 		metrics := make([]MetricSource, len(j.Metrics))
 		for i, m := range j.Metrics {

@@ -87,6 +87,9 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	return m, nil
 }
 
+// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+func (r metered) Unwrap() assay.Runner { return r.inner }
+
 // A finder returns the value of a metric of a run that has ended by itself.
 type finder func(ctx context.Context, s assay.MetricSource, r finished) (float64, error)
 

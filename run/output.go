@@ -13,9 +13,10 @@ import (
 // A capture is used by one goroutine, that of Run. Only its inode is read by others, and does
 // not change after open.
 type capture struct {
-	fd    int        // the read end, or -1
-	inode uint64     // of the pipe; every process that has its write end shows it in /proc/PID/fd
-	mu    sync.Mutex // of the keeper, which an observer may look at meanwhile
+	fd    int            // the read end, or -1
+	inode uint64         // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	tap   func(p []byte) // is given what is read, which it must not keep; or nil
+	mu    sync.Mutex     // of the keeper, which an observer may look at meanwhile
 	keeper
 }
 
@@ -78,6 +79,9 @@ func (c *capture) read(buf []byte) int {
 		c.mu.Lock()
 		c.keeper.write(buf[:n])
 		c.mu.Unlock()
+		if c.tap != nil {
+			c.tap(buf[:n])
+		}
 		return n
 	}
 }

@@ -62,7 +62,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	local, err := setup.Local(cmd.Context(), "compare", true)
+	local, err := setup.Local(cmd.Context(), "compare", true, warnings(s.err))
 	if err != nil {
 		return err
 	}

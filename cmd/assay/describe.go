@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
@@ -47,21 +45,12 @@ func describe(w io.Writer, p *setup.Problem) error {
 	return l.Write(w)
 }
 
-// shellLine returns the command of a problem for a configuration as a line for a shell in this
-// process's directory.
+// shellLine returns the command of a problem for a configuration as a line for a shell in
+// this process's directory.
 func shellLine(p *setup.Problem, c assay.Config) string {
-	argv := p.Argv(c)
-	if env := p.Environment(c); len(env) > 0 {
-		argv = slices.Concat([]string{"env"}, env, argv)
-	}
-	line := report.ShellQuote(argv)
 	here, err := os.Getwd()
-	if err != nil || p.Definition.Dir == "" || p.Definition.Dir == here {
-		return line
+	if err != nil {
+		here = p.Definition.Dir
 	}
-	dir := p.Definition.Dir
-	if below, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(below) {
-		dir = below
-	}
-	return report.ShellQuote([]string{"cd", dir}) + " && " + line
+	return result.CommandLine(p.Argv(c), p.Environment(c), p.Definition.Dir, here)
 }

@@ -69,8 +69,10 @@ var beside = map[string][]string{
 	"/internal/replay":    {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
-	"/internal/rfs":    {}, // a remote file system that counts and times
-	testOnly:           {},
+	// Pages of studies, and the modules that draw them.
+	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
+	"/internal/rfs":   {}, // a remote file system that counts and times
+	testOnly:          {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
@@ -96,6 +98,7 @@ var owner = map[string]string{
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
 	"github.com/google/go-cmp":        "tests",
+	"github.com/chromedp":             "tests", // of /internal/pages: a browser looks at them
 	"pgregory.net/rapid":              "tests",
 	"github.com/rogpeppe/go-internal": "tests",
 	"go.uber.org/goleak":              "tests",

@@ -19,13 +19,17 @@ type Story struct {
 	Goal      assay.Goal
 	Simulated bool // the time is that of a recorded table
 	Default   bool // the first configuration is the one that the program has now
+	Recorded  bool // it is told from the record, which knows nothing of the tool's own overhead
 	// Command returns what runs a configuration, as a line for a shell; nil if no
 	// command is run.
 	Command func(assay.Config) string
 }
 
 // Write writes the result for people.
-func (o *Story) Write(w io.Writer) error {
+func (o *Story) Write(w io.Writer) error { return o.lines().Write(w) }
+
+// lines returns the result for people.
+func (o *Story) lines() *report.Lines {
 	var l report.Lines
 	if o.Best == nil {
 		l.Add("best", "none: no trial ran to its end within the limits")
@@ -53,9 +57,19 @@ func (o *Story) Write(w io.Writer) error {
 	if a := o.Audit; a != nil {
 		l.Add("audit", "%s", a.Text())
 	}
-	l.Add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
-	l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
-	return l.Write(w)
+	if !o.Recorded {
+		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
+	}
+	l.Add("time", "%s", spent)
+	switch {
+	case !o.Recorded:
+		l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
+	case o.EndedBy == "":
+		l.Add("ended by", "nothing yet: it runs, or its last session has not said why it ended")
+	default:
+		l.Add("ended by", "%s", endings[o.EndedBy])
+	}
+	return &l
 }
 
 // Text says for people what an audit found.
