@@ -22,6 +22,9 @@ func WithVerify(inner assay.Runner) assay.Runner { return verified{inner} }
 // verified is stateless and as safe for concurrent use as its inner runner.
 type verified struct{ inner assay.Runner }
 
+// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+func (v verified) Unwrap() assay.Runner { return v.inner }
+
 // Run implements [assay.Runner].
 func (v verified) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	argv := job.Verify

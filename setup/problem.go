@@ -236,6 +236,7 @@ func (p *Problem) checkProgram() error {
 		if len(argv) == 0 {
 			return usagef("the command is empty for %s", p.Space.Text(c))
 		}
+		argv[0] = inFirstSlot(argv[:1])[0]
 		if seen[argv[0]] || strings.Contains(argv[0], assay.SetupDir) {
 			return nil
 		}
@@ -274,7 +275,8 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
-		j.Setup, j.Files, j.Verify = p.Program.Setup(c), p.Program.Files(c), p.Program.Verify(c)
+		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)
+		j.Files, j.Verify = p.Program.Files(c), p.Program.Verify(c)
 	}
 	return j, nil
 }
@@ -285,7 +287,8 @@ func (p *Problem) Environment(c assay.Config) []string {
 	return p.withFolder(c, p.Program.Environment(c))
 }
 
-// Interval is how often a run is observed: as the study says, or ten times a second; of
+// Interval is how often a run is observed: as the study says, or ten times a second (and
+// more often where runs are short: see study.Study.Finest); of
 // a table, where observing costs no time of the study, fifty times in a median run.
 func (p *Problem) Interval() time.Duration {
 	if p.Definition.Stop.Interval > 0 {

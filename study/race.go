@@ -119,7 +119,7 @@ func (l *loop) past() (trials []assay.Trial, ok bool) {
 // settleAgain records a run that was made again. One that the end of the budget cut off is
 // forgotten: it says less than the runs that there are.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
-	if o.lost || o.err != nil || o.trial.State == assay.Censored && o.trial.Decision == nil {
+	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
 		return o.err
 	}
 	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
@@ -171,7 +171,7 @@ func (l *loop) race(ctx context.Context) error {
 		if err := l.settleAgain(ctx, o); err != nil {
 			return err
 		}
-		if o.lost || o.trial.State == assay.Censored && o.trial.Decision == nil {
+		if o.lost || o.trial.State == assay.Censored && !o.trial.Stopped() {
 			return nil
 		}
 	}

@@ -31,7 +31,7 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
-	job.ID = id
+	job.ID, job.Interval = id, l.interval(job.Interval)
 	if job.Setup != nil && left > 0 {
 		within := *job.Setup
 		within.Left = left
@@ -59,6 +59,21 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	}
 	t.Ended = l.clock.Now()
 	return l.judge(ctx, t, cut, err)
+}
+
+// observations is how often a run is observed in the time of the best one, so that a run
+// is stopped little after it has come to the value at which it is to be.
+const observations = 40
+
+// interval returns how often a run is observed whose job says every so often. Where the best
+// run is shorter than that, what a stop could save is not worth its noise.
+func (l *loop) interval(every time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Finest <= 0 || l.best == nil || every <= 0 || l.best.Measurement.Elapsed < every {
+		return every
+	}
+	return min(every, max(l.Finest, l.best.Measurement.Elapsed/observations))
 }
 
 // unknown reports whether an error of a Runner leaves open what became of the

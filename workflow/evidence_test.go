@@ -121,10 +121,10 @@ func TestScores(t *testing.T) {
 		t.Errorf("by validation %v, want %v", fit.score, want)
 	}
 	// One configuration is predicted from itself, by both rules, and what is implausible counts in place of the terms.
-	one := site(runs[0])
+	one, m := site(runs[0]), find(ComputeModel{Share: 1}, Start, PerTask)
 	for _, r := range []rule{byValidation, byEvidence} {
 		fit := r(one, m, left[:1])
-		if want := m.predict(one.feature[0], fit.theta[:2]); math.Abs(left[0]/want-1) > 1e-12 {
+		if want := m.predict(one.feature[0], fit.theta[:2]); math.Abs(left[0]/want-1) > 1e-12 || fit.theta[0] == 0 {
 			t.Errorf("one configuration is predicted at %v, the fit says %v", left[0], want)
 		}
 	}

@@ -25,8 +25,8 @@ func describe(w io.Writer, p *setup.Problem) error {
 	for _, limit := range p.Goal.Limits {
 		l.Add("subject to", "%s", limit.Text)
 	}
-	search, stop := cmp.Or(p.Definition.Search.Name, "auto"), cmp.Or(p.Definition.Stop.Rule, "auto")
-	l.Add("search", "%s, early stopping: %s, seed %d", search, stop, p.Definition.Search.Seed)
+	search := cmp.Or(p.Definition.Search.Name, "auto")
+	l.Add("search", "%s, early stopping: %s, seed %d", search, p.Stopping(), p.Definition.Search.Seed)
 	first, err := p.Preview(3)
 	if err != nil {
 		return err
@@ -35,6 +35,9 @@ func describe(w io.Writer, p *setup.Problem) error {
 		label := ""
 		if i == 0 {
 			label = "first runs"
+			for _, b := range p.Beside(c) {
+				l.Add(b.Key, "%s", b.Text)
+			}
 		}
 		if p.Program != nil {
 			l.AddCommand(label, shellLine(p, c))

@@ -88,7 +88,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
 	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
-	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
+	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms, or 1/40 of the best run)")
 	fl.StringVar(&f.repeat, "repeat", "",
 		"runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")

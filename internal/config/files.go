@@ -43,7 +43,7 @@ func (c *checker) checkFiles(names []string, used []bool) {
 			c.add(path, "", where, 0, "it is the same file as %q", clip(seen[clean]))
 		}
 		seen[clean] = f.Name
-		t, err := parseTemplate(f.Text, names, s.own())
+		t, err := parseTemplate(f.Text, names, s.folder())
 		if e, ok := errors.AsType[*TemplateError](err); ok {
 			before := string([]rune(f.Text)[:e.Column-1])
 			line := strings.Count(before, "\n") + 1
@@ -68,7 +68,7 @@ type fileTemplate struct {
 
 func (s *Study) fileTemplates(names []string) (out []fileTemplate, err error) {
 	for _, f := range s.Files {
-		t, err := parseTemplate(f.Text, names, s.own())
+		t, err := parseTemplate(f.Text, names, s.folder())
 		if err != nil {
 			return nil, fmt.Errorf("file %s: %w", f.Name, err)
 		}

@@ -32,7 +32,7 @@ func (s *Study) Mode() Mode {
 func (s *Study) SetOnline() {
 	s.Online = true
 	s.Command, s.Shell, s.Env, s.Metrics = nil, false, nil, nil
-	s.Setup, s.Prepare, s.Cleanup = Setup{}, Hook{}, Hook{}
+	s.Setup, s.Prepare, s.Cleanup, s.Service = Setup{}, Hook{}, Hook{}, nil
 	s.Files, s.Verify = nil, Hook{}
 }
 

@@ -20,6 +20,7 @@ type Program struct {
 	setup   setupTemplate
 	prepare hookTemplate
 	cleanup hookTemplate
+	service serviceTemplate
 	verify  hookTemplate
 	files   []fileTemplate
 	metrics []metricTemplate
@@ -97,6 +98,7 @@ func (s *Study) Program() (*Program, error) {
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
+	p.service = s.serviceTemplate(hook, parse)
 	p.verify = hook(s.Verify)
 	if p.files, err = s.fileTemplates(names); err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (s *Study) Program() (*Program, error) {
 // runs. A command that is a list and alone is not given them: no name of a parameter can
 // then be that of a variable which means something to it.
 func (s *Study) exports() bool {
-	return s.Shell || len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 || len(s.Verify.Argv) > 0 ||
+	return s.Shell || s.Service != nil ||
+		len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 || len(s.Verify.Argv) > 0 ||
 		slices.ContainsFunc(s.Metrics, func(m Metric) bool {
 			source, err := assay.ParseMetricSource(m.Name, m.Source)
 			return err == nil && source.Kind.Argument() == assay.CommandArgument

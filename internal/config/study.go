@@ -33,6 +33,7 @@ type Study struct {
 	Prepare Hook              `json:"prepare,omitzero"`
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`
+	Service *Service          `json:"service,omitempty"`
 	Files   []File            `json:"files,omitempty"` // written before Prepare
 	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 

@@ -20,6 +20,7 @@ env: {A: "{n}", "B": "#"}
 prepare: "echo a; echo b"
 cleanup: [rm, -f, x]
 warmup: 2
+setup: {command: [cc, "-O{n}", -o, "{setup}/p"], inputs: ["src/**"], uses: [r], timeout: 5m, parallel: true}
 parameters:
   n: {type: int, min: 1, max: 64, step: 3, default: 4}
   r: {type: real, min: 1e-9, max: 10, log: true, unit: V}

@@ -131,7 +131,7 @@ func versus(a, b *Study) Versus {
 // again returns the values of the best configuration in the runs at the end.
 func (s *Study) again() (x []float64) {
 	for _, a := range s.Again {
-		if a.Trial == s.Best && a.State == assay.Done {
+		if a.Trial == s.Best && a.State == assay.Done && !a.Race {
 			x = append(x, float64(a.Value))
 		}
 	}

@@ -21,7 +21,7 @@ var functions = template.FuncMap{
 		if s.Best == 0 {
 			return "–"
 		}
-		return report.Visible(report.Metric(s.value(s.Best), s.Objective.Unit))
+		return report.Visible(report.Metric(float64(s.Value), s.Objective.Unit))
 	},
 	"counts": func(s *Study) string {
 		n, rest, _ := strings.Cut(s.Counts.Text(), ": ")
@@ -62,13 +62,6 @@ func firstName(s *Study) string {
 
 // row returns the row of a trial, or -1.
 func (s *Study) row(id int64) int { return slices.Index(s.Trials.ID, id) }
-
-func (s *Study) value(id int64) float64 {
-	if k := s.row(id); k >= 0 {
-		return float64(s.Trials.Value[k])
-	}
-	return 0
-}
 
 // param returns the text of the i-th parameter of a trial.
 func (s *Study) param(i int, id int64) string {
@@ -137,7 +130,7 @@ func gain(s *Study) *figure {
 	case s.Lucky():
 		return &figure{change + " " + g.Verdict, runs, "bad"}
 	case g.Verdict == "~":
-		return &figure{"no gain shown", fmt.Sprintf("%s than %s; %s, from %d + %d runs in turn", change+" more",
+		return &figure{"no gain shown", fmt.Sprintf("%s against %s; %s, from %d + %d runs in turn", change,
 			firstName(s), interval, g.Runs, g.Runs), ""}
 	}
 	return &figure{change + " " + g.Verdict, runs, "good"}

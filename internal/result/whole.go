@@ -34,14 +34,16 @@ type Whole struct {
 	EndedBy   string       `json:"ended_by"`  // "" while it runs, or if it has not said so
 	Params    []WholeParam `json:"params"`
 	Counts    Counts       `json:"counts"`
-	Best      int64        `json:"best"`  // a trial, or 0
-	First     int64        `json:"first"` // the trial that the best is compared with, or 0
+	Best      int64        `json:"best"`       // a trial, or 0
+	Value     Real         `json:"best_value"` // of the best: the median of its runs
+	Runs      int          `json:"best_runs"`  // of the best
+	First     int64        `json:"first"`      // the trial that the best is compared with, or 0
 	Default   bool         `json:"default"`
 	Gain      *Gain        `json:"gain"`
 	Spent     Real         `json:"spent_s"`
 	Saved     Real         `json:"saved_s"`
 	Trials    Columns      `json:"trials"`
-	Again     []Again      `json:"again"` // the runs that compare the best with the first, in order
+	Again     []Rerun      `json:"again"` // repeated runs, in order
 
 	story *Story
 	def   *config.Study
@@ -74,13 +76,14 @@ type Columns struct {
 	Started []int64           `json:"started"` // Unix time, ms
 }
 
-// Again is a repeated run of a trial.
-type Again struct {
+// A Rerun is a repeated run of a trial.
+type Rerun struct {
 	Trial   int64       `json:"trial"`
 	State   assay.State `json:"state"`
 	Value   Real        `json:"value"`
 	Elapsed Real        `json:"elapsed"`
 	Reason  string      `json:"reason,omitempty"`
+	Race    bool        `json:"race,omitempty"` // to find out which is best, not to compare it with the first
 }
 
 // A Real is a number for JSON, null if it is not finite. It has the digits that a page can
@@ -103,7 +106,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	d := r.Definition
 	w := &Whole{
 		Study: r.Name, Made: r.Summary.Created, Last: r.Summary.Last, Limits: d.SubjectTo, Where: d.Where,
-		Params: []WholeParam{}, Again: []Again{},
+		Params: []WholeParam{}, Again: []Rerun{},
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
 		Simulated: d.Replay != nil, def: d,
 	}
@@ -129,7 +132,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 			if err := r.Fits(*e.Checked); err != nil {
 				return nil, err
 			}
-			res.Checks = append(res.Checks, *e.Checked)
+			w.again(r.Goal, *e.Checked, e.Race)
 		}
 	}
 	var trials []assay.Trial
@@ -145,10 +148,29 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 			res.First = t
 		}
 	}
+	w.columns(r, trials, ends)
+	if d.Mode() != config.ModeOnline {
+		var err error
+		if res, err = study.Recall(ctx, r.store, r.Name, d.Mode() == config.ModeCommand); err != nil {
+			return nil, err
+		}
+		return w, w.tell(r, res)
+	}
 	slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return ends[a.ID].nth - ends[b.ID].nth })
 	res.Best, res.Found = assay.Best(res.Trials)
-	w.columns(r, trials, ends)
 	return w, w.tell(r, res)
+}
+
+// again adds a repeated run.
+func (w *Whole) again(g assay.Goal, c assay.Trial, race bool) {
+	value := math.NaN()
+	if c.State == assay.Done || c.State == assay.Infeasible || c.State == assay.Censored {
+		value = g.Show(c.Value)
+	}
+	w.Again = append(w.Again, Rerun{
+		Trial: c.ID, State: c.State, Value: Real(value), Elapsed: Real(c.Measurement.Elapsed.Seconds()),
+		Reason: c.Reason, Race: race,
+	})
 }
 
 // An ending is when a trial ended.
@@ -225,17 +247,7 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	w.Spent, w.Saved, w.EndedBy = Real(outcome.Spent), Real(outcome.Saved), outcome.EndedBy
 	w.First = res.First.ID
 	if res.Found {
-		w.Best = res.Best.ID
-	}
-	for _, c := range res.Checks {
-		value := math.NaN()
-		if c.State == assay.Done || c.State == assay.Infeasible || c.State == assay.Censored {
-			value = r.Goal.Show(c.Value)
-		}
-		w.Again = append(w.Again, Again{
-			Trial: c.ID, State: c.State, Value: Real(value), Elapsed: Real(c.Measurement.Elapsed.Seconds()),
-			Reason: c.Reason,
-		})
+		w.Best, w.Value, w.Runs = res.Best.ID, Real(outcome.Best.Value), max(1, res.Runs)
 	}
 	w.story = &Story{
 		Outcome: outcome, Result: res, Space: space, Goal: r.Goal, Simulated: w.Simulated, Default: w.Default,
@@ -249,9 +261,19 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 		return err
 	}
 	w.story.Command = func(c assay.Config) string {
-		return CommandLine(program.Argv(c), program.Environment(c), w.def.Dir, "")
+		return CommandLine(placeless(program.Argv(c)), placeless(program.Environment(c)), w.def.Dir, "")
 	}
 	return nil
+}
+
+// placeless names the folder of a setup as a study file does: where it is, only the machine
+// knows on which it was made.
+func placeless(texts []string) []string {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		out[i] = strings.ReplaceAll(t, assay.SetupDir, "{setup}")
+	}
+	return out
 }
 
 // Answer returns what the study came to in the words of the command line: labels and texts.
@@ -260,13 +282,13 @@ func (w *Whole) Answer() []report.Entry { return w.story.lines().Entries() }
 // Lucky reports whether the runs at the end say that the first configuration is better.
 func (w *Whole) Lucky() bool { return w.story.worse() }
 
-// CommandLine returns a command with its variables as a line for a shell in the directory here; dir is
-// that of the study, or "".
+// CommandLine returns a command with the environment that it needs as a line for a shell in the
+// directory here; dir is that of the study, or "".
 func CommandLine(argv, env []string, dir, here string) string {
 	if len(env) > 0 {
 		argv = slices.Concat([]string{"env"}, env, argv)
 	}
-	line := strings.ReplaceAll(report.ShellQuote(argv), assay.SetupDir, "{setup}")
+	line := report.ShellQuote(argv)
 	if dir == "" || dir == here {
 		return line
 	}

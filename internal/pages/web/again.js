@@ -6,7 +6,7 @@ import { font, Surface } from "./surface.js";
 // again draws the runs at the end, which the choice of the best did not depend on: each value of
 // the first configuration and of the best, with their medians.
 export function again(place, study) {
-  const of = (id) => study.again.filter((a) => a.trial === id && a.value !== null).map((a) => a.value);
+  const of = (id) => study.again.filter((a) => a.trial === id && a.value !== null && !a.race).map((a) => a.value);
   const rows = [[study.default ? "default" : "first", of(study.first), "stopped"], ["best", of(study.best), "best"]];
   const all = rows.flatMap((r) => r[1]);
   const surface = new Surface(place, { height: 168, draw, label: rows.map(([name, v]) =>

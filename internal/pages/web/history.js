@@ -120,7 +120,7 @@ export function history(place, studies, selection = null) {
     ctx.stroke();
     ctx.font = font(12, "600");
     ctx.fillStyle = color(name);
-    const text = (one ? "best " : s.study + " ") + s.value(best);
+    const text = (one ? "best so far " : s.study + " ") + s.value(best);
     const shown = clip(ctx, text, box.right - box.left);
     const w = ctx.measureText(shown).width;
     ctx.textAlign = "left";

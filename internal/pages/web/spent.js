@@ -32,7 +32,7 @@ export function parted(study) {
     }
     return { text: s.text, tone: s.color, runs, seconds: sum };
   });
-  parts.push({ text: "run again at the end", tone: "best", runs: study.again.length,
+  parts.push({ text: "run again", tone: "best", runs: study.again.length,
     seconds: study.again.reduce((a, r) => a + (r.elapsed ?? 0), 0) });
   return parts;
 }
