@@ -241,10 +241,9 @@ type RunID struct {
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
 //
-// Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers
-// (run.WithSetup, run.WithFiles, run.WithHooks, run.WithVerify, run.Metrics), which stand beside what
-// starts the processes and take out of a
-// job what they have seen to. A Runner that starts processes ignores those
+// Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers (run.WithSetup,
+// run.WithFiles, run.WithHooks, run.WithVerify, run.Metrics), which stand beside what starts the
+// processes and take out of a job what they have seen to. A Runner that starts processes ignores those
 // fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study

@@ -124,7 +124,9 @@ func TestFilesOfTwoJobs(t *testing.T) {
 	job := func(text string) assay.Job {
 		return assay.Job{Dir: dir, Argv: []string{text}, Files: []assay.File{{Name: "f", Text: text}}}
 	}
-	r := WithFiles(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	r := WithFiles(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (
+		assay.Measurement, error,
+	) {
 		for range 20 {
 			if text, err := os.ReadFile(filepath.Join(dir, "f")); err != nil || string(text) != job.Argv[0] {
 				t.Errorf("%s finds %q, %v", job.Argv[0], text, err)

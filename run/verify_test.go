@@ -25,7 +25,9 @@ func TestVerify(t *testing.T) {
 	}{
 		{"right", good, nil, assay.Measurement{}, nil, "job check", ""},
 		{
-			"wrong", good, nil, assay.Measurement{ExitCode: 1, Stderr: []byte("a\nb differs\n")}, nil, "job check",
+			"wrong", good, nil,
+			assay.Measurement{ExitCode: 1, Stderr: []byte("a\nb differs\n")},
+			nil, "job check",
 			"wrong output: verify exited with code 1: b differs",
 		},
 		{"ended", good, nil, assay.Measurement{ExitCode: 139, Signal: "SIGSEGV"}, nil, "job check", "was ended by SIGSEGV"},

@@ -100,7 +100,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
 	fl.StringVar(&f.setup, "setup", "",
-		"shell command once for each combination of the parameters it names, not measured; $SETUP is its folder, {setup} elsewhere")
+		"shell command once for each combination of the parameters it names, not measured; "+
+			"$SETUP is its folder, {setup} elsewhere")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
 	fl.StringVar(&f.verify, "verify", "", "shell command after each run, not measured: it fails if the output is wrong")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
@@ -130,7 +131,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
 		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
 		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
-		flagGroup{"How a run is made", []string{"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin"}},
+		flagGroup{"How a run is made", []string{
+			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
+		}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},

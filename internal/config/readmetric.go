@@ -79,9 +79,12 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 // what is measured.
 const minPoll = 10 * time.Millisecond
 
+// progressPoll is the Poll of the progress of a study: it is looked at with every observation.
+const progressPoll = 1 * time.Nanosecond
+
 // progress reads {metric, source, unit, grows}: a metric that is looked at with every observation.
 func (d *decoder) progress(n *yaml.Node) (m Metric) {
-	m.Poll = 1
+	m.Poll = progressPoll
 	before := len(d.flaws)
 	d.mapping(n, "progress", []field{
 		{"metric", func(n *yaml.Node) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -80,7 +81,7 @@ func (c *checker) checkSetup(names []string, used []bool) {
 	if !s.Setup.Shell {
 		for i, a := range s.Setup.Argv {
 			_, err := parseTemplate(a, names, s.folder())
-			if e, ok := err.(*TemplateError); ok { //nolint:errorlint // it is returned as it is
+			if e, ok := errors.AsType[*TemplateError](err); ok {
 				c.add(s.setupPath(i), a, fmt.Sprintf("setup argument %d", i+1), e.Column, "%s", e.Message)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -103,10 +102,11 @@ func (w *writer) study(s *Study) {
 	}
 	p.add(len(s.Env) > 0, "env", env)
 	p.add(s.Dir != "", "dir", scalar(s.Dir))
-	p.add(len(s.Setup.Argv) > 0, "setup", setupNode(s.Setup))
+	p.around(s)
 	p.add(len(s.Prepare.Argv) > 0, "prepare", hookNode(s.Prepare))
 	p.add(s.Warmup > 0, "warmup", plain(strconv.Itoa(s.Warmup)))
 	p.add(len(s.Cleanup.Argv) > 0, "cleanup", hookNode(s.Cleanup))
+	p.add(len(s.Verify.Argv) > 0, "verify", hookNode(s.Verify))
 	p.add(s.Replay != nil, "replay", replayNode(s.Replay))
 	params := &yaml.Node{Kind: yaml.MappingNode}
 	for _, q := range s.Params {
@@ -120,11 +120,7 @@ func (w *writer) study(s *Study) {
 	}
 	p.add(s.Objective.Metric != "", "objective", flow(yaml.MappingNode, scalar(goal), scalar(s.Objective.Metric)))
 	p.add(len(s.SubjectTo) > 0, "subject_to", texts(s.SubjectTo))
-	metrics := &yaml.Node{Kind: yaml.MappingNode}
-	for _, m := range s.Metrics {
-		metrics.Content = append(metrics.Content, scalar(m.Name), metricNode(m))
-	}
-	p.add(len(s.Metrics) > 0, "metrics", metrics)
+	p.measured(s.Metrics)
 	w.method(s)
 }
 
@@ -204,19 +200,6 @@ func hookNode(h Hook) *yaml.Node {
 	return texts(h.Argv)
 }
 
-func setupNode(s Setup) *yaml.Node {
-	if len(s.Argv) == 0 {
-		return nil
-	}
-	var p pairing
-	p.add(true, "command", hookNode(s.Hook))
-	p.add(len(s.Inputs) > 0, "inputs", texts(s.Inputs))
-	p.add(len(s.Uses) > 0, "uses", texts(s.Uses))
-	p.add(s.Timeout > 0, "timeout", span(s.Timeout))
-	p.add(s.Parallel, "parallel", plain("true"))
-	return flow(yaml.MappingNode, p...)
-}
-
 func paramNode(q Param) *yaml.Node {
 	var p pairing
 	numeric := q.Type == "int" || q.Type == "real"
@@ -230,20 +213,6 @@ func paramNode(q Param) *yaml.Node {
 		p.add(true, "default", scalar(*q.Default))
 	}
 	p.add(q.Unit != "", "unit", scalar(q.Unit))
-	return flow(yaml.MappingNode, p...)
-}
-
-func metricNode(m Metric) *yaml.Node {
-	if m.Unit == "" {
-		return scalar(m.Source)
-	}
-	var p pairing
-	kind, arg, _ := strings.Cut(m.Source, ":")
-	if len(arg) > 1 && strings.HasPrefix(arg, "/") && strings.HasSuffix(arg, "/") {
-		arg = arg[1 : len(arg)-1]
-	}
-	p.add(true, kind, scalar(arg))
-	p.add(true, "unit", scalar(m.Unit))
 	return flow(yaml.MappingNode, p...)
 }
 
