@@ -266,7 +266,7 @@ func TestContracts(t *testing.T) {
 			"rows": []want{{
 				"study": str, "method": str, "budget": budgetAt, "re_mean": num, "re_ci95": list, "re_median": num,
 				"re_by_seed": list, "trials_mean": num, "completed_mean": num, "early_mean": num, "wrong_mean": num,
-				"spent_s_mean": num, "overhead_ms_per_trial": num, "curve?": list,
+				"spent_s_mean": num, "overhead_ms_per_trial": num, "deciding_ms_per_trial": num, "curve?": list,
 			}},
 			"geomean": []want{{"method": str, "budget": budgetAt, "re": num, "re_ci95": list}},
 		},
@@ -288,7 +288,7 @@ func TestContracts(t *testing.T) {
 		},
 		"compare -n 2 --json -- true -- true": {
 			"metric": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str,
-			"pairs": num, "looks": num, "stopped_early": flag, "warnings?": list,
+			"pairs": num, "looks": num, "stopped_early": flag, "seconds": num, "warnings?": list,
 		},
 	} {
 		in, err := os.ReadFile(h.path("runs.txt"))

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// around writes what is done around a run: setup and files.
+// around writes what is done around a run: setup, files and service.
 func (p *pairing) around(s *Study) {
 	p.add(len(s.Setup.Argv) > 0, "setup", setupNode(s.Setup))
 	files := &yaml.Node{Kind: yaml.MappingNode}
@@ -15,6 +15,22 @@ func (p *pairing) around(s *Study) {
 		files.Content = append(files.Content, scalar(f.Name), scalar(f.Text))
 	}
 	p.add(len(s.Files) > 0, "files", files)
+	if s.Service != nil {
+		p.add(true, "service", serviceNode(*s.Service))
+	}
+}
+
+func serviceNode(s Service) *yaml.Node {
+	var p, ready pairing
+	ready.add(len(s.Ready.Command.Argv) > 0, "command", hookNode(s.Ready.Command))
+	ready.add(s.Ready.Port != "", "port", scalar(s.Ready.Port))
+	ready.add(s.Ready.Output != "", "output", scalar("/"+s.Ready.Output+"/"))
+	ready.add(s.Ready.Within > 0, "within", span(s.Ready.Within))
+	p.add(true, "start", hookNode(s.Start))
+	p.add(len(ready) > 0, "ready", flow(yaml.MappingNode, ready...))
+	p.add(len(s.Stop.Argv) > 0, "stop", hookNode(s.Stop))
+	p.add(s.Restart != "", "restart", scalar(s.Restart))
+	return flow(yaml.MappingNode, p...)
 }
 
 func setupNode(s Setup) *yaml.Node {
