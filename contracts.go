@@ -241,9 +241,9 @@ type RunID struct {
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
 //
-// Setup, Prepare, Cleanup, Warmup and Metrics belong to wrappers (run.WithSetup,
-// run.WithHooks, run.Metrics), which stand beside what starts the processes and take out of a
-// job what they have seen to. A Runner that starts processes ignores those
+// Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers (run.WithSetup,
+// run.WithFiles, run.WithHooks, run.WithVerify, run.Metrics), which stand beside what starts the
+// processes and take out of a job what they have seen to. A Runner that starts processes ignores those
 // fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
@@ -262,7 +262,11 @@ type Job struct {
 	Metrics  []MetricSource // what the program itself reports, see [MetricSource]
 	Priority int            // of two jobs that wait, the one of greater Priority begins first
 
-	Setup *Setup // made once for all jobs with the same one, before everything else; nil for none
+	Setup   *Setup   // made once for all jobs with the same one, before everything else; nil for none
+	Service *Service // what runs beside it, after Prepare and before Cleanup; nil for none
+	Files   []File   // written into Dir before Prepare; what was there is put back in the end
+	Live    bool     // observations have the output so far
+	Verify  []string // command after a run that succeeded, not measured: it fails if the output is wrong
 }
 
 // Errors of a Runner whose runs may outlive their caller.

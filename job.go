@@ -24,6 +24,10 @@ type jobJSON struct {
 	Metrics   []MetricSource     `json:"metrics,omitempty"`
 	Priority  int                `json:"priority,omitempty"`
 	Setup     *setupJSON         `json:"setup,omitempty"`
+	Service   *serviceJSON       `json:"service,omitempty"`
+	Files     []fileJSON         `json:"files,omitempty"`
+	Live      bool               `json:"live,omitempty"`
+	Verify    []rawText          `json:"verify,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
@@ -44,7 +48,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobJSON{
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
-		j.Setup.json(),
+		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify),
 	})
 }
 
@@ -57,7 +61,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 	*j = Job{
 		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
-		r.Setup.setup(),
+		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify),
 	}
 	return nil
 }

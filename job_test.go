@@ -47,6 +47,7 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 		}),
 	).Filter(func(text string) bool { _, err := ParseMetricSource(name, text); return err == nil }).Draw(t, "source")
 	s, _ := ParseMetricSource(name, text)
+	s.Poll = rapid.SampledFrom([]time.Duration{0, 1, time.Second}).Draw(t, "poll")
 	return s
 })
 
@@ -71,6 +72,11 @@ var anyJob = rapid.Custom(func(t *rapid.T) Job {
 			Repeat: rapid.Int().Draw(t, "repeat"), Attempt: rapid.Int().Draw(t, "attempt"),
 		}
 	}
+	j.Live = rapid.Bool().Draw(t, "live")
+	j.Verify = list(anyText, 3).Draw(t, "verify")
+	j.Files = list(rapid.Custom(func(t *rapid.T) File {
+		return File{anyText.Draw(t, "file"), anyText.Draw(t, "text")}
+	}), 3).Draw(t, "files")
 	if rapid.Bool().Draw(t, "set up") {
 		j.Setup = &Setup{
 			Argv: list(anyText, 3).Draw(t, "setup"), Env: list(anyText, 3).Draw(t, "setup env"),
@@ -135,13 +141,15 @@ func TestJobJSON(t *testing.T) {
 				Cleanup: []string{"r"},
 				Warmup:  4, Metrics: []MetricSource{source}, Priority: -5,
 				Setup: &Setup{Argv: []string{"cc"}, Inputs: []string{"*.c"}, Limit: 5, Parallel: true},
+				Files: []File{{"f", "x"}}, Verify: []string{"cmp"},
 			},
 			`{"id":{"study":"s","trial":3,"repeat":1,"attempt":2},"config":[1,0.5],` +
 				`"argv":["p"],"env":["A=1"],"dir":"/d",` +
 				`"resources":{"cpus":2},"interval_ns":1,"limit_ns":2,` +
 				`"grace_ns":3,"prepare":["q"],"cleanup":["r"],"warmup":4,` +
 				`"metrics":[{"name":"rate","source":"stdout:/rate: (.*)/"}],"priority":-5,` +
-				`"setup":{"argv":["cc"],"inputs":["*.c"],"limit_ns":5,"parallel":true}}`,
+				`"setup":{"argv":["cc"],"inputs":["*.c"],"limit_ns":5,"parallel":true},` +
+				`"files":[{"name":"f","text":"x"}],"verify":["cmp"]}`,
 		},
 	} {
 		if got, err := json.Marshal(tt.job); err != nil || string(got) != tt.want {

@@ -32,16 +32,6 @@ type Setup struct {
 // was learned about it.
 var ErrUnbegun = errors.New("the study's time budget was spent before the run began")
 
-// A StepError is an error of a Runner that says that the configuration has no result, because a
-// command beside the run failed. It would fail again: the trial has failed.
-type StepError struct {
-	Step   string // such as "setup"
-	Reason string // in words, with the end of the command's output
-}
-
-// Error implements error.
-func (e *StepError) Error() string { return e.Step + ": " + e.Reason }
-
 // Replace returns the job with each old in its texts replaced by new: in arguments, variables,
 // files and commands, not in names. The job itself stays as it is.
 func (j Job) Replace(old, new string) Job {
@@ -57,11 +47,24 @@ func (j Job) Replace(old, new string) Job {
 		return out
 	}
 	j.Argv, j.Env, j.Dir = all(j.Argv), all(j.Env), r.Replace(j.Dir)
-	j.Prepare, j.Cleanup = all(j.Prepare), all(j.Cleanup)
+	j.Prepare, j.Cleanup, j.Verify = all(j.Prepare), all(j.Cleanup), all(j.Verify)
+	if j.Files != nil {
+		files := make([]File, len(j.Files))
+		for i, f := range j.Files {
+			files[i] = File{r.Replace(f.Name), r.Replace(f.Text)}
+		}
+		j.Files = files
+	}
 	if j.Setup != nil {
 		s := *j.Setup
 		s.Argv, s.Env, s.Inputs = all(s.Argv), all(s.Env), all(s.Inputs)
 		j.Setup = &s
+	}
+	if j.Service != nil {
+		s := *j.Service
+		s.Start, s.Stop, s.Ready.Command = all(s.Start), all(s.Stop), all(s.Ready.Command)
+		s.Key, s.Ready.Port, s.Ready.Output = r.Replace(s.Key), r.Replace(s.Ready.Port), r.Replace(s.Ready.Output)
+		j.Service = &s
 	}
 	if j.Metrics != nil {
 		metrics := make([]MetricSource, len(j.Metrics))
@@ -72,6 +75,32 @@ func (j Job) Replace(old, new string) Job {
 		j.Metrics = metrics
 	}
 	return j
+}
+
+// A File is a file that is written for a run.
+type File struct {
+	Name string // a path below the job's Dir
+	Text string
+}
+
+// fileJSON is the JSON of a File.
+type fileJSON struct {
+	Name rawText `json:"name"`
+	Text rawText `json:"text"`
+}
+
+func fileTexts(files []File) (out []fileJSON) {
+	for _, f := range files {
+		out = append(out, fileJSON{rawText(f.Name), rawText(f.Text)})
+	}
+	return out
+}
+
+func filesOf(files []fileJSON) (out []File) {
+	for _, f := range files {
+		out = append(out, File{string(f.Name), string(f.Text)})
+	}
+	return out
 }
 
 // setupJSON is the JSON of a Setup.

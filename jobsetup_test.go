@@ -81,17 +81,3 @@ func TestReplaceReachesEveryText(t *testing.T) {
 		t.Errorf("an empty job becomes %+v", got)
 	}
 }
-
-func TestTail(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                      "",
-		" \n\n":                 "",
-		"one":                   "one",
-		"one\n\n two \n\x1b\n":  "one | two",
-		"a\nb\nc\nd\ne\nf\ng\n": "b | c | d | e | f | g",
-	} {
-		if got := Tail([]byte(in)); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
-}

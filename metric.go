@@ -8,6 +8,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -92,7 +93,7 @@ func SourceForms() string {
 }
 
 // A MetricSource says how a metric is found after a run. It is data: its JSON
-// is {"name":…,"source":…} with the source in its textual form. A caller that
+// is {"name":…,"source":…,"poll_ns":…} with the source in its textual form. A caller that
 // knows the parameters may replace placeholders in File and Command.
 type MetricSource struct {
 	Name    string
@@ -101,6 +102,8 @@ type MetricSource struct {
 	File    string         // if it takes a file
 	Pointer string         // if it takes a pointer: RFC 6901, "" is the whole document
 	Command string         // if it takes a command: a line for /bin/sh, which prints one number
+	// Poll is how often it is found while a run goes on, at the most; 0 means only after it.
+	Poll time.Duration
 }
 
 // String returns the textual form, which [ParseMetricSource] reads.
@@ -280,6 +283,8 @@ func ParsePointer(p string) ([]string, error) {
 type sourceJSON struct {
 	Name   string  `json:"name"`
 	Source rawText `json:"source"`
+
+	Poll time.Duration `json:"poll_ns,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. It returns an error for a source
@@ -292,7 +297,7 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
 			s.Pointer, text)
 	}
-	return json.Marshal(sourceJSON{s.Name, rawText(text)})
+	return json.Marshal(sourceJSON{s.Name, rawText(text), s.Poll})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -303,5 +308,6 @@ func (s *MetricSource) UnmarshalJSON(b []byte) error {
 	}
 	var err error
 	*s, err = ParseMetricSource(j.Name, string(j.Source))
+	s.Poll = j.Poll
 	return err
 }

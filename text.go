@@ -54,7 +54,3 @@ func plainLine(b []byte) string {
 	}
 	return s
 }
-
-// Tail returns the last lines of a program's output that are not blank, at most 6, for people to
-// read: each as [LastLine] has it, with " | " between them. It is "" if there are none.
-func Tail(output []byte) string { return strings.Join(LastLines(output, 6), " | ") }

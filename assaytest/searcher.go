@@ -29,7 +29,8 @@ type SearcherOptions struct {
 // [assay.Observer] and [assay.Resumer] if the searcher is one. newSearcher returns a new searcher
 // on the space it is given; two on the same space must behave alike. The spaces
 // are those of the suite: one point, categories, reals, all kinds mixed,
-// relations, a list, and one too large to enumerate.
+// relations, a list, one too large to enumerate, and one of many parameters. Each case
+// runs in parallel with others, so that newSearcher may be called at any time.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
 	testSearcherCases(t, slices.Concat(searcherCases, resumerCases), newSearcher, opts)
@@ -46,8 +47,13 @@ func testSearcherCases(t *testing.T, cases []searcherCase, newSearcher func(*ass
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range cases {
+				if s.basic && !slices.Contains(basicCases, c.name) {
+					continue
+				}
 				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
 					b := searcherBench{space: s.space, build: newSearcher, opts: opts.filled()}
 					if err := b.try(c.run); err != nil {
 						t.Errorf("%v\nthe rule: %s", err, c.rule)
@@ -99,7 +105,11 @@ var searcherCases = []searcherCase{
 type searcherSpace struct {
 	name  string
 	space *assay.Space
+	basic bool // only the rules of basicCases are tried in it
 }
+
+// basicCases are the cases that are tried in every space.
+var basicCases = []string{"Sequential", "Batches", "Limited"}
 
 // searcherSpaces returns the spaces of the suite.
 func searcherSpaces() []searcherSpace {
@@ -126,43 +136,47 @@ func searcherSpaces() []searcherSpace {
 		Text: "i + j <= 6 && i != j", Params: []int{0, 1},
 		Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] },
 	}
-	huge := make([]assay.Param, 30)
-	for i := range huge {
-		huge[i] = integer(fmt.Sprintf("p%d", i), 0, 9)
-	}
-	huge = append(huge, real("x", 0, 10))
-	below := assay.Relation{
-		Text: "x <= p0 + 1", Params: []int{0, 30},
-		Holds: func(c assay.Config) bool { return c[30] <= c[0]+1 },
+	// Both have far more configurations than an int64 counts. A model-based search takes
+	// time by the parameter, so that only the basic rules are tried in the wide one.
+	large := func(n int, most float64) *assay.Space {
+		params := make([]assay.Param, n)
+		for i := range params {
+			params[i] = integer(fmt.Sprintf("p%d", i), 0, most)
+		}
+		below := assay.Relation{
+			Text: "x <= p0 + 1", Params: []int{0, n},
+			Holds: func(c assay.Config) bool { return c[n] <= c[0]+1 },
+		}
+		return must(assay.NewSpace(append(params, real("x", 0, most+1)), below))
 	}
 	return []searcherSpace{
-		{"one point", must(assay.NewSpace([]assay.Param{integer("i", 3, 3), category("c", "only")}))},
+		{name: "one point", space: must(assay.NewSpace([]assay.Param{integer("i", 3, 3), category("c", "only")}))},
 		{
-			"two points", must(assay.NewSpace([]assay.Param{{
+			name: "two points", space: must(assay.NewSpace([]assay.Param{{
 				Name: "on", Kind: assay.Switch,
 				Levels: []string{"off", "on"},
 			}})),
 		},
 		{
-			"categories", must(assay.NewSpace([]assay.Param{
+			name: "categories", space: must(assay.NewSpace([]assay.Param{
 				category("a", "p", "q", "r"), category("b", "s", "t"),
 				category("c", "u", "v", "w", "x"),
 			})),
 		},
 		{
-			"reals", must(assay.NewSpace([]assay.Param{
+			name: "reals", space: must(assay.NewSpace([]assay.Param{
 				real("x", 0, 1), real("y", -100, 100),
 				{Name: "z", Kind: assay.Real, Lo: 1e-6, Hi: 1, Log: true},
 			})),
 		},
-		{"mixed", must(assay.NewSpace(mixed))},
+		{name: "mixed", space: must(assay.NewSpace(mixed))},
 		{
-			"relations", must(assay.NewSpace([]assay.Param{
+			name: "relations", space: must(assay.NewSpace([]assay.Param{
 				integer("i", 0, 9), integer("j", 0, 9),
 				category("c", "p", "q"),
 			}, narrow)),
 		},
-		{"list", must(assay.NewList(
+		{name: "list", space: must(assay.NewList(
 			[]assay.Param{integer("i", 0, 100), category("c", "p", "q", "r"), real("x", 0, 1)},
 			[]assay.Config{
 				{0, 0, 0.125},
@@ -177,7 +191,8 @@ func searcherSpaces() []searcherSpace {
 				{4, 2, 0.77},
 			},
 		))},
-		{"huge", must(assay.NewSpace(huge, below))},
+		{name: "huge", space: large(12, 99)},
+		{name: "wide", space: large(30, 9), basic: true},
 	}
 }
 

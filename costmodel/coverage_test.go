@@ -86,17 +86,23 @@ func (u truth) check(t testing.TB, seed uint64, at []int) map[int]checked {
 
 func (u truth) compare(t testing.TB, l *ActiveLearner, rng *rand.Rand) checked {
 	t.Helper()
+	return compareWith(t, l, u.space, func(c assay.Config) float64 { return u.run(c, rng).Elapsed.Seconds() })
+}
+
+// compareWith compares the model with a new run of every assignment that was not run.
+func compareWith(t testing.TB, l *ActiveLearner, space *assay.Space, run func(assay.Config) float64) checked {
+	t.Helper()
 	m, err := l.Model()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var y, f []float64
 	var r checked
-	for c := range u.space.All() {
+	for c := range space.All() {
 		if _, ran := l.seen[c.Key()]; ran {
 			continue
 		}
-		p, x := m.Predict(c), u.run(c, rng).Elapsed.Seconds()
+		p, x := m.Predict(c), run(c)
 		y, f = append(y, x), append(f, p.Seconds)
 		if p.Low <= x && x <= p.High {
 			r.covered++

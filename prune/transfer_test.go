@@ -39,6 +39,7 @@ func bestAfter(t *testing.T, n int, f func(assay.Config) float64, build func(see
 // Earlier studies that say the contrary cost little: at most the best of one trial
 // in four less.
 func TestTransferHelps(t *testing.T) {
+	t.Parallel()
 	space := must(assay.NewSpace([]assay.Param{
 		{Name: "i", Kind: assay.Integer, Lo: 0, Hi: 15}, {
 			Name: "j", Kind: assay.Integer, Lo: 0,

@@ -57,7 +57,7 @@ func (f *Field) Add(t assay.Trial) {
 		f.Refute(t)
 		return
 	case assay.Censored:
-		if f.stopped++; t.Decision == nil || e == nil && !(t.Value >= f.Incumbent()) {
+		if f.stopped++; !t.Stopped() || e == nil && !(t.Value >= f.Incumbent()) {
 			return
 		}
 	case assay.Done:

@@ -53,6 +53,9 @@ type LocalOptions struct {
 	// costs about 0.15 ms less, but max_rss is not measured unless it is above
 	// the peak resident set of this process.
 	Direct bool
+	// Waiting is told, in words, what a run without a limit waits for that takes much longer than
+	// those before it, from a minute on; nil is told nothing. It must be safe for concurrent use.
+	Waiting func(text string)
 	// NoCgroup ends and meters runs without cgroups even where there are some.
 	NoCgroup bool
 }
@@ -85,6 +88,7 @@ type Local struct {
 	// runs is the number of the last run. It makes the markers of one Local differ.
 	runs   atomic.Int64
 	upkeep time.Duration // between two looks after a run
+	waits  waits
 
 	// mu guards the fields below it.
 	mu     sync.Mutex
@@ -308,6 +312,13 @@ type process struct {
 // The measurement is valid with it, and empty if the context was done before the start. Any
 // other error means that nothing was started, and the measurement is empty.
 func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	return l.run(ctx, job, observe, nil)
+}
+
+// run is Run if kept is nil, else Keep.
+func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measurement), kept *Kept) (
+	assay.Measurement, error,
+) {
 	if ctx.Err() != nil {
 		return assay.Measurement{}, context.Cause(ctx)
 	}
@@ -326,11 +337,18 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	}
 	defer l.release(s)
 	p := &process{local: l, slot: s, marker: id.marker(l.runs.Add(1)), ended: make(chan struct{})}
+	if kept != nil {
+		p.out.tap, p.err.tap = kept.Output, kept.Output
+	}
 	if err := p.begin(job, cpus); err != nil {
 		return assay.Measurement{}, err
 	}
 	defer family.remove(p)
 	unwatch := p.watch(ctx, job, observe)
+	arrived := p.wait(ctx, job)
+	if kept != nil && kept.Started != nil {
+		kept.Started(p.pid, p.soFar)
+	}
 
 	buf := chunks.Get().(*[64 << 10]byte)
 	defer chunks.Put(buf)
@@ -341,10 +359,14 @@ func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 		_ = waitExit(p.pid)
 	}
 	elapsed := time.Since(p.start)
+	arrived(elapsed)
 	p.mu.Lock()
 	p.exited = true
 	cause := p.cause
 	p.mu.Unlock()
+	if kept != nil && cause == nil {
+		p.linger(ctx, kept, elapsed, buf[:])
+	}
 	unwatch()
 	energy := p.meter.stop()
 	switch {

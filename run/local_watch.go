@@ -32,7 +32,7 @@ func (p *process) watch(ctx context.Context, job assay.Job, observe func(assay.M
 	timer := time.AfterFunc(p.local.upkeep, func() { defer close(upkeep); p.upkeep(quit) })
 	observed := make(chan struct{})
 	if observe != nil && job.Interval > 0 {
-		go func() { defer close(observed); p.observe(job.Interval, observe, quit) }()
+		go func() { defer close(observed); p.observe(job, observe, quit) }()
 	} else {
 		close(observed)
 	}
@@ -72,8 +72,8 @@ func (p *process) upkeep(quit chan struct{}) {
 // The state is looked at after the measurement was taken: a measurement of a run that ended
 // meanwhile is dropped. A tick that comes while f still runs is lost, not queued: a slow f is
 // called less often.
-func (p *process) observe(interval time.Duration, f func(assay.Measurement), quit chan struct{}) {
-	tick := time.NewTicker(interval)
+func (p *process) observe(job assay.Job, f func(assay.Measurement), quit chan struct{}) {
+	tick := time.NewTicker(job.Interval)
 	defer tick.Stop()
 	for {
 		select {
@@ -82,6 +82,9 @@ func (p *process) observe(interval time.Duration, f func(assay.Measurement), qui
 		case <-tick.C:
 		}
 		m := p.soFar()
+		if job.Live {
+			m.Stdout, m.Stderr = p.out.soFar(), p.err.soFar()
+		}
 		p.mu.Lock()
 		over := p.exited || p.cause != nil
 		p.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -22,7 +23,8 @@ import (
 // ([assay.Job].Metrics) to the measurement of each run that has ended by itself,
 // whatever its exit code. A metric of the name of another replaces it. One that
 // cannot be measured is absent, and Measurement.Missing says why. While a run
-// goes on, and if it was ended, only inner measures.
+// goes on, and if it was ended, only inner measures, except metrics with a Poll: they
+// are in the observations, and a run that was ended has their last values.
 //
 // Relative files are in the job's Dir. A file that the run has not written, one
 // whose times and size are those of before the run, does not count. Commands are
@@ -47,7 +49,19 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 			before[i] = stampOf(inDir(job.Dir, s.File))
 		}
 	}
+	var l *live
+	if polls(sources) && job.Interval > 0 {
+		l = &live{
+			r: r, sources: sources, job: job, before: before, last: map[string]float64{},
+			polled: make([]time.Time, len(sources)),
+		}
+		observe = l.observer(ctx, observe)
+		job.Live = true
+	}
 	m, err := r.inner.Run(ctx, job, observe)
+	if err != nil && l != nil {
+		l.add(&m) // the last that was known of a run that was ended
+	}
 	if err != nil || len(sources) == 0 {
 		return m, err
 	}
@@ -72,6 +86,9 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	}
 	return m, nil
 }
+
+// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+func (r metered) Unwrap() assay.Runner { return r.inner }
 
 // A finder returns the value of a metric of a run that has ended by itself.
 type finder func(ctx context.Context, s assay.MetricSource, r finished) (float64, error)

@@ -13,8 +13,10 @@ import (
 // A capture is used by one goroutine, that of Run. Only its inode is read by others, and does
 // not change after open.
 type capture struct {
-	fd    int    // the read end, or -1
-	inode uint64 // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	fd    int            // the read end, or -1
+	inode uint64         // of the pipe; every process that has its write end shows it in /proc/PID/fd
+	tap   func(p []byte) // is given what is read, which it must not keep; or nil
+	mu    sync.Mutex     // of the keeper, which an observer may look at meanwhile
 	keeper
 }
 
@@ -44,6 +46,14 @@ func (c *capture) open(head, tail int) (w int, err error) {
 	return fds[1], nil
 }
 
+// soFar returns what is kept of the stream now. What comes later changes nothing of it.
+func (c *capture) soFar() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.keeper.bytes()
+	return b[:len(b):len(b)]
+}
+
 // close may be called more than once. It keeps what was read.
 func (c *capture) close() {
 	if c.fd >= 0 {
@@ -66,7 +76,12 @@ func (c *capture) read(buf []byte) int {
 		case err != nil || n == 0:
 			return -1
 		}
+		c.mu.Lock()
 		c.keeper.write(buf[:n])
+		c.mu.Unlock()
+		if c.tap != nil {
+			c.tap(buf[:n])
+		}
 		return n
 	}
 }

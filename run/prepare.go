@@ -5,46 +5,98 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
 )
 
+// Hooks surround the runs of a Runner by what their jobs ask for: see [WithHooks].
+type Hooks struct {
+	inner assay.Runner
+	slots slots
+	// stopWithin and grace are stopWithin and serviceGrace but in tests.
+	stopWithin, grace time.Duration
+}
+
+var _ assay.Runner = (*Hooks)(nil)
+
 // WithHooks returns a Runner that surrounds each run of inner by what its job
-// asks for, as hyperfine does; nothing of it is measured:
+// asks for, as hyperfine does; nothing of it is measured as part of the run:
 //
 //   - Prepare is run before everything else, Cleanup after it, whatever became
-//     of the run.
+//     of the run. What Prepare leaves running lives until Cleanup has ended.
+//   - Service is started next, and waited for until it is ready. It is ended after the run, before
+//     Cleanup. One with a Key goes on for the next job of that Key, unless the run failed.
 //   - The job itself is run Warmup times before the run that is measured. A
 //     warm-up run that fails is no error.
 //
-// A command that fails, is not there, or reaches the limit makes a run that failed:
-// Measurement.Failure says how, and at which step, "prepare" or "cleanup". If that is
-// Prepare, nothing else is run, and the output is that of Prepare; Cleanup is run
-// nevertheless, since Prepare may have made half of what it was to make.
+// A command that fails, is not there, or reaches the limit makes a run that failed, and so does a
+// service that is not ready in time or ends before the run does, which ends the run:
+// Measurement.Failure says how, and at which step, "prepare", "service" or "cleanup". What would
+// come after it is not run, but Cleanup is, since Prepare may have made half of what it was to
+// make. The output is that of the step, or of the run if there was one.
 //
-// All of them obey the job's limit and the context as the run does. They have
-// the job's ID without an attempt. Inner is given jobs without these fields.
-func WithHooks(inner assay.Runner) assay.Runner { return hooked{inner} }
+// A run beside a service has the metrics
+//
+//	service_start  s  from the start of the service until it was ready, if it was started for this run
+//	service_cpu    s  processor time of the service during the run
+//	service_rss    B  the largest resident set of any one process of it
+//
+// All of them obey the job's limit and the context as the run does, but the service has limits
+// of its own. They have the job's ID without an attempt. Each job at once has another slot: its
+// number is in place of [assay.SlotMark], and in the variable ASSAY_SLOT. Inner is given jobs
+// without these fields.
+//
+// Services and what Prepare leaves running need an inner Runner that can leave them: a [Local], also
+// within [Metrics]. With another one a job with a Service is an error that matches
+// [assay.ErrSetup], and what Prepare leaves is ended with it.
+func WithHooks(inner assay.Runner) *Hooks {
+	return &Hooks{inner: inner, stopWithin: stopWithin, grace: serviceGrace}
+}
 
-// hooked is stateless and as safe for concurrent use as its inner runner.
-type hooked struct{ inner assay.Runner }
+// Close ends the services that go on. No run may be under way.
+func (h *Hooks) Close() error {
+	var wg sync.WaitGroup
+	for _, s := range h.slots.all() {
+		wg.Go(func() { h.halt(context.Background(), s) })
+	}
+	wg.Wait()
+	return nil
+}
 
 // Run implements [assay.Runner].
-func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement,
+func (h *Hooks) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (m assay.Measurement,
 	err error,
 ) {
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
-	prepare, cleanup := job.Prepare, job.Cleanup
-	job.Prepare, job.Cleanup = nil, nil
-	m, err = h.hook(ctx, "prepare", prepare, job)
+	key := ""
+	if job.Service != nil {
+		key = job.Service.Key
+	}
+	slot := h.slots.take(key)
+	kept := h.slots.service(slot)
+	defer func() { h.slots.give(slot, kept) }()
+	number := strconv.Itoa(slot)
+	job = job.Replace(assay.SlotMark, number)
+	job.Env = append(slices.Clip(job.Env), "ASSAY_SLOT="+number)
+
+	prepare, cleanup, service := job.Prepare, job.Cleanup, job.Service
+	job.Prepare, job.Cleanup, job.Service = nil, nil, nil
+	m, leftovers, err := h.prepare(ctx, prepare, job)
 	if err == nil && m.Failure == nil {
-		m, err = h.warm(ctx, job, observe)
+		m, kept, err = h.beside(ctx, job, service, kept, observe)
 	}
 	// The clean-up runs even if the run was cancelled.
 	after, e := h.hook(context.WithoutCancel(ctx), "cleanup", cleanup, job)
+	if leftovers != nil {
+		leftovers.stop()
+	}
 	switch {
 	case err != nil || m.Failure != nil: // it came first
 	case e != nil && after.Failure == nil:
@@ -55,35 +107,155 @@ func (h hooked) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	return m, err
 }
 
+// prepare runs the preparation of a job. What it leaves running goes on until the caller stops
+// it; nil if it leaves nothing.
+func (h *Hooks) prepare(ctx context.Context, argv []string, job assay.Job) (assay.Measurement, *background, error) {
+	k, ok := hostOf(h.inner)
+	if !ok || len(argv) == 0 {
+		m, err := h.hook(ctx, "prepare", argv, job)
+		return m, nil, err
+	}
+	job = aside(job)
+	job.Argv = argv
+	b := inBackground(during(ctx, "prepare"), k, job, nil)
+	unwatch := context.AfterFunc(ctx, func() { b.cancel(context.Cause(ctx)) })
+	var m assay.Measurement
+	select {
+	case m = <-b.left:
+	case <-b.done:
+		unwatch()
+		m, err := hookEnded(ctx, "prepare", b.m, b.err)
+		return m, nil, err
+	}
+	if !unwatch() { // it was cancelled meanwhile
+		b.stop()
+		return assay.Measurement{}, nil, context.Cause(ctx)
+	}
+	m, err := hookEnded(ctx, "prepare", m, nil)
+	if err != nil || m.Failure != nil {
+		b.stop()
+		return m, nil, err
+	}
+	return m, b, nil
+}
+
+// beside runs a job beside its service, spec, nil for none. The argument kept is the service that goes on
+// in the slot of the job, or nil; the result is the one that goes on after it.
+func (h *Hooks) beside(ctx context.Context, job assay.Job, spec *assay.Service, kept *server,
+	observe func(assay.Measurement),
+) (m assay.Measurement, after *server, err error) {
+	s := kept
+	if s != nil && (spec == nil || spec.Key == "" || s.spec.Key != spec.Key || s.over()) {
+		h.halt(ctx, s) // that it does not end well is no fault of this job
+		s = nil
+	}
+	if spec == nil {
+		m, err = h.warm(ctx, job, observe)
+		return m, nil, err
+	}
+	started := s == nil
+	if started {
+		var failure *assay.Failure
+		s, failure, err = h.serve(ctx, job, *spec)
+		switch {
+		case err != nil:
+			return m, nil, err
+		case failure != nil:
+			m.Failure = failure
+			m.Stderr = []byte(strings.Join(failure.Output, "\n") + "\n")
+			return m, nil, nil
+		}
+	}
+	m, err = h.guarded(ctx, job, s, observe)
+	if err == nil && started {
+		setMetric(&m, "service_start", s.took.Seconds())
+	}
+	if err == nil && m.Failure == nil && m.ExitCode == 0 && spec.Key != "" && !s.over() {
+		return m, s, nil
+	}
+	if f := h.halt(ctx, s); f != nil && err == nil && m.Failure == nil {
+		m.Failure = f
+	}
+	return m, nil, err
+}
+
+// guarded runs a job that needs a service that is ready.
+func (h *Hooks) guarded(ctx context.Context, job assay.Job, s *server, observe func(assay.Measurement)) (
+	m assay.Measurement, err error,
+) {
+	guarded, free := s.guard(ctx)
+	var before assay.Measurement
+	m, err = h.around(guarded, job, observe, func() { before, _ = s.now() })
+	free()
+	if now, ok := s.now(); ok {
+		setMetric(&m, "service_cpu", max(0, now.Metrics["cpu"]-before.Metrics["cpu"]))
+		setMetric(&m, "service_rss", now.Metrics["max_rss"])
+	}
+	if err == nil && m.ExitCode != 0 && !s.over() { // a client may notice sooner than we do
+		select {
+		case <-s.dead:
+		case <-time.After(lateDeath):
+		}
+	}
+	if ctx.Err() == nil && (errors.Is(err, errServiceDied) || err == nil && s.over()) {
+		err = nil
+		m.Failure = s.died("during the run")
+	}
+	return m, err
+}
+
+// setMetric adds a metric to a measurement.
+func setMetric(m *assay.Measurement, name string, x float64) {
+	if m.Metrics == nil {
+		m.Metrics = map[string]float64{}
+	}
+	m.Metrics[name] = x
+}
+
 // warm runs the job Warmup times and then once more, which is measured.
-func (h hooked) warm(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+func (h *Hooks) warm(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	return h.around(ctx, job, observe, func() {})
+}
+
+// around is warm, with a function that is called right before the run that is measured.
+func (h *Hooks) around(ctx context.Context, job assay.Job, observe func(assay.Measurement), begins func()) (
+	assay.Measurement, error,
+) {
 	warmup := job.Warmup
 	job.Warmup = 0
 	for range warmup {
-		if m, err := h.inner.Run(ctx, aside(job), nil); err != nil {
+		if m, err := h.inner.Run(during(ctx, "warm-up run"), aside(job), nil); err != nil {
 			return m, err
 		}
 	}
-	return h.inner.Run(ctx, job, observe)
+	begins()
+	return h.inner.Run(during(ctx, "run"), job, observe)
 }
 
 // aside returns a job as a run that is neither measured nor observed, and that
 // its ID does not name.
 func aside(job assay.Job) assay.Job {
-	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup = 0, 0, nil, 0
+	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup, job.Verify = 0, 0, nil, 0, nil
+	job.Live = false
 	return job
 }
 
-// hook runs one command beside the run. What it measures is dropped; what is left is the
-// output and the failure of a command that failed. The error is the cause of a context that is
-// done, [assay.ErrLimit] together with a failure, or what another attempt may pass.
-func (h hooked) hook(ctx context.Context, step string, argv []string, job assay.Job) (assay.Measurement, error) {
+// hook runs one command beside the run, which leaves nothing running. What it measures is
+// dropped; what is left is the output and the failure of a command that failed. The error is the
+// cause of a context that is done, [assay.ErrLimit] together with a failure, or what another
+// attempt may pass.
+func (h *Hooks) hook(ctx context.Context, step string, argv []string, job assay.Job) (assay.Measurement, error) {
 	if len(argv) == 0 {
 		return assay.Measurement{}, nil
 	}
 	job = aside(job)
 	job.Argv = argv
-	m, err := h.inner.Run(ctx, job, nil)
+	m, err := h.inner.Run(during(ctx, step), job, nil)
+	return hookEnded(ctx, step, m, err)
+}
+
+// hookEnded judges what became of a command beside the run: see hook.
+func hookEnded(ctx context.Context, step string, m assay.Measurement, err error) (assay.Measurement, error) {
 	out := assay.Measurement{Stdout: m.Stdout, Stderr: m.Stderr}
 	switch {
 	case ctx.Err() != nil:
@@ -94,7 +266,7 @@ func (h hooked) hook(ctx context.Context, step string, argv []string, job assay.
 		return out, err
 	case errors.Is(err, assay.ErrSetup):
 		return out, err
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case err != nil && hopeless(err):
 		out.Failure = assay.NewFailure(step, step+": "+err.Error(), nil, nil)
 	case err != nil:
 		return out, fmt.Errorf("%s: %w", step, err)
@@ -118,4 +290,9 @@ func lastWords(m assay.Measurement) string {
 		how += ": " + last
 	}
 	return how
+}
+
+// hopeless reports whether an error of a Runner says that the program cannot be started.
+func hopeless(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +14,8 @@ import (
 // WithSetup returns a Runner that makes what a job's Setup asks for, unless the cache has
 // it, and gives its folder to the job in place of [assay.SetupDir]. Nothing of it is measured.
 //
-//   - A setup that fails is an error of the type *[assay.StepError], with the measurement of the
-//     command, which has no metrics. It is not tried again by this Runner.
+//   - A setup that fails makes a run that failed: Measurement.Failure says how, at the step "setup", and
+//     the output is that of the setup. It is not tried again by this Runner.
 //   - While a setup is made no job runs, and the other way round, unless Setup.Parallel. Several
 //     setups are made side by side.
 //   - A cache that cannot be used is an error that matches [assay.ErrSetup].
@@ -24,7 +23,7 @@ import (
 // It is the outermost of the wrappers, for the hooks of a job use the folder too. Inner makes the
 // setups: they are jobs without an attempt. It is given jobs without setups.
 func WithSetup(inner assay.Runner, cache *builds.Cache) assay.Runner {
-	s := &prepared{inner: inner, cache: cache, failed: map[string]failure{}}
+	s := &prepared{inner: inner, cache: cache, failed: map[string]assay.Measurement{}}
 	s.turns.changed = make(chan struct{})
 	return s
 }
@@ -36,13 +35,7 @@ type prepared struct {
 	turns turns
 
 	mu     sync.Mutex
-	failed map[string]failure // by key, in this session
-}
-
-// A failure is a setup that failed.
-type failure struct {
-	err *assay.StepError
-	m   assay.Measurement // with the output
+	failed map[string]assay.Measurement // by key, in this session
 }
 
 // Unwrap returns what is wrapped, for what asks a Runner for its abilities.
@@ -52,7 +45,7 @@ func (p *prepared) Unwrap() assay.Runner { return p.inner }
 func (p *prepared) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	if s := job.Setup; s != nil {
 		use, m, err := p.build(ctx, *s, job)
-		if err != nil {
+		if err != nil || use == nil {
 			return m, err
 		}
 		defer use.Close()
@@ -66,7 +59,10 @@ func (p *prepared) Run(ctx context.Context, job assay.Job, observe func(assay.Me
 	return p.inner.Run(ctx, job, observe)
 }
 
-// build returns the build of a job's setup. The measurement is that of a setup that failed.
+// errFailed says that a setup has failed, and a measurement how.
+var errFailed = errors.New("the setup failed")
+
+// build returns the build of a job's setup, or nil and the measurement of one that failed.
 func (p *prepared) build(ctx context.Context, s assay.Setup, job assay.Job) (*builds.Use, assay.Measurement, error) {
 	if s.Left > 0 {
 		var cancel context.CancelFunc
@@ -81,29 +77,35 @@ func (p *prepared) build(ctx context.Context, s assay.Setup, job assay.Job) (*bu
 		if !errors.Is(err, builds.ErrChanged) {
 			break
 		}
-		var key string
-		if key, err = p.cache.Key(recipe); err != nil {
-			return nil, m, &assay.StepError{Step: "setup", Reason: err.Error()}
+		key, failed := p.cache.Key(recipe)
+		if failed != nil {
+			return nil, spoilt(assay.Measurement{}, failed.Error()), nil
 		}
 		use, err = p.cache.Use(ctx, key, recipe, func(folder string) (err error) {
 			m, err = p.make(ctx, key, s, job, folder)
 			return err
 		})
 	}
-	step, isStep := errors.AsType[*assay.StepError](err)
 	switch {
 	case err == nil:
 		return use, assay.Measurement{}, nil
-	case isStep:
-		return nil, m, step
+	case errors.Is(err, errFailed):
+		return nil, m, nil
 	case ctx.Err() != nil:
 		return nil, assay.Measurement{}, context.Cause(ctx)
 	case errors.Is(err, builds.ErrChanged):
-		return nil, m, &assay.StepError{Step: "setup", Reason: err.Error()}
+		return nil, spoilt(m, err.Error()), nil
 	case errors.Is(err, assay.ErrLost):
 		return nil, assay.Measurement{}, err
 	}
 	return nil, assay.Measurement{}, fmt.Errorf("%w: setup: %w", assay.ErrSetup, err)
+}
+
+// spoilt returns what is left of the measurement of a setup that failed: its output, and why.
+func spoilt(m assay.Measurement, reason string) assay.Measurement {
+	return assay.Measurement{
+		Stdout: m.Stdout, Stderr: m.Stderr, Failure: assay.NewFailure("setup", "setup: "+reason, m.Stdout, m.Stderr),
+	}
 }
 
 // make runs the command of a setup in the working directory of the job. The lock of the key is held: of
@@ -115,7 +117,7 @@ func (p *prepared) make(ctx context.Context, key string, s assay.Setup, job assa
 	old, known := p.failed[key]
 	p.mu.Unlock()
 	if known {
-		return old.m, old.err
+		return old, errFailed
 	}
 	if !s.Parallel {
 		if err := p.turns.enter(ctx, building); err != nil {
@@ -128,43 +130,22 @@ func (p *prepared) make(ctx context.Context, key string, s assay.Setup, job assa
 		Argv: s.Argv, Env: s.Env, Dir: job.Dir, Limit: s.Limit, Grace: job.Grace,
 	}.Replace(assay.SetupDir, folder)
 	m, err := p.inner.Run(ctx, b, nil)
-	m.Metrics, m.Missing = nil, nil // they are not those of the run
-	if ctx.Err() != nil {
-		return m, context.Cause(ctx)
-	}
-	step := &assay.StepError{Step: "setup"}
 	switch {
+	case ctx.Err() != nil:
+		return m, context.Cause(ctx)
 	case err == nil && m.ExitCode == 0:
 		return m, nil
 	case err == nil:
-		step.Reason = exitText(m)
+		m = spoilt(m, lastWords(m))
 	case errors.Is(err, assay.ErrLimit):
-		step.Reason = fmt.Sprintf("time limit of %v reached", s.Limit)
-	case hopeless(err):
-		step.Reason = err.Error()
+		m = spoilt(m, fmt.Sprintf("time limit of %v reached", s.Limit))
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		m = spoilt(m, err.Error())
 	default: // nothing was learned: another attempt may go better
 		return m, err
 	}
 	p.mu.Lock()
-	p.failed[key] = failure{step, m}
+	p.failed[key] = m
 	p.mu.Unlock()
-	return m, step
-}
-
-// exitText says how a command beside a run failed, with the end of its error output, or of its output if
-// that is empty.
-func exitText(m assay.Measurement) string {
-	text := fmt.Sprintf("exit code %d", m.ExitCode)
-	if m.Signal != "" {
-		text = "ended by " + m.Signal
-	}
-	if tail := cmp.Or(assay.Tail(m.Stderr), assay.Tail(m.Stdout)); tail != "" {
-		text += ": " + tail
-	}
-	return text
-}
-
-// hopeless reports whether an error of a Runner says that the program cannot be started.
-func hopeless(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+	return m, errFailed
 }

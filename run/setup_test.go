@@ -103,15 +103,16 @@ func TestSetupFails(t *testing.T) {
 	}
 	r := WithSetup(s, cache)
 	for name, want := range map[string]string{
-		"bad": "setup: exit code 2: a.c:1: error | make: stop", "absent": "setup: no make: file does not exist",
+		"bad": "setup: exited with code 2: make: stop", "absent": "setup: no make: file does not exist",
 		"slow": "setup: time limit of 5s reached",
 	} {
 		for range 2 {
 			m, err := r.Run(t.Context(), built(name, "x"), nil)
-			if step, ok := errors.AsType[*assay.StepError](err); !ok || step.Error() != want {
-				t.Errorf("%s: got %v, want %s", name, err, want)
+			if f := m.Failure; err != nil || f == nil || f.Step != "setup" || f.Reason != want {
+				t.Errorf("%s: got %+v, %v, want %s", name, f, err, want)
 			}
-			if name == "bad" && (m.ExitCode != 2 || string(m.Stderr) != string(bad.Stderr) || m.Metrics != nil) {
+			if name == "bad" && (m.Failure.Output[0] != "a.c:1: error" || string(m.Stderr) != string(bad.Stderr) ||
+				m.Metrics != nil || m.Elapsed != 0) {
 				t.Errorf("got %+v", m)
 			}
 		}
@@ -148,9 +149,9 @@ func count(log []string, line string) (n int) {
 func TestSetupWithoutInputs(t *testing.T) {
 	j := built("a", "x")
 	j.Dir, j.Setup.Inputs = t.TempDir(), []string{"*.c"}
-	_, err := WithSetup(&site{}, builds.New(t.TempDir(), 0)).Run(t.Context(), j, nil)
-	if step, ok := errors.AsType[*assay.StepError](err); !ok || !strings.Contains(step.Reason, "no file fits") {
-		t.Errorf("got %v", err)
+	m, err := WithSetup(&site{}, builds.New(t.TempDir(), 0)).Run(t.Context(), j, nil)
+	if err != nil || m.Failure == nil || !strings.Contains(m.Failure.Reason, "no file fits") {
+		t.Errorf("got %+v, %v", m, err)
 	}
 }
 

@@ -194,6 +194,7 @@ func TestAutoTurns(t *testing.T) {
 // On 6 seeds each it is far better than random search, with runs stopped at the
 // best so far or not, and with a metric that is maximized.
 func TestAutoFindsOptima(t *testing.T) {
+	t.Parallel()
 	s := gridSpace(t)
 	const seeds, trials = 6, 40
 	for name, f := range map[string]func(assay.Config) float64{

@@ -107,6 +107,7 @@ func TestNarrowKeepsInside(t *testing.T) {
 // A limit that holds little of a large space is filled to its last point, and
 // what is outside of it comes back with it.
 func TestNarrowLargeSpace(t *testing.T) {
+	t.Parallel()
 	space := cubes(t)["large"]
 	for name, s := range narrowing(space, 1) {
 		driveAuto(t, s, 8, dishOfTwo)

@@ -49,6 +49,7 @@ func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) fl
 // A hint that is right, but for a scale and a trend, is worth many trials, whether
 // the whole space is scored or not; one that is noise costs little.
 func TestHintHelps(t *testing.T) {
+	t.Parallel()
 	pooled := gridSpace(t)
 	params := slices.Clone(pooled.Params)
 	for i := range params {

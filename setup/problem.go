@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -237,6 +236,7 @@ func (p *Problem) checkProgram() error {
 		if len(argv) == 0 {
 			return usagef("the command is empty for %s", p.Space.Text(c))
 		}
+		argv[0] = inFirstSlot(argv[:1])[0]
 		if seen[argv[0]] || strings.Contains(argv[0], assay.SetupDir) {
 			return nil
 		}
@@ -275,41 +275,20 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 		j.Resources = p.Definition.Resources(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
-		j.Setup = p.Program.Setup(c)
+		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)
+		j.Files, j.Verify = p.Program.Files(c), p.Program.Verify(c)
 	}
 	return j, nil
 }
 
-// Environment returns the variables that the command needs for a configuration: those
-// of the study, and the parameters if it is a shell line. A parameter that the line
-// names in one spelling only, $threads or $THREADS, is given in that one.
+// Environment returns the variables that the command needs for a configuration; see
+// [config.Program.Environment].
 func (p *Problem) Environment(c assay.Config) []string {
-	params := p.Program.ParamEnv(c)
-	spelt := func(e string) bool {
-		name, _, _ := strings.Cut(e, "=")
-		line := p.Definition.Command[0]
-		return strings.Contains(line, "$"+name) || strings.Contains(line, "${"+name)
-	}
-	env := p.withFolder(c, p.Program.Env(c))
-	return slices.DeleteFunc(env, func(e string) bool {
-		switch {
-		case strings.HasPrefix(e, "SETUP=") && p.Program.Setup(c) != nil:
-			return !p.Definition.Shell || !spelt(e)
-		case !slices.Contains(params, e):
-			return false
-		case !p.Definition.Shell: // it is for the commands of metrics
-			return true
-		case spelt(e):
-			return false
-		}
-		return slices.ContainsFunc(params, func(other string) bool {
-			return strings.EqualFold(other, e) &&
-				spelt(other)
-		})
-	})
+	return p.withFolder(c, p.Program.Environment(c))
 }
 
-// Interval is how often a run is observed: as the study says, or ten times a second; of
+// Interval is how often a run is observed: as the study says, or ten times a second (and
+// more often where runs are short: see study.Study.Finest); of
 // a table, where observing costs no time of the study, fifty times in a median run.
 func (p *Problem) Interval() time.Duration {
 	if p.Definition.Stop.Interval > 0 {

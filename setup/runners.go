@@ -74,21 +74,22 @@ func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 // Local returns what runs commands on this machine, after the remains of an owner that
 // died were cleared away. With pin, runs are kept off this process's own processor
 // where there are 4 or more.
+// The function warn, which may be nil, is told what a run waits for that nothing limits.
 // The caller closes the runner. The remains are cleared away first, since they would disturb
 // what is measured.
-func Local(ctx context.Context, owner string, pin bool) (*run.Local, error) {
+func Local(ctx context.Context, owner string, pin bool, warn func(text string)) (*run.Local, error) {
 	if _, err := run.Sweep(ctx, owner); err != nil {
 		return nil, err
 	}
-	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin})
+	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin, Waiting: warn})
 }
 
 // openLocal returns a local runner in what the jobs of a study may need around it, from
-// the inside out: its workbench, metrics, hooks and setup. Metrics are inside of the hooks,
+// the inside out: its workbench, metrics, check of the output, hooks, files and setup. Metrics are inside of the hooks,
 // because a clean-up may remove the files that are measured. The workbench is innermost,
 // next to the processes that it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
-	local, err := Local(ctx, owner, p.opts.Pin)
+	local, err := Local(ctx, owner, p.opts.Pin, p.opts.Warn)
 	if err != nil {
 		return opened{}, err
 	}
@@ -98,14 +99,15 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 			return opened{}, errors.Join(err, local.Close())
 		}
 	}
-	if r = run.WithHooks(run.Metrics(r)); len(p.Definition.Setup.Argv) > 0 {
+	hooks := run.WithHooks(run.WithVerify(run.Metrics(r)))
+	if r = run.WithFiles(hooks); len(p.Definition.Setup.Argv) > 0 {
 		cache, err := Builds()
 		if err != nil {
 			return opened{}, errors.Join(err, local.Close())
 		}
 		r = run.WithSetup(r, cache)
 	}
-	return opened{r, nil, local.Close}, nil
+	return opened{r, nil, func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
 }
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said

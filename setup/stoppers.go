@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -147,6 +148,26 @@ func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
 	return withOpening(stop.Incumbent{Margin: marginOf(def)}, def, space)
 }
 
+// Stopping says in words which rule may stop runs of the problem: that of the definition and, if it is auto,
+// what that comes to.
+func (p *Problem) Stopping() string {
+	rule, def := cmp.Or(p.Definition.Stop.Rule, autoStop), p.Definition
+	switch {
+	case rule != noStop && !p.Goal.Grows:
+		return rule + " (none: " + p.Goal.Metric + " may fall again while a run goes on)"
+	case rule != autoStop:
+		return rule
+	case p.stopper == nil && !learnsCensored(def.Search.Name):
+		return rule + " (none: the searcher learns nothing from a run that was stopped)"
+	case p.stopper == nil:
+		return rule + " (none: the budget counts runs, so that each is to teach what it can)"
+	}
+	if o, ok := p.stopper.(stop.Opening); ok && o.Limit > 0 {
+		return rule + " (incumbent, and the first runs after " + o.Limit.String() + ")"
+	}
+	return rule + " (incumbent)"
+}
+
 // marginOf is the margin for the noise of a command; recorded tables have none.
 func marginOf(def *config.Study) float64 {
 	if len(def.Command) > 0 {
@@ -194,3 +215,7 @@ func readStopper(def *config.Study) (newStopper, error) {
 // costs some 20 µs.
 // observeEvery is of commands; Problem.Interval has that of tables.
 const observeEvery = 100 * time.Millisecond
+
+// finest is how often at most short runs are observed: see study.Study.Finest. A reading
+// then takes 1/250 of the time.
+const finest = 5 * time.Millisecond

@@ -28,7 +28,7 @@ type Study struct {
 	*study.Study
 	Problem *Problem
 	Resumed bool     // it goes on where it was
-	Notes   []string // what there is to say of the earlier studies that help, in words
+	Notes   []string // what there is to say of its place, and of the earlier studies that help
 
 	// store stays the caller's, except after Open.
 	store *Store
@@ -102,6 +102,9 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if p.Table != nil {
 		return nil
 	}
+	if def.Stop.Interval == 0 {
+		s.Finest = finest
+	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	if s.store.Path != "" {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
@@ -139,7 +142,7 @@ type claim struct {
 	name    string
 	resumed bool
 	helpers []config.PriorStudy // the earlier studies that help, as on record
-	notes   []string            // of a new study
+	notes   []string            // for the user
 	base    *prior.Base         // nil unless it was looked into
 }
 
@@ -169,7 +172,11 @@ func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, erro
 		}
 		diff := old.Diff(p.Definition)
 		if len(diff) == 0 {
-			return claim{name: candidate, resumed: true, helpers: old.Prior.Resolved}, nil
+			c := claim{name: candidate, resumed: true, helpers: old.Prior.Resolved}
+			if was, is := old.Dir, p.Definition.Dir; was != is && was != "" && is != "" {
+				c.notes = []string{fmt.Sprintf("study %s was made in %s; it goes on in %s", candidate, was, is)}
+			}
+			return c, nil
 		}
 		if chosen != "" {
 			return claim{}, assay.Errorf(assay.ClassConflict, "study %q is on record as another study:\n  %s\n"+

@@ -37,7 +37,7 @@ func HodgesLehmann(d []float64, level float64) Estimate {
 	}
 	k, tail := signedRankRank(n, (1-level)/2)
 	if k == 0 {
-		e.warn("need >= %d pairs for a %g %% interval, have %d", minRunsForMedian(level), 100*level, n)
+		e.warn("need >= %d pairs for a %.4g %% interval, have %d", minRunsForMedian(level), 100*level, n)
 		return e
 	}
 	e.Low, e.High, e.Level = walshAverage(s, k), walshAverage(s, pairs+1-k), 1-2*tail

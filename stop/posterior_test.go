@@ -275,3 +275,18 @@ func TestPosteriorStopsNothingWhenLittleIsLeft(t *testing.T) {
 		t.Errorf("with 20 of 40 left a run at the best value goes on: %+v", d)
 	}
 }
+
+// Where the best value is not positive there is no prediction, and nothing is stopped by one.
+func TestPosteriorNeedsAPositiveBest(t *testing.T) {
+	rule := stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{})
+	for _, best := range []float64{0, -1} {
+		h := finishedSlope(40, 1)
+		h[7].Value = best
+		if d := rule.Decide(h, runningAt(99, assay.Config{18, 3}, best-1)); d.Stop || !math.IsNaN(d.Predicted) {
+			t.Errorf("with the best at %v: %+v", best, d)
+		}
+		if c := rule.Chance(h, runningAt(99, assay.Config{18, 3}, best-1)); !math.IsNaN(c) {
+			t.Errorf("with the best at %v the chance is %v", best, c)
+		}
+	}
+}

@@ -32,7 +32,7 @@ type Refuted struct {
 // an end is not recommended then: see holds.
 //
 // Nothing is run if there is nothing to compare: no best trial, a first trial
-// that did not end well, or one configuration.
+// that did not end well or failed when it was run again, or one configuration.
 func (l *loop) check(ctx context.Context) error {
 	for {
 		best, first := l.best, l.first
@@ -40,7 +40,7 @@ func (l *loop) check(ctx context.Context) error {
 			return nil
 		}
 		next := best
-		switch alone := first == nil || first.State != assay.Done || best.Config.Equal(first.Config); {
+		switch alone := first == nil || first.State != assay.Done || best.Config.Equal(first.Config) || l.broke(*first); {
 		case alone && l.holds(*best): // there is nothing to compare
 			return nil
 		case alone:
@@ -144,6 +144,11 @@ func (l *loop) refuted() (all []Refuted) {
 		}
 	}
 	return all
+}
+
+// broke reports whether a configuration failed when it was run again.
+func (l *loop) broke(t assay.Trial) bool {
+	return slices.ContainsFunc(l.refuted(), func(r Refuted) bool { return r.Trial.Config.Equal(t.Config) })
 }
 
 // measured returns the median of the runs of the best, and their number.

@@ -12,11 +12,6 @@ import (
 	"github.com/assay-run/assay/internal/replay"
 )
 
-// checkShare is the largest part of the time budget that is kept back for the
-// repeated runs at the end. A search that has found nothing better than its first
-// trial keeps nothing back.
-const checkShare = 0.2
-
 // loop is the state of one run of a study. All but history is owned by the
 // goroutine of Run: a trial is given copies of what it needs, and its outcome comes
 // back through a channel. So nothing but history needs a lock.
@@ -280,31 +275,6 @@ func (l *loop) over(ctx context.Context) string {
 
 // left returns what is left of the time budget for the search.
 func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spent() }
-
-// reserve returns the time kept back for the repeated runs at the end. It changes
-// with every better trial, so what is left can grow as well as shrink.
-func (l *loop) reserve() time.Duration {
-	reserve := l.checkReserve()
-	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
-		share := min(raceShare, racePart*100*l.racing.field.Noise())
-		reserve += time.Duration(share * float64(l.Budget.Time))
-	}
-	return reserve
-}
-
-// checkReserve returns the time kept back for the comparison of the best with the first:
-// what the runs that it lacks will take, as far as that is known, within checkShare of the
-// budget.
-func (l *loop) checkReserve() time.Duration {
-	if l.Check <= 0 {
-		return 0
-	}
-	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
-		return 0
-	}
-	pair := l.best.Measurement.Elapsed + l.first.Measurement.Elapsed
-	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
-}
 
 // launch starts a trial, whose outcome wait returns. What is left of the budget is
 // read now, so that a trial which waited in open is not given time that has passed.

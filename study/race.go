@@ -19,6 +19,11 @@ const (
 	racePart  = 0.03
 )
 
+// checkShare is the largest part of the time budget that is kept back for the
+// repeated runs at the end. A search that has found nothing better than its first
+// trial keeps nothing back.
+const checkShare = 0.2
+
 // racing is the part of the loop that does not take one run for the truth; see package
 // race. It is nil in a study that does, such as that of a recorded table.
 type racing struct {
@@ -119,7 +124,7 @@ func (l *loop) past() (trials []assay.Trial, ok bool) {
 // settleAgain records a run that was made again. One that the end of the budget cut off is
 // forgotten: it says less than the runs that there are.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
-	if o.lost || o.err != nil || o.trial.State == assay.Censored && o.trial.Decision == nil {
+	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
 		return o.err
 	}
 	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
@@ -171,9 +176,34 @@ func (l *loop) race(ctx context.Context) error {
 		if err := l.settleAgain(ctx, o); err != nil {
 			return err
 		}
-		if o.lost || o.trial.State == assay.Censored && o.trial.Decision == nil {
+		if o.lost || o.trial.State == assay.Censored && !o.trial.Stopped() {
 			return nil
 		}
 	}
 	return nil
+}
+
+// reserve returns the time kept back for the repeated runs at the end. It changes
+// with every better trial, so what is left can grow as well as shrink.
+func (l *loop) reserve() time.Duration {
+	reserve := l.checkReserve()
+	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
+		share := min(raceShare, racePart*100*l.racing.field.Noise())
+		reserve += time.Duration(share * float64(l.Budget.Time))
+	}
+	return reserve
+}
+
+// checkReserve returns the time kept back for the comparison of the best with the first:
+// what the runs that it lacks will take, as far as that is known, within checkShare of the
+// budget.
+func (l *loop) checkReserve() time.Duration {
+	if l.Check <= 0 {
+		return 0
+	}
+	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
+		return 0
+	}
+	pair := l.best.Measurement.Elapsed + l.first.Measurement.Elapsed
+	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
 }

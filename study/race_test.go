@@ -189,3 +189,27 @@ func TestShortCheckSaysWhy(t *testing.T) {
 		}
 	})
 }
+
+// Short runs are observed often enough to be stopped soon after the margin.
+func TestIntervalOfShortRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		for finest, most := range map[time.Duration]float64{0: 9, 10 * time.Millisecond: 3.5} {
+			s := newStudy(t, store.NewMem(), 20)
+			s.Stopper, s.Finest = stop.Incumbent{Margin: 0.1}, finest
+			s.Command = func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c, Interval: 3 * time.Second}, nil }
+			first := true
+			s.Runner = &script{takes: func(x float64, _ int) (float64, int) {
+				if first {
+					first = false
+					return 3, 0
+				}
+				return 9 + x, 0
+			}}
+			for _, tr := range mustRun(t, s).Trials[1:] {
+				if !tr.Stopped() || tr.Value > most || finest == 0 && tr.Value < 5.9 {
+					t.Errorf("finest %v: %v after %v s", finest, tr.State, tr.Value)
+				}
+			}
+		}
+	})
+}

@@ -19,11 +19,38 @@ import (
 func (l *loop) replay(ctx context.Context) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
-	var events []assay.Event
+	events, err := l.read(ctx)
+	if err != nil {
+		return err
+	}
+	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
+	return player.Play(events)
+}
+
+// Recall returns what a study on record has come to so far, without running or changing
+// anything. race says whether it takes one run for the truth, as Study.Race does.
+func Recall(ctx context.Context, store assay.Store, name string, race bool) (Result, error) {
+	l := newLoop(&Study{Name: name, Store: store, Race: race})
+	events, err := l.read(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, e := range events {
+		if l.endedBy, l.short = "", ""; e.Ended != nil {
+			l.endedBy, l.short = e.Ended.By, e.Ended.Short
+		}
+	}
+	r := l.result()
+	r.Spent = l.before
+	return r, nil
+}
+
+// read reads the record, and all of the loop that follows from it but the searcher.
+func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 	over := map[int64]bool{}
 	for e, err := range l.Store.Events(ctx, l.Name, 0) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		events = append(events, e)
 		l.before = max(l.before, e.Spent)
@@ -49,6 +76,5 @@ func (l *loop) replay(ctx context.Context) error {
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
 	l.choose()
-	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
-	return player.Play(events)
+	return events, nil
 }

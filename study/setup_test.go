@@ -16,28 +16,6 @@ func (r runner) Run(_ context.Context, job assay.Job, _ func(assay.Measurement))
 	return r(job)
 }
 
-// A command beside the run that fails is a failed trial, once, and the study goes on.
-func TestStepThatFails(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newStudy(t, store.NewMem(), 40)
-		good := s.Runner
-		ran := map[float64]int{}
-		s.Runner = runner(func(job assay.Job) (assay.Measurement, error) {
-			ran[job.Config[0]]++
-			if job.Config[0] < 20 {
-				return assay.Measurement{ExitCode: 2}, &assay.StepError{Step: "setup", Reason: "no space"}
-			}
-			return good.Run(t.Context(), job, nil)
-		})
-		for _, tr := range mustRun(t, s).Trials {
-			if x := tr.Config[0]; (tr.State == assay.Failed) != (x < 20) || (tr.Reason == "setup: no space") != (x < 20) ||
-				tr.Attempts != 1 || ran[x] != 1 {
-				t.Errorf("x=%v: %v after %d attempts and %d runs: %s", x, tr.State, tr.Attempts, ran[x], tr.Reason)
-			}
-		}
-	})
-}
-
 // A setup has the time that the study has left. What it leaves unfinished stays open.
 func TestSetupHasTheTimeThatIsLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -53,16 +53,20 @@ type Study struct {
 	Store    assay.Store // the study exists there; see assay.Store.Create
 	Budget   Budget
 
-	Stopper  assay.Stopper      // optional; nil never stops a run
-	Clock    assay.Clock        // optional; nil is the machine's
-	Parallel int                // trials in flight; 0 means 1
-	Retries  int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
-	Hopeless int                // the first trials of a session that may all fail for one reason; 0 means all
-	Check    int                // pairs of repeated runs at the end; 0 means none, and no race
-	Race     bool               // one run is not taken for the truth; see Race in the package comment
-	Drain    <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
-	Cuts     func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
-	Notify   func(Progress)     // optional; called by the loop's goroutine after every change, which waits for it
+	Stopper  assay.Stopper // optional; nil never stops a run
+	Clock    assay.Clock   // optional; nil is the machine's
+	Parallel int           // trials in flight; 0 means 1
+	Retries  int           // more attempts at a run whose outcome is unknown; 0 means 2, negative none
+	Hopeless int           // the first trials of a session that may all fail for one reason; 0 means all
+	Check    int           // pairs of repeated runs at the end; 0 means none, and no race
+	Race     bool          // one run is not taken for the truth; see Race in the package comment
+	// Finest is the shortest interval in which runs are observed that are shorter than what
+	// Command expects: a run is observed forty times in the time of the best one, if that is
+	// more often than its job says. 0 means as the job says.
+	Finest time.Duration
+	Drain  <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
+	Cuts   func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
+	Notify func(Progress)     // optional; called by the loop's goroutine after every change, which waits for it
 	// Patience is the longest time that the study waits for a store that fails,
 	// before it ends with the error; 0 means 2 minutes, negative not at all.
 	Patience time.Duration

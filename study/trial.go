@@ -31,7 +31,7 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
-	job.ID = id
+	job.ID, job.Interval = id, l.interval(job.Interval)
 	if job.Setup != nil && left > 0 {
 		within := *job.Setup
 		within.Left = left
@@ -61,6 +61,21 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	return l.judge(ctx, t, cut, err)
 }
 
+// observations is how often a run is observed in the time of the best one, so that a run
+// is stopped little after it has come to the value at which it is to be.
+const observations = 40
+
+// interval returns how often a run is observed whose job says every so often. Where the best
+// run is shorter than that, what a stop could save is not worth its noise.
+func (l *loop) interval(every time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Finest <= 0 || l.best == nil || every <= 0 || l.best.Measurement.Elapsed < every {
+		return every
+	}
+	return min(every, max(l.Finest, l.best.Measurement.Elapsed/observations))
+}
+
 // unknown reports whether an error of a Runner leaves open what became of the
 // run, so that another attempt may tell. A run that was cancelled or that reached
 // its limit has told all that it will.
@@ -69,12 +84,10 @@ func unknown(ctx context.Context, err error) bool {
 }
 
 // hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, what a run needs cannot be set up, a command beside it failed, or
-// there was no time for it.
+// not there or may not be run, what a run needs cannot be set up, or there was no time for it.
 func hopeless(err error) bool {
-	_, step := errors.AsType[*assay.StepError](err)
-	return step || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, assay.ErrSetup) || errors.Is(err, assay.ErrUnbegun)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup) ||
+		errors.Is(err, assay.ErrUnbegun)
 }
 
 // observer returns the callback that asks stopper about the running trial t and
@@ -160,9 +173,6 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
 	case err != nil && hopeless(err):
-		if step, ok := errors.AsType[*assay.StepError](err); ok {
-			t.Measurement.Failure = assay.NewFailure(step.Step, step.Error(), m.Stdout, m.Stderr)
-		}
 		t = failed(t, err.Error())
 	case err != nil:
 		t = failed(t, fmt.Sprintf("outcome unknown after %d attempts: %v", t.Attempts, err))

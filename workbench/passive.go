@@ -11,12 +11,13 @@ import (
 )
 
 // Passive returns a runner that measures the data flow of real runs, where nothing
-// is emulated: what inner does while data comes from NFS. It adds to the metrics
+// is emulated. On a machine that mounts NFS it is what inner does with data from there, and
+// else what it does with local storage. It adds to the metrics
 //
-//	data_flow      bytes read from and written to NFS servers
+//	data_flow      bytes read from and written to NFS servers, or local disks
 //	read_bytes     of it, read, in place of what inner says of local disks
 //	write_bytes    of it, written
-//	requests       to the servers
+//	requests       to the servers, or disks
 //	network_time   s, and
 //	disk_time      s that the requests took, the sum over all, divided by an estimate
 //
@@ -25,10 +26,16 @@ import (
 // machine: other programs on these mounts are counted as well, and runs at the
 // same time count each other.
 //
+// Local storage is counted by the kernel for the cgroup that we run in, with those of the runs below
+// it (io.stat, of cgroup v2), and else for all disks of the machine (/proc/diskstats). There network_time is 0,
+// and stall_time, in s, is how long something waited for storage (PSI: io.pressure, /proc/pressure/io),
+// where the kernel has it; disk_time is that too where no times of requests are counted. What the page cache
+// answers, and what is written after the run, is not counted.
+//
 // The time of a request at the server is not known. The estimate is that the
 // quickest kind of request, of which there were at least 10, needs no disk: its
-// mean time is the network's part of each. Without such a kind, or without NFS
-// mounts, the times are Missing; without mounts the data flow is, too.
+// mean time is the network's part of each. Without such a kind the times are
+// Missing; what is not counted is, too.
 func Passive(inner assay.Runner) assay.Runner { return passive{inner, machine{}} }
 
 type passive struct {
@@ -38,13 +45,17 @@ type passive struct {
 
 // Run implements [assay.Runner].
 func (p passive) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
-	before := p.stats()
+	before, local := p.stats(), p.machine.localStats()
 	m, err := p.Runner.Run(ctx, job, observe)
 	after := p.stats()
 	if m.Metrics == nil {
 		m.Metrics = map[string]float64{}
 	}
-	after.sub(before).add(&m)
+	if after.mounts > 0 {
+		after.sub(before).add(&m)
+	} else {
+		p.machine.localStats().sub(local).add(&m)
+	}
 	return m, err
 }
 
@@ -147,12 +158,6 @@ func (s nfsStats) split() (network, disk float64, ok bool) {
 
 // add adds the counts to a measurement.
 func (s nfsStats) add(m *assay.Measurement) {
-	if s.mounts == 0 {
-		for _, name := range []string{"data_flow", "network_time", "disk_time"} {
-			missing(m, name, "there is no NFS mount on this machine")
-		}
-		return
-	}
 	requests := 0.0
 	for _, op := range s.ops {
 		requests += op.count

@@ -53,7 +53,7 @@ func TestSpot(t *testing.T) {
 		{"shorter than a stretch", Spot{LossesPerHour: 1}, 1800, 3600 * (math.Sqrt(math.E) - 1)},
 		{"saves twice an hour", Spot{LossesPerHour: 1, Save: 1800}, 3600, 2 * 3600 * (math.Sqrt(math.E) - 1)},
 	} {
-		if got := tt.spot.Makespan(tt.makespan); math.Abs(got-tt.want) > 1e-6 {
+		if got := tt.spot.Makespan(tt.makespan); !(math.Abs(got-tt.want) <= 1e-6) { // NaN is wrong too
 			t.Errorf("%s: %v s, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestSpot(t *testing.T) {
 // TestParsePriceForms checks that what is written is what is charged, with every
 // option.
 func TestParsePriceForms(t *testing.T) {
-	p, err := ParsePrice(" 0.34/node-hour,slots=8,start=90,unit=60,min=120,spot=0.05,save=600 ")
+	p, err := ParsePrice(" 0.34/node-hour,,slots=8,start=90,unit=60,min=120,spot=0.05,save=600 ")
 	want := Spot{
 		Price:         PerNodeHour{Price: 0.34, Slots: 8, Unit: 60, Minimum: 120, StartUp: 90},
 		LossesPerHour: 0.05, Save: 600,
@@ -81,7 +81,7 @@ func TestParsePriceForms(t *testing.T) {
 	}
 	for text, want := range map[string]Price{
 		"2": PerSlotSecond(2), "2/s": PerSlotSecond(2), "2/slot-second": PerSlotSecond(2), "3600/slot-hour": PerSlotSecond(1),
-		"1/s,spot=0": PerSlotSecond(1), "0": PerSlotSecond(0),
+		"1/s,spot=0": PerSlotSecond(1), "1/s,": PerSlotSecond(1), "0": PerSlotSecond(0),
 	} {
 		if p, err := ParsePrice(text); err != nil || p != want {
 			t.Errorf("%s: %+v, %v; want %+v", text, p, err, want)

@@ -42,6 +42,130 @@ func TestEvidenceIsAnIntegral(t *testing.T) {
 	}
 }
 
+// TestEvidenceOfTwoTerms is the same for two coefficients that the rows do not tell apart well.
+func TestEvidenceOfTwoTerms(t *testing.T) {
+	r := rowsOf([][]float64{{0.01, 0.2}, {0.02, 0.1}, {0.01, 0.4}, {0.03, 0.3}}, []float64{0.9, 1, 1.2, 1.8})
+	const noise, scale = 0.1, 0.5
+	theta, got := oneTerm(PerLevel, PerTask).mode(r, scale, noise)
+	sx, sy := scale*termScale[PerLevel], scale*termScale[PerTask]
+	sum, h, k := 0.0, 0.25, 0.02
+	for x := -50.0; x < 120; x += h {
+		for y := -8.0; y < 12; y += k {
+			squares := r.squares - 2*(x*r.c[0]+y*r.c[1]) + x*x*r.g[0] + 2*x*y*r.g[1] + y*y*r.g[maxTerms+1]
+			sum += h * k * math.Exp(-squares/(2*noise*noise)-x*x/(2*sx*sx)-y*y/(2*sy*sy)) / (2 * math.Pi * sx * sy)
+		}
+	}
+	if want := math.Log(sum) - 4*math.Log(noise); math.Abs(got-want) > 1e-3 || theta[0] <= 0 || theta[1] <= 0 {
+		t.Errorf("evidence %v at %v, integral %v", got, theta[:2], want)
+	}
+	// A coefficient that would be negative is 0, and adds nothing.
+	only, one := oneTerm(PerLevel).mode(rowsOf([][]float64{{0.01}, {0.02}}, []float64{1, 1.5}), 1, noise)
+	both, two := oneTerm(PerLevel, PerTask).mode(rowsOf([][]float64{{0.01, 0.1}, {0.02, 2}}, []float64{1, 1.5}), 1, noise)
+	if both[1] != 0 || math.Abs(both[0]-only[0]) > 1e-9 || math.Abs(one-two) > 1e-9 {
+		t.Errorf("%v with evidence %v, alone %v with %v", both, two, only, one)
+	}
+}
+
+// TestPosteriorIsAMean checks the mean over sizes of errors and of coefficients, and the priors of both.
+func TestPosteriorIsAMean(t *testing.T) {
+	r := rowsOf([][]float64{{0.01}, {0.02}}, []float64{1, 1.5})
+	m := oneTerm(PerLevel)
+	sum, mean := 0.0, 0.0
+	for _, scale := range scales {
+		for _, noise := range noises {
+			theta, e := m.mode(r, scale, noise)
+			w := math.Exp(e) * math.Exp(-math.Pow(math.Log(scale)/scaleSpread, 2)/2) *
+				math.Exp(-math.Pow(math.Log(noise/noiseMedian)/noiseSpread, 2)/2)
+			sum, mean = sum+w, mean+w*theta[0]
+		}
+	}
+	theta, got := m.posterior(r)
+	if math.Abs(got-math.Log(sum)) > 1e-9 || math.Abs(theta[0]-mean/sum) > 1e-9 {
+		t.Errorf("%v with evidence %v, want %v with %v", theta[0], got, mean/sum, math.Log(sum))
+	}
+}
+
+// TestScores checks what makes a model better by each rule, term by term.
+func TestScores(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 10))
+	var runs []Execution
+	for _, n := range []int{8, 16, 32} {
+		runs = append(runs, siteRun(t, n, 4, Overhead{Start: 100}, rng, 0.05))
+	}
+	s := site(runs...)
+	find := func(m ComputeModel, terms ...Term) *candidate {
+		t.Helper()
+		i := slices.IndexFunc(s.models, func(c candidate) bool {
+			return c.fixed && computeModels()[c.model] == m && slices.Equal(c.terms, terms)
+		})
+		return &s.models[i]
+	}
+	m := find(ComputeModel{Share: 0.5}, Start, PerTask)
+	_, total := s.equations(m, func(int) float64 { return 1 })
+	_, evidence := m.posterior(&total)
+	// Bytes are left out, and half of the slots.
+	if got, want := byEvidence(s, m, nil).score, 1.5+2-0.5*evidence; math.Abs(got-want) > 1e-9 {
+		t.Errorf("by evidence %v, want %v", got, want)
+	}
+	left := make([]Seconds, len(runs))
+	fit := byValidation(s, m, left)
+	sum := 0.0
+	for k, y := range left {
+		sum += math.Abs(math.Log(y / s.real[k]))
+		others := site(append(slices.Clone(runs[:k]), runs[k+1:]...)...)
+		if theta := byValidation(others, m, nil).theta; math.Abs(m.predict(s.feature[k], theta[:2])/y-1) > 1e-6 {
+			t.Errorf("execution %d: %v, without it %v", k, y, m.predict(s.feature[k], theta[:2]))
+		}
+	}
+	if want := sum/3/0.02 + 2*0.5; math.Abs(fit.score-want) > 1e-9 {
+		t.Errorf("by validation %v, want %v", fit.score, want)
+	}
+	// One configuration is predicted from itself, by both rules, and what is implausible counts in place of the terms.
+	one, m := site(runs[0]), find(ComputeModel{Share: 1}, Start, PerTask)
+	for _, r := range []rule{byValidation, byEvidence} {
+		fit := r(one, m, left[:1])
+		if want := m.predict(one.feature[0], fit.theta[:2]); math.Abs(left[0]/want-1) > 1e-12 || fit.theta[0] == 0 {
+			t.Errorf("one configuration is predicted at %v, the fit says %v", left[0], want)
+		}
+	}
+	fit = byValidation(one, m, left[:1])
+	want := math.Abs(math.Log(left[0]/one.real[0]))/0.02 + m.implausibility(fit.theta[:2])
+	if math.Abs(fit.score-want) > 1e-9 {
+		t.Errorf("one configuration scores %v, want %v", fit.score, want)
+	}
+}
+
+// TestSigma checks the error that is promised: of three folds, with half a fold of what is not known, and
+// wider for so few.
+func TestSigma(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	s := site(siteRun(t, 8, 4, Overhead{Start: 100}, rng, 0.1), siteRun(t, 16, 4, Overhead{Start: 100}, rng, 0.1),
+		siteRun(t, 32, 4, Overhead{Start: 100}, rng, 0.1))
+	models, weight := s.average()
+	c := &Calibration{}
+	s.validate(c, models[:1], []float64{1})
+	left := make([]Seconds, 3)
+	models[0].by(s, models[0].candidate, left)
+	squares := 0.0
+	var errs []float64
+	for k, y := range left {
+		squares += math.Pow(math.Log(y/s.real[k]), 2)
+		errs = append(errs, math.Abs(y/s.real[k]-1))
+	}
+	slices.Sort(errs)
+	want := math.Sqrt((squares + 0.09/2) / 3.5 * 1.5)
+	if math.Abs(c.Sigma-want) > 1e-9 || math.Abs(c.CVError-errs[1]) > 1e-9 {
+		t.Errorf("sigma %v, want %v; error %v, want %v", c.Sigma, want, c.CVError, errs[1])
+	}
+	// What the average predicts counts, not one of its models.
+	s.validate(c, models, weight)
+	one := c.Sigma
+	s.validate(c, models[:1], []float64{1})
+	if one == c.Sigma {
+		t.Error("the average of the models has the error of the first")
+	}
+}
+
 // TestPosteriorRecovers checks that coefficients come out where the executions tell them, far beyond
 // their usual size too, and that a term that explains nothing makes a model less likely.
 func TestPosteriorRecovers(t *testing.T) {

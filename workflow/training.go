@@ -212,7 +212,8 @@ func (s *training) weigh(r rule) (models []fitted, weight []float64) {
 // for each fold would cost as many times more.
 //
 // The prediction is the weighted mean of logarithms, as Predict makes it. CVError is the median of
-// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + 1/n widens Sigma for few folds.
+// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + fewFolds/n
+// widens Sigma for few folds.
 func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 	if len(s.apps) > 1 {
 		s.leaveOut(s.app, len(s.apps))
@@ -242,5 +243,5 @@ func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 		return
 	}
 	// Half a fold with unknownSigma keeps a lucky few from promising too much.
-	c.Sigma = math.Sqrt((n*sum/total + unknownSigma*unknownSigma/2) / (n + 0.5) * (1 + 1/n))
+	c.Sigma = math.Sqrt((n*sum/total + unknownSigma*unknownSigma/2) / (n + 0.5) * (1 + fewFolds/n))
 }

@@ -38,8 +38,8 @@ func benchJobprunerCommand(s streams) *cobra.Command {
 environments are the earlier studies, and reports how far the best configuration
 found is from the optimum, and how much of the space was pruned.
 
-  pruning aggressiveness (Table I, Fig. 5)   --alpha, with the whole knowledge base
-  size of the knowledge base (Table II, Fig. 9)   --kb, with the automatic alpha
+  pruning aggressiveness (Table I, Fig. 5 to 8)   --alpha, with the whole knowledge base
+  size of the knowledge base (Table II, Fig. 9 to 12)   --kb, with the automatic alpha
   uses of the knowledge base   --use: first (the best of the most similar study, after
             5 trials), prior (what tune --prior does: transfer and pruning), transfer
   the algorithm as printed   --rule published: a value goes for one bad trial, nothing

@@ -1,179 +1,226 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
-	"strings"
+	"math/rand/v2"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
-	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
 )
 
 type compareFlags struct {
-	runs    int
-	budget  string
-	timeout string
-	warmup  int
-	metric  string
-	shell   bool
-	ignore  bool
-	json    bool
+	pairs    int
+	budget   string
+	timeout  string
+	warmup   int
+	metrics  []string
+	minimize string
+	maximize string
+	prepare  string
+	cleanup  string
+	failIf   string
+	shell    bool
+	ignore   bool
+	seed     uint64
+	builds   string
+	setup    string
+	json     bool
+	markdown bool
+	junit    string
 }
 
 func compareCommand(s streams) *cobra.Command {
 	f := &compareFlags{}
 	cmd := &cobra.Command{
-		Use:   "compare [flags] -- COMMAND A -- COMMAND B",
+		Use:   "compare [BENCH.yaml] [flags] [-- COMMAND A -- COMMAND B [-- ...]]",
 		Short: "say which of two commands is faster, or that it cannot be told",
-		Long: `compare runs two commands in turn, A B, B A, A B, ..., so that a drift of the
-machine hits both alike, and says by how much B differs from A, with a confidence
-interval; ~ if no difference is shown.
+		Long: `compare runs commands in turn, in an order that is drawn for each round, so that
+whatever the machine does hits all alike, and says by how much each differs from
+the first, with a confidence interval; ~ if no difference is shown.
 
-It stops as soon as it can tell. It looks after 8 pairs, 12, 18, 27, ... and at
-the end; the i-th look has an error of 0.05/(i·(i+1)), so that all looks
-together show a difference that is not there in at most 5 % of cases.`,
+It stops as soon as it can tell. It looks after 8 rounds, 12, 18, 27, ... and at
+the end; the i-th look has a share of 1/(i·(i+1)) of the error, so that all looks
+together show a difference that is not there in at most 5 % of cases.
+
+With --fail-if it is a gate: exit code 4 says that a command is slower than the
+limit, 5 that it cannot be told within the budget, 0 that none is. Each of the
+first two is wrong in at most 1 of 100 reports. Without --pairs and --budget it
+asks for as many pairs as the noise needs. See docs/gate.md.`,
 		Example: `  assay compare -- gzip -1 -kf data -- zstd -1 -kf data
-  assay compare -n 100 --shell -- 'sort data | uniq' -- 'sort -u data'`,
+  assay compare --metric cpu --fail-if 'slower > 3%' -- ./prog-before data -- ./prog-after data
+  assay compare --builds main HEAD --setup make --fail-if 'slower > 3%' -- ./{setup}/prog data`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
 	}
 	fl := cmd.Flags()
-	fl.IntVarP(&f.runs, "runs", "n", 40, "most runs of each command")
+	fl.IntVar(&f.pairs, "pairs", 0, "most runs of each command (default 40; with --fail-if as many as the noise needs)")
+	fl.IntVarP(&f.pairs, "runs", "n", 0, "the same as --pairs")
 	fl.StringVar(&f.budget, "budget", "", "`time` for all runs, such as 2m")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs of each command before the measured ones")
-	fl.StringVar(&f.metric, "metric", "elapsed", "`metric` to compare: elapsed, cpu, max_rss, energy, ...")
+	fl.StringArrayVar(&f.metrics, "metric", nil,
+		"`metric` to compare: elapsed (the default), cpu, max_rss, energy, ...; or NAME=SOURCE: the forms of assay tune")
+	fl.StringVar(&f.minimize, "minimize", "", "`metric` to compare, of which less is better")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` to compare, of which more is better")
+	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
+	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
+	fl.StringVar(&f.failIf, "fail-if", "", "`limit` of a gate: 'slower > 3%'; also more and less, of the metric")
 	fl.BoolVar(&f.shell, "shell", false, "run each command, one string, by sh -c")
 	fl.BoolVarP(&f.ignore, "ignore-failure", "i", false, "a command that exits with a code other than 0 has run, too")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the orders (default drawn)")
+	fl.StringVar(&f.builds, "builds", "", "compare the command in two commits: --builds `REV1` REV2")
+	fl.StringVar(&f.setup, "setup", "", "shell command that builds a commit, in its directory {setup}")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown, for a comment on a pull request")
+	fl.StringVar(&f.junit, "junit", "", "write a JUnit `file`, too")
 	return cmd
 }
 
+// run is the command: read, check, build, compare, and report.
 func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
-	d, err := f.duel(cmd, args)
-	if err != nil {
-		return err
-	}
-	local, err := setup.Local(cmd.Context(), "compare", true)
-	if err != nil {
-		return err
-	}
-	defer local.Close()
+	f.fill(cmd)
 	drain, hard, which, stop := interrupts(cmd.Context(), func() {})
 	defer stop()
-	status := newStatus(s.err)
-	d.Runner, d.Drain, d.Notify = local, drain, func(pairs int) { status.Set(fmt.Sprintf("%d pairs", pairs)) }
-	out, err := d.Run(hard)
-	status.Close()
+	def, done, err := f.load(hard, drain, cmd, s, args)
+	defer done()
+	if sig := which(); err != nil && sig != nil {
+		return &exitError{interruptCode(sig)}
+	}
 	if err != nil {
 		return err
 	}
-	if f.json {
+	gate, err := gateOf(def)
+	if err != nil {
+		return err
+	}
+	c, err := setup.Compare(cmd.Context(), def, warnings(s.err))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	all, err := f.duels(hard, s, def, gate, c, drain)
+	out := duel.NewReport(all)
+	if f.junit != "" {
+		var b bytes.Buffer
+		err = errors.Join(err, out.WriteJUnit(&b, err), os.WriteFile(f.junit, b.Bytes(), 0o644))
+	}
+	if sig := which(); sig != nil && hard.Err() != nil {
+		return &exitError{interruptCode(sig)} // the second signal: there is no result
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.json:
 		err = writeJSON(s.out, out)
-	} else {
-		err = writeDuel(s.out, out)
+	case f.markdown:
+		err = out.WriteMarkdown(s.out)
+	default:
+		err = out.Write(s.out)
 	}
 	if sig := which(); err == nil && sig != nil {
 		return &exitError{interruptCode(sig)}
 	}
-	return err
-}
-
-// duel reads the command line.
-func (f *compareFlags) duel(cmd *cobra.Command, args []string) (*duel.Duel, error) {
-	d := &duel.Duel{Metric: f.metric, Warmup: f.warmup, Ignore: f.ignore}
-	if f.runs < 1 || f.warmup < 0 {
-		return nil, usagef("--runs is at least 1 and --warmup at least 0")
-	}
-	if err := config.CheckBuiltin(f.metric); err != nil {
-		return nil, usagef("--metric: %v", err)
-	}
-	for _, t := range []struct {
-		flag, text string
-		set        func(time.Duration)
-	}{
-		{"budget", f.budget, func(v time.Duration) {
-			d.Budget = v
-			if !cmd.Flags().Changed("runs") {
-				f.runs = math.MaxInt
-			}
-		}},
-		{"timeout", f.timeout, func(v time.Duration) { d.Limit = v }},
-	} {
-		if !cmd.Flags().Changed(t.flag) {
-			continue
-		}
-		v, err := config.ParseDuration(t.text)
-		if err != nil || v <= 0 {
-			return nil, usagef("--%s %s: not a duration such as 90s or 10m", t.flag, t.text)
-		}
-		t.set(v)
-	}
-	i := slices.Index(args, "--")
-	if cmd.ArgsLenAtDash() != 0 || i < 1 || i == len(args)-1 {
-		return nil, usagef("two commands are needed: assay compare -- COMMAND A -- COMMAND B")
-	}
-	if slices.Contains(args[i+1:], "--") {
-		return nil, usagef("more than one -- after the first: which one parts the commands? " +
-			"Write them as two strings with --shell")
-	}
-	d.Argv = [2][]string{args[:i], args[i+1:]}
-	for k, argv := range d.Argv {
-		if f.shell {
-			d.Argv[k] = []string{"/bin/sh", "-c", strings.Join(argv, " ")}
-		} else if _, err := run.LookPath(argv[0], ""); err != nil {
-			return nil, usageError(err)
-		}
-	}
-	d.Pairs = f.runs
-	return d, nil
-}
-
-// writeDuel prints a comparison for people.
-func writeDuel(w io.Writer, o duel.Result) error {
-	unit := (&config.Study{}).Unit(o.Metric)
-	var l report.Lines
-	for _, s := range []struct {
-		name string
-		side duel.Side
-	}{{"A", o.A}, {"B", o.B}} {
-		spread := ""
-		if s.side.CV != nil {
-			spread = fmt.Sprintf(", standard deviation %.2g %%", 100**s.side.CV)
-		}
-		l.AddCommand(s.name, report.ShellQuote(s.side.Command))
-		l.Add("", "median %s, min %s%s", report.Metric(s.side.Median, unit), report.Metric(s.side.Min, unit), spread)
-	}
-	end := fmt.Sprintf("%d pairs of runs", o.Pairs)
-	if o.Early {
-		end += ", which are enough"
-	}
 	switch {
-	case o.Change == nil:
-		l.Add("verdict", "%s there is no relative difference (%s)", o.Verdict, end)
-	case o.Verdict == "~":
-		l.Add("verdict", "~ no difference is shown: %s (%s)", duelGain(o).Text(), end)
-	default:
-		what := o.Metric
-		if what == "elapsed" {
-			what = "time"
-		}
-		l.Add("verdict", "B takes %s %s %s than A (%s)", duelGain(o).Text(), o.Verdict, what, end)
+	case err != nil:
+		return err
+	case out.Outcome == duel.Failed:
+		return &exitError{codeSlower}
+	case out.Outcome == duel.Unknown:
+		return &exitError{codeUnknown}
 	}
-	for _, text := range o.Warnings {
-		l.Add("warning", "%s", text)
-	}
-	return l.Write(w)
+	return nil
 }
 
-func duelGain(o duel.Result) *result.Gain {
-	return &result.Gain{Change: *o.Change, CI95: o.CI, Runs: o.Pairs, Verdict: o.Verdict}
+// fill sets what was not given.
+func (f *compareFlags) fill(cmd *cobra.Command) {
+	if !cmd.Flags().Changed("seed") {
+		f.seed = rand.Uint64() //nolint:gosec // an order, not a secret
+	}
+}
+
+// gateOf returns the gate of a comparison, or nil.
+func gateOf(def *config.Comparison) (*duel.Gate, error) {
+	if def.FailIf == "" {
+		return nil, nil
+	}
+	gate, err := duel.ParseGate(def.FailIf)
+	if err != nil {
+		where := def.At("fail_if")
+		if where == "" {
+			where = "--fail-if "
+		}
+		return nil, usagef("%s%v", where, err)
+	}
+	return gate, nil
+}
+
+// duels runs the benchmarks one after the other. Each may take its share of what is left of
+// the budget.
+func (f *compareFlags) duels(
+	ctx context.Context, s streams, def *config.Comparison, gate *duel.Gate, c *setup.Comparison, drain <-chan struct{},
+) (all []duel.Result, err error) {
+	status := newStatus(s.err)
+	defer status.Close()
+	among := 0
+	for _, b := range def.Benchmarks {
+		among += len(b.Commands) - 1
+	}
+	began := time.Now()
+	for i, b := range def.Benchmarks {
+		goal := b.Commands[0].Study.Objective
+		if goal.Metric == "" {
+			goal.Metric = "elapsed"
+		}
+		d := duel.Duel{
+			Name: b.Name, Metric: goal.Metric, Maximize: goal.Maximize, Unit: b.Commands[0].Study.Unit(goal.Metric),
+			Gate: gate, Pairs: def.Pairs, Warmup: f.warmup, Ignore: f.ignore, Seed: f.seed + uint64(i), Among: among,
+			Runner: c, Drain: drain,
+		}
+		if d.Pairs == 0 && def.Budget == 0 && gate == nil {
+			d.Pairs = defaultPairs
+		}
+		if def.Budget > 0 {
+			d.Budget = max((def.Budget-time.Since(began))/time.Duration(len(def.Benchmarks)-i), 1)
+		}
+		for k, v := range b.Commands {
+			d.Commands = append(d.Commands, duel.Command{Name: v.Name, Job: c.Jobs[i][k]})
+		}
+		d.Notify = func(rounds, asked int) { status.Set(progressOf(b.Name, rounds, asked)) }
+		results, err := d.Run(ctx)
+		if err != nil {
+			if b.Name != "" {
+				err = fmt.Errorf("benchmark %s: %w", b.Name, err)
+			}
+			return all, err
+		}
+		all = append(all, results...)
+		select {
+		case <-drain:
+			return all, nil
+		default:
+		}
+	}
+	return all, nil
+}
+
+// defaultPairs is the most pairs of a comparison without a gate.
+const defaultPairs = 40
+
+func progressOf(name string, rounds, asked int) string {
+	text := fmt.Sprintf("%d pairs", rounds)
+	if asked > 0 {
+		text = fmt.Sprintf("%d of about %d pairs", rounds, asked)
+	}
+	if name != "" {
+		text = name + ": " + text
+	}
+	return text
 }

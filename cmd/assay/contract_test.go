@@ -193,9 +193,12 @@ func (w want) check(at string, m map[string]any) string {
 
 var (
 	bestTrial = want{
-		"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list,
+		"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list, "runs?": num,
 	}
-	counts   = want{"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num}
+	counts = want{
+		"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
+		"stopped": num, "outside_limits": num,
+	}
 	budgetAt = want{"kind": str, "value": num, "seconds?": num}
 	tail     = want{"kind": str, "index": null, "ci95": list, "from": num, "threshold": null, "line_r2": null}
 	limit    = want{"at": objs, "parts_s": objs}
@@ -211,7 +214,7 @@ func TestContracts(t *testing.T) {
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
 			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str}, "best": bestTrial, "trials": counts,
-			"spent_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "gain?": objs,
+			"spent_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
@@ -219,9 +222,10 @@ func TestContracts(t *testing.T) {
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
+			"gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study trials s --json": {
-			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs,
+			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs,
 			"attempts?": num, "started": str, "ended": anything,
 		},
 		"study explain s --json": {
@@ -262,7 +266,7 @@ func TestContracts(t *testing.T) {
 			"rows": []want{{
 				"study": str, "method": str, "budget": budgetAt, "re_mean": num, "re_ci95": list, "re_median": num,
 				"re_by_seed": list, "trials_mean": num, "completed_mean": num, "early_mean": num, "wrong_mean": num,
-				"spent_s_mean": num, "overhead_ms_per_trial": num, "curve?": list,
+				"spent_s_mean": num, "overhead_ms_per_trial": num, "deciding_ms_per_trial": num, "curve?": list,
 			}},
 			"geomean": []want{{"method": str, "budget": budgetAt, "re": num, "re_ci95": list}},
 		},
@@ -284,7 +288,7 @@ func TestContracts(t *testing.T) {
 		},
 		"compare -n 2 --json -- true -- true": {
 			"metric": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str,
-			"pairs": num, "looks": num, "stopped_early": flag, "warnings?": list,
+			"pairs": num, "looks": num, "stopped_early": flag, "seconds": num, "warnings?": list,
 		},
 	} {
 		in, err := os.ReadFile(h.path("runs.txt"))

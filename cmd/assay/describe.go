@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
@@ -27,8 +25,8 @@ func describe(w io.Writer, p *setup.Problem) error {
 	for _, limit := range p.Goal.Limits {
 		l.Add("subject to", "%s", limit.Text)
 	}
-	search, stop := cmp.Or(p.Definition.Search.Name, "auto"), cmp.Or(p.Definition.Stop.Rule, "auto")
-	l.Add("search", "%s, early stopping: %s, seed %d", search, stop, p.Definition.Search.Seed)
+	search := cmp.Or(p.Definition.Search.Name, "auto")
+	l.Add("search", "%s, early stopping: %s, seed %d", search, p.Stopping(), p.Definition.Search.Seed)
 	first, err := p.Preview(3)
 	if err != nil {
 		return err
@@ -37,6 +35,9 @@ func describe(w io.Writer, p *setup.Problem) error {
 		label := ""
 		if i == 0 {
 			label = "first runs"
+			for _, b := range p.Beside(c) {
+				l.Add(b.Key, "%s", b.Text)
+			}
 		}
 		if p.Program != nil {
 			l.AddCommand(label, shellLine(p, c))
@@ -47,21 +48,12 @@ func describe(w io.Writer, p *setup.Problem) error {
 	return l.Write(w)
 }
 
-// shellLine returns the command of a problem for a configuration as a line for a shell in this
-// process's directory.
+// shellLine returns the command of a problem for a configuration as a line for a shell in
+// this process's directory.
 func shellLine(p *setup.Problem, c assay.Config) string {
-	argv := p.Argv(c)
-	if env := p.Environment(c); len(env) > 0 {
-		argv = slices.Concat([]string{"env"}, env, argv)
-	}
-	line := report.ShellQuote(argv)
 	here, err := os.Getwd()
-	if err != nil || p.Definition.Dir == "" || p.Definition.Dir == here {
-		return line
+	if err != nil {
+		here = p.Definition.Dir
 	}
-	dir := p.Definition.Dir
-	if below, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(below) {
-		dir = below
-	}
-	return report.ShellQuote([]string{"cd", dir}) + " && " + line
+	return result.CommandLine(p.Argv(c), p.Environment(c), p.Definition.Dir, here)
 }

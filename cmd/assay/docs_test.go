@@ -17,7 +17,7 @@ import (
 // measurements.
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
-		"../../README.md", "../../docs/guide.md", "../../docs/online.md", "../../docs/costmodel.md",
+		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)

@@ -21,6 +21,8 @@ const (
 	codeFailure  = 1
 	codeUsage    = 2
 	codeNoResult = 3  // every trial failed or is infeasible
+	codeSlower   = 4  // compare --fail-if: a command is slower than the limit
+	codeUnknown  = 5  // compare --fail-if: it cannot be told within the budget
 	codeIO       = 74 // EX_IOERR: the disk of the store is full or failing
 )
 

@@ -27,18 +27,15 @@ func TestTwoEmulatedMachines(t *testing.T) {
 			t.Skipf("SKIPPED, NOT TESTED: no quota of a processor: %s", a.Why)
 		}
 	}
-	for range 2 {
-		by, without, ok := emulatedMachines(t)
-		t.Logf("error on the slow machine: %.0f %% by its profile, %.0f %% without; counts: %v", by, without, ok)
-		if !ok {
-			continue
-		}
-		if by > without/2 {
-			t.Errorf("error on the slow machine: %.0f %% by its profile, %.0f %% without", by, without)
-		}
-		return
+	t.Parallel() // most of the time it waits for its share
+	by, without, ok := emulatedMachines(t)
+	t.Logf("error on the slow machine: %.0f %% by its profile, %.0f %% without", by, without)
+	if !ok {
+		t.Skip("SKIPPED, NOT TESTED: the machine is too busy to emulate two others")
 	}
-	t.Skip("SKIPPED, NOT TESTED: the machine is too busy to emulate two others")
+	if by > without/2 {
+		t.Errorf("error on the slow machine: %.0f %% by its profile, %.0f %% without", by, without)
+	}
 }
 
 // emulatedMachines returns the error of the predictions for the slow machine in percent, by the

@@ -71,7 +71,8 @@ early, and says which configuration is best and by how much.
 		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), compareCommand(s), planCommand(),
+		tuneCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
+		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		doctorCommand(s), versionCommand(s),
 	)

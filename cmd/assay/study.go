@@ -200,7 +200,7 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 			}
 			continue
 		}
-		t.Add(fmt.Sprint(j.ID), j.State.String(), result.ValueText(r.Goal, trial), r.Params.Text(trial.Config), j.Reason)
+		t.Add(fmt.Sprint(j.ID), result.Word(j.State), result.ValueText(r.Goal, trial), r.Params.Text(trial.Config), j.Reason)
 	}
 	if !asJSON {
 		if err := t.Write(buf); err != nil {

@@ -43,6 +43,7 @@ type tuneFlags struct {
 	on        string
 	setup     string
 	prepare   string
+	verify    string
 	warmup    int
 	cleanup   string
 	shell     bool
@@ -87,7 +88,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
 	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
-	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms)")
+	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms, or 1/40 of the best run)")
 	fl.StringVar(&f.repeat, "repeat", "",
 		"runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
 	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
@@ -99,8 +100,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
 	fl.StringVar(&f.setup, "setup", "",
-		"shell command once for each combination of the parameters it names, not measured; $SETUP is its folder, {setup} elsewhere")
+		"shell command once for each combination of the parameters it names, not measured; "+
+			"$SETUP is its folder, {setup} elsewhere")
 	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
+	fl.StringVar(&f.verify, "verify", "", "shell command after each run, not measured: it fails if the output is wrong")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
 	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
@@ -128,7 +131,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
 		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
 		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
-		flagGroup{"How a run is made", []string{"prepare", "cleanup", "warmup", "shell", "on", "parallel", "pin"}},
+		flagGroup{"How a run is made", []string{
+			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
+		}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
@@ -326,6 +331,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("prepare") {
 		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+	}
+	if given("verify") {
+		st.Verify = config.Hook{Argv: []string{f.verify}, Shell: true}
 	}
 	if given("cleanup") {
 		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}

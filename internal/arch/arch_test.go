@@ -39,18 +39,20 @@ var apart = map[string][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":        {""},
-	"/bench/gate":       {}, // tables of our own, and what auto comes to on them
-	"/bench/studies":    {}, // data, and tests of it
-	"/internal/arch":    {},
-	"/internal/builds":  {""}, // what setups have made, on disk
-	"/internal/cgroup":  {"/internal/mountinfo"},
-	"/internal/config":  {"", "/internal/expr", "/workflow", "/workflow/site"},
-	"/internal/duel":    {"", "/stats", "/internal/report"}, // two commands in turn
-	"/internal/expr":    {""},
-	"/internal/report":  {},
-	"/internal/term":    {},
-	"/internal/explain": {"", "/model", "/internal/report", "/internal/result"},
+	"/assaytest":          {""},
+	"/bench/gate":         {}, // tables of our own, and what auto comes to on them
+	"/bench/studies":      {}, // data, and tests of it
+	"/internal/arch":      {},
+	"/internal/builds":    {""}, // what setups have made, on disk
+	"/internal/catalogue": {""}, // asks installed programs what can be set
+	"/internal/cgroup":    {"/internal/mountinfo"},
+	"/internal/checkout":  {""}, // commits of a repository side by side
+	"/internal/config":    {"", "/internal/expr", "/workflow", "/workflow/site"},
+	"/internal/duel":      {"", "/stats", "/internal/report"}, // commands in turn
+	"/internal/expr":      {""},
+	"/internal/report":    {},
+	"/internal/term":      {},
+	"/internal/explain":   {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
 	"/internal/lab/cello": {
 		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",
@@ -69,8 +71,10 @@ var beside = map[string][]string{
 	"/internal/replay":    {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
-	"/internal/rfs":    {}, // a remote file system that counts and times
-	testOnly:           {},
+	// Pages of studies, and the modules that draw them.
+	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
+	"/internal/rfs":   {}, // a remote file system that counts and times
+	testOnly:          {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
@@ -96,6 +100,7 @@ var owner = map[string]string{
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
 	"github.com/google/go-cmp":        "tests",
+	"github.com/chromedp":             "tests", // of /internal/pages: a browser looks at them
 	"pgregory.net/rapid":              "tests",
 	"github.com/rogpeppe/go-internal": "tests",
 	"go.uber.org/goleak":              "tests",

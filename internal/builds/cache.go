@@ -164,8 +164,8 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		return err
 	}
 	b := Build{
-		Key: key, Folder: filepath.Base(folder), Command: shown(r.Argv), Env: shown(r.Env), Dir: absolute(r.Dir), Made: began, Took: took,
-		Bytes: size(folder),
+		Key: key, Folder: filepath.Base(folder), Command: shown(r.Argv), Env: shown(r.Env), Dir: absolute(r.Dir),
+		Made: began, Took: took, Bytes: size(folder),
 	}
 	if err := c.publish(home, b); err != nil {
 		_ = removeAll(home)

@@ -185,8 +185,11 @@ func (c *checker) templates(warnings *[]string) {
 		}
 	}
 	c.checkSetup(names, r.used)
+	c.checkFiles(names, r.used)
+	hook("verify", "verify argument", s.Verify)
 	hook("prepare", "prepare argument", s.Prepare)
 	hook("cleanup", "cleanup argument", s.Cleanup)
+	c.service(hook, check)
 	if len(s.Command) == 1 || !s.Shell { // else see check
 		hook("command", "argument", Hook{s.Command, s.Shell})
 	}

@@ -25,6 +25,9 @@ var builtin = []struct{ name, unit string }{
 	{"involuntary_switches", ""},
 }
 
+// ofService are the metrics that runs beside a service have as well.
+var ofService = []struct{ name, unit string }{{"service_start", "s"}, {"service_cpu", "s"}, {"service_rss", "B"}}
+
 func isBuiltin(metric string) bool {
 	for _, b := range builtin {
 		if b.name == metric {
@@ -34,13 +37,14 @@ func isBuiltin(metric string) bool {
 	return false
 }
 
-// CheckBuiltin returns nil if every run of a command has the metric, else an error
+// CheckMetric returns nil if the runs of the study may have the metric, else an error
 // that says which metrics there are.
-func CheckBuiltin(metric string) error {
-	if isBuiltin(metric) {
+func (s *Study) CheckMetric(metric string) error {
+	known := s.metricNames()
+	if slices.Contains(known, metric) {
 		return nil
 	}
-	return errors.New(unknownMetric(metric, new(Study).metricNames()))
+	return errors.New(unknownMetric(metric, known))
 }
 
 // Grows reports whether a metric of that name can only grow while a run goes
@@ -51,6 +55,11 @@ func Grows(metric string) bool {
 		return true
 	}
 	return false
+}
+
+// grows is [Grows] of a metric of the study, which may say so of its own.
+func (s *Study) grows(metric string) bool {
+	return Grows(metric) || slices.ContainsFunc(s.Metrics, func(m Metric) bool { return m.Name == metric && m.Grows })
 }
 
 // metricNames returns the metrics that the runs of the study may have.
@@ -72,6 +81,11 @@ func (s *Study) metricNames() []string {
 	if s.Workbench != nil {
 		names = append(names, "data_flow", "network_time", "disk_time")
 	}
+	if s.Service != nil {
+		for _, m := range ofService {
+			names = append(names, m.name)
+		}
+	}
 	for _, m := range s.Metrics {
 		names = append(names, m.Name)
 	}
@@ -85,7 +99,7 @@ func (s *Study) Unit(metric string) string {
 			return m.Unit
 		}
 	}
-	for _, b := range builtin {
+	for _, b := range slices.Concat(builtin, ofService) {
 		if b.name == metric {
 			return b.unit
 		}
@@ -122,7 +136,7 @@ func (s *Study) Goal() (assay.Goal, error) {
 	if g.Metric == "" {
 		g.Metric = "elapsed"
 	}
-	g.Grows = !g.Maximize && Grows(g.Metric)
+	g.Grows = !g.Maximize && s.grows(g.Metric)
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)

@@ -15,6 +15,7 @@ func (s *Study) identity() Study {
 	i := *s
 	i.Version, i.file, i.places = Version, "", nil
 	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
+	i.Dir = "" // a clone or a project that was moved goes on: the command and the space make the study
 	i.Prior.Resolved, i.Placement = nil, Placement{}
 	i.Setup.Timeout, i.Setup.Parallel = 0, false
 	if i.Objective.Metric == "" {
@@ -42,8 +43,8 @@ func (s *Study) identity() Study {
 // Identity returns a hash of everything that must not change when a study is
 // resumed: parameters, configurations, relations, command and its environment,
 // setup, hooks, objective, limits, metrics, search with its seed and options, stop,
-// repeat, and the table. Free to change are name, budget, timeout, parallel and
-// where the runs are made.
+// repeat, and the table. Free to change are name, budget, timeout, parallel, the
+// directory, and where the runs are made.
 func (s *Study) Identity() string {
 	data, err := json.Marshal(s.identity())
 	if err != nil {
@@ -69,11 +70,13 @@ func (s *Study) Diff(other *Study) []string {
 	differ("command", a.Command, b.Command)
 	differ("shell", a.Shell, b.Shell)
 	differ("env", a.Env, b.Env)
-	differ("dir", a.Dir, b.Dir)
 	differ("setup", a.Setup, b.Setup)
 	differ("prepare", a.Prepare, b.Prepare)
+	differ("files", a.Files, b.Files)
+	differ("verify", a.Verify, b.Verify)
 	differ("warmup", a.Warmup, b.Warmup)
 	differ("cleanup", a.Cleanup, b.Cleanup)
+	differ("service", a.Service, b.Service)
 	differ("where", a.Where, b.Where)
 	differ("objective", a.Objective.text(), b.Objective.text())
 	differ("subject_to", a.SubjectTo, b.SubjectTo)

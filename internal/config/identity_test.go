@@ -29,11 +29,14 @@ var changes = map[string]change{
 	"Command":   {func(s *Study) { s.Command = append(slices.Clone(s.Command), "-v") }, false},
 	"Shell":     {func(s *Study) { s.Shell = !s.Shell }, false},
 	"Env":       {func(s *Study) { s.Env = map[string]string{"A": "2"} }, false},
-	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, false},
+	"Dir":       {func(s *Study) { s.Dir = "/elsewhere" }, true},
 	"Setup":     {func(s *Study) { s.Setup = Setup{Hook: Hook{Argv: []string{"make"}}} }, false},
 	"Prepare":   {func(s *Study) { s.Prepare.Argv = []string{"sync"} }, false},
+	"Files":     {func(s *Study) { s.Files = []File{{"f", "x"}} }, false},
+	"Verify":    {func(s *Study) { s.Verify.Argv = []string{"cmp"} }, false},
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
 	"Cleanup":   {func(s *Study) { s.Cleanup.Shell = !s.Cleanup.Shell }, false},
+	"Service":   {func(s *Study) { s.Service = &Service{Restart: "changed"} }, false},
 	"Params":    {func(s *Study) { s.Params = s.Params[1:] }, false},
 	"Where":     {func(s *Study) { s.Where = append(slices.Clone(s.Where), "threads < 8") }, false},
 	"Objective": {func(s *Study) { s.Objective.Maximize = !s.Objective.Maximize }, false},
@@ -180,14 +183,14 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestCheckBuiltin(t *testing.T) {
+func TestCheckMetric(t *testing.T) {
 	for _, name := range []string{"elapsed", "max_rss", "energy", "involuntary_switches"} {
-		if err := CheckBuiltin(name); err != nil {
+		if err := new(Study).CheckMetric(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, want := range map[string]string{"elapsd": "did you mean elapsed?", "q": "known: elapsed, user"} {
-		if err := CheckBuiltin(name); err == nil || !strings.Contains(err.Error(), want) {
+		if err := new(Study).CheckMetric(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}

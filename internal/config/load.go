@@ -13,15 +13,24 @@ import (
 
 // Load reads the study file at path; see [Parse].
 func Load(path string, edit func(*Study) error) (*Study, []string, error) {
+	data, err := readStudyFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return Parse(path, data, edit)
+}
+
+// readStudyFile is readFile with an [*Error].
+func readStudyFile(path string) ([]byte, error) {
 	data, err := readFile(path)
 	if err != nil {
 		message := err.Error()
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			message = pe.Err.Error()
 		}
-		return nil, nil, &Error{Flaws: []Flaw{{File: cmp.Or(path, `""`), Message: message}}, cause: err}
+		return nil, &Error{Flaws: []Flaw{{File: cmp.Or(path, `""`), Message: message}}, cause: err}
 	}
-	return Parse(path, data, edit)
+	return data, nil
 }
 
 // readFile reads a file of at most MaxFile bytes, and no more than that of an

@@ -32,7 +32,8 @@ func (s *Study) Mode() Mode {
 func (s *Study) SetOnline() {
 	s.Online = true
 	s.Command, s.Shell, s.Env, s.Metrics = nil, false, nil, nil
-	s.Setup, s.Prepare, s.Cleanup = Setup{}, Hook{}, Hook{}
+	s.Setup, s.Prepare, s.Cleanup, s.Service = Setup{}, Hook{}, Hook{}, nil
+	s.Files, s.Verify = nil, Hook{}
 }
 
 // readOnline recognises the stored form that an on-line study had before there was

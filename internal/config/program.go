@@ -20,6 +20,9 @@ type Program struct {
 	setup   setupTemplate
 	prepare hookTemplate
 	cleanup hookTemplate
+	service serviceTemplate
+	verify  hookTemplate
+	files   []fileTemplate
 	metrics []metricTemplate
 	vars    []variable // the parameters as environment variables
 	anyVars bool       // they are exported, see exports
@@ -58,7 +61,7 @@ func (s *Study) Program() (*Program, error) {
 	for i, p := range params {
 		names[i] = p.Name
 	}
-	var failed error
+	var failed, err error
 	parse := func(texts ...string) []Template {
 		var out []Template
 		for _, t := range texts {
@@ -90,10 +93,16 @@ func (s *Study) Program() (*Program, error) {
 		if err != nil {
 			return nil, err
 		}
+		source.Poll = m.Poll
 		files := parse(source.File, source.Pointer)
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}
 	p.vars = variables(params)
+	p.service = s.serviceTemplate(hook, parse)
+	p.verify = hook(s.Verify)
+	if p.files, err = s.fileTemplates(names); err != nil {
+		return nil, err
+	}
 	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
 	if failed != nil {
 		return nil, failed
@@ -105,7 +114,8 @@ func (s *Study) Program() (*Program, error) {
 // runs. A command that is a list and alone is not given them: no name of a parameter can
 // then be that of a variable which means something to it.
 func (s *Study) exports() bool {
-	return s.Shell || len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 ||
+	return s.Shell || s.Service != nil ||
+		len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 || len(s.Verify.Argv) > 0 ||
 		slices.ContainsFunc(s.Metrics, func(m Metric) bool {
 			source, err := assay.ParseMetricSource(m.Name, m.Source)
 			return err == nil && source.Kind.Argument() == assay.CommandArgument

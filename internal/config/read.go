@@ -10,7 +10,13 @@ import (
 
 // study reads the keys of a study file into s.
 func (d *decoder) study(n *yaml.Node, s *Study) {
-	d.mapping(n, "the study", []field{
+	d.mapping(n, "the study", d.keys(s), nil)
+	d.finish(n, s)
+}
+
+// keys returns the keys of a study file, each with what reads it into s.
+func (d *decoder) keys(s *Study) []field {
+	return []field{
 		{"name", func(n *yaml.Node) { s.Name = d.string("name", n) }},
 		{"command", func(n *yaml.Node) { d.command(n, s) }},
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
@@ -20,11 +26,15 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},
 		{"warmup", func(n *yaml.Node) { s.Warmup, _ = d.integer(n, "warmup", 0) }},
 		{"cleanup", func(n *yaml.Node) { s.Cleanup = d.hook("cleanup", n) }},
+		{"service", func(n *yaml.Node) { s.Service = d.service(n) }},
+		{"files", func(n *yaml.Node) { s.Files = d.filesKey(n) }},
+		{"verify", func(n *yaml.Node) { s.Verify = d.hook("verify", n) }},
 		{"parameters", func(n *yaml.Node) { s.Params = d.parameters(n) }},
 		{"where", func(n *yaml.Node) { s.Where = d.conditions("where", n) }},
 		{"objective", func(n *yaml.Node) { s.Objective = d.objective(n) }},
 		{"subject_to", func(n *yaml.Node) { s.SubjectTo = d.conditions("subject_to", n) }},
-		{"metrics", func(n *yaml.Node) { s.Metrics = d.metrics(n) }},
+		{"metrics", func(n *yaml.Node) { s.Metrics = append(s.Metrics, d.metrics(n)...) }},
+		{"progress", func(n *yaml.Node) { s.Metrics = append(s.Metrics, d.progress(n)) }},
 		{"search", func(n *yaml.Node) { s.Search = d.search(n) }},
 		{"stop", func(n *yaml.Node) { s.Stop = d.stop(n) }},
 		{"repeat", func(n *yaml.Node) { s.Repeat = d.repeat(n) }},
@@ -35,8 +45,7 @@ func (d *decoder) study(n *yaml.Node, s *Study) {
 		{"place", func(n *yaml.Node) { s.Placement = d.placement(n) }},
 		{"workbench", func(n *yaml.Node) { s.Workbench = d.workbench(n) }},
 		{"replay", func(n *yaml.Node) { s.Replay = d.replay(n) }},
-	}, nil)
-	d.finish(n, s)
+	}
 }
 
 // finish makes the checks of shape that need more than one key.

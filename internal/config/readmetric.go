@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/assay-run/assay"
 	"go.yaml.in/yaml/v4"
@@ -38,7 +39,15 @@ func (d *decoder) metrics(n *yaml.Node) []Metric {
 
 func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 	count := 0
-	fields := []field{{"unit", func(n *yaml.Node) { m.Unit, _ = d.text(n, what+": unit") }}}
+	fields := []field{
+		{"unit", func(n *yaml.Node) { m.Unit, _ = d.text(n, what+": unit") }},
+		{"poll", func(n *yaml.Node) {
+			if m.Poll, _ = d.duration(n, what+": poll"); m.Poll < minPoll {
+				d.fail(n, "%s: poll: at least %v is needed", what, minPoll)
+			}
+		}},
+		{"grows", func(n *yaml.Node) { m.Grows = d.boolean(n, what+": grows") }},
+	}
 	var kinds []string
 	for _, k := range assay.SourceKinds() {
 		kind := k.String()
@@ -61,6 +70,41 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 	if count != 1 && len(d.flaws) == before {
 		d.fail(n, "%s: one of %s is needed", what, strings.Join(kinds, ", "))
 	}
+	if m.Grows && m.Poll == 0 && len(d.flaws) == before {
+		d.fail(n, "%s: grows: it is not looked at while a run goes on: poll says how often", what)
+	}
+}
+
+// minPoll is the shortest time between two looks at a metric during a run: more often, looking would be
+// what is measured.
+const minPoll = 10 * time.Millisecond
+
+// progressPoll is the Poll of the progress of a study: it is looked at with every observation.
+const progressPoll = 1 * time.Nanosecond
+
+// progress reads {metric, source, unit, grows}: a metric that is looked at with every observation.
+func (d *decoder) progress(n *yaml.Node) (m Metric) {
+	m.Poll = progressPoll
+	before := len(d.flaws)
+	d.mapping(n, "progress", []field{
+		{"metric", func(n *yaml.Node) {
+			if m.Name = d.string("progress.metric", n); nameFlaw(m.Name) != "" {
+				d.fail(n, "progress: metric: %s", nameFlaw(m.Name))
+			}
+		}},
+		{"source", func(n *yaml.Node) { m.Source = d.string("progress.source", n) }},
+		{"unit", func(n *yaml.Node) { m.Unit, _ = d.text(n, "progress: unit") }},
+		{"grows", func(n *yaml.Node) { m.Grows = d.boolean(n, "progress: grows") }},
+	}, nil)
+	switch kind, _, _ := strings.Cut(m.Source, ":"); {
+	case len(d.flaws) > before:
+	case m.Name == "" || m.Source == "":
+		d.fail(n, "progress: metric and source are needed")
+	case kind == assay.FromCommand.String():
+		d.fail(n, "progress: a command is looked at with metrics: {%s: {cmd: ..., poll: 1s}}", m.Name)
+	}
+	d.places["metrics."+m.Name] = d.places["progress.source"]
+	return m
 }
 
 // MetricSpec reads NAME=SOURCE, the argument of the --metric flag; see

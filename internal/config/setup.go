@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -79,8 +80,8 @@ func (c *checker) checkSetup(names []string, used []bool) {
 	}
 	if !s.Setup.Shell {
 		for i, a := range s.Setup.Argv {
-			_, err := parseTemplate(a, names, s.own())
-			if e, ok := err.(*TemplateError); ok { //nolint:errorlint // it is returned as it is
+			_, err := parseTemplate(a, names, s.folder())
+			if e, ok := errors.AsType[*TemplateError](err); ok {
 				c.add(s.setupPath(i), a, fmt.Sprintf("setup argument %d", i+1), e.Column, "%s", e.Message)
 			}
 		}
@@ -93,12 +94,23 @@ func (c *checker) checkSetup(names []string, used []bool) {
 	}
 }
 
+// folder returns the placeholder of the setup, which means nothing to a study without one. A
+// setup has no other: it is made for all slots.
+func (s *Study) folder() map[string]string {
+	own := map[string]string{}
+	if len(s.Setup.Argv) > 0 {
+		own[setupName] = assay.SetupDir
+	}
+	return own
+}
+
 // own returns the placeholders of the study that are no parameters, and what they become.
 func (s *Study) own() map[string]string {
-	if len(s.Setup.Argv) == 0 {
-		return nil
+	own := s.folder()
+	if !slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == slotName }) {
+		own[slotName] = assay.SlotMark
 	}
-	return map[string]string{setupName: assay.SetupDir}
+	return own
 }
 
 var variableUse = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
@@ -110,7 +122,7 @@ func (s *Study) setupUses(names []string) []int {
 	vars := variables(s.params())
 	for _, a := range s.Setup.Argv {
 		if !s.Setup.Shell {
-			t, _ := parseTemplate(a, names, s.own())
+			t, _ := parseTemplate(a, names, s.folder())
 			out = append(out, t.Params()...)
 			continue
 		}
@@ -159,7 +171,7 @@ func (p *Program) Setup(c assay.Config) *assay.Setup {
 	}
 	for _, e := range p.env {
 		foreign := slices.ContainsFunc(e.value.Params(), func(i int) bool { return !uses(i) })
-		if text, ok := e.value.Expand(p.params, c); ok && !foreign {
+		if text, ok := e.value.Expand(p.params, c); ok && !foreign && !strings.Contains(text, assay.SlotMark) {
 			out.Env = append(out.Env, e.name+"="+text)
 		}
 	}

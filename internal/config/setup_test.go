@@ -37,7 +37,8 @@ func TestSetupUses(t *testing.T) {
 		},
 		{
 			"uses", `{command: ./build.sh, uses: n}`,
-			[]string{"sh", "-c", "./build.sh"}, []string{"SETUP=" + assay.SetupDir, "N=3", "n=3", "CC=clang", "OPT_N=3"},
+			[]string{"sh", "-c", "./build.sh"},
+			[]string{"SETUP=" + assay.SetupDir, "N=3", "n=3", "CC=clang", "OPT_N=3"},
 		},
 		{"nothing", `[make, "{fast?FAST=1}"]`, []string{"make"}, []string{
 			"SETUP=" + assay.SetupDir, "FAST=off", "fast=off", "CC=clang",

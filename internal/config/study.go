@@ -33,6 +33,9 @@ type Study struct {
 	Prepare Hook              `json:"prepare,omitzero"`
 	Warmup  int               `json:"warmup,omitempty"` // runs before each that is measured
 	Cleanup Hook              `json:"cleanup,omitzero"`
+	Service *Service          `json:"service,omitempty"`
+	Files   []File            `json:"files,omitempty"` // written before Prepare
+	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
@@ -86,6 +89,9 @@ type Metric struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
 	Unit   string `json:"unit,omitempty"`
+	// Poll is how often it is found while a run goes on; 0 means only after it.
+	Poll  time.Duration `json:"poll_ns,omitempty"`
+	Grows bool          `json:"grows,omitempty"` // it never falls during a run
 }
 
 // A Method is a search algorithm. Name "" stands for auto.

@@ -1,4 +1,12 @@
-// Package duel runs two commands in turn until it can tell which takes less.
+// Package duel runs commands in turn until it can tell which takes less, or whether
+// one is slower than a gate allows.
+//
+//  1. A [Duel] runs its commands in rounds, in an order that is drawn for each, and
+//     compares each with the first: [Duel.Run].
+//  2. A [Gate] is what may not be shown: "slower > 3%". Without a number of rounds or a
+//     budget, a duel with a gate asks for as many rounds as its noise needs.
+//  3. A [Report] is what several duels came to, for people, for a pull request
+//     (Markdown) and for a CI server (JUnit).
 package duel
 
 import (
@@ -6,175 +14,210 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
 )
 
-// grace is how long a command has from SIGTERM to SIGKILL.
-const grace = time.Second
-
-// A Duel is two commands that are compared, A and B.
+// A Duel is a benchmark: commands that are compared with the first of them.
 type Duel struct {
-	Argv   [2][]string
-	Metric string        // that is compared, such as elapsed
-	Pairs  int           // most pairs of runs, at least 1
-	Warmup int           // runs of each command before the measured ones
-	Limit  time.Duration // of one run; 0 for none
-	Budget time.Duration // for all runs; 0 for none. At least one pair is run
-	Ignore bool          // a command that exits with a code other than 0 has run, too
+	Name     string    // of the benchmark, or ""
+	Commands []Command // 2 or more
+	Metric   string    // that is compared, such as elapsed
+	Unit     string    // of the metric, for people
+	Maximize bool      // more of the metric is better
+	Gate     *Gate     // optional
+	Pairs    int       // most rounds; 0: with a gate and no budget what is asked for, else no limit
+	Warmup   int       // runs of each command before the measured ones
+	Budget   time.Duration
+	Ignore   bool   // a command that exits with a code other than 0 has run, too
+	Seed     uint64 // of the orders
+	// Among is the number of comparisons that share one error: those of all duels that
+	// are reported together. 0 stands for those of this duel.
+	Among int
 
 	Runner assay.Runner
-	Drain  <-chan struct{} // optional; once closed no pair is started
-	Notify func(pairs int) // optional; called after each pair
+	Drain  <-chan struct{}         // optional; once closed no round is started
+	Notify func(rounds, asked int) // optional; called after each round; asked is 0 where it is not known
 
-	values [2][]float64
+	values [][]float64 // of each command, by round
+	cpu    [][]float64 // processor time of the same runs; NaN where there is none
+	began  time.Time
+	asked  int
+	rng    *rand.Rand
 }
 
-// A Result is what a duel came to. Its JSON is a contract.
-type Result struct {
-	Metric   string      `json:"metric"`
-	A        Side        `json:"a"`
-	B        Side        `json:"b"`
-	Change   *float64    `json:"change"` // (b - a)/|a|; null if there is none
-	CI       [2]*float64 `json:"ci"`     // null on a side without a bound
-	Level    float64     `json:"level"`  // of the interval, for all looks together 0.95
-	P        float64     `json:"p"`
-	Pairs    int         `json:"pairs"`
-	Looks    int         `json:"looks"`
-	Early    bool        `json:"stopped_early"`
-	Verdict  string      `json:"verdict"` // "less": B takes less than A; "more" or "~"
-	Warnings []string    `json:"warnings,omitempty"`
+// A Command is one side of a duel.
+type Command struct {
+	Name string // such as A
+	Job  assay.Job
 }
 
-// A Side is the runs of one of the commands.
-type Side struct {
-	Command []string `json:"command"`
-	Min     float64  `json:"min"`
-	Median  float64  `json:"median"`
-	Mean    float64  `json:"mean"`
-	CV      *float64 `json:"cv"` // standard deviation / |mean|
-}
+// A look is a moment at which it is asked whether a duel can tell.
+const (
+	// firstLook is after how many rounds: at 0.975 a rank test of fewer than 7 pairs
+	// shows nothing.
+	firstLook = 8
+	// maxAsked is the most rounds that a duel asks for by itself: the 11th look.
+	maxAsked = 454
+	// hopelessAt is how many times more than that a noise needs which is given up at.
+	hopelessAt = 10
+)
 
-// firstLook is after how many pairs a verdict is looked for at first: at 0.975 a
-// rank test of fewer than 7 pairs shows nothing.
-const firstLook = 8
+// nextLook returns the number of rounds of the look after the one at n rounds.
+func nextLook(n int) int { return n * 3 / 2 }
 
-// Run runs pairs, A B, B A, A B, ..., so that a drift of the machine hits both alike,
-// until a look tells, or the pairs or the budget are spent, or Drain is closed. It looks
-// after 8 pairs, 12, 18, 27, ... and at the end; the i-th look has an error of
-// 0.05/(i·(i+1)), so that all looks together show a difference that is not there in at
-// most 5 % of cases.
+// errorOf returns the error of the i-th look, from 1: the errors of all looks together
+// are at most total, whenever they are taken.
+func errorOf(total float64, i int) float64 { return total / float64(i*(i+1)) }
+
+// Run runs rounds until every comparison is decided, or the rounds or the budget are
+// spent, or Drain is closed. In a round each command that is still of interest runs
+// once, in an order that is drawn.
+//
+// It looks after 8 rounds, 12, 18, 27, ... and at the end. The order is drawn for each
+// round, so that between two equal commands the sign of every difference is the toss of
+// a coin, whatever the machine does meanwhile: drift, bursts and heavy tails included.
+// The signed-rank interval of a look then has the error that it claims, and the i-th look
+// has a share of 1/(i·(i+1)), so that the sum holds for all looks together. It is 0.05
+// without a gate, and [GateError] on each side with one, divided among the comparisons.
 //
 // A command that fails or takes too long is an error, and a metric that a run does not
 // have is one of the class usage.
-func (d *Duel) Run(ctx context.Context) (Result, error) {
-	began := time.Now()
+func (d *Duel) Run(ctx context.Context) ([]Result, error) {
+	d.began = time.Now()
+	d.rng = rand.New(rand.NewPCG(d.Seed, 0))
+	d.values, d.cpu = make([][]float64, len(d.Commands)), make([][]float64, len(d.Commands))
 	for range d.Warmup {
-		for k := range 2 {
-			if _, err := d.once(ctx, k); err != nil {
-				return Result{}, err
+		for k := range d.Commands {
+			if _, _, err := d.once(ctx, k); err != nil {
+				return nil, err
 			}
 		}
 	}
-	looks := 0
-	var c stats.Comparison
-	look := func() bool {
+	results := make([]Result, len(d.Commands)-1)
+	looks, rounds := 0, 0
+	look := func(last bool) (open int) {
 		looks++
-		level := 1 - 0.05/float64(looks*(looks+1))
-		c = stats.ComparePaired(d.values[0], d.values[1], stats.CompareOptions{Level: level})
-		return c.Verdict != stats.Undecided
+		for i := range results {
+			if !results[i].decided {
+				results[i] = d.judge(i+1, looks, last)
+			}
+			if !results[i].decided {
+				open++
+			}
+		}
+		return open
 	}
 	for next := firstLook; ; {
-		n := len(d.values[0])
-		if n >= d.Pairs || n > 0 && d.over(began) {
+		if d.spent(rounds) {
 			break
 		}
-		if err := d.pair(ctx, n); err != nil {
-			return Result{}, err
+		if err := d.round(ctx, results); err != nil {
+			return nil, err
 		}
-		if n+1 == next && n+1 < d.Pairs {
-			if look() {
-				return d.result(c, looks, true), nil
+		rounds++
+		if d.Notify != nil {
+			d.Notify(rounds, d.asked)
+		}
+		if rounds == next && rounds != d.Pairs {
+			if look(false) == 0 || d.enough(results, rounds, looks) {
+				return results, nil
 			}
-			next = next * 3 / 2
+			next = nextLook(next)
 		}
 	}
-	look()
-	return d.result(c, looks, false), nil
+	look(true)
+	return results, nil
 }
 
-// pair runs both commands, in the order of pair n.
-func (d *Duel) pair(ctx context.Context, n int) (err error) {
-	var pair [2]float64
-	for _, k := range [][]int{{0, 1}, {1, 0}}[n%2] {
-		if pair[k], err = d.once(ctx, k); err != nil {
+// round runs each command of a comparison that is not decided, in an order that is
+// drawn, and keeps the values only if all have run.
+func (d *Duel) round(ctx context.Context, results []Result) error {
+	open := []int{0}
+	for i, r := range results {
+		if !r.decided {
+			open = append(open, i+1)
+		}
+	}
+	d.rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
+	values, cpu := make([]float64, len(d.Commands)), make([]float64, len(d.Commands))
+	for _, k := range open {
+		var err error
+		if values[k], cpu[k], err = d.once(ctx, k); err != nil {
 			return err
 		}
 	}
-	d.values[0], d.values[1] = append(d.values[0], pair[0]), append(d.values[1], pair[1])
-	if d.Notify != nil {
-		d.Notify(n + 1)
+	for _, k := range open {
+		d.values[k], d.cpu[k] = append(d.values[k], values[k]), append(d.cpu[k], cpu[k])
 	}
 	return nil
 }
 
-// over reports whether the budget is spent or an end is wanted.
-func (d *Duel) over(began time.Time) bool {
+// spent reports whether no further round is to be run. One is always run.
+func (d *Duel) spent(rounds int) bool {
+	if rounds == 0 {
+		return false
+	}
 	select {
 	case <-d.Drain:
 		return true
 	default:
-		return d.Budget > 0 && time.Since(began) > d.Budget
 	}
+	past := time.Since(d.began)
+	return d.Pairs > 0 && rounds >= d.Pairs || d.Budget > 0 && past+past/time.Duration(rounds) > d.Budget
 }
 
-// once runs command k and returns its metric.
-func (d *Duel) once(ctx context.Context, k int) (float64, error) {
-	name := string(rune('A' + k))
-	m, err := d.Runner.Run(ctx, assay.Job{Argv: d.Argv[k], Limit: d.Limit, Grace: grace}, nil)
+// enough reports whether a duel that asks for its rounds has had them: as many as its
+// noise needs, or so much noise that no number in reach would do. What is asked for hangs
+// on the noise that was seen so far.
+func (d *Duel) enough(results []Result, rounds, looks int) bool {
+	if d.Gate == nil || d.Pairs > 0 || d.Budget > 0 {
+		return false
+	}
+	d.asked = 0
+	hopeless := looks > 2 // a noise of few pairs is uncertain itself
+	for _, r := range results {
+		if r.decided {
+			continue
+		}
+		d.asked = max(d.asked, min(r.asks, maxAsked))
+		hopeless = hopeless && r.finds > hopelessAt*maxAsked
+	}
+	return hopeless || rounds >= d.asked
+}
+
+// once runs command k and returns its metric and its processor time.
+func (d *Duel) once(ctx context.Context, k int) (value, cpu float64, err error) {
+	c := d.Commands[k]
+	m, err := d.Runner.Run(ctx, c.Job, nil)
 	switch {
+	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)): // of a hook or a setup
+		text := strings.Join(append([]string{"command " + c.Name + ": " + m.Failure.Reason}, m.Failure.Output...), "\n  ")
+		return 0, 0, errors.New(text)
 	case errors.Is(err, assay.ErrLimit):
-		return 0, fmt.Errorf("command %s took more than %s", name, report.Duration(d.Limit))
+		return 0, 0, fmt.Errorf("command %s took more than %s", c.Name, report.Duration(c.Job.Limit))
+	case errors.Is(err, assay.ErrSetup):
+		return 0, 0, fmt.Errorf("command %s: %w", c.Name, err)
 	case err != nil:
-		return 0, err
+		return 0, 0, err
 	case m.ExitCode != 0 && !d.Ignore:
 		last := assay.LastLine(m.Stderr)
 		if last != "" {
 			last = ": " + last
 		}
-		return 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", name, m.ExitCode, last),
+		return 0, 0, assay.WithHint(fmt.Errorf("command %s failed with exit code %d%s", c.Name, m.ExitCode, last),
 			"see --ignore-failure")
 	}
-	x, err := assay.Goal{Metric: d.Metric}.Value(m)
-	return x, assay.WithClass(assay.ClassUsage, err)
-}
-
-// result returns what the runs came to.
-func (d *Duel) result(c stats.Comparison, looks int, early bool) Result {
-	r := Result{
-		Metric: d.Metric, Change: finite(c.Change), CI: [2]*float64{finite(c.Low), finite(c.High)}, Level: c.Level,
-		P: c.P, Pairs: c.N, Looks: looks, Early: early, Verdict: c.Verdict.String(),
+	if value, err = (assay.Goal{Metric: d.Metric}).Value(m); err != nil {
+		return 0, 0, assay.WithClass(assay.ClassUsage, fmt.Errorf("command %s: %w", c.Name, err))
 	}
-	if c.Low <= -1 && c.Verdict == stats.Undecided {
-		r.CI[0] = nil // a ratio of pairs has no bound but 0
+	cpu, ok := m.Metric("cpu")
+	if !ok {
+		cpu = math.NaN()
 	}
-	for k, s := range []*Side{&r.A, &r.B} {
-		x := d.values[k]
-		mean := stats.Mean(x)
-		*s = Side{d.Argv[k], stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
-	}
-	for _, w := range c.Warnings {
-		r.Warnings = append(r.Warnings, w.Error())
-	}
-	return r
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
+	return value, cpu, nil
 }

@@ -35,6 +35,10 @@ type Explanation struct {
 	Best      assay.Trial
 	Predicted float64 // the metric at the best configuration, as the model sees it
 	Params    []Param // by falling Mean, then by name
+
+	space    *assay.Space
+	ensemble model.Ensemble
+	configs  []assay.Config // of the trials that the model was fitted to
 }
 
 // A Param is the part of one parameter.
@@ -72,8 +76,8 @@ func Explain(params []assay.Param, goal assay.Goal, trials []assay.Trial, seed u
 	if err != nil {
 		return nil, err
 	}
-	ensemble := p.(model.Trees).Ensemble()
-	e.effects(space, ensemble, d.X)
+	e.space, e.ensemble = space, p.(model.Trees).Ensemble()
+	e.effects(space, e.ensemble, d.X)
 	return e, nil
 }
 
@@ -90,6 +94,7 @@ func (e *Explanation) examples(space *assay.Space, goal assay.Goal, trials []ass
 			continue
 		}
 		d.X = append(d.X, space.Encode(t.Config))
+		e.configs = append(e.configs, t.Config)
 		d.Y = append(d.Y, y)
 		d.Censored = append(d.Censored, t.State == assay.Censored)
 		if t.State != assay.Censored {

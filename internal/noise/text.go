@@ -13,6 +13,14 @@ import (
 // Write writes the report for people. difference is the least relative difference that
 // matters, as in [Options].
 func (n *Report) Write(w io.Writer, difference float64) error {
+	if err := n.Lines(difference).Write(w); err != nil {
+		return err
+	}
+	return n.plotTail(w)
+}
+
+// Lines returns what [Report.Write] writes, without the drawing.
+func (n *Report) Lines(difference float64) *report.Lines {
 	var l report.Lines
 	what := fmt.Sprintf("%d", n.Runs)
 	if n.Configs > 1 {
@@ -43,10 +51,7 @@ func (n *Report) Write(w io.Writer, difference float64) error {
 		advice += fmt.Sprintf(" (%d by the Pareto model)", *n.RepeatPareto)
 	}
 	l.Add("advice", "%s", advice)
-	if err := l.Write(w); err != nil {
-		return err
-	}
-	return n.plotTail(w)
+	return &l
 }
 
 // plotTail draws the complementary distribution of the noise, the runs less the

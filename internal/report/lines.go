@@ -7,16 +7,34 @@ import (
 )
 
 // Lines is a report of labelled lines. The zero value is empty.
-type Lines struct{ b strings.Builder }
+type Lines struct {
+	b       strings.Builder
+	entries []Entry
+}
+
+// An Entry is a line of a report.
+type Entry struct {
+	Label, Text string
+	Command     bool // for a shell
+}
+
+// Entries returns the lines that were added, of which one with the label "" goes on with
+// the one before.
+func (l *Lines) Entries() []Entry { return l.entries }
 
 // Add appends a line: the label in a column of 11 characters, "" for what goes on with
 // the line above, and the text, as [Visible] shows it.
 func (l *Lines) Add(label, format string, args ...any) {
-	l.add(label, Visible(fmt.Sprintf(format, args...)))
+	text := Visible(fmt.Sprintf(format, args...))
+	l.add(label, text)
+	l.entries = append(l.entries, Entry{Label: label, Text: text})
 }
 
 // AddCommand appends a line for a shell, which may be several lines; see [ShellQuote].
-func (l *Lines) AddCommand(label, line string) { l.add(label, VisibleLines(line)) }
+func (l *Lines) AddCommand(label, line string) {
+	l.add(label, VisibleLines(line))
+	l.entries = append(l.entries, Entry{label, VisibleLines(line), true})
+}
 
 func (l *Lines) add(label, text string) {
 	label = Visible(label)

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -141,22 +142,24 @@ func (l *Live) replayed() {
 	l.print(text)
 }
 
-// line prints one trial that has ended. On a terminal only what is new best.
+// line prints one trial that has ended. On a terminal only what is new best, and what failed
+// or was outside the limits, with the reason.
 func (l *Live) line(t assay.Trial) {
 	improved := t.State == assay.Done && t.Value < l.least()
 	if improved {
 		l.best = &t.Value
 	}
-	if l.Terminal && !improved {
+	reason := why(t)
+	if l.Terminal && !improved && reason == "" {
 		return
 	}
 	mark := " "
 	if improved {
 		mark = "*"
 	}
-	text := fmt.Sprintf("%s %4d  %-10s %10s  %s", mark, t.ID, t.State, ValueText(l.Goal, t), l.Space.Text(t.Config))
-	if t.State == assay.Failed || t.State == assay.Infeasible || t.State == assay.Withdrawn && t.Reason != "" {
-		text += "  (" + t.Reason + ")"
+	text := fmt.Sprintf("%s %4d  %-14s %10s  %s", mark, t.ID, Word(t.State), ValueText(l.Goal, t), l.Space.Text(t.Config))
+	if reason != "" {
+		text += "  (" + reason + ")"
 	}
 	l.print(text)
 }
@@ -192,21 +195,13 @@ func (l *Live) draw() {
 	switch {
 	case l.drain:
 		b.WriteString(" · ending")
-	case p.Checks > 0 || len(p.Running) > 0 && l.checking():
+	case p.Checks > 0:
 		b.WriteString(" · comparing the best with the first")
+	case slices.ContainsFunc(p.Running, func(r study.Running) bool { return r.Again }):
+		b.WriteString(" · running again what leads")
 	}
 	for _, r := range p.Running {
 		fmt.Fprintf(&b, " · running %s", l.Space.Text(r.Config))
 	}
 	l.Screen.Set(report.Visible(b.String()))
-}
-
-// checking reports whether what runs repeats a trial.
-func (l *Live) checking() bool {
-	for _, t := range l.last.Trials {
-		if t.ID == l.last.Running[0].ID {
-			return true
-		}
-	}
-	return false
 }

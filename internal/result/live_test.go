@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,18 +87,22 @@ func TestLiveWarnsOfUnprovenStops(t *testing.T) {
 }
 
 // Without a terminal each trial has one line, the best so far a star, and a failure its
-// reason; on a terminal only what is better than all before has a line.
+// reason; on a terminal what is better than all before has a line, and what did not come to its end
+// within the limits for a reason that is not that of early stopping.
 func TestLiveLines(t *testing.T) {
+	stopped := trial(2, assay.Censored, 4, "worse")
+	stopped.Decision = &assay.Decision{Stop: true}
 	trials := []assay.Trial{
-		trial(1, assay.Done, 3, ""), trial(2, assay.Censored, 4, "worse"), trial(3, assay.Failed, 0, "exit code 3"),
+		trial(1, assay.Done, 3, ""), stopped, trial(3, assay.Failed, 0, "exit code 3"),
 		trial(4, assay.Infeasible, 1, "max_rss <= 2"), trial(5, assay.Withdrawn, 0, "lost"), trial(6, assay.Done, 3, ""),
-		trial(7, assay.Done, 0.5, ""),
+		trial(7, assay.Done, 0.5, ""), trial(8, assay.Censored, 2, "the study's time budget was spent"),
 	}
 	all := []string{
-		"*    1  done              3 s  n=1", "     2  censored        > 4 s  n=2",
-		"     3  failed              –  n=3  (exit code 3)", "     4  infeasible        1 s  n=4  (max_rss <= 2)",
-		"     5  withdrawn           –  n=5  (lost)", "     6  done              3 s  n=6",
-		"*    7  done           500 ms  n=7",
+		"*    1  done                  3 s  n=1", "     2  stopped             > 4 s  n=2",
+		"     3  failed                  –  n=3  (exit code 3)", "     4  outside limits        1 s  n=4  (max_rss <= 2)",
+		"     5  withdrawn               –  n=5  (lost)", "     6  done                  3 s  n=6",
+		"*    7  done               500 ms  n=7",
+		"     8  stopped             > 2 s  n=8  (the study's time budget was spent)",
 	}
 	for _, tty := range []bool{false, true} {
 		var s screen
@@ -107,21 +112,12 @@ func TestLiveLines(t *testing.T) {
 			l.Notify(study.Progress{Trials: trials[:n+1]})
 			l.Notify(study.Progress{Trials: trials[:n+1]}) // nothing new
 		}
-		want := len(all)
+		want := all
 		if tty {
-			want = 2
+			want = slices.Concat(all[:1], all[2:5], all[6:])
 		}
-		if len(s.printed) != want {
-			t.Errorf("terminal %v: %d lines, want %d: %q", tty, len(s.printed), want, s.printed)
-			continue
-		}
-		for i, line := range s.printed {
-			if tty {
-				i *= 6
-			}
-			if line != all[i] {
-				t.Errorf("terminal %v: got %q, want %q", tty, line, all[i])
-			}
+		if !slices.Equal(s.printed, want) {
+			t.Errorf("terminal %v: got\n%q, want\n%q", tty, s.printed, want)
 		}
 	}
 }
@@ -158,7 +154,7 @@ func TestLiveStatus(t *testing.T) {
 				t.Errorf("after an interrupt: %q", s.status())
 			}
 			want = "resuming study x: minimize elapsed, 1000 configurations, " +
-				"*    1  done              2 s  n=1, interrupted: waiting for the runs in flight; again to end at once"
+				"*    1  done                  2 s  n=1, interrupted: waiting for the runs in flight; again to end at once"
 			if got := strings.Join(s.printed, ", "); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -177,7 +173,14 @@ func TestLiveReplayed(t *testing.T) {
 	l.Notify(study.Progress{Replay: true, Trials: trials, Best: &best, Spent: time.Minute})
 	l.Notify(study.Progress{Trials: append(trials, trial(3, assay.Done, 3, ""))})
 	l.Notify(study.Progress{
-		Trials: append(trials, trial(3, assay.Done, 3, "")), Running: []study.Running{{Proposal: best.Proposal}},
+		Trials: append(trials, trial(3, assay.Done, 3, "")), Running: []study.Running{{Proposal: best.Proposal, Again: true}},
+	})
+	if !strings.Contains(s.status(), " · running again what leads · running n=1") {
+		t.Errorf("a trial that runs again: %q", s.status())
+	}
+	l.Notify(study.Progress{
+		Trials: append(trials, trial(3, assay.Done, 3, "")), Running: []study.Running{{Proposal: best.Proposal, Again: true}},
+		Checks: 1,
 	})
 	l.Draining()
 	if !strings.Contains(s.status(), " · comparing the best with the first · running n=1") {
@@ -188,7 +191,7 @@ func TestLiveReplayed(t *testing.T) {
 	l.Close()
 	want := []string{
 		"study x: minimize elapsed, 1000 configurations", "2 trials on record, 1 min spent, best 2 s",
-		"     3  done              3 s  n=3",
+		"     3  done                  3 s  n=3",
 		"interrupted: waiting for the runs in flight; again to end at once", "interrupted",
 	}
 	if fmt.Sprint(s.printed) != fmt.Sprint(want) {

@@ -15,12 +15,17 @@ type Outcome struct {
 	Objective Objective `json:"objective"`
 	Best      *Best     `json:"best"` // null if no trial ended well
 	Gain      *Gain     `json:"gain,omitempty"`
-	Trials    Counts    `json:"trials"`
-	Spent     float64   `json:"spent_s"`
-	Saved     float64   `json:"saved_s"`
-	Audit     *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
-	Overhead  float64   `json:"overhead_s"`
-	EndedBy   string    `json:"ended_by"`
+	// Repeated is what became of the runs that were made again; nil if there were none.
+	Repeated *Repeated `json:"repeated,omitempty"`
+	// Refuted are the configurations that failed when they were run again, and are not
+	// recommended therefore.
+	Refuted  []Refuted `json:"refuted,omitempty"`
+	Trials   Counts    `json:"trials"`
+	Spent    float64   `json:"spent_s"`
+	Saved    float64   `json:"saved_s"`
+	Audit    *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
+	Overhead float64   `json:"overhead_s"`
+	EndedBy  string    `json:"ended_by"`
 }
 
 // An Audit says what early stops were worth, by the trials that the rule would have
@@ -58,11 +63,12 @@ type Objective struct {
 type Best struct {
 	Trial   int64              `json:"trial"`
 	Config  map[string]any     `json:"config"`
-	Value   float64            `json:"value"`
+	Value   float64            `json:"value"` // of its run, or the median of its runs
 	Metrics map[string]float64 `json:"metrics"`
 	Command []string           `json:"command,omitempty"`
-	Dir     string             `json:"dir,omitempty"` // that the command runs in, if the study says so
-	Env     []string           `json:"env,omitempty"` // "NAME=value" that it needs besides what this process has
+	Dir     string             `json:"dir,omitempty"`  // that the command runs in, if the study says so
+	Env     []string           `json:"env,omitempty"`  // "NAME=value" that it needs besides what this process has
+	Runs    int                `json:"runs,omitempty"` // of which Value is the median, if it was run again
 }
 
 // Counts are numbers of trials by their states.
@@ -96,15 +102,56 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 	if goal.Maximize {
 		o.Objective.Goal = "maximize"
 	}
+	o.Repeated, o.Refuted = NewRepeated(r), NewRefuted(space.Values, r)
 	if !r.Found {
 		return o
 	}
-	o.Best = &Best{
-		Trial: r.Best.ID, Config: space.Values(r.Best.Config), Value: goal.Show(r.Best.Value),
-		Metrics: MetricsOf(r.Best, goal),
-	}
+	o.Best = NewBest(space.Values, goal, r)
 	o.Gain = NewGain(goal, r)
 	return o
+}
+
+// NewBest returns the best trial of a study that has found one. values are those of a
+// configuration by the names of its parameters.
+func NewBest(values func(assay.Config) map[string]any, goal assay.Goal, r study.Result) *Best {
+	b := &Best{
+		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value), Metrics: MetricsOf(r.Best, goal),
+	}
+	if r.Runs > 1 {
+		b.Runs = r.Runs
+	}
+	return b
+}
+
+// NewRepeated returns what became of the runs that were made again; nil if there is nothing to
+// say of them.
+func NewRepeated(r study.Result) *Repeated {
+	if len(r.Races)+len(r.Checks) == 0 && r.Short == "" {
+		return nil
+	}
+	of := func(id int64) (runs []assay.Trial) {
+		for _, t := range r.Checks {
+			if t.ID == id {
+				runs = append(runs, t)
+			}
+		}
+		return runs
+	}
+	o := &Repeated{Race: len(r.Races), First: again(of(r.First.ID)), Short: r.Short}
+	if r.Found {
+		o.Best = again(of(r.Best.ID))
+	}
+	return o
+}
+
+// NewRefuted returns the configurations that failed when they were run again.
+func NewRefuted(values func(assay.Config) map[string]any, r study.Result) (all []Refuted) {
+	for _, x := range r.Refuted {
+		a := again(x.Broken)
+		a.Runs = max(x.Runs, a.Runs)
+		all = append(all, Refuted{x.Trial.ID, values(x.Trial.Config), a, x.Trial.Config})
+	}
+	return all
 }
 
 // MetricsOf returns the metrics of a trial, the objective among them.
@@ -143,7 +190,7 @@ func NewGain(g assay.Goal, r study.Result) *Gain {
 	var first, best []float64
 	for _, c := range r.Checks {
 		switch {
-		case c.State != assay.Done && c.State != assay.Infeasible:
+		case c.State != assay.Done:
 		case c.ID == r.First.ID:
 			first = append(first, g.Show(c.Value))
 		case c.ID == r.Best.ID:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/study"
 )
 
 // A Store is what a study on record is read from.
@@ -174,9 +175,14 @@ type Shown struct {
 	Trials Counts        `json:"trials"`
 	Spent  float64       `json:"spent_s"`
 	Best   *Best         `json:"best"`
-	Cuts   []assay.Cut   `json:"cuts,omitempty"`
+	// Gain, Repeated and Refuted are those of an Outcome.
+	Gain     *Gain       `json:"gain,omitempty"`
+	Repeated *Repeated   `json:"repeated,omitempty"`
+	Refuted  []Refuted   `json:"refuted,omitempty"`
+	Cuts     []assay.Cut `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
+	came  study.Result // what is shown of it in words
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
 
@@ -199,14 +205,33 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 		Total: int(r.Summary.Trials()), Done: int(c[assay.Done]), Censored: int(c[assay.Censored]),
 		Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]), Withdrawn: int(c[assay.Withdrawn]),
 	}
-	if b := out.Found; b != nil {
+	var err error
+	if r.Definition.Mode() != config.ModeOnline {
+		if err = r.come(ctx, &out); err != nil {
+			return out, err
+		}
+	} else if b := out.Found; b != nil {
 		out.Best = &Best{
 			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: MetricsOf(*b, r.Goal),
 		}
 	}
-	var err error
 	out.Cuts, err = r.Cuts(ctx)
 	return out, err
+}
+
+// come adds to out what the study has come to: the best, and what the runs say of it that were
+// made again.
+func (r *Record) come(ctx context.Context, out *Shown) error {
+	came, err := study.Recall(ctx, r.store, r.Name, r.Definition.Mode() == config.ModeCommand)
+	if err != nil {
+		return err
+	}
+	out.came, out.Found = came, nil
+	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
+	if came.Found {
+		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
+	}
+	return nil
 }
 
 // Cuts returns what earlier studies removed from the space of the study, and what came
@@ -241,12 +266,13 @@ type Trial struct {
 	Attempts int                `json:"attempts,omitempty"`
 	Started  time.Time          `json:"started"`
 	Ended    *time.Time         `json:"ended"`
+	Outcome  string             `json:"outcome"` // the state in the word for people: see Word
 }
 
 // Trial returns a trial of the study as data.
 func (r *Record) Trial(t assay.Trial) Trial {
 	j := Trial{
-		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Metrics: map[string]float64{},
+		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: Word(t.State), Metrics: map[string]float64{},
 		Reason: t.Reason, Decision: t.Decision, Attempts: t.Attempts, Started: t.Started,
 	}
 	if f := t.Measurement.Failure; f != nil {

@@ -135,8 +135,8 @@ func TestCSV(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	want := []string{
-		"id,state,n,elapsed,r,metric.elapsed,max_rss,reason,started,ended",
-		"1,done,1,a,1.5,3,5000000,why,2024-05-01T12:00:00Z,2024-05-01T12:01:00Z",
+		"id,state,n,elapsed,r,metric.elapsed,max_rss,reason,started,ended,outcome",
+		"1,done,1,a,1.5,3,5000000,why,2024-05-01T12:00:00Z,2024-05-01T12:01:00Z,done",
 	}
 	if len(lines) != 7 || lines[0] != want[0] || lines[1] != want[1] {
 		t.Errorf("got\n%s\nwant\n%s\n... in 7 lines", b.String(), strings.Join(want, "\n"))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -22,7 +23,19 @@ func (r *Record) WriteShown(w io.Writer, out Shown, learner *costmodel.ActiveLea
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
 	if best := out.Found; best != nil {
 		l.Add("best", "%s", r.Params.Text(best.Config))
-		l.Add("", "%s %s (trial %d)", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID)
+		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
+			out.Best.median())
+	}
+	if len(out.came.Trials) > 0 {
+		s := Story{
+			Outcome: Outcome{Gain: out.Gain, Repeated: out.Repeated, Refuted: out.Refuted, Best: out.Best},
+			Result:  out.came, Goal: r.Goal,
+			Default: slices.ContainsFunc(r.Definition.Params, func(p config.Param) bool { return p.Default != nil }),
+		}
+		if out.Best != nil {
+			s.gainLine(&l)
+		}
+		s.repeatedLines(&l, r.Params.Text)
 	}
 	r.describePrior(&l, out.Cuts)
 	if learner != nil {

@@ -19,21 +19,30 @@ type Story struct {
 	Goal      assay.Goal
 	Simulated bool // the time is that of a recorded table
 	Default   bool // the first configuration is the one that the program has now
+	Recorded  bool // it is told from the record, which knows nothing of the tool's own overhead
 	// Command returns what runs a configuration, as a line for a shell; nil if no
 	// command is run.
 	Command func(assay.Config) string
 }
 
 // Write writes the result for people.
-func (o *Story) Write(w io.Writer) error {
+func (o *Story) Write(w io.Writer) error { return o.lines().Write(w) }
+
+// lines returns the result for people.
+func (o *Story) lines() *report.Lines {
 	var l report.Lines
-	if o.Best == nil {
+	switch {
+	case o.Best == nil && len(o.Refuted) > 0:
+		l.Add("best", "none: what was best failed when it was run again, and nothing else was run again with success")
+		o.repeatedLines(&l, o.Space.Text)
+	case o.Best == nil:
 		l.Add("best", "none: no trial ran to its end within the limits")
-	} else {
+	default:
 		l.Add("best", "%s", o.Space.Text(o.Result.Best.Config))
-		l.Add(o.Objective.Metric, "%s (trial %d of %d)", report.Metric(o.Best.Value, o.Objective.Unit), o.Best.Trial,
-			o.Trials.Total)
+		of := fmt.Sprintf("trial %d of %d", o.Best.Trial, o.Trials.Total)
+		l.Add(o.Objective.Metric, "%s (%s)%s", report.Metric(o.Best.Value, o.Objective.Unit), of, o.Best.median())
 		o.gainLine(&l)
+		o.repeatedLines(&l, o.Space.Text)
 		if o.Command != nil {
 			label, config := "command", o.Result.Best.Config
 			if o.worse() {
@@ -53,9 +62,19 @@ func (o *Story) Write(w io.Writer) error {
 	if a := o.Audit; a != nil {
 		l.Add("audit", "%s", a.Text())
 	}
-	l.Add("time", "%s, %s own overhead", spent, report.Seconds(o.Overhead))
-	l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
-	return l.Write(w)
+	if !o.Recorded {
+		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
+	}
+	l.Add("time", "%s", spent)
+	switch {
+	case !o.Recorded:
+		l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
+	case o.EndedBy == "":
+		l.Add("ended by", "nothing yet: it runs, or its last session has not said why it ended")
+	default:
+		l.Add("ended by", "%s", endings[o.EndedBy])
+	}
+	return &l
 }
 
 // Text says for people what an audit found.
@@ -88,14 +107,48 @@ func (o *Story) worse() bool {
 	return o.Gain != nil && o.Gain.Verdict == bad.String()
 }
 
-func (o *Story) gainLine(l *report.Lines) {
-	first := "the first configuration"
-	if o.Default {
-		first = "the default"
+// median returns ", median of 7 runs", or "" of one run.
+func (b *Best) median() string {
+	if b.Runs < 2 {
+		return ""
 	}
+	return fmt.Sprintf(", median of %d runs", b.Runs)
+}
+
+// repeatedLines says which runs failed that were made again.
+func (o *Story) repeatedLines(l *report.Lines, text func(assay.Config) string) {
+	for _, r := range o.Refuted {
+		l.Add("refuted", "%s (trial %d): run again, %s", text(r.config), r.Trial, r.Text())
+	}
+	if r := o.Repeated; r != nil && r.First.broken() > 0 && !slices.ContainsFunc(o.Refuted,
+		func(x Refuted) bool { return x.Trial == o.Result.First.ID }) {
+		l.Add("refuted", "%s, run again: %s", o.first(), r.First.Text())
+	}
+}
+
+// first returns what the first configuration is called.
+func (o *Story) first() string {
+	if o.Default {
+		return "the default"
+	}
+	return "the first configuration"
+}
+
+func (o *Story) gainLine(l *report.Lines) {
+	first := o.first()
+	defer func() {
+		switch r := o.Repeated; {
+		case r == nil || r.Short == "" || o.Result.First.ID == o.Result.Best.ID:
+		case o.Gain == nil:
+			l.Add("gain", "not known: %s was not compared with %s, since %s", "the best", first, r.Short)
+		default:
+			l.Add("", "fewer runs than were wanted: %s", r.Short)
+		}
+	}()
 	switch g := o.Gain; {
 	case g != nil && g.Verdict == "~":
-		l.Add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first, g.Text(), g.Runs, g.Runs)
+		l.Add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first,
+			g.Better(!o.Goal.Maximize), g.Runs, g.Runs)
 	case o.worse():
 		l.Add("gain", "none: run again, the best has %s %s than %s (%d + %d more runs)",
 			g.Text(), g.Verdict, first, g.Runs, g.Runs)
@@ -108,9 +161,13 @@ func (o *Story) gainLine(l *report.Lines) {
 	}
 }
 
-// WriteFailures says why no trial ended well: the first reasons, each once, with the last that
-// was printed, and the command that shows all of it.
+// WriteFailures says why nothing is recommended, and why no trial ended well: the first
+// reasons, each once, with the last that was printed, and the command that shows all of it.
 func (o *Story) WriteFailures(w io.Writer) {
+	if len(o.Refuted) > 0 {
+		fmt.Fprintln(w, "assay: no configuration is recommended: what was best failed when it was run again")
+		return
+	}
 	if o.EndedBy == "failures" {
 		fmt.Fprintf(w, "assay: the first trials all failed for the same reason, so that no further one was run. "+
 			"The same command tries again. The reason:\n")

@@ -46,7 +46,7 @@ func TestStory(t *testing.T) {
 	}{
 		"not compared": {nil, []string{
 			"best       n=2\n", "elapsed    2 s (trial 2 of 4)\n", "command    run n=2\n",
-			"trials     4: 2 done, 1 stopped early, 1 failed\n", "time       1 min 30 s spent, 1 s own overhead\n",
+			"trials     4: 2 done, 1 stopped, 1 failed\n", "time       1 min 30 s spent, 1 s own overhead\n",
 			"ended by   the number of trials; on record as study x\n",
 		}, "gain"},
 		"better": {func(s *Story) { s.Gain = gain(-0.5, "less") }, []string{
@@ -60,7 +60,7 @@ func TestStory(t *testing.T) {
 			"gain       none: run again, the best has 50 % [40, 60] less than", "keep       run n=1\n",
 		}, "command"},
 		"no difference": {func(s *Story) { s.Gain = gain(0, "~") }, []string{
-			"gain       ~ no difference from the first configuration is shown: +0 % [-10, +10] (5 + 5 more runs)\n",
+			"gain       ~ no difference from the first configuration is shown: 0 % [10 % worse, 10 % better] (5 + 5 more runs)\n",
 		}, "keep"},
 		"the first": {func(s *Story) { s.Result.First = s.Result.Best }, []string{
 			"gain       none: the first configuration is the best\n",

@@ -2,12 +2,36 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 )
+
+// Better says in words how far b is from a where no difference is shown: "2 % better [5 % worse,
+// 8 % better]". lower says that less is better.
+func (g *Gain) Better(lower bool) string {
+	show := func(change float64) string {
+		switch {
+		case change == 0:
+			return "0 %"
+		case (change < 0) == lower:
+			return plainNumber(100*math.Abs(change), 2) + " % better"
+		}
+		return plainNumber(100*math.Abs(change), 2) + " % worse"
+	}
+	text := show(g.Change)
+	low, high := g.CI95[0], g.CI95[1]
+	if low == nil || high == nil {
+		return text
+	}
+	if lower {
+		low, high = high, low
+	}
+	return fmt.Sprintf("%s [%s, %s]", text, show(*low), show(*high))
+}
 
 // Text returns "31 % [28, 35]" for a change in the direction of the
 // verdict, "-2 % [-5, +1]" for none.
@@ -39,7 +63,7 @@ func plainNumber(x float64, n int) string {
 	return strconv.FormatFloat(report.Round(x, n), 'f', -1, 64)
 }
 
-// Text returns "40: 22 done, 15 stopped early, 3 failed".
+// Text returns "40: 22 done, 15 stopped, 3 failed".
 func (c Counts) Text() string {
 	var parts []string
 	for _, p := range []struct {
@@ -47,9 +71,9 @@ func (c Counts) Text() string {
 		what string
 	}{
 		{c.Done, "done"},
-		{c.Censored, "stopped early"},
+		{c.Censored, "stopped"},
 		{c.Failed, "failed"},
-		{c.Infeasible, "outside the limits"},
+		{c.Infeasible, "outside limits"},
 		{c.Withdrawn, "withdrawn"},
 	} {
 		if p.n > 0 {

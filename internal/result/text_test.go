@@ -26,9 +26,9 @@ func TestGainText(t *testing.T) {
 
 func TestCountsText(t *testing.T) {
 	for want, c := range map[string]Counts{
-		"0": {},
-		"40: 22 done, 15 stopped early, 3 failed":      {Total: 40, Done: 22, Censored: 15, Failed: 3},
-		"3: 1 done, 1 outside the limits, 1 withdrawn": {Total: 3, Done: 1, Infeasible: 1, Withdrawn: 1},
+		"0":                                 {},
+		"40: 22 done, 15 stopped, 3 failed": {Total: 40, Done: 22, Censored: 15, Failed: 3},
+		"3: 1 done, 1 outside limits, 1 withdrawn": {Total: 3, Done: 1, Infeasible: 1, Withdrawn: 1},
 	} {
 		if got := c.Text(); got != want {
 			t.Errorf("got %q, want %q", got, want)

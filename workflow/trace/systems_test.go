@@ -186,7 +186,8 @@ v4 -> v5;
 // alphabet is meant, each time.
 func TestNextflowLabelOfTwo(t *testing.T) {
 	dag := "flowchart TB\n    v0([PREP])\n    v1([SORT])\n    v0 --> v1\n"
-	trace := "task_id\tname\tstatus\trealtime\n1\tPREP\tCOMPLETED\t1s\n2\tB:SORT\tCOMPLETED\t1s\n3\tA:SORT\tCOMPLETED\t1s\n"
+	trace := "task_id\tname\tstatus\trealtime\n1\tPREP\tCOMPLETED\t1s\n2\tB:SORT\tCOMPLETED\t1s\n" +
+		"3\tA:SORT\tCOMPLETED\t1s\n"
 	for range 20 {
 		w, err := read(t, workflow.FillOptions{}, "dag", dag, "trace.txt", trace)
 		if err != nil {

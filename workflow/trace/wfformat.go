@@ -9,8 +9,8 @@ import (
 )
 
 // This file reads what WfFormat says of a workflow, wftask.go what it says of its tasks, and
-// wfexecution.go what it says of the execution. The schemas are those of github.com/wfcommons/WfFormat. Members are also read under
-// the names that older versions or other writers give them.
+// wfexecution.go what it says of the execution. The schemas are those of github.com/wfcommons/WfFormat.
+// Members are also read under the names that older versions or other writers give them.
 
 // readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
 // specification and execution apart, 1.0 to 1.4 and its ancestor 0.1 of the

@@ -24,7 +24,7 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	hundredths := func(x float64) string { return fmt.Sprintf("%.2f", 100*x) } // of a per cent
 	for _, part := range r.Parts() {
 		t := report.NewTable(p, "data set", "method", "use", "alpha", "kb", ">budget %", ">trials",
-			">error %", "95 %", ">to none", "95 %", ">similar", ">pruned %")
+			">error %", "95 %", ">to none", "95 %", ">similar", ">pruned %", "95 %")
 		for _, row := range part.Rows {
 			similar := "–"
 			if row.SimRatio > 0 || row.Similar > 0 {
@@ -33,7 +33,8 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 			t.Add(row.DataSet, row.Method, strings.TrimSpace(row.Use+" "+row.Surrogate), row.Alpha, row.KB,
 				fmt.Sprintf("%g", row.Budget), fmt.Sprintf("%.0f", row.Trials), hundredths(row.Error),
 				hundredths(row.CI95[0])+" – "+hundredths(row.CI95[1]), fmt.Sprintf("%.2f", row.Ratio),
-				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned))
+				fmt.Sprintf("%.2f – %.2f", row.RatioCI95[0], row.RatioCI95[1]), similar, hundredths(row.Pruned),
+				hundredths(row.PrunedCI[0])+" – "+hundredths(row.PrunedCI[1]))
 		}
 		if _, err := fmt.Fprintf(w, "\n%s\n", part.Title); err != nil {
 			return err

@@ -51,8 +51,8 @@ type Part struct {
 // with which the others are compared; one that has no row of its own is still there.
 func (r Report) Parts() []Part {
 	parts := []Part{
-		{Title: "aggressiveness (Table I, Fig. 5)"},
-		{Title: "size of the knowledge base (Table II, Fig. 9)"},
+		{Title: "aggressiveness (Table I, Fig. 5 to 8)"},
+		{Title: "size of the knowledge base (Table II, Fig. 9 to 12)"},
 		{Title: "uses of the knowledge base"},
 	}
 	for _, row := range r.Rows {

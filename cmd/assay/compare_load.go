@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/checkout"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
+)
+
+// load returns the comparison of a command line, with what is to be done when it is over. It
+// builds what is to be built: drain, closed by the first signal, ends that.
+func (f *compareFlags) load(
+	ctx context.Context, drain <-chan struct{}, cmd *cobra.Command, s streams, args []string,
+) (def *config.Comparison, done func(), err error) {
+	done = func() {}
+	if err := f.check(cmd); err != nil {
+		return nil, done, err
+	}
+	before, commands := splitCommands(cmd.ArgsLenAtDash(), args)
+	edit := func(c *config.Comparison) error { return f.apply(cmd, c) }
+	if f.builds != "" {
+		return f.loadBuilds(ctx, drain, s, append([]string{f.builds}, before...), commands, edit)
+	}
+	switch {
+	case f.setup != "":
+		return nil, done, usagef("--setup builds the commits of --builds: name them")
+	case len(before) == 1 && commands == nil:
+		def, err = config.LoadComparison(before[0], edit)
+		return def, done, err
+	case len(before) > 1 && commands == nil:
+		return nil, done, usagef("one file of benchmarks at a time, not %d, and commands come after --", len(before))
+	case len(before) > 0:
+		return nil, done, usagef("%s: a file of benchmarks has its own commands, none come after --", before[0])
+	case len(commands) < 2 || slices.ContainsFunc(commands, func(argv []string) bool { return len(argv) == 0 }):
+		return nil, done, usagef("two commands are needed: assay compare -- COMMAND A -- COMMAND B")
+	case len(commands) > len(letters):
+		return nil, done, usagef("at most %d commands are compared, not %d", len(letters), len(commands))
+	}
+	b := config.Benchmark{}
+	for i, argv := range commands {
+		b.Commands = append(b.Commands, config.Variant{Name: letters[i : i+1], Study: f.study(argv)})
+	}
+	def = &config.Comparison{Benchmarks: []config.Benchmark{b}}
+	if err := edit(def); err != nil {
+		return nil, done, err
+	}
+	return def, done, def.Check()
+}
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// splitCommands parts the arguments before the first -- from the commands after it.
+func splitCommands(dash int, args []string) (before []string, commands [][]string) {
+	if dash < 0 {
+		return args, nil
+	}
+	before, args = args[:dash], args[dash:]
+	commands = [][]string{nil}
+	for _, a := range args {
+		if a == "--" {
+			commands = append(commands, nil)
+			continue
+		}
+		last := len(commands) - 1
+		commands[last] = append(commands[last], a)
+	}
+	return before, commands
+}
+
+// study returns a command of the command line, in which braces mean nothing.
+func (f *compareFlags) study(argv []string) *config.Study {
+	if f.shell {
+		return &config.Study{Command: []string{strings.Join(argv, " ")}, Shell: true}
+	}
+	braces := strings.NewReplacer("{", "{{", "}", "}}")
+	st := &config.Study{}
+	for _, a := range argv {
+		st.Command = append(st.Command, braces.Replace(a))
+	}
+	return st
+}
+
+// check checks the flags that need nothing else.
+func (f *compareFlags) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	switch {
+	case (given("pairs") || given("runs")) && f.pairs < 1 || f.warmup < 0:
+		return usagef("--pairs is at least 1 and --warmup at least 0")
+	case given("minimize") && given("maximize"):
+		return usagef("--minimize and --maximize exclude each other")
+	case f.json && f.markdown:
+		return usagef("--json and --markdown exclude each other: both go to the standard output")
+	case given("builds") && f.builds == "":
+		return usagef("--builds: which commits?")
+	}
+	if f.junit != "" {
+		if info, err := os.Stat(filepath.Dir(f.junit)); err != nil || !info.IsDir() {
+			return usagef("--junit %s: there is no directory %s", f.junit, filepath.Dir(f.junit))
+		}
+	}
+	return nil
+}
+
+// apply puts the flags over a comparison.
+func (f *compareFlags) apply(cmd *cobra.Command, c *config.Comparison) error {
+	given := cmd.Flags().Changed
+	if given("fail-if") {
+		c.FailIf = f.failIf
+	}
+	if f.pairs > 0 {
+		c.Pairs = f.pairs
+	}
+	if given("budget") {
+		v, err := config.ParseDuration(f.budget)
+		if err != nil || v <= 0 {
+			return usagef("--budget %s: not a duration such as 90s or 10m", f.budget)
+		}
+		c.Budget = v
+	}
+	for _, b := range c.Benchmarks {
+		for _, v := range b.Commands {
+			if err := f.applyTo(given, v.Study); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// applyTo puts the flags over one command.
+func (f *compareFlags) applyTo(given func(string) bool, st *config.Study) error {
+	if given("timeout") {
+		v, err := config.ParseDuration(f.timeout)
+		if err != nil || v <= 0 {
+			return usagef("--timeout %s: not a duration such as 90s or 10m", f.timeout)
+		}
+		st.Timeout = v
+	}
+	if given("prepare") {
+		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+	}
+	if given("cleanup") {
+		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
+	}
+	st.Metrics = slices.Clone(st.Metrics)
+	compared := ""
+	for _, text := range f.metrics {
+		name := text
+		if strings.Contains(text, "=") {
+			m, err := config.MetricSpec(text)
+			if err != nil {
+				return usageError(err)
+			}
+			st.Metrics, name = append(st.Metrics, m), m.Name
+		}
+		if compared == "" {
+			compared = name
+		}
+	}
+	flag := "metric"
+	switch {
+	case given("minimize"):
+		compared, flag = f.minimize, "minimize"
+	case given("maximize"):
+		compared, flag = f.maximize, "maximize"
+	case compared == "":
+		return nil
+	}
+	if err := st.CheckMetric(compared); err != nil {
+		return usagef("--%s: %v", flag, err)
+	}
+	st.Objective = config.Objective{Metric: compared, Maximize: given("maximize")}
+	return nil
+}
+
+// loadBuilds checks out commits, builds them, and returns the comparison of one command in
+// all of them. done removes them.
+func (f *compareFlags) loadBuilds(
+	ctx context.Context, drain <-chan struct{}, s streams, revisions []string, commands [][]string,
+	edit func(*config.Comparison) error,
+) (def *config.Comparison, done func(), err error) {
+	done = func() {}
+	if len(revisions) < 2 || len(commands) != 1 || len(commands[0]) == 0 {
+		return nil, done, usagef("two commits and one command are needed: " +
+			"assay compare --builds REV1 REV2 --setup 'make' -- ./{setup}/prog")
+	}
+	// What does not hang on the builds is checked before them.
+	plain := &config.Comparison{Benchmarks: []config.Benchmark{{Commands: []config.Variant{
+		{Name: "A", Study: f.study(commands[0])},
+	}}}}
+	if err := edit(plain); err != nil {
+		return nil, done, err
+	}
+	if err := plain.Check(); err != nil {
+		return nil, done, err
+	}
+	if _, err := gateOf(plain); err != nil {
+		return nil, done, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-drain:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, done, err
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil { // .. is that of the file system
+		return nil, done, err
+	}
+	set, err := checkout.Open(ctx, here, revisions)
+	if err != nil {
+		return nil, done, err
+	}
+	done = func() {
+		if err := set.Close(); err != nil {
+			warnings(s.err)(fmt.Sprintf("the commits that were checked out could not be removed: %v", err))
+		}
+	}
+	b := config.Benchmark{}
+	for _, t := range set.Trees {
+		v, err := f.build(ctx, s, here, t, commands[0])
+		if err != nil {
+			return nil, done, err
+		}
+		b.Commands = append(b.Commands, v)
+	}
+	def = &config.Comparison{Benchmarks: []config.Benchmark{b}}
+	if err := edit(def); err != nil {
+		return nil, done, err
+	}
+	for i, v := range def.Benchmarks[0].Commands {
+		if err := inTree(v.Study, set.Trees[i].Dir); err != nil {
+			return nil, done, err
+		}
+	}
+	return def, done, def.Check()
+}
+
+// inShell is what a path may have that stands in a shell line as it is.
+var inShell = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
+
+// setupLine puts the directory of a build in the place of {setup} in a shell line.
+func setupLine(line, dir string) (string, error) {
+	if strings.Contains(line, "{setup}") && !inShell.MatchString(dir) {
+		return "", usagef("%s cannot stand in a shell line: write \"$SETUP\" in place of {setup}", dir)
+	}
+	return strings.ReplaceAll(line, "{setup}", dir), nil
+}
+
+// inTree has the hooks of a command know the directory of its build.
+func inTree(st *config.Study, dir string) error {
+	st.Env = map[string]string{"SETUP": strings.NewReplacer("{", "{{", "}", "}}").Replace(dir)}
+	for _, h := range []*config.Hook{&st.Prepare, &st.Cleanup} {
+		for i := range h.Argv {
+			line, err := setupLine(h.Argv[i], dir)
+			if err != nil {
+				return err
+			}
+			h.Argv[i] = line
+		}
+	}
+	return nil
+}
+
+// build builds a commit, and returns the command that runs it. The path of the build in it
+// starts at the directory that the command runs in, so that ./{setup}/prog is one, too.
+func (f *compareFlags) build(
+	ctx context.Context, s streams, here string, t checkout.Tree, argv []string,
+) (v config.Variant, err error) {
+	if f.setup != "" {
+		line, err := setupLine(f.setup, t.Dir)
+		if err != nil {
+			return v, err
+		}
+		fmt.Fprintf(s.err, "building %s (%.12s)\n", t.Revision, t.Commit)
+		if err := runSetup(ctx, s.err, line, t); err != nil {
+			return v, err
+		}
+	}
+	path, err := filepath.Rel(here, t.Dir)
+	if err != nil {
+		return v, err
+	}
+	replaced := make([]string, len(argv))
+	for i, a := range argv {
+		if f.shell {
+			if a, err = setupLine(a, path); err != nil {
+				return v, err
+			}
+		}
+		replaced[i] = strings.ReplaceAll(a, "{setup}", path)
+	}
+	return config.Variant{Name: t.Revision, Study: f.study(replaced)}, nil
+}
+
+// runSetup runs the line that builds a commit. A context that is done ends it with all its
+// processes.
+func runSetup(ctx context.Context, w io.Writer, line string, t checkout.Tree) error {
+	local, err := setup.Local(ctx, "compare", false, warnings(w))
+	if err != nil {
+		return err
+	}
+	defer local.Close()
+	m, err := local.Run(ctx, assay.Job{
+		Argv: []string{"/bin/sh", "-c", line}, Dir: t.Dir, Env: []string{"SETUP=" + t.Dir}, Grace: grace,
+	}, nil)
+	if err == nil && m.ExitCode != 0 {
+		err = fmt.Errorf("--setup failed with exit code %d in %s:\n%s%s", m.ExitCode, t.Revision,
+			lastLines(m.Stdout), lastLines(m.Stderr))
+	}
+	return err
+}
+
+// lastLines returns the last lines of an output.
+func lastLines(out []byte) string {
+	lines := strings.SplitAfter(strings.TrimRight(strings.ToValidUTF8(string(out), "\ufffd"), "\n"), "\n")
+	const keep = 10
+	if len(lines) == 1 && lines[0] == "" {
+		return ""
+	}
+	return strings.Join(lines[max(0, len(lines)-keep):], "") + "\n"
+}

@@ -1,0 +1,131 @@
+package duel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+)
+
+// noiseLevel is that of the interval from which the noise is read. It takes 5 pairs.
+const noiseLevel = 0.9
+
+// noise returns by how much the ratio of a pair varies: the standard deviation, on the
+// scale of logarithms, of normal noise in which the estimate would be as uncertain as it
+// is. It is read from a rank interval, so that a few runs that took ten times as long
+// count no more there than in the verdict. It is NaN where that is not known.
+func noise(a, b []float64) float64 {
+	if slices.ContainsFunc(a, math.IsNaN) || slices.ContainsFunc(b, math.IsNaN) {
+		return math.NaN()
+	}
+	c := stats.ComparePaired(a, b, stats.CompareOptions{Level: noiseLevel})
+	low, high := c.Low, c.High
+	if math.IsInf(low, 0) || math.IsInf(high, 0) || math.IsNaN(low) || low <= -1 {
+		return math.NaN()
+	}
+	half := (math.Log1p(high) - math.Log1p(low)) / 2
+	return half / normal(1-(1-noiseLevel)/2) * math.Sqrt(float64(c.N))
+}
+
+func normal(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
+
+// power is how often a difference is to be found.
+const power = 0.95
+
+// pairsFor returns the number of pairs of the first look at which a difference of gap,
+// on the scale of logarithms, is told in 95 of 100 cases, with an error of total on its
+// side over all looks. It is huge where the noise is not known or the gap is 0.
+//
+// The half-width of the interval at the i-th look is z(error of the look)·noise/√n, and
+// the estimate is off by z(0.95)·noise/√n in 1 of 20.
+func pairsFor(noise, gap, total float64) int {
+	const huge = 1 << 30
+	if math.IsNaN(noise) || gap <= 0 {
+		return huge
+	}
+	for i, n := 1, firstLook; n < huge; i, n = i+1, nextLook(n) {
+		e := errorOf(total, i)
+		if e < math.Exp2(-float64(n)) {
+			continue // a rank test of so few shows nothing
+		}
+		if (normal(1-e)+normal(power))*noise/math.Sqrt(float64(n)) <= gap {
+			return n
+		}
+	}
+	return huge
+}
+
+// gap returns the difference, on the scale of logarithms, that is to be told: what is
+// meant to be found, and what an equal command is to be passed by.
+func (d *Duel) gap() (find, tell float64) {
+	if d.Gate == nil {
+		return math.Log1p(resolution), math.Log1p(resolution)
+	}
+	pass, find := d.Gate.gaps(d.Maximize)
+	if tell = find; pass > 0 {
+		tell = min(find, pass)
+	}
+	return find, tell
+}
+
+// ask fills in how many pairs a comparison that is not decided needs. a and b are its
+// values, total the error on one side.
+func (r *Result) ask(d *Duel, a, b []float64, total float64) {
+	find, tell := d.gap()
+	r.noise = noise(a, b)
+	r.finds, r.asks = pairsFor(r.noise, find, total), pairsFor(r.noise, tell, total)
+}
+
+// advise says what would help a comparison that is not decided. cpuA and cpuB are the
+// processor times of its runs.
+func (r *Result) advise(d *Duel, cpuA, cpuB []float64, total float64) {
+	if math.IsNaN(r.noise) {
+		return // there are warnings
+	}
+	_, tell := d.gap()
+	r.Needs = r.asks
+	if r.Pairs >= r.asks && r.Change != nil {
+		limit := 0.0
+		if d.Gate != nil {
+			if limit = d.Gate.Limit; !d.Gate.upwards(d.Maximize) {
+				limit = -limit
+			}
+		}
+		tell = min(tell, math.Abs(math.Log1p(*r.Change)-math.Log1p(limit)))
+		r.Needs = pairsFor(r.noise, tell, total)
+	}
+	more := ""
+	if r.Needs = roundUp(r.Needs); r.Needs <= 100*maxAsked {
+		took := report.Seconds(r.Seconds / float64(r.Pairs) * float64(r.Needs))
+		more = fmt.Sprintf("; about %d pairs would tell, in %s: --pairs %d", r.Needs, took, r.Needs)
+	} else {
+		r.Needs = 0
+	}
+	r.Advice = append(r.Advice, fmt.Sprintf("the ratio of two runs in turn varies by %s%s", percent(r.noise), more))
+	if d.Metric == "elapsed" {
+		if n := noise(cpuA, cpuB); 2*n < r.noise {
+			r.Advice = append(r.Advice, fmt.Sprintf("wall time cannot decide this here: use --metric cpu, which varies "+
+				"by %s (about %d pairs), unless it is waiting that differs", percent(n), pairsFor(n, tell, total)))
+			return
+		}
+	}
+	if short := 0.1; r.unit == "s" && r.A.Median < short {
+		r.Advice = append(r.Advice, fmt.Sprintf("runs of %s are short: one that does more work varies less",
+			report.Seconds(r.A.Median)))
+	}
+}
+
+// roundUp returns n with two digits, rounded up: what is estimated deserves no more.
+func roundUp(n int) int {
+	unit := 1
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return (n + unit - 1) / unit * unit
+}
+
+func percent(x float64) string { return report.Number(100*x, 2) + " %" }

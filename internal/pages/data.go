@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/explain"
+	"github.com/assay-run/assay/internal/noise"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/stats"
+)
+
+// A Study is what a page shows of one study.
+type Study struct {
+	*result.Whole
+	Answer  []report.Entry `json:"-"`
+	Explain *Explained     `json:"explain"` // nil if there is nothing to explain
+	Unknown string         `json:"-"`       // why there is not
+	Noise   *noise.Report  `json:"noise"`   // nil if nothing was repeated
+	File    string         `json:"-"`       // the study file
+	IsFile  bool           `json:"-"`       // it is one, not the record
+	Price   float64        `json:"price"`   // money per second of a run; 0 if none is given
+}
+
+// Explained is an explanation with the dependence of each parameter.
+type Explained struct {
+	explain.Output
+	Of     int         `json:"of"` // trials on record, of which the model may have seen fewer
+	Curves [][]Sampled `json:"curves"`
+	Legend [][2]string `json:"-"`
+}
+
+// Sampled is a point of a dependence for JSON.
+type Sampled struct {
+	X    result.Real `json:"x"`
+	Mid  result.Real `json:"mid"`
+	Low  result.Real `json:"low"`
+	High result.Real `json:"high"`
+}
+
+// Explain adds an explanation of the record r, by a model with that seed. Without enough
+// trials it adds why there is none.
+func (s *Study) explain(r *result.Record, trials []assay.Trial) error {
+	of := len(trials)
+	trials = thin(trials)
+	e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
+	if errors.Is(err, assay.ErrTooFew) {
+		s.Unknown = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.Explain = &Explained{Output: e.Output(r), Of: of, Legend: e.Legend(r.Goal)}
+	for _, p := range e.Params {
+		var curve []Sampled
+		for _, q := range e.Dependence(p.Name) {
+			curve = append(curve, Sampled{result.Real(q.X), result.Real(q.Mid), result.Real(q.Low), result.Real(q.High)})
+		}
+		s.Explain.Curves = append(s.Explain.Curves, curve)
+	}
+	return nil
+}
+
+// mostExplained is how many trials a model is fitted to: more take minutes.
+const mostExplained = 300
+
+// thin returns at most mostExplained trials: evenly spread over the study, and the best.
+func thin(trials []assay.Trial) []assay.Trial {
+	if len(trials) <= mostExplained {
+		return trials
+	}
+	best, ok := assay.Best(trials)
+	var out []assay.Trial
+	for i, t := range trials {
+		if i*mostExplained/len(trials) != (i+1)*mostExplained/len(trials) || ok && t.ID == best.ID {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Money returns what the runs of the study cost, and what stopping has saved at least.
+func (s *Study) Money() (spent, saved float64) {
+	for _, e := range s.Trials.Elapsed {
+		spent += float64(e)
+	}
+	for _, a := range s.Again {
+		spent += float64(a.Elapsed)
+	}
+	return spent * s.Price, float64(s.Saved) * s.Price
+}
+
+// A Versus compares the best configurations of two studies.
+type Versus struct {
+	A, B string
+	Text string
+}
+
+// versus compares the runs at the end of the best configurations of two studies with one
+// objective.
+func versus(a, b *Study) Versus {
+	v := Versus{A: a.Study, B: b.Study}
+	x, y := a.again(), b.again()
+	if len(x) < 3 || len(y) < 3 {
+		v.Text = "not compared: the best of each has to be run again at least 3 times at the end (tune --check)"
+		return v
+	}
+	c := stats.CompareShift(x, y, stats.CompareOptions{})
+	n := fmt.Sprintf("%d and %d runs, made at different times", len(x), len(y))
+	sign, word := c.Change, "more"
+	low, high := c.Low, c.High
+	if c.Verdict == stats.Less {
+		sign, word, low, high = -c.Change, "less", -c.High, -c.Low
+	}
+	plain := func(x float64) string { return strings.TrimPrefix(report.Percent(x), "+") }
+	interval := fmt.Sprintf("95 %% interval %s to %s", plain(low), plain(high))
+	if c.Verdict != stats.Less && c.Verdict != stats.More {
+		v.Text = fmt.Sprintf("no difference is shown: %s, %s (%s)", report.Percent(c.Change), interval, n)
+		return v
+	}
+	v.Text = fmt.Sprintf("%s %% %s %s than %s, %s (%s)", report.Number(100*sign, 3), word, b.Objective.Metric, a.Study,
+		interval, n)
+	return v
+}
+
+// again returns the values of the best configuration in the runs at the end.
+func (s *Study) again() (x []float64) {
+	for _, a := range s.Again {
+		if a.Trial == s.Best && a.State == assay.Done && !a.Race {
+			x = append(x, float64(a.Value))
+		}
+	}
+	return x
+}
+
+// At says when the study was made, for people.
+func (s *Study) At() string { return s.Made.Local().Format("2006-01-02 15:04") }
+
+// Span returns a time in seconds for people.
+func Span(x float64) string { return report.Duration(time.Duration(x * float64(time.Second))) }

@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
+)
+
+// functions are what the template says numbers and texts with: the words of the command line.
+var functions = template.FuncMap{
+	"visible": report.Visible, "visibleLines": report.VisibleLines,
+	"span":  func(x result.Real) string { return Span(float64(x)) },
+	"share": func(x float64) string { return report.Number(100*max(x, 0), 2) + " %" },
+	"best": func(s *Study) string {
+		if s.Best == 0 {
+			return "–"
+		}
+		return report.Visible(report.Metric(float64(s.Value), s.Objective.Unit))
+	},
+	"counts": func(s *Study) string {
+		n, rest, _ := strings.Cut(s.Counts.Text(), ": ")
+		if n == "1" {
+			return "1 trial: " + rest
+		}
+		return n + " trials: " + rest
+	},
+	"objective":  func(s *Study) string { return s.Objective.Goal + " " + s.Objective.Metric },
+	"bestConfig": func(s *Study) string { return report.Visible(s.config(s.Best)) },
+	"moneySpent": func(s *Study) string { spent, _ := s.Money(); return amount(spent) },
+	"moneySaved": func(s *Study) string { _, saved := s.Money(); return amount(saved) },
+	"answer":     answer, "differs": differs, "atEnds": atEnds, "firstName": firstName,
+	"gain": gain, "gainShort": func(s *Study) string {
+		if g := gain(s); g != nil {
+			return g.Big
+		}
+		return "not measured"
+	},
+	"noiseLines": func(s *Study) []report.Entry { return merged(s.Noise.Lines(0.05).Entries()) },
+}
+
+// amount writes money, whose unit is that of the price.
+func amount(x float64) string {
+	if x >= 0.01 || x == 0 {
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+	return report.Number(x, 2)
+}
+
+// firstName says what the best is compared with.
+func firstName(s *Study) string {
+	if s.Default {
+		return "the default"
+	}
+	return "the first configuration"
+}
+
+// row returns the row of a trial, or -1.
+func (s *Study) row(id int64) int { return slices.Index(s.Trials.ID, id) }
+
+// param returns the text of the i-th parameter of a trial.
+func (s *Study) param(i int, id int64) string {
+	k := s.row(id)
+	if k < 0 {
+		return "–"
+	}
+	x := float64(s.Trials.Config[i][k])
+	if levels := s.Params[i].Levels; levels != nil {
+		return levels[int(x)]
+	}
+	return assay.FormatNumber(x)
+}
+
+func (s *Study) config(id int64) string {
+	if s.row(id) < 0 {
+		return "–"
+	}
+	text := ""
+	for i, p := range s.Params {
+		if i > 0 {
+			text += " "
+		}
+		text += p.Name + "=" + s.param(i, id)
+	}
+	return text
+}
+
+// answer returns the answer with lines that go on joined.
+func answer(s *Study) []report.Entry { return merged(s.Answer) }
+
+// merged joins lines without a label to those before them.
+func merged(of []report.Entry) (out []report.Entry) {
+	for _, e := range of {
+		if n := len(out); e.Label == "" && n > 0 {
+			out[n-1].Text += "\n" + e.Text
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// A figure is a number with what it is.
+type figure struct{ Big, What, Tone string }
+
+// gain says by how much the best is better, as the runs at the end have it; nil if nothing was
+// compared.
+func gain(s *Study) *figure {
+	g := s.Gain
+	if g == nil {
+		if s.Best == 0 || s.Best != s.First {
+			return nil
+		}
+		return &figure{"no gain", firstName(s) + " is the best", ""}
+	}
+	change, interval, found := strings.Cut(g.Text(), " [")
+	interval = strings.TrimSuffix(interval, "]")
+	if low, high, ok := strings.Cut(interval, ", "); ok && found {
+		interval = fmt.Sprintf("95 %% interval %s to %s %%", low, high)
+	} else {
+		interval = "no interval"
+	}
+	runs := fmt.Sprintf("than %s; %s, from %d + %d runs in turn", firstName(s), interval, g.Runs, g.Runs)
+	switch {
+	case s.Lucky():
+		return &figure{change + " " + g.Verdict, runs, "bad"}
+	case g.Verdict == "~":
+		return &figure{"no gain shown", fmt.Sprintf("%s against %s; %s, from %d + %d runs in turn", change,
+			firstName(s), interval, g.Runs, g.Runs), ""}
+	}
+	return &figure{change + " " + g.Verdict, runs, "good"}
+}
+
+// A difference is a parameter at the best and at the first configuration.
+type difference struct{ Name, Best, First, Range string }
+
+// differs returns the parameters of the best beside those of the first configuration.
+func differs(s *Study) (out []difference) {
+	if s.Best == 0 {
+		return nil
+	}
+	for i, p := range s.Params {
+		d := difference{Name: p.Name, Best: s.param(i, s.Best), First: "–"}
+		if s.First > 0 {
+			d.First = s.param(i, s.First)
+		}
+		switch n := len(p.Levels); {
+		case n == 0:
+			d.Range = assay.FormatNumber(float64(p.Lo)) + " to " + assay.FormatNumber(float64(p.Hi))
+		case n <= 6:
+			for k, l := range p.Levels {
+				if k > 0 {
+					d.Range += ", "
+				}
+				d.Range += l
+			}
+		default:
+			d.Range = fmt.Sprintf("%d values, %s to %s", n, p.Levels[0], p.Levels[n-1])
+		}
+		for _, text := range []*string{&d.Name, &d.Best, &d.First, &d.Range} {
+			*text = report.Visible(*text)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// atEnds says which parameters are best at an end of their range, beyond which nothing was
+// tried.
+func atEnds(s *Study) (out []string) {
+	k := s.row(s.Best)
+	if s.Best == 0 || k < 0 {
+		return nil
+	}
+	for i, p := range s.Params {
+		x, lo, hi := s.Trials.Config[i][k], p.Lo, p.Hi
+		if p.Levels != nil {
+			if p.Kind != assay.Ordinal.String() || len(p.Levels) < 3 {
+				continue
+			}
+			lo, hi = 0, result.Real(len(p.Levels)-1)
+		}
+		if lo < hi && (x == lo || x == hi) {
+			out = append(out, report.Visible(fmt.Sprintf("%s=%s is at an end of what was tried: beyond it may be better.",
+				p.Name, s.param(i, s.Best))))
+		}
+	}
+	return out
+}

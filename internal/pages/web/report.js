@@ -1,0 +1,71 @@
+import { again } from "./again.js";
+import { el, themeChanged } from "./dom.js";
+import { Selection } from "./filter.js";
+import { history } from "./history.js";
+import { importance } from "./importance.js";
+import { parallel } from "./parallel.js";
+import { spent } from "./spent.js";
+import { Study } from "./study.js";
+import { table } from "./table.js";
+
+// The data of the page stand in an element that is no script; what draws where is said by the
+// page: data-draw is the name of a chart, data-study the number of a study.
+function start() {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const studies = data.studies.map((s) => new Study(s));
+  const selections = studies.map((s) => new Selection(s.n));
+  const charts = {
+    history: (place, i) => history(place, [studies[i]], selections[i]),
+    together: (place) => history(place, studies),
+    importance: (place, i) => importance(place, studies[i]),
+    parallel: (place, i) => parallel(place, studies[i], selections[i]),
+    again: (place, i) => again(place, studies[i]),
+    spent: (place, i) => spent(place, studies[i]),
+    table: (place, i) => table(place, studies[i], selections[i]),
+  };
+  for (const place of document.querySelectorAll("[data-draw]")) {
+    place.replaceChildren();
+    charts[place.dataset.draw](place, Number(place.dataset.study ?? 0));
+  }
+  for (const pre of document.querySelectorAll("pre[data-copy]")) copyable(pre);
+  theme();
+  document.documentElement.dataset.ready = "true";
+}
+
+// copyable puts a button beside a text that copies it.
+function copyable(pre) {
+  const button = el("button", { type: "button", class: "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+      button.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(pre);
+      button.textContent = "press Ctrl-C";
+    }
+    setTimeout(() => { button.textContent = "copy"; }, 2000);
+  } }, "copy");
+  pre.before(button);
+}
+
+// theme lets a reader choose colours; otherwise they are those of the system.
+function theme() {
+  const root = document.documentElement;
+  const changed = () => {
+    themeChanged();
+    dispatchEvent(new Event("assay-theme"));
+  };
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const button = document.getElementById("theme");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const say = () => { button.textContent = isDark() ? "light colours" : "dark colours"; };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    say();
+    changed();
+  });
+  dark.addEventListener("change", () => { say(); changed(); });
+  say();
+}
+
+start();

@@ -1,0 +1,55 @@
+import { color } from "./dom.js";
+
+// The states of trials in the words that people read, with their colours and marks: colour never
+// says anything alone.
+export const states = [
+  { name: "done", text: "done", color: "done", about: "ran to its end within the limits" },
+  { name: "censored", text: "stopped", color: "stopped", about: "stopped early: its value is at least what is shown" },
+  { name: "infeasible", text: "outside limits", color: "outside", about: "ran to its end and broke a limit" },
+  { name: "failed", text: "failed", color: "failed", about: "has no value" },
+  { name: "withdrawn", text: "withdrawn", color: "muted", about: "taken back before anything was learned" },
+  { name: "running", text: "running", color: "fg", about: "has not ended" },
+];
+
+const byName = new Map(states.map((s) => [s.name, s]));
+
+export function state(name) { return byName.get(name) ?? states[0]; }
+
+// mark draws the mark of a state at a place: a square for done, a roof for stopped (the value is
+// at least this), a diamond for outside limits, a cross for failed, a ring for running.
+export function mark(ctx, name, x, y, size = 3.5) {
+  const c = color(state(name).color);
+  ctx.strokeStyle = c;
+  ctx.fillStyle = c;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  switch (name) {
+    case "censored":
+      ctx.moveTo(x - size, y + size * 0.7);
+      ctx.lineTo(x, y - size * 0.7);
+      ctx.lineTo(x + size, y + size * 0.7);
+      ctx.stroke();
+      return;
+    case "infeasible":
+      ctx.moveTo(x, y - size - 0.5);
+      ctx.lineTo(x + size + 0.5, y);
+      ctx.lineTo(x, y + size + 0.5);
+      ctx.lineTo(x - size - 0.5, y);
+      ctx.closePath();
+      ctx.stroke();
+      return;
+    case "failed":
+      ctx.moveTo(x - size, y - size);
+      ctx.lineTo(x + size, y + size);
+      ctx.moveTo(x + size, y - size);
+      ctx.lineTo(x - size, y + size);
+      ctx.stroke();
+      return;
+    case "running": case "withdrawn":
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      ctx.stroke();
+      return;
+    default:
+      ctx.fillRect(x - size + 0.5, y - size + 0.5, 2 * size - 1, 2 * size - 1);
+  }
+}

@@ -1,0 +1,133 @@
+package result
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+)
+
+func TestBetter(t *testing.T) {
+	bounds := func(lo, hi float64) [2]*float64 { return [2]*float64{&lo, &hi} }
+	for _, c := range []struct {
+		g     Gain
+		lower bool
+		want  string
+	}{
+		{Gain{Change: 2.3, CI95: bounds(-0.44, 15)}, true, "230 % worse [1500 % worse, 44 % better]"},
+		{Gain{Change: 1.9}, false, "190 % better"},
+		{Gain{Change: -0.02, CI95: bounds(-0.05, 0)}, true, "2 % better [0 %, 5 % better]"},
+		{Gain{Change: -0.02, CI95: bounds(-0.05, 0.01)}, false, "2 % worse [5 % worse, 1 % better]"},
+	} {
+		if got := c.g.Better(c.lower); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Repeated runs that fail are said: of what was best, which is not recommended, and of the first.
+func TestRepeatedRunsThatFail(t *testing.T) {
+	broken := trial(2, assay.Failed, math.Inf(1), "exit code 7")
+	var b strings.Builder
+	s := story(t, func(s *Story) {
+		s.Result.Refuted = []study.Refuted{{Trial: s.Result.Best, Broken: []assay.Trial{broken}, Runs: 3}}
+		s.Result.Found = false
+		s.Outcome = NewOutcome("x", s.Space, s.Goal, s.Result)
+	})
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"best       none: what was best failed when it was run again",
+		"refuted    n=2 (trial 2): run again, 1 of 3 failed: exit code 7\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	s.WriteFailures(&b)
+	if !strings.Contains(b.String(), "no configuration is recommended") {
+		t.Error(b.String())
+	}
+
+	b.Reset()
+	s = story(t, func(s *Story) {
+		first := trial(1, assay.Failed, math.Inf(1), "exit code 9")
+		s.Result.Checks = []assay.Trial{first, s.Result.Best, first}
+		s.Result.Short = "of the time budget 1s was left, less than a run takes"
+		s.Default = true
+		s.Outcome = NewOutcome("x", s.Space, s.Goal, s.Result)
+	})
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"refuted    the default, run again: 2 of 2 failed: exit code 9\n",
+		"gain       not known: the best was not compared with the default, since of the time budget 1s was left",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	text, err := json.Marshal(s.Outcome)
+	if err != nil || !strings.Contains(string(text), `"repeated":{"best":{"runs":1,"failed":0,"outside_limits":0},`+
+		`"first":{"runs":2,"failed":2,"outside_limits":0,"reason":"exit code 9"},"short":"of the time budget`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// What is on record says of the gain what the study said at its end.
+func TestShownHasTheGain(t *testing.T) {
+	r := recordOf(t, "command: [sleep, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 1}}\n",
+		slices.Values([]assay.Trial{trial(1, assay.Done, 4, ""), trial(2, assay.Done, 2, ""), trial(3, assay.Done, 1, "")}))
+	var events []assay.Event
+	add := func(id int64, state assay.State, value float64, race bool) {
+		c := trial(id, state, value, "exit code 7")
+		events = append(events, assay.Event{At: time.Unix(3, 0), Checked: &c, Race: race})
+	}
+	add(3, assay.Failed, math.Inf(1), true)
+	for i := range 5 {
+		add(2, assay.Done, 2+float64(i)/100, false)
+		add(1, assay.Done, 4+float64(i)/100, false)
+	}
+	events = append(events, assay.Event{At: time.Unix(4, 0), Ended: &assay.End{By: "trials"}})
+	mem := r.store.(*store.Mem)
+	if _, err := mem.Append(t.Context(), "s", 6, events...); err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.Shown(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Best == nil || out.Best.Trial != 2 || out.Best.Runs != 6 || out.Gain == nil || out.Gain.Verdict != "less" ||
+		out.Gain.Runs != 5 || len(out.Refuted) != 1 || out.Refuted[0].Trial != 3 {
+		t.Errorf("%+v, gain %+v, refuted %+v", out.Best, out.Gain, out.Refuted)
+	}
+	var b strings.Builder
+	if err := r.WriteShown(&b, out, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"(trial 2), median of 6 runs", "less than the default (5 + 5 more runs)",
+		"refuted    n=3 (trial 3): run again, 1 of 1 failed: exit code 7",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestCountsJSON(t *testing.T) {
+	text, err := json.Marshal(Counts{Total: 3, Done: 1, Censored: 2})
+	want := `{"total":3,"done":1,"censored":2,"failed":0,"infeasible":0,"stopped":2,"outside_limits":0}`
+	if err != nil || string(text) != want {
+		t.Errorf("%v: %s, want %s", err, text, want)
+	}
+}

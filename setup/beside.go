@@ -1,0 +1,77 @@
+package setup
+
+import (
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+)
+
+// A Beside is something that is done beside the command of a study: the key of the study file
+// that says so, and what it is for a configuration, in words.
+type Beside struct{ Key, Text string }
+
+// Beside returns what is done beside the command for a configuration, in the order in which it is,
+// after the variables that all of it has. There is none where no command is run.
+func (p *Problem) Beside(c assay.Config) []Beside {
+	if p.Program == nil {
+		return nil
+	}
+	var out []Beside
+	add := func(key string, argv []string, more string) {
+		if len(argv) > 0 {
+			out = append(out, Beside{key, commandText(p.withFolder(c, argv)) + more})
+		}
+	}
+	for _, v := range p.Environment(c) {
+		out = append(out, Beside{"env", v})
+	}
+	if s := p.Program.Setup(c); s != nil {
+		add("setup", s.Argv, "")
+	}
+	add("prepare", p.Program.Prepare(c), "")
+	if s := p.Program.Service(c); s != nil {
+		add("service", s.Start, ", "+p.readyText(c, s.Ready)+", "+p.restartText())
+		add("stop", s.Stop, "")
+	}
+	add("cleanup", p.Program.Cleanup(c), "")
+	return out
+}
+
+// commandText returns a command as it was written: a line for a shell, or a list.
+func commandText(argv []string) string {
+	if len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c" {
+		return argv[2]
+	}
+	return report.ShellQuote(argv)
+}
+
+// readyText says when a service is ready.
+func (p *Problem) readyText(c assay.Config, r assay.Ready) string {
+	var all []string
+	if r.Output != "" {
+		all = append(all, "it has printed /"+r.Output+"/")
+	}
+	if r.Port != "" {
+		all = append(all, "port "+p.withFolder(c, []string{r.Port})[0]+" answers")
+	}
+	if len(r.Command) > 0 {
+		all = append(all, commandText(p.withFolder(c, r.Command))+" succeeds")
+	}
+	if len(all) == 0 {
+		return "ready when that has ended"
+	}
+	return "ready when " + strings.Join(all, " and ")
+}
+
+// restartText says when a service is started anew.
+func (p *Problem) restartText() string {
+	uses := p.Program.ServiceUses()
+	switch {
+	case p.Definition.Service.Restart != "changed":
+		return "restarted for each run"
+	case len(uses) == 0:
+		return "started once"
+	}
+	return "restarted when " + strings.Join(uses, ", ") + " changes"
+}
