@@ -259,6 +259,7 @@ func oddEvents() []assay.Event {
 		trial(11, assay.Done, 1, func(t *assay.Trial) { t.Reason = strings.Repeat("very long ", 10_000) }),
 		trial(-1, assay.Done, 1, nil),
 		checked(trial(12, assay.Done, 1.5, nil)),
+		raced(trial(12, assay.Done, 1.25, nil)),
 		checked(trial(13, assay.Failed, math.NaN(), func(t *assay.Trial) {
 			t.Measurement.Metrics = map[string]float64{"a": math.Inf(-1)}
 		})),
