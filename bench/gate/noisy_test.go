@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +27,7 @@ var (
 	surfacesOf = flag.String("surfaces", "compressor", "noisy studies: of these surfaces, or all")
 	firstSeed  = flag.Uint64("first", 2001, "noisy studies: the first seed")
 	studies    = flag.Int("studies", 40, "noisy studies: how many seeds")
+	longer     = flag.Float64("longer", 1, "noisy studies: multiple of the time budget")
 	times      = flag.String("times", "", "noisy studies: a file of run times, one a line, in place of drawn noise")
 )
 
@@ -35,6 +38,7 @@ type surface struct {
 	params []config.Param
 	truth  func(assay.Config) float64
 	budget time.Duration
+	want   bool // nine in ten are to be within 2 %
 
 	sigma       float64 // of the logarithm of the noise
 	tail        float64 // share of the runs that take longer, by a Pareto distribution
@@ -58,7 +62,7 @@ func compressed(c assay.Config) float64 {
 	return (1 + 0.04*level + 0.005*level*level) * []float64{1.7, 1.2, 1}[int(c[1])]
 }
 
-// served is what is true of a server: of 504 configurations 3 are within 2 % of the best, 9 within
+// served is what is true of a server: of 504 configurations 3 are within 2 % of the best, 11 within
 // 5 %. What is best of one parameter depends on the others.
 func served(c assay.Config) float64 {
 	workers, buffer, batch, mode := c[0], c[1], c[2], int(c[3])
@@ -73,7 +77,7 @@ func surfaces() []surface {
 	compressor := surface{
 		name:   "compressor",
 		params: []config.Param{integer("level", 1, 19), ordinal("threads", "1", "2", "4")},
-		truth:  compressed, budget: 400 * time.Second,
+		truth:  compressed, budget: 400 * time.Second, want: true,
 		sigma: 0.1, tail: 0.05, from: 1, until: 15,
 	}
 	server := surface{
@@ -88,9 +92,7 @@ func surfaces() []surface {
 	drifting := compressor
 	drifting.name, drifting.sigma, drifting.tail = "drifting", 0.05, 0
 	drifting.drift, drifting.period, drifting.from, drifting.until = 0.15, 150, 40, 80
-	quiet := server
-	quiet.name, quiet.sigma, quiet.tail, quiet.from = "quiet server", 0, 0, 0
-	return []surface{compressor, server, drifting, quiet}
+	return []surface{compressor, drifting, server}
 }
 
 // A noisyRunner runs the program of a surface.
@@ -194,6 +196,29 @@ func (s surface) study(t testing.TB, seed uint64, race bool, noise []float64) (f
 	return s.truth(result.Best.Config)/least - 1, result
 }
 
+// lost says what became of the truly best configuration that a study tried.
+func (s surface) lost(r study.Result) string {
+	var best assay.Trial
+	for _, x := range r.Trials {
+		if best.Config == nil || s.truth(x.Config) < s.truth(best.Config) {
+			best = x
+		}
+	}
+	values := func(c assay.Config) (v []string) {
+		for _, x := range slices.Concat(r.Trials, r.Races) {
+			if x.Config.Equal(c) {
+				v = append(v, fmt.Sprintf("%.2f", x.Value/s.truth(c)))
+				if x.State != assay.Done {
+					v[len(v)-1] += "+"
+				}
+			}
+		}
+		return v
+	}
+	return fmt.Sprintf("the best tried is %.1f %% better, its runs %v, those of the answer %v",
+		100*(1-s.truth(best.Config)/s.truth(r.Best.Config)), values(best.Config), values(r.Best.Config))
+}
+
 // recordedNoise returns the run times of a file as factors of their median.
 func recordedNoise(t testing.TB, file string) (noise []float64) {
 	t.Helper()
@@ -219,11 +244,12 @@ func recordedNoise(t testing.TB, file string) (noise []float64) {
 	return noise
 }
 
-// Of 40 studies on a machine with a noise of 10 %, a heavy tail and one lucky run most
+// Of 40 studies on a machine with a noise of 10 %, a heavy tail and one lucky run nine in ten
 // recommend what is within 2 % of the best. Those that take one run for the truth, with the
 // same time, are the control: they do not.
 //
-// No choice was made on these seeds. docs/results/default.md has what other surfaces come to.
+// No choice was made on these seeds. That does not hold of every surface: the server's is larger, and
+// the same time says less. docs/results/default.md has what each comes to.
 func TestNoisyStudies(t *testing.T) {
 	const most = 0.02
 	noise := recordedNoise(t, *times)
@@ -231,6 +257,7 @@ func TestNoisyStudies(t *testing.T) {
 		if *surfacesOf != "all" && !strings.Contains(","+*surfacesOf+",", ","+s.name+",") {
 			continue
 		}
+		s.budget = time.Duration(*longer * float64(s.budget))
 		good, trials, races := map[bool]int{}, 0, 0
 		off := map[bool][]float64{}
 		for _, race := range []bool{false, true} {
@@ -245,7 +272,8 @@ func TestNoisyStudies(t *testing.T) {
 					trials += len(r.Trials)
 					races += len(r.Races)
 					if x > most {
-						t.Logf("seed %d: %.1f %% off, %d trials, %d runs again", seed, 100*x, len(r.Trials), len(r.Races))
+						t.Logf("seed %d: %.1f %% off, %d trials, %d runs again; %s", seed, 100*x, len(r.Trials), len(r.Races),
+							s.lost(r))
 					}
 				}
 				if r.Spent > s.budget {
@@ -256,5 +284,14 @@ func TestNoisyStudies(t *testing.T) {
 		t.Logf("%s, %v, within 2 %%: %d of %d with the race, %d without; mean %.2f and %.2f %% off; %d trials, %d again",
 			s.name, s.budget, good[true], *studies, good[false], stats.Mean(off[true]), stats.Mean(off[false]),
 			trials / *studies, races / *studies)
+		if *times != "" || !s.want {
+			continue
+		}
+		if 10*good[true] < 9**studies {
+			t.Errorf("%s: %d of %d studies are within 2 %% of the best", s.name, good[true], *studies)
+		}
+		if s.name == "compressor" && 2*good[false] > *studies {
+			t.Errorf("the control is within 2 %% of the best in %d of %d: it shows nothing", good[false], *studies)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 		}
 		t.Add(name, c.Method, c.Budget.text(), percent(math.Expm1(c.Mean)),
 			percent(math.Expm1(c.CI95[0]))+" – "+percent(math.Expm1(c.CI95[1])), percent(math.Expm1(c.Median)),
-			 strconv.Itoa(c.Better), strconv.Itoa(c.Equal), strconv.Itoa(c.Worse),
+			strconv.Itoa(c.Better), strconv.Itoa(c.Equal), strconv.Itoa(c.Worse),
 			fmt.Sprintf("%.0f %%", 100*c.Near), fmt.Sprintf("%.0f %%", 100*c.Without))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
