@@ -122,8 +122,8 @@ func (s shuffled) Run(ctx context.Context, job assay.Job, see func(assay.Measure
 	for i := range seed {
 		seed[i] = byte(s.seed >> (8 * i))
 	}
-	h.Write(seed[:])                  //nolint:errcheck // it never fails
-	h.Write([]byte(job.Config.Key())) //nolint:errcheck // it never fails
+	h.Write(seed[:])
+	h.Write([]byte(job.Config.Key()))
 	job.ID.Repeat += int(h.Sum64() >> 33)
 	return s.Runner.Run(ctx, job, see)
 }
