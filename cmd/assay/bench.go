@@ -30,6 +30,9 @@ type benchFlags struct {
 	limits  []string
 	jobs    int
 	charge  bool
+	first   uint64
+	race    bool
+	check   int
 }
 
 func benchCommand(s streams) *cobra.Command {
@@ -42,6 +45,10 @@ simulated time, and reports the mean relative error of the best configuration
 found to the table's optimum, with a 95 % interval. A budget may be a list: one
 run serves all. --budget-x counts in median run times of the table.
 
+A study of a command does not take one run for the truth; one of a table does.
+--race runs each method both ways, with the same time, judges what each
+recommends at its end, and compares them seed by seed.
+
 Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name }),
 		Example: `  assay bench bench/studies/*.yaml --methods rs,bayes --trials 50 --seeds 20`,
 		Args:    cobra.MinimumNArgs(1),
@@ -53,6 +60,10 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.StringVar(&f.budget, "budget", "", "time budgets: `10m,1h`")
 	fl.StringVar(&f.trials, "trials", "", "budgets in trials: `50,100`")
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
+	fl.Uint64Var(&f.first, "first-seed", 1, "the first of them")
+	fl.BoolVar(&f.race, "race", false,
+		"each method with a race as well, as assay tune has it, compared with the same without")
+	fl.IntVar(&f.check, "check", 5, "pairs of runs that compare the best with the first, with --race")
 	fl.StringArrayVar(&f.limits, "limit", nil,
 		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
 	fl.BoolVar(&f.charge, "charge-overhead", false,
@@ -69,7 +80,10 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	if f.seeds < 1 || f.jobs < 1 {
 		return usagef("--seeds and --jobs are at least 1")
 	}
-	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs, Charge: f.charge}
+	if f.first < 1 || f.check < 1 {
+		return usagef("--first-seed and --check are at least 1")
+	}
+	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs, Charge: f.charge, First: f.first}
 	var err error
 	if o.Budgets, err = f.budgets(); err != nil {
 		return err
@@ -79,6 +93,12 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	}
 	if f.charge && f.budget == "" && f.budgetX == "" {
 		return usagef("--charge-overhead is about time: --budget-x or --budget")
+	}
+	if f.race {
+		if f.trials != "" || f.curve {
+			return usagef("--race compares answers at equal time: --budget-x or --budget, without --curve")
+		}
+		o.Race = f.check
 	}
 	if o.Problems, err = benchProblems(s.err, "bench", files, f.limits); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -66,10 +65,16 @@ type Options struct {
 	Problems []Problem
 	Methods  []Method
 	Budgets  []Budget // at least one
-	Seeds    int      // seeds 1..Seeds
+	Seeds    int      // how many seeds
+	First    uint64   // optional: the first seed; 0 means 1
 	Curve    bool     // optional: also the error at 10 equal parts of each budget
 	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
 	Charge   bool     // optional: the methods' own time is spent of the time budgets, see [Cell]
+	// Race is optional: each method runs with a race as well, and each budget, which counts
+	// time, has a run of its own. That many pairs of runs end each, as in a study of a
+	// command, and what it recommends then is judged, of which Report.Raced has the
+	// comparison. Of repeated measurements each seed begins with others.
+	Race     int
 	Progress func(done, total int)
 }
 
@@ -101,6 +106,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("%d seeds", o.Seeds)
 	case o.Workers < 0:
 		return fmt.Errorf("%d workers", o.Workers)
+	case o.Race < 0 || o.Race > 0 && o.Curve:
+		return errors.New("a race has an answer at its end alone, and no curve")
 	}
 	for i := range o.Problems {
 		p := &o.Problems[i]
@@ -111,6 +118,9 @@ func (o *Options) check() error {
 			if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
 				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials,
 					b.Time)
+			}
+			if o.Race > 0 && b.Trials > 0 {
+				return errors.New("a race is compared at equal time: its budgets count time")
 			}
 		}
 	}
@@ -125,18 +135,22 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, err
 	}
+	if o.First == 0 {
+		o.First = 1
+	}
+	if o.Race > 0 {
+		o.Methods = racers(o.Methods)
+	}
 	type task struct {
 		problem, method, seed int
-		trials                bool // the budgets in trials, or those in time
+		budgets               []int // that one run serves
 	}
 	var tasks []task
 	for pi := range o.Problems {
 		for mi := range o.Methods {
 			for seed := range o.Seeds {
-				for _, trials := range []bool{true, false} {
-					if slices.ContainsFunc(o.Budgets, func(b Budget) bool { return (b.Trials > 0) == trials }) {
-						tasks = append(tasks, task{pi, mi, seed, trials})
-					}
+				for _, budgets := range o.shared() {
+					tasks = append(tasks, task{pi, mi, seed, budgets})
 				}
 			}
 		}
@@ -146,8 +160,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	err := pool.Each(ctx, len(tasks), func(ctx context.Context, _, i int) (err error) {
 		t := tasks[i]
 		p, m := &o.Problems[t.problem], &o.Methods[t.method]
-		if outs[i], err = o.one(ctx, p, m, uint64(t.seed+1), t.trials); err != nil {
-			return fmt.Errorf("%s on %s, seed %d: %w", m.Name, p.Name, t.seed+1, err)
+		seed := o.First + uint64(t.seed)
+		if outs[i], err = o.one(ctx, p, m, seed, t.budgets, o.races(t.method)); err != nil {
+			return fmt.Errorf("%s on %s, seed %d: %w", m.Name, p.Name, seed, err)
 		}
 		return nil
 	})
@@ -167,15 +182,37 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return o.report(cells), nil
 }
 
-// one runs a method on a problem for the largest budget of one sort and
-// returns its outcome at each budget of that sort, by index.
-func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, trials bool) (map[int]outcome, error) {
-	q := *p
-	q.ByTrials = trials
-	for _, b := range o.Budgets {
-		if b.Trials == 0 && !trials {
-			q.Time = max(q.Time, b.At(p).Time)
+// shared returns which budgets, by index, one run serves: those that count trials, and those that
+// count time. What a race does depends on its budget, and serves no other.
+func (o *Options) shared() (all [][]int) {
+	var trials, times []int
+	for i, b := range o.Budgets {
+		switch {
+		case o.Race > 0:
+			all = append(all, []int{i})
+		case b.Trials > 0:
+			trials = append(trials, i)
+		default:
+			times = append(times, i)
 		}
+	}
+	for _, some := range [][]int{trials, times} {
+		if len(some) > 0 {
+			all = append(all, some)
+		}
+	}
+	return all
+}
+
+// one runs a method on a problem for the largest of some budgets of one sort and
+// returns its outcome at each of them, by index.
+func (o *Options) one(
+	ctx context.Context, p *Problem, m *Method, seed uint64, budgets []int, race bool,
+) (map[int]outcome, error) {
+	q := *p
+	for _, i := range budgets {
+		q.ByTrials = o.Budgets[i].Trials > 0
+		q.Time = max(q.Time, o.Budgets[i].At(p).Time)
 	}
 	searcher, stopper, err := m.New(&q, seed)
 	if err != nil {
@@ -185,14 +222,15 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 	c := Cell{
 		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
 		Runner: runner, Clock: clock, Interval: p.Interval, Meter: new(Meter), Charge: o.Charge,
+		Race: race, Check: o.Race,
 	}
-	budgets := map[int]Budget{}
-	for i, b := range o.Budgets {
-		if b = b.At(p); (b.Trials > 0) == trials {
-			budgets[i] = b
-			c.Budget.Trials = max(c.Budget.Trials, b.Trials)
-			c.Budget.Time = max(c.Budget.Time, b.Time)
-		}
+	if o.Race > 0 {
+		c.Runner = shuffled{runner, seed}
+	}
+	for _, i := range budgets {
+		b := o.Budgets[i].At(p)
+		c.Budget.Trials = max(c.Budget.Trials, b.Trials)
+		c.Budget.Time = max(c.Budget.Time, b.Time)
 	}
 	start := clock.Now()
 	res, err := c.Run(ctx)
@@ -203,8 +241,12 @@ func (o *Options) one(ctx context.Context, p *Problem, m *Method, seed uint64, t
 		return nil, errors.New("no trial was run")
 	}
 	out := map[int]outcome{}
-	for i, b := range budgets {
+	for _, i := range budgets {
+		b := o.Budgets[i].At(p)
 		r := p.judge(res.Trials, b, start)
+		if o.Race > 0 {
+			r = p.answered(r, res.Best, res.Found)
+		}
 		n := time.Duration(max(1, len(res.Trials)))
 		r.decidingPerTrial = c.Meter.Deciding / n
 		r.overheadPerTrial = (res.Overhead + c.Meter.Deciding) / n

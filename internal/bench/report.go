@@ -14,6 +14,7 @@ type Report struct {
 	Charged bool      `json:"overhead_charged,omitempty"` // to the time budgets
 	Rows    []Row     `json:"rows"`
 	Geomean []Geomean `json:"geomean"`
+	Raced   []Raced   `json:"raced,omitempty"` // where Options.Race is set
 }
 
 // BudgetAt is a budget as it is printed.
@@ -76,6 +77,9 @@ func (o *Options) report(cells map[key][]outcome) Report {
 				RE: math.Expm1(stats.Mean(bySeed)), CI95: [2]float64{math.Expm1(ci[0]), math.Expm1(ci[1])},
 			})
 		}
+	}
+	if o.Race > 0 {
+		r.Raced = o.raced(cells)
 	}
 	return r
 }

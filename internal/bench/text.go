@@ -3,6 +3,8 @@ package bench
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 
 	"github.com/assay-run/assay/internal/report"
 )
@@ -28,7 +30,25 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return g.Write(w)
+	if err := g.Write(w); err != nil || len(r.Raced) == 0 {
+		return err
+	}
+	t = report.NewTable(p, "with the race", "method", "budget", ">worse by %", "95 %", ">median %",
+		">better", ">equal", ">worse", ">within 2 %", ">without")
+	for _, c := range r.Raced {
+		name := c.Study
+		if name == "" {
+			name = fmt.Sprintf("all %d", len(r.Studies))
+		}
+		t.Add(name, c.Method, c.Budget.text(), percent(math.Expm1(c.Mean)),
+			percent(math.Expm1(c.CI95[0]))+" – "+percent(math.Expm1(c.CI95[1])), percent(math.Expm1(c.Median)),
+			strconv.Itoa(c.Better), strconv.Itoa(c.Equal), strconv.Itoa(c.Worse),
+			fmt.Sprintf("%.0f %%", 100*c.Near), fmt.Sprintf("%.0f %%", 100*c.Without))
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return t.Write(w)
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
