@@ -287,7 +287,7 @@ func TestContracts(t *testing.T) {
 			"sites?": list, "notes?": list,
 		},
 		"compare -n 2 --json -- true -- true": {
-			"metric": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str,
+			"metric": str, "goal": str, "a": objs, "b": objs, "change": null, "ci": list, "level": num, "p": num, "verdict": str,
 			"pairs": num, "looks": num, "stopped_early": flag, "seconds": num, "warnings?": list,
 		},
 	} {
