@@ -267,6 +267,10 @@ type Job struct {
 	Files   []File   // written into Dir before Prepare; what was there is put back in the end
 	Live    bool     // observations have the output so far
 	Verify  []string // command after a run that succeeded, not measured: it fails if the output is wrong
+
+	// Data is the directory with the data set of this run, for a carrier that brings data to
+	// programs; "" means the carrier's own. Others ignore it.
+	Data string
 }
 
 // Errors of a Runner whose runs may outlive their caller.

@@ -28,6 +28,7 @@ type jobJSON struct {
 	Files     []fileJSON         `json:"files,omitempty"`
 	Live      bool               `json:"live,omitempty"`
 	Verify    []rawText          `json:"verify,omitempty"`
+	Data      rawText            `json:"data,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
@@ -48,7 +49,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobJSON{
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
-		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify),
+		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify), rawText(j.Data),
 	})
 }
 
@@ -61,7 +62,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 	*j = Job{
 		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
-		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify),
+		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data),
 	}
 	return nil
 }

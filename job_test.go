@@ -74,6 +74,7 @@ var anyJob = rapid.Custom(func(t *rapid.T) Job {
 	}
 	j.Live = rapid.Bool().Draw(t, "live")
 	j.Verify = list(anyText, 3).Draw(t, "verify")
+	j.Data = anyText.Draw(t, "data")
 	j.Files = list(rapid.Custom(func(t *rapid.T) File {
 		return File{anyText.Draw(t, "file"), anyText.Draw(t, "text")}
 	}), 3).Draw(t, "files")

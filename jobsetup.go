@@ -46,7 +46,7 @@ func (j Job) Replace(old, new string) Job {
 		}
 		return out
 	}
-	j.Argv, j.Env, j.Dir = all(j.Argv), all(j.Env), r.Replace(j.Dir)
+	j.Argv, j.Env, j.Dir, j.Data = all(j.Argv), all(j.Env), r.Replace(j.Dir), r.Replace(j.Data)
 	j.Prepare, j.Cleanup, j.Verify = all(j.Prepare), all(j.Cleanup), all(j.Verify)
 	if j.Files != nil {
 		files := make([]File, len(j.Files))

@@ -96,6 +96,9 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if err := p.checkProgram(); err != nil {
 		return p, err
 	}
+	if err := p.checkData(); err != nil {
+		return p, err
+	}
 	return p, p.checkSetup()
 }
 
@@ -246,18 +249,41 @@ func (p *Problem) checkProgram() error {
 		}
 		return nil
 	}
+	return p.eachValue(check)
+}
+
+// checkData returns an error if the data set of some configuration is missing, unless the
+// setup makes it. The values that are tried are those of [Problem.checkProgram].
+func (p *Problem) checkData() error {
+	seen := map[string]bool{}
+	return p.eachValue(func(c assay.Config) error {
+		dir := p.Program.Data(c)
+		if dir == "" || seen[dir] || strings.Contains(dir, assay.SetupDir) {
+			return nil
+		}
+		seen[dir] = true
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usagef("%sno directory %s, the data set for %s", p.Definition.At("workbench.data"), dir, p.Space.Text(c))
+		}
+		return nil
+	})
+}
+
+// eachValue calls f with a configuration, the first to be run if that is known, and with those
+// that differ from it in one parameter, up to 64 for each.
+func (p *Problem) eachValue(f func(c assay.Config) error) error {
 	base, _ := p.Space.Draw(newRand(0))
 	if len(p.First) > 0 {
 		base = p.First[0]
 	}
-	if err := check(base); err != nil {
+	if err := f(base); err != nil {
 		return err
 	}
 	for i, q := range p.Space.Params {
 		for l := range min(q.Count(), 64) {
 			c := base.Clone()
 			if c[i] = q.At(l); p.Space.Contains(c) {
-				if err := check(c); err != nil {
+				if err := f(c); err != nil {
 					return err
 				}
 			}
@@ -272,7 +298,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
-		j.Resources = p.Definition.Resources(p.Space, c)
+		j.Resources, j.Data = p.Definition.Resources(p.Space, c), p.Program.Data(c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
 		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)

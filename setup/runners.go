@@ -122,7 +122,7 @@ func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r 
 	}
 	var mu sync.Mutex
 	said := map[string]bool{}
-	return workbench.New(workbench.Options{Runner: r, Data: w.Data, Mount: w.Mount, Warn: func(text string) {
+	return workbench.New(workbench.Options{Runner: r, Data: w.FixedData(), Mount: w.Mount, Warn: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !said[text] {

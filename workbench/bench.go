@@ -1,11 +1,13 @@
 package workbench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,11 +28,12 @@ type Options struct {
 	// that are not of ours.
 	Runner assay.Runner
 	// Data is the directory with the data set, which programs may read and
-	// write. "" means that there is none: then the program runs where it is, its
-	// data flow is not measured, and network and storage cannot be limited.
+	// write, unless a job has a Data of its own. "" means that there is none: then the
+	// program runs where it is, its data flow is not measured, and network and storage
+	// cannot be limited.
 	Data string
 	// Mount is where programs see the data set, a directory that exists; "" means
-	// at Data itself. Nobody else sees the mount.
+	// at the data set itself. Nobody else sees the mount.
 	Mount string
 	// Keep keeps what the storage has cached of the data set from one run to the
 	// next.
@@ -62,6 +65,8 @@ type Options struct {
 //	bandwidth_seen bit/s of the busier direction while requests were under way, of 1 MiB at least
 //	disk_seen      B/s of the storage's device or, where that is not counted, of all requests, likewise
 //	levels_off     how many levels were not as asked, for which the run counts nevertheless
+//	data_bytes     of the files of the data set before the run, if the job has its own
+//	data_files     their number, likewise
 //
 // A run during which the program had more than was asked is an error that matches
 // [ErrLevels]: it may be made again. From the third in succession, it matches
@@ -109,11 +114,6 @@ func New(opts Options) (*Bench, error) {
 		}
 		*d = path
 	}
-	if opts.Mount == "" {
-		opts.Mount = opts.Data
-	} else if opts.Data == "" {
-		return nil, fmt.Errorf("nothing to mount on %s", opts.Mount)
-	}
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
@@ -130,13 +130,18 @@ func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 		return assay.Measurement{}, err
 	}
 	job.Resources = rest
-	if b.opts.Data == "" && want == (assignment{}) {
+	data, profile, err := b.dataSet(ctx, job)
+	if err != nil {
+		return assay.Measurement{}, err
+	}
+	job.Data = ""
+	if data == "" && want == (assignment{}) {
 		return b.opts.Runner.Run(ctx, job, observe)
 	}
 	if err := checkJob(job); err != nil {
 		return assay.Measurement{}, err
 	}
-	r := &benchRun{bench: b, want: want, began: time.Now()}
+	r := &benchRun{bench: b, want: want, data: data, began: time.Now()}
 	if err := r.setUp(ctx); err != nil {
 		err = errors.Join(err, r.tearDown())
 		if ctx.Err() != nil {
@@ -147,6 +152,9 @@ func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	m, err := r.run(ctx, job, observe)
 	if e := r.tearDown(); e != nil {
 		b.opts.Warn(e.Error())
+	}
+	if m.Metrics != nil {
+		maps.Copy(m.Metrics, profile)
 	}
 	return m, err
 }
@@ -168,6 +176,7 @@ func checkJob(job assay.Job) error {
 type benchRun struct {
 	bench   *Bench
 	want    assignment
+	data    string  // the directory of the data set, or ""
 	duty    float64 // the share of the duty cycle, or 0
 	cpus    int     // how many processors the program may use, or 0
 	quota   bool
@@ -195,7 +204,7 @@ func (r *benchRun) setUp(ctx context.Context) error {
 		return err
 	}
 	opts := r.bench.opts
-	if opts.Data == "" {
+	if r.data == "" {
 		if r.want.rtt != 0 || r.want.bandwidth != 0 || r.want.disk != 0 {
 			return fmt.Errorf("rtt, bandwidth and disk are of the way to a data set, and there is none: %w", assay.ErrSetup)
 		}
@@ -205,7 +214,7 @@ func (r *benchRun) setUp(ctx context.Context) error {
 		return fmt.Errorf("rtt and bandwidth need a network device: %w", assay.ErrSetup)
 	}
 	spec := stageSpec{
-		Data: opts.Data, Mount: opts.Mount, Keep: opts.Keep,
+		Data: r.data, Mount: cmp.Or(opts.Mount, r.data), Keep: opts.Keep,
 		Network: !opts.Direct, RTT: r.want.rtt, Bandwidth: r.want.bandwidth,
 		Commit: r.want.disk != 0,
 	}
@@ -259,7 +268,7 @@ func (r *benchRun) limitStorage(name string) (rate float64) {
 		return 0
 	}
 	var m machine
-	device, err := m.device(r.bench.opts.Data)
+	device, err := m.device(r.data)
 	if err != nil {
 		return r.want.disk
 	}

@@ -186,6 +186,7 @@ func (c *checker) templates(warnings *[]string) {
 	}
 	c.checkSetup(names, r.used)
 	c.checkFiles(names, r.used)
+	c.checkData(names, r.used)
 	hook("verify", "verify argument", s.Verify)
 	hook("prepare", "prepare argument", s.Prepare)
 	hook("cleanup", "cleanup argument", s.Cleanup)

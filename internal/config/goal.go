@@ -80,6 +80,9 @@ func (s *Study) metricNames() []string {
 	}
 	if s.Workbench != nil {
 		names = append(names, "data_flow", "network_time", "disk_time")
+		if s.Workbench.varies() {
+			names = append(names, "data_bytes", "data_files")
+		}
 	}
 	if s.Service != nil {
 		for _, m := range ofService {

@@ -24,8 +24,11 @@ type Program struct {
 	verify  hookTemplate
 	files   []fileTemplate
 	metrics []metricTemplate
+	data    Template   // of the workbench's data set
 	vars    []variable // the parameters as environment variables
 	anyVars bool       // they are exported, see exports
+
+	dataVaries bool // configurations have data sets of their own
 }
 
 type envTemplate struct {
@@ -104,6 +107,12 @@ func (s *Study) Program() (*Program, error) {
 		return nil, err
 	}
 	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
+	if w := s.Workbench; w != nil && !w.Passive {
+		p.dataVaries = w.varies()
+		if p.data, err = parseTemplate(w.Data, names, s.folder()); err != nil {
+			return nil, err
+		}
+	}
 	if failed != nil {
 		return nil, failed
 	}

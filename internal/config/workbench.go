@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -12,7 +14,9 @@ import (
 // that are named like one of [Resources] are its assignment.
 type Workbench struct {
 	// Data is the directory of the data set: what the program reads and writes
-	// over the emulated network, from the emulated disk.
+	// over the emulated network, from the emulated disk. It is a template: one with
+	// parameters, or {setup}, is another directory for each of their values, so that
+	// attributes of the data vary with the resources.
 	Data string `json:"data,omitempty"`
 	// Mount is where the program sees the data set; "" means at Data itself.
 	Mount string `json:"mount,omitempty"`
@@ -55,11 +59,65 @@ func (d *decoder) workbench(n *yaml.Node) *Workbench {
 	w := &Workbench{}
 	d.mark("workbench", n)
 	d.mapping(n, "workbench", []field{
-		{"data", func(n *yaml.Node) { w.Data = d.directory("workbench.data", n) }},
+		{"data", func(n *yaml.Node) { w.Data = d.dataSet("workbench.data", n) }},
 		{"mount", func(n *yaml.Node) { w.Mount = d.directory("workbench.mount", n) }},
 		{"passive", func(n *yaml.Node) { w.Passive = d.boolean(n, "workbench.passive") }},
 	}, nil)
 	return w
+}
+
+// dataSet reads a directory, which may be in the folder of the setup: then the path is
+// left as it is.
+func (d *decoder) dataSet(key string, n *yaml.Node) string {
+	d.mark(key, n)
+	if t := follow(n).Value; strings.HasPrefix(t, "{"+setupName+"}") {
+		return d.string(key, n)
+	}
+	return d.directory(key, n)
+}
+
+// varies reports whether the data set is another one for other configurations.
+func (w *Workbench) varies() bool {
+	return w != nil && strings.ContainsAny(strings.NewReplacer("{{", "", "}}", "").Replace(w.Data), "{}")
+}
+
+// checkData checks the template of the data set, and adds to used the parameters in it.
+func (c *checker) checkData(names []string, used []bool) {
+	w := c.study.Workbench
+	if w == nil || w.Data == "" || w.Passive {
+		return
+	}
+	own := c.study.folder()
+	t, err := parseTemplate(w.Data, names, own)
+	if e, ok := errors.AsType[*TemplateError](err); ok {
+		c.add("workbench.data", "", "workbench.data", 0, "%s", e.Message)
+		return
+	}
+	for _, i := range t.Params() {
+		used[i] = true
+	}
+	if w.varies() && w.Mount == "" {
+		c.add("workbench.data", "", "workbench", 0, "mount is needed: the data set is in a directory that is not always "+
+			"the same one, and the program sees it in that of mount")
+	}
+}
+
+// Data returns the directory of the data set of a configuration, or "" if it is not one of its own.
+func (p *Program) Data(c assay.Config) string {
+	if !p.dataVaries {
+		return ""
+	}
+	text, _ := p.data.Expand(p.params, c)
+	return text
+}
+
+// FixedData returns the directory of the data set that all runs have, or "" if each configuration has
+// its own, see [Program.Data].
+func (w *Workbench) FixedData() string {
+	if w.varies() {
+		return ""
+	}
+	return strings.NewReplacer("{{", "{", "}}", "}").Replace(w.Data)
 }
 
 // workbench checks that resources are numbers, and that those of data have some.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay"
 )
 
 func TestWorkbench(t *testing.T) {
@@ -44,6 +46,40 @@ parameters:
 	}
 }
 
+// A data set of each level, and one that the setup makes: where it is hangs on the parameters.
+func TestDataVaries(t *testing.T) {
+	for data, want := range map[string]string{
+		"sets/{size}":   "/s/sets/2M",
+		"{setup}/in":    assay.SetupDir + "/in",
+		"{{x}}/{size}":  "/s/{x}/2M",
+		"/a/{size}/{n}": "/a/2M/3",
+		"sets/{{x}}":    "",
+	} {
+		s, _, err := Parse("/s/s.yaml", []byte(`
+command: [cat, /db/in]
+setup: {command: [make, "N={n}", "{size}", "{setup}/in"]}
+workbench: {data: "`+data+`", mount: /db}
+parameters: {size: [1M, 2M], n: 1..4}
+`), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		p, err := s.Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Data(assay.Config{1, 3}); got != want {
+			t.Errorf("%s is %q, want %q", data, got, want)
+		}
+		if fixed := s.Workbench.FixedData(); (fixed == "") == (want == "") || want == "" && fixed != "/s/sets/{x}" {
+			t.Errorf("%s: the data set of all runs is %q", data, fixed)
+		}
+		if back, ok := s.YAML(); !ok {
+			t.Errorf("%s is written back as %s", data, back)
+		}
+	}
+}
+
 func TestWorkbenchFlaws(t *testing.T) {
 	const head = "command: [p]\n"
 	for text, want := range map[string]string{
@@ -56,6 +92,10 @@ func TestWorkbenchFlaws(t *testing.T) {
 		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":                            "",
 		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n":                 "a passive one has no data",
 		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\nenv: {C: '{cpu}'}\n": "",
+		"workbench: {data: 'x/{size}', mount: /x}\nparameters: {size: [1M, 2M]}\n":         "", // it reaches the data
+		"workbench: {data: 'x/{size}'}\nparameters: {size: [1M, 2M]}\n":                    "mount is needed",
+		"workbench: {data: 'x/{site}', mount: /x}\nparameters: {size: [1M, 2M]}\n":         `data: no parameter "site" (did`,
+		"workbench: {data: '{setup}/x', mount: /x}\nparameters: {cpu: [1, 2]}\n":           "no parameter \"setup\"",
 		"workbench: 5\nparameters: {cpu: [1, 2]}\n":                                        "a mapping",
 		"workbench: {}\nparameters: {memory: {values: [1M, big], type: ordinal}}\n": `"big" is no number; ` +
 			`write it like 512M`,
