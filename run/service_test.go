@@ -117,23 +117,28 @@ func TestServiceIsReady(t *testing.T) {
 		"port":          {[]string{"python3", "-c", serve}, assay.Ready{Port: port}, []string{"python3", "-c", ask}},
 		"host and port": {[]string{"python3", "-c", serve}, assay.Ready{Port: "127.0.0.1:" + port}, []string{"python3", "-c", ask}},
 		"command": {
-			script1("sleep 0.2; touch up; sleep 100"), assay.Ready{Command: []string{"test", "-e", "up"}},
+			script1("sleep 0.2; touch up; sleep 100"),
+			assay.Ready{Command: []string{"test", "-e", "up"}},
 			[]string{"test", "-e", "up"},
 		},
 		"output in pieces": {
-			script1("printf 'rea' >&2; sleep 0.1; printf 'dy\\n' >&2; touch up; sleep 100"), assay.Ready{Output: "^ready\n"},
+			script1("printf 'rea' >&2; sleep 0.1; printf 'dy\\n' >&2; touch up; sleep 100"),
+			assay.Ready{Output: "^ready\n"},
 			[]string{"true"},
 		},
 		"output and command": {
 			script1("echo ready; sleep 0.2; touch up; sleep 100"),
-			assay.Ready{Output: "ready", Command: []string{"test", "-e", "up"}}, []string{"test", "-e", "up"},
+			assay.Ready{Output: "ready", Command: []string{"test", "-e", "up"}},
+			[]string{"test", "-e", "up"},
 		},
 		"a start that ends": {
-			script1("sleep 0.1; sleep 100 >/dev/null & touch up; echo $! >pid"), assay.Ready{},
+			script1("sleep 0.1; sleep 100 >/dev/null & touch up; echo $! >pid"),
+			assay.Ready{},
 			script1("test -e up && kill -0 $(cat pid)"),
 		},
 		"a start that ends, and a command": {
-			script1("(sleep 0.2; touch up; sleep 100) & true"), assay.Ready{Command: []string{"test", "-e", "up"}},
+			script1("(sleep 0.2; touch up; sleep 100) & true"),
+			assay.Ready{Command: []string{"test", "-e", "up"}},
 			[]string{"test", "-e", "up"},
 		},
 	} {
@@ -174,7 +179,8 @@ func TestServiceFails(t *testing.T) {
 	}{
 		"never ready": {
 			"echo loading; exec sleep 100", func(j *assay.Job) { j.Service.Ready.Within = short },
-			"service was not ready within 200ms: /read[y]/ matches nothing that it printed", []string{"loading"},
+			"service was not ready within 200ms: /read[y]/ matches nothing that it printed",
+			[]string{"loading"},
 		},
 		"its command fails": {
 			"echo $$ >pid; exec sleep 100", func(j *assay.Job) {
@@ -196,11 +202,13 @@ func TestServiceFails(t *testing.T) {
 		},
 		"ends before": {
 			"echo one; echo bad flag >&2; exit 4", func(*assay.Job) {},
-			"service ended before it was ready: it exited with code 4: bad flag", []string{"one", "bad flag"},
+			"service ended before it was ready: it exited with code 4: bad flag",
+			[]string{"one", "bad flag"},
 		},
 		"start fails and leaves something": {
 			"sleep 100 & echo $! >pid; echo half >&2; exit 4", func(*assay.Job) {},
-			"service: start exited with code 4: half", []string{"half"},
+			"service: start exited with code 4: half",
+			[]string{"half"},
 		},
 		"is not there": {
 			"", func(j *assay.Job) { j.Service.Start = []string{"./none"} },
@@ -208,11 +216,13 @@ func TestServiceFails(t *testing.T) {
 		},
 		"dies": {
 			"echo ready; sleep 0.2; echo out of memory >&2; exit 9", func(*assay.Job) {},
-			"service ended during the run: it exited with code 9: out of memory", []string{"ready", "out of memory"},
+			"service ended during the run: it exited with code 9: out of memory",
+			[]string{"ready", "out of memory"},
 		},
 		"is killed by the run": {
 			"echo $$ >pid; echo ready; exec sleep 100", func(j *assay.Job) { j.Argv = script1("kill -9 $(cat pid); exit 1") },
-			"service ended during the run: it was ended by SIGKILL: ready", []string{"ready"},
+			"service ended during the run: it was ended by SIGKILL: ready",
+			[]string{"ready"},
 		},
 		"its stop fails": {
 			lives, func(j *assay.Job) {
