@@ -244,3 +244,14 @@ func Best(trials []Trial) (best Trial, ok bool) {
 // ErrLimit is the cause of a run that was ended by its own time limit
 // ([Job.Limit]).
 var ErrLimit = errors.New("time limit reached")
+
+// LastWords returns ": " and the last line of a run's error output, or of its output if that is empty; "" if
+// both are. Programs most often say last what ended them.
+func (m Measurement) LastWords() string {
+	for _, output := range [][]byte{m.Stderr, m.Stdout} {
+		if line := LastLine(output); line != "" {
+			return ": " + line
+		}
+	}
+	return ""
+}

@@ -111,12 +111,13 @@ func TestErrorOfASmallPart(t *testing.T) {
 	}
 }
 
-// The interval is that of a log-normal outcome by Student's t, with one degree of freedom less than runs.
+// The interval is that of a log-normal outcome by Student's t, with one degree of freedom less than runs,
+// and twice as wide in the logarithm after 6 runs: fewRuns over the square of 5.
 func TestIntervalIsLogNormal(t *testing.T) {
 	m := &Model{runs: make([]Run, 6)}
 	low, high := m.interval(10, 0.1)
-	factor := math.Exp(0.1 * distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(0.975))
-	if math.Abs(low-10/factor) > 1e-12 || math.Abs(high-10*factor) > 1e-12 || math.Abs(factor-math.Exp(0.2570582)) > 1e-6 {
+	factor := math.Exp(2 * 0.1 * distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(0.975))
+	if math.Abs(low-10/factor) > 1e-12 || math.Abs(high-10*factor) > 1e-12 || math.Abs(factor-math.Exp(2*0.2570582)) > 1e-6 {
 		t.Errorf("from %v to %v, want %v to %v", low, high, 10/factor, 10*factor)
 	}
 	for name, m := range map[string]*Model{"one run": {runs: make([]Run, 1)}, "no deviation": {runs: make([]Run, 6)}} {

@@ -282,14 +282,7 @@ func lastWords(m assay.Measurement) string {
 	if m.Signal != "" {
 		how = "was ended by " + m.Signal
 	}
-	last := assay.LastLine(m.Stderr)
-	if last == "" {
-		last = assay.LastLine(m.Stdout)
-	}
-	if last != "" {
-		how += ": " + last
-	}
-	return how
+	return how + m.LastWords()
 }
 
 // hopeless reports whether an error of a Runner says that the program cannot be started.

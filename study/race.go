@@ -194,6 +194,34 @@ func (l *loop) reserve() time.Duration {
 	return reserve
 }
 
+// longest returns how long a run of a configuration took at the most: the shortest is partly luck.
+func (l *loop) longest(c assay.Config) (most time.Duration) {
+	for _, t := range l.history {
+		if t.State == assay.Done && t.Config.Equal(c) {
+			most = max(most, t.Measurement.Elapsed)
+		}
+	}
+	for _, t := range l.repeats(c) {
+		most = max(most, t.Measurement.Elapsed)
+	}
+	return most
+}
+
+// beside returns what a run takes besides its own time, such as the start of a service: the least of the
+// runs so far, since one may have waited for what is made once.
+func (l *loop) beside() time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for _, t := range l.history {
+		if t.State == assay.Done {
+			least = min(least, max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed))
+		}
+	}
+	if least == math.MaxInt64 {
+		return 0
+	}
+	return least
+}
+
 // checkReserve returns the time kept back for the comparison of the best with the first:
 // what the runs that it lacks will take, as far as that is known, within checkShare of the
 // budget.
@@ -204,6 +232,6 @@ func (l *loop) checkReserve() time.Duration {
 	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
 		return 0
 	}
-	pair := l.best.Measurement.Elapsed + l.first.Measurement.Elapsed
+	pair := l.longest(l.best.Config) + l.longest(l.first.Config) + 2*l.beside()
 	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
 }

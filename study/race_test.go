@@ -162,6 +162,31 @@ func TestBestThatFailsAgain(t *testing.T) {
 	})
 }
 
+// The time that is kept for the runs at the end has room for what surrounds them, such as a service that
+// starts first, and for runs that take longer than the one that was best.
+func TestReserveHasRoomForTheWholeRun(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStudy(t, store.NewMem(), 0)
+		s.Race, s.Check, s.Budget.Time = true, 3, 1000*time.Second
+		s.Runner = beside{s.Runner, 9 * time.Second}
+		r := mustRun(t, s)
+		if len(r.Checks) != 6 || r.Short != "" {
+			t.Errorf("%d runs at the end, short because %q", len(r.Checks), r.Short)
+		}
+	})
+}
+
+// A beside is a runner whose runs take a while besides their own time.
+type beside struct {
+	assay.Runner
+	takes time.Duration
+}
+
+func (b beside) Run(ctx context.Context, j assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	time.Sleep(b.takes)
+	return b.Runner.Run(ctx, j, observe)
+}
+
 // Time is kept for the runs at the end; where it does not do, the result says why.
 func TestShortCheckSaysWhy(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Every example of a real program runs as its page says, in its shortest form: the default and one more
+// configuration. Its study has at most 25 lines of YAML, which are the whole of it.
+func TestExamples(t *testing.T) {
+	for _, tt := range []struct {
+		name, module string
+		needs        []string
+		unprivileged bool
+	}{
+		{name: "gogc", needs: []string{"go"}},
+		{name: "gcc", needs: []string{"gcc"}},
+		{name: "x264", needs: []string{"x264", "ffmpeg"}},
+		{name: "jvm", needs: []string{"java", "javac"}},
+		{name: "redis", needs: []string{"redis-server", "redis-benchmark"}},
+		{name: "postgresql", needs: []string{"initdb", "pgbench"}, unprivileged: true},
+		{name: "sklearn", needs: []string{"python3"}, module: "sklearn"},
+		{name: "llm", needs: []string{"python3"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			withPostgres(t)
+			for _, p := range tt.needs {
+				if _, err := exec.LookPath(p); err != nil {
+					t.Skipf("SKIPPED: the example needs %s: %v", p, err)
+				}
+			}
+			if tt.module != "" && exec.Command("python3", "-c", "import "+tt.module).Run() != nil {
+				t.Skipf("SKIPPED: the example needs Python's %s", tt.module)
+			}
+			dir := t.TempDir()
+			exampleCopy(t, dir, "../../examples/"+tt.name)
+			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example\n\ngo 1.26\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(dir, "assay.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), "\n"); n > 25 {
+				t.Errorf("the study file has %d lines, more than 25", n)
+			}
+			var out, log strings.Builder
+			cmd := exec.CommandContext(t.Context(), "assay", "tune", "assay.yaml", "--trials", "2", "--check", "0",
+				"--stop", "none", "--budget", "5m", "--store", "memory", "--json")
+			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &log
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+			if tt.unprivileged && os.Getuid() == 0 {
+				asNobody(t, cmd, dir)
+			}
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, log.String())
+			}
+			var got struct {
+				Best   *struct{ Value float64 }
+				Trials struct{ Failed int }
+			}
+			if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+				t.Fatalf("%v in %s", err, out.String())
+			}
+			if got.Best == nil || got.Trials.Failed > 0 {
+				t.Errorf("%s\n%s", out.String(), log.String())
+			}
+		})
+	}
+}
+
+// exampleCopy copies the files of an example, and nothing that is in its way: what somebody's tuning left may be
+// a socket.
+func exampleCopy(t *testing.T, to, from string) {
+	t.Helper()
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, e.Name()), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withPostgres puts Debian's programs of PostgreSQL on the path, which are in a directory of their version.
+func withPostgres(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{"/usr/lib/postgresql/*/bin"} {
+		if found, _ := filepath.Glob(dir); len(found) > 0 {
+			t.Setenv("PATH", found[len(found)-1]+":"+os.Getenv("PATH"))
+		}
+	}
+}
+
+// asNobody runs cmd as a user without rights, who owns dir: PostgreSQL does not run as root.
+func asNobody(t *testing.T, cmd *exec.Cmd, dir string) {
+	t.Helper()
+	const nobody, nogroup = 65534, 65534
+	b, err := os.ReadFile(cmd.Path)
+	if err == nil {
+		cmd.Path = filepath.Join(dir, "assay")
+		err = os.WriteFile(cmd.Path, b, 0o755) //nolint:gosec // a program
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chown(path, nobody, nogroup)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := filepath.Dir(dir); d != "/" && d != os.TempDir(); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // the directory of a test
+			t.Fatal(err)
+		}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nogroup}}
+	cmd.Env = append(cmd.Env, "HOME="+dir, "PGUSER=postgres", "USER=nobody")
+}
