@@ -83,15 +83,22 @@ func everything(t *testing.T) assay.Job {
 		"stale=size:prepared",
 		"fails=cmd:echo why >&2; exit 3",
 	)
+	script := func(line string) []string { return []string{"/bin/sh", "-c", line} }
 	return assay.Job{
 		ID: assay.RunID{Study: "s", Trial: 3, Repeat: 1, Attempt: 2}, Config: assay.Config{1, 0.5},
 		Argv: []string{"/bin/sh", "-c", `test "$(cat prepared)" = ready || exit 9
+			test "$(cat served)" = "1 1 1 2" || exit 8
 			echo >>runs; echo "rate: $1"; echo loss 7 >&2; echo '{"score": -4.5}' >out.json; echo 12 >whole.json
 			printf %s "$1" >"$2"; exit 2`, "sh", "2.5", "out\xff.bin"},
 		Env: []string{"A=1 2"}, Dir: t.TempDir(), Resources: map[string]float64{"cpus": 1}, Limit: time.Minute,
 		Prepare: []string{"/bin/sh", "-c", "echo ready >prepared"},
 		Cleanup: []string{"/bin/sh", "-c", "cp runs cleaned"},
 		Warmup:  2, Metrics: metrics,
+		Service: &assay.Service{
+			Start: script(`echo $$ >pid; echo ` + assay.SlotMark + ` $ASSAY_SLOT $A >served; echo up; exec sleep 1000`),
+			Ready: assay.Ready{Command: []string{"test", "-s", "served"}, Output: "^up\n", Within: time.Minute},
+			Stop:  script("echo stopped >>served; kill $(cat pid)"), Key: "k\xff",
+		},
 	}
 }
 
@@ -133,6 +140,9 @@ func TestJobOverAPipe(t *testing.T) {
 	for _, dir := range []string{here.Dir, there.Dir} {
 		if text, err := os.ReadFile(filepath.Join(dir, "cleaned")); err != nil || string(text) != "\n\n\n" {
 			t.Errorf("the clean-up saw %q, %v", text, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "served")); err != nil || string(text) != "1 1 1 2\nstopped\n" {
+			t.Errorf("the service left %q, %v", text, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -29,13 +30,33 @@ func (p *Problem) Beside(c assay.Config) []Beside {
 	if s := p.Program.Setup(c); s != nil {
 		add("setup", s.Argv, "")
 	}
+	for _, f := range p.Program.Files(c) {
+		out = append(out, Beside{"files", fileText(f.Name, p.withFolder(c, []string{f.Text})[0])})
+	}
 	add("prepare", p.Program.Prepare(c), "")
-	if s := p.Program.Service(c); s != nil {
+	s := p.Program.Service(c)
+	if s != nil {
 		add("service", s.Start, ", "+p.readyText(c, s.Ready)+", "+p.restartText())
+	}
+	add("verify", p.Program.Verify(c), "")
+	if s != nil {
 		add("stop", s.Stop, "")
 	}
 	add("cleanup", p.Program.Cleanup(c), "")
 	return out
+}
+
+// shownFile is how many runes of a file are shown.
+const shownFile = 200
+
+// fileText returns a file that is written before a run, in one line: its lines with | between them.
+func fileText(name, text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	shown := []rune(strings.Join(lines, " | "))
+	if len(shown) > shownFile {
+		return fmt.Sprintf("%s: %s... (%d lines)", name, string(shown[:shownFile]), len(lines))
+	}
+	return name + ": " + string(shown)
 }
 
 // commandText returns a command as it was written: a line for a shell, or a list.

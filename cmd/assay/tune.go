@@ -187,6 +187,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 		return o
 	}
 	o.Command = func(c assay.Config) string { return shellLine(p, c) }
+	o.Beside = func(c assay.Config) string { return result.Beside(p.Program, c) }
 	if o.Best != nil {
 		c := r.Best.Config
 		o.Best.Command, o.Best.Dir, o.Best.Env = p.Argv(c), p.Definition.Dir, p.Environment(c)

@@ -60,7 +60,7 @@ func askCluster(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	var as *syscall.Credential
 	if os.Getuid() == 0 {
 		u, err := user.Lookup("postgres")

@@ -25,7 +25,7 @@ func askRedis(ctx context.Context) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	socket := filepath.Join(dir, "s")
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -69,10 +69,11 @@ func askRedis(ctx context.Context) (*Catalogue, error) {
 	}, nil
 }
 
-// redisKeys writes the settings into a file, with which a server is started for each run.
+// redisKeys writes the settings into a file, with which a server is started for each run. It saves no
+// data when it ends: the next one would begin with them.
 func redisKeys(all []Named) string {
 	var b strings.Builder
-	b.WriteString("files:\n  redis.conf: |\n    port 0\n    unixsocket redis.sock\n")
+	b.WriteString("files:\n  redis.conf: |\n    port 0\n    unixsocket redis.sock\n    save \"\"\n")
 	for _, s := range all {
 		b.WriteString("    " + s.Name + " {" + s.Param + "}\n")
 	}

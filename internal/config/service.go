@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"regexp"
@@ -135,6 +137,7 @@ type serviceTemplate struct {
 	start, ready, stop hookTemplate
 	port               Template
 	spec               *Service // nil if there is none
+	dir                string   // where it runs
 	uses               []int    // parameters that it depends on, if it is restarted when they change
 }
 
@@ -146,6 +149,7 @@ func (s *Study) serviceTemplate(hook func(Hook) hookTemplate, parse func(...stri
 	}
 	t = serviceTemplate{
 		start: hook(v.Start), ready: hook(v.Ready.Command), stop: hook(v.Stop), port: parse(v.Ready.Port)[0], spec: v,
+		dir: s.Dir,
 	}
 	if v.Restart == "changed" {
 		t.uses = s.serviceUses(parse)
@@ -229,6 +233,23 @@ func (p *Program) Service(c assay.Config) *assay.Service {
 		for _, i := range t.uses {
 			out.Key += fmt.Sprintf(" %s=%q", p.params[i].Name, p.params[i].Text(c[i]))
 		}
+		out.Key += " of " + p.serviceDigest(out, c)
 	}
 	return out
+}
+
+// serviceDigest returns a hash of what a service of a configuration is made of: its commands, what it may
+// read, and where. Two commands of a comparison may differ in nothing else.
+func (p *Program) serviceDigest(s *assay.Service, c assay.Config) string {
+	h := sha256.New()
+	env := []string{}
+	for _, e := range p.env {
+		if text, ok := e.value.Expand(p.params, c); ok {
+			env = append(env, e.name+"="+text)
+		}
+	}
+	r := s.Ready
+	fmt.Fprintf(h, "%q %q %q %q %q %v\n", s.Start, s.Stop, r.Command, r.Port, r.Output, r.Within)
+	fmt.Fprintf(h, "%q %q %q %q\n", p.service.dir, env, p.Files(c), p.hook(p.setup.hookTemplate, c))
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

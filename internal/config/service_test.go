@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,42 @@ func TestServiceKey(t *testing.T) {
 	p, err := parse(t, redis).Program()
 	if err != nil || p.Service(assay.Config{1, 0, 0}).Key != "" {
 		t.Errorf("a service that is started for each run has a key: %v", err)
+	}
+}
+
+// Services of two studies that have nothing to tell them apart by but what they are made of: texts without a
+// parameter count, too.
+func TestServiceKeyOfTwoStudies(t *testing.T) {
+	const base = "command: [c]\nservice: {restart: changed, start: [s]}\n"
+	key := func(text string) string {
+		p, err := parse(t, "parameters: {a: [1, 2]}\n"+strings.Replace(text, "[c]", "[c, '{a}']", 1)).Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Service(assay.Config{0}).Key
+	}
+	if key(base) != key(strings.Replace(base, "[c]", "[other]", 1)) {
+		t.Error("another command makes another service")
+	}
+	for _, other := range []string{
+		strings.Replace(base, "[s]", "[s, -x]", 1),
+		strings.Replace(base, "[s]", "[s], stop: [halt]", 1),
+		strings.Replace(base, "[s]", "[s], ready: {port: 1}", 1),
+		strings.Replace(base, "[s]", "['{setup}/s']", 1) + "setup: [cc, s.c]\n",
+		base + "env: {X: y}\n",
+		base + "dir: sub\n",
+		base + "files: {s.conf: x}\n",
+	} {
+		if key(base) == key(other) {
+			t.Errorf("the same key: %s", other)
+		}
+	}
+	for _, pair := range [][2]string{
+		{base + "files: {s.conf: x}\n", base + "files: {s.conf: y}\n"},
+		{base + "setup: [cc, s.c]\n", base + "setup: [cc, t.c]\n"},
+	} {
+		if key(pair[0]) == key(pair[1]) {
+			t.Errorf("the same key: %s", pair[1])
+		}
 	}
 }

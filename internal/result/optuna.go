@@ -94,7 +94,9 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 			return err
 		}
 	}
-	attrs := []map[string]any{{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason}}
+	attrs := []map[string]any{
+		{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_outcome": Word(t.State)}, {"assay_reason": t.Reason},
+	}
 	metrics := MetricsOf(t, r.Goal)
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		if finite(metrics[name]) != nil {

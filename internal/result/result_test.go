@@ -164,10 +164,15 @@ func TestOptuna(t *testing.T) {
 		}
 	}
 	wantCodes := map[float64]int{
-		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 25, optunaState: 5,
+		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 30, optunaState: 5,
 	}
 	if !reflect.DeepEqual(codes, wantCodes) {
 		t.Errorf("operations %v, want %v", codes, wantCodes)
+	}
+	for outcome, n := range map[string]int{"done": 2, "stopped": 1, "failed": 1, "outside limits": 1} {
+		if got := strings.Count(b.String(), `{"assay_outcome":"`+outcome+`"}`); got != n {
+			t.Errorf("%d trials are %q, want %d", got, outcome, n)
+		}
 	}
 	wantStates := []float64{optunaComplete, optunaPruned, optunaFail, optunaComplete, optunaComplete}
 	if !reflect.DeepEqual(states, wantStates) {

@@ -55,6 +55,7 @@ func (r *Record) describe(l *report.Lines) {
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
 	default:
 		l.AddCommand("command", report.ShellQuote(r.Definition.Command))
+		addBeside(l, besideOf(r.Definition))
 	}
 	var params []string
 	for _, p := range r.Params {

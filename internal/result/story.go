@@ -23,6 +23,8 @@ type Story struct {
 	// Command returns what runs a configuration, as a line for a shell; nil if no
 	// command is run.
 	Command func(assay.Config) string
+	// Beside says what a run of a configuration has beside that, as [Beside] does; nil for nothing.
+	Beside func(assay.Config) string
 }
 
 // Write writes the result for people.
@@ -49,6 +51,9 @@ func (o *Story) lines() *report.Lines {
 				label, config = "keep", o.Result.First.Config
 			}
 			l.AddCommand(label, o.Command(config))
+			if o.Beside != nil {
+				addBeside(&l, o.Beside(config))
+			}
 		}
 	}
 	l.Add("trials", "%s", o.Trials.Text())
@@ -75,6 +80,13 @@ func (o *Story) lines() *report.Lines {
 		l.Add("ended by", "%s", endings[o.EndedBy])
 	}
 	return &l
+}
+
+// addBeside says what a run has beside its command, if there is anything.
+func addBeside(l *report.Lines, text string) {
+	if text != "" {
+		l.Add("beside", "%s", text)
+	}
 }
 
 // Text says for people what an audit found.

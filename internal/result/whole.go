@@ -263,15 +263,16 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	w.story.Command = func(c assay.Config) string {
 		return CommandLine(placeless(program.Argv(c)), placeless(program.Environment(c)), w.def.Dir, "")
 	}
+	w.story.Beside = func(c assay.Config) string { return Beside(program, c) }
 	return nil
 }
 
 // placeless names the folder of a setup as a study file does: where it is, only the machine
-// knows on which it was made.
+// knows on which it was made. The slot is the first.
 func placeless(texts []string) []string {
 	out := slices.Clone(texts)
 	for i, t := range out {
-		out[i] = strings.ReplaceAll(t, assay.SetupDir, "{setup}")
+		out[i] = strings.NewReplacer(assay.SetupDir, "{setup}", assay.SlotMark, "1").Replace(t)
 	}
 	return out
 }
