@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 		}
 	}
 	t.Ended = l.clock.Now()
-	return l.judge(ctx, t, cut, err)
+	return l.judge(ctx, t, job.Limit, cut, err)
 }
 
 // observations is how often a run is observed in the time of the best one, so that a run
@@ -141,7 +142,7 @@ func (e *stopError) Is(target error) bool { return target == ErrStopped }
 // context: it would pass for an interruption. A limit comes before the exit code,
 // which is that of the signal which ended the run. A failure beside the program comes
 // before what the program did: that says nothing then.
-func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) outcome {
+func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
 	m := t.Measurement
 	value, verr := l.Goal.Value(m)
 	var stop *stopError
@@ -156,7 +157,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, cut bool, err error) ou
 	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)):
 		t = failed(t, m.Failure.Reason)
 	case errors.Is(err, assay.ErrLimit):
-		t.Reason = fmt.Sprintf("time limit of %v reached", m.Elapsed.Round(time.Millisecond))
+		t.Reason = fmt.Sprintf("time limit of %v reached", cmp.Or(limit, m.Elapsed.Round(time.Millisecond)))
 		if cut {
 			t.Reason = "the study's time budget was spent"
 		}
