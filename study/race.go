@@ -163,7 +163,7 @@ func (l *loop) race(ctx context.Context) error {
 		}
 		left := l.Budget.Time - l.checkReserve() - l.spent()
 		switch {
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed:
+		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.beside():
 			return nil
 		case l.Budget.Time <= 0 && len(l.races) >= max(l.Check, int(checkShare*float64(len(l.history)))):
 			return nil
@@ -232,6 +232,8 @@ func (l *loop) checkReserve() time.Duration {
 	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
 		return 0
 	}
-	pair := l.longest(l.best.Config) + l.longest(l.first.Config) + 2*l.beside()
-	return min(time.Duration(l.Check)*pair, time.Duration(checkShare*float64(l.Budget.Time)))
+	// A run before these that is cut off at what is left takes as long besides.
+	beside := l.beside()
+	pair := l.longest(l.best.Config) + l.longest(l.first.Config) + 2*beside
+	return min(time.Duration(l.Check)*pair+beside, time.Duration(checkShare*float64(l.Budget.Time)))
 }
