@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -201,7 +202,7 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 // nothing else. It returns how many runs' groups there were.
 // The groups have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a
 // run. A group of a tool goes only when no run's group of any owner is left in it. An error
-// leaves the remaining groups as they are, for the next sweep.
+// leaves the remaining groups as they are, for the next sweep. Groups of another user are that user's to sweep.
 func sweepGroups(ctx context.Context, owner string, dead func(name string) (of string, dead bool)) (n int, err error) {
 	dir, _, err := cgroup.Self()
 	if err != nil {
@@ -224,7 +225,10 @@ func sweepGroups(ctx context.Context, owner string, dead func(name string) (of s
 			if of != owner {
 				continue
 			}
-			if err := sweepGroup(ctx, path); err != nil {
+			switch err := sweepGroup(ctx, path); {
+			case errors.Is(err, fs.ErrPermission):
+				continue
+			case err != nil:
 				return n, err
 			}
 			n++
@@ -232,7 +236,7 @@ func sweepGroups(ctx context.Context, owner string, dead func(name string) (of s
 		if len(subdirs(tool)) > 0 {
 			continue
 		}
-		if err := cgroup.RemoveTree(tool); err != nil {
+		if err := cgroup.RemoveTree(tool); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return n, fmt.Errorf("%w", err)
 		}
 	}

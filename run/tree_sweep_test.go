@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/cgroup"
 	"github.com/assay-run/assay/internal/proc"
 	"pgregory.net/rapid"
 )
@@ -188,5 +190,35 @@ func TestDescendants(t *testing.T) {
 	}
 	if d := descendants(all, nil); len(d) != 0 {
 		t.Errorf("of nothing: %v", d)
+	}
+}
+
+// What a dead tool of another user has left is no reason not to run.
+func TestSweepSparesAnotherUsersGroup(t *testing.T) {
+	const again = "ASSAY_TEST_SWEEP_AS_NOBODY"
+	if os.Getenv(again) != "" {
+		if _, err := Sweep(t.Context(), "some"); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	dir, _, err := cgroup.Self()
+	if err != nil || os.Getuid() != 0 {
+		t.Skipf("SKIPPED: it takes root and a cgroup: %v", err)
+	}
+	id := runnerID{owner: hashOwner("some"), space: proc.Namespace(), pid: 1 << 22, start: 1, random: "00000000"}
+	group := filepath.Join(dir, id.group())
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skipf("SKIPPED: no cgroup can be made: %v", err)
+	}
+	defer os.Remove(group)
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run", "^TestSweepSparesAnotherUsersGroup$")
+	cmd.Env, cmd.Dir = append(os.Environ(), again+"=1"), "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := os.Stat(group); err != nil {
+		t.Error(err)
 	}
 }
