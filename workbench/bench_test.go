@@ -341,7 +341,7 @@ func TestBadOptions(t *testing.T) {
 	}
 	r := newBench(t, workbench.Options{})
 	for _, opts := range []workbench.Options{
-		{Data: file}, {Data: file + "/x"}, {Data: filepath.Dir(file), Mount: "/no/such"}, {Mount: "/tmp"},
+		{Data: file}, {Data: file + "/x"}, {Data: filepath.Dir(file), Mount: "/no/such"}, {Mount: "/no/such"},
 	} {
 		opts.Runner = r
 		if _, err := workbench.New(opts); err == nil {
