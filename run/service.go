@@ -128,19 +128,8 @@ func (h *Hooks) await(ctx context.Context, s *server, seen *matcher) (*assay.Fai
 			close(ready)
 		}
 	})
-	select {
-	case <-ready:
-		return nil, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-s.done:
-		s.last = s.m
-		return s.died("before it was ready"), s.unknown()
-	case m := <-s.left:
-		s.left <- m // for look
-		if m.ExitCode != 0 {
-			return assay.NewFailure("service", "service: start "+lastWords(m), m.Stdout, m.Stderr), nil
-		}
+	left := s.left
+	for {
 		select {
 		case <-ready:
 			return nil, nil
@@ -149,15 +138,20 @@ func (h *Hooks) await(ctx context.Context, s *server, seen *matcher) (*assay.Fai
 		case <-s.done:
 			s.last = s.m
 			return s.died("before it was ready"), s.unknown()
+		case m := <-left:
+			s.left <- m // for look
+			if m.ExitCode != 0 {
+				return assay.NewFailure("service", "service: start "+lastWords(m), m.Stdout, m.Stderr), nil
+			}
+			left = nil // what it has started may yet become ready
 		case <-limit.C:
+			text := fmt.Sprintf("service was not ready within %v", within)
+			if w := why.get(); w != "" {
+				text += ": " + w
+			}
+			return assay.NewFailure("service", text, nil, nil), nil
 		}
-	case <-limit.C:
 	}
-	text := fmt.Sprintf("service was not ready within %v", within)
-	if w := why.get(); w != "" {
-		text += ": " + w
-	}
-	return assay.NewFailure("service", text, nil, nil), nil
 }
 
 // look returns true when all that makes a service ready holds, and false when ctx is done. It
