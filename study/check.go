@@ -85,6 +85,7 @@ func (l *loop) recheck(t assay.Trial, race bool) {
 	default:
 		l.checks = append(l.checks, t)
 	}
+	l.lasted.run(t)
 	if l.racing == nil {
 		return
 	}

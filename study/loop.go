@@ -26,10 +26,11 @@ type loop struct {
 	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
 	// place among the actors of a simulated clock until the loop takes the outcome.
 	ended  chan outcome
-	alone  *outcome       // of a trial that ran in the loop's own goroutine
-	checks []assay.Trial  // that compare the best with the first
-	races  []assay.Trial  // that find out which is best
-	racing *racing        // nil if every run is taken for the truth
+	alone  *outcome      // of a trial that ran in the loop's own goroutine
+	checks []assay.Trial // that compare the best with the first
+	races  []assay.Trial // that find out which is best
+	racing *racing       // nil if every run is taken for the truth
+	lasted lasted
 	short  string         // why there are fewer checks than were wanted, or ""
 	cuts   int            // on record
 	at     assay.Position // in the record: read and written up to here
@@ -398,6 +399,7 @@ func (l *loop) remember(t assay.Trial) {
 	if t.ID == 1 {
 		l.first = &t
 	}
+	l.lasted.trial(t)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -163,7 +163,7 @@ func (l *loop) race(ctx context.Context) error {
 		}
 		left := l.Budget.Time - l.checkReserve() - l.spent()
 		switch {
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.beside():
+		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
 			return nil
 		case l.Budget.Time <= 0 && len(l.races) >= max(l.Check, int(checkShare*float64(len(l.history)))):
 			return nil
@@ -194,32 +194,34 @@ func (l *loop) reserve() time.Duration {
 	return reserve
 }
 
-// longest returns how long a run of a configuration took at the most: the shortest is partly luck.
-func (l *loop) longest(c assay.Config) (most time.Duration) {
-	for _, t := range l.history {
-		if t.State == assay.Done && t.Config.Equal(c) {
-			most = max(most, t.Measurement.Elapsed)
-		}
-	}
-	for _, t := range l.repeats(c) {
-		most = max(most, t.Measurement.Elapsed)
-	}
-	return most
+// lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
+type lasted struct {
+	// longest is by the Key of the configuration: the shortest of its runs is partly luck.
+	longest map[string]time.Duration
+	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
+	// least of all, since one may have waited for what is made once. It is known once longest has an entry.
+	beside time.Duration
 }
 
-// beside returns what a run takes besides its own time, such as the start of a service: the least of the
-// runs so far, since one may have waited for what is made once.
-func (l *loop) beside() time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for _, t := range l.history {
-		if t.State == assay.Done {
-			least = min(least, max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed))
-		}
+// trial takes in a trial of the search.
+func (d *lasted) trial(t assay.Trial) {
+	if t.State != assay.Done {
+		return
 	}
-	if least == math.MaxInt64 {
-		return 0
+	beside := max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed)
+	if d.longest == nil || beside < d.beside {
+		d.beside = beside
 	}
-	return least
+	d.run(t)
+}
+
+// run takes in a run, which may be one that was made again, however it ended.
+func (d *lasted) run(t assay.Trial) {
+	if d.longest == nil {
+		d.longest = map[string]time.Duration{}
+	}
+	key := t.Config.Key()
+	d.longest[key] = max(d.longest[key], t.Measurement.Elapsed)
 }
 
 // checkReserve returns the time kept back for the comparison of the best with the first:
@@ -233,7 +235,7 @@ func (l *loop) checkReserve() time.Duration {
 		return 0
 	}
 	// A run before these that is cut off at what is left takes as long besides.
-	beside := l.beside()
-	pair := l.longest(l.best.Config) + l.longest(l.first.Config) + 2*beside
+	beside := l.lasted.beside
+	pair := l.lasted.longest[l.best.Config.Key()] + l.lasted.longest[l.first.Config.Key()] + 2*beside
 	return min(time.Duration(l.Check)*pair+beside, time.Duration(checkShare*float64(l.Budget.Time)))
 }
