@@ -78,7 +78,7 @@ func (r *Report) add(study, place, format string, args ...any) {
 func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
 	f := &checker{s: s, report: &r, repair: opts.Repair}
 	if opts.Repair {
-		err = s.write(ctx, func() error {
+		err = s.alone(ctx, func() error {
 			f.c = s.conn
 			return f.file(ctx)
 		})

@@ -3,7 +3,7 @@
 //   - BEGIN IMMEDIATE, SQLite's own lock, among processes
 //
 // So a process has one writer at the second gate, and waiting for the first ends with a
-// context.
+// context. Whoever comes through both takes along what waits at the first: see group.go.
 
 package sqlite
 
@@ -28,6 +28,7 @@ const turnLength = 250 * time.Millisecond
 // All of them are used by whoever has the turn. heal makes them anew with the connection.
 type statements struct {
 	head, trialBefore, payloads, event, trial, advance *sql.Stmt
+	savepoint, rollback, release                       *sql.Stmt
 }
 
 // If it fails, those prepared so far are left for close.
@@ -48,6 +49,9 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&st.savepoint, `SAVEPOINT one`},
+		{&st.rollback, `ROLLBACK TO one`},
+		{&st.release, `RELEASE one`},
 	} {
 		s, err := c.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -61,46 +65,13 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 // close ends the statements: SQLite keeps a connection open that has one.
 // It can be called if some or all are nil.
 func (st *statements) close() (err error) {
-	for _, s := range []*sql.Stmt{st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance} {
+	for _, s := range []*sql.Stmt{
+		st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance, st.savepoint, st.rollback, st.release,
+	} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
-	return err
-}
-
-// write runs f in a transaction that no other process can write beside. It
-// returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
-// An error of class [ErrIO], and any error of the commit, breaks the store.
-// f must use s.conn and s.stmts and nothing else of the store, for the turn is taken. If write
-// returns an error, then:
-//   - of f or of begin: nothing was written
-//   - of the commit: the outcome is unknown until the file is opened again
-func (s *Store) write(ctx context.Context, f func() error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := s.heal(ctx); err != nil {
-		return err
-	}
-	if err := s.begin(ctx); err != nil {
-		return s.failed(err)
-	}
-	err := f()
-	if err == nil {
-		if err = s.exec("COMMIT"); err == nil {
-			return nil
-		}
-		err = s.broke(err)
-	}
-	err = s.failed(err)
-	_ = s.exec("ROLLBACK") // which SQLite has done by itself after some errors
 	return err
 }
 
