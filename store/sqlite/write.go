@@ -38,7 +38,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		text string
 	}{
 		// The hash of the last event comes along: it must be the head's.
-		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + summaryColumns + `
+		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + store.SummaryColumns + `
 			FROM studies s LEFT JOIN heads h ON h.study = s.id LEFT JOIN events e ON e.study = s.id AND e.seq = h.seq
 			WHERE s.name = ?`},
 		{&st.trialBefore, `SELECT state, config, started FROM trials WHERE study = ? AND id = ?`},
@@ -47,7 +47,8 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		{&st.trial, `INSERT OR REPLACE INTO trials ` +
 			`(study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
+		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` +
+			strings.ReplaceAll(store.SummaryColumns, "h.", "") + `)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.savepoint, `SAVEPOINT one`},
 		{&st.rollback, `ROLLBACK TO one`},
@@ -145,7 +146,7 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	}
 	// A nil specification would become NULL, which the column refuses; an empty one is kept.
 	r, err := s.conn.ExecContext(bg, `INSERT INTO studies (name, spec, created) VALUES (?, ?, ?)`,
-		study, append([]byte{}, spec...), timeText(created))
+		study, append([]byte{}, spec...), store.TimeText(created))
 	if err != nil {
 		return err
 	}
@@ -244,11 +245,11 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 		}
 	}
 	for _, row := range rows {
-		c, err := newTrialColumns(row)
+		c, err := store.NewTrialColumns(row)
 		if err != nil {
 			return err
 		}
-		if _, err := s.stmts.trial.Exec(append([]any{id}, c.args()...)...); err != nil {
+		if _, err := s.stmts.trial.Exec(append([]any{id}, c.Args()...)...); err != nil {
 			return err
 		}
 	}
@@ -260,7 +261,8 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 // behind a record that lost its end.
 func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
-	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
+	id, hash, last, sum, err = store.ScanHead(s.stmts.head.QueryRow(study))
+	err = scanError(err)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		err = store.NotExist("append to", study)
@@ -287,7 +289,7 @@ func (s *Store) trialBefore(
 		return assay.Trial{}, false, err
 	}
 	if err = old.State.UnmarshalText([]byte(state)); err == nil && whole {
-		old, err = askedBefore(trial, old.State, config, started)
+		old, err = store.AskedBefore(trial, old.State, config, started)
 	}
 	if err != nil {
 		return assay.Trial{}, false, fmt.Errorf("%w: trial %d: %w", ErrDamaged, trial, err)
@@ -298,13 +300,13 @@ func (s *Store) trialBefore(
 // insertRecord adds a row of events. The payload goes in as a string, so that its type in the
 // file is text: Salvage knows a row of events by that. at is the time in the payload.
 func (s *Store) insertRecord(r store.Record, at time.Time) error {
-	_, err := s.stmts.event.Exec(r.Study, r.Seq, timeText(at), string(r.Payload), int64(r.CRC), r.Hash)
+	_, err := s.stmts.event.Exec(r.Study, r.Seq, store.TimeText(at), string(r.Payload), int64(r.CRC), r.Hash)
 	return err
 }
 
 // advance writes the head of a study, whose last record has that hash.
 func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
-	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
+	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, store.NewHeadColumns(sum).Args()...)...)
 	return err
 }
 
