@@ -174,10 +174,15 @@ func (r *benchRun) whereabouts(pid int) string {
 		return "the program is not in the cgroup that limits it"
 	}
 	var may unix.CPUSet
-	if r.cpus > 0 && unix.SchedGetaffinity(pid, &may) == nil && may.Count() > r.cpus {
-		return fmt.Sprintf("the program may use %d processors, not %d", may.Count(), r.cpus)
+	// What becomes the program may be a thread other than the first of its process, whose processors are
+	// shown until it has: what shows too many is looked at again for a while.
+	for range 20 {
+		if r.cpus == 0 || unix.SchedGetaffinity(pid, &may) != nil || may.Count() <= r.cpus {
+			return ""
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	return ""
+	return fmt.Sprintf("the program may use %d processors, not %d", may.Count(), r.cpus)
 }
 
 // A machineTime is what the processors of the machine have worked, in s; NaN if that is not
