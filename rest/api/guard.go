@@ -118,8 +118,10 @@ func (g *guard) hostAllowed(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
-	return slices.Contains(g.hosts, name)
+	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
+		name = name[1 : len(name)-1]
+	}
+	return slices.Contains(g.hosts, strings.ToLower(name))
 }
 
 // checkForm returns what is wrong with a request before anything reads it.

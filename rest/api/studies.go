@@ -276,27 +276,23 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 	return s.o.Host.Submit(ctx, def, name, who.Name)
 }
 
+// executing are the keys of a definition that say what a machine runs or reads.
+var executing = []string{
+	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
+}
+
 // executes returns which key of a definition says what a machine runs or reads, or "". An
 // operator may define a study without such a key: it only chooses among the values of the
 // parameters of an application, whose command the workers have.
 func executes(def *config.Study) string {
-	for _, k := range []struct {
-		key string
-		has bool
-	}{
-		{"command", len(def.Command) > 0},
-		{"shell", def.Shell},
-		{"env", len(def.Env) > 0},
-		{"dir", def.Dir != ""},
-		{"setup", len(def.Setup.Argv) > 0},
-		{"prepare", len(def.Prepare.Argv) > 0},
-		{"cleanup", len(def.Cleanup.Argv) > 0},
-		{"verify", len(def.Verify.Argv) > 0},
-		{"service", def.Service != nil},
-		{"files", len(def.Files) > 0},
-	} {
-		if k.has {
-			return k.key
+	has := map[string]bool{
+		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
+		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
+		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
+	}
+	for _, key := range executing {
+		if has[key] {
+			return key
 		}
 	}
 	for _, m := range def.Metrics {
