@@ -11,19 +11,19 @@ import (
 
 // An Entry is a run that waits, or that a worker is at.
 type Entry struct {
-	Study    string            `json:"study"`
-	Trial    int64             `json:"trial"`
-	Repeat   int               `json:"repeat" doc:"how often its configuration was run before"`
-	Attempt  int               `json:"attempt"`
-	App      string            `json:"app"`
-	Class    string            `json:"class,omitempty"`
-	Values   map[string]string `json:"values,omitempty" doc:"of the parameters, by their names"`
-	Priority int               `json:"priority" doc:"of the study"`
-	State    string            `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
-	Worker   string            `json:"worker,omitempty" doc:"the name of the one that is at it"`
-	Since    time.Time         `json:"since" doc:"when it came to wait, or began"`
-	Silent   float64           `json:"silent_s" doc:"how long its worker has not been heard of"`
-	Elapsed  float64           `json:"elapsed_s" doc:"of the run, as its worker last said"`
+	Study    string    `json:"study"`
+	Trial    int64     `json:"trial"`
+	Repeat   int       `json:"repeat" doc:"how often its configuration was run before"`
+	Attempt  int       `json:"attempt"`
+	App      string    `json:"app"`
+	Class    string    `json:"class,omitempty"`
+	Config   string    `json:"config" doc:"the values of the parameters, for people"`
+	Priority int       `json:"priority" doc:"of the study"`
+	State    string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
+	Worker   string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
+	Since    time.Time `json:"since" doc:"when it came to wait, or began"`
+	Silent   float64   `json:"silent_s" doc:"how long its worker has not been heard of"`
+	Elapsed  float64   `json:"elapsed_s" doc:"of the run, as its worker last said"`
 }
 
 // A Worker is a machine that makes runs.
