@@ -142,12 +142,24 @@ func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 // again runs a trial once more, outside the search, and returns its outcome. stopper may be
 // nil, and no rule ends it then.
 func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome {
-	l.running = append(l.running, Running{t.Proposal, l.clock.Now(), true})
-	l.notify(false)
-	o := l.trial(ctx, t.Proposal, l.runs.check(l.Name, t.Proposal), left, stopper)
-	l.running = l.running[:0]
-	o.trial.ID = t.ID
-	return o
+	l.begin(ctx, t.Proposal, true, l.runs.check(l.Name, t.Proposal), left, stopper)
+	for {
+		o, what := l.wait(ctx)
+		switch what {
+		case ended:
+		case drained:
+			l.endedBy = "interrupt"
+			continue
+		case roomy:
+			continue
+		}
+		l.running = l.running[:0]
+		o.trial.ID = t.ID
+		if detached(ctx) {
+			o.lost = true
+		}
+		return o
+	}
 }
 
 // race runs the leading configurations again, in turn, until it is known which is best,
