@@ -281,6 +281,9 @@ type Job struct {
 	// Data is the directory with the data set of this run, for a carrier that brings data to
 	// programs; "" means the carrier's own. Others ignore it.
 	Data string
+	// Traces are resources that vary while the run goes on, for a carrier that realises them. Then
+	// Resources has the mean of each, which is all that others see of it.
+	Traces map[string]Trace
 }
 
 // Errors of a Runner whose runs may outlive their caller.

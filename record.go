@@ -58,7 +58,7 @@ type Booking struct {
 	RunID
 	Where string `json:"where,omitempty"`
 	// Why it did not end by itself: "" if it did, or "limit", "stop", "cancel", "lost",
-	// "duplicate" or "tainted". One of the last four does not count.
+	// "duplicate", "tainted", "setup" or "error". One of the last six does not count.
 	Why string `json:"why,omitempty"`
 	// Extra says that another attempt at the same run had been booked before and counts.
 	Extra bool `json:"extra,omitempty"`

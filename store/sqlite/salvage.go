@@ -176,7 +176,7 @@ func (found finds) take(rowid int64, v []value) {
 		}
 	case rowid > 0 && len(v) == 4 && v[0].null && v[1].isText && v[2].isBlob && v[3].isText:
 		f := found.at(rowid)
-		f.name, f.spec, f.created = string(v[1].b), v[2].b, parseTimeOr(string(v[3].b))
+		f.name, f.spec, f.created = string(v[1].b), v[2].b, store.ParseTimeOr(string(v[3].b))
 	case rowid > 0 && (len(v) == 15 || len(v) == 11) && v[0].null && v[1].isInt && v[2].isBlob:
 		found.at(rowid).last = v[1].n
 	}
