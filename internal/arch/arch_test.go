@@ -15,12 +15,12 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
-	{"/run", "/table", "/workbench", "/store"},            // the outside world
-	{"/study", "/online", "/store/sqlite"},                // the loop; on-line tuning; a database
-	{"/prior", "/internal/bench"},                         // the knowledge base; methods compared on recorded tables
-	{"/setup"},                                            // a definition becomes a study
-	{"/rest"},                                             // on-line tuning at a distance
+	{"/search", "/stop", "/race", "/prune", "/costmodel"},     // decisions
+	{"/run", "/table", "/workbench", "/store"},                // the outside world
+	{"/study", "/online", "/store/sqlite", "/store/postgres"}, // the loop; on-line tuning; databases
+	{"/prior", "/internal/bench"},                             // the knowledge base; methods compared on recorded tables
+	{"/setup"},                                                // a definition becomes a study
+	{"/rest"},                                                 // on-line tuning at a distance
 	{"/cmd/assay"},
 }
 
@@ -96,6 +96,7 @@ var owner = map[string]string{
 	"go.yaml.in/yaml":                 "/internal/config",
 	"github.com/expr-lang/expr":       "/internal/expr",
 	"modernc.org/sqlite":              "/store/sqlite",
+	"github.com/jackc/pgx":            "/store/postgres",
 	"golang.org/x/term":               "/internal/term",
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
@@ -108,7 +109,7 @@ var owner = map[string]string{
 
 // databases are packages that only the assembly of a study may know: all others
 // take an assay.Store.
-var databases = []string{"/store/sqlite"}
+var databases = []string{"/store/sqlite", "/store/postgres"}
 
 // assembly is what may import them.
 var assembly = []string{"/cmd/assay", "/setup"}
