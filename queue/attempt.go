@@ -189,13 +189,15 @@ func (f *Fleet) settle(r *run) {
 		switch alive := r.alive(); {
 		case a != nil && !a.alive():
 			r.idle = f.now()
-			if w.cause != nil {
+			if w.cause != nil { // what was seen so far is the result
+				r.over = true
 				w.finish(a.so, w.cause)
 			} else {
 				w.finish(a.so, a.err())
 			}
 		case alive != nil:
 		case w.cause != nil:
+			r.over = true
 			w.finish(r.last(), w.cause)
 		default:
 			f.open(r, max(n, r.next()))

@@ -213,6 +213,7 @@ func (f *Fleet) giveUp(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.gone() {
+		w.r.over = true
 		w.finish(w.r.last(), w.cause)
 	}
 }
