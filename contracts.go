@@ -119,6 +119,16 @@ type Hinter interface {
 	Hint(h func(Config) float64)
 }
 
+// A Giver is a Searcher that proposes what a person wants to be run.
+type Giver interface {
+	// Give has the next proposals be these configurations, in order, before any of
+	// the Searcher's own. Each is admissible, and no limit of a [Narrower] holds it
+	// back. A wrapper goes first with what it has begun, and one that runs no
+	// configuration twice does not run one of these again. It is a call like Ask and
+	// Tell: a replay makes it at the same place.
+	Give(configs []Config)
+}
+
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
 	// Narrow limits further proposals to the admissible configurations for
