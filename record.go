@@ -33,13 +33,78 @@ type Event struct {
 	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. That
 	// of a trial which has ended, or was not asked, changes nothing.
 	Withdrawn *Withdrawal `json:"withdrawn,omitempty"`
-	Ended     *End        `json:"ended,omitempty"`
+	// Booked is the end of an attempt at a run that was made elsewhere, whether it
+	// counts or not. It changes no state: what counts is told or checked after it.
+	Booked *Booking `json:"booked,omitempty"`
+	// Given are configurations that a person wants to be run. The searcher hears of
+	// them at this place; see [Giver].
+	Given *Batch `json:"given,omitempty"`
+	// Steered is what a person decided about the study as a whole.
+	Steered *Steering `json:"steered,omitempty"`
+	Ended   *End      `json:"ended,omitempty"`
 }
 
 // A Start is the beginning of one attempt at a run.
 type Start struct {
 	RunID
 	Where string `json:"where,omitempty"` // the machine or the queue, for people
+	// Class is the class of machines that Where belongs to, "" where machines are not told apart.
+	Class string `json:"class,omitempty"`
+}
+
+// A Booking is the end of one attempt at a run. Of several bookings of one attempt the
+// last holds: one that was taken for lost may come back.
+type Booking struct {
+	RunID
+	Where string `json:"where,omitempty"`
+	// Why it did not end by itself: "" if it did, or "limit", "stop", "cancel", "lost",
+	// "duplicate", "tainted", "setup" or "error". One of the last six does not count.
+	Why string `json:"why,omitempty"`
+	// Extra says that another attempt at the same run had been booked before and counts.
+	Extra bool `json:"extra,omitempty"`
+	// Measurement is what is known of it. Its Elapsed is what the attempt cost.
+	Measurement Measurement `json:"measurement"`
+	Reason      string      `json:"reason,omitempty"` // for people
+	// Undo is what earlier bookings of the same attempt have added to the time that was lost,
+	// and which this one takes back. The journal of the study sets it.
+	Undo time.Duration `json:"undo_ns,omitempty"`
+}
+
+// Counts reports whether the measurement of the attempt is one of its run.
+func (b Booking) Counts() bool {
+	switch b.Why {
+	case "", "limit", "stop":
+		return !b.Extra
+	}
+	return false
+}
+
+// Lost returns what the booking adds to the time that attempts cost which do not count. It may
+// be negative: one that was taken for lost has come back.
+func (b Booking) Lost() time.Duration {
+	if b.Counts() {
+		return -b.Undo
+	}
+	return b.Measurement.Elapsed - b.Undo
+}
+
+// A Batch is configurations that a person gives to a study, in order.
+type Batch struct {
+	Configs []Config `json:"configs"`
+	By      string   `json:"by,omitempty"`
+}
+
+// A Steering is a decision about a study that a server runs.
+type Steering struct {
+	// Do is "run", "pause", "stop", "priority" or "budget". A study runs on a server, or
+	// goes on, since "run"; it is let alone since "pause"; it is over since "stop".
+	Do       string `json:"do"`
+	Priority int    `json:"priority,omitempty"` // of "priority": of two studies the one of greater Priority goes first
+	// Trials and Time are the limits since "budget"; 0 leaves a limit as it is.
+	Trials int           `json:"trials,omitempty"`
+	Time   time.Duration `json:"time_ns,omitempty"`
+	By     string        `json:"by,omitempty"`
+	Reason string        `json:"reason,omitempty"`
 }
 
 // An Order changes the priority of a trial; see [Job.Priority].

@@ -268,7 +268,22 @@ func oddEvents() []assay.Event {
 		{
 			At: at, Started: &assay.Start{
 				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
-				Where: "somewhere",
+				Where: "somewhere", Class: "9f3a",
+			},
+		},
+		{
+			At: at, Booked: &assay.Booking{
+				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
+				Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
+					Elapsed: time.Second, ExitCode: 137, Signal: "killed",
+					Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
+				},
+			},
+		},
+		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
+		{
+			At: at, Steered: &assay.Steering{
+				Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
 			},
 		},
 		{

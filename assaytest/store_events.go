@@ -26,6 +26,8 @@ func SameEvent(a, b assay.Event) bool {
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
 		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) &&
 		equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
+		equalOrNil(a.Steered, b.Steered) && sameOrNil(a.Given, b.Given, sameBatch) &&
+		sameOrNil(a.Booked, b.Booked, sameBooking) &&
 		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) })
 }
 
@@ -46,11 +48,25 @@ func sameProposal(a, b assay.Proposal) bool {
 	return a.ID == b.ID && slices.EqualFunc(a.Config, b.Config, sameNumber)
 }
 
+func sameBatch(a, b assay.Batch) bool {
+	return a.By == b.By && slices.EqualFunc(a.Configs, b.Configs, func(a, b assay.Config) bool {
+		return slices.EqualFunc(a, b, sameNumber)
+	})
+}
+
+func sameBooking(a, b assay.Booking) bool {
+	return a.RunID == b.RunID && a.Where == b.Where && a.Why == b.Why && a.Extra == b.Extra && a.Reason == b.Reason &&
+		sameMeasurement(a.Measurement, b.Measurement)
+}
+
+func sameMeasurement(a, b assay.Measurement) bool {
+	return a.Elapsed == b.Elapsed && a.ExitCode == b.ExitCode && a.Signal == b.Signal &&
+		maps.EqualFunc(a.Metrics, b.Metrics, sameNumber)
+}
+
 func sameTrial(a, b assay.Trial) bool {
 	return sameProposal(a.Proposal, b.Proposal) && a.State == b.State && sameNumber(a.Value, b.Value) &&
-		a.Measurement.Elapsed == b.Measurement.Elapsed && a.Measurement.ExitCode == b.Measurement.ExitCode &&
-		a.Measurement.Signal == b.Measurement.Signal &&
-		maps.EqualFunc(a.Measurement.Metrics, b.Measurement.Metrics, sameNumber) &&
+		sameMeasurement(a.Measurement, b.Measurement) &&
 		a.Reason == b.Reason && sameOrNil(a.Decision, b.Decision, sameDecision) && a.Attempts == b.Attempts &&
 		a.Started.Equal(b.Started) && a.Ended.Equal(b.Ended)
 }
@@ -147,6 +163,7 @@ func eventText(e assay.Event) string {
 	}
 	if e.Asked == nil && e.Told == nil && e.Checked == nil && e.Ended == nil {
 		text += fmt.Sprintf(" %+v %+v %+v %+v", e.Started, e.Cut, e.Ordered, e.Withdrawn)
+		text += fmt.Sprintf(" %+v %+v %+v", e.Booked, e.Given, e.Steered)
 	}
 	return fmt.Sprintf("%.1000s", text)
 }

@@ -47,9 +47,11 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 		return nil, err
 	}
 	// encoding/json would refuse it too, but not say which coordinate it is.
-	for i, x := range eventConfig(e) {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("coordinate %d of the configuration is %v", i+1, x)
+	for _, c := range eventConfigs(e) {
+		for i, x := range c {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, fmt.Errorf("coordinate %d of the configuration is %v", i+1, x)
+			}
 		}
 	}
 	p := payload{Event: e}
@@ -58,6 +60,12 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 		p.Told, p.Nonfinite = splitNonfinite(e.Told)
 	case e.Checked != nil:
 		p.Checked, p.Nonfinite = splitNonfinite(e.Checked)
+	case e.Booked != nil:
+		booked := *e.Booked
+		var t *assay.Trial
+		t, p.Nonfinite = splitNonfinite(bookedTrial(e.Booked))
+		booked.Measurement = t.Measurement
+		p.Booked = &booked
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -78,14 +86,26 @@ func DecodeEvent(b []byte) (assay.Event, error) {
 	if err := checkEvent(e); err != nil {
 		return assay.Event{}, err
 	}
+	place := cmp.Or(e.Told, e.Checked)
+	if e.Booked != nil {
+		place = bookedTrial(e.Booked)
+	}
 	for key, text := range p.Nonfinite {
-		// checkEvent has made sure that at most one of the two is set. The order of the keys
+		// checkEvent has made sure that at most one of them is set. The order of the keys
 		// does not matter: each is a place of its own.
-		if err := setNonfinite(cmp.Or(e.Told, e.Checked), key, text); err != nil {
+		if err := setNonfinite(place, key, text); err != nil {
 			return assay.Event{}, err
 		}
 	}
+	if e.Booked != nil {
+		e.Booked.Measurement = place.Measurement
+	}
 	return e, nil
+}
+
+// bookedTrial returns a trial with the measurement of b, and nothing else that could be odd.
+func bookedTrial(b *assay.Booking) *assay.Trial {
+	return &assay.Trial{Value: math.Inf(1), Measurement: b.Measurement}
 }
 
 // checkEvent returns an error unless e is one event of a kind known here.
@@ -94,7 +114,7 @@ func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
 		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
-		e.Ordered != nil, e.Withdrawn != nil, e.Ended != nil,
+		e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil, e.Ended != nil,
 	} {
 		if set {
 			kinds++
@@ -112,16 +132,18 @@ func checkEvent(e assay.Event) error {
 	return nil
 }
 
-// eventConfig returns the configuration that e is about, or nil.
-// The configuration is the event's, not a copy.
-func eventConfig(e assay.Event) assay.Config {
+// eventConfigs returns the configurations that e is about.
+// They are the event's, not copies.
+func eventConfigs(e assay.Event) []assay.Config {
 	switch {
 	case e.Asked != nil:
-		return e.Asked.Config
+		return []assay.Config{e.Asked.Config}
 	case e.Told != nil:
-		return e.Told.Config
+		return []assay.Config{e.Told.Config}
 	case e.Checked != nil:
-		return e.Checked.Config
+		return []assay.Config{e.Checked.Config}
+	case e.Given != nil:
+		return e.Given.Configs
 	}
 	return nil
 }

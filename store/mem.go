@@ -211,6 +211,20 @@ func cloneEvent(e assay.Event) assay.Event {
 	}
 	e.Started, e.Ordered = cloneOf(e.Started), cloneOf(e.Ordered)
 	e.Withdrawn, e.Ended = cloneOf(e.Withdrawn), cloneOf(e.Ended)
+	e.Steered = cloneOf(e.Steered)
+	if e.Booked != nil {
+		booked := *e.Booked
+		booked.Measurement = cloneTrial(bookedTrial(e.Booked)).Measurement
+		e.Booked = &booked
+	}
+	if e.Given != nil {
+		given := *e.Given
+		given.Configs = slices.Clone(given.Configs)
+		for i, c := range given.Configs {
+			given.Configs[i] = c.Clone()
+		}
+		e.Given = &given
+	}
 	return e
 }
 

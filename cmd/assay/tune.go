@@ -164,6 +164,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if f.json {
 		err = writeJSON(s.out, out.Outcome)
 	} else {
+		out.Width = columns(s.out)
 		err = out.Write(s.out)
 	}
 	switch {

@@ -15,12 +15,14 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                         // vocabulary and contracts
 	{"/stats", "/doe", "/model"}, // mathematics
-	{"/search", "/stop", "/race", "/prune", "/costmodel"},     // decisions
-	{"/run", "/table", "/workbench", "/store"},                // the outside world
-	{"/study", "/online", "/store/sqlite", "/store/postgres"}, // the loop; on-line tuning; databases
-	{"/prior", "/internal/bench"},                             // the knowledge base; methods compared on recorded tables
-	{"/setup"},                                                // a definition becomes a study
-	{"/rest"},                                                 // on-line tuning at a distance
+	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
+	{"/run", "/table", "/workbench", "/store", "/queue"},  // the outside world
+	// The loop; on-line tuning; databases; a carrier.
+	{"/study", "/online", "/store/sqlite", "/store/postgres", "/queue/jetstream"},
+	{"/prior", "/internal/bench"}, // the knowledge base; methods compared on recorded tables
+	{"/setup"},                    // a definition becomes a study
+	{"/service", "/worker"},       // many studies in one process; where their runs are made
+	{"/rest", "/rest/api"},        // on-line tuning at a distance; studies at a distance
 	{"/cmd/assay"},
 }
 
@@ -40,8 +42,9 @@ var apart = map[string][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":          {""},
-	"/bench/gate":         {}, // tables of our own, and what auto comes to on them
-	"/bench/studies":      {}, // data, and tests of it
+	"/bench/gate":         {},   // tables of our own, and what auto comes to on them
+	"/bench/studies":      {},   // data, and tests of it
+	"/internal/access":    {""}, // who may do what on a server: roles, tokens, certificates
 	"/internal/arch":      {},
 	"/internal/builds":    {""}, // what setups have made, on disk
 	"/internal/catalogue": {""}, // asks installed programs what can be set
@@ -97,6 +100,8 @@ var owner = map[string]string{
 	"github.com/expr-lang/expr":       "/internal/expr",
 	"modernc.org/sqlite":              "/store/sqlite",
 	"github.com/jackc/pgx":            "/store/postgres",
+	"github.com/nats-io":              "/queue/jetstream",
+	"github.com/danielgtaylor/huma":   "/rest/api",
 	"golang.org/x/term":               "/internal/term",
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
@@ -109,7 +114,7 @@ var owner = map[string]string{
 
 // databases are packages that only the assembly of a study may know: all others
 // take an assay.Store.
-var databases = []string{"/store/sqlite", "/store/postgres"}
+var databases = []string{"/store/sqlite", "/store/postgres", "/queue/jetstream"}
 
 // assembly is what may import them.
 var assembly = []string{"/cmd/assay", "/setup"}

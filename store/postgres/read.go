@@ -319,10 +319,8 @@ func (s *Store) fsck(ctx context.Context, opts store.FsckOptions, r *store.Repor
 		},
 		PutHead: func(ctx context.Context, study int64, hash []byte, sum assay.Summary) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO heads (study, seq, hash, `+headColumns+`)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (study) DO UPDATE SET
-				seq = EXCLUDED.seq, hash = EXCLUDED.hash, counts = EXCLUDED.counts, best = EXCLUDED.best,
-				best_value = EXCLUDED.best_value, spent_ns = EXCLUDED.spent_ns, first = EXCLUDED.first,
-				last = EXCLUDED.last, checks = EXCLUDED.checks, ended = EXCLUDED.ended`,
+				VALUES ($1, $2, $3, `+headFrom(4)+`) ON CONFLICT (study) DO UPDATE
+				SET (seq, hash, `+headColumns+`) = ROW($2, $3, `+headFrom(4)+`)`,
 				append([]any{study, sum.Events, hash}, store.NewHeadColumns(sum).In(text).Args()...)...)
 			return err
 		},
