@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -29,8 +30,33 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	if err != nil {
 		return err
 	}
+	return s.create(ctx, study, spec, created, payload)
+}
+
+// CreateFrom implements [store.Copier].
+func (s *Store) CreateFrom(ctx context.Context, payload []byte) error {
+	c, err := store.DecodeCreation(payload)
+	if err != nil {
+		return err
+	}
+	if err = s.create(ctx, c.Study, c.Spec, c.Created, payload); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for r, failed := range s.Records(ctx, c.Study, 0) {
+		if failed != nil {
+			return failed
+		}
+		if bytes.Equal(r.Payload, payload) {
+			return nil
+		}
+		break
+	}
+	return err
+}
+
+func (s *Store) create(ctx context.Context, study string, spec []byte, created time.Time, payload []byte) error {
 	var id int64
-	err = s.retry(ctx, away, func(ctx context.Context) error {
+	err := s.retry(ctx, away, func(ctx context.Context) error {
 		return s.db.QueryRowContext(ctx, `SELECT nextval('study_ids')`).Scan(&id)
 	})
 	if err != nil {
@@ -80,7 +106,24 @@ func (s *Store) Append(
 		}
 		payloads[i] = p
 	}
-	err := s.retry(ctx, away, func(ctx context.Context) error { return s.append(ctx, study, at, decoded, payloads) })
+	return s.appendAt(ctx, study, at, decoded, payloads)
+}
+
+// AppendPayloads implements [store.Copier].
+func (s *Store) AppendPayloads(
+	ctx context.Context, study string, at assay.Position, payloads ...[]byte,
+) (assay.Position, error) {
+	events, err := store.DecodePayloads(payloads)
+	if err != nil {
+		return 0, err
+	}
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+func (s *Store) appendAt(
+	ctx context.Context, study string, at assay.Position, events []assay.Event, payloads [][]byte,
+) (assay.Position, error) {
+	err := s.retry(ctx, away, func(ctx context.Context) error { return s.append(ctx, study, at, events, payloads) })
 	if err != nil {
 		return 0, err
 	}
