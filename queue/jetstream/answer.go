@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -42,6 +43,7 @@ func (b *Bus) Answer(c queue.Control, may func(worker, app string) bool) (stop f
 	}
 	return sync.OnceFunc(func() {
 		_ = sub.Unsubscribe()
+		_ = b.nc.FlushTimeout(time.Second) // from then on NATS says that nobody answers
 		a.mu.Lock()
 		a.stopped = true
 		a.mu.Unlock()

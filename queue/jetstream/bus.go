@@ -53,6 +53,11 @@ type Bus struct {
 	results atomic.Bool // outcomes are collected while no server answers
 	closed  chan struct{}
 	once    sync.Once
+
+	mu sync.Mutex
+	// live is done when the connection of now is lost: nobody answers what was sent through it.
+	live context.Context
+	lost context.CancelFunc
 }
 
 const (
@@ -72,6 +77,7 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		return nil, assay.Errorf(assay.ClassUsage, "worker %q of class %q: letters, digits, - and _ only", o.Worker, o.Class)
 	}
 	b := &Bus{opts: o, closed: make(chan struct{})}
+	b.connected()
 	name := "assay"
 	if o.Worker != "" {
 		name = o.Worker + "/" + classToken(o.Class)
@@ -80,7 +86,8 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		nats.Name(name), nats.Timeout(dialLimit), nats.MaxReconnects(-1), nats.CustomReconnectDelay(pause),
 		nats.ReconnectBufSize(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ClosedHandler(func(*nats.Conn) { close(b.closed) }),
-		nats.ReconnectHandler(func(*nats.Conn) { b.carrier.forget() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { b.disconnected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { b.connected(); b.carrier.forget() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Warn("queue: " + err.Error()) }),
 	}
 	if o.Worker != "" {
@@ -191,6 +198,18 @@ func (b *Bus) Close() {
 	})
 }
 
+func (b *Bus) connected() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.live, b.lost = context.WithCancel(context.Background())
+}
+
+func (b *Bus) disconnected() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost()
+}
+
 // request makes a call, and returns what the server says.
 func (b *Bus) request(ctx context.Context, subject string, body []byte) (reply, error) {
 	if err := b.down(); err != nil {
@@ -198,6 +217,10 @@ func (b *Bus) request(ctx context.Context, subject string, body []byte) (reply, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
+	b.mu.Lock()
+	live := b.live
+	b.mu.Unlock()
+	defer context.AfterFunc(live, cancel)()
 	m, err := b.nc.RequestWithContext(ctx, subject, body)
 	if err != nil {
 		if e := b.down(); e != nil {

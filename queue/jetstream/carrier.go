@@ -80,7 +80,7 @@ func (c *carrier) ensure(ctx context.Context, app, class string) (jetstream.Cons
 			Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1,
 		})
 		if err != nil {
-			return nil, queueError(err)
+			return nil, c.b.harmed(err)
 		}
 	}
 	con, err := c.b.js.CreateOrUpdateConsumer(ctx, jobsStream, jetstream.ConsumerConfig{
@@ -89,7 +89,7 @@ func (c *carrier) ensure(ctx context.Context, app, class string) (jetstream.Cons
 		MaxAckPending: maxAckPending, MaxWaiting: maxWaiting,
 	})
 	if err != nil {
-		return nil, queueError(err)
+		return nil, c.b.harmed(err)
 	}
 	c.ensured[name] = con
 	return con, nil
@@ -101,6 +101,16 @@ func queueError(err error) error {
 		return assay.Errorf(assay.ClassUnavailable, "the queue: JetStream is not enabled")
 	}
 	return assay.Errorf(assay.ClassUnavailable, "the queue: %w", err)
+}
+
+// harmed returns an error of what is queued. A server of our own is told, if it is its fault.
+func (b *Bus) harmed(err error) error {
+	if s, ours := b.opts.in.(*Server); ours {
+		if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code >= 500 {
+			s.suspect(api.Description)
+		}
+	}
+	return queueError(err)
 }
 
 // Offer implements [queue.Carrier].
@@ -147,7 +157,7 @@ func (c *carrier) offer(ctx context.Context, ts []queue.Ticket) (left []queue.Ti
 			if api, ok := errors.AsType[*jetstream.APIError](e); ok && strings.Contains(api.Description, "per subject") {
 				continue // it is there already
 			}
-			left, err = append(left, ts[i]), queueError(e)
+			left, err = append(left, ts[i]), c.b.harmed(e)
 		case <-ctx.Done():
 			return append(left, ts[i:]...), queueError(context.Cause(ctx))
 		}
