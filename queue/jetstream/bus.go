@@ -210,17 +210,22 @@ func (b *Bus) disconnected() {
 	b.lost()
 }
 
+// within returns a context for one call: it ends with the connection too, since nobody answers then.
+func (b *Bus) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	b.mu.Lock()
+	stop := context.AfterFunc(b.live, cancel)
+	b.mu.Unlock()
+	return ctx, func() { stop(); cancel() }
+}
+
 // request makes a call, and returns what the server says.
 func (b *Bus) request(ctx context.Context, subject string, body []byte) (reply, error) {
 	if err := b.down(); err != nil {
 		return reply{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := b.within(ctx)
 	defer cancel()
-	b.mu.Lock()
-	live := b.live
-	b.mu.Unlock()
-	defer context.AfterFunc(live, cancel)()
 	m, err := b.nc.RequestWithContext(ctx, subject, body)
 	if err != nil {
 		if e := b.down(); e != nil {

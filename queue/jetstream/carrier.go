@@ -123,7 +123,7 @@ func (c *carrier) Offer(ctx context.Context, ts ...queue.Ticket) error {
 	if err := c.b.down(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := c.b.within(ctx)
 	defer cancel()
 	left, err := c.offer(ctx, ts)
 	if len(left) > 0 && ctx.Err() == nil { // the stream or a consumer may be gone
@@ -173,7 +173,7 @@ func (c *carrier) Depth(ctx context.Context, app string) (int, error) {
 	if err := c.b.down(); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := c.b.within(ctx)
 	defer cancel()
 	names, err := c.consumers(ctx, app)
 	if err != nil {

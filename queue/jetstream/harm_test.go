@@ -184,7 +184,7 @@ func TestStartDamaged(t *testing.T) {
 	s.Close()
 	for i := range 3 {
 		flip(t, dir, 50)
-		said := &warnings{}
+		said, began := &warnings{}, time.Now()
 		s, err := jetstream.Start(jetstream.ServerOptions{Dir: dir, Warn: said.add})
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
@@ -198,6 +198,8 @@ func TestStartDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d: %v; %q", i, err, said.said)
 		}
+		offered := time.Since(began)
+		defer func() { t.Logf("%d: offered %v, all %v; %q", i, offered, time.Since(began), said.said) }()
 		for range 3 {
 			if d := take(t, c, soon, "", "b"); d == nil {
 				t.Fatalf("%d: nothing is delivered", i)
