@@ -30,6 +30,9 @@ type RunnerOptions struct {
 	// Detaches says that runs outlive their callers, and holds the runner to what
 	// that asks for: see [assay.Runner].
 	Detaches bool
+	// Once says that a run has one outcome, whichever of its attempts is asked for, and
+	// holds the runner to that. For any other, each attempt has its own.
+	Once bool
 }
 
 // TestRunner checks the contract of [assay.Runner] for a runner of commands. The
@@ -350,6 +353,7 @@ var runnerRules = []runnerRule{
 	}},
 	{"concurrency", "a Runner is safe for concurrent use", checkConcurrency},
 	{"identity", "a job with an ID runs as one without, and jobs whose IDs differ are different runs", checkIdentity},
+	{"once", "if a run has one outcome, each of its attempts returns it", checkOnce},
 	{"no attempt", "an ID without an attempt names no run: each job that has it is a run of its own", checkNoAttempt},
 	{"unchanged", "Run leaves the job as it is", checkUnchanged},
 	{

@@ -37,11 +37,38 @@ func checkIdentity(b *runnerBench) error {
 	other := b.id(1, 0, 1)
 	other.Study += "/other"
 	for i, id := range []assay.RunID{{}, b.id(1, 0, 1), b.id(1, 0, 2), b.id(1, 1, 1), b.id(2, 0, 1), other} {
+		if id.Attempt > 1 && b.Once {
+			continue
+		}
 		if err := b.exits(id, i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkOnce asks for a further attempt at a run that has ended.
+func checkOnce(b *runnerBench) error {
+	if !b.Once {
+		return nil
+	}
+	first, err := b.runner.Run(b.ctx, runOf(b.id(1, 0, 1), 3), nil)
+	if err != nil {
+		return err
+	}
+	again, err := b.runner.Run(b.ctx, runOf(b.id(1, 0, 2), 4), nil)
+	if err != nil || again.ExitCode != 3 || again.Elapsed != first.Elapsed {
+		return fmt.Errorf("the first attempt gives code %d after %v, the second %d after %v, error %v, and not the same",
+			first.ExitCode, first.Elapsed, again.ExitCode, again.Elapsed, err)
+	}
+	return nil
+}
+
+// runOf returns a job of an ID that exits with a code.
+func runOf(id assay.RunID, code int) assay.Job {
+	job := sh("exit " + strconv.Itoa(code))
+	job.ID = id
+	return job
 }
 
 // checkNoAttempt runs different jobs of one ID that names no run.

@@ -204,6 +204,7 @@ func (r *memory) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 func newFlawed(flaw string) (assay.Runner, RunnerOptions) {
 	opts := RunnerOptions{Slow: 2 * time.Second}
 	flaw, opts.Detaches = strings.CutPrefix(flaw, "memory: ")
+	opts.Once = flaw == "runs each attempt"
 	if opts.Detaches {
 		return &memory{flawedRunner: flawedRunner{flaw}, runs: map[assay.RunID]*remembered{}}, opts
 	}
@@ -243,6 +244,7 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 			"memory: ignores the study", "memory: ignores the trial", "memory: ignores the repeat",
 			"memory: ignores the attempt",
 		},
+		"once":         {"memory: runs each attempt"},
 		"no attempt":   {"memory: names everything"},
 		"unchanged":    {"changes arguments", "changes room"},
 		"detached":     {"memory: lets none go", "memory: begins again", "plain error"},

@@ -218,7 +218,7 @@ func TestContracts(t *testing.T) {
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
-			"objective": str, "best": null, "spent_s": num, "last": str,
+			"stopped": num, "outside_limits": num, "objective": str, "best": null, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,

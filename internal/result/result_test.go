@@ -66,7 +66,13 @@ func onRecord(t testing.TB, more string) *Record {
 
 func TestRecord(t *testing.T) {
 	r := onRecord(t, "")
-	l := r.Listed()
+	l, err := r.Listed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Stopped != 1 || l.Outside != 1 {
+		t.Errorf("in the words for people: %+v", l)
+	}
 	if l.Trials != 7 || l.Done != 2 || l.Censored != 1 || l.Failed != 1 || l.Infeasible != 1 || l.Withdrawn != 1 ||
 		*l.Best != 5 || l.Objective != "minimize elapsed" {
 		t.Errorf("listed %+v", l)

@@ -36,13 +36,16 @@ type Options struct {
 	synchronous string         // FULL unless a test needs a control that must fail
 	migrations  []string       // those of the package unless a test has its own
 	migrated    func(done int) // for tests, see migrate
+	groupMost   int            // see the constant; 1 is a control without groups
+	committing  func()         // for tests: called before each COMMIT
 }
 
 // A Store keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
 // is safe for concurrent use, by several processes of one machine too.
 //
 // Append costs one synchronous write, whatever the number of events, and some
-// 100 µs; it does not depend on the number of trials. After an error that
+// 100 µs; it does not depend on the number of trials. Appends that wait for each
+// other share the write: they go into one transaction, each with its own error. After an error that
 // matches [ErrIO] the connections are broken: a disk that failed to write may
 // claim success when it is asked again. The next call opens the file again, which
 // writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
@@ -58,6 +61,8 @@ type Store struct {
 	writes *sql.DB
 	conn   *sql.Conn // the only connection of writes
 	stmts  statements
+
+	waiting queue // what is written by whoever has the turn next
 
 	// broken is set by a goroutine that has the turn, and looked at by all. The first failure
 	// stays until heal has succeeded; fs.ErrClosed stays for ever.
@@ -90,6 +95,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	}
 	if opts.synchronous == "" {
 		opts.synchronous = "FULL"
+	}
+	if opts.groupMost == 0 {
+		opts.groupMost = groupMost
 	}
 	if opts.migrations == nil {
 		opts.migrations = migrations()

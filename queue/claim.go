@@ -1,0 +1,199 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// A claimKey is what makes two claims the same.
+type claimKey struct{ ticket, worker string }
+
+// claimed is what a claim has come to.
+type claimed struct {
+	a     *attempt
+	ready chan struct{} // closed when the answer is known
+	at    time.Time
+}
+
+// Claim implements [Control]. It returns [ErrStranger] to a worker that has not said
+// hello, and [ErrDraining] to one that is to take nothing.
+//
+// The claim is remembered for as long as its attempt is at the worker, and some leases
+// longer: the same ticket again is nothing to run once it has ended.
+func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
+	f.mu.Lock()
+	defer f.unlock()
+	w, err := f.claimant(t, id)
+	if err != nil {
+		return Claim{}, err
+	}
+	key := claimKey{t.ID, id}
+	if f.flaws.has(ticketIsRun) {
+		key.worker = ""
+	}
+	for c := f.claims[key]; c != nil && !f.flaws.has(claimsAnew); c = f.claims[key] {
+		if err := f.wait(ctx, c.ready); err != nil {
+			return Claim{}, err
+		}
+		if f.claims[key] == c { // it did not fail
+			c.a.heard = f.now()
+			if f.flaws.has(ticketIsRun) {
+				id = c.a.worker
+			}
+			return f.claim(c.a, id), nil
+		}
+	}
+	a := f.first(t.App, w)
+	if a == nil {
+		return Claim{Verdict: Drop}, nil
+	}
+	return f.begin(key, a, w)
+}
+
+// claimant returns the worker of a claim, if it may make it. The lock is held.
+func (f *Fleet) claimant(t Ticket, id string) (*worker, error) {
+	w := f.workers[id]
+	switch {
+	case f.down:
+		return nil, errDown
+	case w == nil:
+		return nil, ErrStranger
+	}
+	w.heard = f.now()
+	switch {
+	case w.order.Drain && !f.flaws.has(forgetsDrain):
+		return nil, ErrDraining
+	case !w.has(t.App):
+		return nil, assay.Errorf(assay.ClassUsage, "worker %s has a ticket of %q, which it does not offer", w.Name, t.App)
+	}
+	return w, nil
+}
+
+// wait waits for a channel without the lock, which is held before and after.
+func (f *Fleet) wait(ctx context.Context, ch <-chan struct{}) error {
+	f.mu.Unlock()
+	defer f.mu.Lock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return assay.WithClass(assay.ClassUnavailable, context.Cause(ctx))
+	}
+}
+
+// begin places an open attempt at a worker: it is on record before the worker hears of
+// it. The lock is held, but not while it is written.
+func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
+	r, m := a.run, a.run.m
+	f.shut(a)
+	a.state, a.worker, a.where = placing, w.ID, w.Label()
+	if m.Class == ClassSame && m.class == "" {
+		f.keepTo(m, w.Class)
+	}
+	c := &claimed{a: a, ready: make(chan struct{}), at: f.now()}
+	f.claims[key] = c
+	defer close(c.ready)
+	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.where, Class: w.Class}})
+	if err != nil {
+		delete(f.claims, key)
+		f.putBack(a)
+		return Claim{}, assay.WithClass(assay.ClassUnavailable, err)
+	}
+	m.firm = true
+	a.heard, a.since = f.now(), f.now()
+	if m.left { // its attempts are none of ours any more, the record knows of this one
+		a.state, r.parted = placed, true
+		f.parted[m.Name] = true
+		return Claim{}, errUnready
+	}
+	f.place(a)
+	f.claimedFor(m)
+	if f.flaws.has(startsWithdrawn) {
+		return f.claim(a, w.ID), nil
+	}
+	if r.counted == nil && r.want == "" && !r.over && !a.ahead && (len(r.waiters) > 0 || r.parted) {
+		return f.claim(a, w.ID), nil
+	}
+	// It was taken back meanwhile, or another attempt is ahead, and it has not begun.
+	why := whyCancel
+	if r.counted != nil || a.ahead {
+		why = whyDuplicate
+	}
+	if err := f.book(context.Background(), a, assay.Booking{Why: why}, assay.Measurement{}); err != nil {
+		return Claim{}, err
+	}
+	return Claim{Verdict: Drop}, nil
+}
+
+// putBack opens an attempt again that could not be recorded, if it is still wanted.
+func (f *Fleet) putBack(a *attempt) {
+	r := a.run
+	if !r.m.firm && r.m.Class == ClassSame {
+		r.m.class = ""
+	}
+	a.worker, a.where = "", ""
+	a.state = ended
+	if !r.m.left && r.counted == nil && r.want == "" && len(r.waiters) > 0 {
+		f.enqueue(a)
+		return
+	}
+	for i, o := range r.attempts { // it is not on record: there is none
+		if o == a {
+			r.attempts = append(r.attempts[:i], r.attempts[i+1:]...)
+			break
+		}
+	}
+	f.settle(r)
+}
+
+// claim returns the answer to a claim that has become an attempt. The lock is held.
+func (f *Fleet) claim(a *attempt, worker string) Claim {
+	r := a.run
+	if a.state != placed || a.worker != worker {
+		return Claim{Verdict: Drop}
+	}
+	job := r.job
+	job.ID = a.id()
+	if r.m.App != Commands {
+		job.Argv = nil
+	}
+	task := Task{ID: job.ID, App: r.m.App, Job: job, Expected: r.m.expected(r)}
+	if r.m.Values != nil {
+		task.Values = r.m.Values(job.Config)
+	}
+	return Claim{Verdict: Go, Task: task, Lease: f.o.Lease, Beat: f.beat(job.Interval)}
+}
+
+// beat returns how often an attempt must be heard of whose job is observed every so often.
+func (f *Fleet) beat(interval time.Duration) time.Duration {
+	if interval <= 0 {
+		return f.o.Beat
+	}
+	return min(f.o.Beat, max(interval, time.Second))
+}
+
+// keepTo holds a study to a class of machines, and offers what is open to them: the
+// tickets that are about may get to others. The lock is held.
+func (f *Fleet) keepTo(m *member, class string) {
+	m.class = class
+	if class == "" {
+		return
+	}
+	for range m.open {
+		f.pending = append(f.pending, f.newTicket(m))
+	}
+}
+
+// write appends an event to the record of a study without the lock, which is held before
+// and after. It goes on when the caller does not: otherwise its outcome would be unknown.
+func (f *Fleet) write(m *member, e assay.Event) error {
+	f.unlock()
+	defer f.mu.Lock()
+	if f.flaws.has(acksFirst) {
+		go func() { _ = m.Record.Append(context.Background(), e) }()
+		return nil
+	}
+	return m.Record.Append(context.Background(), e)
+}

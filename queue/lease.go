@@ -1,0 +1,84 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// now is the clock of leases.
+func (f *Fleet) now() time.Time { return f.o.Now() }
+
+// expire books what was silent for longer than a lease as lost.
+//
+// A server that did not run itself has heard of nobody: every attempt has a lease from
+// when it does again. A study whose record cannot be written keeps no other waiting.
+func (f *Fleet) expire(ctx context.Context, losing *sync.WaitGroup) {
+	f.mu.Lock()
+	defer f.unlock()
+	now := f.now()
+	if late := now.Sub(f.looked) - f.lookEvery(); late > f.o.Lease/2 {
+		for _, a := range f.placed {
+			a.heard = a.heard.Add(late)
+		}
+	}
+	f.looked, f.slots = now, nil
+	if now.Sub(f.forgot) > f.o.Lease {
+		f.forgot = now
+		f.forget(now)
+	}
+	silent := map[*member][]*attempt{}
+	var of []*member
+	for _, a := range f.placed {
+		m := a.run.m
+		if a.silent(now) <= f.o.Lease || m.losing {
+			continue
+		}
+		if silent[m] == nil {
+			of = append(of, m)
+		}
+		silent[m] = append(silent[m], a)
+	}
+	for _, m := range of {
+		m.losing = true
+		losing.Go(func() { f.lose(ctx, m, silent[m]) })
+	}
+}
+
+// lose books attempts of one study as lost.
+func (f *Fleet) lose(ctx context.Context, m *member, silent []*attempt) {
+	f.mu.Lock()
+	defer f.unlock()
+	defer func() { m.losing = false }()
+	for _, a := range silent {
+		if ctx.Err() != nil {
+			return
+		}
+		b := assay.Booking{Why: whyLost, Reason: "not heard of for " + f.o.Lease.String()}
+		if err := f.book(ctx, a, b, a.so); err != nil {
+			f.o.Warn("study " + m.Name + ": recording a lost run: " + err.Error())
+			return
+		}
+	}
+}
+
+// remembered is how many leases a worker's claims are remembered after they were made and
+// have ended, and longer than a carrier repeats a ticket.
+const remembered = 20
+
+// forget forgets claims and workers that nobody will ask for. The lock is held.
+func (f *Fleet) forget(now time.Time) {
+	for key, c := range f.claims {
+		if c.a.state >= lost && now.Sub(c.at) > remembered*f.o.Lease {
+			delete(f.claims, key)
+		}
+	}
+	for id, w := range f.workers {
+		if w.running == 0 && now.Sub(w.heard) > max(24*time.Hour, f.o.Lease) {
+			delete(f.workers, id)
+			f.slots = nil
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package queue
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"time"
+)
+
+// An openHeap is the open attempts of a study, the one that comes first on top.
+type openHeap []*attempt
+
+var _ heap.Interface = (*openHeap)(nil)
+
+func (h openHeap) Len() int           { return len(h) }
+func (h openHeap) Less(i, j int) bool { return h[i].before(h[j]) < 0 }
+
+func (h openHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements [heap.Interface].
+func (h *openHeap) Push(x any) {
+	a := x.(*attempt)
+	a.index = len(*h)
+	*h = append(*h, a)
+}
+
+// Pop implements [heap.Interface].
+func (h *openHeap) Pop() any {
+	last := len(*h) - 1
+	a := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return a
+}
+
+// before compares two open attempts of a study: by priority, then by age.
+func (a *attempt) before(b *attempt) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.age, b.age))
+}
+
+// A share is what a study has had of the machines of late: slot-seconds, of which those
+// of ten minutes ago count half. So neither many short runs nor few long ones are an
+// advantage, and a study that had nothing for long is owed no more than ten minutes.
+type share struct {
+	used    float64 // up to at
+	at      time.Time
+	running int
+}
+
+// fade is the rate at which slot-seconds are forgotten, per second.
+const fade = math.Ln2 / 600
+
+// now returns what was used, as it counts at a time.
+func (s *share) now(t time.Time) float64 {
+	steady := float64(s.running) / fade // what it comes to in the end
+	return steady + (s.used-steady)*math.Exp(-fade*t.Sub(s.at).Seconds())
+}
+
+// run changes the number of running attempts.
+func (s *share) run(t time.Time, by int) {
+	s.used, s.at = s.now(t), t
+	s.running += by
+}
+
+// A rank is the place of a study among those that have something open: the smaller one
+// comes first.
+type rank struct {
+	priority, job int
+	used, running float64 // by weight
+	age           int64
+}
+
+// rank returns that of a study with something open.
+func (m *member) rank(now time.Time) rank {
+	first := m.open[0]
+	return rank{
+		m.Priority, first.priority, m.share.now(now) / m.Weight, float64(m.share.running) / m.Weight, first.age,
+	}
+}
+
+func (a rank) before(b rank) bool {
+	return cmp.Or(
+		cmp.Compare(b.priority, a.priority), cmp.Compare(b.job, a.job), cmp.Compare(a.used, b.used),
+		cmp.Compare(a.running, b.running), cmp.Compare(a.age, b.age),
+	) < 0
+}
+
+// open puts a new attempt at a run into the queue, and a ticket for it. The lock is held.
+func (f *Fleet) open(r *run, n int) {
+	f.asked++
+	a := r.get(n)
+	a.age, a.since = f.asked, f.now()
+	f.enqueue(a)
+	f.pending = append(f.pending, f.newTicket(r.m))
+}
+
+// newTicket returns one more ticket for a study.
+func (f *Fleet) newTicket(m *member) Ticket {
+	return Ticket{ID: f.ticket(), App: m.App, Class: m.class}
+}
+
+// enqueue puts an attempt among those that are open. The lock is held.
+func (f *Fleet) enqueue(a *attempt) {
+	m := a.run.m
+	a.state, a.priority = open, a.run.job.Priority
+	heap.Push(&m.open, a)
+	p := f.apps[m.App]
+	if p == nil {
+		p = &app{idle: map[string]*healing{}}
+		f.apps[m.App] = p
+	}
+	if p.open++; len(m.open) == 1 {
+		m.at = len(p.studies)
+		p.studies = append(p.studies, m)
+	}
+}
+
+// shut takes an attempt out of those that are open. The lock is held.
+func (f *Fleet) shut(a *attempt) {
+	m := a.run.m
+	heap.Remove(&m.open, a.index)
+	p := f.apps[m.App]
+	if p.open--; len(m.open) == 0 {
+		p.studies = drop(p.studies, m.at)
+		if m.at < len(p.studies) {
+			p.studies[m.at].at = m.at
+		}
+	}
+}
+
+// first returns the open attempt that comes first for a worker, or nil. The lock is held.
+//
+// It looks at one attempt of each study: what differs between the runs of one study is
+// not what decides whether a worker can run them.
+func (f *Fleet) first(name string, w *worker) *attempt {
+	p := f.apps[name]
+	if p == nil {
+		return nil
+	}
+	now := f.now()
+	left := w.left(now)
+	var best *member
+	var least rank
+	for _, m := range p.studies {
+		if m.held || !m.takes(w.Class) && !f.flaws.has(forgetsClass) ||
+			left > 0 && m.expected(m.open[0].run) > left {
+			continue
+		}
+		// Most often the priority tells, which costs less than the share.
+		if best != nil && m.Priority < least.priority && !f.flaws.has(forgetsPriority) {
+			continue
+		}
+		r := m.rank(now)
+		if f.flaws.has(forgetsPriority) {
+			r.priority, r.job, r.used, r.running = 0, 0, 0, 0
+		}
+		if best == nil || r.before(least) {
+			best, least = m, r
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.open[0]
+}
+
+// expected returns how long a run is expected to take, 0 if nobody knows.
+func (m *member) expected(r *run) time.Duration {
+	if r.job.Limit > 0 && (m.lasted == 0 || r.job.Limit < m.lasted) {
+		return r.job.Limit
+	}
+	return m.lasted
+}
+
+// learn has the study learn from the length of a run: what is expected is near the longer
+// ones, and follows when they get shorter.
+func (m *member) learn(d time.Duration) {
+	if d >= m.lasted {
+		m.lasted = d
+	} else {
+		m.lasted -= (m.lasted - d) / 8
+	}
+}

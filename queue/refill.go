@@ -1,0 +1,103 @@
+package queue
+
+import (
+	"context"
+	"time"
+)
+
+// refillEvery is how often lost tickets are looked for.
+const refillEvery = 5 * time.Second
+
+// A healing is how often tickets were offered to machines that have room and take none.
+type healing struct {
+	next  time.Time
+	pause time.Duration
+}
+
+// Between two offers to idle machines, the first and the longest pause.
+const (
+	firstPause = 2 * refillEvery
+	lastPause  = 10 * time.Minute
+)
+
+// refill offers tickets in place of those that a carrier has lost: as many as are lacking
+// of an application, and, since the depth of a queue does not tell which are lacking, some
+// to machines that have room, can run what is open and do not ask for it.
+func (f *Fleet) refill(ctx context.Context) {
+	if f.flaws.has(neverRefills) {
+		return
+	}
+	f.mu.Lock()
+	names := make([]string, 0, len(f.apps))
+	for name, p := range f.apps {
+		if p.open > 0 {
+			names = append(names, name)
+		}
+	}
+	f.mu.Unlock()
+	for _, name := range names {
+		ctx, cancel := context.WithTimeout(ctx, refillEvery)
+		depth, err := f.carrier.Depth(ctx, name)
+		cancel()
+		if err != nil {
+			f.o.Warn("asking how much work waits: " + err.Error())
+			continue
+		}
+		f.mu.Lock()
+		p := f.apps[name]
+		f.offer(p, p.open-depth)
+		f.heal(name, p)
+		f.unlock()
+	}
+}
+
+// offer adds tickets for n of the open attempts of an application, in turn for each of
+// its studies. The lock is held.
+func (f *Fleet) offer(p *app, n int) {
+	for round := 0; n > 0; round++ {
+		for _, m := range p.studies {
+			if round < len(m.open) && n > 0 {
+				f.pending = append(f.pending, f.newTicket(m))
+				n--
+			}
+		}
+	}
+}
+
+// heal offers tickets to machines that have room. A group of machines that takes none all
+// the same is offered some ever more rarely. The lock is held.
+func (f *Fleet) heal(name string, p *app) {
+	now := f.now()
+	open := map[string]int{}
+	for _, m := range p.studies {
+		open[m.class] += len(m.open)
+	}
+	for class, n := range open {
+		h := p.idle[class]
+		if h == nil {
+			h = &healing{now.Add(firstPause), firstPause}
+			p.idle[class] = h
+		}
+		if now.Before(h.next) {
+			continue
+		}
+		h.pause = min(2*h.pause, lastPause)
+		h.next = now.Add(h.pause)
+		for range min(n, f.room(group{name, class})) {
+			f.pending = append(f.pending, Ticket{ID: f.ticket(), App: name, Class: class})
+		}
+	}
+	for class := range p.idle {
+		if open[class] == 0 {
+			delete(p.idle, class)
+		}
+	}
+}
+
+// claimedFor notes that a run of a study was claimed: its tickets get to workers. The lock
+// is held.
+func (f *Fleet) claimedFor(m *member) {
+	if h := f.apps[m.App].idle[m.class]; h != nil {
+		h.pause, h.next = firstPause, f.now().Add(firstPause)
+	}
+}

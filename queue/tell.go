@@ -1,0 +1,88 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/assay-run/assay"
+)
+
+// Tell implements [Control]. The first outcome of a run counts; each further one is
+// booked as extra. It returns [ErrUnknown] for an attempt that is not on record.
+func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
+	if !tellable(o.Why) {
+		return assay.Errorf(assay.ClassUsage, "an outcome cannot be %q", o.Why)
+	}
+	f.mu.Lock()
+	defer f.unlock()
+	f.heardOf(o.Worker)
+	a, err := f.attempt(o.ID, o.Worker)
+	if err != nil {
+		if m := f.studies[o.ID.Study]; m != nil {
+			if _, known := m.told[attemptKey{runKey{o.ID.Trial, o.ID.Repeat}, o.ID.Attempt}]; known {
+				return nil
+			}
+		}
+		return err
+	}
+	f.bind(a, o.Worker)
+	m := o.Measurement
+	m.Stdout, m.Stderr = o.Stdout, o.Stderr
+	return f.book(ctx, a, assay.Booking{Why: o.Why, Reason: o.Reason}, m)
+}
+
+// book writes the end of an attempt and puts it into effect, unless it has ended before.
+// Outcomes of one run are written one after the other: the first counts. The lock is held,
+// but not while it waits and writes.
+func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
+	r := a.run
+	for r.busy != nil {
+		if err := f.wait(ctx, r.busy); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.state == ended && !f.flaws.has(tellsTwice):
+		return nil
+	case r.m.left:
+		return errUnready
+	case b.Why == whyLost && (a.state != placed || a.silent(f.now()) <= f.o.Lease):
+		return nil // it was heard of meanwhile
+	}
+	if a.tainted && (b.Why == "" || b.Why == whyLimit || b.Why == whyStop) {
+		b.Why = whyTainted
+	}
+	b.RunID, b.Where, b.Measurement = a.id(), a.where, m
+	b.Extra = (r.counted != nil || r.over) && b.Why != whyLost
+	b.Measurement.Stdout, b.Measurement.Stderr = nil, nil
+	r.busy = make(chan struct{})
+	defer func() {
+		close(r.busy)
+		r.busy = nil
+	}()
+	if f.flaws.has(everyOneCounts) {
+		b.Extra = false
+	}
+	unbooked := f.flaws.has(tellsUnbooked) && b.Why == "" || f.flaws.has(losesUnbooked) && b.Why == whyLost
+	if !unbooked {
+		if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
+			return assay.WithClass(assay.ClassUnavailable, err)
+		}
+	}
+	if a.state == placed && !r.m.left {
+		f.unplace(a)
+	}
+	r.end(a, b, m)
+	if w := f.workers[a.worker]; w != nil && b.Why != whyLost {
+		w.done++
+	}
+	if b.Counts() {
+		r.m.learn(m.Elapsed)
+	}
+	for _, o := range r.attempts { // one that was to end for this one goes on
+		if o.ahead && !o.halted && !b.Counts() {
+			o.ahead = false
+		}
+	}
+	f.settle(r)
+	return nil
+}

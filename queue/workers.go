@@ -1,0 +1,172 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// A worker is what the Fleet knows of a worker. The lock of the Fleet guards it.
+type worker struct {
+	Worker
+	heard   time.Time
+	said    time.Time // hello
+	running int
+	done    int
+	order   Order
+}
+
+// Label returns the name of a worker as the record has it: its name, or else its ID.
+func (w Worker) Label() string { return cmp.Or(w.Name, w.ID) }
+
+// has reports whether the worker offers an application.
+func (w *worker) has(app string) bool { return slices.Contains(w.Apps, app) }
+
+// left returns how long the worker lives yet, 0 for no limit. One that should be gone has
+// a moment left.
+func (w *worker) left(now time.Time) time.Duration {
+	if w.Until <= 0 {
+		return 0
+	}
+	return max(w.Until-now.Sub(w.said), 1)
+}
+
+// Hello implements [Control].
+func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
+	if w.ID == "" {
+		return Order{}, assay.Errorf(assay.ClassUsage, "a worker without an ID said hello")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return Order{}, errDown
+	}
+	k := f.workers[w.ID]
+	if k == nil {
+		k = &worker{}
+		for _, a := range f.placed {
+			if a.worker == w.ID {
+				k.running++
+			}
+		}
+		f.workers[w.ID] = k
+	}
+	k.Worker, k.heard, k.said = w, f.now(), f.now()
+	f.slots = nil
+	return k.order, nil
+}
+
+// heardOf notes that a worker was heard of. The lock is held.
+func (f *Fleet) heardOf(id string) {
+	if w := f.workers[id]; w != nil {
+		w.heard = f.now()
+	}
+}
+
+// Order tells a worker, by its ID or its name, what to do from now on: it hears of it
+// when it next says hello, and a worker that is evicted with its next beat. It takes the
+// place of an earlier order; the zero Order has the worker go on.
+func (f *Fleet) Order(who string, o Order) error {
+	o.Drain = o.Drain || o.Evict
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []*worker
+	if w := f.workers[who]; w != nil {
+		found = append(found, w)
+	} else {
+		for _, w := range f.workers {
+			if w.Name == who {
+				found = append(found, w)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return assay.Errorf(assay.ClassNotFound, "there is no worker %q", who)
+	case 1:
+		found[0].order = o
+		f.slots = nil
+		return nil
+	}
+	return assay.WithHint(assay.Errorf(assay.ClassConflict, "%d workers have the name %q", len(found), who),
+		"name it by its ID")
+}
+
+// A WorkerState is what is known of a worker.
+type WorkerState struct {
+	Worker
+	Order
+	Silent  time.Duration // since it was last heard of
+	Heard   time.Time
+	Running int     // attempts that it has
+	Done    int     // outcomes that it told, since the server started
+	Load    float64 // the share of its slots that are taken
+	Away    bool    // it was not heard of for longer than a lease
+}
+
+// Workers returns all workers that were heard of in the last day, by name and ID.
+func (f *Fleet) Workers() []WorkerState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	all := make([]WorkerState, 0, len(f.workers))
+	for _, w := range f.workers {
+		s := WorkerState{
+			Worker: w.Worker, Order: w.order, Silent: now.Sub(w.heard), Heard: w.heard, Running: w.running, Done: w.done,
+			Load: float64(w.running) / float64(max(w.Slots, 1)), Away: !f.there(w, now),
+		}
+		if s.Until > 0 {
+			s.Until = w.left(now)
+		}
+		s.Apps = slices.Clone(s.Apps)
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b WorkerState) int {
+		return cmp.Or(cmp.Compare(a.Label(), b.Label()), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+// there reports whether a worker was heard of of late. One that has nothing to do says
+// hello once a lease, and may be a little late. The lock is held.
+func (f *Fleet) there(w *worker, now time.Time) bool { return now.Sub(w.heard) <= 2*f.o.Lease }
+
+// slotsOf returns how many slots there are for a study. The lock is held.
+//
+// They are counted when a worker or an order changes, and once a look at the leases: many
+// studies ask often.
+func (f *Fleet) slotsOf(m *member) int {
+	if f.slots == nil {
+		f.slots = map[group]int{}
+		now := f.now()
+		for _, w := range f.workers {
+			if w.order.Drain || !f.there(w, now) {
+				continue
+			}
+			for _, name := range w.Apps {
+				f.slots[group{name, ""}] += w.Slots
+				if w.Class != "" {
+					f.slots[group{name, w.Class}] += w.Slots
+				}
+			}
+		}
+	}
+	if m.Class == ClassAny {
+		return f.slots[group{m.App, ""}]
+	}
+	return f.slots[group{m.App, m.class}]
+}
+
+// room returns how many slots of a group of machines are free. The lock is held.
+func (f *Fleet) room(g group) int {
+	now, n := f.now(), 0
+	for _, w := range f.workers {
+		if !w.order.Drain && now.Sub(w.heard) <= 2*f.o.Lease && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+			n += max(w.Slots-w.running, 0)
+		}
+	}
+	return n
+}
