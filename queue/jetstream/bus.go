@@ -73,14 +73,14 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	if o.Worker != "" && !token(o.Worker) || o.Class != "" && !classy(o.Class) {
-		return nil, assay.Errorf(assay.ClassUsage, "worker %q of class %q: letters, digits, - and _ only", o.Worker, o.Class)
+	if o.Worker != "" && !token(o.Worker) {
+		return nil, assay.Errorf(assay.ClassUsage, "the ID of a worker has letters, digits, - and _ only, unlike %q", o.Worker)
 	}
 	b := &Bus{opts: o, closed: make(chan struct{})}
 	b.connected()
 	name := "assay"
 	if o.Worker != "" {
-		name = o.Worker + "/" + classToken(o.Class)
+		name = o.Worker + "/" + classPart(o.Class)
 	}
 	opts := []nats.Option{
 		nats.Name(name), nats.Timeout(dialLimit), nats.MaxReconnects(-1), nats.CustomReconnectDelay(pause),

@@ -84,7 +84,7 @@ func (c *carrier) ensure(ctx context.Context, app, class string) (jetstream.Cons
 		}
 	}
 	con, err := c.b.js.CreateOrUpdateConsumer(ctx, jobsStream, jetstream.ConsumerConfig{
-		Durable: name, FilterSubject: jobsPrefix + app + "." + classToken(class) + ".*",
+		Durable: name, FilterSubject: jobsPrefix + part(app) + "." + classPart(class) + ".*",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.b.opts.Lease, MaxDeliver: -1,
 		MaxAckPending: maxAckPending, MaxWaiting: maxWaiting,
 	})
@@ -167,9 +167,6 @@ func (c *carrier) offer(ctx context.Context, ts []queue.Ticket) (left []queue.Ti
 
 // Depth implements [queue.Carrier].
 func (c *carrier) Depth(ctx context.Context, app string) (int, error) {
-	if !token(app) {
-		return 0, assay.Errorf(assay.ClassUsage, "no application can be called %q", app)
-	}
 	if err := c.b.down(); err != nil {
 		return 0, err
 	}
@@ -207,7 +204,7 @@ func (c *carrier) consumers(ctx context.Context, app string) (names []string, er
 	}
 	list := stream.ConsumerNames(ctx)
 	for name := range list.Name() {
-		if i := strings.LastIndexByte(name, '-'); i >= 0 && name[:i] == app {
+		if i := strings.LastIndexByte(name, '-'); i >= 0 && name[:i] == part(app) {
 			names = append(names, name)
 		}
 	}
@@ -227,9 +224,6 @@ type taker struct {
 func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.Delivery, error) {
 	t := &taker{got: make(chan *delivery, 1)}
 	for _, app := range apps {
-		if !token(app) || class != "" && !classy(class) {
-			return nil, assay.Errorf(assay.ClassUsage, "application %q, class %q: letters, digits, - and _ only", app, class)
-		}
 		if class != "" {
 			t.names = append(t.names, consumerOf(app, class))
 		}
