@@ -1,6 +1,8 @@
 package service
 
 import (
+	"time"
+
 	"github.com/assay-run/assay"
 )
 
@@ -18,6 +20,29 @@ func (w *wrecked) Tell(ts ...assay.Trial) error {
 		_ = none[w.left+len(ts)]
 	}
 	return w.Searcher.Tell(ts...)
+}
+
+// hanging is a searcher whose Ask takes a while.
+type hanging struct {
+	assay.Searcher
+	takes time.Duration
+}
+
+func (h *hanging) Unwrap() assay.Searcher { return h.Searcher }
+
+func (h *hanging) Ask(n int) ([]assay.Proposal, error) {
+	time.Sleep(h.takes)
+	return h.Searcher.Ask(n)
+}
+
+// Hang has each Ask of one study take a while.
+func Hang(o *Options, study string, takes time.Duration) {
+	o.wrap = func(name string, s assay.Searcher) assay.Searcher {
+		if name != study {
+			return s
+		}
+		return &hanging{s, takes}
+	}
 }
 
 // Wreck has the searcher of one study panic when it is told the n-th time.

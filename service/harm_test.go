@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,12 +119,16 @@ func TestTwoHundredStudies(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)
 		s := serve(t, store, h, 50)
+		before := heap()
 		var wg sync.WaitGroup
 		for i := range studies {
 			wg.Go(func() { s.submit(t, fortyOf(t, i, trials, 2), fmt.Sprint("s", i)) })
 		}
 		wg.Wait()
 		time.Sleep(30 * time.Second)
+		if after := heap(); after > before {
+			t.Logf("%d studies that go on take %d KiB of the heap", studies, (after-before)>>10)
+		}
 		began := time.Now()
 		s.end()
 		if took := time.Since(began); took > 100*time.Millisecond {
@@ -139,6 +144,38 @@ func TestTwoHundredStudies(t *testing.T) {
 		if err := h.twice(); err != nil || len(h.begun) != studies*trials {
 			t.Error(len(h.begun), err)
 		}
+	})
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// A search that does not come back holds no other study up, and the end of the server for two
+// seconds at most.
+func TestSearchHangs(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store, h := memory(t), newHall(t)
+		s := serve(t, store, h, 4, func(o *service.Options) {
+			o.Searching = 2
+			service.Hang(o, "a", time.Hour)
+		})
+		for _, name := range []string{"a", "b"} {
+			s.submit(t, fortyOf(t, 1, 4, 2), name)
+		}
+		if r, err := s.Wait(t.Context(), "b"); err != nil || len(r.Trials) != 4 {
+			t.Errorf("b: %d trials, %v", len(r.Trials), err)
+		}
+		began := time.Now()
+		err := s.Close()
+		if took := time.Since(began); took > 2*time.Second || !strings.Contains(fmt.Sprint(err), "1 studies") {
+			t.Errorf("closed in %v: %v", took, err)
+		}
+		time.Sleep(2 * time.Hour) // it comes back
+		s.end()
 	})
 }
 
