@@ -189,13 +189,19 @@ func (f *Fleet) settle(r *run) {
 		switch alive := r.alive(); {
 		case a != nil && !a.alive():
 			r.idle = f.now()
-			if w.cause != nil {
-				w.finish(a.so, w.cause)
-			} else {
+			switch {
+			case w.cause == nil:
 				w.finish(a.so, a.err())
+			case a.state == lost: // what was seen so far is the result
+				r.over = true
+				w.finish(a.so, w.cause)
+			default: // what came later is worth nothing
+				r.over = true
+				w.finish(w.so, w.cause)
 			}
 		case alive != nil:
 		case w.cause != nil:
+			r.over = true
 			w.finish(r.last(), w.cause)
 		default:
 			f.open(r, max(n, r.next()))

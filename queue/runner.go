@@ -34,11 +34,12 @@ type waiter struct {
 	r        *run
 	asked    int // the attempt
 	interval time.Duration
-	seen     time.Duration    // up to where the run was observed
-	cause    error            // of the context, once it is done
-	beats    chan observation // nil if nobody observes
-	left     chan struct{}    // closed when Run returns
-	done     chan struct{}    // closed when m and err are known
+	seen     time.Duration     // up to where the run was observed
+	cause    error             // of the context, once it is done
+	so       assay.Measurement // when it was
+	beats    chan observation  // nil if nobody observes
+	left     chan struct{}     // closed when Run returns
+	done     chan struct{}     // closed when m and err are known
 	m        assay.Measurement
 	err      error
 }
@@ -170,7 +171,7 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 	default:
 	}
 	r := w.r
-	w.cause = cause
+	w.cause, w.so = cause, r.last()
 	if errors.Is(cause, assay.ErrDetached) {
 		w.finish(assay.Measurement{}, cause)
 		r.parted = true
@@ -213,6 +214,7 @@ func (f *Fleet) giveUp(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.gone() {
+		w.r.over = true
 		w.finish(w.r.last(), w.cause)
 	}
 }
