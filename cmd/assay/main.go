@@ -74,6 +74,7 @@ early, and says which configuration is best and by how much.
 		tuneCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
+		queueCommand(s), workersCommand(s), tokenCommand(s),
 		doctorCommand(s), versionCommand(s),
 	)
 	root.InitDefaultHelpCmd()

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // ClientOptions are where a server is, and what it takes to get in.
@@ -43,6 +44,60 @@ type Client struct {
 	token   string
 	http    *http.Client
 	stream  *http.Client // without a limit of time
+}
+
+// DefaultAddress returns that of a server of this user, on a socket in its directory; see
+// [DefaultDir].
+func DefaultAddress() (string, error) {
+	dir, err := DefaultDir()
+	return "unix:" + filepath.Join(dir, SocketName), err
+}
+
+// SocketName is the name of the socket in the directory of a server.
+const SocketName = "assay.sock"
+
+// DefaultDir returns where a server of this user keeps what it has: beside the default store.
+func DefaultDir() (string, error) {
+	path, err := store.DefaultPath()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(path), "server"), nil
+}
+
+// Open returns the client of the server at an address, "" for the one of this user on its
+// socket. The token is in a file, unless that is "".
+func Open(address, tokenFile string) (*Client, error) {
+	o := ClientOptions{Address: address}
+	if address == "" {
+		var err error
+		if o.Address, err = DefaultAddress(); err != nil {
+			return nil, err
+		}
+	}
+	if tokenFile != "" {
+		var err error
+		if o.Token, o.CA, err = readToken(tokenFile); err != nil {
+			return nil, err
+		}
+	}
+	return NewClient(o)
+}
+
+// readToken reads a token file: a token and, in it, the authority of its server.
+func readToken(path string) (token, ca string, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", assay.WithClass(assay.ClassUsage, err)
+	}
+	token = strings.TrimSpace(string(b))
+	if parts := strings.Split(token, "."); len(parts) == 4 {
+		ca = parts[3]
+	}
+	if token == "" || len(token) > maxTokenLength || strings.ContainsAny(token, " \t\r\n") {
+		return "", "", assay.Errorf(assay.ClassUsage, "%s holds no token", path)
+	}
+	return token, ca, nil
 }
 
 // NewClient returns the client of a server. It does not connect. An error is of the class
@@ -307,14 +362,10 @@ func (c *Client) Workers(ctx context.Context) ([]Worker, error) {
 	return out.Workers, err
 }
 
-// Drain has a worker take nothing more; with evict it ends what runs, too.
-func (c *Client) Drain(ctx context.Context, worker string, evict bool) ([]Worker, error) {
-	verb := "/drain"
-	if evict {
-		verb = "/evict"
-	}
-	var out struct{ Workers []Worker }
-	err := c.call(ctx, http.MethodPost, "/workers/"+url.PathEscape(worker)+verb, nil, nil, &out)
+// Order has a worker drain, evict what runs, or resume.
+func (c *Client) Order(ctx context.Context, worker, verb string) ([]Worker, error) {
+	var out Workers
+	err := c.call(ctx, http.MethodPost, "/workers/"+url.PathEscape(worker)+"/"+verb, nil, nil, &out)
 	return out.Workers, err
 }
 
@@ -326,7 +377,7 @@ func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
 }
 
 // AddToken makes a token.
-func (c *Client) AddToken(ctx context.Context, t Token) (s Secret, err error) {
+func (c *Client) AddToken(ctx context.Context, t NewToken) (s Secret, err error) {
 	err = c.call(ctx, http.MethodPost, "/tokens", nil, t, &s)
 	return s, err
 }

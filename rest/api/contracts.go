@@ -40,13 +40,11 @@ type Info struct {
 	Saved    time.Duration
 }
 
-// A Fleet is the machines of a server. It is safe for concurrent use.
+// A Fleet is the machines of a server: see [queue.Fleet]. It is safe for concurrent use.
 type Fleet interface {
-	// Queue returns what waits and what runs, in the order in which it will be claimed.
-	Queue(ctx context.Context) ([]Entry, error)
-	Workers(ctx context.Context) ([]Worker, error)
-	// Order tells a worker, by its ID or its name, what to do as a whole.
-	Order(ctx context.Context, worker string, o queue.Order) error
+	Queue() []queue.Entry
+	Workers() []queue.WorkerState
+	Order(worker string, o queue.Order) error
 }
 
 // Keys say who a request is from. They are safe for concurrent use.

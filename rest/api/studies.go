@@ -121,7 +121,7 @@ func noStudy(study string) error {
 // studies registers the routes of studies and their trials.
 func (s *Server) studies() {
 	type listIn struct {
-		After string `query:"after" maxLength:"1024" doc:"the name before the first that is returned"`
+		After string `query:"after" minLength:"1" maxLength:"1024" doc:"the name before the first that is returned"`
 		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
 	type listOut struct {
@@ -182,10 +182,10 @@ func (s *Server) studies() {
 	type trialsIn struct {
 		StudyPath
 		Cached
-		After  int64  `query:"after" minimum:"0" doc:"the id before the first that is returned"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-		Format string `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
-		Fields string `query:"fields" maxLength:"200" pattern:"^[a-z_,]+$" doc:"of columns: which of value, elapsed, reason, started, ended and metrics; all by default"`
+		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
+		Fields []string `query:"fields" minItems:"1" maxItems:"6" enum:"value,elapsed,reason,started,ended,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
 	}
 	type trialsOut struct {
 		ETag string `header:"ETag"`
@@ -226,7 +226,7 @@ type Submission struct {
 	Name string `json:"name,omitempty" maxLength:"200" doc:"of the study; that in the definition by default"`
 	// File and Spec are two forms of one thing.
 	File string          `json:"file,omitempty" doc:"the text of a study file"`
-	Spec json.RawMessage `json:"spec,omitempty" doc:"in place of file, a definition as GET studies/{study} returns it"`
+	Spec json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
 }
 
 // definition reads and checks what a submission defines.
