@@ -24,7 +24,7 @@ func (s *Server) events() {
 	type in struct {
 		StudyPath
 		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
-		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"in place of after: the number of the last event that came"`
+		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
 	}
 	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {
 		i, err := s.see(ctx, in.Study)

@@ -53,7 +53,7 @@ func TestSchemathesis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute a seed")
 	}
-	examples := "10"
+	examples := "5"
 	if os.Getenv("ASSAY_SOAK") != "" {
 		examples = "100"
 	}
