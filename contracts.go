@@ -122,8 +122,10 @@ type Hinter interface {
 // A Giver is a Searcher that proposes what a person wants to be run.
 type Giver interface {
 	// Give has the next proposals be these configurations, in order, before any of
-	// the Searcher's own. Each is admissible. It is a call like Ask and Tell: a
-	// replay makes it at the same place.
+	// the Searcher's own. Each is admissible, and no limit of a [Narrower] holds it
+	// back. A wrapper goes first with what it has begun, and one that runs no
+	// configuration twice does not run one of these again. It is a call like Ask and
+	// Tell: a replay makes it at the same place.
 	Give(configs []Config)
 }
 

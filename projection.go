@@ -25,6 +25,10 @@ type Summary struct {
 	First   time.Time       // of the first event, or zero
 	Last    time.Time       // of the last event, or zero
 	Ended   string          // why the last session ended; "" if it has not said so
+	// Steered is what was decided last of "run", "pause" and "stop", see [Steering]; "" if nothing was.
+	Steered  string
+	Priority int           // among studies, as it was steered last
+	Lost     time.Duration // what attempts cost that do not count, see [Booking.Lost]
 }
 
 // Trials returns the number of trials in any state.

@@ -84,6 +84,12 @@ func projectAll(study string, events []assay.Event) projected {
 			p.sum.Checks++
 		case e.Ended != nil:
 			p.sum.Ended = e.Ended.By
+		case e.Steered != nil && e.Steered.Do == "priority":
+			p.sum.Priority = e.Steered.Priority
+		case e.Steered != nil && e.Steered.Do != "budget":
+			p.sum.Steered = e.Steered.Do
+		case e.Booked != nil:
+			p.sum.Lost += e.Booked.Lost()
 		}
 	}
 	p.sum.Counts = map[assay.State]int64{}

@@ -172,7 +172,7 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
-// algorithm wrap, if there is one, then what is tried first, no configuration twice,
+// algorithm wrap, if there is one, then what people give, what is tried first, no configuration twice,
 // and repeated runs. The package comment says why in this order. Each call makes a new
 // one.
 func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
@@ -189,6 +189,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 			return nil, err
 		}
 	}
+	s = search.Given(s)
 	if len(p.First) > 0 {
 		s = search.First(s, p.First...)
 	}

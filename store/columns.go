@@ -92,6 +92,9 @@ type HeadColumns struct {
 	First, Last string
 	Checks      int64
 	Ended       string
+	Steered     string
+	Priority    int64
+	Lost        int64 // in nanoseconds
 }
 
 // NewHeadColumns returns the columns of a summary. A summary whose Best is 0 has no best
@@ -100,19 +103,22 @@ func NewHeadColumns(sum assay.Summary) HeadColumns {
 	return HeadColumns{
 		countsText(sum.Counts), sum.Best, nullable(sum.Value, sum.Best != 0),
 		int64(sum.Spent), TimeText(sum.First), TimeText(sum.Last), sum.Checks, sum.Ended,
+		sum.Steered, int64(sum.Priority), int64(sum.Lost),
 	}
 }
 
 // Args returns the columns in the order of [SummaryColumns].
 func (c HeadColumns) Args() []any {
-	return []any{c.Counts, c.Best, c.Value, c.Spent, c.First, c.Last, c.Checks, c.Ended}
+	return []any{
+		c.Counts, c.Best, c.Value, c.Spent, c.First, c.Last, c.Checks, c.Ended, c.Steered, c.Priority, c.Lost,
+	}
 }
 
 // In returns the columns with their free text as a database can hold it, as that of
 // [TrialColumns] does.
 func (c HeadColumns) In(text func(string) string) HeadColumns {
 	if text != nil {
-		c.Ended = text(c.Ended)
+		c.Ended, c.Steered = text(c.Ended), text(c.Steered)
 	}
 	return c
 }
@@ -161,7 +167,8 @@ func AskedBefore(id int64, state assay.State, config, started string) (t assay.T
 
 // SummaryColumns are the names of HeadColumns, of a table called h.
 // Their order is that of HeadColumns.Args and of the Scan in ScanHead.
-const SummaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended`
+const SummaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended, ` +
+	`h.steered, h.priority, h.lost_ns`
 
 // ScanHead reads id, name and created of studies, seq and hash of heads, the
 // hash of the event of that seq, and SummaryColumns.
@@ -174,7 +181,7 @@ func ScanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 	var name, created string
 	var seq int64
 	err = row.Scan(&id, &name, &created, &seq, &hash, &last, &c.Counts,
-		&c.Best, &c.Value, &c.Spent, &c.First, &c.Last, &c.Checks, &c.Ended)
+		&c.Best, &c.Value, &c.Spent, &c.First, &c.Last, &c.Checks, &c.Ended, &c.Steered, &c.Priority, &c.Lost)
 	if err != nil {
 		return 0, nil, nil, assay.Summary{}, err
 	}
@@ -185,6 +192,7 @@ func ScanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 	}
 	sum.Events, sum.Best, sum.Spent = seq, c.Best, time.Duration(c.Spent)
 	sum.Checks, sum.Ended = c.Checks, c.Ended
+	sum.Steered, sum.Priority, sum.Lost = c.Steered, int(c.Priority), time.Duration(c.Lost)
 	if c.Value.Valid {
 		sum.Value = c.Value.Float64
 	}

@@ -61,6 +61,17 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 	case e.Ended != nil:
 		sum.Ended = e.Ended.By
 		return assay.TrialRow{}, false
+	case e.Steered != nil:
+		switch e.Steered.Do {
+		case "run", "pause", "stop":
+			sum.Steered = e.Steered.Do
+		case "priority":
+			sum.Priority = e.Steered.Priority
+		}
+		return assay.TrialRow{}, false
+	case e.Booked != nil:
+		sum.Lost += e.Booked.Lost()
+		return assay.TrialRow{}, false
 	default:
 		return assay.TrialRow{}, false
 	}

@@ -31,12 +31,12 @@ func (w *worker) attempt(d queue.Delivery, c queue.Claim) {
 	t := c.Task
 	o := queue.Outcome{ID: t.ID, Worker: w.ID}
 	if left := time.Until(w.Until) - untilGrace; !w.Until.IsZero() && t.Expected > left {
-		o.Why, o.Reason = "lost", "the worker ends before the run would"
+		o.Why, o.Reason = "error", "the worker ends before the run would"
 	} else if job, err := w.allowed(t); err != nil {
 		o.Why, o.Reason = "setup", err.Error()
 		w.out.f("%-20s refused  %v", label(t.ID), err)
 	} else if err := w.spool.begin(t.ID); err != nil {
-		o.Why, o.Reason = "lost", "the directory of the worker: "+err.Error()
+		o.Why, o.Reason = "error", "the directory of the worker: "+err.Error()
 		w.out.f("%-20s %v", label(t.ID), err)
 	} else {
 		w.out.begins(t)
@@ -100,7 +100,7 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job) queue.Outco
 	case errors.Is(err, errDuplicate):
 		o.Why = "duplicate"
 	case ctx.Err() != nil:
-		o.Why, o.Reason = "lost", overReason(context.Cause(ctx))
+		o.Why, o.Reason = "error", overReason(context.Cause(ctx))
 	case errors.Is(err, assay.ErrSetup):
 		o.Why, o.Reason = "setup", err.Error()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):

@@ -21,5 +21,5 @@
 //
 // A worker drains when [Options].Drain is closed, when the server says so, or shortly before
 // [Options].Until: it takes nothing more and returns when nothing runs. When its context ends, or
-// the server evicts it, what runs is ended as lost, told and left in the spool if nobody listens.
+// the server evicts it, what runs is ended, told as such and left in the spool if nobody listens.
 package worker

@@ -19,20 +19,21 @@ import (
 type server struct {
 	tickets chan queue.Ticket
 
-	mu      sync.Mutex
-	away    bool
-	order   queue.Order
-	verdict queue.Verdict // of beats; "" is Go
-	tasks   []queue.Task  // that are not claimed yet
-	claimed map[string]queue.Claim
-	claims  int
-	workers []queue.Worker
-	beats   []queue.Beat
-	beatAt  []time.Time
-	told    []queue.Outcome
-	refuse  error // of Tell
-	renewed int
-	done    int
+	mu       sync.Mutex
+	away     bool
+	order    queue.Order
+	verdict  queue.Verdict // of beats; "" is Go
+	tasks    []queue.Task  // that are not claimed yet
+	claimed  map[string]queue.Claim
+	claims   int
+	workers  []queue.Worker
+	beats    []queue.Beat
+	beatAt   []time.Time
+	told     []queue.Outcome
+	refuse   error // of Tell
+	stranger bool  // it does not know the worker
+	renewed  int
+	done     int
 	// telling is called by Tell, before the outcome counts.
 	telling func(queue.Outcome)
 }
@@ -66,6 +67,7 @@ func (s *server) set(f func()) {
 func (s *server) Hello(_ context.Context, w queue.Worker) (o queue.Order, err error) {
 	err = s.locked(func() error {
 		s.workers = append(s.workers, w)
+		s.stranger = false
 		o = s.order
 		return nil
 	})
@@ -75,6 +77,9 @@ func (s *server) Hello(_ context.Context, w queue.Worker) (o queue.Order, err er
 func (s *server) Claim(_ context.Context, t queue.Ticket, _ string) (c queue.Claim, err error) {
 	err = s.locked(func() error {
 		s.claims++
+		if s.stranger {
+			return assay.Errorf(assay.ClassNotFound, "it must say hello first")
+		}
 		if old, ok := s.claimed[t.ID]; ok {
 			c = old
 			return nil

@@ -32,6 +32,7 @@ func (w *worker) slot() {
 // that the ticket will be delivered again.
 func (w *worker) ticket(d queue.Delivery) bool {
 	var c queue.Claim
+	greeted := false
 	for wait := newBackoff(); ; {
 		_, err := w.call(func(ctx context.Context) (err error) {
 			c, err = w.Control.Claim(ctx, d.Ticket(), w.ID)
@@ -41,6 +42,14 @@ func (w *worker) ticket(d queue.Delivery) bool {
 			break
 		}
 		if assay.ClassOf(err) != assay.ClassUnavailable {
+			// A server that was started again does not know its workers; one that drains this one says so.
+			if _, err := w.call(w.obey); err == nil && !greeted && w.take.Err() == nil {
+				greeted = true
+				continue
+			}
+			if w.take.Err() != nil {
+				return false
+			}
 			w.out.f("a ticket for %s was refused: %v", d.Ticket().App, err)
 			return false
 		}

@@ -269,8 +269,7 @@ func TestTicketAgain(t *testing.T) {
 	})
 }
 
-// A worker that is drained finishes what runs; one that is evicted, or whose context ends, ends it as
-// lost.
+// A worker that is drained finishes what runs; one that is evicted, or whose context ends, ends it and says so.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		how string
@@ -279,8 +278,8 @@ func TestEnds(t *testing.T) {
 	}{
 		{"drain", func(_ *server, _ func(), drain chan struct{}) { close(drain) }, ""},
 		{"order drain", func(s *server, _ func(), _ chan struct{}) { s.set(func() { s.order.Drain = true }) }, ""},
-		{"order evict", func(s *server, _ func(), _ chan struct{}) { s.set(func() { s.order.Evict = true }) }, "lost"},
-		{"cancel", func(_ *server, cancel func(), _ chan struct{}) { cancel() }, "lost"},
+		{"order evict", func(s *server, _ func(), _ chan struct{}) { s.set(func() { s.order.Evict = true }) }, "error"},
+		{"cancel", func(_ *server, cancel func(), _ chan struct{}) { cancel() }, "error"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, p := newServer(task(1), task(2)), &program{takes: time.Minute}
@@ -320,8 +319,8 @@ func TestUntil(t *testing.T) {
 			t.Errorf("it ended %v too late", -left)
 		}
 		told := s.outcomes()
-		if len(told) != 3 || told[0].Why != "lost" || told[0].Measurement.Elapsed != 0 || told[1].Why != "" ||
-			told[2].Why != "lost" || told[2].Measurement.Elapsed == 0 {
+		if len(told) != 3 || told[0].Why != "error" || told[0].Measurement.Elapsed != 0 || told[1].Why != "" ||
+			told[2].Why != "error" || told[2].Measurement.Elapsed == 0 {
 			t.Errorf("told %+v", told)
 		}
 		if u := s.workers[0].Until; u <= 0 || u > 10*time.Minute {
@@ -378,6 +377,24 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A worker that a new server does not know says who it is, and gets on.
+func TestStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := newServer(), &program{takes: time.Second}
+		ctx, cancel := context.WithCancel(t.Context())
+		wait := start(ctx, options(t, s, p, &output{}))
+		time.Sleep(time.Second)
+		s.set(func() { s.stranger, s.tasks = true, []queue.Task{task(1)} })
+		s.tickets <- queue.Ticket{ID: "t", App: queue.Commands}
+		time.Sleep(2 * time.Second)
+		if told := s.outcomes(); len(told) != 1 {
+			t.Errorf("told %+v", told)
+		}
+		cancel()
+		wait()
+	})
 }
 
 // Two workers do not share a directory, and one with nothing to run does not begin.

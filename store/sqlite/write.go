@@ -49,7 +49,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` +
 			strings.ReplaceAll(store.SummaryColumns, "h.", "") + `)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&st.savepoint, `SAVEPOINT one`},
 		{&st.rollback, `ROLLBACK TO one`},
 		{&st.release, `RELEASE one`},
