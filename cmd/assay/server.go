@@ -35,6 +35,9 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 			if o.Slots < 0 {
 				return usagef("--local-slots %d: at least 0", o.Slots)
 			}
+			if o.Lease < time.Second {
+				return usagef("--lease %s: at least 1s", o.Lease)
+			}
 			program, err := os.Executable()
 			if err != nil {
 				return err
@@ -59,6 +62,7 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	fl.StringSliceVar(&o.Listen, "listen", nil, "answer at `HOST:PORT` too, by TLS, those who have a token; workers at the port after it")
 	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
 	fl.StringVar(&o.NATS, "nats", "", "`URL` of NATS with JetStream that carries the queue, in place of one in this process")
+	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
 	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
 
 	var names []string

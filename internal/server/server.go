@@ -6,7 +6,7 @@
 //	DIR/fleet.sock   the queue, for workers of this user
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
-//	DIR/access       tokens and certificates, once there are any
+//	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
 // The order in which a server begins is that in which its parts need each other, and it ends in
 // the reverse order: nobody is answered who could not be served. What runs at workers goes on.
@@ -42,6 +42,8 @@ type Options struct {
 	NATS string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
 	Slots   int
+	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
+	Lease   time.Duration
 	Version string
 	Program string       // this program, which is started as the worker of Slots
 	Warn    func(string) // is told what goes wrong meanwhile; nil hears nothing
@@ -127,7 +129,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
-	if err := s.access(); err != nil {
+	if err := s.access(ctx); err != nil {
 		return r, err
 	}
 	// The socket first: it says that nobody else has the directory.
@@ -185,7 +187,7 @@ func (s *server) goingOn(ctx context.Context) (studies, runs int, err error) {
 // carry begins the queue and the fleet.
 func (s *server) carry(ctx context.Context) (err error) {
 	if s.o.NATS != "" {
-		s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Warn: s.o.Warn})
+		s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn})
 	} else {
 		err = s.embed(ctx)
 	}
@@ -193,7 +195,7 @@ func (s *server) carry(ctx context.Context) (err error) {
 		return err
 	}
 	s.end(func() error { s.bus.Close(); return nil })
-	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Warn: s.o.Warn})
+	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Warn: s.o.Warn})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
@@ -217,12 +219,12 @@ func (s *server) carry(ctx context.Context) (err error) {
 
 // embed begins a queue in this process.
 func (s *server) embed(ctx context.Context) (err error) {
-	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Warn: s.o.Warn}
+	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Warn: s.o.Warn}
 	if len(s.o.Listen) > 0 {
 		if o.Listen, err = next(s.o.Listen[0]); err != nil {
 			return err
 		}
-		o.TLS, o.Door = s.keys.tls(), s.keys.door
+		o.TLS, o.Door = s.keys.tls, s.keys.door
 	}
 	if s.queue, err = jetstream.Start(o); err != nil {
 		return err
@@ -293,7 +295,7 @@ func (s *server) names() []string {
 		}
 	}
 	if s.keys != nil {
-		all = append(all, s.keys.names()...)
+		all = append(all, s.keys.known...)
 	}
 	return all
 }

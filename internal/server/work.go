@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest/api"
@@ -55,11 +56,16 @@ func Work(ctx context.Context, o Worker) error {
 	bus := jetstream.Options{URL: url, Warn: o.Warn}
 	prefix := "worker"
 	if o.TokenFile != "" {
-		t, err := readToken(o.TokenFile)
+		t, err := access.ReadCredential(o.TokenFile)
 		if err != nil {
 			return err
 		}
-		bus.Token, bus.TLS, prefix = t.Secret, t.TLS, t.Name
+		if t.Kind != "worker" {
+			return assay.Errorf(assay.ClassUsage, "%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
+		}
+		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
+			bus.TLS = access.Pinned(t.CA)
+		}
 	} else if strings.HasPrefix(url, "tls:") {
 		return assay.Errorf(assay.ClassUsage, "%s: a worker needs a token (--token-file)", url)
 	}

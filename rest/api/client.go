@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +20,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/store"
 )
 
@@ -76,28 +74,15 @@ func Open(address, tokenFile string) (*Client, error) {
 		}
 	}
 	if tokenFile != "" {
-		var err error
-		if o.Token, o.CA, err = readToken(tokenFile); err != nil {
+		c, err := access.ReadCredential(tokenFile)
+		if err != nil {
 			return nil, err
+		}
+		if o.Token, o.CA = c.Bearer(), c.CA; c.Kind != "user" {
+			return nil, assay.Errorf(assay.ClassUsage, "%s is the token of a worker: a command needs one of a person", tokenFile)
 		}
 	}
 	return NewClient(o)
-}
-
-// readToken reads a token file: a token and, in it, the authority of its server.
-func readToken(path string) (token, ca string, err error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", assay.WithClass(assay.ClassUsage, err)
-	}
-	token = strings.TrimSpace(string(b))
-	if parts := strings.Split(token, "."); len(parts) == 4 {
-		ca = parts[3]
-	}
-	if token == "" || len(token) > maxTokenLength || strings.ContainsAny(token, " \t\r\n") {
-		return "", "", assay.Errorf(assay.ClassUsage, "%s holds no token", path)
-	}
-	return token, ca, nil
 }
 
 // NewClient returns the client of a server. It does not connect. An error is of the class
@@ -125,8 +110,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 			return nil, assay.Errorf(assay.ClassUsage, "%s: a token is needed (--token-file)", o.Address)
 		}
 		c.base = "https://" + u.Host
-		if t.TLSClientConfig, err = pinned(o.CA); err != nil {
-			return nil, err
+		if t.TLSClientConfig = (&tls.Config{MinVersion: tls.VersionTLS13}); o.CA != "" {
+			t.TLSClientConfig = access.Pinned(o.CA)
 		}
 	default:
 		return nil, assay.Errorf(assay.ClassUsage, "%s: not the address of a server: unix:/PATH or https://HOST:PORT", o.Address)
@@ -141,37 +126,6 @@ func NewClient(o ClientOptions) (*Client, error) {
 
 // stay follows no redirection: a token goes to the server that it is for.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// pinned returns the configuration of a connection to a server of which the certificate is
-// signed by the one with this SHA-256.
-func pinned(ca string) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS13}
-	if ca == "" {
-		return c, nil
-	}
-	pin, err := hex.DecodeString(ca)
-	if err != nil || len(pin) != sha256.Size {
-		return nil, assay.Errorf(assay.ClassUsage, "%.80q is not the SHA-256 of a certificate", ca)
-	}
-	// The chain is verified below, against the one certificate that is trusted.
-	c.InsecureSkipVerify = true
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		roots := x509.NewCertPool()
-		found := false
-		for _, cert := range s.PeerCertificates {
-			if sum := sha256.Sum256(cert.Raw); bytes.Equal(sum[:], pin) {
-				roots.AddCert(cert)
-				found = true
-			}
-		}
-		if !found {
-			return errors.New("the server is not the one that the token is for: its authority is another")
-		}
-		_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: s.ServerName})
-		return err
-	}
-	return c, nil
-}
 
 // Address returns where the server is.
 func (c *Client) Address() string { return c.address }

@@ -102,7 +102,7 @@ func (f *feed) run(ctx context.Context) {
 			select {
 			case <-moved:
 			case <-alive.C:
-				if who, ok := f.s.guard.who(f.r); !ok || !who.Role.may(Viewer) || !who.sees(f.study) {
+				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
 					return
 				}
 				err = f.send(": alive\n\n")

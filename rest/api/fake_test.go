@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
@@ -182,18 +183,18 @@ func newFakeKeys() *fakeKeys {
 	return k
 }
 
-func (k *fakeKeys) Who(token string) (Who, bool) {
+func (k *fakeKeys) Who(_ context.Context, token, _ string) (Who, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if token == "secret-root" { // which nobody can revoke
-		return Who{Name: "root", Role: Admin}, true
+		return Who{Name: "root", Role: Admin}, nil
 	}
 	for name, t := range k.all {
 		if token == "secret-"+name {
-			return Who{name, t.Role, t.Studies}, true
+			return Who{name, t.Role, t.Studies}, nil
 		}
 	}
-	return Who{}, false
+	return Who{}, access.ErrDenied
 }
 
 func (k *fakeKeys) Tokens(context.Context) ([]Token, error) {
@@ -202,7 +203,7 @@ func (k *fakeKeys) Tokens(context.Context) ([]Token, error) {
 	return slices.Collect(maps.Values(k.all)), nil
 }
 
-func (k *fakeKeys) Add(_ context.Context, t Token) (string, error) {
+func (k *fakeKeys) Add(_ context.Context, t Token, _ string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, ok := k.all[t.Name]; ok {

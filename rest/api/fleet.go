@@ -199,7 +199,7 @@ func (s *Server) admin() {
 			end := s.o.Now().Add(time.Duration(in.Body.Lasts) * time.Second).UTC().Truncate(time.Second)
 			t.Expires = &end
 		}
-		secret, err := k.Add(ctx, t)
+		secret, err := k.Add(ctx, t, whoOf(ctx).Name)
 		return &addOut{Secret{t, secret}}, err
 	})
 	type endIn struct {

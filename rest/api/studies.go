@@ -19,7 +19,7 @@ import (
 // A Study is what a list says of a study.
 type Study struct {
 	Study      string    `json:"study"`
-	State      string    `json:"state" enum:"running,paused,stopped,ended"`
+	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: nobody of this server runs it"`
 	Priority   int       `json:"priority" doc:"of two studies the one of greater priority goes first"`
 	App        string    `json:"app" doc:"the application that is run; command if the study has its own"`
 	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
@@ -39,6 +39,7 @@ type Study struct {
 	Events     int64     `json:"events" doc:"how many there are on record"`
 	Created    time.Time `json:"created"`
 	Last       time.Time `json:"last" doc:"when the last event was"`
+	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
 }
 
@@ -56,7 +57,7 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
 		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
 		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
-		Events: i.Events, Created: i.Created, Last: i.Last, EndedBy: i.Ended,
+		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended,
 	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
 	if err != nil {
@@ -261,7 +262,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 	case def.Workbench != nil:
 		return Info{}, assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
 	}
-	if what := executes(def); what != "" && !who.Role.may(Author) {
+	if what := executes(def); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}
