@@ -32,6 +32,7 @@ const (
 type member struct {
 	Study
 	left       bool
+	held       bool          // see Runner.Hold
 	class      string        // that its runs are held to, "" for none yet
 	firm       bool          // the class is on record, or was asked for
 	priorities map[int64]int // of trials, as people ordered
@@ -114,7 +115,7 @@ func (f *Fleet) recall(m *member) {
 	}
 	for _, e := range m.Past {
 		switch {
-		case e.Started != nil:
+		case e.Started != nil && !f.flaws.has(forgetsPlaced):
 			r := get(e.Started.RunID)
 			a := r.get(e.Started.Attempt)
 			a.state, a.where, a.heard, a.since = placed, e.Started.Where, now, now
@@ -133,7 +134,7 @@ func (f *Fleet) recall(m *member) {
 			over(e.Checked.ID)
 		case e.Withdrawn != nil:
 			over(e.Withdrawn.Trial)
-		case e.Ordered != nil:
+		case e.Ordered != nil && !f.flaws.has(forgetsOrders):
 			m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 		}
 	}

@@ -175,7 +175,8 @@ func (c *Catalogue) Select(ctx context.Context, patterns []string, top int) erro
 		kept = c.confirmed(ctx, kept, top)
 	}
 	if wanted > 0 && len(kept) == 0 {
-		return cmp.Or(ctx.Err(), assay.Errorf(assay.ClassUsage, "%s takes none of %d settings for a program here", c.Program, wanted))
+		none := assay.Errorf(assay.ClassUsage, "%s takes none of %d settings for a program here", c.Program, wanted)
+		return cmp.Or(ctx.Err(), none)
 	}
 	c.Settings = kept[:min(top, len(kept))]
 	return ctx.Err()

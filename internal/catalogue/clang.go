@@ -46,8 +46,8 @@ var aboutClang = []struct {
 	words *regexp.Regexp
 	rank  int
 }{
-	{regexp.MustCompile(`(?i)diagnos|debug|dwarf|module|\bmacro|column|source location|message|pch|objective|c\+\+|cuda|hip\b|` +
-		`gpu|openmp|opencl|saniti|coverage|profil|instrument|visibility|trigraph|digraph|identifier`), rankParam},
+	{regexp.MustCompile(`(?i)diagnos|debug|dwarf|module|\bmacro|column|source location|message|pch|objective|c\+\+|` +
+		`cuda|hip\b|gpu|openmp|opencl|saniti|coverage|profil|instrument|visibility|trigraph|digraph|identifier`), rankParam},
 	{regexp.MustCompile(`(?i)optimi|vector|inlin|unroll|loop|floating|math|alias|overflow|align`), rankLevel},
 }
 

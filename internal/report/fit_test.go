@@ -73,7 +73,8 @@ func TestTableFits(t *testing.T) {
 	word := rapid.StringMatching(`[a-z日é=]{1,30}`)
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(50, 130).Draw(t, "width")
-		table := NewTable(Palette{Color: rapid.Bool().Draw(t, "color")}, ">id", "state of it", ">value", "configuration", "reason")
+		palette := Palette{Color: rapid.Bool().Draw(t, "color")}
+		table := NewTable(palette, ">id", "state of it", ">value", "configuration", "reason")
 		table.Width = width
 		table.Wrap("configuration", "reason")
 		table.Spare("value")
