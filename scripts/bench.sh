@@ -55,6 +55,12 @@ say "appends of 32 studies at once, in shared transactions" "$gain x" "as many a
 echo "PostgreSQL on the same disk, 32 studies at once and one; of-file is against SQLite in the same run"
 ASSAY_PG_DIR=${TMPDIR:-/tmp} go test -run '^$' -bench 'BenchmarkStudies$' -benchtime 10x ./store/postgres | grep -E '^Bench|SKIP' || true
 
+# The fleet: 1,000 workers, 10,000 slots taken, 100,000 runs open in 1,000 studies, without
+# a carrier and a store.
+go test -run '^$' -bench 'BenchmarkClaim$' -benchtime 5000x ./queue | grep ^Bench
+rate=$(bench ./queue 'BenchmarkBeat$' 200000x beats/s)
+say "beats of a fleet of 10,000 slots" "$rate /s" "2,000/s take $(awk "BEGIN{printf \"%.1f\", 2000/$rate*100}") % of a core, goal 20"
+
 # Models: see model/*_test.go for the peers, which are compared in one run.
 go test -run '^$' -bench 'ForestFit|ForestPredict|AFTFit|AFTPredict|TunedAFT' -benchtime 20x ./model | grep ^Bench
 echo "Bayes: ask+tell on 25 mixed parameters; goals 15 ms at 100 trials, 60 ms at 1000"
