@@ -32,8 +32,7 @@ type carrier struct {
 
 	mu     sync.Mutex
 	takers []*taker // that wait, the oldest first
-	// pullers are the consumers that are asked for takers, by name: one goroutine each.
-	pullers map[string]context.CancelFunc
+	pullers map[string]*puller // by the name of the consumer
 	wg      sync.WaitGroup
 	over    context.Context
 	end     context.CancelFunc
@@ -42,7 +41,7 @@ type carrier struct {
 var _ queue.Carrier = (*carrier)(nil)
 
 func newCarrier(b *Bus) *carrier {
-	c := &carrier{b: b, ensured: map[string]jetstream.Consumer{}, pullers: map[string]context.CancelFunc{}}
+	c := &carrier{b: b, ensured: map[string]jetstream.Consumer{}, pullers: map[string]*puller{}}
 	c.over, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -52,7 +51,14 @@ func (b *Bus) Carrier() queue.Carrier { return b.carrier }
 
 // close ends every Take.
 func (c *carrier) close() {
+	c.mu.Lock()
 	c.end()
+	for _, p := range c.pullers {
+		if p.idle != nil {
+			p.idle.Stop()
+		}
+	}
+	c.mu.Unlock()
 	c.wg.Wait()
 }
 
@@ -242,10 +248,15 @@ func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.
 	}
 	c.takers = append(c.takers, t)
 	for _, name := range t.names {
-		if c.pullers[name] == nil {
-			pull, stop := context.WithCancel(c.over)
-			c.pullers[name] = stop
-			c.wg.Go(func() { defer stop(); c.pull(pull, name) })
+		p := c.pullers[name]
+		if p == nil {
+			p = &puller{c: c, name: name}
+			c.pullers[name] = p
+		}
+		if p.stop == nil {
+			var ctx context.Context
+			ctx, p.stop = context.WithCancel(c.over)
+			c.wg.Go(func() { p.pull(ctx) })
 		}
 	}
 	c.mu.Unlock()
@@ -269,7 +280,10 @@ func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.
 	return nil, context.Cause(ctx)
 }
 
-// leave takes a taker off the list, and ends the pullers that nobody waits for. The lock is held.
+// leave takes a taker off the list. The lock is held.
+//
+// What was asked for it stands for a while, for the next taker most often comes soon. A ticket that
+// comes meanwhile, and nobody waits for, is given back at once.
 func (c *carrier) leave(t *taker) {
 	i := slices.Index(c.takers, t)
 	if i < 0 {
@@ -277,9 +291,11 @@ func (c *carrier) leave(t *taker) {
 	}
 	c.takers = slices.Delete(c.takers, i, i+1)
 	for _, name := range t.names {
-		if stop := c.pullers[name]; stop != nil && !c.wanted(name) {
-			stop()
-			delete(c.pullers, name)
+		if p := c.pullers[name]; p != nil && p.stop != nil && !c.wanted(name) {
+			if p.idle != nil {
+				p.idle.Stop()
+			}
+			p.idle = time.AfterFunc(linger, p.retire)
 		}
 	}
 }
@@ -308,32 +324,70 @@ func (c *carrier) give(name string, d *delivery) bool {
 const (
 	heartbeat = 5 * time.Second
 	pullAgain = time.Second
-	// linger is how long a request is waited for that nobody wants any more: a ticket that is on its
-	// way is given back at once then, and not when its lease ends.
+	// linger is how long a request stands that nobody wants any more.
 	linger = 2 * time.Second
 )
 
-// pull asks one consumer for tickets, one at a time, for as long as somebody waits for them.
-func (c *carrier) pull(ctx context.Context, name string) {
-	var con jetstream.Consumer
-	for ctx.Err() == nil {
+// A puller asks one consumer for tickets, one at a time, while somebody waits for them. The lock of
+// the carrier guards its fields.
+type puller struct {
+	c    *carrier
+	name string
+	stop context.CancelFunc // nil if no goroutine pulls
+	idle *time.Timer
+	con  jetstream.Consumer // nil if it is to be looked for; of the goroutine that pulls
+}
+
+// retire ends a puller that nobody waits for.
+func (p *puller) retire() {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	if p.stop != nil && !p.c.wanted(p.name) {
+		p.stop()
+	}
+}
+
+// goesOn reports whether there is somebody to pull for. If not, the goroutine ends.
+func (p *puller) goesOn(ctx context.Context) bool {
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	if p.c.over.Err() == nil && p.c.wanted(p.name) {
+		if ctx.Err() == nil {
+			return true
+		}
+		// Somebody came when it was stopped already: another goroutine takes over.
+		ctx, p.stop = context.WithCancel(p.c.over)
+		p.c.wg.Go(func() { p.pull(ctx) })
+		return false
+	}
+	p.stop()
+	p.stop = nil
+	return false
+}
+
+// pull asks until nobody waits.
+func (p *puller) pull(ctx context.Context) {
+	for p.goesOn(ctx) {
 		var m jetstream.Msg
-		err := c.b.down()
-		if err == nil && con == nil {
+		err := p.c.b.down()
+		if err == nil && p.con == nil {
 			look, cancel := context.WithTimeout(ctx, dialLimit)
-			con, err = c.b.js.Consumer(look, jobsStream, name)
+			p.con, err = p.c.b.js.Consumer(look, jobsStream, p.name)
 			cancel()
+			if err != nil {
+				p.con = nil
+			}
 		}
 		if err == nil {
-			m, err = c.next(ctx, con)
+			m, err = p.con.Next(jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(heartbeat))
 		}
 		switch {
 		case err == nil:
-			c.deliver(name, m, con.CachedInfo().Config.AckWait)
+			p.c.deliver(p.name, m, p.con.CachedInfo().Config.AckWait)
 		case errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages):
 		case ctx.Err() != nil:
 		default: // no such consumer yet, or no server
-			con = nil
+			p.con = nil
 			t := time.NewTimer(pullAgain)
 			select {
 			case <-t.C:
@@ -342,22 +396,6 @@ func (c *carrier) pull(ctx context.Context, name string) {
 			}
 		}
 	}
-}
-
-// next asks a consumer for one ticket.
-func (c *carrier) next(ctx context.Context, con jetstream.Consumer) (jetstream.Msg, error) {
-	fetch, cancel := context.WithCancel(c.over)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() {
-		t := time.NewTimer(linger)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			cancel()
-		case <-fetch.Done():
-		}
-	})()
-	return con.Next(jetstream.FetchContext(fetch), jetstream.FetchHeartbeat(heartbeat))
 }
 
 // deliver hands a message on, or gives it back if nobody waits for it any more.
