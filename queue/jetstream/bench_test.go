@@ -84,7 +84,10 @@ func benchmarkFleet(b *testing.B, n int, spools string) {
 	drain := make(chan struct{})
 	for i := range n {
 		id := fmt.Sprint("w-", i)
-		bus, err := jetstream.Dial(ctx, jetstream.Options{URL: "unix:" + sock, Worker: id, Class: worker.ThisMachine().Class()})
+		bus, err := jetstream.Dial(ctx, jetstream.Options{
+			URL: "unix:" + sock, Worker: id,
+			Class: worker.ThisMachine().Class(),
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -92,7 +95,8 @@ func benchmarkFleet(b *testing.B, n int, spools string) {
 		dir := filepath.Join(spools, id)
 		workers.Go(func() {
 			err := worker.Run(ctx, worker.Options{
-				Control: bus.Control(), Carrier: bus.Carrier(), Runner: runs, Accept: true, Dir: dir, ID: id, Name: id, Drain: drain,
+				Control: bus.Control(), Carrier: bus.Carrier(), Runner: runs, Accept: true, Dir: dir, ID: id, Name: id,
+				Drain: drain,
 			})
 			if err != nil {
 				b.Error(err)
