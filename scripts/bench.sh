@@ -52,6 +52,8 @@ done
 say "replay of simulated trials with SQLite" "$(bench ./study 'BenchmarkReplayed$' 1000x trials/s) /s" "goal 200"
 gain=$(bench ./store/sqlite 'BenchmarkStudies$' 10x gain)
 say "appends of 32 studies at once, in shared transactions" "$gain x" "as many as each in its own, goal 3"
+echo "PostgreSQL on the same disk, 32 studies at once and one; of-file is against SQLite in the same run"
+ASSAY_PG_DIR=${TMPDIR:-/tmp} go test -run '^$' -bench 'BenchmarkStudies$' -benchtime 10x ./store/postgres | grep -E '^Bench|SKIP' || true
 
 # The fleet: empty runs through queue and workers, the spools of workers in memory (machines of their own) and on one disk.
 echo "fleet of 1, 8 and 64 workers in one process; goals at 64: p50 15 ms, p99 100 ms"
