@@ -98,7 +98,7 @@ func (a *attempt) waiting() waiting {
 // entry returns the entry of what was copied.
 func (w waiting) entry(state string) Entry {
 	w.State = state
-	if w.values != nil {
+	if w.values != nil && w.config != nil { // a run that the record alone knows of has none yet
 		values := w.values(w.config)
 		var text []string
 		for _, name := range slices.Sorted(maps.Keys(values)) {
