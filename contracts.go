@@ -122,8 +122,10 @@ type Hinter interface {
 // A Giver is a Searcher that proposes what a person wants to be run.
 type Giver interface {
 	// Give has the next proposals be these configurations, in order, before any of
-	// the Searcher's own. Each is admissible. It is a call like Ask and Tell: a
-	// replay makes it at the same place.
+	// the Searcher's own. Each is admissible, and no limit of a [Narrower] holds it
+	// back. A wrapper goes first with what it has begun, and one that runs no
+	// configuration twice does not run one of these again. It is a call like Ask and
+	// Tell: a replay makes it at the same place.
 	Give(configs []Config)
 }
 
@@ -279,6 +281,9 @@ type Job struct {
 	// Data is the directory with the data set of this run, for a carrier that brings data to
 	// programs; "" means the carrier's own. Others ignore it.
 	Data string
+	// Traces are resources that vary while the run goes on, for a carrier that realises them. Then
+	// Resources has the mean of each, which is all that others see of it.
+	Traces map[string]Trace
 }
 
 // Errors of a Runner whose runs may outlive their caller.

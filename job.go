@@ -29,6 +29,7 @@ type jobJSON struct {
 	Live      bool               `json:"live,omitempty"`
 	Verify    []rawText          `json:"verify,omitempty"`
 	Data      rawText            `json:"data,omitempty"`
+	Traces    map[string]Trace   `json:"traces,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
@@ -41,6 +42,11 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	if !utf8.ValidString(j.ID.Study) {
 		return nil, fmt.Errorf("the name of study %q is not UTF-8", j.ID.Study)
 	}
+	for name := range j.Traces {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("the name of resource %q is not UTF-8", name)
+		}
+	}
 	for name := range j.Resources {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("the name of resource %q is not UTF-8", name)
@@ -49,7 +55,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(jobJSON{
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
-		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify), rawText(j.Data),
+		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify), rawText(j.Data), j.Traces,
 	})
 }
 
@@ -62,7 +68,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 	*j = Job{
 		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
-		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data),
+		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data), r.Traces,
 	}
 	return nil
 }

@@ -39,7 +39,10 @@ type Param struct {
 	Step   float64  // grid step from Lo; 0 means 1 for Integer, continuous for Real
 	Log    bool     // search on a logarithmic scale; Lo must be > 0; Real and Integer only
 	Levels []string // the other kinds: the texts as written
-	Unit   string   // base SI unit or "", for people and for exports
+	// Numbers are what the levels stand for where their texts do not say it, one for each; nil
+	// where they do.
+	Numbers []float64
+	Unit    string // base SI unit or "", for people and for exports
 }
 
 // validate reports the first flaw of the parameter's definition. Everything else in
@@ -78,6 +81,9 @@ func (p Param) validate() error {
 		if len(p.Levels) == 0 {
 			return bad("it has no values")
 		}
+		if n := len(p.Numbers); n > 0 && n != len(p.Levels) {
+			return bad("%d numbers for %d values", n, len(p.Levels))
+		}
 		if p.Kind == Switch && len(p.Levels) != 2 {
 			return bad("a switch has 2 values, not %d", len(p.Levels))
 		}
@@ -99,6 +105,14 @@ func (p Param) Numeric() bool { return p.Kind == Real || p.Kind == Integer }
 
 // Ordered reports whether the values have an order that a model can use.
 func (p Param) Ordered() bool { return p.Kind != Categorical }
+
+// LevelNumber returns the number that a level stands for, and whether it stands for one.
+func (p Param) LevelNumber(l int) (x float64, ok bool) {
+	if len(p.Numbers) > 0 {
+		return p.Numbers[l], true
+	}
+	return Number(p.Levels[l])
+}
 
 // step returns the grid step, or 0 if p is continuous.
 func (p Param) step() float64 {

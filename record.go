@@ -65,6 +65,9 @@ type Booking struct {
 	// Measurement is what is known of it. Its Elapsed is what the attempt cost.
 	Measurement Measurement `json:"measurement"`
 	Reason      string      `json:"reason,omitempty"` // for people
+	// Undo is what earlier bookings of the same attempt have added to the time that was lost,
+	// and which this one takes back. The journal of the study sets it.
+	Undo time.Duration `json:"undo_ns,omitempty"`
 }
 
 // Counts reports whether the measurement of the attempt is one of its run.
@@ -74,6 +77,15 @@ func (b Booking) Counts() bool {
 		return !b.Extra
 	}
 	return false
+}
+
+// Lost returns what the booking adds to the time that attempts cost which do not count. It may
+// be negative: one that was taken for lost has come back.
+func (b Booking) Lost() time.Duration {
+	if b.Counts() {
+		return -b.Undo
+	}
+	return b.Measurement.Elapsed - b.Undo
 }
 
 // A Batch is configurations that a person gives to a study, in order.

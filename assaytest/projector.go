@@ -58,7 +58,10 @@ func projectAll(study string, events []assay.Event) projected {
 		if i == 0 {
 			p.sum.First = e.At
 		}
-		p.sum.Events, p.sum.Last, p.sum.Spent, p.sum.Ended = int64(i+1), e.At, e.Spent, ""
+		p.sum.Events, p.sum.Last, p.sum.Spent = int64(i+1), e.At, e.Spent
+		if e.Booked == nil && (e.Steered == nil || e.Steered.Do == "run") {
+			p.sum.Ended = ""
+		}
 		set := func(t assay.Trial) {
 			p.rows[t.ID] = assay.TrialRow{Seq: int64(i + 1), Trial: t}
 			if t.State == assay.Done && t.Value < p.sum.Value {
@@ -84,6 +87,12 @@ func projectAll(study string, events []assay.Event) projected {
 			p.sum.Checks++
 		case e.Ended != nil:
 			p.sum.Ended = e.Ended.By
+		case e.Steered != nil && e.Steered.Do == "priority":
+			p.sum.Priority = e.Steered.Priority
+		case e.Steered != nil && e.Steered.Do != "budget":
+			p.sum.Steered = e.Steered.Do
+		case e.Booked != nil:
+			p.sum.Lost += e.Booked.Lost()
 		}
 	}
 	p.sum.Counts = map[assay.State]int64{}

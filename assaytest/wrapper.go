@@ -29,7 +29,7 @@ type NamedSearcher struct {
 
 // TestWrappers checks that no wrapper loses an ability of what it wraps but those
 // that it says it ends. The abilities are those of [assay.As]: [assay.Observer],
-// [assay.Hinter], [assay.Narrower] and [assay.Resumer].
+// [assay.Hinter], [assay.Narrower], [assay.Resumer] and [assay.Giver].
 //
 // It wraps a searcher with every ability, with each alone and with none, and each of
 // the searchers, in every wrapper and in every wrapper of a wrapper. A call of an
@@ -147,6 +147,7 @@ var abilities = []searcherAbility{
 	{"assay.Hinter", (*assay.Hinter)(nil), is[assay.Hinter], reachHinter},
 	{"assay.Narrower", (*assay.Narrower)(nil), is[assay.Narrower], reachNarrower},
 	{"assay.Resumer", (*assay.Resumer)(nil), is[assay.Resumer], reachResumer},
+	{"assay.Giver", (*assay.Giver)(nil), is[assay.Giver], reachGiver},
 }
 
 func is[A any](s assay.Searcher) bool {
@@ -199,6 +200,14 @@ func reachResumer(s assay.Searcher, inner *able, _ assay.Config) error {
 	return nil
 }
 
+func reachGiver(s assay.Searcher, inner *able, c assay.Config) error {
+	ability[assay.Giver](s).Give([]assay.Config{c})
+	if len(inner.given) != 1 || !inner.given[0].Equal(c) {
+		return fmt.Errorf("one configuration was given, and the searcher inside saw %d", len(inner.given))
+	}
+	return nil
+}
+
 // An able is a searcher that has any of the abilities and keeps what they bring.
 type able struct {
 	assay.Searcher // nil: it is never asked
@@ -208,6 +217,7 @@ type able struct {
 	hint     func(assay.Config) float64
 	keep     func(assay.Config) bool
 	recalled [][]byte
+	given    []assay.Config
 }
 
 var ableMemo = []byte("memo")
@@ -215,6 +225,7 @@ var ableMemo = []byte("memo")
 func (a *able) Unwrap() assay.Searcher      { return nil }
 func (a *able) Lacks(ability any) bool      { return slices.Contains(a.lacks, ability) }
 func (a *able) Memo() []byte                { return ableMemo }
+func (a *able) Give(cs []assay.Config)      { a.given = append(a.given, cs...) }
 func (a *able) Recall(memos [][]byte) error { a.recalled = memos; return nil }
 
 func (a *able) Observe(ts ...assay.Trial) error     { a.observed = append(a.observed, ts...); return nil }

@@ -34,7 +34,7 @@ var (
 )
 
 // attributesOf returns the attributes of a space. A level stands for the number
-// that [assay.Number] reads from it; if one of an ordinal parameter stands for none,
+// that [assay.Param.LevelNumber] says; if one of an ordinal parameter stands for none,
 // each stands for its place, from 1.
 func attributesOf(space *assay.Space, lessIsMore []string) []attribute {
 	attrs := make([]attribute, space.Dim())
@@ -82,8 +82,8 @@ func contains(name string, words []string) bool {
 // on, whatever its levels are called.
 func levelNumbers(p assay.Param) []float64 {
 	xs := make([]float64, len(p.Levels))
-	for l, text := range p.Levels {
-		x, ok := assay.Number(text)
+	for l := range p.Levels {
+		x, ok := p.LevelNumber(l)
 		if !ok || p.Kind == assay.Switch {
 			for l := range xs {
 				xs[l] = float64(l + 1)

@@ -43,7 +43,9 @@ type paramJSON struct {
 	Step   float64  `json:"step,omitempty"`
 	Log    bool     `json:"log,omitempty"`
 	Levels []string `json:"values,omitempty"`
-	Unit   string   `json:"unit,omitempty"`
+	// Numbers are what values that are no numbers stand for, such as traces.
+	Numbers []float64 `json:"numbers,omitempty"`
+	Unit    string    `json:"unit,omitempty"`
 }
 
 // runJSON is a [Run]: seconds, units of data flow, and seconds per unit.
@@ -78,7 +80,9 @@ type formJSON struct {
 func (m *Model) MarshalJSON() ([]byte, error) {
 	j := modelJSON{Version: version, Machine: m.machine}
 	for _, p := range m.space.Params {
-		j.Params = append(j.Params, paramJSON{p.Name, p.Kind.String(), p.Lo, p.Hi, p.Step, p.Log, p.Levels, p.Unit})
+		j.Params = append(j.Params, paramJSON{
+			p.Name, p.Kind.String(), p.Lo, p.Hi, p.Step, p.Log, p.Levels, p.Numbers, p.Unit,
+		})
 	}
 	if m.space.Listed() {
 		j.Listed = true
@@ -182,7 +186,7 @@ func (j *modelJSON) space() (*assay.Space, error) {
 		}
 		params = append(params, assay.Param{
 			Name: p.Name, Kind: kind, Lo: p.Lo, Hi: p.Hi, Step: p.Step,
-			Log: p.Log, Levels: p.Levels, Unit: p.Unit,
+			Log: p.Log, Levels: p.Levels, Numbers: p.Numbers, Unit: p.Unit,
 		})
 	}
 	if !j.Listed {

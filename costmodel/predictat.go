@@ -70,6 +70,9 @@ func widened(p assay.Param, text string, x float64) assay.Param {
 		return p
 	}
 	p.Levels = append(slices.Clone(p.Levels), text)
+	if len(p.Numbers) > 0 {
+		p.Numbers = append(slices.Clone(p.Numbers), x)
+	}
 	return p
 }
 

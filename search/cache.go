@@ -47,7 +47,17 @@ var _ assay.Lacker = (*cache)(nil)
 func (c *cache) Unwrap() assay.Searcher { return c.inner }
 
 // Lacks implements [assay.Lacker].
-func (c *cache) Lacks(ability any) bool { return assay.LacksWith[assay.Narrower](ability, c.inner) }
+func (c *cache) Lacks(ability any) bool {
+	return assay.LacksWith[assay.Narrower](ability, c.inner) || assay.LacksWith[assay.Giver](ability, c.inner)
+}
+
+// Give implements [assay.Giver]: what is given may be new though inner proposes nothing new.
+func (c *cache) Give(configs []assay.Config) {
+	c.done = false
+	if g, ok := assay.As[assay.Giver](c.inner); ok {
+		g.Give(configs)
+	}
+}
 
 // Narrow implements [assay.Narrower]: inner may have something new within the limit.
 func (c *cache) Narrow(keep func(assay.Config) bool) {

@@ -14,9 +14,11 @@ func TestWrappers(t *testing.T) {
 	of := func(wrap func(assay.Searcher) assay.Searcher) func(*assay.Space, assay.Searcher) assay.Searcher {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
+	giver := []any{(*assay.Giver)(nil)}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
 	assaytest.TestWrappers(t, []assaytest.Wrapper{
 		{Name: "cache", Wrap: of(Cache), Own: observer},
+		{Name: "given", Wrap: of(Given), Own: giver, Ends: giver},
 		{Name: "first", Wrap: of(func(in assay.Searcher) assay.Searcher { return First(in, assay.Config{0, 0, 0}) })},
 		{Name: "penalize", Wrap: of(func(in assay.Searcher) assay.Searcher { return Penalize(in, 10) })},
 		{Name: "replicate", Wrap: of(func(in assay.Searcher) assay.Searcher {

@@ -26,6 +26,7 @@
 //	search.Penalize    only with the option penalty
 //	search.Presume     only if a posterior rule stops runs
 //	prune              only if earlier studies help: New cuts values, NewTransfer proposes
+//	search.Given       what people give the study, before the algorithm's own
 //	search.First       the user's default comes first
 //	search.Cache       no configuration is searched twice
 //	search.Replicate   or search.Adaptive, if runs are repeated

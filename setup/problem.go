@@ -2,8 +2,10 @@ package setup
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/workbench"
 )
 
 // grace is how long a run has from SIGTERM to SIGKILL: enough to remove its own files.
@@ -96,6 +99,9 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if err := p.checkProgram(); err != nil {
 		return p, err
 	}
+	if err := p.checkTraces(); err != nil {
+		return p, err
+	}
 	if err := p.checkData(); err != nil {
 		return p, err
 	}
@@ -166,7 +172,7 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
-// algorithm wrap, if there is one, then what is tried first, no configuration twice,
+// algorithm wrap, if there is one, then what people give, what is tried first, no configuration twice,
 // and repeated runs. The package comment says why in this order. Each call makes a new
 // one.
 func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
@@ -183,6 +189,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 			return nil, err
 		}
 	}
+	s = search.Given(s)
 	if len(p.First) > 0 {
 		s = search.First(s, p.First...)
 	}
@@ -269,6 +276,27 @@ func (p *Problem) checkData() error {
 	})
 }
 
+// checkTraces returns an error for a trace that its resource cannot follow, at its place.
+func (p *Problem) checkTraces() error {
+	return p.eachValue(func(c assay.Config) error {
+		traces := p.Definition.Traces(p.Space, c)
+		for _, resource := range slices.Sorted(maps.Keys(traces)) {
+			point, err := workbench.CheckTrace(resource, traces[resource])
+			if err == nil {
+				continue
+			}
+			i := p.Space.Index(resource)
+			name := p.Space.Params[i].Text(c[i])
+			path := "workbench.traces." + name
+			if point >= 0 {
+				path = fmt.Sprintf("%s[%d]", path, point)
+			}
+			return usagef("%strace %s: %w", p.Definition.At(path), name, err)
+		}
+		return nil
+	})
+}
+
 // eachValue calls f with a configuration, the first to be run if that is known, and with those
 // that differ from it in one parameter, up to 64 for each.
 func (p *Problem) eachValue(f func(c assay.Config) error) error {
@@ -299,6 +327,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
 		j.Resources, j.Data = p.Definition.Resources(p.Space, c), p.Program.Data(c)
+		j.Traces = p.Definition.Traces(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup
 		j.Metrics = p.Program.Metrics(c)
 		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)

@@ -38,6 +38,7 @@ type opened struct {
 func runners() []runner {
 	return []runner{
 		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
+		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
 		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
 	}
 }
@@ -64,6 +65,15 @@ func runnerOf(def *config.Study) (runner, error) {
 	return runner{}, usagef("%sno runner %q (there are %s)", at, name, list(Runners()))
 }
 
+// Fleet is the runner of studies that a server runs: see package service.
+const Fleet = "fleet"
+
+// openFleet refuses: the runner of a study on a server is that of the server.
+func openFleet(context.Context, *Problem, string) (opened, error) {
+	return opened{}, assay.WithHint(usagef("the workers of a server make the runs of this study"),
+		"assay tune --on fleet has a server run it")
+}
+
 // openTable replays the table of a study on a clock of its own.
 // Nothing is open when it returns, so that close does nothing.
 func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
@@ -84,10 +94,9 @@ func Local(ctx context.Context, owner string, pin bool, warn func(text string)) 
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin, Waiting: warn})
 }
 
-// openLocal returns a local runner in what the jobs of a study may need around it, from
-// the inside out: its workbench, metrics, check of the output, hooks, files and setup. Metrics are inside of the hooks,
-// because a clean-up may remove the files that are measured. The workbench is innermost,
-// next to the processes that it surrounds.
+// openLocal returns a local runner in what the jobs of a study may need around it: its
+// workbench, and what around says. The workbench is innermost, next to the processes that
+// it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	local, err := Local(ctx, owner, p.opts.Pin, p.opts.Warn)
 	if err != nil {
@@ -99,8 +108,16 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 			return opened{}, errors.Join(err, local.Close())
 		}
 	}
+	return around(local, r, len(p.Definition.Setup.Argv) > 0)
+}
+
+// around wraps a runner in what jobs may ask for, from the inside out: metrics, check of the
+// output, hooks, files and, if there are any, setups. Metrics are inside of the hooks, because a
+// clean-up may remove the files that are measured. What it returns closes local too, as it does
+// on an error.
+func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 	hooks := run.WithHooks(run.WithVerify(run.Metrics(r)))
-	if r = run.WithFiles(hooks); len(p.Definition.Setup.Argv) > 0 {
+	if r = run.WithFiles(hooks); setups {
 		cache, err := Builds()
 		if err != nil {
 			return opened{}, errors.Join(err, local.Close())
@@ -108,6 +125,23 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 		r = run.WithSetup(r, cache)
 	}
 	return opened{r, nil, func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
+}
+
+// Jobs returns what runs the jobs of any studies on this machine, as the runner "local" runs those
+// of one: what a worker has. It is the caller's to sweep the remains of an earlier one, study by
+// study (run.Sweep), and to call close once, when nothing runs. With setups it makes what jobs are
+// to be set up with, which needs a directory of this user. The function warn, which may be nil, is
+// told what a run waits for that nothing limits.
+func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() error, err error) {
+	local, err := run.NewLocal(run.LocalOptions{Owner: "worker", Waiting: warn})
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := around(local, local, setups)
+	if err != nil {
+		return nil, nil, err
+	}
+	return o.Runner, o.close, nil
 }
 
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said

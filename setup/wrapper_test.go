@@ -30,10 +30,12 @@ func TestWrappers(t *testing.T) {
 	of := func(wrap func(assay.Searcher) assay.Searcher) func(*assay.Space, assay.Searcher) assay.Searcher {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
+	giver := []any{(*assay.Giver)(nil)}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
 	resumer := []any{(*assay.Resumer)(nil)}
 	wrappers := []assaytest.Wrapper{
 		{Name: "cache", Wrap: of(search.Cache), Own: observer},
+		{Name: "given", Wrap: of(search.Given), Own: giver, Ends: giver},
 		{Name: "first", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
 			return search.First(in, s.Nearest(make(assay.Config, s.Dim())))
 		}},

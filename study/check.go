@@ -167,9 +167,24 @@ func (l *loop) measured(best assay.Trial) (value float64, runs int) {
 	return stats.Median(values), len(values)
 }
 
-// interrupted reports whether the user asked the study to end, and sets endedBy for
-// Drain; Run sets it for ctx.
+// interrupted reports whether the user asked the study to end, or the search to go on, and sets
+// endedBy for Drain; Run sets it for ctx. It returns when no pause holds the study.
 func (l *loop) interrupted(ctx context.Context) bool {
+	for l.paused && !l.reopened && l.failed() == nil {
+		select {
+		case <-ctx.Done():
+			return true
+		case <-l.Drain:
+			l.endedBy = "interrupt"
+			return true
+		case <-l.journal.broken:
+		case c := <-l.commands():
+			l.carryOut(ctx, c)
+		}
+	}
+	if l.reopened || l.failed() != nil {
+		return true
+	}
 	select {
 	case <-ctx.Done():
 		return true

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -17,11 +18,15 @@ import (
 // back through a channel. So nothing but history needs a lock.
 type loop struct {
 	*Study
+	Budget  Budget // that of the study, unless it was steered
 	clock   assay.Clock
 	actors  actors // nil for a real clock
 	began   time.Time
-	before  time.Duration    // spent by earlier sessions
-	open    []assay.Proposal // on record and not started, in the order in which they were asked
+	journal *Journal
+	watch   *stopwatch
+	// open are on record and not started: those of greater priority first, then in the order in
+	// which they were asked.
+	open    []assay.Proposal
 	running []Running
 	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
 	// place among the actors of a simulated clock until the loop takes the outcome.
@@ -31,10 +36,10 @@ type loop struct {
 	races  []assay.Trial // that find out which is best
 	racing *racing       // nil if every run is taken for the truth
 	lasted lasted
-	short  string         // why there are fewer checks than were wanted, or ""
-	cuts   int            // on record
-	at     assay.Position // in the record: read and written up to here
+	short  string // why there are fewer checks than were wanted, or ""
+	cuts   int    // on record
 	runs   tally
+	steered
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -49,6 +54,27 @@ type loop struct {
 	endedBy  string
 }
 
+// steered is the part of the loop that obeys a [Helm].
+type steered struct {
+	live      bool // the record was read
+	paused    bool
+	gate      gate          // closed in a pause
+	reopened  bool          // the search is to go on that had ended
+	priority  map[int64]int // of trials, 0 for those that it lacks
+	withdrawn map[int64]bool
+	leaving   map[int64]leaving
+	cancels   map[int64]context.CancelCauseFunc // of the trials that run
+	fatal     error                             // of the searcher, in a command
+}
+
+// commands brings those of the helm, if there is one.
+func (l *loop) commands() <-chan command {
+	if l.Helm == nil {
+		return nil
+	}
+	return l.Helm.commands
+}
+
 // An outcome is what became of a run. A lost one leaves its proposal open: there is
 // nothing to record, and the next session runs it again.
 type outcome struct {
@@ -60,10 +86,13 @@ type outcome struct {
 
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
-	l := &loop{Study: s, clock: s.Clock, ended: make(chan outcome)}
+	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome)}
+	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
+	l.cancels = map[int64]context.CancelCauseFunc{}
 	if l.clock == nil {
 		l.clock = realClock{}
 	}
+	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
 	l.actors, _ = l.clock.(actors)
 	if l.Race {
 		l.racing = &racing{least: math.Inf(1)}
@@ -86,7 +115,10 @@ func (l *loop) leave() {
 }
 
 // spent returns the time of the study over all sessions.
-func (l *loop) spent() time.Duration { return l.before + l.clock.Now().Sub(l.began) }
+func (l *loop) spent() time.Duration {
+	_, spent := l.watch.now()
+	return spent
+}
 
 // notify shows what changed. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
@@ -112,6 +144,7 @@ func (l *loop) search(ctx context.Context) error {
 	var fail error
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	l.reopened = false
 	for {
 		if fail == nil && l.endedBy == "" {
 			fail = l.fill(ctx)
@@ -120,8 +153,9 @@ func (l *loop) search(ctx context.Context) error {
 			cancel(fail)
 		}
 		if len(l.running) == 0 {
-			if fail == nil && l.endedBy == "" && l.capacity() == 0 {
-				l.endedBy = l.pause(ctx)
+			if fail == nil && l.endedBy == "" && (l.paused || l.capacity() == 0) {
+				l.endedBy = l.idle(ctx)
+				fail = l.failed()
 				continue
 			}
 			if fail == nil && l.endedBy == "" {
@@ -129,7 +163,7 @@ func (l *loop) search(ctx context.Context) error {
 			}
 			return fail
 		}
-		switch o, what := l.wait(); what {
+		switch o, what := l.wait(ctx); what {
 		case drained:
 			l.endedBy = "interrupt"
 		case ended:
@@ -137,7 +171,19 @@ func (l *loop) search(ctx context.Context) error {
 				fail = errors.Join(fail, err)
 			}
 		}
+		if fail == nil {
+			fail = l.failed()
+		}
 	}
+}
+
+// failed returns the error of a command that ends the study, or that of the journal if somebody
+// else's append has ended it.
+func (l *loop) failed() error {
+	if l.unrecorded == nil {
+		l.unrecorded = l.journal.Err()
+	}
+	return cmp.Or(l.fatal, l.unrecorded)
 }
 
 // fill starts trials while there is room for them, those that an earlier session
@@ -147,6 +193,9 @@ func (l *loop) fill(ctx context.Context) error {
 	for {
 		if l.endedBy = l.over(ctx); l.endedBy != "" {
 			return nil
+		}
+		if l.paused {
+			return l.attach(ctx)
 		}
 		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
 			l.launch(ctx, t.Proposal, true)
@@ -165,6 +214,21 @@ func (l *loop) fill(ctx context.Context) error {
 		l.open = l.open[1:]
 		l.launch(ctx, p, false)
 	}
+}
+
+// attach launches the open trials of which a run has begun that goes on, or has come to its end
+// unseen: a pause keeps nobody from taking what they come to.
+func (l *loop) attach(ctx context.Context) error {
+	for i := 0; i < len(l.open); {
+		p := l.open[i]
+		if !l.journal.begun(p.ID) {
+			i++
+			continue
+		}
+		l.open = slices.Delete(l.open, i, i+1)
+		l.launch(ctx, p, false)
+	}
+	return nil
 }
 
 // room returns how many more trials may be in flight. It is negative when a Runner
@@ -192,17 +256,30 @@ func (l *loop) capacity() int {
 }
 
 // capacityEvery is how often a Runner that changes its capacity is asked for it.
-const capacityEvery = 200 * time.Millisecond
+const capacityEvery = time.Second
 
-// pause waits in real time until the Runner may have room again: a Runner whose
-// capacity changes is none of a simulation. It returns why the study is over, or "".
-func (l *loop) pause(ctx context.Context) string {
+// idle waits in real time while nothing runs: until a command, or until the Runner may have room
+// again. A Runner whose capacity changes, and a study with a helm, are none of a simulation. It
+// returns why the study is over, or "".
+func (l *loop) idle(ctx context.Context) string {
+	var room <-chan time.Time
+	if !l.paused {
+		room = time.After(capacityEvery)
+	}
 	select {
 	case <-ctx.Done():
 	case <-l.Drain:
-	case <-time.After(capacityEvery):
+	case <-room:
+	case <-l.journal.broken:
+	case c := <-l.commands():
+		l.carryOut(ctx, c)
 	}
 	return l.over(ctx)
+}
+
+// carryOut does a command.
+func (l *loop) carryOut(ctx context.Context, c command) {
+	c.do(ctx, l, func(err error) { c.answer <- err })
 }
 
 // ask asks the searcher for n proposals at once and records them as one batch
@@ -283,12 +360,10 @@ func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spe
 // The ID is taken here and not in the trial's goroutine: runs of one configuration
 // are numbered in the order in which they begin.
 func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
-	l.running = append(l.running, Running{p, l.clock.Now(), again})
 	limit := time.Duration(0)
 	if l.Budget.Time > 0 {
 		limit = l.left()
 	}
-	l.notify(false)
 	id, stopper := assay.RunID{}, l.Stopper
 	if again {
 		id = l.runs.check(l.Name, p)
@@ -298,19 +373,36 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
 	} else {
 		id = l.runs.id(l.Name, p)
 	}
-	_, elastic := l.Runner.(assay.Capacitor)
-	if l.Parallel <= 1 && !elastic { // nothing else to do meanwhile, and handing over costs time
-		o := l.trial(ctx, p, id, limit, stopper)
+	l.begin(ctx, p, again, id, limit, stopper)
+}
+
+// begin starts a run, whose outcome wait returns.
+func (l *loop) begin(ctx context.Context, p assay.Proposal, again bool, id assay.RunID, limit time.Duration,
+	stopper assay.Stopper,
+) {
+	l.running = append(l.running, Running{p, l.clock.Now(), again})
+	l.notify(false)
+	ctx, cancel := context.WithCancelCause(ctx)
+	if !again {
+		l.cancels[p.ID] = cancel
+	}
+	priority := l.priority[p.ID]
+	run := func() outcome {
+		defer cancel(nil)
+		o := l.trial(ctx, cancel, p, id, priority, limit, stopper)
 		o.again = again
+		return o
+	}
+	_, elastic := l.Runner.(assay.Capacitor)
+	if l.Parallel <= 1 && !elastic && l.Helm == nil { // nothing else to do meanwhile, and handing over costs time
+		o := run()
 		l.alone = &o
 		return
 	}
 	l.enter()
 	go func() {
 		// The place of enter among the actors goes to the loop with the outcome.
-		o := l.trial(ctx, p, id, limit, stopper)
-		o.again = again
-		l.ended <- o
+		l.ended <- run()
 	}()
 }
 
@@ -320,27 +412,30 @@ type happening int
 const (
 	ended   happening = iota // a trial did, with an outcome
 	drained                  // Drain was closed
-	roomy                    // there may be more room
+	roomy                    // there may be more room, or a command was carried out
 )
 
-// wait blocks until a trial ends, Drain is closed for the first time, or it is
-// time to ask the Runner for its capacity again. Once something has ended the
-// search, only trials are waited for: a closed Drain would be ready for ever.
+// wait blocks until a trial ends, Drain is closed for the first time, a command was carried out,
+// or it is time to ask the Runner for its capacity again. Once something has ended the
+// search, only trials and commands are waited for: a closed Drain would be ready for ever.
 //
 // The loop leaves the clock while it waits. An outcome brings a place with it; for
 // anything else the loop enters again.
-func (l *loop) wait() (outcome, happening) {
+func (l *loop) wait(ctx context.Context) (outcome, happening) {
 	if l.alone != nil {
 		o := *l.alone
 		l.alone = nil
 		return o, ended
 	}
-	drain := l.Drain
+	drain, broken := l.Drain, l.journal.broken
 	var room <-chan time.Time
 	if _, elastic := l.Runner.(assay.Capacitor); l.endedBy != "" {
 		drain = nil
-	} else if elastic {
+	} else if elastic && !l.paused {
 		room = time.After(capacityEvery)
+	}
+	if l.unrecorded != nil {
+		broken = nil
 	}
 	l.leave()
 	select {
@@ -350,9 +445,14 @@ func (l *loop) wait() (outcome, happening) {
 		l.enter()
 		return outcome{}, drained
 	case <-room:
+	case <-broken:
+	case c := <-l.commands():
 		l.enter()
+		l.carryOut(ctx, c)
 		return outcome{}, roomy
 	}
+	l.enter()
+	return outcome{}, roomy
 }
 
 // settle records the outcome of a trial and tells the searcher. What cannot be
@@ -361,8 +461,21 @@ func (l *loop) wait() (outcome, happening) {
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
 	l.running = slices.Delete(l.running, i, i+1)
+	if detached(ctx) {
+		return nil // what it comes to is for the next session to see
+	}
 	if o.again {
 		return l.settleAgain(ctx, o)
+	}
+	delete(l.cancels, o.trial.ID)
+	if w, ok := l.leaving[o.trial.ID]; ok {
+		delete(l.leaving, o.trial.ID)
+		if o.lost {
+			err := l.takeBack(ctx, withdrawal{o.trial.Proposal, w.Withdrawal})
+			w.ended(err)
+			return err
+		}
+		w.ended(errWithdrawn) // it was quicker
 	}
 	if o.lost || o.err != nil {
 		return o.err
@@ -382,6 +495,9 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	}
 	return l.Searcher.Tell(o.trial)
 }
+
+// detached reports whether the session lets go of its runs.
+func detached(ctx context.Context) bool { return errors.Is(context.Cause(ctx), assay.ErrDetached) }
 
 // keepOutput hands out the output of a run and forgets it, so that a long study
 // does not hold every output in memory.
@@ -416,6 +532,9 @@ func (l *loop) result() Result {
 	r := Result{
 		Trials: l.history, Checks: l.checks, Races: l.races, Spent: l.spent(), Overhead: l.overhead,
 		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
+	}
+	if l.journal != nil {
+		r.Lost = l.journal.lost()
 	}
 	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
 		r.Best = *l.best

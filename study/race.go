@@ -24,6 +24,9 @@ const (
 // trial keeps nothing back.
 const checkShare = 0.2
 
+// leastPairs is how many pairs of runs it takes to show a difference at 95 % (see stats.CompareShift).
+const leastPairs = 4
+
 // racing is the part of the loop that does not take one run for the truth; see package
 // race. It is nil in a study that does, such as that of a recorded table.
 type racing struct {
@@ -139,12 +142,24 @@ func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 // again runs a trial once more, outside the search, and returns its outcome. stopper may be
 // nil, and no rule ends it then.
 func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome {
-	l.running = append(l.running, Running{t.Proposal, l.clock.Now(), true})
-	l.notify(false)
-	o := l.trial(ctx, t.Proposal, l.runs.check(l.Name, t.Proposal), left, stopper)
-	l.running = l.running[:0]
-	o.trial.ID = t.ID
-	return o
+	l.begin(ctx, t.Proposal, true, l.runs.check(l.Name, t.Proposal), left, stopper)
+	for {
+		o, what := l.wait(ctx)
+		switch what {
+		case ended:
+		case drained:
+			l.endedBy = "interrupt"
+			continue
+		case roomy:
+			continue
+		}
+		l.running = l.running[:0]
+		o.trial.ID = t.ID
+		if detached(ctx) {
+			o.lost = true
+		}
+		return o
+	}
 }
 
 // race runs the leading configurations again, in turn, until it is known which is best,
@@ -196,10 +211,10 @@ func (l *loop) reserve() time.Duration {
 
 // lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
 type lasted struct {
-	// longest is by the Key of the configuration: the shortest of its runs is partly luck.
-	longest map[string]time.Duration
+	// runs are those of each configuration, by its Key, the shortest first.
+	runs map[string][]time.Duration
 	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
-	// least of all, since one may have waited for what is made once. It is known once longest has an entry.
+	// least of all, since one may have waited for what is made once. It is known once runs has an entry.
 	beside time.Duration
 }
 
@@ -209,7 +224,7 @@ func (d *lasted) trial(t assay.Trial) {
 		return
 	}
 	beside := max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed)
-	if d.longest == nil || beside < d.beside {
+	if d.runs == nil || beside < d.beside {
 		d.beside = beside
 	}
 	d.run(t)
@@ -217,11 +232,22 @@ func (d *lasted) trial(t assay.Trial) {
 
 // run takes in a run, which may be one that was made again, however it ended.
 func (d *lasted) run(t assay.Trial) {
-	if d.longest == nil {
-		d.longest = map[string]time.Duration{}
+	if d.runs == nil {
+		d.runs = map[string][]time.Duration{}
 	}
 	key := t.Config.Key()
-	d.longest[key] = max(d.longest[key], t.Measurement.Elapsed)
+	at, _ := slices.BinarySearch(d.runs[key], t.Measurement.Elapsed)
+	d.runs[key] = slices.Insert(d.runs[key], at, t.Measurement.Elapsed)
+}
+
+// typical returns how long a run of a configuration is to be expected to take: the upper quartile of
+// its runs, which of few is the longest. The shortest is partly luck, and of many the longest is too.
+func (d *lasted) typical(c assay.Config) time.Duration {
+	runs := d.runs[c.Key()]
+	if len(runs) == 0 {
+		return 0
+	}
+	return runs[len(runs)*3/4]
 }
 
 // checkReserve returns the time kept back for the comparison of the best with the first:
@@ -236,6 +262,16 @@ func (l *loop) checkReserve() time.Duration {
 	}
 	// A run before these that is cut off at what is left takes as long besides.
 	beside := l.lasted.beside
-	pair := l.lasted.longest[l.best.Config.Key()] + l.lasted.longest[l.first.Config.Key()] + 2*beside
-	return min(time.Duration(l.Check)*pair+beside, time.Duration(checkShare*float64(l.Budget.Time)))
+	pair := l.lasted.typical(l.best.Config) + l.lasted.typical(l.first.Config) + 2*beside
+	most := time.Duration(checkShare * float64(l.Budget.Time))
+	need := func(pairs int) time.Duration { return time.Duration(min(pairs, l.Check))*pair + beside }
+	if l.racing != nil && l.racing.field.Quiet() {
+		// Runs are alike, and none needs to be spared: either there is time for as many as can show a
+		// difference, or one pair says whether the best still works.
+		if need(leastPairs) > most {
+			return min(need(1), most)
+		}
+		return need(leastPairs)
+	}
+	return min(need(l.Check), most)
 }

@@ -13,8 +13,8 @@ import (
 // open the proposals that neither ended nor were withdrawn.
 //
 // The events are read to the end before the first is played, because memos of the
-// searcher come before all other calls. at is their number: an event that somebody
-// adds from now on makes the next append a conflict. A new study has no events, and
+// searcher come before all other calls. An event that somebody adds without the
+// journal from now on makes the next append a conflict. A new study has no events, and
 // all of this leaves the loop as it is.
 func (l *loop) replay(ctx context.Context) error {
 	t0 := time.Now()
@@ -22,6 +22,11 @@ func (l *loop) replay(ctx context.Context) error {
 	events, err := l.read(ctx)
 	if err != nil {
 		return err
+	}
+	l.live = true
+	if l.watch.start(l.began); l.paused {
+		l.watch.halt()
+		l.hold()
 	}
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	return player.Play(events)
@@ -40,20 +45,18 @@ func Recall(ctx context.Context, store assay.Store, name string, race bool) (Res
 			l.endedBy, l.short = e.Ended.By, e.Ended.Short
 		}
 	}
-	r := l.result()
-	r.Spent = l.before
-	return r, nil
+	return l.result(), nil
 }
 
 // read reads the record, and all of the loop that follows from it but the searcher.
 func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 	over := map[int64]bool{}
-	for e, err := range l.Store.Events(ctx, l.Name, 0) {
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, e)
-		l.before = max(l.before, e.Spent)
+	if l.journal, err = l.Journal(ctx); err != nil {
+		return nil, err
+	}
+	l.watch = l.journal.watch
+	events = l.journal.take()
+	for _, e := range events {
 		switch {
 		case e.Asked != nil:
 			l.open = append(l.open, *e.Asked)
@@ -64,7 +67,12 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.remember(*e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
+			l.withdrawn[e.Withdrawn.Trial] = true
 			l.runs.told(e.Withdrawn.Trial)
+		case e.Ordered != nil:
+			l.rank(e.Ordered.Trial, e.Ordered.Priority)
+		case e.Steered != nil && l.Helm != nil:
+			l.obey(*e.Steered)
 		case e.Checked != nil:
 			l.recheck(*e.Checked, e.Race)
 			l.runs.began(e.Checked.Config)
@@ -72,7 +80,6 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.cuts++
 		}
 	}
-	l.at = assay.Position(len(events))
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
 	l.choose()

@@ -74,6 +74,10 @@ type Study struct {
 	// of it, which is forgotten afterwards: it is no part of the record. It is
 	// called by the loop's goroutine before the result is recorded.
 	Output func(assay.Trial)
+	// Helm, if set, steers the study while it runs.
+	Helm *Helm
+
+	journal *Journal // see Journal
 }
 
 // Progress is a view of a study in which something changed. The slices are the
@@ -110,8 +114,10 @@ type Result struct {
 	Short    string        // why there are fewer Checks than were wanted, or ""
 	Spent    time.Duration // of the time budget, over all sessions
 	Overhead time.Duration // of this session: searching, modelling and recording, in real time
-	EndedBy  string        // see assay.End
+	EndedBy  string        // see assay.End; "detached" if the session let go of its runs
 	Replayed int           // trials of earlier sessions
+	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
+	Lost time.Duration
 }
 
 // actors is implemented by simulated clocks, which advance when no actor runs. The
@@ -138,6 +144,9 @@ func (realClock) Now() time.Time { return time.Now() }
 //   - [ErrInterrupted], if Drain or ctx ended the study. Runs in flight when ctx
 //     ends are killed, and run again by the next session. Those in flight when
 //     Drain is closed are waited for.
+//   - [assay.ErrDetached], if that is the cause of ctx. The runs in flight are left
+//     alone, and nothing more is recorded: the next session asks the Runner for
+//     the same runs, and attaches to them. Lost ones are begun again.
 //   - a *[ReplayError], if the searcher does not repeat its proposals. Nothing has
 //     been run or written then.
 //   - one that matches [assay.ErrConflict], if another session has written to the
@@ -150,15 +159,30 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
 	defer l.leave()
+	if s.Helm != nil {
+		defer s.Helm.end()
+	}
 	if err := l.replay(ctx); err != nil {
 		return l.result(), err
 	}
 	l.notify(true)
 	err := l.search(ctx)
-	if err == nil && l.endedBy != "interrupt" && s.Check > 0 {
+	for err == nil && l.endedBy != "interrupt" && s.Check > 0 {
 		if err = l.race(ctx); err == nil {
 			err = l.check(ctx)
 		}
+		if err == nil {
+			err = l.failed()
+		}
+		if !l.reopened || err != nil {
+			break
+		}
+		l.endedBy = ""
+		err = l.search(ctx)
+	}
+	if detached(ctx) {
+		l.endedBy = "detached"
+		return l.result(), assay.ErrDetached
 	}
 	if err != nil {
 		l.endedBy = "error"

@@ -24,15 +24,17 @@ const defaultRetries = 2
 //
 // Each attempt has the whole limit: a retry may overrun the budget by what the attempt
 // before it took.
-func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left time.Duration,
-	stopper assay.Stopper,
+//
+// cancel ends ctx; the observer calls it.
+func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assay.Proposal, id assay.RunID,
+	priority int, left time.Duration, stopper assay.Stopper,
 ) outcome {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
 	job, err := l.Command(p.Config)
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
-	job.ID, job.Interval = id, l.interval(job.Interval)
+	job.ID, job.Interval, job.Priority = id, l.interval(job.Interval), priority
 	if job.Setup != nil && left > 0 {
 		within := *job.Setup
 		within.Left = left
@@ -42,13 +44,14 @@ func (l *loop) trial(ctx context.Context, p assay.Proposal, id assay.RunID, left
 	if cut {
 		job.Limit = left
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	retries := l.Retries
 	if retries == 0 {
 		retries = defaultRetries
 	}
 	for {
+		if t.Attempts > 0 && !l.gate.pass(ctx) {
+			return outcome{trial: t, lost: true}
+		}
 		t.Attempts++
 		job.ID.Attempt = t.Attempts
 		var audit *assay.Decision

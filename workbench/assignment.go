@@ -3,12 +3,10 @@ package workbench
 import (
 	"fmt"
 	"maps"
-	"math"
-	"runtime"
 	"slices"
 	"time"
 
-	"github.com/assay-run/assay/internal/link"
+	"github.com/assay-run/assay"
 )
 
 // Attributes of a resource assignment: the keys of [assay.Job].Resources that a
@@ -59,30 +57,53 @@ func (a assignment) has(name string) bool {
 func split(resources map[string]float64) (a assignment, rest map[string]float64, err error) {
 	for _, name := range slices.Sorted(maps.Keys(resources)) {
 		x := resources[name]
-		switch name {
-		case CPU:
-			a.cpu, err = inRange(name, x, minCPU, float64(runtime.NumCPU()), "processors")
-		case Memory:
-			a.memory, err = inRange(name, x, minMemory, math.MaxInt64, "B")
-		case RTT:
-			var s float64
-			s, err = inRange(name, x, 0, link.MaxRTT.Seconds(), "s")
-			a.rtt = time.Duration(s * float64(time.Second))
-		case Bandwidth:
-			a.bandwidth, err = inRange(name, x, link.MinRate, link.MaxRate, "bit/s")
-		case Disk:
-			a.disk, err = inRange(name, x, minDisk, math.MaxInt64, "B/s")
-		default:
+		if !a.set(name, x) {
 			if rest == nil {
 				rest = map[string]float64{}
 			}
 			rest[name] = x
+			continue
 		}
-		if err != nil {
+		lo, hi, unit := bounds(name)
+		if _, err := inRange(name, x, lo, hi, unit); err != nil {
 			return a, nil, err
 		}
 	}
 	return a, rest, nil
+}
+
+// set sets an attribute, and returns false if it is none of ours.
+func (a *assignment) set(name string, x float64) bool {
+	switch name {
+	case CPU:
+		a.cpu = x
+	case Memory:
+		a.memory = x
+	case RTT:
+		a.rtt = seconds(x)
+	case Bandwidth:
+		a.bandwidth = x
+	case Disk:
+		a.disk = x
+	default:
+		return false
+	}
+	return true
+}
+
+func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
+
+// following returns the assignment at the beginning of traces. It returns an error if one of them cannot be
+// followed.
+func (a assignment) following(traces map[string]assay.Trace) (assignment, error) {
+	for _, name := range slices.Sorted(maps.Keys(traces)) {
+		t := traces[name]
+		if _, err := CheckTrace(name, t); err != nil {
+			return a, fmt.Errorf("the trace of %s: %w", name, err)
+		}
+		a.set(name, t.Points[0].Level)
+	}
+	return a, nil
 }
 
 // inRange returns x if it is in [lo, hi].

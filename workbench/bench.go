@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -64,9 +62,15 @@ type Options struct {
 //	rtt_seen       s, the median round trip of small requests and probes, if rtt is asked
 //	bandwidth_seen bit/s of the busier direction while requests were under way, of 1 MiB at least
 //	disk_seen      B/s of the storage's device or, where that is not counted, of all requests, likewise
+//	cpu_mean       the time-weighted mean of the levels that were in force, if cpu followed a trace; rtt_mean,
+//	               bandwidth_mean and disk_mean likewise
 //	levels_off     how many levels were not as asked, for which the run counts nevertheless
 //	data_bytes     of the files of the data set before the run, if the job has its own
 //	data_files     their number, likewise
+//
+// An attribute that has one of the job's Traces follows it from the start of the program: its level
+// is set anew whenever the trace says so. Its entry in Resources, the mean, is not used. The
+// memory does not vary.
 //
 // A run during which the program had more than was asked is an error that matches
 // [ErrLevels]: it may be made again. From the third in succession, it matches
@@ -90,6 +94,7 @@ type Bench struct {
 	// tamper is called with what a run is to be set up with. Tests have levels by it that are
 	// silently not in force.
 	tamper func(*stageSpec, *enterSpec)
+	deaf   bool // tests: levels of traces are silently not set
 }
 
 var _ assay.Runner = (*Bench)(nil)
@@ -129,19 +134,23 @@ func (b *Bench) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	if err != nil {
 		return assay.Measurement{}, err
 	}
-	job.Resources = rest
+	if want, err = want.following(job.Traces); err != nil {
+		return assay.Measurement{}, err
+	}
+	traces := job.Traces
+	job.Resources, job.Traces = rest, nil
 	data, profile, err := b.dataSet(ctx, job)
 	if err != nil {
 		return assay.Measurement{}, err
 	}
 	job.Data = ""
-	if data == "" && want == (assignment{}) {
+	if data == "" && want == (assignment{}) && len(traces) == 0 {
 		return b.opts.Runner.Run(ctx, job, observe)
 	}
 	if err := checkJob(job); err != nil {
 		return assay.Measurement{}, err
 	}
-	r := &benchRun{bench: b, want: want, data: data, began: time.Now()}
+	r := &benchRun{bench: b, want: want, traces: traces, data: data, began: time.Now()}
 	if err := r.setUp(ctx); err != nil {
 		err = errors.Join(err, r.tearDown())
 		if ctx.Err() != nil {
@@ -175,11 +184,13 @@ func checkJob(job assay.Job) error {
 // A benchRun is one run of a Bench.
 type benchRun struct {
 	bench   *Bench
-	want    assignment
-	data    string  // the directory of the data set, or ""
-	duty    float64 // the share of the duty cycle, or 0
-	cpus    int     // how many processors the program may use, or 0
+	want    assignment             // of what follows a trace, the first level
+	traces  map[string]assay.Trace //
+	data    string                 // the directory of the data set, or ""
+	duty    float64                // the share of the duty cycle, or 0
+	cpus    int                    // how many processors the program may use, or 0
 	quota   bool
+	device  string  // of the storage, where the kernel limits it
 	program *groups // of cpu and memory
 	storage *groups
 	stage   *stage
@@ -188,9 +199,18 @@ type benchRun struct {
 	began time.Time
 	entry machineTime // what the machine had done when the program started
 
+	follower *follower // or nil
+
 	mu      sync.Mutex
-	entered entered // zero until the program has started
-	outside string  // how the program is not where it should be, or ""
+	cycle   *dutyCycle // or nil
+	entered entered    // zero until the program has started
+	outside string     // how the program is not where it should be, or ""
+}
+
+// asks reports whether the run is to have a level of an attribute, or a trace of them.
+func (r *benchRun) asks(name string) bool {
+	_, varies := r.traces[name]
+	return varies || r.want.has(name)
 }
 
 // setUp makes what the run needs before the program.
@@ -205,18 +225,21 @@ func (r *benchRun) setUp(ctx context.Context) error {
 	}
 	opts := r.bench.opts
 	if r.data == "" {
-		if r.want.rtt != 0 || r.want.bandwidth != 0 || r.want.disk != 0 {
+		if r.asks(RTT) || r.asks(Bandwidth) || r.asks(Disk) {
 			return fmt.Errorf("rtt, bandwidth and disk are of the way to a data set, and there is none: %w", assay.ErrSetup)
 		}
 		return nil
 	}
-	if opts.Direct && (r.want.rtt != 0 || r.want.bandwidth != 0) {
+	if opts.Direct && (r.asks(RTT) || r.asks(Bandwidth)) {
 		return fmt.Errorf("rtt and bandwidth need a network device: %w", assay.ErrSetup)
 	}
 	spec := stageSpec{
 		Data: r.data, Mount: cmp.Or(opts.Mount, r.data), Keep: opts.Keep,
 		Network: !opts.Direct, RTT: r.want.rtt, Bandwidth: r.want.bandwidth,
-		Commit: r.want.disk != 0,
+		Commit: r.want.disk != 0, Varies: len(r.traces) > 0,
+	}
+	if t, ok := r.traces[Bandwidth]; ok {
+		spec.Least, _ = t.Bounds()
 	}
 	spec.Rate = r.limitStorage(groupPrefix + storagePrefix + id.String())
 	if r.storage != nil {
@@ -229,55 +252,6 @@ func (r *benchRun) setUp(ctx context.Context) error {
 	r.bench.tamper(&spec, nil)
 	r.stage, err = startStage(ctx, id, spec)
 	return err
-}
-
-// limitProgram makes the groups of the program. Processor shares for which there
-// is no group are left to the duty cycle.
-func (r *benchRun) limitProgram(name string) error {
-	var m machine
-	var settings []setting
-	if c := r.want.cpu; c > 0 && c < float64(runtime.NumCPU()) {
-		r.cpus = int(math.Ceil(c))
-		if c != math.Trunc(c) {
-			if _, err := m.hierarchy("cpu"); err == nil && m.canLimit("cpu") == nil {
-				settings = append(settings, cpuSetting(c))
-				r.quota = true
-			} else {
-				r.duty = c / float64(r.cpus)
-			}
-		}
-	}
-	if r.want.memory > 0 {
-		settings = append(settings, memorySetting(r.want.memory))
-	}
-	if len(settings) == 0 {
-		return nil
-	}
-	g, err := m.newGroups(name, settings...)
-	if err != nil {
-		return fmt.Errorf("%w: %w", err, assay.ErrSetup)
-	}
-	r.program = g
-	return nil
-}
-
-// limitStorage makes the group of the storage. If the kernel cannot limit it, it
-// returns the rate that the storage is to keep itself.
-func (r *benchRun) limitStorage(name string) (rate float64) {
-	if r.want.disk == 0 {
-		return 0
-	}
-	var m machine
-	device, err := m.device(r.data)
-	if err != nil {
-		return r.want.disk
-	}
-	g, err := m.newGroups(name, diskSetting(device, r.want.disk))
-	if err != nil {
-		return r.want.disk
-	}
-	r.storage = g
-	return 0
 }
 
 // tearDown removes everything.
@@ -332,6 +306,9 @@ func (r *benchRun) run(
 	r.bench.tamper(nil, &spec)
 	job.Argv = append([]string{path, enterCommand, spec.String()}, job.Argv...)
 
+	if len(r.traces) > 0 {
+		r.follower = newFollower(r.traces, r.adjust)
+	}
 	r.entry = machineUse()
 	var failed entered
 	reported := make(chan struct{})
@@ -353,9 +330,18 @@ func (r *benchRun) run(
 		}
 		if r.duty > 0 {
 			duty = startDuty(e.PID, r.duty)
+			r.mu.Lock()
+			r.cycle = duty
+			r.mu.Unlock()
 			stop := context.AfterFunc(runCtx, duty.stop)
 			defer stop()
 			defer duty.stop()
+		}
+		if r.follower != nil {
+			following, end := context.WithCancel(runCtx)
+			over := make(chan struct{})
+			go func() { defer close(over); r.follower.follow(following) }()
+			defer func() { end(); <-over }()
 		}
 		_ = dec.Decode(&failed) // the end, or why it could not start
 	}()

@@ -1,8 +1,10 @@
 package workbench
 
 import (
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/assay-run/assay/internal/proc"
@@ -22,20 +24,25 @@ const dutyPeriod = 100 * time.Millisecond
 // itself, notices.
 type dutyCycle struct {
 	session int
+	share   atomic.Uint64 // as the bits of a float64; may change
 	quit    chan struct{}
 	done    chan struct{}
 	once    sync.Once
 }
 
-// startDuty slows down the session of a process to the share, in (0, 1).
+// startDuty slows down the session of a process to the share, in (0, 1].
 func startDuty(pid int, share float64) *dutyCycle {
 	d := &dutyCycle{session: pid, quit: make(chan struct{}), done: make(chan struct{})}
 	if s, err := unix.Getsid(pid); err == nil {
 		d.session = s
 	}
-	go d.loop(share)
+	d.set(share)
+	go d.loop()
 	return d
 }
+
+// set changes the share, in (0, 1], from the next period on.
+func (d *dutyCycle) set(share float64) { d.share.Store(math.Float64bits(share)) }
 
 // stop ends the cycle and leaves all processes running.
 func (d *dutyCycle) stop() {
@@ -43,18 +50,24 @@ func (d *dutyCycle) stop() {
 	<-d.done
 }
 
-// loop keeps the share over the whole run: what one phase was too long, the next
+// loop keeps the shares over the whole run: what one phase was too long, the next
 // makes up for.
-func (d *dutyCycle) loop(share float64) {
+func (d *dutyCycle) loop() {
 	defer close(d.done)
 	began := time.Now()
-	var ran time.Duration
+	var ran, due time.Duration
 	for n := 1; ; n++ {
 		on := time.Now()
 		until := began.Add(time.Duration(n) * dutyPeriod)
-		owed := time.Duration(share*float64(until.Sub(began))) - ran
+		share := math.Float64frombits(d.share.Load())
+		due += time.Duration(share * float64(dutyPeriod))
+		owed := due - ran
 		if d.pause(min(owed, time.Until(until))) {
 			return
+		}
+		if share == 1 && !time.Now().Before(until) { // it runs on
+			ran += time.Since(on)
+			continue
 		}
 		if d.signal(unix.SIGSTOP) == 0 {
 			return

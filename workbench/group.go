@@ -86,6 +86,43 @@ func (m machine) newGroups(name string, settings ...setting) (*groups, error) {
 	return g, nil
 }
 
+// reset makes a setting anew in the groups that have it.
+func (g *groups) reset(s setting) error {
+	made := false
+	for _, v := range slices.Concat(s.v1, s.v2) {
+		i := slices.IndexFunc(g.set, func(old set) bool { return filepath.Base(old.name) == v[0] })
+		if i < 0 {
+			continue // of the other version
+		}
+		made = true
+		shows, err := writeSetting(g.set[i].name, v[1])
+		if err != nil {
+			return err
+		}
+		g.set[i].shows = shows
+	}
+	if !made {
+		return fmt.Errorf("the groups have no limit of %s", s.controller)
+	}
+	return nil
+}
+
+// writeSetting writes a value to a file of a group, and returns what it shows then.
+func writeSetting(name, value string) (string, error) {
+	if err := writeFile(name, value); err != nil {
+		return "", fmt.Errorf("setting %s to %q: %w", filepath.Base(name), value, err)
+	}
+	shows, err := os.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("%w", err)
+	}
+	if !agrees(value, string(shows)) {
+		return "", fmt.Errorf("setting %s to %q: the kernel has made it %q",
+			filepath.Base(name), value, strings.TrimSpace(string(shows)))
+	}
+	return string(shows), nil
+}
+
 func (m machine) apply(g *groups, name string, s setting) error {
 	h, err := m.hierarchy(s.controller)
 	if err != nil {
@@ -107,23 +144,16 @@ func (m machine) apply(g *groups, name string, s setting) error {
 		g.memory = dir
 	}
 	for _, v := range values {
-		err := writeFile(filepath.Join(dir, v[0]), v[1])
-		if err != nil && !(slices.Contains(s.optional, v[0]) &&
-			(errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission))) {
-			return fmt.Errorf("setting %s to %q: %w", v[0], v[1], err)
-		}
-		if err != nil {
+		name := filepath.Join(dir, v[0])
+		shows, err := writeSetting(name, v[1])
+		if err != nil && slices.Contains(s.optional, v[0]) &&
+			(errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)) {
 			continue
 		}
-		name := filepath.Join(dir, v[0])
-		shows, err := os.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("%w", err)
+			return err
 		}
-		if !agrees(v[1], string(shows)) {
-			return fmt.Errorf("setting %s to %q: the kernel has made it %q", v[0], v[1], strings.TrimSpace(string(shows)))
-		}
-		g.set = append(g.set, set{name, string(shows)})
+		g.set = append(g.set, set{name, shows})
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (r *benchRun) addStats(m *assay.Measurement) {
 	if r.stage == nil {
 		return
 	}
-	if s, err := r.stage.ask(askStats, stageTime); err == nil {
+	if s, err := r.stage.ask(stageAsk{Do: askStats}, stageTime); err == nil {
 		setStats(m, s)
 	}
 }
@@ -79,12 +79,15 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 		if ended {
 			r.stage.abort() // and what was not written yet is lost
 		}
-		s, err := r.stage.ask(askStop, stageLongTime)
+		s, err := r.stage.ask(stageAsk{Do: askStop}, stageLongTime)
 		if err != nil {
 			return err
 		}
 		setStats(m, s)
-		had.trips, had.busy = s.Trips, s.Busy.Seconds()
+		for _, t := range s.Trips {
+			had.trips, had.ends = append(had.trips, t.Took), append(had.ends, t.End)
+		}
+		had.busy = s.Busy.Seconds()
 		had.read, had.written = float64(s.ReadBytes), float64(s.WriteBytes)
 		if s.Full > 0 {
 			warn(fmt.Sprintf("the storage is full: %d requests of the program failed", s.Full))
@@ -119,6 +122,13 @@ func (r *benchRun) observed(m assay.Measurement) seen {
 	r.mu.Lock()
 	s.wrong = r.outside
 	r.mu.Unlock()
+	if r.follower != nil {
+		var err error
+		if s.courses, err = r.follower.been(); err != nil && s.wrong == "" {
+			s.wrong = "a level of a trace could not be set " + err.Error()
+		}
+		s.began, s.start, s.now = r.began, r.follower.began, time.Now()
+	}
 	for _, g := range []*groups{r.program, r.storage} {
 		if g != nil && s.wrong == "" {
 			s.wrong = g.changed()
@@ -139,8 +149,21 @@ func (r *benchRun) verify(m *assay.Measurement, had seen, ended bool) error {
 	for name, x := range map[string]float64{
 		CPU: had.processors(), RTT: had.rtt(), Bandwidth: had.bandwidth(), Disk: had.disk(),
 	} {
-		if r.want.has(name) && !math.IsNaN(x) {
+		if r.asks(name) && !math.IsNaN(x) {
 			m.Metrics[name+seenSuffix] = x
+		}
+	}
+	if r.follower != nil {
+		for name, x := range r.follower.means(m.Elapsed) {
+			if math.IsNaN(x) {
+				continue
+			}
+			m.Metrics[name+meanSuffix] = x
+			if all := r.traces[name].Mean(); !ended && math.Abs(x-all) > farMean*all {
+				r.bench.opts.Warn(fmt.Sprintf("the mean level of %s in a run, %s%s, is not that of its whole trace, which it is "+
+					"learned by: the run is shorter or longer than the trace (say how often it begins again by every)",
+					name, name, meanSuffix))
+			}
 		}
 	}
 	if ended {
@@ -173,7 +196,11 @@ const (
 	LevelsOff = "levels_off"
 
 	seenSuffix = "_seen" // after the name of an attribute
+	meanSuffix = "_mean" // likewise, of one that followed a trace
 )
+
+// farMean is the part by which the mean level in a run may differ from that of its trace before this is said.
+const farMean = 0.1
 
 // mostBroken is how many runs in succession may have a level that was not in force.
 const mostBroken = 3

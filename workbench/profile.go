@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,15 +43,18 @@ func (p Profile) Attributes() map[string]float64 {
 }
 
 // ProfileOptions say what is measured. The zero value measures all but storage
-// in 15 seconds. Each attribute has a least number of observations, whatever Time is.
+// in 15 seconds. Where that is too little, because the machine is busy, there are fewer
+// observations of each attribute, and a warning; three are made whatever Time is.
 type ProfileOptions struct {
 	Dir  string                 // where storage is measured, in a file that is gone afterwards; "" means not at all
 	Host string                 // address of a [NetResponder]; "" means one of our own on the loopback interface
-	Time time.Duration          // about how long it takes; 0 means 15 s
+	Time time.Duration          // how long it takes, if the machine is not far too busy; 0 means 15 s
 	File int64                  // size of the file in Dir in bytes; 0 means 64 MiB
 	Set  int64                  // largest working set of memory in bytes, a power of two; 0 means 128 MiB
 	Seed uint64                 // of the random orders
 	Note func(attribute string) // is called before each is measured; may be nil
+
+	now func() time.Time // the clock that Time is of; nil means the machine's
 }
 
 func (o ProfileOptions) resolve() ProfileOptions {
@@ -66,13 +70,20 @@ func (o ProfileOptions) resolve() ProfileOptions {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
+	if o.now == nil {
+		o.now = time.Now
+	}
 	return o
 }
 
 // leastRuns is the fewest observations of an attribute: for an interval of the
 // median at 0.95 it takes 6, and with 9 the interval is not from the least to the
-// greatest one.
-const leastRuns = 9
+// greatest one. Where the time is too short for them, fewestRuns are made, whose median
+// a disturbed one alone does not spoil.
+const (
+	leastRuns  = 9
+	fewestRuns = 3
+)
 
 // MeasureProfile measures the resources of this machine, and those between it
 // and o.Host. Nothing else should run meanwhile. What is to be refused, a
@@ -83,8 +94,11 @@ func MeasureProfile(ctx context.Context, o ProfileOptions) (Profile, error) {
 	if o.Set < 1<<20 || o.Set&(o.Set-1) != 0 {
 		return Profile{}, fmt.Errorf("a working set of %d bytes is not a power of two from 1 MiB", o.Set)
 	}
-	began := time.Now()
-	m := &meter{ctx: ctx, opts: o}
+	began := o.now()
+	m := &meter{ctx: ctx, opts: o, end: began.Add(o.Time), weights: 3*shareCompute + 6*shareMemory + 3*shareNetwork}
+	if o.Dir != "" {
+		m.weights += 4 * shareStorage
+	}
 	var disk *diskFile
 	if o.Dir != "" {
 		var err error
@@ -107,7 +121,11 @@ func MeasureProfile(ctx context.Context, o ProfileOptions) (Profile, error) {
 			return Profile{}, err
 		}
 	}
-	m.profile.Took = time.Since(began)
+	m.profile.Took = o.now().Sub(began)
+	if n := len(m.short); n > 0 {
+		m.warn("the time was too short for %d observations of %s: there are %d or more, and less is known of their "+
+			"median; a longer --time has more", leastRuns, strings.Join(m.short, ", "), m.least)
+	}
 	return m.profile, nil
 }
 
@@ -116,6 +134,10 @@ type meter struct {
 	ctx     context.Context
 	opts    ProfileOptions
 	profile Profile
+	end     time.Time // when all is to have been measured
+	weights float64   // the sum of the shares of what has not been measured yet
+	short   []string  // attributes with fewer than leastRuns observations
+	least   int       // the least number of observations of one of them
 }
 
 // shares are the parts of the time that the attributes get.
@@ -126,18 +148,31 @@ const (
 	shareStorage = 0.055 // of four, which take longer where the disk is slow
 )
 
-// read takes observations for a share of the time, leastRuns at least, and adds
-// the reading. observe returns one value; the first is dropped, since it pays
+// part returns what an attribute with a share has of the time that is left: what one before it took
+// too much, or left over, is spread over all that come.
+func (m *meter) part(share float64) time.Duration {
+	left := m.end.Sub(m.opts.now())
+	return max(0, time.Duration(share/max(share, m.weights)*float64(left)))
+}
+
+// read takes observations for a share of the time and adds the reading: leastRuns at least, or
+// fewer if they take too long. observe returns one value; the first is dropped, since it pays
 // for what is done once.
 func (m *meter) read(r Reading, share float64, observe func() (float64, error)) error {
 	m.opts.Note(r.Name)
+	began, part := m.opts.now(), m.part(share)
+	m.weights -= share
 	if _, err := observe(); err != nil {
 		return err
 	}
-	end := time.Now().Add(time.Duration(share * float64(m.opts.Time)))
-	const most = 20_000 // observations of a round trip
+	const most = 20_000        // observations of a round trip
+	small := m.opts.Time / 100 // is not worth saving, also where nothing is left
 	var xs []float64
-	for len(xs) < leastRuns || len(xs) < most && time.Now().Before(end) {
+	for len(xs) < most {
+		spent := m.opts.now().Sub(began)
+		if spent >= part && (len(xs) >= leastRuns || spent >= small && len(xs) >= fewestRuns) {
+			break
+		}
 		if m.ctx.Err() != nil {
 			return context.Cause(m.ctx)
 		}
@@ -146,6 +181,12 @@ func (m *meter) read(r Reading, share float64, observe func() (float64, error)) 
 			return err
 		}
 		xs = append(xs, x)
+	}
+	if n := len(xs); n < leastRuns {
+		if len(m.short) == 0 || n < m.least {
+			m.least = n
+		}
+		m.short = append(m.short, r.Name)
 	}
 	r.Value = stats.MedianInterval(xs, 0)
 	m.profile.Readings = append(m.profile.Readings, r)

@@ -81,7 +81,7 @@ func (m *meter) storage(d *diskFile) error {
 		way = "after the page cache was told to forget them"
 		m.warn("the file system of %s has no direct access: what is read may come from memory", d.dir)
 	}
-	if err := d.fit(); err != nil {
+	if err := d.fit(m.part(shareStorage)/(leastRuns+1), m.opts.now); err != nil {
 		return fmt.Errorf("storage in %s: %w", d.dir, err)
 	}
 	mib := d.size >> 20
@@ -110,12 +110,15 @@ func (m *meter) storage(d *diskFile) error {
 }
 
 // fit makes the file smaller where writing it once would take more than half a
-// second.
-func (d *diskFile) fit() error {
+// second, or than within, which counts what it takes to make up its content too.
+func (d *diskFile) fit(within time.Duration, now func() time.Time) error {
 	whole := d.size
 	d.size = min(whole, 4*diskBlock)
-	rate, err := d.write()
-	d.size = max(d.size, min(whole, int64(rate/2)/diskBlock*diskBlock))
+	began := now()
+	_, err := d.write()
+	took := max(now().Sub(began), time.Microsecond)
+	fits := float64(d.size) * float64(min(within, time.Second/2)) / float64(took)
+	d.size = max(d.size, min(whole, int64(min(fits, float64(whole)))/diskBlock*diskBlock))
 	return err
 }
 

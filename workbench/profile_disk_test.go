@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestDiskFileIsGoneAtOnce(t *testing.T) {
@@ -99,7 +100,7 @@ func TestFitMakesSlowDisksFileSmaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.close()
-	if err := d.fit(); err != nil {
+	if err := d.fit(time.Hour, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	if d.size < 4<<20 || d.size > 64<<20 || d.size%diskBlock != 0 {

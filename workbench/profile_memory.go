@@ -19,6 +19,7 @@ func (m *meter) memory() error {
 			Name: "memory_size", Resource: "memory", Unit: "B", Method: "physical memory of the machine",
 		}, float64(info.Totalram)*float64(info.Unit))
 	}
+	largest, perByte := m.opts.Set, 0.0
 	for _, set := range []struct {
 		name, method string
 		bytes        int64
@@ -26,15 +27,22 @@ func (m *meter) memory() error {
 		{"latency_16K", "dependent loads in 16 KiB: the first-level cache", 16 << 10},
 		{"latency_256K", "dependent loads in 256 KiB: the second-level cache", 256 << 10},
 		{"latency_4M", "dependent loads in 4 MiB: the last-level cache", 4 << 20},
-		{"memory_latency", "dependent loads in random order in the largest working set", m.opts.Set},
+		{"memory_latency", "dependent loads in random order in the largest working set", 0},
 	} {
+		if set.bytes == 0 {
+			largest = m.largestSet(perByte)
+			set.bytes = largest
+		}
+		began := m.opts.now()
 		c := newChase(set.bytes, m.opts.Seed)
+		perByte = m.opts.now().Sub(began).Seconds() / float64(set.bytes)
+		c.fit(m.part(shareMemory)/(leastRuns+1), m.opts.now)
 		err := m.read(Reading{Name: set.name, Resource: "memory", Unit: "s", Method: set.method}, shareMemory, c.latency)
 		if err != nil {
 			return err
 		}
 	}
-	b := newBand(m.opts.Set / 2)
+	b := newBand(largest / 2)
 	defer runtime.GC() // gives the working sets back before the network is measured
 	err := m.read(Reading{
 		Name: "memory_read", Resource: "memory", Unit: "B/s",
@@ -47,6 +55,24 @@ func (m *meter) memory() error {
 		Name: "memory_copy", Resource: "memory", Unit: "B/s",
 		Method: "copy of half the largest working set, one thread; each byte counts once",
 	}, shareMemory, b.copy)
+}
+
+// leastSet is how small the largest working set may become where the time is short.
+const leastSet = 16 << 20
+
+// largestSet returns the largest working set of memory: that of the options, or half of it and so
+// on, where making it would take more than twice the part of the time that its latency has. perByte is how
+// long it took to make the one before.
+func (m *meter) largestSet(perByte float64) int64 {
+	set, most := m.opts.Set, 2*m.part(shareMemory).Seconds()
+	for set > leastSet && perByte*float64(set) > most {
+		set /= 2
+	}
+	if set < m.opts.Set {
+		m.warn("the time was too short for a working set of %d MiB: it is %d MiB, of which more may be in a cache",
+			m.opts.Set>>20, set>>20)
+	}
+	return set
 }
 
 // lineBytes is the distance of the elements of a chase, the size of a cache
@@ -64,12 +90,27 @@ type line struct {
 type chase struct {
 	lines []line
 	at    uint32
+	steps int // of an observation, about
+}
+
+// Steps of an observation: many where there is time.
+const (
+	mostSteps  = 1 << 18
+	leastSteps = 1 << 14
+)
+
+// fit makes the observations so small that each takes no more than within, as far as that goes.
+func (c *chase) fit(within time.Duration, now func() time.Time) {
+	began := now()
+	c.at = c.walk(c.at, leastSteps)
+	took := max(now().Sub(began), time.Nanosecond)
+	c.steps = int(min(mostSteps, max(leastSteps, leastSteps*float64(within)/float64(took))))
 }
 
 // newChase returns a cycle through a working set of that many bytes.
 func newChase(bytes int64, seed uint64) *chase {
 	n := int(bytes / int64(unsafe.Sizeof(line{})))
-	c := &chase{lines: make([]line, n)}
+	c := &chase{lines: make([]line, n), steps: mostSteps}
 	for i := range c.lines {
 		c.lines[i].next = uint32(i)
 	}
@@ -93,15 +134,14 @@ func (c *chase) walk(from uint32, steps int) uint32 {
 }
 
 // latency returns the seconds of a load: the cycle is followed once, or, where
-// it is short or long, some 200,000 steps. A full number of rounds must end
+// it is short or long, for so many steps. A full number of rounds must end
 // where it began.
 func (c *chase) latency() (float64, error) {
-	const steps = 1 << 18
-	rounds := max(1, steps/len(c.lines))
-	if len(c.lines) > steps { // part of a round
+	rounds := max(1, c.steps/len(c.lines))
+	if len(c.lines) > c.steps { // part of a round
 		began := time.Now()
-		c.at = c.walk(c.at, steps)
-		return time.Since(began).Seconds() / steps, nil
+		c.at = c.walk(c.at, c.steps)
+		return time.Since(began).Seconds() / float64(c.steps), nil
 	}
 	began := time.Now()
 	end := c.walk(c.at, rounds*len(c.lines))

@@ -133,7 +133,7 @@ func (s *stage) lost(err error) error {
 func (s *stage) abort() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = json.NewEncoder(s.in).Encode(askAbort) // a stage that is gone needs none
+	_ = json.NewEncoder(s.in).Encode(stageAsk{Do: askAbort}) // a stage that is gone needs none
 }
 
 // end ends the process.

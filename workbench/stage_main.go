@@ -29,7 +29,10 @@ type stageSpec struct {
 	Rate      float64       `json:"rate"`   // of the storage, where the kernel does not limit it
 	Commit    bool          `json:"commit"` // the storage has a limit
 	Keep      bool          `json:"keep"`   // what is cached
-	Join      []string      `json:"join"`   // cgroup.procs of the storage's groups
+	Varies    bool          `json:"varies"` // levels are set anew later: RTT, Bandwidth and Rate are the first
+	// Least is the least bandwidth that there will be, if it varies.
+	Least float64  `json:"least,omitempty"`
+	Join  []string `json:"join"` // cgroup.procs of the storage's groups
 	// Groups are ended and removed by the stage if the owner is gone.
 	Groups []string `json:"groups"`
 }
@@ -42,11 +45,25 @@ type stageReply struct {
 	Stats rfs.Stats `json:"stats"`
 }
 
-// Commands of the owner. The end of the input means that the owner is gone.
+// A stageAsk is a command of the owner. The end of the input means that the owner is gone.
+type stageAsk struct {
+	Do     string       `json:"do"`
+	Levels *stageLevels `json:"levels,omitempty"` // of askSet
+}
+
+// stageLevels are what a stage that varies can set anew.
+type stageLevels struct {
+	RTT       time.Duration `json:"rtt_ns"`
+	Bandwidth float64       `json:"bandwidth"`
+	Rate      float64       `json:"rate"` // of the storage; 0 where the stage does not limit it
+}
+
+// Commands of a stageAsk.
 const (
 	askStats = "stats" // answered
 	askAbort = "abort" // requests that wait are to fail; not answered
 	askStop  = "stop"  // answered when the mount has gone
+	askSet   = "set"   // answered when the levels are in force
 )
 
 // A stageServer is the stage while a run goes on.
@@ -54,7 +71,9 @@ type stageServer struct {
 	client *rfs.Client
 	mount  *rfs.Mount
 	close  []func() error // in the order of making
-	rtt    time.Duration  // that was asked
+	server *rfs.Server
+	link   *link.Link    // or nil
+	rtt    time.Duration // that was asked
 }
 
 // How often, and how long at most, round trips are looked at before the program and
@@ -117,13 +136,21 @@ func stageMain(in io.Reader, out io.Writer) error {
 	defer close(stop)
 	go s.pingOn(stop)
 	for {
-		var command string
+		var command stageAsk
 		if err := dec.Decode(&command); err != nil {
 			return s.orphaned(spec)
 		}
-		switch command {
+		switch command.Do {
 		case askStats:
 			if err := enc.Encode(stageReply{Stats: s.client.Stats()}); err != nil {
+				return s.orphaned(spec)
+			}
+		case askSet:
+			var reply stageReply
+			if err := s.set(command.Levels); err != nil {
+				reply.Error = err.Error()
+			}
+			if err := enc.Encode(reply); err != nil {
 				return s.orphaned(spec)
 			}
 		case askAbort:
@@ -140,6 +167,22 @@ func stageMain(in io.Reader, out io.Writer) error {
 			return enc.Encode(reply)
 		}
 	}
+}
+
+// set brings levels into force.
+func (s *stageServer) set(l *stageLevels) error {
+	if l == nil {
+		return errors.New("no levels")
+	}
+	if s.link != nil {
+		if err := s.link.Set(l.RTT, l.Bandwidth); err != nil {
+			return err
+		}
+	}
+	if l.Rate > 0 {
+		return s.server.SetRate(l.Rate)
+	}
+	return nil
 }
 
 // orphaned ends what is left of the run after its owner.
@@ -182,10 +225,11 @@ func (s *stageServer) open(spec stageSpec) error {
 			return err
 		}
 	}
-	server, err := rfs.NewServer(spec.Data, rfs.ServerOptions{Commit: spec.Commit, Rate: spec.Rate})
+	server, err := rfs.NewServer(spec.Data, rfs.ServerOptions{Commit: spec.Commit, Rate: spec.Rate, Varies: spec.Varies})
 	if err != nil {
 		return err
 	}
+	s.server = server
 	near, far, err := s.connect(spec)
 	if err != nil {
 		return err
@@ -220,10 +264,20 @@ func (s *stageServer) connect(spec stageSpec) (near, far net.Conn, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := link.Open(a, b, link.Options{RTT: spec.RTT, Rate: spec.Bandwidth})
+	opts := link.Options{RTT: spec.RTT, Rate: spec.Bandwidth, Varies: spec.Varies}
+	if spec.Least > 0 {
+		opts.Rate = spec.Least
+	}
+	l, err := link.Open(a, b, opts)
 	if err != nil {
 		return nil, nil, err
 	}
+	if spec.Varies {
+		if err := l.Set(spec.RTT, spec.Bandwidth); err != nil {
+			return nil, nil, errors.Join(err, l.Close())
+		}
+	}
+	s.link = l
 	s.close = append(s.close, l.Close)
 	var ln net.Listener
 	if err := b.Do(func() (err error) {

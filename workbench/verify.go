@@ -41,17 +41,22 @@ const (
 // A seen is what a run has had of its resources. NaN stands for what was not
 // measured.
 type seen struct {
-	elapsed float64         // s
-	cpu     float64         // s of processors that the program had
-	left    float64         // s of processors that others have left
-	trips   []time.Duration // round trips to the storage
-	read    float64         // bytes
-	written float64         // bytes
-	busy    float64         // s during which a request was under way
-	device  float64         // bytes that the storage's device has carried for us
-	wall    float64         // s during which it could
-	soft    bool            // the processor share is kept by stopping the program in turn
-	wrong   string          // what was read back and is not as it was set, or ""
+	elapsed float64           // s
+	cpu     float64           // s of processors that the program had
+	left    float64           // s of processors that others have left
+	trips   []time.Duration   // round trips to the storage
+	read    float64           // bytes
+	written float64           // bytes
+	busy    float64           // s during which a request was under way
+	device  float64           // bytes that the storage's device has carried for us
+	wall    float64           // s during which it could
+	soft    bool              // the processor share is kept by stopping the program in turn
+	courses map[string]course // of the attributes that followed a trace
+	ends    []time.Time       // of trips, where there are courses
+	began   time.Time         // of the run
+	start   time.Time         // of the program
+	now     time.Time
+	wrong   string // what was read back and is not as it was set, or ""
 }
 
 // processors returns how many processors the program had on the average.
@@ -113,19 +118,21 @@ func (a assignment) verify(s seen) (broken, worse []off) {
 	if s.wrong != "" {
 		add(&broken, "", "%s", s.wrong)
 	}
-	if a.cpu > 0 {
-		allowed := a.cpu*s.elapsed*overCPU + warmUp.Seconds()
+	if asked, slack := s.processorsAsked(a.cpu); asked > 0 {
+		allowed := asked*s.elapsed*overCPU + warmUp.Seconds() + slack
 		switch {
 		case s.cpu > allowed && s.soft:
-			add(&worse, CPU, "cpu: %.3g asked, the program had %.3g", a.cpu, s.processors())
+			add(&worse, CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
 		case s.cpu > allowed:
-			add(&broken, CPU, "cpu: %.3g asked, the program had %.3g", a.cpu, s.processors())
-		case s.processors() < lacking*a.cpu && s.left < lacking*a.cpu*s.elapsed:
+			add(&broken, CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
+		case s.processors() < lacking*asked && s.left < lacking*asked*s.elapsed:
 			add(&worse, CPU, "cpu: %.3g asked, the program had %.3g and other programs left %.3g",
-				a.cpu, s.processors(), s.left/s.elapsed)
+				asked, s.processors(), s.left/s.elapsed)
 		}
 	}
-	if trip := s.rtt(); a.rtt > 0 || a.bandwidth > 0 {
+	if s.courses[RTT] != nil || s.courses[Bandwidth] != nil {
+		a.verifyTrips(s, func(o off) { broken = append(broken, o) }, func(o off) { worse = append(worse, o) })
+	} else if trip := s.rtt(); a.rtt > 0 || a.bandwidth > 0 {
 		asked := a.rtt.Seconds()
 		if a.bandwidth > 0 {
 			asked += pingBits / a.bandwidth
@@ -137,16 +144,20 @@ func (a assignment) verify(s seen) (broken, worse []off) {
 			add(&worse, RTT, "rtt: %v asked, the median round trip was %v", a.rtt, rounded(trip))
 		}
 	}
-	if had := s.bandwidth(); a.bandwidth > 0 && had > overRate*a.bandwidth {
-		add(&broken, Bandwidth, "bandwidth: %.3g bit/s asked, %.3g were carried", a.bandwidth, had)
+	if asked, had := s.rateAsked(Bandwidth, a.bandwidth, s.busy), s.bandwidth(); asked > 0 && had > overRate*asked {
+		add(&broken, Bandwidth, "bandwidth: %.3g bit/s asked, %.3g were carried", asked, had)
 	}
-	if a.disk > 0 {
+	during := s.busy
+	if !math.IsNaN(s.device) {
+		during = s.wall
+	}
+	if asked := s.rateAsked(Disk, a.disk, during); asked > 0 {
 		switch had := s.disk(); {
-		case had > overRate*a.disk:
-			add(&broken, Disk, "disk: %.3g B/s asked, the storage had %.3g", a.disk, had)
-		case s.device < s.read/2 && s.rate(s.read) > overRate*a.disk:
+		case had > overRate*asked:
+			add(&broken, Disk, "disk: %.3g B/s asked, the storage had %.3g", asked, had)
+		case s.device < s.read/2 && s.rate(s.read) > overRate*s.rateAsked(Disk, a.disk, s.busy):
 			add(&worse, Disk, "disk: %.3g B/s asked; of %.3g B that were read, the device gave %.3g and its cache the rest",
-				a.disk, s.read, s.device)
+				asked, s.read, s.device)
 		}
 	}
 	return broken, worse
@@ -163,10 +174,15 @@ func (r *benchRun) whereabouts(pid int) string {
 		return "the program is not in the cgroup that limits it"
 	}
 	var may unix.CPUSet
-	if r.cpus > 0 && unix.SchedGetaffinity(pid, &may) == nil && may.Count() > r.cpus {
-		return fmt.Sprintf("the program may use %d processors, not %d", may.Count(), r.cpus)
+	// What becomes the program may be a thread other than the first of its process, whose processors are
+	// shown until it has: what shows too many is looked at again for a while.
+	for range 20 {
+		if r.cpus == 0 || unix.SchedGetaffinity(pid, &may) != nil || may.Count() <= r.cpus {
+			return ""
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	return ""
+	return fmt.Sprintf("the program may use %d processors, not %d", may.Count(), r.cpus)
 }
 
 // A machineTime is what the processors of the machine have worked, in s; NaN if that is not

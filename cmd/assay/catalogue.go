@@ -38,7 +38,7 @@ the keys by which the values reach the program. Add a command.
 			if err != nil {
 				return err
 			}
-			if err := c.Select(only, top); err != nil {
+			if err := c.Select(hard, only, top); err != nil {
 				return err
 			}
 			return c.Write(s.out)

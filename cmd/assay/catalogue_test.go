@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,7 +27,7 @@ func TestCatalogue(t *testing.T) {
 			}
 			command := "command: [\"true\"]\n"
 			if strings.Contains(text, "{setup}") {
-				command = "command: [\"{setup}/prog\"]\n"
+				command = "dir: " + h.dir + "\ncommand: [\"{setup}/prog\"]\n"
 			}
 			if err := os.WriteFile(h.path("s.yaml"), []byte(text+command), 0o600); err != nil {
 				t.Fatal(err)
@@ -35,6 +36,27 @@ func TestCatalogue(t *testing.T) {
 			if code != 0 {
 				t.Errorf("exit code %d: %s\n%s", code, errs, text)
 			}
+			if strings.Contains(text, "prog.c") {
+				builds(t, h)
+			}
 		})
+	}
+}
+
+// builds compiles and runs a program with what a study of compiler flags proposes: the defaults, and
+// others at random.
+func builds(t *testing.T, h *house) {
+	t.Helper()
+	const program = `#include <stdio.h>
+double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i]; return s; }
+int main(void) { double x[64]; for (int i = 0; i < 64; i++) x[i] = i; printf("%.0f\\n", sum(x, 64)); return 0; }
+`
+	if err := os.WriteFile(filepath.Join(h.dir, "prog.c"), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text, errs := h.try("tune s.yaml --search random --trials 8 --check 0 --store memory --json "+
+		"--metric sum=stdout:/([0-9]+)/ --subject-to sum==85344", "")
+	if code != 0 || !strings.Contains(text, `"done":8,`) {
+		t.Errorf("exit code %d: %s\n%s", code, errs, text)
 	}
 }

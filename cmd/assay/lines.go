@@ -23,6 +23,15 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(f)
 }
 
+// columns returns how wide the terminal w is, 0 if it is none: then nothing is fitted.
+func columns(w io.Writer) int {
+	f, tty := terminal(w)
+	if !tty {
+		return 0
+	}
+	return term.Columns(f)()
+}
+
 // newStatus returns a status line on w, which does nothing unless w is a
 // terminal that can draw one.
 func newStatus(w io.Writer) *term.Status {

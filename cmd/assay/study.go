@@ -78,8 +78,9 @@ func studyCommand(s streams) *cobra.Command {
 		})
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
 	cmd.AddCommand(noiseCommand(s, f))
-	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
+	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
+	cmd.AddCommand(steerCommands(s)...)
 	return cmd
 }
 
@@ -115,8 +116,11 @@ func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]st
 }
 
 func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
-	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed",
+	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">outside limits",
 		">best", "objective", ">spent", "last run")
+	t.Width = columns(w)
+	t.Wrap("study")
+	t.Spare("last run", "spent", "trials", "objective")
 	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
@@ -125,7 +129,10 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		if err != nil {
 			return err
 		}
-		l := r.Listed()
+		l, err := r.Listed(ctx)
+		if err != nil {
+			return err
+		}
 		best, last := "–", "–"
 		if l.Best != nil {
 			best = report.Metric(*l.Best, r.Goal.Unit)
@@ -143,7 +150,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			continue
 		}
 		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			best, l.Objective, report.Seconds(l.Spent), last)
+			fmt.Sprint(l.Infeasible), best, l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:
@@ -169,7 +176,7 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 		return writeJSON(w, out)
 	}
 	if r.Definition.Search.Name != setup.LearningSearcher {
-		return r.WriteShown(w, out, nil)
+		return r.WriteShown(w, columns(w), out, nil)
 	}
 	space, err := r.Definition.Space()
 	if err != nil {
@@ -179,7 +186,7 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 	if err != nil {
 		return err
 	}
-	return r.WriteShown(w, out, learner)
+	return r.WriteShown(w, columns(w), out, learner)
 }
 
 func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
@@ -189,6 +196,8 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 	}
 	buf := bufio.NewWriter(w)
 	t := report.NewTable(palette(w), ">id", "state", ">"+r.Goal.Metric, "configuration", "reason")
+	t.Width = columns(w)
+	t.Wrap("configuration", "reason")
 	for trial, err := range r.Trials(ctx) {
 		if err != nil {
 			return err

@@ -19,10 +19,11 @@ var layers = [][]string{
 	{"/run", "/table", "/workbench", "/store", "/queue"},  // the outside world
 	// The loop; on-line tuning; databases; a carrier.
 	{"/study", "/online", "/store/sqlite", "/store/postgres", "/queue/jetstream"},
-	{"/prior", "/internal/bench"},                         // the knowledge base; methods compared on recorded tables
-	{"/setup"},                                            // a definition becomes a study
-	{"/service", "/worker"},                               // many studies in one process; where their runs are made
-	{"/rest", "/rest/api"},                                // on-line tuning at a distance; studies at a distance
+	{"/prior", "/internal/bench"}, // the knowledge base; methods compared on recorded tables
+	{"/setup"},                    // a definition becomes a study
+	{"/service", "/worker"},       // many studies in one process; where their runs are made
+	{"/rest", "/rest/api"},        // on-line tuning at a distance; studies at a distance
+	{"/internal/server"},          // a server put together, and a worker
 	{"/cmd/assay"},
 }
 
@@ -42,8 +43,8 @@ var apart = map[string][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":          {""},
-	"/bench/gate":         {}, // tables of our own, and what auto comes to on them
-	"/bench/studies":      {}, // data, and tests of it
+	"/bench/gate":         {},   // tables of our own, and what auto comes to on them
+	"/bench/studies":      {},   // data, and tests of it
 	"/internal/access":    {""}, // who may do what on a server: roles, tokens, certificates
 	"/internal/arch":      {},
 	"/internal/builds":    {""}, // what setups have made, on disk
@@ -117,7 +118,7 @@ var owner = map[string]string{
 var databases = []string{"/store/sqlite", "/store/postgres", "/queue/jetstream"}
 
 // assembly is what may import them.
-var assembly = []string{"/cmd/assay", "/setup"}
+var assembly = []string{"/cmd/assay", "/setup", "/internal/server"}
 
 // impure are packages that layers 0 to 2 must not import.
 var impure = []string{

@@ -16,9 +16,11 @@ import (
 	"math"
 	"os/exec"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -58,6 +60,9 @@ type Catalogue struct {
 	// Keys returns the other keys of the study, given the settings with the names of
 	// their parameters, in the order of the settings.
 	Keys func(settings []Named) string
+	// confirm asks the program about a setting of which it has told little: it returns what is known
+	// of it then, and whether it can be tuned. It is nil if nothing needs to be asked.
+	confirm func(context.Context, Setting) (Setting, bool)
 }
 
 // Named is a setting with the name of its parameter.
@@ -139,8 +144,9 @@ func (s Setting) bounded() bool {
 
 // Select keeps the settings whose names match one of the patterns (see [path.Match]; all if
 // there is none), and of those the first top, if top is not 0. A pattern that matches nothing
-// is an error of the class usage.
-func (c *Catalogue) Select(patterns []string, top int) error {
+// is an error of the class usage. What the program has to be asked for each setting is asked now, and
+// only for as many as are wanted.
+func (c *Catalogue) Select(ctx context.Context, patterns []string, top int) error {
 	var kept []Setting
 	hit := make([]bool, len(patterns))
 	for _, s := range c.Settings {
@@ -161,11 +167,42 @@ func (c *Catalogue) Select(patterns []string, top int) error {
 	if i := slices.Index(hit, false); i >= 0 {
 		return assay.Errorf(assay.ClassUsage, "%s has no setting %s that can be tuned", c.Program, patterns[i])
 	}
-	if top > 0 {
-		kept = kept[:min(top, len(kept))]
+	if top <= 0 {
+		top = len(kept)
 	}
-	c.Settings = kept
-	return nil
+	wanted := len(kept)
+	if c.confirm != nil {
+		kept = c.confirmed(ctx, kept, top)
+	}
+	if wanted > 0 && len(kept) == 0 {
+		none := assay.Errorf(assay.ClassUsage, "%s takes none of %d settings for a program here", c.Program, wanted)
+		return cmp.Or(ctx.Err(), none)
+	}
+	c.Settings = kept[:min(top, len(kept))]
+	return ctx.Err()
+}
+
+// confirmed returns the settings that can be tuned, in their order, until there are enough. It asks
+// as many at once as there are processors.
+func (c *Catalogue) confirmed(ctx context.Context, all []Setting, enough int) (kept []Setting) {
+	for batch := range slices.Chunk(all, 2*runtime.GOMAXPROCS(0)) {
+		if ctx.Err() != nil || len(kept) >= enough {
+			break
+		}
+		batch = slices.Clone(batch)
+		good := make([]bool, len(batch))
+		var wg sync.WaitGroup
+		for i := range batch {
+			wg.Go(func() { batch[i], good[i] = c.confirm(ctx, batch[i]) })
+		}
+		wg.Wait()
+		for i, s := range batch {
+			if good[i] {
+				kept = append(kept, s)
+			}
+		}
+	}
+	return kept
 }
 
 // askTime is the longest that a program may take to answer.

@@ -1,10 +1,16 @@
 package catalogue
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"math"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -75,9 +81,82 @@ func TestReadClang(t *testing.T) {
   -fno-autolink           Disable generation of linker directives for automatic library linking
   -fautolink
 `)
-	if len(all) != 2 || all[0].Name != "-funroll-loops" || all[0].Rank != rankLevel || all[1].Rank != rankFlag ||
-		!slices.Equal(all[0].Values, []string{"-fno-unroll-loops", "-funroll-loops"}) || all[0].Default != "" {
-		t.Errorf("%+v", all)
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"-funroll-loops", "-ffast-math", "-fcoroutines-ts", "-fautolink"}) {
+		t.Errorf("%v", names)
+	}
+	if s := find(t, all, "-funroll-loops"); s.Rank != rankLevel || s.Note != "Turn on loop unroller" ||
+		!slices.Equal(s.Values, []string{"-fno-unroll-loops", "-funroll-loops"}) || s.Default != "" {
+		t.Errorf("%+v", s)
+	}
+	if s := find(t, all, "-fautolink"); s.Rank != rankFlag || !strings.HasPrefix(s.Note, "-fno-autolink: Disable") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A program that has to be asked about each setting is asked for as many as are wanted, in their
+// order, and what it does not take is left out.
+func TestSelectConfirms(t *testing.T) {
+	var asked atomic.Int32
+	fresh := func() *Catalogue {
+		c := &Catalogue{Program: "x", confirm: func(_ context.Context, s Setting) (Setting, bool) {
+			asked.Add(1)
+			s.Default = "known"
+			return s, s.Name[len(s.Name)-1]%2 == 0
+		}}
+		for i := range 200 {
+			c.Settings = append(c.Settings, Setting{Name: fmt.Sprintf("a%03d", i), Values: []string{"known", "other"}})
+		}
+		return c
+	}
+	c := fresh()
+	if err := c.Select(t.Context(), nil, 3); err != nil || len(c.Settings) != 3 || c.Settings[1].Name != "a002" ||
+		c.Settings[0].Default != "known" {
+		t.Errorf("%+v, %v", c.Settings, err)
+	}
+	if n := int(asked.Load()); n >= 200 && runtime.GOMAXPROCS(0) < 50 {
+		t.Errorf("asked about %d settings for 3", n)
+	}
+	c = fresh()
+	if err := c.Select(t.Context(), nil, 0); err != nil || len(c.Settings) != 100 {
+		t.Errorf("%d settings, %v", len(c.Settings), err)
+	}
+	if err := fresh().Select(t.Context(), []string{"a001"}, 0); assay.ClassOf(err) != assay.ClassUsage {
+		t.Errorf("one that is not taken: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := fresh().Select(ctx, nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// The clang that is here takes what the catalogue has of it, and says what is its default.
+func TestClangConfirms(t *testing.T) {
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: clang is missing")
+	}
+	plain, ok := clangCall(t.Context(), "")
+	if !ok {
+		t.Fatal("clang compiles nothing")
+	}
+	for _, tt := range []struct {
+		flag, value string // its default
+		takes       bool
+	}{
+		{"math-errno", "-fmath-errno", true},
+		{"fast-math", "-fno-fast-math", true},
+		{"vectorize", "-fvectorize", true},
+		{"no-such-flag", "", false},
+		{"objc-weak", "", false}, // of another language
+	} {
+		s, ok := clangConfirms(t.Context(), Setting{Values: []string{"-fno-" + tt.flag, "-f" + tt.flag}}, plain)
+		if ok != tt.takes || ok && s.Default != tt.value {
+			t.Errorf("%s: %v, default %q", tt.flag, ok, s.Default)
+		}
 	}
 }
 
@@ -239,12 +318,12 @@ func TestSelect(t *testing.T) {
 		{[]string{"z_mem", "a"}, 0, "z-mem a "},
 	} {
 		c := fresh()
-		if err := c.Select(x.only, x.top); err != nil || names(c) != x.want {
+		if err := c.Select(t.Context(), x.only, x.top); err != nil || names(c) != x.want {
 			t.Errorf("%v, %d: %q, %v; want %q", x.only, x.top, names(c), err, x.want)
 		}
 	}
 	for _, bad := range []string{"nix", "[", "c*"} {
-		if err := fresh().Select([]string{"a", bad}, 0); assay.ClassOf(err) != assay.ClassUsage {
+		if err := fresh().Select(t.Context(), []string{"a", bad}, 0); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file is about gcc and clang: flags that come in a pair, -fX and -fno-X, flags with one of
+// This file is about gcc: flags that come in a pair, -fX and -fno-X, flags with one of
 // a few values, and numbers.
 
 // Ranks of compiler flags.
@@ -117,57 +117,6 @@ func readGCC(o2, o3 string) []Setting {
 			s.Rank = rankParam
 		}
 		seen[name] = true
-		all = append(all, s)
-	}
-	return all
-}
-
-// askClang asks clang for its flags. It tells no defaults.
-func askClang(ctx context.Context) (*Catalogue, error) {
-	version, err := output(ctx, "clang", "--version")
-	if err != nil {
-		return nil, err
-	}
-	text, err := output(ctx, "clang", "--help-hidden")
-	if err != nil {
-		return nil, err
-	}
-	return &Catalogue{
-		Program: "clang", Version: firstLine(version), Keys: compileKeys("clang"), Settings: readClang(text),
-	}, nil
-}
-
-var clangLine = regexp.MustCompile(`^\s+(-f[\w-]+)(?:\s+(.*))?$`)
-
-// readClang reads what clang --help prints: the flags that are there with their opposites.
-func readClang(text string) []Setting {
-	flags, help := map[string]bool{}, map[string]string{}
-	var order []string
-	last := ""
-	for line := range strings.Lines(text) {
-		m := clangLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if m == nil {
-			if last != "" && help[last] == "" && strings.HasPrefix(line, "        ") {
-				help[last] = strings.TrimSpace(line)
-			}
-			last = ""
-			continue
-		}
-		last = m[1]
-		flags[last], help[last] = true, strings.TrimSpace(m[2])
-		order = append(order, last)
-	}
-	var all []Setting
-	for _, on := range order {
-		off := "-fno-" + strings.TrimPrefix(on, "-f")
-		if !flags[off] {
-			continue
-		}
-		s := Setting{Name: on, Values: []string{off, on}, Note: help[on], Rank: rankFlag}
-		if about := strings.ToLower(help[on] + help[off]); strings.Contains(about, "optimiz") ||
-			strings.Contains(about, "vector") || strings.Contains(about, "inlin") || strings.Contains(about, "unroll") {
-			s.Rank = rankLevel
-		}
 		all = append(all, s)
 	}
 	return all

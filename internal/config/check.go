@@ -51,6 +51,7 @@ func (c *checker) add(path, text, where string, column int, format string, args 
 func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	c := &checker{study: s}
 	s.Version = Version
+	s.typeTraced()
 	if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
 		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table)")
 	}

@@ -80,6 +80,12 @@ func (s *Study) params() []assay.Param {
 	out := make([]assay.Param, len(s.Params))
 	for i, p := range s.Params {
 		out[i] = p.Param()
+		if slices.ContainsFunc(p.Values, func(v string) bool { return s.traced(p, v) }) {
+			for _, v := range p.Values {
+				x, _ := s.levelOf(p, v) // checked
+				out[i].Numbers = append(out[i].Numbers, x)
+			}
+		}
 	}
 	return out
 }

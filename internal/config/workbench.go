@@ -23,6 +23,9 @@ type Workbench struct {
 	// Passive emulates nothing, and takes the measures of a workbench from real
 	// runs: then parameters are not resources, whatever their names.
 	Passive bool `json:"passive,omitempty"`
+	// Traces are levels that vary while a run goes on, by the names that stand for them among the values
+	// of a resource. They have what their files said.
+	Traces map[string]assay.Trace `json:"traces,omitempty"`
 }
 
 // Resources returns the names of the parameters that a workbench realises:
@@ -36,7 +39,7 @@ func Resources() []string { return []string{"cpu", "memory", "rtt", "bandwidth",
 
 // Resources returns the assignment of resources of a configuration, in base
 // units; nil if the study has no workbench. A text stands for what
-// [assay.Number] reads from it: 18ms, 100Mbit, 512M.
+// [assay.Number] reads from it: 18ms, 100Mbit, 512M; the name of a trace for its mean.
 func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64 {
 	if s.Workbench == nil || s.Workbench.Passive {
 		return nil
@@ -48,7 +51,7 @@ func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64
 		}
 		x := c[i]
 		if !p.Numeric() {
-			x, _ = assay.Number(p.Levels[int(x)]) // checked
+			x, _ = p.LevelNumber(int(x)) // checked
 		}
 		m[p.Name] = x
 	}
@@ -61,6 +64,7 @@ func (d *decoder) workbench(n *yaml.Node) *Workbench {
 	d.mapping(n, "workbench", []field{
 		{"data", func(n *yaml.Node) { w.Data = d.dataSet("workbench.data", n) }},
 		{"mount", func(n *yaml.Node) { w.Mount = d.directory("workbench.mount", n) }},
+		{"traces", func(n *yaml.Node) { w.Traces = d.traces(n) }},
 		{"passive", func(n *yaml.Node) { w.Passive = d.boolean(n, "workbench.passive") }},
 	}, nil)
 	return w
@@ -132,8 +136,8 @@ func (c *checker) workbench() {
 		return
 	}
 	if w.Passive {
-		if w.Data != "" || w.Mount != "" {
-			c.add("workbench", "", "", 0, "a passive one has no data and no mount: it looks at what runs do anyway")
+		if w.Data != "" || w.Mount != "" || len(w.Traces) > 0 {
+			c.add("workbench", "", "", 0, "a passive one has no data, no mount and no traces: it looks at what runs do anyway")
 		}
 		return
 	}
@@ -151,11 +155,13 @@ func (c *checker) workbench() {
 			c.add("workbench", "", "", 0, "%s needs data: the directory that the program reads and writes", p.Name)
 		}
 		for _, v := range p.Values {
-			if _, ok := assay.Number(v); !ok {
-				c.add(path, "", where, 0, "%q is no number; write it like %s", clip(v), resourceExample(p.Name))
+			if _, ok := s.levelOf(p, v); !ok {
+				c.add(path, "", where, 0, "%q is no number; write it like %s, or give a trace of that name in workbench.traces",
+					clip(v), resourceExample(p.Name))
 			}
 		}
 	}
+	c.traces()
 	if w.Mount != "" && w.Data == "" {
 		c.add("workbench", "", "", 0, "mount needs data: the directory that is mounted there")
 	}

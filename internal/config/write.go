@@ -161,6 +161,7 @@ func (w *writer) method(s *Study) {
 		var bench pairing
 		bench.add(b.Data != "", "data", scalar(b.Data))
 		bench.add(b.Mount != "", "mount", scalar(b.Mount))
+		bench.add(len(b.Traces) > 0, "traces", tracesNode(b.Traces))
 		bench.add(b.Passive, "passive", plain("true"))
 		p.add(true, "workbench", flow(yaml.MappingNode, bench...))
 	}

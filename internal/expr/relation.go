@@ -108,7 +108,7 @@ func newVariable(index int, p assay.Param) variable {
 	case assay.Switch:
 		v.values = []any{false, true}
 	case assay.Ordinal:
-		v.values = numbers(p.Levels)
+		v.values = numbers(p)
 	}
 	if v.values == nil {
 		for _, l := range p.Levels {
@@ -120,11 +120,11 @@ func newVariable(index int, p assay.Param) variable {
 
 // numbers returns the levels as ints, or else as floats, or nil if one of them
 // does not stand for a number.
-func numbers(levels []string) []any {
-	floats, ints := make([]any, len(levels)), make([]any, len(levels))
+func numbers(p assay.Param) []any {
+	floats, ints := make([]any, len(p.Levels)), make([]any, len(p.Levels))
 	whole := true
-	for i, l := range levels {
-		x, ok := assay.Number(l)
+	for i := range p.Levels {
+		x, ok := p.LevelNumber(i)
 		if !ok {
 			return nil
 		}

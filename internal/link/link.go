@@ -42,6 +42,9 @@ type Options struct {
 	// finds more is lost. 0 means DefaultQueue, more than the windows of a few
 	// TCP connections.
 	Queue int
+	// Varies says that the round-trip time and the rate may be set anew while the link is open, by
+	// [Link.Set]. The largest packet is that of Rate, which is then the least that there will be.
+	Varies bool
 }
 
 // Check returns an error that names the option that is out of range.
@@ -117,6 +120,22 @@ func Open(a, b *Namespace, opts Options) (*Link, error) {
 		p.start(&l.wg)
 	}
 	return l, nil
+}
+
+// Set changes the round-trip time and the rate of a link that varies. What waits for the link goes on at the
+// new rate; what has left it arrives when it would have.
+func (l *Link) Set(rtt time.Duration, rate float64) error {
+	o := Options{RTT: rtt, Rate: rate}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	for _, p := range l.pumps {
+		if !p.varies {
+			return errors.New("the link was opened as one that does not vary")
+		}
+		p.set(rate, rtt/2)
+	}
+	return nil
 }
 
 // free closes all descriptors.

@@ -210,6 +210,44 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
+// A link that varies has the round-trip time and the rate that were set last: no echo is quicker, and no more
+// is carried.
+func TestSet(t *testing.T) {
+	a, b, l := linkPair(t, Options{RTT: 2 * time.Millisecond, Rate: 50e6, Varies: true})
+	near, far := linkConn(t, a, b)
+	least := func() time.Duration { return roundTrips(t, near, far, 10)[0] }
+	set := func(rtt time.Duration, rate float64) {
+		t.Helper()
+		if err := l.Set(rtt, rate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, asked := range []time.Duration{2 * time.Millisecond, 20 * time.Millisecond, 0, 5 * time.Millisecond} {
+		set(asked, 50e6)
+		if got := least(); got < asked {
+			t.Errorf("asked %v, an echo took only %v", asked, got)
+		}
+	}
+	carried := func(during time.Duration) (bits, seconds float64) {
+		_, before := l.Stats()
+		began := time.Now()
+		goodput(t, near, far, 0, during)
+		_, after := l.Stats()
+		return float64(after.Bytes-before.Bytes) * 8, time.Since(began).Seconds()
+	}
+	set(0, 5e6)
+	if bits, took := carried(400 * time.Millisecond); bits > 5e6*took*1.05+65e3*8 {
+		t.Errorf("asked 5e6 bit/s, carried %.3g in %.3g s", bits, took)
+	}
+	if err := l.Set(0, 1); err == nil {
+		t.Error("a rate of 1 bit/s")
+	}
+	_, _, fixed := linkPair(t, Options{})
+	if err := fixed.Set(0, 50e6); err == nil {
+		t.Error("a link that does not vary was set")
+	}
+}
+
 // Data arrives as it was sent, and in order, also where packets are lost.
 func TestData(t *testing.T) {
 	for _, opts := range []Options{{}, {RTT: 3 * time.Millisecond, Rate: 50e6}, {Rate: 50e6, Queue: 20e3}} {

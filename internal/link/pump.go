@@ -12,13 +12,14 @@ import (
 // A pump carries the packets of one direction.
 type pump struct {
 	in, out, stop int
-	shape         shaper
+	varies        bool // rate and delay may change
 	packets       atomic.Int64
 	bytes         atomic.Int64
 	lost          atomic.Int64
 	began         time.Time
 
 	mu    sync.Mutex
+	shape shaper    // of varies, guarded; else read only by the reader
 	some  sync.Cond // signalled when a packet comes to an empty line, and at the end
 	line  []packet  // under way, in the order of due
 	first int       // index in line
@@ -28,13 +29,14 @@ type pump struct {
 
 // A packet is on its way.
 type packet struct {
-	due  int64 // ns since pump.began
-	data []byte
+	due   int64   // ns since pump.began
+	leave float64 // when it has left the link, before the delay
+	data  []byte
 }
 
 func newPump(in, out, stop int, opts Options) *pump {
 	p := &pump{
-		in: in, out: out, stop: stop, began: time.Now(),
+		in: in, out: out, stop: stop, began: time.Now(), varies: opts.Varies,
 		shape: shaper{rate: opts.Rate, delay: int64(opts.RTT / 2), queue: float64(opts.Queue)},
 	}
 	p.some.L = &p.mu
@@ -56,7 +58,14 @@ func (p *pump) start(wg *sync.WaitGroup) {
 	}
 }
 
-func (p *pump) waits() bool { return p.shape.rate != 0 || p.shape.delay != 0 }
+func (p *pump) waits() bool { return p.varies || p.shape.rate != 0 || p.shape.delay != 0 }
+
+// set changes the rate and the delay of a pump that varies.
+func (p *pump) set(rate float64, delay time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shape.change(p.now(), rate, int64(delay), p.line[p.first:])
+}
 
 // read takes packets until stop is closed.
 func (p *pump) read() {
@@ -93,16 +102,19 @@ func (p *pump) accept(buf *[]byte, n int) {
 		p.deliver((*buf)[:n])
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	due, ok := p.shape.take(p.now(), n)
 	if !ok {
 		p.lost.Add(1)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if last := len(p.line) - 1; last >= p.first {
+		due = max(due, p.line[last].due) // a delay that became shorter overtakes nobody
+	}
 	data := p.buffer(n)
 	copy(data, *buf)
-	p.line = append(p.line, packet{due, data})
+	p.line = append(p.line, packet{due, p.shape.free, data})
 	if len(p.line)-p.first == 1 {
 		p.some.Signal()
 	}
@@ -147,32 +159,27 @@ func (p *pump) write() {
 	// Wake-ups are late by up to the slack, 50 µs unless we say so.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	for {
-		next, ok := p.next()
+		data, wait, ok := p.next()
 		if !ok {
 			return
 		}
-		for wait := next.due - p.now(); wait > 0; wait = next.due - p.now() {
-			// In parts, so that Close does not wait for a slow link.
-			ts := unix.NsecToTimespec(min(wait, int64(50*time.Millisecond)))
+		if wait > 0 {
+			ts := unix.NsecToTimespec(min(wait, longestWait))
 			_ = unix.Nanosleep(&ts, nil)
-			if p.ended() {
-				return
-			}
+			continue
 		}
-		p.deliver(next.data)
-		p.recycle(next.data)
+		p.deliver(data)
+		p.recycle(data)
 	}
 }
 
-func (p *pump) ended() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.over
-}
+// longestWait is how long the writer sleeps at most, in ns, so that Close does not wait for a slow
+// link, and a rate that grows is soon felt.
+const longestWait = int64(5 * time.Millisecond)
 
-// next waits for the next packet in line and takes it, or returns false at the
-// end.
-func (p *pump) next() (packet, bool) {
+// next waits until there is a packet in line. It takes it if it is due, and else returns how long
+// that will be, in ns, if nothing changes. It returns false at the end.
+func (p *pump) next() (data []byte, wait int64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.first == len(p.line) && !p.over {
@@ -180,9 +187,12 @@ func (p *pump) next() (packet, bool) {
 		p.some.Wait()
 	}
 	if p.over {
-		return packet{}, false
+		return nil, 0, false
 	}
 	next := p.line[p.first]
+	if wait := next.due - p.now(); wait > 0 {
+		return nil, wait, true
+	}
 	p.line[p.first] = packet{}
 	p.first++
 	if p.first > 1024 && p.first*2 > len(p.line) { // keep the line short
@@ -190,7 +200,7 @@ func (p *pump) next() (packet, bool) {
 		clear(p.line[n:])
 		p.line, p.first = p.line[:n], 0
 	}
-	return next, true
+	return next.data, 0, true
 }
 
 func (p *pump) recycle(data []byte) {

@@ -20,7 +20,8 @@ type shaper struct {
 // Packets arrive in the order in which they came.
 func (s *shaper) take(now int64, n int) (due int64, ok bool) {
 	if s.rate == 0 {
-		return now + s.delay, true
+		s.free = max(s.free, float64(now))
+		return int64(s.free) + s.delay, true
 	}
 	free := max(s.free, float64(now))
 	if waiting := (free - float64(now)) * s.rate / 8e9; waiting > s.queue {
@@ -28,4 +29,27 @@ func (s *shaper) take(now int64, n int) (due int64, ok bool) {
 	}
 	s.free = free + float64(n)*8e9/s.rate
 	return int64(s.free) + s.delay, true
+}
+
+// change sets another rate and delay from now on, and says anew when packets in line arrive. What has
+// left the link by now stays as it is. The others go on at the new rate and have the new delay; of the
+// first of them, what has not been sent yet. The packets are in order, and so are they afterwards.
+func (s *shaper) change(now int64, rate float64, delay int64, line []packet) {
+	at := float64(now)
+	free, last := at, int64(0)
+	for i := range line {
+		k := &line[i]
+		if k.leave > at { // so there was a rate
+			left := min(float64(len(k.data)), (k.leave-at)*s.rate/8e9)
+			k.leave = at
+			if rate > 0 {
+				free += left * 8e9 / rate
+				k.leave = free
+			}
+			k.due = int64(k.leave) + delay
+		}
+		k.due = max(k.due, last) // a shorter delay overtakes nobody
+		last = k.due
+	}
+	s.free, s.rate, s.delay = free, rate, delay
 }

@@ -60,3 +60,42 @@ func TestShaperInvariants(t *testing.T) {
 		}
 	})
 }
+
+// A change holds from then on: what has left the link arrives as it would have, what is being sent goes on with
+// what is left of it, the rest follows, and nothing overtakes.
+func TestShaperChange(t *testing.T) {
+	const second = 1e9
+	// 8 bit/s: a byte takes a second; the delay is 5 s.
+	line := func() (s shaper, packets []packet) {
+		s = shaper{rate: 8, delay: 5 * second, queue: 100}
+		for range 3 {
+			due, _ := s.take(0, 4)
+			packets = append(packets, packet{due, s.free, make([]byte, 4)})
+		}
+		return s, packets // they leave at 4, 8, 12 s
+	}
+	for _, c := range []struct {
+		rate       float64
+		delay, now int64
+		want       [3]int64
+		next       int64 // when a further packet of 4 bytes arrives
+	}{
+		{8, 5, 6, [3]int64{9, 13, 17}, 21},  // the same
+		{16, 5, 6, [3]int64{9, 12, 14}, 16}, // 2 bytes are left of the second at 6 s
+		{4, 5, 6, [3]int64{9, 15, 23}, 31},
+		{8, 0, 6, [3]int64{9, 9, 12}, 16}, // the second would be there at 8, before the first
+		{0, 1, 6, [3]int64{9, 9, 9}, 9},   // at once, behind the first
+	} {
+		s, packets := line()
+		s.change(c.now*second, c.rate, c.delay*second, packets)
+		last := int64(0)
+		for i, want := range c.want {
+			if last = packets[i].due; last != want*second {
+				t.Errorf("%+v: packet %d arrives at %g s, want %d", c, i, float64(last)/second, want)
+			}
+		}
+		if due, ok := s.take(c.now*second, 4); !ok || max(due, last) != c.next*second {
+			t.Errorf("%+v: the next arrives at %g s, want %d", c, float64(due)/second, c.next)
+		}
+	}
+}

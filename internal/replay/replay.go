@@ -28,6 +28,11 @@ func Asked(s assay.Searcher, n int, ps []assay.Proposal) []assay.Event {
 	return events
 }
 
+// Withdrawn returns what a searcher is told of a proposal that was taken back.
+func Withdrawn(p assay.Proposal) assay.Trial {
+	return assay.Trial{Proposal: p, State: assay.Withdrawn, Value: math.Inf(1)}
+}
+
 // A Player feeds a record to a new searcher and compares each of its proposals
 // with the one on record.
 type Player struct {
@@ -65,9 +70,15 @@ func (p *Player) Play(events []assay.Event) error {
 			if !open {
 				continue // it had ended before
 			}
-			if err := p.tell(assay.Trial{Proposal: q, State: assay.Withdrawn, Value: math.Inf(1)}); err != nil {
+			if err := p.tell(Withdrawn(q)); err != nil {
 				return err
 			}
+		case e.Given != nil:
+			g, ok := assay.As[assay.Giver](p.Searcher)
+			if !ok {
+				return &Error{Study: p.Study, Err: errNoGiver}
+			}
+			g.Give(e.Given.Configs)
 		}
 	}
 	return nil
@@ -147,6 +158,9 @@ func (e constError) Error() string { return string(e) }
 
 // errNothing is what the silence of a searcher is called in an [Error].
 const errNothing = constError("no proposal")
+
+// errNoGiver is what a searcher lacks that replays a record with given configurations.
+const errNoGiver = constError("it takes no configurations from people")
 
 func (p *Player) departs(stored, got assay.Proposal, err error) error {
 	e := &Error{Study: p.Study, Stored: stored, Got: got, Err: err, Proposals: int(stored.ID - 1)}

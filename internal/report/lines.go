@@ -8,8 +8,22 @@ import (
 
 // Lines is a report of labelled lines. The zero value is empty.
 type Lines struct {
+	// Width is that of the terminal, 0 for no limit: a longer text goes on under itself. It is set
+	// before the first line. Lines for a shell are never broken, so that they can be copied.
+	Width   int
 	b       strings.Builder
 	entries []Entry
+}
+
+// labelWidth is how wide the column of the labels is.
+const labelWidth = 11
+
+// Room returns how many columns a text has beside its label, which is at most most.
+func (l *Lines) Room(most int) int {
+	if l.Width <= labelWidth {
+		return most
+	}
+	return min(most, l.Width-labelWidth)
 }
 
 // An Entry is a line of a report.
@@ -26,8 +40,15 @@ func (l *Lines) Entries() []Entry { return l.entries }
 // the line above, and the text, as [Visible] shows it.
 func (l *Lines) Add(label, format string, args ...any) {
 	text := Visible(fmt.Sprintf(format, args...))
-	l.add(label, text)
 	l.entries = append(l.entries, Entry{Label: label, Text: text})
+	if l.Width <= labelWidth {
+		l.add(label, text)
+		return
+	}
+	for _, part := range wrapped(text, l.Width-labelWidth) {
+		l.add(label, part)
+		label = ""
+	}
 }
 
 // AddCommand appends a line for a shell, which may be several lines; see [ShellQuote].
@@ -38,7 +59,7 @@ func (l *Lines) AddCommand(label, line string) {
 
 func (l *Lines) add(label, text string) {
 	label = Visible(label)
-	fmt.Fprintf(&l.b, "%-11s%s\n", label, text)
+	fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, text)
 }
 
 // AddList appends a line for each text, of which the first has the label.

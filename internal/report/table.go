@@ -10,14 +10,21 @@ import (
 type Column struct {
 	Title string
 	Right bool // align to the right, as numbers want
+
+	wrap  bool // see Wrap
+	spare int  // see Spare: the greatest is left out first, never if 0
 }
 
-// A Table is rows of cells in aligned columns. Nothing is wrapped or cut: a line
-// is as wide as its cells.
+// A Table is rows of cells in aligned columns. Without a Width nothing is wrapped or cut: a
+// line is as wide as its cells.
 type Table struct {
 	Columns []Column
 	Palette Palette // of the titles
-	rows    [][]string
+	// Width is that of the terminal, 0 for no limit. A table that is wider has titles of several
+	// lines, then lacks columns (see Spare), and wraps cells (see Wrap). Cells of other columns
+	// are whole whatever it is.
+	Width int
+	rows  [][]string
 }
 
 // NewTable returns an empty table. A title that starts with ">" is that of a
@@ -26,7 +33,7 @@ func NewTable(palette Palette, titles ...string) *Table {
 	t := &Table{Palette: palette}
 	for _, title := range titles {
 		name, right := strings.CutPrefix(title, ">")
-		t.Columns = append(t.Columns, Column{name, right})
+		t.Columns = append(t.Columns, Column{Title: name, Right: right})
 	}
 	return t
 }
@@ -57,41 +64,46 @@ func (t *Table) Len() int { return len(t.rows) }
 // Write writes the titles, unless all are empty, and the rows. Columns are two
 // spaces apart and lines have no trailing spaces.
 func (t *Table) Write(w io.Writer) error {
-	rows := t.rows
 	head, titled := make([]string, len(t.Columns)), false
 	for i, c := range t.Columns {
 		head[i] = t.Palette.Bold(Visible(c.Title))
 		titled = titled || c.Title != ""
 	}
-	if titled {
-		rows = append([][]string{head}, rows...)
-	}
-	widths := make([]int, len(t.Columns))
-	for _, row := range rows {
-		for i, c := range row {
-			widths[i] = max(widths[i], Width(c))
-		}
+	l := t.layOut(append([][]string{head}, t.rows...))
+	if !titled {
+		l.rows = l.rows[1:]
 	}
 	var b strings.Builder
-	for _, row := range rows {
-		pad := 0 // spaces owed before the next cell that is not empty
-		for i, c := range row {
-			fill := widths[i] - Width(c)
-			if t.Columns[i].Right {
-				pad += fill
-				fill = 0
-			}
-			if c != "" {
-				b.WriteString(strings.Repeat(" ", pad))
-				b.WriteString(c)
-				pad = 0
-			}
-			pad += fill + 2
+	for _, row := range l.rows {
+		for _, line := range row {
+			l.write(&b, line)
 		}
-		b.WriteByte('\n')
+	}
+	if len(l.without) > 0 {
+		text := "(no room for: " + strings.Join(l.without, ", ") + ")"
+		b.WriteString(strings.Join(wrapped(text, t.Width), "\n") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// write writes a line of cells.
+func (l *layout) write(b *strings.Builder, cells []string) {
+	pad := 0 // spaces owed before the next cell that is not empty
+	for i, c := range cells {
+		fill := l.widths[i] - Width(c)
+		if l.right[i] {
+			pad += fill
+			fill = 0
+		}
+		if c != "" {
+			b.WriteString(strings.Repeat(" ", max(0, pad)))
+			b.WriteString(c)
+			pad = 0
+		}
+		pad += fill + 2
+	}
+	b.WriteByte('\n')
 }
 
 // WriteBlocks writes a table for each block of rows that stand together and have the

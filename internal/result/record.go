@@ -136,28 +136,43 @@ type Listed struct {
 	Trials     int64     `json:"trials"`
 	Done       int64     `json:"done"`
 	Censored   int64     `json:"censored"`
+	Stopped    int64     `json:"stopped"` // Censored, in the word for people
 	Failed     int64     `json:"failed"`
 	Infeasible int64     `json:"infeasible"`
+	Outside    int64     `json:"outside_limits"` // Infeasible, likewise
 	Withdrawn  int64     `json:"withdrawn,omitempty"`
 	Objective  string    `json:"objective"`
-	Best       *float64  `json:"best"`
+	Best       *float64  `json:"best"` // what is recommended: see Record.Listed
 	Spent      float64   `json:"spent_s"`
 	Last       time.Time `json:"last"`
 }
 
-// Listed returns the line of the study in a list.
-func (r *Record) Listed() Listed {
+// Listed returns the line of the study in a list. The best is what the study recommends: where
+// runs were made again they say, and there may be none; elsewhere it is the least value.
+func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	c := r.Summary.Counts
 	l := Listed{
 		Study: r.Name, Trials: r.Summary.Trials(), Done: c[assay.Done], Censored: c[assay.Censored],
-		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
+		Stopped: c[assay.Censored], Failed: c[assay.Failed], Infeasible: c[assay.Infeasible],
+		Outside: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
 		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
 	}
-	if r.Summary.Best > 0 {
-		v := r.Goal.Show(r.Summary.Value)
+	value, found := r.Summary.Value, r.Summary.Best > 0
+	repeat := r.Definition.Repeat
+	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
+	// Reading the record takes as long as it is, so it is read only where it can say more.
+	if found && r.Definition.Mode() == config.ModeCommand && repeated {
+		came, err := study.Recall(ctx, r.store, r.Name, true)
+		if err != nil {
+			return l, err
+		}
+		value, found = came.Best.Value, came.Found
+	}
+	if found {
+		v := r.Goal.Show(value)
 		l.Best = &v
 	}
-	return l
+	return l, nil
 }
 
 // GoalText returns "minimize elapsed".

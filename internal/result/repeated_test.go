@@ -111,8 +111,16 @@ func TestShownHasTheGain(t *testing.T) {
 		t.Errorf("%+v, gain %+v, refuted %+v", out.Best, out.Gain, out.Refuted)
 	}
 	var b strings.Builder
-	if err := r.WriteShown(&b, out, nil); err != nil {
+	if err := r.WriteShown(&b, 0, out, nil); err != nil {
 		t.Fatal(err)
+	}
+	again, err := Read(t.Context(), mem, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The list says what is recommended, and not the least value that a trial had.
+	if l, err := again.Listed(t.Context()); err != nil || l.Best == nil || *l.Best != out.Best.Value || *l.Best == 1 {
+		t.Errorf("listed %+v, %v; recommended %v", l, err, out.Best.Value)
 	}
 	for _, want := range []string{
 		"(trial 2), median of 6 runs", "less than the default (5 + 5 more runs)",
@@ -129,5 +137,23 @@ func TestCountsJSON(t *testing.T) {
 	want := `{"total":3,"done":1,"censored":2,"failed":0,"infeasible":0,"stopped":2,"outside_limits":0}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v: %s, want %s", err, text, want)
+	}
+}
+
+// Where all that was run again failed, nothing is recommended, and the list has no best.
+func TestListedHasNoBestThatFails(t *testing.T) {
+	r := recordOf(t, "command: [sleep, '{n}']\nparameters: {n: 1..9}\n",
+		slices.Values([]assay.Trial{trial(1, assay.Done, 4, "")}))
+	c := trial(1, assay.Failed, math.Inf(1), "exit code 7")
+	mem := r.store.(*store.Mem)
+	if _, err := mem.Append(t.Context(), "s", 2, assay.Event{At: time.Unix(3, 0), Checked: &c, Race: true}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(t.Context(), mem, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err := again.Listed(t.Context()); err != nil || l.Best != nil || l.Done != 1 {
+		t.Errorf("listed %+v, %v", l, err)
 	}
 }

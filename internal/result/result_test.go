@@ -66,7 +66,13 @@ func onRecord(t testing.TB, more string) *Record {
 
 func TestRecord(t *testing.T) {
 	r := onRecord(t, "")
-	l := r.Listed()
+	l, err := r.Listed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Stopped != 1 || l.Outside != 1 {
+		t.Errorf("in the words for people: %+v", l)
+	}
 	if l.Trials != 7 || l.Done != 2 || l.Censored != 1 || l.Failed != 1 || l.Infeasible != 1 || l.Withdrawn != 1 ||
 		*l.Best != 5 || l.Objective != "minimize elapsed" {
 		t.Errorf("listed %+v", l)
@@ -228,12 +234,12 @@ func TestOutcome(t *testing.T) {
 		return assay.Trial{Proposal: p, State: assay.Done, Value: value}
 	}
 	r := study.Result{
-		Found: true, First: trial(1, -10), Best: trial(2, -20), Spent: time.Minute, EndedBy: "trials",
+		Found: true, First: trial(1, -10), Best: trial(2, -20), Spent: time.Minute, EndedBy: "trials", Lost: 90 * time.Second,
 		Trials: []assay.Trial{trial(1, -10), trial(2, -20), {State: assay.Failed}},
 	}
 	o := NewOutcome("s", space, goal, r)
 	if o.Objective != (Objective{"speed", "maximize", "B/s"}) || o.Best.Value != 20 || o.Best.Trial != 2 ||
-		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 {
+		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 || o.Lost != 90 {
 		t.Errorf("%+v, best %+v", o, o.Best)
 	}
 	// Five runs of each, twice as fast.

@@ -14,9 +14,10 @@ import (
 )
 
 // WriteShown writes for people what [Record.Shown] returned. learner, which may be nil, is
-// what the study has learned of costs: its error curve takes the place of the progress.
-func (r *Record) WriteShown(w io.Writer, out Shown, learner *costmodel.ActiveLearner) error {
-	var l report.Lines
+// what the study has learned of costs: its error curve takes the place of the progress. width is
+// that of the terminal, 0 for none.
+func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmodel.ActiveLearner) error {
+	l := report.Lines{Width: width}
 	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
 	r.describe(&l)
 	l.Add("trials", "%s", out.Trials.Text())
@@ -41,7 +42,7 @@ func (r *Record) WriteShown(w io.Writer, out Shown, learner *costmodel.ActiveLea
 	if learner != nil {
 		addErrorCurve(&l, learner)
 	} else if len(out.Curve) > 1 {
-		l.Add("progress", "%s", report.Spark(out.Curve, 60))
+		l.Add("progress", "%s", report.Spark(out.Curve, l.Room(60)))
 	}
 	return l.Write(w)
 }

@@ -59,7 +59,7 @@ func TestWriteShown(t *testing.T) {
 		{Param: "n", Values: []string{"7"}, Study: "h", Reason: "no longer", Restored: true},
 	}
 	var b strings.Builder
-	if err := r.WriteShown(&b, out, nil); err != nil {
+	if err := r.WriteShown(&b, 0, out, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -75,7 +75,7 @@ func TestWriteShown(t *testing.T) {
 	}
 	b.Reset()
 	l, _ := learner(t, nil)
-	if err := r.WriteShown(&b, out, l); err != nil || strings.Contains(b.String(), "progress") {
+	if err := r.WriteShown(&b, 0, out, l); err != nil || strings.Contains(b.String(), "progress") {
 		t.Errorf("with an error curve: %v\n%s", err, b.String())
 	}
 }

@@ -25,6 +25,7 @@ type Story struct {
 	Command func(assay.Config) string
 	// Beside says what a run of a configuration has beside that, as [Beside] does; nil for nothing.
 	Beside func(assay.Config) string
+	Width  int // of the terminal that it is written to, 0 for none
 }
 
 // Write writes the result for people.
@@ -32,7 +33,7 @@ func (o *Story) Write(w io.Writer) error { return o.lines().Write(w) }
 
 // lines returns the result for people.
 func (o *Story) lines() *report.Lines {
-	var l report.Lines
+	l := report.Lines{Width: o.Width}
 	switch {
 	case o.Best == nil && len(o.Refuted) > 0:
 		l.Add("best", "none: what was best failed when it was run again, and nothing else was run again with success")
@@ -60,6 +61,9 @@ func (o *Story) lines() *report.Lines {
 	spent := report.Seconds(o.Spent) + " spent"
 	if o.Simulated {
 		spent += " in simulated time"
+	}
+	if o.Lost > 0 {
+		spent += ", " + report.Seconds(o.Lost) + " lost with attempts that do not count"
 	}
 	if o.Saved > 0 {
 		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"

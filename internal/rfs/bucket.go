@@ -1,23 +1,39 @@
 package rfs
 
 import (
+	"math"
 	"sync"
 	"time"
 )
 
-// A bucket limits a rate: what is taken from it has to wait until it would have
-// been read or written at that rate, one after the other.
+// A bucket limits a rate, which may change: what is taken from it has to wait until it would have
+// been read or written at the rates that were in force, one after the other.
 type bucket struct {
-	rate  float64 // bytes/s
-	now   func() time.Time
-	sleep func(time.Duration)
+	varies bool // set may be called
 
-	mu   sync.Mutex
-	free time.Time // when the storage has done all that was taken
+	mu    sync.Mutex
+	rate  float64   // bytes/s
+	taken float64   // bytes since the beginning
+	done  float64   // of them, those that had passed
+	as    time.Time // of done
 }
 
-func newBucket(rate float64) *bucket {
-	return &bucket{rate: rate, now: time.Now, sleep: time.Sleep}
+// lookAgain is after how long a wait looks whether the rate has grown.
+const lookAgain = 5 * time.Millisecond
+
+// pass brings done up to now. The lock is held.
+func (b *bucket) pass() {
+	now := time.Now()
+	b.done = min(b.taken, b.done+b.rate*now.Sub(b.as).Seconds())
+	b.as = now
+}
+
+// set changes the rate from now on, also for what waits.
+func (b *bucket) set(rate float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pass()
+	b.rate = rate
 }
 
 // wait returns when n bytes have passed. On a nil bucket, and for no bytes, that
@@ -27,12 +43,21 @@ func (b *bucket) wait(n int) {
 		return
 	}
 	b.mu.Lock()
-	now := b.now()
-	if b.free.Before(now) {
-		b.free = now
+	b.pass()
+	b.taken += float64(n)
+	mine := b.taken
+	for {
+		left := (mine - b.done) / b.rate
+		b.mu.Unlock()
+		if left <= 1e-9 {
+			return
+		}
+		pause := time.Duration(math.Ceil(left * float64(time.Second)))
+		if b.varies {
+			pause = min(pause, lookAgain)
+		}
+		time.Sleep(pause)
+		b.mu.Lock()
+		b.pass()
 	}
-	b.free = b.free.Add(time.Duration(float64(n) / b.rate * float64(time.Second)))
-	wait := b.free.Sub(now)
-	b.mu.Unlock()
-	b.sleep(wait)
 }

@@ -22,9 +22,8 @@ type Stats struct {
 	// elapsed time, and Network and Service may add up to more.
 	Busy time.Duration `json:"busy_ns"`
 	Full int64         `json:"full"` // requests that failed because the storage is full
-	// Trips are round trips that small requests took which were alone on their way,
-	// and pings: from request to reply, less the service time. They are in no order.
-	Trips []time.Duration `json:"trips_ns,omitempty"`
+	// Trips are the last of them, in no order.
+	Trips []Trip `json:"trips,omitempty"`
 }
 
 // A Client sends requests over a connection and waits for the replies. It is
@@ -205,7 +204,7 @@ func (c *Client) account(k *call, h replyHead) {
 	service := time.Duration(h.service)
 	network := max(0, now.Sub(k.sent)-service)
 	if k.alone && len(c.pending) == 0 && k.size+h.size <= smallTrip {
-		c.trips.add(network)
+		c.trips.add(Trip{network, now})
 	}
 	if k.ping {
 		return

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -162,18 +163,72 @@ func TestStats(t *testing.T) {
 }
 
 func TestBucket(t *testing.T) {
-	now := time.Unix(0, 0)
-	var slept []time.Duration
-	sleep := func(d time.Duration) { slept = append(slept, d) }
-	b := &bucket{rate: 100, now: func() time.Time { return now }, sleep: sleep}
-	b.wait(50)
-	b.wait(50) // behind it
-	now = now.Add(3 * time.Second)
-	b.wait(100) // idle time is lost
-	b.wait(0)
-	want := []time.Duration{500 * time.Millisecond, time.Second, time.Second}
-	if len(slept) != len(want) || slept[0] != want[0] || slept[1] != want[1] || slept[2] != want[2] {
-		t.Errorf("slept %v, want %v", slept, want)
+	synctest.Test(t, func(t *testing.T) {
+		b := &bucket{rate: 100, as: time.Now()}
+		began := time.Now()
+		var wg sync.WaitGroup
+		at := func(n int, want time.Duration) {
+			wg.Go(func() {
+				b.wait(n)
+				if took := time.Since(began).Round(time.Microsecond); took != want {
+					t.Errorf("%d bytes have passed after %v, want %v", n, took, want)
+				}
+			})
+			synctest.Wait()
+		}
+		at(50, 500*time.Millisecond)
+		at(50, time.Second) // behind it
+		at(0, 0)
+		wg.Wait()
+		time.Sleep(3 * time.Second)
+		at(100, 5*time.Second) // idle time is lost
+		wg.Wait()
+		(*bucket)(nil).wait(10)
+	})
+}
+
+// A rate that changes holds from then on, also for what waits.
+func TestBucketRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bucket{rate: 100, varies: true, as: time.Now()}
+		began := time.Now()
+		var wg sync.WaitGroup
+		for _, want := range []time.Duration{time.Second, 2300 * time.Millisecond} { // of 100 bytes each
+			wg.Go(func() {
+				b.wait(100)
+				// It looks again every few ms.
+				if took := time.Since(began); took < want || took > want+lookAgain {
+					t.Errorf("passed after %v, want %v", took, want)
+				}
+			})
+			synctest.Wait()
+		}
+		time.Sleep(1500 * time.Millisecond) // 150 bytes have passed
+		b.set(50)
+		time.Sleep(500 * time.Millisecond) // 25 more
+		b.set(250 / 3.0)                   // the last 25 in 0.3 s
+		wg.Wait()
+	})
+}
+
+func TestSetRate(t *testing.T) {
+	for _, c := range []struct {
+		opts ServerOptions
+		rate float64
+		ok   bool
+	}{
+		{ServerOptions{Rate: 10, Varies: true}, 20, true},
+		{ServerOptions{Rate: 10, Varies: true}, 0, false},
+		{ServerOptions{Rate: 10}, 20, false},
+		{ServerOptions{Varies: true}, 20, false},
+	} {
+		s, err := NewServer(t.TempDir(), c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.SetRate(c.rate); (err == nil) != c.ok {
+			t.Errorf("%+v set to %g: %v", c.opts, c.rate, err)
+		}
+		s.Close()
 	}
-	(*bucket)(nil).wait(10)
 }

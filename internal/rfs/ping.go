@@ -9,13 +9,20 @@ const smallTrip = 1 << 10
 // maxTrips is how many round trips are kept, the last ones.
 const maxTrips = 512
 
+// A Trip is a round trip that a small request took which was alone on its way, or a ping: from request to
+// reply, less the service time.
+type Trip struct {
+	Took time.Duration `json:"took_ns"`
+	End  time.Time     `json:"end"`
+}
+
 // trips are the last round trips.
 type trips struct {
-	ring []time.Duration
+	ring []Trip
 	next int // where the next one goes once the ring is full
 }
 
-func (t *trips) add(d time.Duration) {
+func (t *trips) add(d Trip) {
 	if len(t.ring) < maxTrips {
 		t.ring = append(t.ring, d)
 		return
@@ -24,7 +31,7 @@ func (t *trips) add(d time.Duration) {
 	t.next = (t.next + 1) % maxTrips
 }
 
-func (t *trips) all() []time.Duration { return append([]time.Duration(nil), t.ring...) }
+func (t *trips) all() []Trip { return append([]Trip(nil), t.ring...) }
 
 // Ping sends a small request that counts for nothing, waits for its reply, and
 // returns false if there is none. Its round trip is among [Stats].Trips if nothing else

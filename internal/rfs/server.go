@@ -24,6 +24,8 @@ type ServerOptions struct {
 	// its cache holds; 0 means no limit. It is for where the kernel cannot limit
 	// it. Only whole requests are delayed.
 	Rate float64
+	// Varies says that the rate may be set anew, by [Server.SetRate].
+	Varies bool
 	// Workers is how many requests are served at a time; 0 means 16.
 	Workers int
 }
@@ -70,9 +72,18 @@ func NewServer(dir string, opts ServerOptions) (*Server, error) {
 	}
 	s := &Server{opts: opts, root: fd, dev: st.Dev, files: map[int64]*file{}, slots: make(chan struct{}, opts.Workers)}
 	if opts.Rate > 0 {
-		s.rate = newBucket(opts.Rate)
+		s.rate = &bucket{rate: opts.Rate, varies: opts.Varies, as: time.Now()}
 	}
 	return s, nil
+}
+
+// SetRate changes the rate of a server that was made with one that varies, also for what waits.
+func (s *Server) SetRate(rate float64) error {
+	if s.rate == nil || !s.rate.varies || !(rate > 0) {
+		return fmt.Errorf("a rate of %g B/s cannot be set", rate)
+	}
+	s.rate.set(rate)
+	return nil
 }
 
 // Close closes what is open. No Serve may be under way.

@@ -202,9 +202,11 @@ func largest(p assay.Param) string {
 	if p.Numeric() {
 		return p.Text(p.Hi)
 	}
-	return slices.MaxFunc(p.Levels, func(a, b string) int {
-		x, _ := assay.Number(a)
-		y, _ := assay.Number(b)
-		return cmp.Compare(x, y)
-	})
+	most, best := math.Inf(-1), 0
+	for l := range p.Levels {
+		if x, _ := p.LevelNumber(l); x > most {
+			most, best = x, l
+		}
+	}
+	return p.Levels[best]
 }

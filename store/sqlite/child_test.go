@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "share": childShare, "starve": childStarve, "hold": childHold,
+		"append": childAppend, "many": childMany, "share": childShare, "starve": childStarve, "hold": childHold,
 		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
 	}
 }
@@ -75,6 +75,38 @@ func childAppend(args []string) error {
 		n--
 	}
 	return s.Close()
+}
+
+// childMany appends to many studies at once, and says which and what on standard output, until
+// it is killed or an Append fails.
+func childMany(args []string) error {
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := Open(ctx, args[0], Options{})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error)
+	for i := range n {
+		go func() {
+			study := fmt.Sprint("s", i)
+			if err := s.Create(ctx, study, nil); err != nil && !errors.Is(err, os.ErrExist) {
+				failed <- err
+				return
+			}
+			sum, err := s.Summary(ctx, study)
+			for id := sum.Trials() + 1; err == nil; id++ {
+				if err = put(ctx, s, study, id); err == nil {
+					fmt.Println(study, id)
+				}
+			}
+			failed <- err
+		}()
+	}
+	return <-failed
 }
 
 // childShare appends n trials to a study of its own and reads all the others.

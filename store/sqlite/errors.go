@@ -4,6 +4,8 @@
 package sqlite
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -66,4 +68,23 @@ func classify(err error) error {
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+// scanError returns err, in the class [ErrDamaged] if it comes from a value
+// that its column cannot have, rather than from SQLite.
+// Three kinds of errors stay as they are:
+//   - nil, no row, and the end of a context
+//   - an error of the driver, which classify puts in its class
+//   - one that is damage already
+//
+// Any other comes from the conversion of a column or from the text in it.
+func scanError(err error) error {
+	if err == nil || errors.Is(err, sql.ErrNoRows) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if _, ok := errors.AsType[*driver.Error](err); ok || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }

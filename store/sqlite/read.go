@@ -11,17 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/store"
 )
-
-// A list is read in pages, each in its own short transaction: a caller that
-// takes its time, stops early or appends meanwhile holds nothing, and the log
-// can be folded into the file behind it.
-// So a list is not of one moment: each page is of its own.
-const pageRows = 256
 
 // read runs f in a transaction of one connection.
 // f must not keep tx, and must not call back into the store: there are few connections. The
@@ -78,7 +71,7 @@ func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error)
 		if err != nil {
 			return scanError(err)
 		}
-		return checkCreation(r, name, spec)
+		return store.CheckCreation(r, name, spec)
 	})
 	if err != nil {
 		return nil, err
@@ -86,23 +79,9 @@ func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error)
 	return spec, nil
 }
 
-// checkCreation returns an error that matches [ErrDamaged] unless r is the
-// creation of that study.
-// A payload that decodes to an impossible name is damage too.
-func checkCreation(r store.Record, name string, spec []byte) error {
-	if err := store.NewVerifier(0).Check(r); err != nil {
-		return fmt.Errorf("study %q: %w", name, err)
-	}
-	c, err := store.DecodeCreation(r.Payload)
-	if err != nil || c.Study != name || !bytes.Equal(c.Spec, spec) {
-		return fmt.Errorf("%w: study %q: name or specification differs from its creation", ErrDamaged, name)
-	}
-	return nil
-}
-
 // Studies implements [assay.Store].
 func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
-	return paged("", 0, func(after string, most int) (page []string, err error) {
+	return store.Paged("", 0, func(after string, most int) (page []string, err error) {
 		err = s.read(ctx, func(tx *sql.Tx) error {
 			return each(ctx, tx, func(rows *sql.Rows) error {
 				var name string
@@ -115,42 +94,6 @@ func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
 		})
 		return page, err
 	}, func(name string) string { return name })
-}
-
-// paged yields values in pages of at most pageRows, each page behind the key of
-// the last value: the first n values behind after, or all if n is 0. What a page
-// has before its error is yielded before it.
-// n is 0 or more. No transaction is open while the caller has a value, so that the caller may
-// append or read in its loop. The iterator can be ranged over again: after and the count are
-// those of one round.
-func paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		after, left := after, n
-		for {
-			most := pageRows
-			if n > 0 {
-				most = min(most, left)
-			}
-			values, err := page(after, most)
-			for _, v := range values {
-				if !yield(v, nil) {
-					return
-				}
-				after = key(v)
-			}
-			if err != nil {
-				var zero T
-				yield(zero, err)
-				return
-			}
-			left -= len(values)
-			// A page that is not full was the last. A full one may have been: then the next is
-			// empty.
-			if len(values) < most || n > 0 && left == 0 {
-				return
-			}
-		}
-	}
 }
 
 // A place is where a list of one study goes on.
@@ -167,35 +110,39 @@ type place struct {
 // are when the iteration begins, and verifies each. If the study is removed
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
-	return func(yield func(assay.Event, error) bool) {
-		// The first record read is the one at after: its hash is needed to check the next. Its
-		// own is believed.
-		at := place{Verifier: store.NewVerifier(int64(after)), after: max(int64(after), 0)}
+	return store.EventsOf(study, after, s.Records(ctx, study, max(int64(after), 0)))
+}
+
+// Records implements [store.Copier].
+// The hash of the first record is believed, unless it is record 0.
+func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		at := place{Verifier: store.NewVerifier(first), after: max(first, 0)}
 		for more := true; more; {
-			var page []assay.Event
+			var page []store.Record
 			err := s.read(ctx, func(tx *sql.Tx) (err error) {
-				page, more, err = eventPage(ctx, tx, study, &at)
+				page, more, err = recordPage(ctx, tx, study, &at)
 				return err
 			})
-			for _, e := range page {
-				if !yield(e, nil) {
+			for _, r := range page {
+				if !yield(r, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield(assay.Event{}, err)
+				yield(store.Record{}, err)
 				return
 			}
 		}
 	}
 }
 
-// eventPage returns the verified events of the next page, those before an error
+// recordPage returns the verified records of the next page, those before an error
 // included, and whether there are more.
-// at moves on with each record, also if that is damaged; Events ends then. The end of the
+// at moves on with each record, also if that is damaged; Records ends then. The end of the
 // record is checked against the head as soon as a page is not full. That finds events that
 // were cut off at the end, which the chain alone cannot.
-func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []assay.Event, more bool, err error) {
+func recordPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []store.Record, more bool, err error) {
 	var id, last int64
 	var head []byte
 	err = tx.QueryRowContext(ctx, `SELECT s.id, h.seq, h.hash FROM studies s LEFT JOIN heads h ON h.study = s.id
@@ -221,21 +168,14 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 		if err := at.Check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.Seq <= at.after {
-			return nil // the creation, or the event before, whose hash is the next one's
-		}
-		e, err := store.DecodeEvent(r.Payload)
-		if err != nil {
-			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err)
-		}
-		page = append(page, e)
+		page = append(page, r)
 		return nil
 	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`,
-		id, at.Next, pageRows)
-	if err == nil && n < pageRows && (at.Next != last+1 || !bytes.Equal(at.Hash, head)) {
+		id, at.Next, store.PageRows)
+	if err == nil && n < store.PageRows && (at.Next != last+1 || !bytes.Equal(at.Hash, head)) {
 		err = fmt.Errorf("%w: study %q: event %d is not the last that was appended", ErrDamaged, study, at.Next-1)
 	}
-	return page, n == pageRows, err
+	return page, n == store.PageRows, err
 }
 
 // Trials implements [assay.Projector].
@@ -243,7 +183,7 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 func (s *Store) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
 	return func(yield func(assay.TrialRow, error) bool) {
 		var id int64 // of the study, once it is known
-		paged(after, n, func(after int64, most int) (page []assay.TrialRow, err error) {
+		store.Paged(after, n, func(after int64, most int) (page []assay.TrialRow, err error) {
 			err = s.read(ctx, func(tx *sql.Tx) (err error) {
 				page, err = trialPage(ctx, tx, study, &id, after, most)
 				return err
@@ -278,8 +218,8 @@ func trialPage(
 		}
 		// If the event is missing, its payload is "" and its checksum 0, which is not that of an
 		// empty payload.
-		row, err := decodeRow(r, func() (assay.Trial, error) {
-			return askedBefore(trial, assay.Running, config, started)
+		row, err := store.DecodeRow(r, func() (assay.Trial, error) {
+			return store.AskedBefore(trial, assay.Running, config, started)
 		})
 		if err == nil && (row.Trial.ID != trial || row.Trial.State.String() != state) {
 			err = fmt.Errorf("it is not the event of a trial that is %s", state)
@@ -293,31 +233,6 @@ func trialPage(
 		LEFT JOIN events e ON e.study = t.study AND e.seq = t.seq
 		WHERE t.study = ? AND t.id > ? ORDER BY t.id LIMIT ?`, now, after, most)
 	return page, err
-}
-
-// decodeRow returns the row that the record gives a trial. A withdrawal does not
-// say what was withdrawn: asked does, from columns without a checksum.
-// asked is called for a withdrawal only.
-func decodeRow(r store.Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
-	if r.CRC != store.Checksum(r.Study, r.Seq, r.Payload) {
-		return assay.TrialRow{}, errors.New("wrong checksum")
-	}
-	e, err := store.DecodeEvent(r.Payload)
-	if err != nil {
-		return assay.TrialRow{}, err
-	}
-	sum := store.NewSummary("", time.Time{})
-	sum.Events = r.Seq - 1
-	var old assay.Trial
-	if e.Withdrawn != nil {
-		if old, err = asked(); err != nil {
-			return assay.TrialRow{}, err
-		}
-	}
-	// The summary is thrown away: Project is asked for the row. A withdrawal needs a known
-	// trial that runs.
-	row, _ := store.Project(&sum, e, old, e.Withdrawn != nil)
-	return row, nil
 }
 
 // Summary implements [assay.Projector]. It costs the same for any number of trials.
@@ -335,7 +250,7 @@ func (s *Store) Summary(ctx context.Context, study string) (assay.Summary, error
 
 // Summaries implements [assay.Projector]. It costs the same for any number of trials.
 func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[assay.Summary, error] {
-	return paged(after, n, func(after string, most int) ([]assay.Summary, error) {
+	return store.Paged(after, n, func(after string, most int) ([]assay.Summary, error) {
 		return s.summaries(ctx, `s.name > ?`, after, most)
 	}, func(sum assay.Summary) string { return sum.Study })
 }
@@ -346,12 +261,12 @@ func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[as
 func (s *Store) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
-			_, _, _, sum, err := scanHead(rows)
+			_, _, _, sum, err := store.ScanHead(rows)
 			if err == nil {
 				page = append(page, sum)
 			}
 			return err
-		}, `SELECT s.id, s.name, s.created, h.seq, h.hash, h.hash, `+summaryColumns+`
+		}, `SELECT s.id, s.name, s.created, h.seq, h.hash, h.hash, `+store.SummaryColumns+`
 			FROM studies s LEFT JOIN heads h ON h.study = s.id WHERE `+where+` ORDER BY s.name LIMIT ?`, name, most)
 	})
 	return page, err

@@ -163,7 +163,7 @@ func (found finds) page(p *pages, n uint32) error {
 // The page does not say to which table it belongs, so these tell the tables apart:
 //   - rowid is 0 in events and trials, which are WITHOUT ROWID
 //   - the first column is NULL in studies and heads, whose key is the rowid
-//   - the number of columns: 6 in events, 4 in studies, 11 in heads, 15 in heads of format 1
+//   - the number of columns: 6 in events, 4 in studies, 14 in heads; 15 in heads of format 1, 11 of format 2
 //
 // A row may be met twice, in the file and in a stray frame. Of events, both are the same; of
 // studies and heads, the last that is met counts.
@@ -176,8 +176,8 @@ func (found finds) take(rowid int64, v []value) {
 		}
 	case rowid > 0 && len(v) == 4 && v[0].null && v[1].isText && v[2].isBlob && v[3].isText:
 		f := found.at(rowid)
-		f.name, f.spec, f.created = string(v[1].b), v[2].b, parseTimeOr(string(v[3].b))
-	case rowid > 0 && (len(v) == 15 || len(v) == 11) && v[0].null && v[1].isInt && v[2].isBlob:
+		f.name, f.spec, f.created = string(v[1].b), v[2].b, store.ParseTimeOr(string(v[3].b))
+	case rowid > 0 && (len(v) == 15 || len(v) == 11 || len(v) == 14) && v[0].null && v[1].isInt && v[2].isBlob:
 		found.at(rowid).last = v[1].n
 	}
 }

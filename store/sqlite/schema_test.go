@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,15 +19,20 @@ var writeFixture = flag.Bool("write-fixture", false, "write testdata of the newe
 // Files of every released format can be read. A fixture is written once, by
 // the release that has the format.
 func TestFixtures(t *testing.T) {
-	const name = "testdata/v1.db"
 	if *writeFixture {
-		writeFixtureFile(t, name)
+		writeFixtureFile(t, fmt.Sprintf("testdata/v%d.db", len(migrations())))
 	}
+	for v := 1; v < len(migrations()); v++ {
+		t.Run(fmt.Sprint("format ", v), func(t *testing.T) { testFixture(t, fmt.Sprintf("testdata/v%d.db", v)) })
+	}
+}
+
+func testFixture(t *testing.T, name string) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(fastDir(t), "v1.db")
+	path := filepath.Join(fastDir(t), filepath.Base(name))
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +77,11 @@ func TestMigrationFails(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	statements := strings.SplitAfter(slowMigrations()[2], ";\n")
+	statements := strings.SplitAfter(slowMigrations()[3], ";\n")
 	for k := range statements {
 		broken := strings.Join(statements[:k], "") + "\nSELECT no_such_column;\n" + strings.Join(statements[k:], "")
 		_, err := Open(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
-		if err == nil || !strings.Contains(err.Error(), "from format 2 to 3") {
+		if err == nil || !strings.Contains(err.Error(), "from format 3 to 4") {
 			t.Fatalf("a fault at statement %d: got %v, want an error", k, err)
 		}
 		old := openTest(t, s.Path())

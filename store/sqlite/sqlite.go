@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // Options are the options of [Open]. The zero value is the default.
@@ -36,13 +37,16 @@ type Options struct {
 	synchronous string         // FULL unless a test needs a control that must fail
 	migrations  []string       // those of the package unless a test has its own
 	migrated    func(done int) // for tests, see migrate
+	groupMost   int            // see the constant; 1 is a control without groups
+	committing  func()         // for tests: called before each COMMIT
 }
 
 // A Store keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
 // is safe for concurrent use, by several processes of one machine too.
 //
 // Append costs one synchronous write, whatever the number of events, and some
-// 100 µs; it does not depend on the number of trials. After an error that
+// 100 µs; it does not depend on the number of trials. Appends that wait for each
+// other share the write: they go into one transaction, each with its own error. After an error that
 // matches [ErrIO] the connections are broken: a disk that failed to write may
 // claim success when it is asked again. The next call opens the file again, which
 // writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
@@ -59,6 +63,8 @@ type Store struct {
 	conn   *sql.Conn // the only connection of writes
 	stmts  statements
 
+	waiting queue // what is written by whoever has the turn next
+
 	// broken is set by a goroutine that has the turn, and looked at by all. The first failure
 	// stays until heal has succeeded; fs.ErrClosed stays for ever.
 	broken atomic.Pointer[error] // the write that failed, or fs.ErrClosed
@@ -73,6 +79,7 @@ var (
 	_ assay.Leaser    = (*Store)(nil)
 	_ assay.Watcher   = (*Store)(nil)
 	_ assay.Projector = (*Store)(nil)
+	_ store.Copier    = (*Store)(nil)
 )
 
 // Open opens the store at path and creates it if there is none, with its
@@ -90,6 +97,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	}
 	if opts.synchronous == "" {
 		opts.synchronous = "FULL"
+	}
+	if opts.groupMost == 0 {
+		opts.groupMost = groupMost
 	}
 	if opts.migrations == nil {
 		opts.migrations = migrations()

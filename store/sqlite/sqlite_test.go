@@ -96,7 +96,7 @@ func TestPragmas(t *testing.T) {
 	s := newTest(t)
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "application_id": "1634956153",
-		"user_version": "2", "page_size": "4096", "secure_delete": "1",
+		"user_version": "3", "page_size": "4096", "secure_delete": "1",
 	} {
 		var got string
 		if err := s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
@@ -149,7 +149,7 @@ func TestRefused(t *testing.T) {
 		{"other database", edit("!CREATE TABLE t (x)"), ErrForeign, ""},
 		{"database without tables", edit("!PRAGMA page_size = 4096; VACUUM"), ErrForeign, ""},
 		{"other application", edit("PRAGMA application_id = 1"), ErrForeign, "0x1"},
-		{"newer", edit("PRAGMA user_version = 3"), ErrNewer, "format 3"},
+		{"newer", edit("PRAGMA user_version = 4"), ErrNewer, "format 4"},
 		{"no version", edit("PRAGMA user_version = 0"), ErrDamaged, ""},
 	} {
 		path := filepath.Join(dir, "b.db")

@@ -3,7 +3,7 @@
 //   - BEGIN IMMEDIATE, SQLite's own lock, among processes
 //
 // So a process has one writer at the second gate, and waiting for the first ends with a
-// context.
+// context. Whoever comes through both takes along what waits at the first: see group.go.
 
 package sqlite
 
@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ const turnLength = 250 * time.Millisecond
 // All of them are used by whoever has the turn. heal makes them anew with the connection.
 type statements struct {
 	head, trialBefore, payloads, event, trial, advance *sql.Stmt
+	savepoint, rollback, release                       *sql.Stmt
 }
 
 // If it fails, those prepared so far are left for close.
@@ -37,7 +39,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		text string
 	}{
 		// The hash of the last event comes along: it must be the head's.
-		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + summaryColumns + `
+		{&st.head, `SELECT s.id, s.name, s.created, h.seq, h.hash, e.hash, ` + store.SummaryColumns + `
 			FROM studies s LEFT JOIN heads h ON h.study = s.id LEFT JOIN events e ON e.study = s.id AND e.seq = h.seq
 			WHERE s.name = ?`},
 		{&st.trialBefore, `SELECT state, config, started FROM trials WHERE study = ? AND id = ?`},
@@ -46,8 +48,12 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 		{&st.trial, `INSERT OR REPLACE INTO trials ` +
 			`(study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` + strings.ReplaceAll(summaryColumns, "h.", "") + `)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&st.advance, `INSERT OR REPLACE INTO heads (study, seq, hash, ` +
+			strings.ReplaceAll(store.SummaryColumns, "h.", "") + `)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&st.savepoint, `SAVEPOINT one`},
+		{&st.rollback, `ROLLBACK TO one`},
+		{&st.release, `RELEASE one`},
 	} {
 		s, err := c.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -61,46 +67,13 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 // close ends the statements: SQLite keeps a connection open that has one.
 // It can be called if some or all are nil.
 func (st *statements) close() (err error) {
-	for _, s := range []*sql.Stmt{st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance} {
+	for _, s := range []*sql.Stmt{
+		st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance, st.savepoint, st.rollback, st.release,
+	} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
-	return err
-}
-
-// write runs f in a transaction that no other process can write beside. It
-// returns ctx.Err() if ctx ends before the turn comes; from then on it finishes.
-// An error of class [ErrIO], and any error of the commit, breaks the store.
-// f must use s.conn and s.stmts and nothing else of the store, for the turn is taken. If write
-// returns an error, then:
-//   - of f or of begin: nothing was written
-//   - of the commit: the outcome is unknown until the file is opened again
-func (s *Store) write(ctx context.Context, f func() error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := s.heal(ctx); err != nil {
-		return err
-	}
-	if err := s.begin(ctx); err != nil {
-		return s.failed(err)
-	}
-	err := f()
-	if err == nil {
-		if err = s.exec("COMMIT"); err == nil {
-			return nil
-		}
-		err = s.broke(err)
-	}
-	err = s.failed(err)
-	_ = s.exec("ROLLBACK") // which SQLite has done by itself after some errors
 	return err
 }
 
@@ -161,6 +134,28 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	return s.write(ctx, func() error { return s.insertStudy(study, spec, created, payload) })
 }
 
+// CreateFrom implements [store.Copier].
+func (s *Store) CreateFrom(ctx context.Context, payload []byte) error {
+	c, err := store.DecodeCreation(payload)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, func() error { return s.insertStudy(c.Study, c.Spec, c.Created, payload) })
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for r, failed := range s.Records(ctx, c.Study, 0) {
+		if failed != nil {
+			return failed
+		}
+		if bytes.Equal(r.Payload, payload) {
+			return nil
+		}
+		break
+	}
+	return err
+}
+
 // insertStudy adds the study, its record 0 and its head, in the transaction of the caller. Its
 // queries do not look at a context, like all inside write.
 func (s *Store) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
@@ -174,7 +169,7 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	}
 	// A nil specification would become NULL, which the column refuses; an empty one is kept.
 	r, err := s.conn.ExecContext(bg, `INSERT INTO studies (name, spec, created) VALUES (?, ?, ?)`,
-		study, append([]byte{}, spec...), timeText(created))
+		study, append([]byte{}, spec...), store.TimeText(created))
 	if err != nil {
 		return err
 	}
@@ -205,7 +200,24 @@ func (s *Store) Append(
 		}
 		payloads[i] = p
 	}
-	err = s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+// AppendPayloads implements [store.Copier].
+func (s *Store) AppendPayloads(
+	ctx context.Context, study string, at assay.Position, payloads ...[]byte,
+) (assay.Position, error) {
+	events, err := store.DecodePayloads(payloads)
+	if err != nil {
+		return 0, err
+	}
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+func (s *Store) appendAt(
+	ctx context.Context, study string, at assay.Position, events []assay.Event, payloads [][]byte,
+) (assay.Position, error) {
+	err := s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
 	if err != nil {
 		return 0, err
 	}
@@ -273,11 +285,11 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 		}
 	}
 	for _, row := range rows {
-		c, err := newTrialColumns(row)
+		c, err := store.NewTrialColumns(row)
 		if err != nil {
 			return err
 		}
-		if _, err := s.stmts.trial.Exec(append([]any{id}, c.args()...)...); err != nil {
+		if _, err := s.stmts.trial.Exec(append([]any{id}, c.Args()...)...); err != nil {
 			return err
 		}
 	}
@@ -289,7 +301,8 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 // behind a record that lost its end.
 func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
-	id, hash, last, sum, err = scanHead(s.stmts.head.QueryRow(study))
+	id, hash, last, sum, err = store.ScanHead(s.stmts.head.QueryRow(study))
+	err = scanError(err)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		err = store.NotExist("append to", study)
@@ -316,7 +329,7 @@ func (s *Store) trialBefore(
 		return assay.Trial{}, false, err
 	}
 	if err = old.State.UnmarshalText([]byte(state)); err == nil && whole {
-		old, err = askedBefore(trial, old.State, config, started)
+		old, err = store.AskedBefore(trial, old.State, config, started)
 	}
 	if err != nil {
 		return assay.Trial{}, false, fmt.Errorf("%w: trial %d: %w", ErrDamaged, trial, err)
@@ -327,13 +340,13 @@ func (s *Store) trialBefore(
 // insertRecord adds a row of events. The payload goes in as a string, so that its type in the
 // file is text: Salvage knows a row of events by that. at is the time in the payload.
 func (s *Store) insertRecord(r store.Record, at time.Time) error {
-	_, err := s.stmts.event.Exec(r.Study, r.Seq, timeText(at), string(r.Payload), int64(r.CRC), r.Hash)
+	_, err := s.stmts.event.Exec(r.Study, r.Seq, store.TimeText(at), string(r.Payload), int64(r.CRC), r.Hash)
 	return err
 }
 
 // advance writes the head of a study, whose last record has that hash.
 func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
-	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, newHeadColumns(sum).args()...)...)
+	_, err := s.stmts.advance.Exec(append([]any{id, sum.Events, hash}, store.NewHeadColumns(sum).Args()...)...)
 	return err
 }
 

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/service"
+)
+
+// A Host runs many studies. It is safe for concurrent use.
+type Host interface {
+	// Submit makes a study and runs it, or goes on with the one of that name if it is the
+	// same; it is an error of the class conflict if it is another.
+	Submit(ctx context.Context, def *config.Study, name, by string) (Info, error)
+	// Steer changes what a study as a whole does: see [assay.Steering].
+	Steer(ctx context.Context, study string, s assay.Steering) error
+	// Give has configurations of a person run, in order.
+	Give(ctx context.Context, study string, configs []assay.Config, by string) error
+	// Order has trials run before all others of their study.
+	Order(ctx context.Context, study string, trials []int64, by string) error
+	// Withdraw takes trials back.
+	Withdraw(ctx context.Context, study string, trials []int64, by, reason string) error
+	Info(ctx context.Context, study string) (Info, error)
+	Infos(ctx context.Context) ([]Info, error)
+}
+
+// An Info is what there is to say of a study that a server holds.
+type Info = service.Info
+
+// A Fleet is the machines of a server: see [queue.Fleet]. It is safe for concurrent use.
+type Fleet interface {
+	Queue() []queue.Entry
+	Workers() []queue.WorkerState
+	Order(worker string, o queue.Order) error
+}
+
+// Keys say who a request is from. They are safe for concurrent use.
+type Keys interface {
+	// Who returns whose token it is, which came from a place. It returns an error if it is
+	// nobody's: unknown, expired or revoked.
+	Who(ctx context.Context, token, from string) (Who, error)
+	// Tokens returns the tokens without their secrets.
+	Tokens(ctx context.Context) ([]Token, error)
+	// Add makes a token and returns what is to be kept of it, which nobody can ask for again. by
+	// says who asks.
+	Add(ctx context.Context, t Token, by string) (string, error)
+	Revoke(ctx context.Context, name string) error
+}
+
+// A Who is whom a request is from.
+type Who struct {
+	Name string
+	Role Role
+	// Scope limits a role below [Admin] to the studies of which the name begins with one
+	// of these; it is all studies if there is none.
+	Scope []string
+}
+
+// sees reports whether the studies of that name are anything to who.
+func (w Who) sees(study string) bool {
+	return w.Role == Admin || len(w.Scope) == 0 ||
+		slices.ContainsFunc(w.Scope, func(prefix string) bool { return strings.HasPrefix(study, prefix) })
+}
+
+// A Role is what somebody may do; see package access.
+type Role = access.Role
+
+// The roles, and that of a request of nobody.
+const (
+	Nobody   Role = "none"
+	Machine       = access.Worker
+	Viewer        = access.Viewer   // looks
+	Operator      = access.Operator // runs what is defined already, with values of declared domains
+	Author        = access.Author   // says what is executed
+	Admin         = access.Admin    // says who may do what
+)
+
+// may reports whether somebody of role r may do what needs the role least.
+func may(r, least Role) bool { return least == Nobody || r.Includes(least) }

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/assay-run/assay"
+)
+
+// aliveEvery is how often a stream without events says that it is there, and how often it
+// is seen whether its client may still have it.
+const aliveEvery = 5 * time.Second
+
+// events registers the stream of events.
+func (s *Server) events() {
+	type in struct {
+		StudyPath
+		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
+		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {
+		i, err := s.see(ctx, in.Study)
+		if err != nil {
+			return nil, err
+		}
+		at := in.After
+		if in.Last != "" {
+			if at, err = strconv.ParseInt(in.Last, 10, 64); err != nil {
+				return nil, assay.Errorf(assay.ClassUsage, "Last-Event-ID %s: not the number of an event", in.Last)
+			}
+		}
+		h, leave, err := s.hubs.join(in.Study, assay.Position(i.Events))
+		if err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			defer leave()
+			r, w := humago.Unwrap(hc)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			if r.Method == http.MethodHead {
+				return
+			}
+			f := &feed{s: s, hub: h, study: in.Study, at: at, w: w, rc: http.NewResponseController(w), r: r}
+			f.run(ctx)
+		}}, nil
+	}, func(op *huma.Operation) {
+		op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
+			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none."
+		op.Responses = map[string]*huma.Response{"200": {
+			Description: "server-sent events",
+			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Description: "an event"}}},
+		}}
+	})
+}
+
+// A feed is one stream.
+type feed struct {
+	s     *Server
+	hub   *hub
+	study string
+	at    int64 // number of the event that was sent last
+	w     io.Writer
+	rc    *http.ResponseController
+	r     *http.Request
+}
+
+// run sends events until the client has gone or may no longer have them, the stream has
+// lasted for long enough, or the server ends.
+func (f *feed) run(ctx context.Context) {
+	over := time.NewTimer(f.s.o.Stream)
+	defer over.Stop()
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	_ = f.rc.SetReadDeadline(time.Time{}) // the body is read; the stream lasts
+	err := f.send(": events of this study\n\n")
+	behind := true // of the hub, which knows what came since it was made
+	for err == nil {
+		var notes []note
+		var moved <-chan struct{}
+		var ended error
+		if !behind {
+			notes, behind, moved, ended = f.hub.behind(f.at)
+		}
+		switch {
+		case behind:
+			behind, err = false, f.catchUp(ctx)
+		case len(notes) > 0:
+			err = f.notes(notes)
+		case ended != nil:
+			_ = f.send("event: end\ndata: " + strconv.Quote(ended.Error()) + "\n\n") // the client asks again, and is told why
+			return
+		default:
+			select {
+			case <-moved:
+			case <-alive.C:
+				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
+					return
+				}
+				err = f.send(": alive\n\n")
+			case <-over.C:
+				return
+			case <-f.s.hubs.done:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// catchUp sends what is on record behind the place of the feed.
+func (f *feed) catchUp(ctx context.Context) error {
+	for e, err := range f.s.o.Store.Events(ctx, f.study, assay.Position(f.at)) {
+		if err != nil {
+			return err
+		}
+		n, err := noteOf(f.at+1, e)
+		if err != nil {
+			return err
+		}
+		if err := f.notes([]note{n}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notes sends events.
+func (f *feed) notes(notes []note) error {
+	var b []byte
+	for _, n := range notes {
+		b = fmt.Appendf(b, "id: %d\nevent: %s\ndata: %s\n\n", n.seq, n.kind, bytes.TrimRight(n.data, "\n"))
+	}
+	if err := f.send(string(b)); err != nil {
+		return err
+	}
+	f.at = notes[len(notes)-1].seq
+	return nil
+}
+
+// send writes a piece of the stream. A client that does not take it in time has gone.
+func (f *feed) send(text string) error {
+	_ = f.rc.SetWriteDeadline(time.Now().Add(answerTimeout))
+	if _, err := io.WriteString(f.w, text); err != nil {
+		return err
+	}
+	return f.rc.Flush()
+}

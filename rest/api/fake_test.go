@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/setup"
+)
+
+// A fakeHost keeps studies in a store, and runs nothing: what is steered, ordered, given and
+// withdrawn becomes the event that it is.
+type fakeHost struct {
+	store *setup.Store
+	mu    sync.Mutex
+	state map[string]string
+}
+
+func (h *fakeHost) append(ctx context.Context, study string, events ...assay.Event) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sum, err := h.store.Summary(ctx, study)
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		events[i].At = time.Unix(1700000000+sum.Events, 0).UTC()
+	}
+	_, err = h.store.Append(ctx, study, assay.Position(sum.Events), events...)
+	return err
+}
+
+func (h *fakeHost) Submit(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+	if name == "" {
+		name = "study"
+	}
+	spec, err := setup.Encode(def, name, nil)
+	if err != nil {
+		return Info{}, err
+	}
+	if old, err := h.store.Spec(ctx, name); err == nil && string(old) != string(spec) {
+		return Info{}, assay.Errorf(assay.ClassConflict, "there is another study %q", name)
+	} else if err != nil {
+		if err := h.store.Create(ctx, name, spec); err != nil {
+			return Info{}, err
+		}
+		if err := h.append(ctx, name, assay.Event{Steered: &assay.Steering{Do: "run", By: by}}); err != nil {
+			return Info{}, err
+		}
+	}
+	return h.Info(ctx, name)
+}
+
+func (h *fakeHost) Steer(ctx context.Context, study string, s assay.Steering) error {
+	h.mu.Lock()
+	h.state[study] = map[string]string{"run": "running", "pause": "paused", "stop": "stopped"}[s.Do]
+	h.mu.Unlock()
+	return h.append(ctx, study, assay.Event{Steered: &s})
+}
+
+func (h *fakeHost) Give(ctx context.Context, study string, configs []assay.Config, by string) error {
+	return h.append(ctx, study, assay.Event{Given: &assay.Batch{Configs: configs, By: by}})
+}
+
+func (h *fakeHost) Order(ctx context.Context, study string, trials []int64, by string) error {
+	for _, id := range trials {
+		if err := h.open(ctx, study, id); err != nil {
+			return err
+		}
+	}
+	for _, id := range trials {
+		if err := h.append(ctx, study, assay.Event{Ordered: &assay.Order{Trial: id, Priority: 1, By: by}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *fakeHost) Withdraw(ctx context.Context, study string, trials []int64, by, reason string) error {
+	for _, id := range trials {
+		if err := h.open(ctx, study, id); err != nil {
+			return err
+		}
+	}
+	for _, id := range trials {
+		w := &assay.Withdrawal{Trial: id, By: by, Reason: reason}
+		if err := h.append(ctx, study, assay.Event{Withdrawn: w}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open returns an error unless the trial waits or runs.
+func (h *fakeHost) open(ctx context.Context, study string, id int64) error {
+	for row, err := range h.store.Trials(ctx, study, id-1, 1) {
+		if err != nil {
+			return err
+		}
+		if row.Trial.ID == id && !row.Trial.State.Final() {
+			return nil
+		}
+	}
+	return assay.Errorf(assay.ClassNotFound, "study %q has no trial %d that has not ended", study, id)
+}
+
+func (h *fakeHost) Info(ctx context.Context, study string) (Info, error) {
+	sum, err := h.store.Summary(ctx, study)
+	if err != nil {
+		return Info{}, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	state := h.state[study]
+	if state == "" {
+		state = "running"
+	}
+	return Info{Summary: sum, State: state, App: queue.Commands}, nil
+}
+
+func (h *fakeHost) Infos(ctx context.Context) (all []Info, err error) {
+	for sum, err := range h.store.Summaries(ctx, "", 0) {
+		if err != nil {
+			return nil, err
+		}
+		i, err := h.Info(ctx, sum.Study)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}
+
+// A fakeFleet has one worker, and an entry for each running trial of the study tuned.
+type fakeFleet struct {
+	mu     sync.Mutex
+	orders []queue.Order
+}
+
+func (f *fakeFleet) Queue() []queue.Entry {
+	at := time.Unix(1700000000, 0).UTC()
+	return []queue.Entry{
+		{ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 1}, Study: "tuned", App: "x", State: "placed", Worker: "rack", Since: at},
+		{ID: assay.RunID{Study: "other", Trial: 1, Attempt: 1}, Study: "other", App: "x", State: "open", Since: at},
+	}
+}
+
+func (f *fakeFleet) Workers() []queue.WorkerState {
+	return []queue.WorkerState{{Worker: queue.Worker{ID: "w1", Name: "rack", Slots: 2, Apps: []string{"x"}}}}
+}
+
+func (f *fakeFleet) Order(worker string, o queue.Order) error {
+	if worker != "w1" && worker != "rack" {
+		return assay.Errorf(assay.ClassNotFound, "no worker %q", worker)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.orders = append(f.orders, o)
+	return nil
+}
+
+// fakeKeys are tokens in memory: the secret of one is "secret-" and its name.
+type fakeKeys struct {
+	mu  sync.Mutex
+	all map[string]Token
+}
+
+func newFakeKeys() *fakeKeys {
+	k := &fakeKeys{all: map[string]Token{}}
+	for _, r := range []Role{Machine, Viewer, Operator, Author, Admin} {
+		k.all[string(r)] = Token{Name: string(r), Role: r}
+	}
+	return k
+}
+
+func (k *fakeKeys) Who(_ context.Context, token, _ string) (Who, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if token == "secret-root" { // which nobody can revoke
+		return Who{Name: "root", Role: Admin}, nil
+	}
+	for name, t := range k.all {
+		if token == "secret-"+name {
+			return Who{name, t.Role, t.Studies}, nil
+		}
+	}
+	return Who{}, access.ErrDenied
+}
+
+func (k *fakeKeys) Tokens(context.Context) ([]Token, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.all)), nil
+}
+
+func (k *fakeKeys) Add(_ context.Context, t Token, _ string) (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.all[t.Name]; ok {
+		return "", assay.Errorf(assay.ClassConflict, "there is a token %q", t.Name)
+	}
+	k.all[t.Name] = t
+	return "secret-" + t.Name, nil
+}
+
+func (k *fakeKeys) Revoke(_ context.Context, name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, ok := k.all[name]; !ok {
+		return assay.Errorf(assay.ClassNotFound, "no token %q", name)
+	}
+	delete(k.all, name)
+	return nil
+}
+
+// A rig is a server of fakes with two studies: tuned has 4 trials of which the second runs,
+// other has none.
+type rig struct {
+	*Server
+	host  *fakeHost
+	fleet *fakeFleet
+	keys  *fakeKeys
+	store *setup.Store
+	at    *httptest.Server
+}
+
+const defined = `{"version":1,"command":["true","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
+	`"objective":{"metric":"elapsed"}}`
+
+func newRig(t testing.TB, edit ...func(*Options)) *rig {
+	t.Helper()
+	ctx := context.Background()
+	st, err := setup.OpenStore(ctx, "memory")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{host: &fakeHost{store: st, state: map[string]string{}}, fleet: &fakeFleet{}, keys: newFakeKeys(), store: st}
+	o := Options{Host: r.host, Fleet: r.fleet, Store: st, Keys: r.keys, About: About{Version: "test", Listen: []string{}}}
+	for _, e := range edit {
+		e(&o)
+	}
+	r.Server = New(o)
+	for _, name := range []string{"tuned", "other"} {
+		def, err := config.Decode([]byte(defined))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.host.Submit(ctx, def, name, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id := int64(1); id <= 4; id++ {
+		r.asked(t, id)
+	}
+	for _, id := range []int64{1, 3, 4} {
+		r.told(t, id, float64(id))
+	}
+	r.at = httptest.NewServer(r.Handler())
+	t.Cleanup(func() {
+		r.hubs.close()
+		r.at.Close()
+		st.Close()
+	})
+	return r
+}
+
+func (r *rig) asked(t testing.TB, id int64) {
+	t.Helper()
+	p := &assay.Proposal{ID: id, Config: assay.Config{float64(id)}}
+	if err := r.host.append(context.Background(), "tuned", assay.Event{Asked: p}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) told(t testing.TB, id int64, value float64) {
+	t.Helper()
+	end := &assay.Trial{
+		Proposal: assay.Proposal{ID: id, Config: assay.Config{float64(id)}}, State: assay.Done, Value: value,
+		Measurement: assay.Measurement{Elapsed: time.Duration(value * float64(time.Second))},
+		Reason:      fmt.Sprint("reason ", id), Started: time.Unix(1700000000, 0), Ended: time.Unix(1700000001, 0),
+	}
+	if err := r.host.append(context.Background(), "tuned", assay.Event{Told: end}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,230 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/queue"
+)
+
+// An Entry is a run that waits, or that a worker is at.
+type Entry struct {
+	Study    string    `json:"study"`
+	Trial    int64     `json:"trial"`
+	Repeat   int       `json:"repeat" doc:"how often its configuration was run before"`
+	Attempt  int       `json:"attempt"`
+	App      string    `json:"app"`
+	Class    string    `json:"class,omitempty"`
+	Config   string    `json:"config" doc:"the values of the parameters, for people"`
+	Priority int       `json:"priority" doc:"of the study"`
+	State    string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
+	Worker   string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
+	Since    time.Time `json:"since" doc:"when it came to wait, or began"`
+	Silent   float64   `json:"silent_s" doc:"how long its worker has not been heard of"`
+	Elapsed  float64   `json:"elapsed_s" doc:"of the run, as its worker last said"`
+}
+
+// A Worker is a machine that makes runs.
+type Worker struct {
+	ID      string            `json:"id"`
+	Name    string            `json:"name"`
+	Version string            `json:"version"`
+	Slots   int               `json:"slots"`
+	Running int               `json:"running"`
+	Done    int               `json:"done" doc:"runs that it has ended since the server started"`
+	Apps    []string          `json:"apps" nullable:"false"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Class   string            `json:"class"`
+	Machine string            `json:"machine" doc:"the class in words"`
+	State   string            `json:"state" enum:"ready,draining,evicted,away"`
+	Silent  float64           `json:"silent_s" doc:"how long it has not been heard of"`
+}
+
+// Workers are machines.
+type Workers struct {
+	Workers []Worker `json:"workers" nullable:"false"`
+}
+
+// entryOf returns a run of the queue as data.
+func entryOf(e queue.Entry) Entry {
+	return Entry{
+		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, Class: e.Class,
+		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
+		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(),
+	}
+}
+
+// workers returns the one of that name or ID, all if it is "".
+func (s *Server) workers(who string) Workers {
+	out := Workers{[]Worker{}}
+	for _, w := range s.o.Fleet.Workers() {
+		if who != "" && w.ID != who && w.Name != who {
+			continue
+		}
+		state := "ready"
+		switch {
+		case w.Away:
+			state = "away"
+		case w.Evict:
+			state = "evicted"
+		case w.Drain:
+			state = "draining"
+		}
+		out.Workers = append(out.Workers, Worker{
+			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
+			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state,
+			Silent: w.Silent.Seconds(),
+		})
+	}
+	return out
+}
+
+// fleet registers the routes of the queue and of the workers.
+func (s *Server) fleet() {
+	type queueIn struct {
+		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"only of that study"`
+		Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+	}
+	type queueOut struct {
+		Body struct {
+			Total   int     `json:"total" doc:"how many there are, those that are left out too"`
+			Entries []Entry `json:"entries" nullable:"false"`
+		}
+	}
+	handle(s, http.MethodGet, prefix+"/queue", func(ctx context.Context, in *queueIn) (*queueOut, error) {
+		out := &queueOut{}
+		out.Body.Entries = []Entry{}
+		for _, e := range s.o.Fleet.Queue() {
+			if !whoOf(ctx).sees(e.Study) || in.Study != "" && in.Study != e.Study {
+				continue
+			}
+			if out.Body.Total++; out.Body.Total <= in.Limit {
+				out.Body.Entries = append(out.Body.Entries, entryOf(e))
+			}
+		}
+		return out, nil
+	})
+
+	type workersOut struct{ Body Workers }
+	handle(s, http.MethodGet, prefix+"/workers", func(context.Context, *struct{}) (*workersOut, error) {
+		return &workersOut{s.workers("")}, nil
+	})
+
+	type orderIn struct {
+		Written
+		Worker string `path:"worker" minLength:"1" maxLength:"200" doc:"its id or its name"`
+	}
+	order := func(path string, o queue.Order) {
+		handle(s, http.MethodPost, prefix+path, func(ctx context.Context, in *orderIn) (*workersOut, error) {
+			if who := whoOf(ctx); who.Role != Admin && len(who.Scope) > 0 {
+				return nil, refuse(http.StatusForbidden, "workers make the runs of all studies; %s has only some", who.Name)
+			}
+			if err := s.o.Fleet.Order(in.Worker, o); err != nil {
+				return nil, err
+			}
+			return &workersOut{s.workers(in.Worker)}, nil
+		})
+	}
+	order("/workers/{worker}/resume", queue.Order{})
+	order("/workers/{worker}/drain", queue.Order{Drain: true})
+	order("/workers/{worker}/evict", queue.Order{Drain: true, Evict: true})
+}
+
+// A Token says who may do what, without its secret.
+type Token struct {
+	Name    string     `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
+	Role    Role       `json:"role" enum:"worker,viewer,operator,author,admin"`
+	Studies []string   `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
+	Apps    []string   `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
+	Expires *time.Time `json:"expires,omitempty"`
+}
+
+// A NewToken is a token to make.
+type NewToken struct {
+	Name    string   `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
+	Role    Role     `json:"role" enum:"worker,viewer,operator,author,admin"`
+	Studies []string `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
+	Apps    []string `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
+	Lasts   Whole    `json:"lasts_s,omitempty" minimum:"1" maximum:"3153600000" doc:"for ever by default"`
+}
+
+// admin registers the routes of the server itself.
+func (s *Server) admin() {
+	type healthOut struct {
+		Body struct {
+			OK bool `json:"ok"`
+		}
+	}
+	handle(s, http.MethodGet, "/healthz", func(context.Context, *struct{}) (*healthOut, error) {
+		out := &healthOut{}
+		out.Body.OK = true
+		return out, nil
+	})
+	type aboutOut struct{ Body About }
+	handle(s, http.MethodGet, prefix+"/server", func(context.Context, *struct{}) (*aboutOut, error) {
+		return &aboutOut{s.o.About}, nil
+	})
+
+	type tokensOut struct {
+		Body struct {
+			Tokens []Token `json:"tokens" nullable:"false"`
+		}
+	}
+	handle(s, http.MethodGet, prefix+"/tokens", func(ctx context.Context, _ *struct{}) (*tokensOut, error) {
+		k, err := s.keys()
+		if err != nil {
+			return nil, err
+		}
+		all, err := k.Tokens(ctx)
+		out := &tokensOut{}
+		out.Body.Tokens = append([]Token{}, all...)
+		return out, err
+	})
+	type addIn struct {
+		Written
+		Body NewToken
+	}
+	type addOut struct {
+		Body Secret
+	}
+	handle(s, http.MethodPost, prefix+"/tokens", func(ctx context.Context, in *addIn) (*addOut, error) {
+		k, err := s.keys()
+		if err != nil {
+			return nil, err
+		}
+		t := Token{Name: in.Body.Name, Role: in.Body.Role, Studies: in.Body.Studies, Apps: in.Body.Apps}
+		if in.Body.Lasts > 0 {
+			end := s.o.Now().Add(time.Duration(in.Body.Lasts) * time.Second).UTC().Truncate(time.Second)
+			t.Expires = &end
+		}
+		secret, err := k.Add(ctx, t, whoOf(ctx).Name)
+		return &addOut{Secret{t, secret}}, err
+	})
+	type endIn struct {
+		Written
+		Token string `path:"token" minLength:"1" maxLength:"64" doc:"its name"`
+	}
+	handle(s, http.MethodDelete, prefix+"/tokens/{token}", func(ctx context.Context, in *endIn) (*struct{}, error) {
+		k, err := s.keys()
+		if err != nil {
+			return nil, err
+		}
+		return nil, k.Revoke(ctx, in.Token)
+	})
+}
+
+// A Secret is a token as it is shown once.
+type Secret struct {
+	Token  Token  `json:"token"`
+	Secret string `json:"secret" doc:"what is to be kept in a file that nobody else can read; it cannot be asked for again"`
+}
+
+// keys returns the tokens of a server that has them.
+func (s *Server) keys() (Keys, error) {
+	if s.o.Keys == nil {
+		return nil, assay.Errorf(assay.ClassUsage, "this server has no tokens")
+	}
+	return s.o.Keys, nil
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/store"
+)
+
+// ringSize is how many events of a study are kept for those who follow it. Who is farther
+// behind reads them from the store.
+const ringSize = 1024
+
+// A note is an event as it is sent.
+type note struct {
+	seq  int64
+	kind string
+	data []byte
+}
+
+// hubs are the studies that somebody follows.
+type hubs struct {
+	store *setup.Store
+
+	mu     sync.Mutex
+	open   map[string]*hub
+	closed bool
+	done   chan struct{}
+}
+
+func newHubs(s *setup.Store) *hubs {
+	return &hubs{store: s, open: map[string]*hub{}, done: make(chan struct{})}
+}
+
+// A hub watches one study for all who follow it. A follower holds nothing in it but its
+// place, so that a slow one costs no memory.
+type hub struct {
+	users int // guarded by hubs.mu
+	stop  context.CancelFunc
+
+	mu    sync.Mutex
+	ring  []note        // in order of seq, without gaps
+	moved chan struct{} // closed when ring grows or err is set
+	err   error         // why there will be no more
+}
+
+// join returns the hub of a study and what leaves it.
+func (hs *hubs) join(study string, at assay.Position) (*hub, func(), error) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.closed {
+		return nil, nil, assay.Errorf(assay.ClassUnavailable, "the server ends")
+	}
+	w, ok := hs.store.Store.(assay.Watcher)
+	if !ok {
+		return nil, nil, assay.Errorf(assay.ClassUsage, "this store does not tell of events as they come")
+	}
+	h := hs.open[study]
+	if h == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		h = &hub{stop: cancel, moved: make(chan struct{})}
+		hs.open[study] = h
+		go h.watch(ctx, w, study, at)
+	}
+	h.users++
+	return h, func() {
+		hs.mu.Lock()
+		defer hs.mu.Unlock()
+		if h.users--; h.users == 0 {
+			h.stop()
+			if hs.open[study] == h {
+				delete(hs.open, study)
+			}
+		}
+	}, nil
+}
+
+// close ends what all follow.
+func (hs *hubs) close() {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if !hs.closed {
+		hs.closed = true
+		close(hs.done)
+	}
+}
+
+// watch fills the ring with what comes behind a position.
+func (h *hub) watch(ctx context.Context, w assay.Watcher, study string, at assay.Position) {
+	seq := int64(at)
+	var err error
+	for e, werr := range w.Watch(ctx, study, at) {
+		var n note
+		if err = werr; err == nil {
+			seq++
+			n, err = noteOf(seq, e)
+		}
+		if err != nil {
+			break
+		}
+		h.mu.Lock()
+		if h.ring = append(h.ring, n); len(h.ring) > 2*ringSize {
+			h.ring = slices.Clone(h.ring[len(h.ring)-ringSize:])
+		}
+		close(h.moved)
+		h.moved = make(chan struct{})
+		h.mu.Unlock()
+	}
+	if err == nil {
+		err = context.Canceled
+	}
+	h.mu.Lock()
+	h.err = err
+	close(h.moved)
+	h.mu.Unlock()
+}
+
+// behind returns the notes behind a position as far as the ring has them, and what is closed
+// when there may be more. gap says that some are older than the ring.
+func (h *hub) behind(at int64) (notes []note, gap bool, moved <-chan struct{}, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ring) > 0 && h.ring[len(h.ring)-1].seq > at {
+		first := h.ring[0].seq
+		if at < first-1 {
+			return nil, true, h.moved, nil
+		}
+		// Notes are never changed, and the part of the ring that is handed out neither.
+		return h.ring[at-first+1 : len(h.ring) : len(h.ring)], false, h.moved, nil
+	}
+	return nil, false, h.moved, h.err
+}
+
+// noteOf returns an event as it is sent.
+func noteOf(seq int64, e assay.Event) (note, error) {
+	b, err := store.EncodeEvent(e)
+	return note{seq, kind(e), b}, err
+}
+
+// kind returns the name of the kind of an event.
+func kind(e assay.Event) string {
+	for _, k := range []struct {
+		is   bool
+		name string
+	}{
+		{e.Asked != nil, "asked"},
+		{e.Started != nil, "started"},
+		{e.Told != nil, "told"},
+		{e.Checked != nil, "checked"},
+		{e.Cut != nil, "cut"},
+		{e.Ordered != nil, "ordered"},
+		{e.Withdrawn != nil, "withdrawn"},
+		{e.Booked != nil, "booked"},
+		{e.Given != nil, "given"},
+		{e.Steered != nil, "steered"},
+		{e.Ended != nil, "ended"},
+	} {
+		if k.is {
+			return k.name
+		}
+	}
+	return "other"
+}

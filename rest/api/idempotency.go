@@ -1,0 +1,161 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How many writes are remembered by their keys, and for how long.
+const (
+	mostReplays = 1024
+	keepReplays = time.Hour
+	mostKept    = 64 << 10 // of an answer; a longer one is not remembered
+)
+
+// replays answer a write that comes again under the same Idempotency-Key as it was answered.
+// They are in memory: after a restart a key is new.
+type replays struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	known map[replayKey]*replay
+}
+
+// A replayKey is one key of one person for one route: nobody finds another's answers.
+type replayKey struct{ who, method, path, key string }
+
+// A replay is a write that was answered, or is being.
+type replay struct {
+	at     time.Time
+	body   [sha256.Size]byte // of the request
+	done   bool
+	status int
+	header http.Header
+	answer []byte
+}
+
+func newReplays(now func() time.Time) *replays {
+	return &replays{now: now, known: map[replayKey]*replay{}}
+}
+
+// wrap answers requests that were answered before, and has next answer the others.
+func (rs *replays) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" || len(key) > 200 || r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body) // guard limits it
+		if err != nil {
+			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes", maxBody))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		k := replayKey{whoOf(r.Context()).Name, r.Method, r.URL.EscapedPath(), key}
+		mine, before, p := rs.begin(k, sha256.Sum256(body))
+		switch {
+		case p != nil:
+			answer(w, r, p)
+			return
+		case before != nil:
+			for name, values := range before.header {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(before.status)
+			_, _ = w.Write(before.answer) // the client has gone, if this fails
+			return
+		}
+		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		defer rs.end(k, mine, rec)
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// begin returns the answer that was given before, or what becomes of this one.
+func (rs *replays) begin(k replayKey, body [sha256.Size]byte) (mine, before *replay, p *Problem) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	now := rs.now()
+	old := rs.known[k]
+	switch {
+	case old == nil || old.done && now.Sub(old.at) > keepReplays:
+	case old.body != body:
+		return nil, nil, refuse(http.StatusConflict, "the Idempotency-Key was used for another request")
+	case !old.done:
+		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key is being answered")
+	default:
+		return nil, old, nil
+	}
+	rs.shrink(now)
+	mine = &replay{at: now, body: body}
+	rs.known[k] = mine
+	return mine, nil, nil
+}
+
+// shrink forgets what is old and, if that is not enough, the oldest.
+func (rs *replays) shrink(now time.Time) {
+	var done []replayKey
+	for k, r := range rs.known {
+		switch {
+		case r.done && now.Sub(r.at) > keepReplays:
+			delete(rs.known, k)
+		case r.done:
+			done = append(done, k)
+		}
+	}
+	if len(rs.known) < mostReplays {
+		return
+	}
+	slices.SortFunc(done, func(a, b replayKey) int { return rs.known[a].at.Compare(rs.known[b].at) })
+	for _, k := range done[:min(len(done), mostReplays/4)] {
+		delete(rs.known, k)
+	}
+}
+
+// end keeps an answer. One that says that it might go better later, or that something broke,
+// is not kept: the same request is made anew.
+func (rs *replays) end(k replayKey, mine *replay, rec *recorder) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rec.status >= http.StatusInternalServerError || rec.status == http.StatusTooManyRequests || !rec.wrote ||
+		rec.body.Len() > mostKept {
+		delete(rs.known, k)
+		return
+	}
+	mine.done, mine.status, mine.header, mine.answer = true, rec.status, rec.Header().Clone(), rec.body.Bytes()
+	mine.header.Del("Date")
+}
+
+// A recorder passes an answer on, and keeps it.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+	body   bytes.Buffer
+}
+
+// Unwrap lets an [http.ResponseController] through.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (r *recorder) WriteHeader(status int) {
+	if !r.wrote {
+		r.status, r.wrote = status, true
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [io.Writer].
+func (r *recorder) Write(b []byte) (int, error) {
+	r.wrote = true
+	if r.body.Len() <= mostKept {
+		r.body.Write(b)
+	}
+	return r.ResponseWriter.Write(b)
+}

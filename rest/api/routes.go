@@ -1,0 +1,70 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+)
+
+// prefix is that of all routes of the first version.
+const prefix = "/api/v1"
+
+// A Route is a request that a server answers, and the least role that may make it.
+type Route struct {
+	Method, Path string
+	Least        Role
+	// Text says what it does, in one line.
+	Text string
+}
+
+// Routes is who may do what: the one table. What a definition may hold depends on the
+// role too: see [executes].
+var Routes = []Route{
+	{http.MethodGet, "/healthz", Nobody, "whether the server answers"},
+	{http.MethodGet, "/openapi.json", Viewer, "this document"},
+	{http.MethodGet, "/openapi.yaml", Viewer, "this document in YAML"},
+
+	{http.MethodGet, prefix + "/studies", Viewer, "the studies, by their names"},
+	{http.MethodGet, prefix + "/studies/{study}", Viewer, "what a study is, and what it has come to"},
+	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
+	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
+	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
+	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
+	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},
+	{http.MethodGet, prefix + "/studies/{study}/report", Viewer, "a page of one file"},
+	{http.MethodGet, prefix + "/queue", Viewer, "what waits and what runs, in the order of claims"},
+	{http.MethodGet, prefix + "/workers", Viewer, "the machines that make the runs"},
+
+	// A definition that says what is executed needs an author.
+	{http.MethodPost, prefix + "/studies", Operator, "make a study and run it, or go on with it"},
+	{http.MethodPost, prefix + "/studies/{study}/trials", Operator, "have configurations run"},
+	{http.MethodPatch, prefix + "/studies/{study}/state", Operator, "run, pause or stop a study"},
+	{http.MethodPatch, prefix + "/studies/{study}/priority", Operator, "say which study goes first"},
+	{http.MethodPatch, prefix + "/studies/{study}/budget", Operator, "change the limits of a study"},
+	{http.MethodPatch, prefix + "/queue/{study}", Operator, "run trials first, or take them back"},
+	{http.MethodPatch, prefix + "/queue/{study}/{trial}", Operator, "run a trial first, or take it back"},
+	{http.MethodPost, prefix + "/workers/{worker}/resume", Operator, "have a worker go on"},
+	{http.MethodPost, prefix + "/workers/{worker}/drain", Operator, "have a worker take nothing more"},
+	{http.MethodPost, prefix + "/workers/{worker}/evict", Operator, "have a worker end what runs, too"},
+
+	{http.MethodGet, prefix + "/server", Admin, "what the server is"},
+	{http.MethodGet, prefix + "/tokens", Admin, "the tokens, without their secrets"},
+	{http.MethodPost, prefix + "/tokens", Admin, "make a token"},
+	{http.MethodDelete, prefix + "/tokens/{token}", Admin, "end a token"},
+}
+
+// routeOf returns the row of a method and a path as it is registered.
+func routeOf(method, path string) (Route, bool) {
+	for _, r := range Routes {
+		if r.Method == method && r.Path == path {
+			return r, true
+		}
+	}
+	return Route{}, false
+}
+
+// ofPattern returns the row of a pattern of the mux, "GET /path". A HEAD is let through to
+// what answers GET.
+func ofPattern(pattern string) (Route, bool) {
+	method, path, _ := strings.Cut(pattern, " ")
+	return routeOf(method, path)
+}

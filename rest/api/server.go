@@ -1,0 +1,213 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/assay-run/assay/setup"
+)
+
+// Options are what a [Server] needs.
+type Options struct {
+	Host  Host
+	Fleet Fleet
+	Store *setup.Store // what Host writes to; it is read here, and never written
+	// Keys are the tokens; nil if there are none, and then only a peer gets in.
+	Keys Keys
+	// Peer says who is at the other end of a connection by what the system says of it, such
+	// as the owner of a socket. nil, or false, leaves it to the token.
+	Peer func(net.Conn) (Who, bool)
+	// Hosts are the names that a request may be sent to, besides those of this machine's
+	// own loopback. Case and port do not matter.
+	Hosts []string
+	// About is what GET /api/v1/server says.
+	About About
+	// Stream is how long a stream of events lasts at most; its client comes back for the
+	// rest. 0 means an hour.
+	Stream time.Duration
+	// Now is the time; nil means the machine's.
+	Now func() time.Time
+}
+
+// An About is what a server is.
+type About struct {
+	Version string    `json:"version"`
+	Store   string    `json:"store" doc:"where the studies are kept"`
+	Queue   string    `json:"queue" doc:"what carries the tickets"`
+	Listen  []string  `json:"listen" nullable:"false" doc:"the addresses of the server"`
+	Started time.Time `json:"started"`
+}
+
+// A Server answers requests. Make one with [New].
+type Server struct {
+	o      Options
+	api    huma.API
+	mux    *http.ServeMux
+	http   *http.Server
+	guard  *guard
+	hubs   *hubs
+	replay *replays
+	fits   chan struct{} // room for what fits models
+}
+
+// local are the names of a server that only this machine reaches; a client of a socket
+// says assay.
+var local = []string{"assay", "localhost", "127.0.0.1", "::1"}
+
+// New returns a server. It listens to nothing yet: see [Server.Serve].
+func New(o Options) *Server {
+	useProblems()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Stream <= 0 {
+		o.Stream = time.Hour
+	}
+	s := &Server{
+		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
+	}
+	doc := huma.DefaultConfig("assay", o.About.Version)
+	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
+	doc.Info.Description = "Studies on a server, and the machines that make their runs. Every write takes an " +
+		"Idempotency-Key; what is read has the number of the last event as its ETag."
+	doc.RejectUnknownQueryParameters = true
+	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "Not needed by the owner of the server on its socket."},
+	}
+	s.api = humago.New(s.mux, doc)
+	s.routes()
+	hosts := append([]string(nil), local...)
+	for _, h := range o.Hosts {
+		hosts = append(hosts, strings.ToLower(h))
+	}
+	s.guard = newGuard(o.Keys, hosts, s.mux, s.replay.wrap(s.mux))
+	s.http = &http.Server{
+		Handler:           s.guard,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext:       s.peer,
+		ErrorLog:          log.New(io.Discard, "", 0), // of what clients do wrong
+	}
+	return s
+}
+
+// peer notes who is at the other end of a connection.
+func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {
+	if s.o.Peer != nil {
+		if who, ok := s.o.Peer(c); ok {
+			return context.WithValue(ctx, peerKey{}, who)
+		}
+	}
+	return ctx
+}
+
+// Handler returns what answers requests, for a server of somebody else's. Nobody is known by
+// the connection then.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
+// OpenAPI returns the document that describes the routes.
+func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
+
+// Serve answers the requests of a listener until Close, after which it returns nil. It
+// may be called for several listeners.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close ends the streams, waits for the other requests until ctx is done, and ends those too.
+func (s *Server) Close(ctx context.Context) error {
+	s.hubs.close()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = s.http.Close()
+	}
+	return err
+}
+
+// document registers what describes the routes. It is made when it is first asked for.
+func (s *Server) document() {
+	for path, make := range map[string]func() ([]byte, error){"/openapi.json": s.OpenAPI, "/openapi.yaml": s.api.OpenAPI().YAML} {
+		text := sync.OnceValues(make)
+		s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			b, err := text()
+			if err != nil {
+				answer(w, r, problem(err))
+				return
+			}
+			w.Header().Set("Content-Type", "application/openapi+"+strings.TrimPrefix(path, "/openapi."))
+			_, _ = w.Write(b) // the client has gone, if this fails
+		})
+	}
+}
+
+// routes registers all of them.
+func (s *Server) routes() {
+	s.document()
+	s.studies()
+	s.steering()
+	s.looks()
+	s.fleet()
+	s.admin()
+}
+
+// common are the refusals that any request may meet.
+var common = []int{
+	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
+	http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+}
+
+// handle registers what answers a route, which must have a row in [Routes].
+func handle[I, O any](
+	s *Server, method, path string, do func(context.Context, *I) (*O, error), edit ...func(*huma.Operation),
+) {
+	r, ok := routeOf(method, path)
+	if !ok {
+		panic("api: " + method + " " + path + " has no row in Routes")
+	}
+	op := huma.Operation{
+		OperationID: operationID(method, path), Method: method, Path: path, Summary: r.Text,
+		MaxBodyBytes: maxBody, BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
+		Extensions: map[string]any{"x-role": r.Least},
+	}
+	if r.Least != Nobody {
+		op.Security = []map[string][]string{{"token": {}}}
+	}
+	if strings.Contains(path, "{") {
+		op.Errors = append(op.Errors, http.StatusNotFound)
+	}
+	if method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
+	}
+	for _, e := range edit {
+		e(&op)
+	}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return out, nil
+	})
+}
+
+// operationID returns a name of a route: get-studies-study-trials.
+func operationID(method, path string) string {
+	path = strings.TrimPrefix(strings.TrimPrefix(path, prefix), "/")
+	return strings.ToLower(method) + "-" + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
+}

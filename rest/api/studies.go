@@ -1,0 +1,306 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/result"
+)
+
+// A Study is what a list says of a study.
+type Study struct {
+	Study      string    `json:"study"`
+	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: nobody of this server runs it"`
+	Priority   int       `json:"priority" doc:"of two studies the one of greater priority goes first"`
+	App        string    `json:"app" doc:"the application that is run; command if the study has its own"`
+	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
+	Objective  string    `json:"objective"`
+	Best       *float64  `json:"best" doc:"of the metric; null while there is none"`
+	BestTrial  int64     `json:"best_trial" doc:"0 while there is none"`
+	Trials     int64     `json:"trials"`
+	Done       int64     `json:"done"`
+	Censored   int64     `json:"censored"`
+	Failed     int64     `json:"failed"`
+	Infeasible int64     `json:"infeasible"`
+	Withdrawn  int64     `json:"withdrawn"`
+	Running    int       `json:"running" doc:"attempts that a machine is at"`
+	Spent      float64   `json:"spent_s"`
+	Saved      float64   `json:"saved_s" doc:"by early stops"`
+	Lost       float64   `json:"lost_s" doc:"in attempts that do not count"`
+	Events     int64     `json:"events" doc:"how many there are on record"`
+	Created    time.Time `json:"created"`
+	Last       time.Time `json:"last" doc:"when the last event was"`
+	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
+	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
+}
+
+// A Detail is a study with its definition.
+type Detail struct {
+	Study Study           `json:"study"`
+	Spec  json.RawMessage `json:"spec" doc:"the definition, as it is on record"`
+}
+
+// study returns what a list says of a study.
+func (s *Server) study(ctx context.Context, i Info) (Study, error) {
+	c := i.Counts
+	out := Study{
+		Study: i.Study, State: i.State, Priority: i.Priority, App: i.App, Class: i.Class, BestTrial: i.Best,
+		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
+		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
+		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
+		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended,
+	}
+	def, err := s.o.Store.Definition(ctx, i.Study)
+	if err != nil {
+		return out, err
+	}
+	goal, err := def.Goal()
+	if err != nil {
+		return out, err
+	}
+	out.Objective = result.GoalText(goal)
+	if v := goal.Show(i.Value); i.Best > 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
+		out.Best = &v
+	}
+	return out, nil
+}
+
+// StudyPath names a study in a path.
+type StudyPath struct {
+	Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+}
+
+// Cached is what a request says of what its client has.
+type Cached struct {
+	IfNoneMatch string `header:"If-None-Match" maxLength:"100" doc:"the ETag of what the client has"`
+}
+
+// Written is what every write may say.
+type Written struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"200" doc:"the same key within an hour is the same write"`
+}
+
+// tag returns the ETag of a study with that many events.
+func tag(events int64) string { return strconv.Quote(strconv.FormatInt(events, 10)) }
+
+// unchanged returns the answer to a client that has what there is, or nil.
+func (c Cached) unchanged(events int64) error {
+	for t := range strings.SplitSeq(c.IfNoneMatch, ",") {
+		if t = strings.TrimPrefix(strings.TrimSpace(t), "W/"); t == tag(events) || t == "*" {
+			return refuse(http.StatusNotModified, "")
+		}
+	}
+	return nil
+}
+
+// see returns the study of a name if the request may see it.
+func (s *Server) see(ctx context.Context, study string) (Info, error) {
+	if !whoOf(ctx).sees(study) {
+		return Info{}, noStudy(study)
+	}
+	i, err := s.o.Host.Info(ctx, study)
+	if err != nil && assay.ClassOf(err) == assay.ClassNotFound {
+		err = noStudy(study)
+	}
+	return i, err
+}
+
+// noStudy says that there is none of that name, or none for who asks.
+func noStudy(study string) error {
+	return assay.Errorf(assay.ClassNotFound, "no study %q: %w", study, fs.ErrNotExist)
+}
+
+// studies registers the routes of studies and their trials.
+func (s *Server) studies() {
+	type listIn struct {
+		After string `query:"after" minLength:"1" maxLength:"1024" doc:"the name before the first that is returned"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	}
+	type listOut struct {
+		Body struct {
+			Studies []Study `json:"studies" nullable:"false"`
+			Next    string  `json:"next" doc:"after of the next page; empty if this is the last"`
+		}
+	}
+	handle(s, http.MethodGet, prefix+"/studies", func(ctx context.Context, in *listIn) (*listOut, error) {
+		all, err := s.o.Host.Infos(ctx)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(all, func(a, b Info) int { return strings.Compare(a.Study, b.Study) })
+		out := &listOut{}
+		out.Body.Studies = []Study{}
+		for _, i := range all {
+			if i.Study <= in.After || !whoOf(ctx).sees(i.Study) {
+				continue
+			}
+			if n := len(out.Body.Studies); n == in.Limit {
+				out.Body.Next = out.Body.Studies[n-1].Study
+				break
+			}
+			st, err := s.study(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			out.Body.Studies = append(out.Body.Studies, st)
+		}
+		return out, nil
+	})
+
+	type oneIn struct {
+		StudyPath
+		Cached
+	}
+	type oneOut struct {
+		ETag string `header:"ETag"`
+		Body Detail
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}", func(ctx context.Context, in *oneIn) (*oneOut, error) {
+		i, err := s.see(ctx, in.Study)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.unchanged(i.Events); err != nil {
+			return nil, err
+		}
+		out := &oneOut{ETag: tag(i.Events)}
+		if out.Body.Study, err = s.study(ctx, i); err != nil {
+			return nil, err
+		}
+		out.Body.Spec, err = s.o.Store.Spec(ctx, in.Study)
+		return out, err
+	}, notModified)
+
+	type trialsIn struct {
+		StudyPath
+		Cached
+		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
+		Fields []string `query:"fields" minItems:"1" maxItems:"6" enum:"value,elapsed,reason,started,ended,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
+	}
+	type trialsOut struct {
+		ETag string `header:"ETag"`
+		Body Trials
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/trials", func(ctx context.Context, in *trialsIn) (*trialsOut, error) {
+		i, err := s.see(ctx, in.Study)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.unchanged(i.Events); err != nil {
+			return nil, err
+		}
+		body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", in.Fields)
+		return &trialsOut{tag(i.Events), body}, err
+	}, notModified)
+
+	type submitIn struct {
+		Written
+		Body Submission
+	}
+	handle(s, http.MethodPost, prefix+"/studies", func(ctx context.Context, in *submitIn) (*oneOut, error) {
+		i, err := s.submit(ctx, in.Body)
+		if err != nil {
+			return nil, err
+		}
+		out := &oneOut{ETag: tag(i.Events)}
+		if out.Body.Study, err = s.study(ctx, i); err != nil {
+			return nil, err
+		}
+		out.Body.Spec, err = s.o.Store.Spec(ctx, i.Study)
+		return out, err
+	})
+}
+
+// A Submission is a study to make.
+type Submission struct {
+	Name string `json:"name,omitempty" maxLength:"200" doc:"of the study; that in the definition by default"`
+	// File and Spec are two forms of one thing.
+	File string          `json:"file,omitempty" doc:"the text of a study file"`
+	Spec json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
+}
+
+// definition reads and checks what a submission defines.
+func (b Submission) definition() (*config.Study, error) {
+	switch {
+	case (b.File == "") == (len(b.Spec) == 0):
+		return nil, assay.Errorf(assay.ClassUsage, "a study is defined by file or by spec: one of them")
+	case b.File != "":
+		def, _, err := config.Parse("study.yaml", []byte(b.File), nil)
+		return def, err
+	}
+	def, err := config.Decode(b.Spec)
+	if err != nil {
+		return nil, assay.WithClass(assay.ClassUsage, err)
+	}
+	_, err = def.Check()
+	return def, err
+}
+
+// submit makes a study of what a request defines.
+func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
+	def, err := b.definition()
+	if err != nil {
+		return Info{}, err
+	}
+	who := whoOf(ctx)
+	switch {
+	case def.Replay != nil:
+		return Info{}, assay.Errorf(assay.ClassUsage, "a recorded table is replayed by assay tune, not by a server")
+	case def.Online:
+		return Info{}, assay.Errorf(assay.ClassUsage, "a program is tuned while it runs by assay serve --online")
+	case def.Workbench != nil:
+		return Info{}, assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
+	}
+	if what := executes(def); what != "" && !may(who.Role, Author) {
+		return Info{}, refuse(http.StatusForbidden,
+			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
+	}
+	name := b.Name
+	if name == "" {
+		name = def.Name
+	}
+	if name != "" && !who.sees(name) {
+		return Info{}, refuse(http.StatusForbidden, "the name of a study of %s begins with one of: %s",
+			who.Name, strings.Join(who.Scope, ", "))
+	}
+	return s.o.Host.Submit(ctx, def, name, who.Name)
+}
+
+// executing are the keys of a definition that say what a machine runs or reads.
+var executing = []string{
+	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
+}
+
+// executes returns which key of a definition says what a machine runs or reads, or "". An
+// operator may define a study without such a key: it only chooses among the values of the
+// parameters of an application, whose command the workers have.
+func executes(def *config.Study) string {
+	has := map[string]bool{
+		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
+		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
+		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
+	}
+	for _, key := range executing {
+		if has[key] {
+			return key
+		}
+	}
+	for _, m := range def.Metrics {
+		// What a run prints is its own; all else is a command or a file of the machine.
+		if !strings.HasPrefix(m.Source, "stdout:") && !strings.HasPrefix(m.Source, "stderr:") {
+			return "metrics." + m.Name
+		}
+	}
+	return ""
+}

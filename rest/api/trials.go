@@ -1,0 +1,224 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/result"
+)
+
+// Trials are trials in order of their ids, as rows or as columns.
+type Trials struct {
+	Study   string   `json:"study"`
+	Next    int64    `json:"next" doc:"after of the next page; 0 if this is the last"`
+	Rows    []Trial  `json:"rows,omitempty" nullable:"false"`
+	Columns *Columns `json:"columns,omitempty"`
+}
+
+// A Trial is one of a study.
+type Trial struct {
+	ID      int64              `json:"id"`
+	Config  map[string]any     `json:"config" doc:"the values of the parameters by their names"`
+	State   string             `json:"state" enum:"running,done,censored,failed,infeasible,withdrawn"`
+	Value   *float64           `json:"value" doc:"of the metric: a bound if the trial is censored; null if there is none"`
+	Metrics map[string]float64 `json:"metrics"`
+	Reason  string             `json:"reason"`
+	Output  []string           `json:"output,omitempty" nullable:"false" doc:"the last lines that a failed run printed"`
+	Elapsed float64            `json:"elapsed_s"`
+	Started time.Time          `json:"started"`
+	Ended   *time.Time         `json:"ended" doc:"null while it runs"`
+}
+
+// Columns are trials as one list a field, each in order of the ids.
+type Columns struct {
+	ID      []int64               `json:"id" nullable:"false"`
+	State   []string              `json:"state" nullable:"false"`
+	Config  map[string][]any      `json:"config" doc:"a list for each parameter; null where it is not active"`
+	Value   []*float64            `json:"value,omitempty" nullable:"false"`
+	Elapsed []*float64            `json:"elapsed_s,omitempty" nullable:"false"`
+	Reason  []string              `json:"reason,omitempty" nullable:"false"`
+	Started []int64               `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
+	Ended   []*int64              `json:"ended_ms,omitempty" nullable:"false"`
+	Metrics map[string][]*float64 `json:"metrics,omitempty" doc:"a list for each metric; null where it was not measured"`
+}
+
+// fields are the columns that a request may leave out.
+var fields = []string{"value", "elapsed", "reason", "started", "ended", "metrics"}
+
+// trials returns a page of the trials of a study.
+func (s *Server) trials(
+	ctx context.Context, study string, after int64, limit int, columns bool, want []string,
+) (Trials, error) {
+	out := Trials{Study: study}
+	if len(want) == 0 {
+		want = fields
+	}
+	r, err := result.Read(ctx, s.o.Store, study)
+	if err != nil {
+		return out, err
+	}
+	var c *Columns
+	if columns {
+		c = newColumns(r)
+		out.Columns = c
+	}
+	n := 0
+	for row, err := range s.o.Store.Trials(ctx, study, after, limit+1) {
+		if err == nil {
+			err = r.Fits(row.Trial)
+		}
+		if err != nil {
+			return out, err
+		}
+		if n == limit {
+			out.Next = after
+			break
+		}
+		n, after = n+1, row.Trial.ID
+		if t := trialOf(r, row.Trial); columns {
+			c.add(t, want)
+		} else {
+			out.Rows = append(out.Rows, t)
+		}
+	}
+	return out, nil
+}
+
+// trialOf returns a trial as data; what is not finite has no number in JSON.
+func trialOf(r *result.Record, t assay.Trial) Trial {
+	j := r.Trial(t)
+	out := Trial{
+		ID: j.ID, Config: j.Config, State: j.State.String(), Value: finite(j.Value), Metrics: map[string]float64{},
+		Reason: j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
+	}
+	for name, x := range j.Metrics {
+		if finite(&x) != nil {
+			out.Metrics[name] = x
+		}
+	}
+	return out
+}
+
+func finite(x *float64) *float64 {
+	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+		return nil
+	}
+	return x
+}
+
+// newColumns returns columns without a trial.
+func newColumns(r *result.Record) *Columns {
+	c := &Columns{ID: []int64{}, State: []string{}, Config: map[string][]any{}}
+	for _, p := range r.Params {
+		c.Config[p.Name] = []any{}
+	}
+	return c
+}
+
+// add adds a trial to the columns that are wanted.
+func (c *Columns) add(t Trial, want []string) {
+	has := func(name string) bool { return slices.Contains(want, name) }
+	c.ID, c.State = append(c.ID, t.ID), append(c.State, t.State)
+	for name, list := range c.Config {
+		c.Config[name] = append(list, t.Config[name]) // nil, which is null, if it is not there
+	}
+	if has("value") {
+		c.Value = append(c.Value, t.Value)
+	}
+	if has("elapsed") {
+		c.Elapsed = append(c.Elapsed, &t.Elapsed)
+	}
+	if has("reason") {
+		c.Reason = append(c.Reason, t.Reason)
+	}
+	if has("started") {
+		c.Started = append(c.Started, t.Started.UnixMilli())
+	}
+	if has("ended") {
+		var ms *int64
+		if t.Ended != nil {
+			x := t.Ended.UnixMilli()
+			ms = &x
+		}
+		c.Ended = append(c.Ended, ms)
+	}
+	if has("metrics") {
+		c.measure(t.Metrics)
+	}
+}
+
+// measure adds the metrics of the last trial.
+func (c *Columns) measure(of map[string]float64) {
+	if c.Metrics == nil {
+		c.Metrics = map[string][]*float64{}
+	}
+	for name := range of {
+		if _, ok := c.Metrics[name]; !ok {
+			c.Metrics[name] = make([]*float64, len(c.ID)-1)
+		}
+	}
+	for name, list := range c.Metrics {
+		var x *float64
+		if v, ok := of[name]; ok {
+			x = &v
+		}
+		c.Metrics[name] = append(list, x)
+	}
+}
+
+// configs reads configurations of a study: the values of its parameters by their names.
+func (s *Server) configs(ctx context.Context, study string, given []map[string]any) ([]assay.Config, error) {
+	def, err := s.o.Store.Definition(ctx, study)
+	if err != nil {
+		return nil, err
+	}
+	space, err := def.Space()
+	if err != nil {
+		return nil, err
+	}
+	var out []assay.Config
+	for i, g := range given {
+		texts := make(map[string]string, len(g))
+		for name, v := range g {
+			if texts[name], err = textOf(v); err != nil {
+				return nil, assay.Errorf(assay.ClassUsage, "configuration %d: %s: %w", i+1, name, err)
+			}
+		}
+		c, err := space.Parse(texts)
+		if err == nil {
+			err = space.Check(c)
+		}
+		if err != nil {
+			return nil, assay.Errorf(assay.ClassUsage, "configuration %d: %w", i+1, err)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// textOf returns the text of a value in JSON.
+func textOf(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case float64:
+		return assay.FormatNumber(v), nil
+	}
+	return "", assay.Errorf(assay.ClassUsage, "a value is a number, a text, true or false")
+}
+
+// notModified documents the answer to a client that has what there is.
+func notModified(op *huma.Operation) {
+	op.Responses = map[string]*huma.Response{
+		strconv.Itoa(http.StatusNotModified): {Description: "what the client has is what there is"},
+	}
+}

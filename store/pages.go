@@ -1,0 +1,161 @@
+// This file has what stores in a database read in the same way: lists in pages, and the rows of
+// trials from the events that they come from.
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// PageRows is how long a page is. A list is read in pages, each in its own short
+// transaction: a caller that takes its time, stops early or appends meanwhile holds
+// nothing, and a log can be folded into its file behind it.
+// So a list is not of one moment: each page is of its own.
+const PageRows = 256
+
+// Paged yields values in pages of at most PageRows, each page behind the key of
+// the last value: the first n values behind after, or all if n is 0. What a page
+// has before its error is yielded before it.
+// n is 0 or more. No transaction is open while the caller has a value, so that the caller may
+// append or read in its loop. The iterator can be ranged over again: after and the count are
+// those of one round.
+func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		after, left := after, n
+		for {
+			most := PageRows
+			if n > 0 {
+				most = min(most, left)
+			}
+			values, err := page(after, most)
+			for _, v := range values {
+				if !yield(v, nil) {
+					return
+				}
+				after = key(v)
+			}
+			if err != nil {
+				var zero T
+				yield(zero, err)
+				return
+			}
+			left -= len(values)
+			// A page that is not full was the last. A full one may have been: then the next is
+			// empty.
+			if len(values) < most || n > 0 && left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// EventsOf returns the events behind a position, of the records from that position on.
+func EventsOf(study string, after assay.Position, records iter.Seq2[Record, error]) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		for r, err := range records {
+			if err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			if r.Seq <= max(int64(after), 0) {
+				continue // the creation, or the event before, whose hash is the next one's
+			}
+			e, err := DecodeEvent(r.Payload)
+			if err != nil {
+				yield(assay.Event{}, fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Poll is the Watch of a store that looks at the end of a record every so often. end returns the
+// number of a study, which tells one that was made again under the same name, and the end of
+// its record.
+// It ends without an error when ctx does. Each round of the iterator begins behind after.
+func Poll(
+	ctx context.Context, study string, after assay.Position, interval time.Duration,
+	end func(ctx context.Context, study string) (id int64, end assay.Position, err error),
+	events func(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error],
+) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		var first int64 // number of the study
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		// after counts the events that were yielded.
+		for after := max(after, 0); ctx.Err() == nil; {
+			id, last, err := end(ctx, study)
+			if err == nil && first != 0 && id != first {
+				err = NotExist("watch", study)
+			}
+			if first = id; err == nil && after < last {
+				for e, failed := range events(ctx, study, after) {
+					if err = failed; err != nil {
+						break
+					}
+					if !yield(e, nil) {
+						return
+					}
+					after++
+				}
+			}
+			if err != nil && ctx.Err() == nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// DecodeRow returns the row that the record gives a trial. A withdrawal does not
+// say what was withdrawn: asked does, from columns without a checksum.
+// asked is called for a withdrawal only.
+func DecodeRow(r Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
+	if r.CRC != Checksum(r.Study, r.Seq, r.Payload) {
+		return assay.TrialRow{}, errors.New("wrong checksum")
+	}
+	e, err := DecodeEvent(r.Payload)
+	if err != nil {
+		return assay.TrialRow{}, err
+	}
+	sum := NewSummary("", time.Time{})
+	sum.Events = r.Seq - 1
+	var old assay.Trial
+	if e.Withdrawn != nil {
+		if old, err = asked(); err != nil {
+			return assay.TrialRow{}, err
+		}
+	}
+	// The summary is thrown away: Project is asked for the row. A withdrawal needs a known
+	// trial that runs.
+	row, _ := Project(&sum, e, old, e.Withdrawn != nil)
+	return row, nil
+}
+
+// CheckCreation returns an error that matches [ErrDamaged] unless r is the
+// creation of that study.
+// A payload that decodes to an impossible name is damage too.
+func CheckCreation(r Record, name string, spec []byte) error {
+	if err := NewVerifier(0).Check(r); err != nil {
+		return fmt.Errorf("study %q: %w", name, err)
+	}
+	c, err := DecodeCreation(r.Payload)
+	if err != nil || c.Study != name || !bytes.Equal(c.Spec, spec) {
+		return fmt.Errorf("%w: study %q: name or specification differs from its creation", ErrDamaged, name)
+	}
+	return nil
+}

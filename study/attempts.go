@@ -1,0 +1,64 @@
+package study
+
+import (
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// attempts is what the record says of attempts that somebody else makes: see
+// [assay.Event.Started] and [assay.Event.Booked]. Its zero value is that of an empty record.
+type attempts struct {
+	lost time.Duration // what the attempts cost that do not count
+	// wasted is what each of them cost, for the case that one is booked again.
+	wasted map[assay.RunID]time.Duration
+	// begun has the trials of which an attempt has begun that may still count.
+	begun map[int64]bool
+}
+
+// settle completes a booking that takes the place of an earlier one of the same attempt.
+func (a *attempts) settle(b *assay.Booking) { b.Undo = a.wasted[b.RunID] }
+
+// note takes in an event, the next on record.
+func (a *attempts) note(e assay.Event) {
+	switch {
+	case e.Started != nil:
+		if a.begun == nil {
+			a.begun = map[int64]bool{}
+		}
+		a.begun[e.Started.Trial] = true
+	case e.Told != nil:
+		delete(a.begun, e.Told.ID)
+	case e.Withdrawn != nil:
+		delete(a.begun, e.Withdrawn.Trial)
+	case e.Booked != nil:
+		b := e.Booked
+		a.lost += b.Lost()
+		delete(a.wasted, b.RunID)
+		if b.Counts() {
+			return
+		}
+		if !b.Extra {
+			delete(a.begun, b.Trial)
+		}
+		if a.wasted == nil {
+			a.wasted = map[assay.RunID]time.Duration{}
+		}
+		a.wasted[b.RunID] = b.Measurement.Elapsed
+	}
+}
+
+// Lost returns what the attempts cost that do not count: those that were lost, cancelled, or
+// made twice. It is no part of the time of a study, which goes on meanwhile.
+func Lost(events []assay.Event) time.Duration {
+	var a attempts
+	for _, e := range events {
+		if e.Booked != nil {
+			b := *e.Booked
+			a.settle(&b)
+			e.Booked = &b
+		}
+		a.note(e)
+	}
+	return a.lost
+}

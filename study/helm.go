@@ -1,0 +1,394 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/replay"
+)
+
+// Errors of a [Helm].
+var (
+	// ErrOver says that the session has ended, or ends: the command was not carried out.
+	ErrOver = assay.Errorf(assay.ClassUnavailable, "the session of the study has ended")
+	// errWithdrawn is the cause of a run that somebody took back.
+	errWithdrawn = assay.Errorf(assay.ClassConflict, "withdrawn")
+)
+
+// A Helm steers a study while it runs. It is safe for concurrent use. A command waits for the
+// session to begin, and until the loop has time for it; it returns nil once it is durable and
+// holds. A command that returns [ErrOver] has changed nothing. If ctx is done first it returns
+// the cause, and what becomes of the command is not known.
+//
+// Set [Study.Helm] to a Helm of its own before Run. A study with a Helm obeys what was steered
+// on record too, see [assay.Steering]: it is paused if it was, and has the budget that it was
+// given last. Without one it is for the fields of the Study to say so.
+type Helm struct {
+	commands chan command
+	over     chan struct{} // closed when the session has ended
+	close    sync.Once
+}
+
+// A command is done by the loop. answer is called once, by the loop too, now or later.
+type command struct {
+	do     func(ctx context.Context, l *loop, answer func(error))
+	answer chan error
+}
+
+// NewHelm returns the helm of one session.
+func NewHelm() *Helm { return &Helm{commands: make(chan command), over: make(chan struct{})} }
+
+// command has the loop do something and returns its answer.
+func (h *Helm) command(ctx context.Context, do func(ctx context.Context, l *loop, answer func(error))) error {
+	c := command{do, make(chan error, 1)}
+	select {
+	case h.commands <- c:
+	case <-h.over:
+		return ErrOver
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-c.answer:
+		return err
+	case <-h.over:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select { // it may have been answered before the session ended
+	case err := <-c.answer:
+		return err
+	default:
+		return ErrOver
+	}
+}
+
+// end says to all who wait, and will, that the session is over.
+func (h *Helm) end() { h.close.Do(func() { close(h.over) }) }
+
+// Withdraw takes trials back: they are withdrawn, and use up nothing of a budget of trials.
+// One that runs is ended first. One that has come to its end meanwhile keeps its result, which
+// the error says; the others are withdrawn.
+//
+// A trial that is not known, or that has ended, is an error of the class not found or conflict,
+// and nothing is withdrawn then.
+func (h *Helm) Withdraw(ctx context.Context, by, reason string, trials ...int64) error {
+	trials = unique(trials)
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		l.withdraw(ctx, trials, by, reason, answer)
+	})
+}
+
+// Give has the next proposals be these configurations, as [assay.Giver] does. It is an error of
+// the class usage, and nothing is given, if one is not admissible.
+func (h *Helm) Give(ctx context.Context, by string, configs ...assay.Config) error {
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		answer(l.give(ctx, configs, by))
+	})
+}
+
+// Order has trials that wait go before those of less priority; see [assay.Job.Priority].
+// Errors are those of Withdraw. It is for the Runner that has begun to look at a job already to
+// hear of it.
+func (h *Helm) Order(ctx context.Context, priority int, by string, trials ...int64) error {
+	trials = unique(trials)
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		answer(l.order(ctx, trials, priority, by))
+	})
+}
+
+// Pause has the study start nothing until Resume. What runs goes on. The time of a pause is not
+// spent.
+func (h *Helm) Pause(ctx context.Context, by, reason string) error {
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		answer(l.steer(ctx, assay.Steering{Do: steerPause, By: by, Reason: reason}))
+	})
+}
+
+// Resume ends a pause.
+func (h *Helm) Resume(ctx context.Context, by, reason string) error {
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		answer(l.steer(ctx, assay.Steering{Do: steerRun, By: by, Reason: reason}))
+	})
+}
+
+// SetBudget changes the limits of the study; 0 leaves one as it is. A search that had come to
+// its limit goes on.
+func (h *Helm) SetBudget(ctx context.Context, trials int, limit time.Duration, by, reason string) error {
+	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
+		answer(l.steer(ctx, assay.Steering{Do: steerBudget, Trials: trials, Time: limit, By: by, Reason: reason}))
+	})
+}
+
+// What a Steering does that the loop obeys.
+const (
+	steerRun    = "run"
+	steerPause  = "pause"
+	steerBudget = "budget"
+)
+
+func unique(ids []int64) []int64 {
+	ids = slices.Clone(ids)
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// steer records a decision about the study and obeys it. One that changes nothing is not recorded.
+func (l *loop) steer(ctx context.Context, s assay.Steering) error {
+	switch {
+	case s.Do == steerPause && l.paused, s.Do == steerRun && !l.paused:
+		return nil
+	case s.Trials < 0 || s.Time < 0:
+		return assay.Errorf(assay.ClassUsage, "a budget cannot be negative")
+	case s.Do == steerBudget && s.Trials == 0 && s.Time == 0:
+		return assay.Errorf(assay.ClassUsage, "no budget was given: neither trials nor a time")
+	}
+	// The time of a pause ends before its event, and begins after: the record has what was spent.
+	if s.Do == steerPause {
+		l.watch.halt()
+	}
+	if err := l.append(ctx, assay.Event{Steered: &s}); err != nil {
+		return err
+	}
+	l.obey(s)
+	l.notify(false)
+	return nil
+}
+
+// obey does what a steering on record says.
+func (l *loop) obey(s assay.Steering) {
+	switch s.Do {
+	case steerPause, steerRun:
+		l.paused = s.Do == steerPause
+	case steerBudget:
+		if s.Trials > 0 {
+			l.Budget.Trials = s.Trials
+		}
+		if s.Time > 0 {
+			l.Budget.Time = s.Time
+		}
+		if l.endedBy == "trials" || l.endedBy == "budget" {
+			l.reopen()
+		}
+	}
+	if !l.live { // the record is read
+		return
+	}
+	if l.hold(); !l.paused {
+		l.watch.start(l.clock.Now())
+	}
+}
+
+// hold closes or opens the gate for further attempts, and tells the Runner if it wants to know.
+func (l *loop) hold() {
+	l.gate.set(!l.paused)
+	if h, ok := l.Runner.(Holder); ok {
+		h.Hold(l.paused)
+	}
+}
+
+// A Holder is a Runner whose jobs may wait to begin. While it is on hold none of them begins.
+type Holder interface{ Hold(on bool) }
+
+// reopen has the search go on that had ended.
+func (l *loop) reopen() {
+	l.endedBy, l.reopened = "", true
+}
+
+// give records configurations that a person gave and hands them to the searcher.
+func (l *loop) give(ctx context.Context, configs []assay.Config, by string) error {
+	giver, ok := assay.As[assay.Giver](l.Searcher)
+	if !ok {
+		return assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", l.Name)
+	}
+	batch, err := NewBatch(l.Space, configs, by)
+	if err != nil {
+		return err
+	}
+	if err := l.append(ctx, assay.Event{Given: batch}); err != nil {
+		return err
+	}
+	giver.Give(batch.Configs)
+	if l.endedBy == "search" || l.endedBy == "target" {
+		l.reopen()
+	}
+	return nil
+}
+
+// NewBatch returns configurations that a person gives to a study of a space. It is an error of
+// the class usage if there are none, or if one is not admissible.
+func NewBatch(space *assay.Space, configs []assay.Config, by string) (*assay.Batch, error) {
+	if len(configs) == 0 {
+		return nil, assay.Errorf(assay.ClassUsage, "no configurations were given")
+	}
+	b := &assay.Batch{Configs: make([]assay.Config, len(configs)), By: by}
+	for i, c := range configs {
+		member := false
+		if len(c) == space.Dim() {
+			b.Configs[i], member = space.Member(c)
+		}
+		if !member {
+			return nil, assay.Errorf(assay.ClassUsage, "configuration %d of %d is none of the study's: %s", i+1,
+				len(configs), text(space, c))
+		}
+		b.Configs[i] = b.Configs[i].Clone()
+	}
+	return b, nil
+}
+
+// text writes a configuration for people, that of another space too.
+func text(s *assay.Space, c assay.Config) string {
+	if len(c) != s.Dim() {
+		return fmt.Sprintf("it has %d values for %d parameters", len(c), s.Dim())
+	}
+	return s.Text(c)
+}
+
+// order records the priority of trials that have not ended.
+func (l *loop) order(ctx context.Context, trials []int64, priority int, by string) error {
+	if err := l.unended(trials); err != nil {
+		return err
+	}
+	events := make([]assay.Event, len(trials))
+	for i, id := range trials {
+		events[i].Ordered = &assay.Order{Trial: id, Priority: priority, By: by}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := l.append(ctx, events...); err != nil {
+		return err
+	}
+	for _, id := range trials {
+		l.rank(id, priority)
+	}
+	return nil
+}
+
+// rank gives a trial a priority, and the open ones their order.
+func (l *loop) rank(trial int64, priority int) {
+	if l.priority == nil {
+		l.priority = map[int64]int{}
+	}
+	l.priority[trial] = priority
+	slices.SortStableFunc(l.open, func(a, b assay.Proposal) int { return l.priority[b.ID] - l.priority[a.ID] })
+}
+
+// unended returns an error unless all trials wait or run.
+func (l *loop) unended(trials []int64) error {
+	for _, id := range trials {
+		if l.isOpen(id) || l.isRunning(id) {
+			continue
+		}
+		for _, t := range l.history {
+			if t.ID == id {
+				return assay.Errorf(assay.ClassConflict, "trial %d has ended: %v", id, t.State)
+			}
+		}
+		if l.withdrawn[id] {
+			return assay.Errorf(assay.ClassConflict, "trial %d was withdrawn", id)
+		}
+		return assay.Errorf(assay.ClassNotFound, "study %q has no trial %d", l.Name, id)
+	}
+	return nil
+}
+
+func (l *loop) isOpen(id int64) bool {
+	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return p.ID == id })
+}
+
+func (l *loop) isRunning(id int64) bool {
+	return slices.ContainsFunc(l.running, func(r Running) bool { return r.ID == id && !r.Again })
+}
+
+// A leaving is a trial that ends because it was taken back.
+type leaving struct {
+	assay.Withdrawal
+	ended func(error) // says what became of it
+}
+
+// withdraw takes trials back: those that wait at once, in one step, those that run when they
+// have ended.
+func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, answer func(error)) {
+	if err := l.unended(trials); err != nil {
+		answer(err)
+		return
+	}
+	var now []withdrawal
+	var later []int64
+	for _, id := range trials {
+		w := assay.Withdrawal{Trial: id, By: by, Reason: reason}
+		if i := slices.IndexFunc(l.open, func(p assay.Proposal) bool { return p.ID == id }); i >= 0 {
+			now = append(now, withdrawal{l.open[i], w})
+		} else {
+			later = append(later, id)
+		}
+	}
+	if err := l.takeBack(ctx, now...); err != nil {
+		answer(err)
+		return
+	}
+	left, kept := len(later), []int64(nil)
+	if left == 0 {
+		answer(nil)
+		return
+	}
+	for _, id := range later {
+		w := leaving{assay.Withdrawal{Trial: id, By: by, Reason: reason}, nil}
+		before := l.leaving[id].ended
+		w.ended = func(err error) {
+			if before != nil { // of two who asked both are answered
+				before(err)
+			}
+			if err != nil {
+				kept = append(kept, id)
+			}
+			if left--; left > 0 {
+				return
+			}
+			if len(kept) > 0 {
+				err = assay.Errorf(assay.ClassConflict, "trials %v had ended before they could be withdrawn", kept)
+			}
+			answer(err)
+		}
+		l.leaving[id] = w
+		if cancel := l.cancels[id]; cancel != nil {
+			cancel(errWithdrawn)
+		}
+	}
+}
+
+// A withdrawal is one with what it takes back.
+type withdrawal struct {
+	assay.Proposal
+	assay.Withdrawal
+}
+
+// takeBack records withdrawals and tells the searcher of them, as a replay does.
+func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
+	if len(ws) == 0 {
+		return nil
+	}
+	events := make([]assay.Event, len(ws))
+	for i := range ws {
+		events[i].Withdrawn = &ws[i].Withdrawal
+	}
+	if err := l.keep(ctx, events...); err != nil {
+		return err
+	}
+	for _, w := range ws {
+		l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
+		l.runs.told(w.ID)
+		l.withdrawn[w.ID] = true
+		if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
+			l.fatal = err
+			return err
+		}
+	}
+	l.notify(false)
+	return nil
+}

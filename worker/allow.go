@@ -1,0 +1,161 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+)
+
+// allowed returns the job that a task stands for on this worker. The error, of the class usage,
+// says what the server may not ask for.
+//
+// Of a task of an application the job is made here, of the file of applications and the values.
+// The server's word is taken for what runs nothing and opens nothing: names, limits, intervals,
+// and metrics that are found in the output, or in a file below the directory of the application.
+func (w *worker) allowed(t queue.Task) (assay.Job, error) {
+	if t.App == queue.Commands {
+		if !w.Accept {
+			return assay.Job{}, refusal("it takes no commands: it was started without --accept-commands")
+		}
+		if len(t.Job.Argv) == 0 {
+			return assay.Job{}, refusal("the task has no command")
+		}
+		j := t.Job
+		j.ID = t.ID
+		return j, nil
+	}
+	app, ok := w.Apps.App(t.App)
+	if !ok {
+		return assay.Job{}, refusal("it has no application %q", t.App)
+	}
+	if what := brings(t.Job); what != "" {
+		return assay.Job{}, refusal("the task of application %s brings %s: that is for the worker's file of applications",
+			app.Name, what)
+	}
+	for _, m := range t.Job.Metrics {
+		switch {
+		case m.Kind.Argument() == assay.CommandArgument:
+			return assay.Job{}, refusal("metric %s is a command", m.Name)
+		case m.Kind.Argument().Files() && !below(app.Dir, m.File):
+			return assay.Job{}, refusal("metric %s: %q is no file below the directory of application %s",
+				m.Name, m.File, app.Name)
+		}
+	}
+	j, err := app.Job(t.Values)
+	if err != nil {
+		return assay.Job{}, err
+	}
+	j.ID, j.Config, j.Priority = t.ID, t.Job.Config, t.Job.Priority
+	j.Interval, j.Grace, j.Metrics, j.Live = t.Job.Interval, t.Job.Grace, t.Job.Metrics, t.Job.Live
+	j.Warmup = min(t.Job.Warmup, maxWarmup)
+	if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {
+		j.Limit = t.Job.Limit
+	}
+	if app.User != "" {
+		as := w.users[app.User]
+		for _, argv := range []*[]string{&j.Argv, &j.Prepare, &j.Cleanup, &j.Verify} {
+			if len(*argv) > 0 {
+				*argv = append(as[:len(as):len(as)], *argv...)
+			}
+		}
+	}
+	return j, nil
+}
+
+// maxWarmup is the most runs before the one that is measured that a server may ask for.
+const maxWarmup = 100
+
+func refusal(format string, args ...any) error {
+	return assay.Errorf(assay.ClassUsage, "the worker refuses the task: %s", fmt.Sprintf(format, args...))
+}
+
+// brings names what a job has that would run or write something, or "".
+func brings(j assay.Job) string {
+	switch {
+	case len(j.Argv) > 0:
+		return "a command"
+	case len(j.Env) > 0:
+		return "variables"
+	case j.Dir != "":
+		return "a directory"
+	case len(j.Prepare) > 0 || len(j.Cleanup) > 0:
+		return "commands before or after the run"
+	case len(j.Verify) > 0:
+		return "a command that verifies"
+	case j.Setup != nil:
+		return "a setup"
+	case j.Service != nil:
+		return "a service"
+	case len(j.Files) > 0:
+		return "files"
+	case j.Data != "":
+		return "data"
+	case len(j.Resources) > 0:
+		return "resources"
+	}
+	return ""
+}
+
+// below reports whether a file is below a directory, links followed. A file that is not there yet
+// is where its name says.
+func below(dir, file string) bool {
+	if dir == "" || !filepath.IsLocal(file) {
+		return false
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	// A link that leads out of the directory is an error of the root, as a file that is not there is.
+	if _, err := root.Stat(file); err != nil {
+		_, err := root.Lstat(file)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return true
+}
+
+// runAs returns what runs a command as each of the users of the applications: nothing for the
+// user of this process.
+func runAs(apps *config.Apps) (map[string][]string, error) {
+	as := map[string][]string{}
+	if apps == nil {
+		return as, nil
+	}
+	for _, app := range apps.Apps {
+		if app.User == "" {
+			continue
+		}
+		u, err := user.Lookup(app.User)
+		if err != nil {
+			return nil, assay.Errorf(assay.ClassUsage, "%s: application %s: user %s: %w", apps.File, app.Name, app.User, err)
+		}
+		switch uid := strconv.Itoa(os.Getuid()); {
+		case u.Uid == uid:
+			as[app.User] = nil
+			continue
+		case uid != "0":
+			return nil, assay.Errorf(assay.ClassUsage,
+				"%s: application %s runs as user %s: only a worker of root can do that", apps.File, app.Name, app.User)
+		}
+		setpriv, err := exec.LookPath("setpriv")
+		if err != nil {
+			return nil, assay.Errorf(assay.ClassUsage,
+				"%s: application %s runs as user %s, which needs the program setpriv of util-linux: %w",
+				apps.File, app.Name, app.User, err)
+		}
+		as[app.User] = strings.Fields(setpriv + " --reuid=" + u.Uid + " --regid=" + u.Gid +
+			" --init-groups --no-new-privs --")
+	}
+	return as, nil
+}

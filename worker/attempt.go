@@ -1,0 +1,215 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/queue"
+)
+
+// Causes with which the server ends a run.
+var (
+	errStop      = errors.New("stopped by the server")
+	errCancel    = errors.New("cancelled by the server")
+	errDuplicate = errors.New("another attempt is ahead")
+)
+
+// leastBeat is the shortest time between two beats of an attempt.
+const leastBeat = time.Second
+
+// maxTail is how much of the output goes with a beat.
+const maxTail = 4 << 10
+
+// attempt makes the run of a claim, and tells its outcome.
+func (w *worker) attempt(d queue.Delivery, c queue.Claim) {
+	t := c.Task
+	o := queue.Outcome{ID: t.ID, Worker: w.ID}
+	if left := time.Until(w.Until) - untilGrace; !w.Until.IsZero() && t.Expected > left {
+		o.Why, o.Reason = "error", "the worker ends before the run would"
+	} else if job, err := w.allowed(t); err != nil {
+		o.Why, o.Reason = "setup", err.Error()
+		w.out.f("%-20s refused  %v", label(t.ID), err)
+	} else if err := w.spool.begin(t.ID); err != nil {
+		o.Why, o.Reason = "error", "the directory of the worker: "+err.Error()
+		w.out.f("%-20s %v", label(t.ID), err)
+	} else {
+		w.out.begins(t)
+		w.count(1)
+		o = w.run(d, c, job)
+		w.count(-1)
+		w.out.ends(o)
+	}
+	w.keep(o)
+	w.spool.end(t.ID)
+	w.tell(o)
+}
+
+// keep puts an outcome into the spool. A disk that is full is waited for: what was measured is dear.
+// It gives up when the worker ends.
+func (w *worker) keep(o queue.Outcome) {
+	for wait := newBackoff(); ; {
+		err := w.spool.put(o)
+		if err == nil {
+			return
+		}
+		w.out.f("%s: the outcome cannot be kept: %v", label(o.ID), err)
+		if !wait.sleep(w.kill) {
+			return
+		}
+	}
+}
+
+// run makes the run of a job and returns its outcome. It reports to the server meanwhile.
+func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job) queue.Outcome {
+	every := cmp.Or(c.Beat, 10*time.Second)
+	if job.Interval > 0 {
+		every = min(every, job.Interval)
+	}
+	every = max(every, leastBeat)
+	job.Interval, job.Live = every, true
+	ctx, end := context.WithCancelCause(w.kill)
+	defer end(nil)
+	b := &beats{w: w, d: d, id: c.Task.ID, every: every, end: end, watch: newWatch(w.Slept), seen: make(chan struct{}, 1)}
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { b.loop(over) })
+	m, err := w.Runner.Run(ctx, job, b.observe)
+	close(over)
+	wg.Wait()
+	last := b.watch.look()
+
+	o := queue.Outcome{ID: c.Task.ID, Worker: w.ID, Measurement: storable(m)}
+	o.Stdout, o.Stderr = shorten(m.Stdout), shorten(m.Stderr)
+	switch {
+	case err == nil:
+		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
+			o.Why, o.Reason = "tainted", reason
+		}
+	case errors.Is(err, assay.ErrLimit):
+		o.Why = "limit"
+	case errors.Is(err, errStop):
+		o.Why = "stop"
+	case errors.Is(err, errCancel):
+		o.Why = "cancel"
+	case errors.Is(err, errDuplicate):
+		o.Why = "duplicate"
+	case ctx.Err() != nil:
+		o.Why, o.Reason = "error", overReason(context.Cause(ctx))
+	case errors.Is(err, assay.ErrSetup):
+		o.Why, o.Reason = "setup", err.Error()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		// The program is not there: no attempt on this machine can pass, so that it is a run that failed.
+		o.Measurement.Failure = assay.NewFailure("run", err.Error(), nil, nil)
+	default:
+		o.Why, o.Reason = "error", err.Error()
+	}
+	return o
+}
+
+// overReason says why the worker has ended a run.
+func overReason(cause error) string {
+	if errors.Is(cause, errEvicted) {
+		return cause.Error()
+	}
+	return errOver.Error()
+}
+
+// beats report how a run goes on.
+type beats struct {
+	w     *worker
+	d     queue.Delivery
+	id    assay.RunID
+	every time.Duration
+	end   context.CancelCauseFunc
+	watch *watch        // of the loop, until it has returned
+	seen  chan struct{} // there is something new
+
+	mu     sync.Mutex
+	latest assay.Measurement
+}
+
+// observe keeps a measurement for the next beat.
+func (b *beats) observe(m assay.Measurement) {
+	b.mu.Lock()
+	b.latest = m
+	b.mu.Unlock()
+	select {
+	case b.seen <- struct{}{}:
+	default:
+	}
+}
+
+// loop beats as soon as the run was observed, and when it was not for a quarter longer than it should
+// have been, until over is closed. There is one beat under way at most: one that is not answered
+// is no reason to hold up the watch.
+func (b *beats) loop(over <-chan struct{}) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	late := time.NewTimer(b.every + b.every/4)
+	defer late.Stop()
+	answered := make(chan struct{}, 1)
+	var beat sync.WaitGroup
+	defer beat.Wait()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(b.w.kill))
+	defer cancel()
+	for due, under := false, false; ; {
+		select {
+		case <-over:
+			return
+		case <-look.C:
+			b.watch.look()
+			continue
+		case <-b.seen:
+			due = true
+		case <-late.C:
+			due = true
+		case <-answered:
+			under = false
+		}
+		if !due || under {
+			continue
+		}
+		due, under = false, true
+		late.Reset(b.every + b.every/4)
+		b.watch.look()
+		gap := b.watch.take()
+		beat.Go(func() { b.send(ctx, gap); answered <- struct{}{} })
+	}
+}
+
+// send makes one beat, and does what the server says. A server that does not answer is asked again
+// at the next beat.
+func (b *beats) send(ctx context.Context, gap time.Duration) {
+	b.mu.Lock()
+	m := b.latest
+	b.mu.Unlock()
+	tail := append(slices.Clip(tailOf(m.Stdout)), tailOf(m.Stderr)...)
+	m.Stdout, m.Stderr = nil, nil
+	ctx, cancel := context.WithTimeout(ctx, max(b.every, leastBeat))
+	defer cancel()
+	renewed := make(chan struct{})
+	go func() { defer close(renewed); _ = b.d.Renew(ctx) }() // if it fails, the ticket comes again, and is dropped then
+	defer func() { <-renewed }()
+	verdict, err := b.w.Control.Beat(ctx, queue.Beat{
+		ID: b.id, Worker: b.w.ID, So: storable(m), Gap: gap, Tail: tailOf(tail),
+	})
+	if err != nil {
+		return
+	}
+	switch verdict {
+	case queue.Stop:
+		b.end(errStop)
+	case queue.Cancel, queue.Drop:
+		b.end(errCancel)
+	case queue.Duplicate:
+		b.end(errDuplicate)
+	}
+}
+
+func tailOf(b []byte) []byte { return b[max(0, len(b)-maxTail):] }

@@ -1,0 +1,85 @@
+package worker
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"golang.org/x/sys/unix"
+)
+
+// Identity returns the ID of the worker of a directory, which it makes at the first start:
+// "PREFIX-" and 16 hexadecimal digits, where prefix is the name of the worker's token, or any other
+// name of letters, digits, - and _. Another prefix makes another worker.
+func Identity(dir, prefix string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "id")
+	b, err := os.ReadFile(path)
+	switch id := strings.TrimSpace(string(b)); {
+	case err == nil && IDHasPrefix(id, prefix):
+		return id, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	var random [8]byte
+	rand.Read(random[:])
+	id := prefix + "-" + hex.EncodeToString(random[:])
+	return id, writeFile(path, []byte(id+"\n"))
+}
+
+// IDHasPrefix reports whether id is one that [Identity] makes of a prefix.
+func IDHasPrefix(id, prefix string) bool {
+	digits, ok := strings.CutPrefix(id, prefix+"-")
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// lock makes this process the only worker of a directory, until it ends or unlock is called.
+func lock(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, assay.WithHint(assay.Errorf(assay.ClassLocked, "another worker has the directory %s", dir),
+			"--data DIR gives this one a directory of its own")
+	}
+	return func() { f.Close() }, nil
+}
+
+// writeFile writes a file that is there as a whole or not at all, whatever ends this process or
+// the machine.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // nothing once it is renamed
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("%w", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names of a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

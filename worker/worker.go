@@ -1,0 +1,431 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/run"
+)
+
+// Options say what a worker is. Control, Carrier, Runner and Dir are needed.
+type Options struct {
+	Control queue.Control
+	Carrier queue.Carrier
+	// Runner makes the runs. It is the caller's to close.
+	Runner assay.Runner
+	Apps   *config.Apps // what it runs; nil for none
+	Accept bool         // it runs commands too: whatever the server asks for
+	// Dir is the directory of the worker: who it is, and the outcomes that were not told yet. One
+	// worker at a time has it.
+	Dir string
+	// ID is what [Identity] has made; "" makes it of the name.
+	ID      string
+	Slots   int    // runs at once; 0 means 1
+	Name    string // for people; "" means the name of the machine
+	Labels  map[string]string
+	Version string
+	// Until is when the worker ends: it takes nothing that is expected to take longer. The zero
+	// time is no end.
+	Until time.Time
+	// Alone, if positive, is how long a worker that has nothing to run waits for a server that does not
+	// answer before it ends.
+	Alone time.Duration
+	// Drain, once closed, has the worker take nothing more and return when nothing runs.
+	Drain <-chan struct{}
+	Out   io.Writer // what it does, in lines; nil for nowhere
+	// Machine is what it runs on; the zero value means this one.
+	Machine Machine
+	// Slept is how long the machine has been suspended since it was started; nil means [Slept].
+	Slept func() time.Duration
+}
+
+const (
+	// helloEvery is how often a worker says Hello: so soon it learns that it is to drain, or that
+	// the server is back.
+	helloEvery = 10 * time.Second
+	// callLimit is how long one call of the server may take.
+	callLimit = 10 * time.Second
+	// untilGrace is how long before Until runs are ended, so that their outcomes are told.
+	untilGrace = 5 * time.Second
+	// lastWords is how long a worker that ends goes on telling while the server is away.
+	lastWords = 10 * time.Second
+)
+
+// errOver is the cause with which a worker that ends, ends its runs.
+var errOver = errors.New("the worker was ended")
+
+// errEvicted is errOver by the server's will.
+var errEvicted = errors.New("the worker was evicted")
+
+type worker struct {
+	Options
+	spool spool
+	users map[string][]string // what runs a command as a user
+	self  queue.Worker
+	out   lines
+
+	// kill is done when runs are to be ended, take as soon as nothing more is to be taken.
+	kill, take context.Context
+	evict      context.CancelCauseFunc
+	drain      context.CancelFunc
+
+	mu      sync.Mutex
+	busy    map[string]bool // by keyOf: attempts that run or are told
+	told    []string        // of those that were told lately: a ticket that comes again is for nothing
+	runs    int             // attempts that run
+	heard   time.Time       // when the server answered last
+	away    bool            // said so
+	refused error           // why the server does not want this worker
+}
+
+// Run is a worker until it is drained, evicted or ctx is done. It returns nil if it ended as
+// it was told to, and an error if it could not begin, or if the server does not want it.
+func Run(ctx context.Context, o Options) error {
+	w, unlock, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	w.kill, w.evict = context.WithCancelCause(ctx)
+	defer w.evict(nil)
+	w.take, w.drain = context.WithCancel(w.kill)
+	defer w.drain()
+	stop := w.timers()
+	defer stop()
+
+	m := w.Machine
+	w.out.f("worker %s  %s  class %s (%s)%s", w.Name, plural(w.Slots, "slot"), w.self.Class, m, w.appWords())
+	left, err := w.spool.outcomes()
+	if err != nil {
+		return err
+	}
+	if err := w.greet(); err != nil {
+		return w.ended(err)
+	}
+	if len(left) > 0 {
+		w.out.f("%s of an earlier session: telling the server", plural(len(left), "outcome"))
+	}
+	for _, o := range left {
+		w.mu.Lock()
+		w.busy[keyOf(o.ID)] = true
+		w.mu.Unlock()
+	}
+	var slots sync.WaitGroup
+	slots.Go(func() {
+		for _, o := range left {
+			w.tell(o)
+			w.release(o.ID)
+		}
+	})
+	for range w.Slots {
+		slots.Go(w.slot)
+	}
+	over := make(chan struct{})
+	var hello sync.WaitGroup
+	hello.Go(func() { w.hello(over) })
+	slots.Wait()
+	close(over)
+	hello.Wait()
+	return w.ended(nil)
+}
+
+// open prepares a worker: it is alone in its directory, and nothing of an earlier one runs.
+func open(ctx context.Context, o Options) (*worker, func(), error) {
+	o.Slots = max(o.Slots, 1)
+	if o.Name == "" {
+		o.Name, _ = os.Hostname()
+	}
+	if o.Slept == nil {
+		o.Slept = Slept
+	}
+	if o.Machine.CPU == "" && o.Machine.Release == "" {
+		o.Machine = ThisMachine()
+	}
+	apps := o.Apps.Names()
+	if o.Accept {
+		apps = append(apps, queue.Commands)
+	}
+	if len(apps) == 0 {
+		return nil, nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "the worker has nothing to run"),
+			"--apps FILE says which applications it runs, --accept-commands that it runs any command")
+	}
+	users, err := runAs(o.Apps)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, nil, err
+	}
+	unlock, err := lock(o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &worker{Options: o, users: users, busy: map[string]bool{}, heard: time.Now()}
+	w.out.w = o.Out
+	if w.ID == "" {
+		if w.ID, err = Identity(o.Dir, "worker"); err != nil {
+			unlock()
+			return nil, nil, err
+		}
+	}
+	if w.spool, err = openSpool(o.Dir); err == nil {
+		err = w.sweep(ctx)
+	}
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	w.self = queue.Worker{
+		ID: w.ID, Name: o.Name, Boot: o.Machine.Boot, Version: o.Version, Slots: o.Slots, Apps: apps, Labels: o.Labels,
+		Class: o.Machine.Class(), Machine: o.Machine.String(),
+	}
+	return w, unlock, nil
+}
+
+// sweep ends what an earlier worker of this directory has left running, since it was killed. An
+// attempt whose outcome is in the spool has ended by itself.
+func (w *worker) sweep(ctx context.Context) error {
+	ids, err := w.spool.running()
+	if err != nil {
+		return err
+	}
+	studies := make([]string, 0, len(ids))
+	for _, id := range ids {
+		studies = append(studies, id.Study)
+	}
+	slices.Sort(studies)
+	for _, study := range slices.Compact(studies) {
+		swept, err := run.Sweep(ctx, study)
+		if err != nil {
+			return err
+		}
+		if swept.Processes+swept.Groups > 0 {
+			w.out.f("%s: what a worker that was killed has left running is ended", study)
+		}
+	}
+	for _, id := range ids {
+		w.spool.end(id)
+	}
+	return nil
+}
+
+// timers has the worker drain when it is asked to, and end its runs shortly before its time is over.
+func (w *worker) timers() (stop func()) {
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		var over <-chan time.Time
+		if !w.Until.IsZero() {
+			t := time.NewTimer(time.Until(w.Until) - untilGrace)
+			defer t.Stop()
+			over = t.C
+		}
+		drain := w.Drain
+		for {
+			select {
+			case <-drain:
+				drain = nil
+				w.drain()
+				w.out.f("draining: nothing more is taken, what runs goes on")
+			case <-over:
+				over = nil
+				w.evict(errOver)
+			case <-quit:
+				return
+			}
+		}
+	})
+	return func() { close(quit); wg.Wait() }
+}
+
+// ended returns the error of a worker of which nothing runs any more.
+func (w *worker) ended(err error) error {
+	w.mu.Lock()
+	err = cmp.Or(err, w.refused)
+	w.mu.Unlock()
+	if left, e := w.spool.outcomes(); e == nil && len(left) > 0 {
+		w.out.f("%s not told: the next worker with the directory %s tells it", plural(len(left), "outcome"), w.Dir)
+	}
+	return err
+}
+
+// hello says Hello every now and then, until over is closed.
+func (w *worker) hello(over <-chan struct{}) {
+	t := time.NewTicker(helloEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-over:
+			return
+		}
+		_, err := w.call(w.obey)
+		switch class := assay.ClassOf(err); {
+		case err == nil || w.take.Err() != nil:
+		case class == assay.ClassUsage || class == assay.ClassConflict:
+			w.out.f("the server does not want this worker any more: %v", err)
+			w.mu.Lock()
+			w.refused = err
+			w.mu.Unlock()
+			w.drain()
+		case w.alone():
+			w.out.f("the server does not answer, and nothing runs: the worker ends")
+			w.drain()
+		}
+	}
+}
+
+// greet says the first Hello, for as long as the server is away. Its error says why the server
+// does not want this worker, or that the worker was ended meanwhile.
+func (w *worker) greet() error {
+	for wait := newBackoff(); ; {
+		_, err := w.call(w.obey)
+		switch {
+		case err == nil:
+			return nil
+		case assay.ClassOf(err) != assay.ClassUnavailable:
+			return err
+		case w.alone():
+			return err
+		}
+		if !wait.sleep(w.take) {
+			return nil
+		}
+	}
+}
+
+// obey says Hello and does what the server wants of the worker as a whole.
+func (w *worker) obey(ctx context.Context) error {
+	self := w.self
+	if !w.Until.IsZero() {
+		self.Until = max(time.Until(w.Until)-untilGrace, 1) // 0 would be no limit
+	}
+	order, err := w.Control.Hello(ctx, self)
+	if err != nil {
+		return err
+	}
+	if order.Evict && w.kill.Err() == nil {
+		w.out.f("evicted: what runs is ended")
+		w.evict(errEvicted)
+	}
+	if order.Drain && w.take.Err() == nil {
+		w.out.f("drained by the server: nothing more is taken, what runs goes on")
+		w.drain()
+	}
+	return nil
+}
+
+// call calls the server once, and notes whether it answered. Calls outlive the context of the
+// worker: outcomes are told when it ends.
+func (w *worker) call(f func(context.Context) error) (answered bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.kill), callLimit)
+	defer cancel()
+	err = f(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = assay.WithClass(assay.ClassUnavailable, err)
+	}
+	answered = assay.ClassOf(err) != assay.ClassUnavailable
+	w.mu.Lock()
+	said := w.away
+	if w.away = !answered; answered {
+		w.heard = time.Now()
+	}
+	w.mu.Unlock()
+	switch {
+	case answered && said:
+		w.out.f("the server is back")
+	case !answered && !said:
+		w.out.f("the server does not answer: what runs goes on (%v)", err)
+	}
+	return answered, err
+}
+
+// count notes that n more attempts run.
+func (w *worker) count(n int) {
+	w.mu.Lock()
+	w.runs += n
+	w.mu.Unlock()
+}
+
+// alone reports whether the server has been away for as long as Options.Alone allows while
+// nothing runs. Outcomes that it has not heard wait in the spool for the next worker.
+func (w *worker) alone() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Alone > 0 && w.runs == 0 && time.Since(w.heard) >= w.Alone
+}
+
+// claim makes an attempt this worker's; false if it is already.
+func (w *worker) claim(id assay.RunID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := keyOf(id)
+	if w.busy[key] || slices.Contains(w.told, key) {
+		return false
+	}
+	w.busy[key] = true
+	return true
+}
+
+// release makes an attempt nobody's. This worker does not begin it again.
+func (w *worker) release(id assay.RunID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.busy, keyOf(id))
+	w.told = append(w.told[max(0, len(w.told)-maxTold):], keyOf(id))
+}
+
+// maxTold is how many attempts a worker remembers.
+const maxTold = 256
+
+// A backoff is how long to wait before a call is made again: 0.1 to 10 s, at random, so that
+// the workers of a server that comes back do not come at once.
+type backoff struct{ next time.Duration }
+
+func newBackoff() *backoff { return &backoff{200 * time.Millisecond} }
+
+// sleep waits; false if ctx was done first.
+func (b *backoff) sleep(ctx context.Context) bool {
+	t := time.NewTimer(b.next/2 + rand.N(b.next/2))
+	defer t.Stop()
+	b.next = min(2*b.next, 10*time.Second)
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// appWords names the applications for the first line.
+func (w *worker) appWords() string {
+	s := ""
+	if names := w.Apps.Names(); len(names) > 0 {
+		s = "  apps"
+		for _, n := range names {
+			s += " " + n
+		}
+	}
+	if w.Accept {
+		s += "  any command"
+	}
+	return s
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
