@@ -61,7 +61,10 @@ func TestRefill(t *testing.T) {
 			b.Fatal("no ticket")
 		}
 		other := NewMemory(time.Hour)
-		b.carrier, b.f.carrier = other, other
+		b.carrier.mu.Lock() // all is gone: the apps and the tickets are those of the other
+		b.carrier.apps, b.carrier.ids, b.carrier.lease = other.apps, other.ids, other.lease
+		b.carrier.mu.Unlock()
+		other = b.carrier
 		if !take(refillEvery + time.Second) {
 			b.Error("the queue was lost, and nothing was offered again")
 		}
