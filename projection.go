@@ -24,7 +24,9 @@ type Summary struct {
 	Spent   time.Duration   // of the time budget, at the last event
 	First   time.Time       // of the first event, or zero
 	Last    time.Time       // of the last event, or zero
-	Ended   string          // why the last session ended; "" if it has not said so
+	// Ended is why the last session ended; "" if it has not said so. A booking, or a decision other
+	// than to run, that comes behind the end leaves it.
+	Ended string
 	// Steered is what was decided last of "run", "pause" and "stop", see [Steering]; "" if nothing was.
 	Steered  string
 	Priority int           // among studies, as it was steered last

@@ -58,7 +58,10 @@ func projectAll(study string, events []assay.Event) projected {
 		if i == 0 {
 			p.sum.First = e.At
 		}
-		p.sum.Events, p.sum.Last, p.sum.Spent, p.sum.Ended = int64(i+1), e.At, e.Spent, ""
+		p.sum.Events, p.sum.Last, p.sum.Spent = int64(i+1), e.At, e.Spent
+		if e.Booked == nil && (e.Steered == nil || e.Steered.Do == "run") {
+			p.sum.Ended = ""
+		}
 		set := func(t assay.Trial) {
 			p.rows[t.ID] = assay.TrialRow{Seq: int64(i + 1), Trial: t}
 			if t.State == assay.Done && t.Value < p.sum.Value {

@@ -145,7 +145,8 @@ func (f *Fleet) first(name string, w *worker) *attempt {
 	var best *member
 	var least rank
 	for _, m := range p.studies {
-		if !m.takes(w.Class) && !f.flaws.has(forgetsClass) || left > 0 && m.expected(m.open[0].run) > left {
+		if m.held || !m.takes(w.Class) && !f.flaws.has(forgetsClass) ||
+			left > 0 && m.expected(m.open[0].run) > left {
 			continue
 		}
 		// Most often the priority tells, which costs less than the share.

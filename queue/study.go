@@ -32,6 +32,7 @@ const (
 type member struct {
 	Study
 	left       bool
+	held       bool          // see Runner.Hold
 	class      string        // that its runs are held to, "" for none yet
 	firm       bool          // the class is on record, or was asked for
 	priorities map[int64]int // of trials, as people ordered

@@ -71,6 +71,13 @@ func (p *Problem) Study(ctx context.Context, store *Store, name string) (*Study,
 	return s, nil
 }
 
+// Claim finds or makes the study in the store, as Study does, and returns its name. It is not
+// opened: Study with that name opens it.
+func (p *Problem) Claim(ctx context.Context, store *Store, name string) (string, error) {
+	c, err := p.claim(ctx, store, name)
+	return c.name, err
+}
+
 // wire makes the study of a claim. Each thing that is opened is at once among those that
 // Close gives back, so that an error leaves nothing open. The lock comes first: nothing
 // may be read of the record that another owner could still change.

@@ -42,8 +42,10 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 	if sum.Events == 1 {
 		sum.First = e.At
 	}
-	// An event behind the end of a study says that it goes on.
-	sum.Last, sum.Spent, sum.Ended = e.At, e.Spent, ""
+	sum.Last, sum.Spent = e.At, e.Spent
+	if !aside(e) {
+		sum.Ended = "" // an event behind the end of a study says that it goes on
+	}
 	row.Seq = sum.Events
 	switch {
 	case e.Asked != nil && !known:
@@ -87,6 +89,12 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 		sum.Best, sum.Value = row.Trial.ID, row.Trial.Value
 	}
 	return row, true
+}
+
+// aside reports whether an event may come behind the end of a study that does not go on: the
+// booking of a run that was late, or a decision for the next time.
+func aside(e assay.Event) bool {
+	return e.Booked != nil || e.Steered != nil && e.Steered.Do != "run"
 }
 
 // TrialOf returns the ID of the trial whose state e is about, if any.

@@ -205,29 +205,39 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 	if !ok {
 		return assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", l.Name)
 	}
-	if len(configs) == 0 {
-		return assay.Errorf(assay.ClassUsage, "no configurations were given")
-	}
-	given := make([]assay.Config, len(configs))
-	for i, c := range configs {
-		member := false
-		if len(c) == l.Space.Dim() {
-			given[i], member = l.Space.Member(c)
-		}
-		if !member {
-			return assay.Errorf(assay.ClassUsage, "configuration %d of %d is none of the study's: %s", i+1, len(configs),
-				text(l.Space, c))
-		}
-		given[i] = given[i].Clone()
-	}
-	if err := l.append(ctx, assay.Event{Given: &assay.Batch{Configs: given, By: by}}); err != nil {
+	batch, err := NewBatch(l.Space, configs, by)
+	if err != nil {
 		return err
 	}
-	giver.Give(given)
+	if err := l.append(ctx, assay.Event{Given: batch}); err != nil {
+		return err
+	}
+	giver.Give(batch.Configs)
 	if l.endedBy == "search" || l.endedBy == "target" {
 		l.reopen()
 	}
 	return nil
+}
+
+// NewBatch returns configurations that a person gives to a study of a space. It is an error of
+// the class usage if there are none, or if one is not admissible.
+func NewBatch(space *assay.Space, configs []assay.Config, by string) (*assay.Batch, error) {
+	if len(configs) == 0 {
+		return nil, assay.Errorf(assay.ClassUsage, "no configurations were given")
+	}
+	b := &assay.Batch{Configs: make([]assay.Config, len(configs)), By: by}
+	for i, c := range configs {
+		member := false
+		if len(c) == space.Dim() {
+			b.Configs[i], member = space.Member(c)
+		}
+		if !member {
+			return nil, assay.Errorf(assay.ClassUsage, "configuration %d of %d is none of the study's: %s", i+1,
+				len(configs), text(space, c))
+		}
+		b.Configs[i] = b.Configs[i].Clone()
+	}
+	return b, nil
 }
 
 // text writes a configuration for people, that of another space too.

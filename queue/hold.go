@@ -1,0 +1,20 @@
+package queue
+
+// Hold has nothing of the study begin while it is on: what is at workers goes on, and what
+// waits for one waits.
+func (r *Runner) Hold(on bool) {
+	f, m := r.f, r.m
+	f.mu.Lock()
+	defer f.unlock()
+	if m.held == on {
+		return
+	}
+	m.held = on
+	if on || m.left {
+		return
+	}
+	// The tickets of what waited were dropped meanwhile.
+	for range m.open {
+		f.pending = append(f.pending, f.newTicket(m))
+	}
+}

@@ -1,0 +1,263 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
+)
+
+// Submit makes a study and runs it, or goes on with the one of that name if it is the same,
+// with the budget of def; another one is an error of the class conflict. name "" is that of the
+// definition, of its file, or of its program. by says who asks, for people. def belongs to the
+// Host from then on.
+func (h *Host) Submit(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+	if err := h.closing(); err != nil {
+		return Info{}, err
+	}
+	p, err := h.problem(def)
+	if err != nil {
+		return Info{}, err
+	}
+	if name, err = p.Claim(ctx, h.o.Store, name); err != nil {
+		return Info{}, err
+	}
+	for {
+		s, err := h.session(ctx, name)
+		if err != nil {
+			return Info{}, err
+		}
+		if s == nil {
+			err = h.start(ctx, name, def, func(s *session) ([]assay.Event, error) {
+				events := []assay.Event{{Steered: &assay.Steering{Do: "run", By: by}}}
+				if d, news := s.budgetOf(h, def, by); news && len(s.journal.Past()) > 0 {
+					events = append(events, assay.Event{Steered: &d})
+				}
+				return events, nil
+			})
+		} else {
+			err = s.resubmit(ctx, h, def, by)
+		}
+		if !errors.Is(err, errRunning) && !errors.Is(err, study.ErrOver) {
+			if err != nil {
+				return Info{}, err
+			}
+			return h.Info(ctx, name)
+		}
+	}
+}
+
+// budgetOf returns what has a study keep to the limits of a definition that was submitted, and
+// whether that is news.
+func (s *session) budgetOf(h *Host, def *config.Study, by string) (d assay.Steering, news bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d = assay.Steering{Do: "budget", Trials: def.Budget.Trials, Time: def.Budget.Time, By: by}
+	return d, d.Trials > 0 && d.Trials != s.budget.Trials || d.Time > 0 && d.Time != s.budget.Time
+}
+
+// resubmit goes on with a study that goes on already.
+func (s *session) resubmit(ctx context.Context, h *Host, def *config.Study, by string) error {
+	if err := h.steer(ctx, s, assay.Steering{Do: "run", By: by}); err != nil {
+		return err
+	}
+	if d, news := s.budgetOf(h, def, by); news {
+		return h.steer(ctx, s, d)
+	}
+	return nil
+}
+
+// Steer does what a person decides about a study as a whole. What it says is on record when it
+// returns nil.
+//
+//   - "run" ends a pause, or goes on with a study that has ended, that was stopped, or that was
+//     made by somebody else.
+//   - "pause" has nothing begin; what runs goes on.
+//   - "stop" ends the study. Its runs are cancelled, and made again if it goes on later.
+//   - "priority" is that among studies, of those that have ended too.
+//   - "budget" changes the limits. A study that has come to its old ones goes on.
+func (h *Host) Steer(ctx context.Context, name string, d assay.Steering) error {
+	switch d.Do {
+	case "run", "pause", "stop", "priority", "budget":
+	default:
+		return assay.Errorf(assay.ClassUsage, "steering %q: there are run, pause, stop, priority and budget", d.Do)
+	}
+	return h.either(ctx, name,
+		func(s *session) error { return h.steer(ctx, s, d) },
+		func(sum assay.Summary) error { return h.steerIdle(ctx, sum, d) })
+}
+
+// either calls the one function with the session of a study that goes on here, and the other with the
+// summary of one that does not, again and again while that changes.
+func (h *Host) either(ctx context.Context, name string, goesOn func(*session) error, idle func(assay.Summary) error,
+) error {
+	for {
+		s, err := h.session(ctx, name)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			if err = goesOn(s); !errors.Is(err, study.ErrOver) {
+				return err
+			}
+			select { // it ends
+			case <-s.done:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if err := h.closing(); err != nil {
+				return err
+			}
+			continue
+		}
+		sum, err := h.o.Store.Summary(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err = idle(sum); !errors.Is(err, errRunning) {
+			return err
+		}
+	}
+}
+
+// steer steers a study that goes on.
+func (h *Host) steer(ctx context.Context, s *session, d assay.Steering) (err error) {
+	switch d.Do {
+	case "run":
+		err = s.helm.Resume(ctx, d.By, d.Reason)
+	case "pause":
+		err = s.helm.Pause(ctx, d.By, d.Reason)
+	case "budget":
+		err = s.helm.SetBudget(ctx, d.Trials, d.Time, d.By, d.Reason)
+	case "priority":
+		if err = s.journal.Append(ctx, assay.Event{Steered: &d}); err == nil {
+			s.runner.SetPriority(d.Priority)
+		}
+	case "stop":
+		if err = s.journal.Append(ctx, assay.Event{Steered: &d}); err != nil {
+			return err
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if s.stopping = true; s.cancel != nil {
+			s.cancel(errStopped)
+		}
+		return nil
+	}
+	if err == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s.obey(d)
+	}
+	return err
+}
+
+// steerIdle steers a study that does not go on here.
+func (h *Host) steerIdle(ctx context.Context, sum assay.Summary, d assay.Steering) error {
+	event := assay.Event{Steered: &d}
+	switch d.Do {
+	case "run":
+		return h.goOn(ctx, sum, nil, d.By, d.Reason)
+	case "priority":
+		return h.record(ctx, sum.Study, event)
+	case "budget":
+		if d.Trials < 0 || d.Time < 0 || d.Trials == 0 && d.Time == 0 {
+			return assay.Errorf(assay.ClassUsage, "a budget is a number of trials, a time or both")
+		}
+		if sum.Steered == "stop" {
+			return h.record(ctx, sum.Study, event)
+		}
+		return h.goOn(ctx, sum, func(*session) ([]assay.Event, error) { return []assay.Event{event}, nil }, d.By, d.Reason)
+	case "stop":
+		if goesOn(sum) {
+			return h.record(ctx, sum.Study, event)
+		}
+	}
+	return h.idleError(sum)
+}
+
+// idleError says that a study does not go on.
+func (h *Host) idleError(sum assay.Summary) error {
+	h.mu.Lock()
+	other := h.others[sum.Study]
+	h.mu.Unlock()
+	if other {
+		return assay.Errorf(assay.ClassConflict, "study %s is run by somebody else", sum.Study)
+	}
+	return assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", sum.Study, stateOf(sum)),
+		"assay study resume goes on with it")
+}
+
+// goOn starts a study that is on record, with more events there before it.
+func (h *Host) goOn(ctx context.Context, sum assay.Summary, more func(*session) ([]assay.Event, error),
+	by, reason string,
+) error {
+	return h.start(ctx, sum.Study, nil, func(s *session) (events []assay.Event, err error) {
+		if more != nil {
+			events, err = more(s)
+		}
+		return append(events, assay.Event{Steered: &assay.Steering{Do: "run", By: by, Reason: reason}}), err
+	})
+}
+
+// record adds events to a study that nobody runs.
+func (h *Host) record(ctx context.Context, name string, events ...assay.Event) error {
+	release, err := h.o.Store.Lock(ctx, name)
+	if errors.Is(err, assay.ErrLocked) {
+		if s, err := h.session(ctx, name); err == nil && s != nil {
+			return errRunning // it has begun meanwhile
+		}
+		return assay.Errorf(assay.ClassConflict, "study %s is run by somebody else: %w", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }()
+	j, err := (&study.Study{Name: name, Store: h.o.Store.Store, Patience: h.o.Patience}).Journal(ctx)
+	if err != nil {
+		return err
+	}
+	return j.Append(ctx, events...)
+}
+
+// Give has configurations of a person run, in order, before what the search proposes. A study
+// that has ended goes on for them if its budget allows.
+func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by string) error {
+	return h.either(ctx, name,
+		func(s *session) error { return s.helm.Give(ctx, by, configs...) },
+		func(sum assay.Summary) error {
+			if sum.Steered == "stop" || sum.Ended == "trials" || sum.Ended == "budget" {
+				return h.idleError(sum)
+			}
+			return h.goOn(ctx, sum, func(s *session) ([]assay.Event, error) { return given(s.study, configs, by) }, by, "")
+		})
+}
+
+// given returns the event of configurations that were given, or what is wrong with them.
+func given(s *setup.Study, configs []assay.Config, by string) ([]assay.Event, error) {
+	batch, err := study.NewBatch(s.Space, configs, by)
+	return []assay.Event{{Given: batch}}, err
+}
+
+// Order has trials run before all others of their study, those that were ordered earlier too.
+func (h *Host) Order(ctx context.Context, name string, trials []int64, by string) error {
+	return h.either(ctx, name, func(s *session) error {
+		priority := h.nextFirst(s)
+		if err := s.helm.Order(ctx, priority, by, trials...); err != nil {
+			return err
+		}
+		for _, id := range trials {
+			h.o.Fleet.Prioritise(name, id, priority)
+		}
+		return nil
+	}, h.idleError)
+}
+
+// Withdraw takes trials back, see [study.Helm.Withdraw]. It waits for those that run to end.
+func (h *Host) Withdraw(ctx context.Context, name string, trials []int64, by, reason string) error {
+	return h.either(ctx, name,
+		func(s *session) error { return s.helm.Withdraw(ctx, by, reason, trials...) }, h.idleError)
+}

@@ -1,0 +1,311 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
+)
+
+// A session is a study that goes on here.
+type session struct {
+	name    string
+	opened  chan struct{} // closed when what follows is set, or openErr
+	openErr error
+	study   *setup.Study
+	journal *study.Journal
+	helm    *study.Helm
+	runner  *queue.Runner
+	app     string
+	class   string
+	cancel  context.CancelCauseFunc
+
+	done   chan struct{} // closed when it has ended, and result and err are set
+	result study.Result
+	err    error
+
+	// What follows is guarded by the Host.
+	stopping bool
+	paused   bool
+	priority int
+	budget   config.Budget // the limits that hold
+	first    int           // the greatest priority of a trial so far
+}
+
+// obey takes in what was steered.
+func (s *session) obey(d assay.Steering) {
+	switch d.Do {
+	case "run", "pause":
+		s.paused = d.Do == "pause"
+	case "priority":
+		s.priority = d.Priority
+	case "budget":
+		s.budget.Trials = cmp.Or(d.Trials, s.budget.Trials)
+		s.budget.Time = cmp.Or(d.Time, s.budget.Time)
+	}
+}
+
+// errStopped is the cause of a study that a person has stopped.
+var errStopped = assay.Errorf(assay.ClassConflict, "the study was stopped")
+
+// elsewhere is the runner of a study that is being opened: the programs need not be here.
+type elsewhere struct{}
+
+// Run implements [assay.Runner].
+func (elsewhere) Run(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error) {
+	return assay.Measurement{}, errors.New("nobody runs this")
+}
+
+// start opens a study and runs it. first, which may be nil, returns what is to be on record before
+// it goes on. def is nil for that on record. It is no error if the study goes on already, unless
+// there is something to record.
+func (h *Host) start(ctx context.Context, name string, def *config.Study,
+	first func(*session) ([]assay.Event, error),
+) error {
+	s, mine, err := h.enter(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		if first != nil {
+			return errRunning
+		}
+		return nil
+	}
+	s.openErr = h.open(ctx, s, def, first)
+	close(s.opened)
+	if s.openErr != nil {
+		err := s.openErr
+		if h.leave(s, false); errors.Is(err, assay.ErrLocked) && h.mark(name, true) {
+			h.o.Warn(err.Error() + "; it is left to them")
+		}
+		return err
+	}
+	h.mark(name, false)
+	h.mu.Lock()
+	delete(h.results, name)
+	h.mu.Unlock()
+	h.wg.Go(func() { h.run(s) })
+	return nil
+}
+
+// errRunning says that a study goes on already.
+var errRunning = assay.Errorf(assay.ClassConflict, "the study is running")
+
+// enter returns the session of a study, and whether it is a new one, which the caller opens. It
+// waits for one that is being stopped.
+func (h *Host) enter(ctx context.Context, name string) (s *session, mine bool, err error) {
+	for {
+		h.mu.Lock()
+		if h.closed {
+			h.mu.Unlock()
+			return nil, false, errClosing
+		}
+		s = h.active[name]
+		if s == nil {
+			s = &session{name: name, opened: make(chan struct{}), done: make(chan struct{})}
+			h.active[name] = s
+			h.mu.Unlock()
+			return s, true, nil
+		}
+		stopping := s.stopping
+		h.mu.Unlock()
+		wait := s.opened
+		if stopping {
+			wait = s.done
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, false, context.Cause(ctx)
+		}
+		if !stopping && s.openErr == nil {
+			return s, false, nil
+		}
+		<-s.done
+	}
+}
+
+// leave forgets a session. One that has run leaves what it came to.
+func (h *Host) leave(s *session, ran bool) {
+	h.mu.Lock()
+	delete(h.active, s.name)
+	if ran {
+		h.results[s.name] = outcome{s.result, s.err}
+	}
+	h.mu.Unlock()
+	close(s.done)
+}
+
+// open brings a study to where it can run. What it opens is closed again if that fails.
+func (h *Host) open(ctx context.Context, s *session, def *config.Study,
+	first func(*session) ([]assay.Event, error),
+) (err error) {
+	stored, err := h.o.Store.Definition(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	s.budget = stored.Budget
+	if def == nil {
+		def = stored
+	}
+	p, err := h.problem(def)
+	if err != nil {
+		return err
+	}
+	s.study, err = p.Study(ctx, h.o.Store, s.name)
+	if errors.Is(err, assay.ErrLocked) {
+		return assay.Errorf(assay.ClassConflict, "study %s is run by somebody else: %w", s.name, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.study.Close())
+		}
+	}()
+	s.helm = study.NewHelm()
+	s.study.Helm, s.study.Patience = s.helm, h.o.Patience
+	s.guard(h)
+	if s.journal, err = s.study.Journal(ctx); err != nil {
+		return err
+	}
+	for _, e := range s.journal.Past() {
+		if e.Steered != nil {
+			s.obey(*e.Steered)
+		}
+	}
+	if first != nil {
+		events, err := first(s)
+		if err == nil && len(events) > 0 {
+			err = s.journal.Append(ctx, events...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.join(h, def)
+}
+
+// problem checks a definition of a study that a fleet runs.
+func (h *Host) problem(def *config.Study) (*setup.Problem, error) {
+	if def.Mode() != config.ModeCommand {
+		return nil, assay.Errorf(assay.ClassUsage, "a server runs commands: this study is one of a %v", def.Mode())
+	}
+	return setup.New(def, setup.Options{Check: max(0, h.o.Check), Warn: h.o.Warn, Runner: elsewhere{}})
+}
+
+// guard keeps what a study brings from harming others.
+func (s *session) guard(h *Host) {
+	st, warn := s.study, h.o.Warn
+	if h.o.wrap != nil {
+		st.Searcher = h.o.wrap(s.name, st.Searcher)
+	}
+	st.Searcher = &guarded{Searcher: st.Searcher, turns: h.turns, study: s.name, warn: warn}
+	if st.Stopper != nil {
+		st.Stopper = guardedStopper{st.Stopper, s.name, warn}
+	}
+	command := st.Command
+	st.Command = func(c assay.Config) (j assay.Job, err error) {
+		err = safely(warn, "the command of study "+s.name, func() (err error) {
+			j, err = command(c)
+			return err
+		})
+		return j, err
+	}
+}
+
+// join makes the study known to the fleet, as its record says it is.
+func (s *session) join(h *Host, def *config.Study) (err error) {
+	past := s.journal.Past()
+	for _, e := range past {
+		switch {
+		case e.Steered != nil: // once more, with what was added
+			s.obey(*e.Steered)
+		case e.Ordered != nil:
+			s.first = max(s.first, e.Ordered.Priority)
+		}
+	}
+	s.app, s.class = placed(def)
+	space := s.study.Space
+	s.runner, err = h.o.Fleet.Join(queue.Study{
+		Name: s.name, App: s.app, Class: s.class, Priority: s.priority, Parallel: def.Parallel,
+		Record: s.journal, Past: past,
+		Values: func(c assay.Config) map[string]string {
+			values := make(map[string]string, len(c))
+			for i, p := range space.Params {
+				values[p.Name] = p.Text(c[i])
+			}
+			return values
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.study.Runner = s.runner
+	s.runner.Hold(s.paused)
+	return nil
+}
+
+// placed returns the application and the class of machines of a definition.
+func placed(*config.Study) (app, class string) { return queue.Commands, queue.ClassSame }
+
+// run runs a session to its end.
+func (h *Host) run(s *session) {
+	ctx, cancel := context.WithCancelCause(h.ctx)
+	defer cancel(nil)
+	h.mu.Lock()
+	s.cancel = cancel
+	if s.stopping {
+		cancel(errStopped)
+	}
+	h.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+		case <-s.journal.Broken():
+			// What the runs come to cannot be recorded. Their workers keep it until the study goes
+			// on. Of a study that somebody else has, the runs are nothing to anybody.
+			if !errors.Is(s.journal.Err(), assay.ErrConflict) {
+				cancel(assay.ErrDetached)
+			}
+		}
+	}()
+	s.err = safely(h.o.Warn, "study "+s.name, func() (err error) {
+		s.result, err = s.study.Study.Run(ctx)
+		return err
+	})
+	close(over)
+	if err := s.journal.Err(); err != nil && errors.Is(s.err, assay.ErrDetached) {
+		s.err = err
+	}
+	s.runner.Close()
+	if err := s.study.Close(); err != nil {
+		h.o.Warn("study " + s.name + ": " + err.Error())
+	}
+	if s.err != nil && !errors.Is(s.err, assay.ErrDetached) && !errors.Is(s.err, study.ErrInterrupted) {
+		h.o.Warn("study " + s.name + " has ended: " + s.err.Error())
+	}
+	if !errors.Is(s.err, assay.ErrDetached) {
+		h.o.Store.Remember(h.ctx)
+	}
+	h.leave(s, true)
+}
+
+// nextFirst returns a priority above that of all trials of a study that were ordered.
+func (h *Host) nextFirst(s *session) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.first < math.MaxInt32 {
+		s.first++
+	}
+	return s.first
+}
