@@ -80,6 +80,7 @@ func studyCommand(s streams) *cobra.Command {
 	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
+	cmd.AddCommand(steerCommands(s)...)
 	return cmd
 }
 
