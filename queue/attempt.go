@@ -112,7 +112,11 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
 	}
 	m.Stdout, m.Stderr = nil, nil
-	a.so = m
+	switch b.Why {
+	case whyTainted, whySetup, whyError: // what was seen before is worth more
+	default:
+		a.so = m
+	}
 	a.booking.Measurement = assay.Measurement{}
 	if b.Counts() {
 		r.counted = a
@@ -189,20 +193,14 @@ func (f *Fleet) settle(r *run) {
 		switch alive := r.alive(); {
 		case a != nil && !a.alive():
 			r.idle = f.now()
-			switch {
-			case w.cause == nil:
+			if w.cause == nil {
 				w.finish(a.so, a.err())
-			case a.state == lost: // what was seen so far is the result
-				r.over = true
-				w.finish(a.so, w.cause)
-			default: // what came later is worth nothing
-				r.over = true
-				w.finish(w.so, w.cause)
+			} else {
+				w.giveUp()
 			}
 		case alive != nil:
 		case w.cause != nil:
-			r.over = true
-			w.finish(r.last(), w.cause)
+			w.giveUp()
 		default:
 			f.open(r, max(n, r.next()))
 		}

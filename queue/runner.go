@@ -36,7 +36,7 @@ type waiter struct {
 	interval time.Duration
 	seen     time.Duration     // up to where the run was observed
 	cause    error             // of the context, once it is done
-	so       assay.Measurement // when it was
+	so       assay.Measurement // that was observed last
 	beats    chan observation  // nil if nobody observes
 	left     chan struct{}     // closed when Run returns
 	done     chan struct{}     // closed when m and err are known
@@ -171,7 +171,7 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 	default:
 	}
 	r := w.r
-	w.cause, w.so = cause, r.last()
+	w.cause = cause
 	if errors.Is(cause, assay.ErrDetached) {
 		w.finish(assay.Measurement{}, cause)
 		r.parted = true
@@ -193,9 +193,23 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 	}
 	f.withdraw(r)
 	if r.alive() == nil {
-		w.finish(r.last(), cause)
+		w.giveUp()
+		if len(r.attempts) == 0 {
+			delete(r.m.runs, r.key)
+		}
 	}
 	return w.gone()
+}
+
+// giveUp ends a call of Run that is to end, with what was seen so far. Another outcome of
+// the run does not count any more. The lock is held.
+func (w *waiter) giveUp() {
+	w.r.over = true
+	m := w.r.last()
+	if m.Elapsed < w.so.Elapsed {
+		m = w.so
+	}
+	w.finish(m, w.cause)
 }
 
 // gone reports whether the outcome of a call of Run is known.
@@ -214,8 +228,7 @@ func (f *Fleet) giveUp(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.gone() {
-		w.r.over = true
-		w.finish(w.r.last(), w.cause)
+		w.giveUp()
 	}
 }
 

@@ -38,6 +38,7 @@ type opened struct {
 func runners() []runner {
 	return []runner{
 		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
+		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
 		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
 	}
 }
@@ -62,6 +63,15 @@ func runnerOf(def *config.Study) (runner, error) {
 		}
 	}
 	return runner{}, usagef("%sno runner %q (there are %s)", at, name, list(Runners()))
+}
+
+// Fleet is the runner of studies that a server runs: see package service.
+const Fleet = "fleet"
+
+// openFleet refuses: the runner of a study on a server is that of the server.
+func openFleet(context.Context, *Problem, string) (opened, error) {
+	return opened{}, assay.WithHint(usagef("the workers of a server make the runs of this study"),
+		"assay tune --on fleet has a server run it")
 }
 
 // openTable replays the table of a study on a clock of its own.

@@ -56,6 +56,29 @@ func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 	}
 }
 
+// EventsOf returns the events behind a position, of the records from that position on.
+func EventsOf(study string, after assay.Position, records iter.Seq2[Record, error]) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		for r, err := range records {
+			if err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			if r.Seq <= max(int64(after), 0) {
+				continue // the creation, or the event before, whose hash is the next one's
+			}
+			e, err := DecodeEvent(r.Payload)
+			if err != nil {
+				yield(assay.Event{}, fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Poll is the Watch of a store that looks at the end of a record every so often. end returns the
 // number of a study, which tells one that was made again under the same name, and the end of
 // its record.

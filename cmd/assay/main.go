@@ -74,6 +74,7 @@ early, and says which configuration is best and by how much.
 		tuneCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
+		serverCommand(s), workerCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
 		doctorCommand(s), versionCommand(s),
 	)
 	root.InitDefaultHelpCmd()
@@ -161,6 +162,14 @@ func interrupts(ctx context.Context, first func()) (
 		}
 	}
 	return d, hard, which, func() { signal.Stop(ch); close(done); cancel() }
+}
+
+// untilSignal returns a context that is done at the first SIGINT or SIGTERM. A second one ends
+// the process at once.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	out, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(out, stop) // the next one has the effect that it has without us
+	return out, stop
 }
 
 func versionCommand(s streams) *cobra.Command {

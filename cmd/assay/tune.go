@@ -59,6 +59,9 @@ type tuneFlags struct {
 	store  string
 	dryRun bool
 	json   bool
+
+	remote remoteFlags
+	detach bool
 }
 
 func tuneCommand(s streams) *cobra.Command {
@@ -121,6 +124,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	f.remote.add(cmd)
+	fl.BoolVar(&f.detach, "detach", false, "with --on fleet: do not wait for the study")
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
 	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
 	choices(cmd, "on", setup.Names(setup.Runners())...)
@@ -137,6 +142,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
+		flagGroup{"With --on fleet", []string{"server", "token-file", "detach"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
@@ -151,6 +157,14 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if f.dryRun {
 		return f.describe(s.out, def)
 	}
+	if def.Placement.On == setup.Fleet {
+		return f.onFleet(cmd, s, def)
+	}
+	for _, flag := range []string{"server", "token-file", "detach"} {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s is for a study on a server: --on %s", flag, setup.Fleet)
+		}
+	}
 	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check})
 	if err != nil {
 		return err
@@ -160,23 +174,27 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := story(sd.Problem, sd.Name, res)
-	if f.json {
+	if err := tell(s, sd.Problem, sd.Name, res, f.json); err != nil || res.EndedBy != "interrupt" {
+		return err
+	}
+	return interrupted(s.err, which)
+}
+
+// tell prints what a study came to; the error says that it found nothing.
+func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) error {
+	out := story(p, name, res)
+	var err error
+	if asJSON {
 		err = writeJSON(s.out, out.Outcome)
 	} else {
 		out.Width = columns(s.out)
 		err = out.Write(s.out)
 	}
-	switch {
-	case err != nil:
-		return err
-	case res.EndedBy == "interrupt":
-		return interrupted(s.err, which)
-	case !res.Found:
+	if err == nil && !res.Found && res.EndedBy != "interrupt" {
 		out.WriteFailures(s.err)
-		return &exitError{codeNoResult}
+		err = &exitError{codeNoResult}
 	}
-	return nil
+	return err
 }
 
 // story returns what a study came to.

@@ -23,6 +23,7 @@ var layers = [][]string{
 	{"/setup"},                    // a definition becomes a study
 	{"/service", "/worker"},       // many studies in one process; where their runs are made
 	{"/rest", "/rest/api"},        // on-line tuning at a distance; studies at a distance
+	{"/internal/server"},          // a server put together, and a worker
 	{"/cmd/assay"},
 }
 
@@ -117,7 +118,7 @@ var owner = map[string]string{
 var databases = []string{"/store/sqlite", "/store/postgres", "/queue/jetstream"}
 
 // assembly is what may import them.
-var assembly = []string{"/cmd/assay", "/setup"}
+var assembly = []string{"/cmd/assay", "/setup", "/internal/server"}
 
 // impure are packages that layers 0 to 2 must not import.
 var impure = []string{

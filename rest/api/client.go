@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +20,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/store"
 )
 
 // ClientOptions are where a server is, and what it takes to get in.
@@ -43,6 +42,47 @@ type Client struct {
 	token   string
 	http    *http.Client
 	stream  *http.Client // without a limit of time
+}
+
+// DefaultAddress returns that of a server of this user, on a socket in its directory; see
+// [DefaultDir].
+func DefaultAddress() (string, error) {
+	dir, err := DefaultDir()
+	return "unix:" + filepath.Join(dir, SocketName), err
+}
+
+// SocketName is the name of the socket in the directory of a server.
+const SocketName = "assay.sock"
+
+// DefaultDir returns where a server of this user keeps what it has: beside the default store.
+func DefaultDir() (string, error) {
+	path, err := store.DefaultPath()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(path), "server"), nil
+}
+
+// Open returns the client of the server at an address, "" for the one of this user on its
+// socket. The token is in a file, unless that is "".
+func Open(address, tokenFile string) (*Client, error) {
+	o := ClientOptions{Address: address}
+	if address == "" {
+		var err error
+		if o.Address, err = DefaultAddress(); err != nil {
+			return nil, err
+		}
+	}
+	if tokenFile != "" {
+		c, err := access.ReadCredential(tokenFile)
+		if err != nil {
+			return nil, err
+		}
+		if o.Token, o.CA = c.Bearer(), c.CA; c.Kind != "user" {
+			return nil, assay.Errorf(assay.ClassUsage, "%s is the token of a worker: a command needs one of a person", tokenFile)
+		}
+	}
+	return NewClient(o)
 }
 
 // NewClient returns the client of a server. It does not connect. An error is of the class
@@ -70,8 +110,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 			return nil, assay.Errorf(assay.ClassUsage, "%s: a token is needed (--token-file)", o.Address)
 		}
 		c.base = "https://" + u.Host
-		if t.TLSClientConfig, err = pinned(o.CA); err != nil {
-			return nil, err
+		if t.TLSClientConfig = (&tls.Config{MinVersion: tls.VersionTLS13}); o.CA != "" {
+			t.TLSClientConfig = access.Pinned(o.CA)
 		}
 	default:
 		return nil, assay.Errorf(assay.ClassUsage, "%s: not the address of a server: unix:/PATH or https://HOST:PORT", o.Address)
@@ -86,37 +126,6 @@ func NewClient(o ClientOptions) (*Client, error) {
 
 // stay follows no redirection: a token goes to the server that it is for.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// pinned returns the configuration of a connection to a server of which the certificate is
-// signed by the one with this SHA-256.
-func pinned(ca string) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS13}
-	if ca == "" {
-		return c, nil
-	}
-	pin, err := hex.DecodeString(ca)
-	if err != nil || len(pin) != sha256.Size {
-		return nil, assay.Errorf(assay.ClassUsage, "%.80q is not the SHA-256 of a certificate", ca)
-	}
-	// The chain is verified below, against the one certificate that is trusted.
-	c.InsecureSkipVerify = true
-	c.VerifyConnection = func(s tls.ConnectionState) error {
-		roots := x509.NewCertPool()
-		found := false
-		for _, cert := range s.PeerCertificates {
-			if sum := sha256.Sum256(cert.Raw); bytes.Equal(sum[:], pin) {
-				roots.AddCert(cert)
-				found = true
-			}
-		}
-		if !found {
-			return errors.New("the server is not the one that the token is for: its authority is another")
-		}
-		_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: s.ServerName})
-		return err
-	}
-	return c, nil
-}
 
 // Address returns where the server is.
 func (c *Client) Address() string { return c.address }
@@ -307,14 +316,10 @@ func (c *Client) Workers(ctx context.Context) ([]Worker, error) {
 	return out.Workers, err
 }
 
-// Drain has a worker take nothing more; with evict it ends what runs, too.
-func (c *Client) Drain(ctx context.Context, worker string, evict bool) ([]Worker, error) {
-	verb := "/drain"
-	if evict {
-		verb = "/evict"
-	}
-	var out struct{ Workers []Worker }
-	err := c.call(ctx, http.MethodPost, "/workers/"+url.PathEscape(worker)+verb, nil, nil, &out)
+// Order has a worker drain, evict what runs, or resume.
+func (c *Client) Order(ctx context.Context, worker, verb string) ([]Worker, error) {
+	var out Workers
+	err := c.call(ctx, http.MethodPost, "/workers/"+url.PathEscape(worker)+"/"+verb, nil, nil, &out)
 	return out.Workers, err
 }
 
@@ -326,7 +331,7 @@ func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
 }
 
 // AddToken makes a token.
-func (c *Client) AddToken(ctx context.Context, t Token) (s Secret, err error) {
+func (c *Client) AddToken(ctx context.Context, t NewToken) (s Secret, err error) {
 	err = c.call(ctx, http.MethodPost, "/tokens", nil, t, &s)
 	return s, err
 }

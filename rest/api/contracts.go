@@ -4,11 +4,12 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/service"
 )
 
 // A Host runs many studies. It is safe for concurrent use.
@@ -29,34 +30,25 @@ type Host interface {
 }
 
 // An Info is what there is to say of a study that a server holds.
-type Info struct {
-	assay.Summary
-	State    string // running, paused, stopped or ended
-	Priority int
-	App      string // of the runs
-	Class    string // of the machines
-	Running  int    // attempts that are placed
-	Lost     time.Duration
-	Saved    time.Duration
-}
+type Info = service.Info
 
-// A Fleet is the machines of a server. It is safe for concurrent use.
+// A Fleet is the machines of a server: see [queue.Fleet]. It is safe for concurrent use.
 type Fleet interface {
-	// Queue returns what waits and what runs, in the order in which it will be claimed.
-	Queue(ctx context.Context) ([]Entry, error)
-	Workers(ctx context.Context) ([]Worker, error)
-	// Order tells a worker, by its ID or its name, what to do as a whole.
-	Order(ctx context.Context, worker string, o queue.Order) error
+	Queue() []queue.Entry
+	Workers() []queue.WorkerState
+	Order(worker string, o queue.Order) error
 }
 
 // Keys say who a request is from. They are safe for concurrent use.
 type Keys interface {
-	// Who returns whose token it is, and false if it is nobody's: unknown, expired or revoked.
-	Who(token string) (Who, bool)
+	// Who returns whose token it is, which came from a place. It returns an error if it is
+	// nobody's: unknown, expired or revoked.
+	Who(ctx context.Context, token, from string) (Who, error)
 	// Tokens returns the tokens without their secrets.
 	Tokens(ctx context.Context) ([]Token, error)
-	// Add makes a token and returns what is to be kept of it, which nobody can ask for again.
-	Add(ctx context.Context, t Token) (string, error)
+	// Add makes a token and returns what is to be kept of it, which nobody can ask for again. by
+	// says who asks.
+	Add(ctx context.Context, t Token, by string) (string, error)
 	Revoke(ctx context.Context, name string) error
 }
 
@@ -75,28 +67,18 @@ func (w Who) sees(study string) bool {
 		slices.ContainsFunc(w.Scope, func(prefix string) bool { return strings.HasPrefix(study, prefix) })
 }
 
-// A Role is what somebody may do. Each may do what the one before it may, but for
-// [Machine], which is of its own kind.
-type Role string
+// A Role is what somebody may do; see package access.
+type Role = access.Role
 
-// The roles.
+// The roles, and that of a request of nobody.
 const (
 	Nobody   Role = "none"
-	Machine  Role = "worker"
-	Viewer   Role = "viewer"   // looks
-	Operator Role = "operator" // runs what is defined already, with values of declared domains
-	Author   Role = "author"   // says what is executed
-	Admin    Role = "admin"    // says who may do what
+	Machine       = access.Worker
+	Viewer        = access.Viewer   // looks
+	Operator      = access.Operator // runs what is defined already, with values of declared domains
+	Author        = access.Author   // says what is executed
+	Admin         = access.Admin    // says who may do what
 )
 
-// ladder is the order of the roles of people.
-var ladder = []Role{Viewer, Operator, Author, Admin}
-
 // may reports whether somebody of role r may do what needs the role least.
-func (r Role) may(least Role) bool {
-	if least == Nobody {
-		return true
-	}
-	have, want := slices.Index(ladder, r), slices.Index(ladder, least)
-	return want >= 0 && have >= want
-}
+func may(r, least Role) bool { return least == Nobody || r.Includes(least) }

@@ -24,7 +24,7 @@ func (s *Server) events() {
 	type in struct {
 		StudyPath
 		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
-		Last  string `header:"Last-Event-ID" maxLength:"20" pattern:"^[0-9]*$" doc:"in place of after: the number of the last event that came"`
+		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
 	}
 	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {
 		i, err := s.see(ctx, in.Study)
@@ -57,7 +57,7 @@ func (s *Server) events() {
 			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none."
 		op.Responses = map[string]*huma.Response{"200": {
 			Description: "server-sent events",
-			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Description: "an event"}}},
 		}}
 	})
 }
@@ -81,7 +81,7 @@ func (f *feed) run(ctx context.Context) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
 	_ = f.rc.SetReadDeadline(time.Time{}) // the body is read; the stream lasts
-	err := f.send("retry: 1000\n\n")
+	err := f.send(": events of this study\n\n")
 	behind := true // of the hub, which knows what came since it was made
 	for err == nil {
 		var notes []note
@@ -102,7 +102,7 @@ func (f *feed) run(ctx context.Context) {
 			select {
 			case <-moved:
 			case <-alive.C:
-				if who, ok := f.s.guard.who(f.r); !ok || !who.Role.may(Viewer) || !who.sees(f.study) {
+				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
 					return
 				}
 				err = f.send(": alive\n\n")

@@ -152,7 +152,7 @@ func TestEventsEnd(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewReader(resp.Body)
-	if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "retry:") {
+	if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, ":") {
 		t.Fatalf("%q %v", line, err)
 	}
 	if err := r.keys.Revoke(t.Context(), "viewer"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
@@ -146,18 +147,19 @@ type fakeFleet struct {
 	orders []queue.Order
 }
 
-func (f *fakeFleet) Queue(context.Context) ([]Entry, error) {
-	return []Entry{
-		{Study: "tuned", Trial: 2, Attempt: 1, App: "x", State: "placed", Worker: "rack", Since: time.Unix(1700000000, 0).UTC()},
-		{Study: "other", Trial: 1, Attempt: 1, App: "x", State: "open", Since: time.Unix(1700000000, 0).UTC()},
-	}, nil
+func (f *fakeFleet) Queue() []queue.Entry {
+	at := time.Unix(1700000000, 0).UTC()
+	return []queue.Entry{
+		{ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 1}, Study: "tuned", App: "x", State: "placed", Worker: "rack", Since: at},
+		{ID: assay.RunID{Study: "other", Trial: 1, Attempt: 1}, Study: "other", App: "x", State: "open", Since: at},
+	}
 }
 
-func (f *fakeFleet) Workers(context.Context) ([]Worker, error) {
-	return []Worker{{ID: "w1", Name: "rack", Slots: 2, Apps: []string{"x"}, State: "ready"}}, nil
+func (f *fakeFleet) Workers() []queue.WorkerState {
+	return []queue.WorkerState{{Worker: queue.Worker{ID: "w1", Name: "rack", Slots: 2, Apps: []string{"x"}}}}
 }
 
-func (f *fakeFleet) Order(_ context.Context, worker string, o queue.Order) error {
+func (f *fakeFleet) Order(worker string, o queue.Order) error {
 	if worker != "w1" && worker != "rack" {
 		return assay.Errorf(assay.ClassNotFound, "no worker %q", worker)
 	}
@@ -181,15 +183,18 @@ func newFakeKeys() *fakeKeys {
 	return k
 }
 
-func (k *fakeKeys) Who(token string) (Who, bool) {
+func (k *fakeKeys) Who(_ context.Context, token, _ string) (Who, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if token == "secret-root" { // which nobody can revoke
+		return Who{Name: "root", Role: Admin}, nil
+	}
 	for name, t := range k.all {
 		if token == "secret-"+name {
-			return Who{name, t.Role, t.Studies}, true
+			return Who{name, t.Role, t.Studies}, nil
 		}
 	}
-	return Who{}, false
+	return Who{}, access.ErrDenied
 }
 
 func (k *fakeKeys) Tokens(context.Context) ([]Token, error) {
@@ -198,7 +203,7 @@ func (k *fakeKeys) Tokens(context.Context) ([]Token, error) {
 	return slices.Collect(maps.Values(k.all)), nil
 }
 
-func (k *fakeKeys) Add(_ context.Context, t Token) (string, error) {
+func (k *fakeKeys) Add(_ context.Context, t Token, _ string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, ok := k.all[t.Name]; ok {

@@ -33,20 +33,58 @@ type Worker struct {
 	Version string            `json:"version"`
 	Slots   int               `json:"slots"`
 	Running int               `json:"running"`
-	Done    int64             `json:"done" doc:"runs that it has ended"`
+	Done    int               `json:"done" doc:"runs that it has ended since the server started"`
 	Apps    []string          `json:"apps" nullable:"false"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Class   string            `json:"class"`
 	Machine string            `json:"machine" doc:"the class in words"`
-	State   string            `json:"state" doc:"ready, draining, evicted, silent or set aside"`
-	Note    string            `json:"note,omitempty" doc:"why it is set aside"`
+	State   string            `json:"state" enum:"ready,draining,evicted,away"`
 	Silent  float64           `json:"silent_s" doc:"how long it has not been heard of"`
+}
+
+// Workers are machines.
+type Workers struct {
+	Workers []Worker `json:"workers" nullable:"false"`
+}
+
+// entryOf returns a run of the queue as data.
+func entryOf(e queue.Entry) Entry {
+	return Entry{
+		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, Class: e.Class,
+		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
+		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(),
+	}
+}
+
+// workers returns the one of that name or ID, all if it is "".
+func (s *Server) workers(who string) Workers {
+	out := Workers{[]Worker{}}
+	for _, w := range s.o.Fleet.Workers() {
+		if who != "" && w.ID != who && w.Name != who {
+			continue
+		}
+		state := "ready"
+		switch {
+		case w.Away:
+			state = "away"
+		case w.Evict:
+			state = "evicted"
+		case w.Drain:
+			state = "draining"
+		}
+		out.Workers = append(out.Workers, Worker{
+			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
+			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state,
+			Silent: w.Silent.Seconds(),
+		})
+	}
+	return out
 }
 
 // fleet registers the routes of the queue and of the workers.
 func (s *Server) fleet() {
 	type queueIn struct {
-		Study string `query:"study" maxLength:"1024" doc:"only of that study"`
+		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"only of that study"`
 		Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
 	}
 	type queueOut struct {
@@ -56,33 +94,22 @@ func (s *Server) fleet() {
 		}
 	}
 	handle(s, http.MethodGet, prefix+"/queue", func(ctx context.Context, in *queueIn) (*queueOut, error) {
-		all, err := s.o.Fleet.Queue(ctx)
-		if err != nil {
-			return nil, err
-		}
 		out := &queueOut{}
 		out.Body.Entries = []Entry{}
-		for _, e := range all {
+		for _, e := range s.o.Fleet.Queue() {
 			if !whoOf(ctx).sees(e.Study) || in.Study != "" && in.Study != e.Study {
 				continue
 			}
 			if out.Body.Total++; out.Body.Total <= in.Limit {
-				out.Body.Entries = append(out.Body.Entries, e)
+				out.Body.Entries = append(out.Body.Entries, entryOf(e))
 			}
 		}
 		return out, nil
 	})
 
-	type workersOut struct {
-		Body struct {
-			Workers []Worker `json:"workers" nullable:"false"`
-		}
-	}
-	handle(s, http.MethodGet, prefix+"/workers", func(ctx context.Context, _ *struct{}) (*workersOut, error) {
-		all, err := s.o.Fleet.Workers(ctx)
-		out := &workersOut{}
-		out.Body.Workers = append([]Worker{}, all...)
-		return out, err
+	type workersOut struct{ Body Workers }
+	handle(s, http.MethodGet, prefix+"/workers", func(context.Context, *struct{}) (*workersOut, error) {
+		return &workersOut{s.workers("")}, nil
 	})
 
 	type orderIn struct {
@@ -94,20 +121,13 @@ func (s *Server) fleet() {
 			if who := whoOf(ctx); who.Role != Admin && len(who.Scope) > 0 {
 				return nil, refuse(http.StatusForbidden, "workers make the runs of all studies; %s has only some", who.Name)
 			}
-			if err := s.o.Fleet.Order(ctx, in.Worker, o); err != nil {
+			if err := s.o.Fleet.Order(in.Worker, o); err != nil {
 				return nil, err
 			}
-			all, err := s.o.Fleet.Workers(ctx)
-			out := &workersOut{}
-			out.Body.Workers = []Worker{}
-			for _, w := range all {
-				if w.ID == in.Worker || w.Name == in.Worker {
-					out.Body.Workers = append(out.Body.Workers, w)
-				}
-			}
-			return out, err
+			return &workersOut{s.workers(in.Worker)}, nil
 		})
 	}
+	order("/workers/{worker}/resume", queue.Order{})
 	order("/workers/{worker}/drain", queue.Order{Drain: true})
 	order("/workers/{worker}/evict", queue.Order{Drain: true, Evict: true})
 }
@@ -117,9 +137,17 @@ type Token struct {
 	Name    string     `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
 	Role    Role       `json:"role" enum:"worker,viewer,operator,author,admin"`
 	Studies []string   `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
-	Apps    []string   `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: beginnings of the applications that it may offer"`
+	Apps    []string   `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
 	Expires *time.Time `json:"expires,omitempty"`
-	Created *time.Time `json:"created,omitempty" readOnly:"true"`
+}
+
+// A NewToken is a token to make.
+type NewToken struct {
+	Name    string   `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
+	Role    Role     `json:"role" enum:"worker,viewer,operator,author,admin"`
+	Studies []string `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
+	Apps    []string `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
+	Lasts   Whole    `json:"lasts_s,omitempty" minimum:"1" maximum:"3153600000" doc:"for ever by default"`
 }
 
 // admin registers the routes of the server itself.
@@ -156,7 +184,7 @@ func (s *Server) admin() {
 	})
 	type addIn struct {
 		Written
-		Body Token
+		Body NewToken
 	}
 	type addOut struct {
 		Body Secret
@@ -166,11 +194,13 @@ func (s *Server) admin() {
 		if err != nil {
 			return nil, err
 		}
-		if e := in.Body.Expires; e != nil && !e.After(s.o.Now()) {
-			return nil, assay.Errorf(assay.ClassUsage, "expires: %s is over", e.Format(time.RFC3339))
+		t := Token{Name: in.Body.Name, Role: in.Body.Role, Studies: in.Body.Studies, Apps: in.Body.Apps}
+		if in.Body.Lasts > 0 {
+			end := s.o.Now().Add(time.Duration(in.Body.Lasts) * time.Second).UTC().Truncate(time.Second)
+			t.Expires = &end
 		}
-		secret, err := k.Add(ctx, in.Body)
-		return &addOut{Secret{in.Body, secret}}, err
+		secret, err := k.Add(ctx, t, whoOf(ctx).Name)
+		return &addOut{Secret{t, secret}}, err
 	})
 	type endIn struct {
 		Written

@@ -86,7 +86,7 @@ func (rs *replays) begin(k replayKey, body [sha256.Size]byte) (mine, before *rep
 	switch {
 	case old == nil || old.done && now.Sub(old.at) > keepReplays:
 	case old.body != body:
-		return nil, nil, refuse(http.StatusUnprocessableEntity, "the Idempotency-Key was used for another request")
+		return nil, nil, refuse(http.StatusConflict, "the Idempotency-Key was used for another request")
 	case !old.done:
 		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key is being answered")
 	default:

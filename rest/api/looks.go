@@ -46,7 +46,7 @@ func (s *Server) look(
 		return nil, err
 	}
 	v, err := what(ctx, r)
-	if errors.Is(err, assay.ErrTooFew) {
+	if errors.Is(err, assay.ErrTooFew) || assay.ClassOf(err) == assay.ClassUsage { // nothing is wrong with the request
 		err = assay.Errorf(assay.ClassConflict, "study %q: %w", study, err)
 	}
 	if err != nil {

@@ -191,7 +191,7 @@ func wanted(path string, has map[string]Role, least Role, listed bool, role Role
 		return []int{404}
 	case !listed:
 		return []int{405}
-	case !role.may(least) || path == prefix+"/studies" && least == Operator && !role.may(Author): // it has a command
+	case !may(role, least) || path == prefix+"/studies" && least == Operator && !may(role, Author): // it has a command
 		return []int{403}
 	case strings.HasSuffix(path, "/explain") || strings.HasSuffix(path, "/noise"):
 		return []int{409} // of a study with so few trials there is nothing to say

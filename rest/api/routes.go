@@ -42,6 +42,7 @@ var Routes = []Route{
 	{http.MethodPatch, prefix + "/studies/{study}/budget", Operator, "change the limits of a study"},
 	{http.MethodPatch, prefix + "/queue/{study}", Operator, "run trials first, or take them back"},
 	{http.MethodPatch, prefix + "/queue/{study}/{trial}", Operator, "run a trial first, or take it back"},
+	{http.MethodPost, prefix + "/workers/{worker}/resume", Operator, "have a worker go on"},
 	{http.MethodPost, prefix + "/workers/{worker}/drain", Operator, "have a worker take nothing more"},
 	{http.MethodPost, prefix + "/workers/{worker}/evict", Operator, "have a worker end what runs, too"},
 

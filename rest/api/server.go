@@ -166,7 +166,7 @@ func (s *Server) routes() {
 
 // common are the refusals that any request may meet.
 var common = []int{
-	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestURITooLong,
+	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
 	http.StatusServiceUnavailable, http.StatusInsufficientStorage,
 }

@@ -54,17 +54,17 @@ func (s *Server) steering() {
 		StudyPath
 		Written
 		Body struct {
-			Priority int `json:"priority" minimum:"-1000000" maximum:"1000000"`
+			Priority Whole `json:"priority" minimum:"-1000000" maximum:"1000000"`
 		}
 	}
 	handle(s, http.MethodPatch, prefix+"/studies/{study}/priority", func(ctx context.Context, in *priorityIn) (*steered, error) {
-		return s.steer(ctx, in.Study, assay.Steering{Do: "priority", Priority: in.Body.Priority})
+		return s.steer(ctx, in.Study, assay.Steering{Do: "priority", Priority: int(in.Body.Priority)})
 	})
 	type budgetIn struct {
 		StudyPath
 		Written
 		Body struct {
-			Trials int     `json:"trials,omitempty" minimum:"1" maximum:"1000000000"`
+			Trials Whole   `json:"trials,omitempty" minimum:"1" maximum:"1000000000"`
 			Time   float64 `json:"time_s,omitempty" minimum:"0.001" maximum:"1000000000"`
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Server) steering() {
 			return nil, assay.Errorf(assay.ClassUsage, "neither trials nor time_s: nothing is to be changed")
 		}
 		d := time.Duration(math.Round(b.Time * float64(time.Second)))
-		return s.steer(ctx, in.Study, assay.Steering{Do: "budget", Trials: b.Trials, Time: d})
+		return s.steer(ctx, in.Study, assay.Steering{Do: "budget", Trials: int(b.Trials), Time: d})
 	})
 
 	type giveIn struct {
@@ -102,12 +102,16 @@ func (s *Server) steering() {
 		StudyPath
 		Written
 		Body struct {
-			Trials []int64 `json:"trials" minItems:"1" maxItems:"10000" nullable:"false" doc:"their ids"`
+			Trials []Whole `json:"trials" minItems:"1" maxItems:"10000" nullable:"false" doc:"their ids"`
 			Change
 		}
 	}
 	handle(s, http.MethodPatch, prefix+"/queue/{study}", func(ctx context.Context, in *queueIn) (*steered, error) {
-		return s.move(ctx, in.Study, in.Body.Trials, in.Body.Change)
+		ids := make([]int64, len(in.Body.Trials))
+		for i, id := range in.Body.Trials {
+			ids[i] = int64(id)
+		}
+		return s.move(ctx, in.Study, ids, in.Body.Change)
 	})
 	type oneIn struct {
 		StudyPath

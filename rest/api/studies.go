@@ -19,7 +19,7 @@ import (
 // A Study is what a list says of a study.
 type Study struct {
 	Study      string    `json:"study"`
-	State      string    `json:"state" enum:"running,paused,stopped,ended"`
+	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: nobody of this server runs it"`
 	Priority   int       `json:"priority" doc:"of two studies the one of greater priority goes first"`
 	App        string    `json:"app" doc:"the application that is run; command if the study has its own"`
 	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
@@ -39,6 +39,7 @@ type Study struct {
 	Events     int64     `json:"events" doc:"how many there are on record"`
 	Created    time.Time `json:"created"`
 	Last       time.Time `json:"last" doc:"when the last event was"`
+	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
 }
 
@@ -56,7 +57,7 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
 		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
 		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
-		Events: i.Events, Created: i.Created, Last: i.Last, EndedBy: i.Ended,
+		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended,
 	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
 	if err != nil {
@@ -121,7 +122,7 @@ func noStudy(study string) error {
 // studies registers the routes of studies and their trials.
 func (s *Server) studies() {
 	type listIn struct {
-		After string `query:"after" maxLength:"1024" doc:"the name before the first that is returned"`
+		After string `query:"after" minLength:"1" maxLength:"1024" doc:"the name before the first that is returned"`
 		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	}
 	type listOut struct {
@@ -182,10 +183,10 @@ func (s *Server) studies() {
 	type trialsIn struct {
 		StudyPath
 		Cached
-		After  int64  `query:"after" minimum:"0" doc:"the id before the first that is returned"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-		Format string `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
-		Fields string `query:"fields" maxLength:"200" pattern:"^[a-z_,]+$" doc:"of columns: which of value, elapsed, reason, started, ended and metrics; all by default"`
+		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
+		Fields []string `query:"fields" minItems:"1" maxItems:"6" enum:"value,elapsed,reason,started,ended,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
 	}
 	type trialsOut struct {
 		ETag string `header:"ETag"`
@@ -226,7 +227,7 @@ type Submission struct {
 	Name string `json:"name,omitempty" maxLength:"200" doc:"of the study; that in the definition by default"`
 	// File and Spec are two forms of one thing.
 	File string          `json:"file,omitempty" doc:"the text of a study file"`
-	Spec json.RawMessage `json:"spec,omitempty" doc:"in place of file, a definition as GET studies/{study} returns it"`
+	Spec json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
 }
 
 // definition reads and checks what a submission defines.
@@ -261,7 +262,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 	case def.Workbench != nil:
 		return Info{}, assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
 	}
-	if what := executes(def); what != "" && !who.Role.may(Author) {
+	if what := executes(def); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}

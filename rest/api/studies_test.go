@@ -132,7 +132,7 @@ func TestIdempotency(t *testing.T) {
 	if first.status != 200 || again.status != 200 || first.body != again.body || once != r.state(t) {
 		t.Errorf("again: %d %d, the same answer %v, done again %v", first.status, again.status, first.body == again.body, once != r.state(t))
 	}
-	if got := r.do(t, Operator, http.MethodPost, path, `{"configs":[{"n":8}]}`, key("a")); got.status != 422 || once != r.state(t) {
+	if got := r.do(t, Operator, http.MethodPost, path, `{"configs":[{"n":8}]}`, key("a")); got.status != 409 || once != r.state(t) {
 		t.Errorf("another body under the same key: %d", got.status)
 	}
 	for name, do := range map[string]func() reply{
@@ -223,13 +223,13 @@ func TestClient(t *testing.T) {
 	if _, err := c.Move(ctx, "tuned", []int64{2}, Change{Do: "discard", Reason: "bad"}); err != nil {
 		t.Error(err)
 	}
-	if w, err := c.Drain(ctx, "rack", true); err != nil || len(w) != 1 || !r.fleet.orders[0].Evict {
+	if w, err := c.Order(ctx, "rack", "evict"); err != nil || len(w) != 1 || !r.fleet.orders[0].Evict {
 		t.Errorf("evict: %v %v", w, err)
 	}
 	if q, n, err := c.Queue(ctx, "", 10); err != nil || n != 2 || len(q) != 2 {
 		t.Errorf("queue: %v %d %v", q, n, err)
 	}
-	if s, err := c.AddToken(ctx, Token{Name: "t", Role: Viewer}); err != nil || s.Secret != "secret-t" {
+	if s, err := c.AddToken(ctx, NewToken{Name: "t", Role: Viewer}); err != nil || s.Secret != "secret-t" {
 		t.Errorf("token: %v %v", s, err)
 	}
 	if err := c.Revoke(ctx, "t"); err != nil {
@@ -246,14 +246,14 @@ func TestClient(t *testing.T) {
 		err   error
 	}{
 		"no study":       {assay.ClassNotFound, second(c.Study(ctx, "nothing"))},
-		"no worker":      {assay.ClassNotFound, second(c.Drain(ctx, "nothing", false))},
+		"no worker":      {assay.ClassNotFound, second(c.Order(ctx, "nothing", "drain"))},
 		"no trial":       {assay.ClassNotFound, second(c.Move(ctx, "tuned", []int64{99}, Change{Do: "first"}))},
 		"no such value":  {assay.ClassUsage, second(c.Give(ctx, "tuned", []map[string]any{{"n": 1000}}))},
 		"another study":  {assay.ClassConflict, second(c.Submit(ctx, Submission{Name: "tuned", File: "command: [y, '{n}']\nparameters: {n: 1..3}"}))},
 		"a flaw":         {assay.ClassUsage, second(c.Submit(ctx, Submission{File: "command: [y]\nparametres: {n: 1..3}"}))},
 		"no right":       {assay.ClassUsage, r.client(t, "viewer").Revoke(ctx, "admin")},
 		"a wrong token":  {assay.ClassUsage, r.client(t, "nobody").Revoke(ctx, "admin")},
-		"a token twice":  {assay.ClassConflict, second(c.AddToken(ctx, Token{Name: "viewer", Role: Viewer}))},
+		"a token twice":  {assay.ClassConflict, second(c.AddToken(ctx, NewToken{Name: "viewer", Role: Viewer}))},
 		"a name of many": {assay.ClassNotFound, second(c.Study(ctx, "a/b\nc"))},
 	} {
 		if f.err == nil || assay.ClassOf(f.err) != f.class || strings.Contains(f.err.Error(), "\n\n") {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -55,17 +54,11 @@ var fields = []string{"value", "elapsed", "reason", "started", "ended", "metrics
 
 // trials returns a page of the trials of a study.
 func (s *Server) trials(
-	ctx context.Context, study string, after int64, limit int, columns bool, only string,
+	ctx context.Context, study string, after int64, limit int, columns bool, want []string,
 ) (Trials, error) {
 	out := Trials{Study: study}
-	want := fields
-	if only != "" {
-		want = strings.Split(only, ",")
-		for _, f := range want {
-			if !slices.Contains(fields, f) {
-				return out, assay.Errorf(assay.ClassUsage, "fields: there is no %q; there are %s", f, strings.Join(fields, ", "))
-			}
-		}
+	if len(want) == 0 {
+		want = fields
 	}
 	r, err := result.Read(ctx, s.o.Store, study)
 	if err != nil {

@@ -62,6 +62,7 @@ var (
 	_ assay.Leaser    = (*Store)(nil)
 	_ assay.Watcher   = (*Store)(nil)
 	_ assay.Projector = (*Store)(nil)
+	_ store.Copier    = (*Store)(nil)
 )
 
 // Open opens the store of an address, postgres://USER@HOST:PORT/DATABASE?PARAMETERS, as libpq

@@ -87,40 +87,46 @@ type mark struct {
 // iteration begins, and verifies each. If the study is removed meanwhile, it ends with an error
 // that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
-	return func(yield func(assay.Event, error) bool) {
-		after := max(int64(after), 0)
-		// The first record read is the one at after: its hash is needed to check the next. Its
-		// own is believed.
-		at := mark{Verifier: *store.NewVerifier(after)}
+	return store.EventsOf(study, after, s.Records(ctx, study, max(int64(after), 0)))
+}
+
+// Records implements [store.Copier].
+// The hash of the first record is believed, unless it is record 0.
+func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		at := mark{Verifier: *store.NewVerifier(first)}
 		for more := true; more; {
-			var page []assay.Event
+			var page []store.Record
 			err := s.retry(ctx, away, func(ctx context.Context) (err error) {
 				try := at // a page that is read again begins where it did
-				if page, more, err = s.eventPage(ctx, study, after, &try); err == nil || !away(classify(err)) {
+				if page, more, err = s.recordPage(ctx, study, max(first, 0), &try); err == nil || !away(classify(err)) {
 					at = try
 				}
 				return err
 			})
-			for _, e := range page {
-				if !yield(e, nil) {
+			if away(err) || ctx.Err() != nil {
+				page = nil // of a page that came in part nothing is known
+			}
+			for _, r := range page {
+				if !yield(r, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield(assay.Event{}, err)
+				yield(store.Record{}, err)
 				return
 			}
 		}
 	}
 }
 
-// eventPage returns the verified events of the next page, those before an error included, and
+// recordPage returns the verified records of the next page, those before an error included, and
 // whether there are more.
 // The end of the record is checked against the head as soon as a page is not full. That finds
 // events that were cut off at the end, which the chain alone cannot.
-func (s *Store) eventPage(
+func (s *Store) recordPage(
 	ctx context.Context, study string, after int64, at *mark,
-) (page []assay.Event, more bool, err error) {
+) (page []store.Record, more bool, err error) {
 	var n, last int64
 	var head []byte
 	err = s.each(ctx, "read", study, func(rows *sql.Rows) error {
@@ -141,14 +147,7 @@ func (s *Store) eventPage(
 		if err := at.Check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.Seq <= after {
-			return nil // the creation, or the event before, whose hash is the next one's
-		}
-		e, err := store.DecodeEvent(r.Payload)
-		if err != nil {
-			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err)
-		}
-		page = append(page, e)
+		page = append(page, r)
 		return nil
 	}, `SELECT s.id, h.seq, h.hash, e.seq, e.payload, e.crc, e.hash FROM studies s
 		LEFT JOIN heads h ON h.study = s.id
@@ -319,10 +318,8 @@ func (s *Store) fsck(ctx context.Context, opts store.FsckOptions, r *store.Repor
 		},
 		PutHead: func(ctx context.Context, study int64, hash []byte, sum assay.Summary) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO heads (study, seq, hash, `+headColumns+`)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (study) DO UPDATE SET
-				seq = EXCLUDED.seq, hash = EXCLUDED.hash, counts = EXCLUDED.counts, best = EXCLUDED.best,
-				best_value = EXCLUDED.best_value, spent_ns = EXCLUDED.spent_ns, first = EXCLUDED.first,
-				last = EXCLUDED.last, checks = EXCLUDED.checks, ended = EXCLUDED.ended`,
+				VALUES ($1, $2, $3, `+headFrom(4)+`) ON CONFLICT (study) DO UPDATE
+				SET (seq, hash, `+headColumns+`) = ROW($2, $3, `+headFrom(4)+`)`,
 				append([]any{study, sum.Events, hash}, store.NewHeadColumns(sum).In(text).Args()...)...)
 			return err
 		},

@@ -51,7 +51,10 @@ CREATE TABLE heads (
 	first      TEXT NOT NULL,
 	last       TEXT NOT NULL,
 	checks     BIGINT NOT NULL,
-	ended      TEXT NOT NULL
+	ended      TEXT NOT NULL,
+	steered    TEXT NOT NULL,
+	priority   BIGINT NOT NULL,
+	lost_ns    BIGINT NOT NULL
 ) WITH (fillfactor = 50);
 CREATE TABLE trials (
 	study    BIGINT NOT NULL,

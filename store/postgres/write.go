@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -29,8 +30,33 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	if err != nil {
 		return err
 	}
+	return s.create(ctx, study, spec, created, payload)
+}
+
+// CreateFrom implements [store.Copier].
+func (s *Store) CreateFrom(ctx context.Context, payload []byte) error {
+	c, err := store.DecodeCreation(payload)
+	if err != nil {
+		return err
+	}
+	if err = s.create(ctx, c.Study, c.Spec, c.Created, payload); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for r, failed := range s.Records(ctx, c.Study, 0) {
+		if failed != nil {
+			return failed
+		}
+		if bytes.Equal(r.Payload, payload) {
+			return nil
+		}
+		break
+	}
+	return err
+}
+
+func (s *Store) create(ctx context.Context, study string, spec []byte, created time.Time, payload []byte) error {
 	var id int64
-	err = s.retry(ctx, away, func(ctx context.Context) error {
+	err := s.retry(ctx, away, func(ctx context.Context) error {
 		return s.db.QueryRowContext(ctx, `SELECT nextval('study_ids')`).Scan(&id)
 	})
 	if err != nil {
@@ -47,8 +73,7 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 			INSERT INTO studies (id, name, spec, created) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING RETURNING id
 		), event AS (
 			INSERT INTO events (study, seq, at, payload, crc, hash) SELECT id, 0, $4, $5, $6, $7 FROM made
-		) INSERT INTO heads (study, seq, hash, `+headColumns+`)
-			SELECT id, 0, $7, $8, $9, $10, $11, $12, $13, $14, $15 FROM made`, args...)
+		) INSERT INTO heads (study, seq, hash, `+headColumns+`) SELECT id, 0, $7, `+headFrom(8)+` FROM made`, args...)
 		if err != nil {
 			return err
 		}
@@ -63,9 +88,6 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 		return err
 	})
 }
-
-// headColumns are store.SummaryColumns as they stand in heads.
-var headColumns = strings.ReplaceAll(store.SummaryColumns, "h.", "")
 
 // Append implements [assay.Store].
 // What is projected is what the payloads say, so that text that is not UTF-8 is the same in
@@ -84,7 +106,24 @@ func (s *Store) Append(
 		}
 		payloads[i] = p
 	}
-	err := s.retry(ctx, away, func(ctx context.Context) error { return s.append(ctx, study, at, decoded, payloads) })
+	return s.appendAt(ctx, study, at, decoded, payloads)
+}
+
+// AppendPayloads implements [store.Copier].
+func (s *Store) AppendPayloads(
+	ctx context.Context, study string, at assay.Position, payloads ...[]byte,
+) (assay.Position, error) {
+	events, err := store.DecodePayloads(payloads)
+	if err != nil {
+		return 0, err
+	}
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+func (s *Store) appendAt(
+	ctx context.Context, study string, at assay.Position, events []assay.Event, payloads [][]byte,
+) (assay.Position, error) {
+	err := s.retry(ctx, away, func(ctx context.Context) error { return s.append(ctx, study, at, events, payloads) })
 	if err != nil {
 		return 0, err
 	}
@@ -160,6 +199,51 @@ func (s *Store) repeated(ctx context.Context, h *head, study string, at assay.Po
 	return nil
 }
 
+// headColumns are store.SummaryColumns as they stand in heads, and headValues how many.
+var (
+	headColumns = strings.ReplaceAll(store.SummaryColumns, "h.", "")
+	headValues  = 1 + strings.Count(headColumns, ",")
+)
+
+// headFrom returns the placeholders of headColumns, the first with that number.
+func headFrom(first int) string { return places(first, headValues) }
+
+// places returns n placeholders, the first with that number.
+func places(first, n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint("$", first+i)
+	}
+	return strings.Join(list, ", ")
+}
+
+// moveText is the one statement of an Append; see insert. Its arguments are the study, the number
+// and the hash of the head, those it is to have, headColumns, and written.
+var moveText = func() string {
+	n := 6 + headValues
+	arrays := func(types ...string) string {
+		for i := range types {
+			types[i] = fmt.Sprintf("$%d::%s[]", n, types[i])
+			n++
+		}
+		return "unnest(" + strings.Join(types, ", ") + ")"
+	}
+	return `WITH moved AS (
+		UPDATE heads SET (seq, hash, ` + headColumns + `) = ROW(` + places(4, 2+headValues) + `)
+			WHERE study = $1 AND seq = $2 AND hash = $3 RETURNING study
+	), added AS (
+		INSERT INTO events (study, seq, at, payload, crc, hash) SELECT moved.study, e.* FROM moved,
+			` + arrays("bigint", "text", "text", "bigint", "bytea") + ` AS e
+	), rows AS (
+		INSERT INTO trials (study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
+			SELECT moved.study, r.* FROM moved, ` +
+		arrays("bigint", "bigint", "text", "float8", "text", "text", "text", "text", "text", "bigint") + ` AS r
+			ON CONFLICT (study, id) DO UPDATE SET seq = EXCLUDED.seq, state = EXCLUDED.state, value = EXCLUDED.value,
+				config = EXCLUDED.config, metrics = EXCLUDED.metrics, reason = EXCLUDED.reason,
+				started = EXCLUDED.started, ended = EXCLUDED.ended, attempts = EXCLUDED.attempts
+	) SELECT study FROM moved`
+}()
+
 // insert moves the head from h to next, with what is written, and reports whether it did: the
 // head may be elsewhere by now, or gone, and then nothing is written.
 // The update of the head waits for any other of the same study, and looks at the row again.
@@ -169,20 +253,7 @@ func (s *Store) insert(ctx context.Context, h, next *head, w *written) (moved bo
 	args = append(args, w.seq, w.at, w.payload, w.crc, w.hash)
 	args = append(args, w.trials.args()...)
 	var study int64
-	err = s.db.QueryRowContext(ctx, `WITH moved AS (
-		UPDATE heads SET seq = $4, hash = $5, counts = $6, best = $7, best_value = $8, spent_ns = $9, first = $10,
-			last = $11, checks = $12, ended = $13 WHERE study = $1 AND seq = $2 AND hash = $3 RETURNING study
-	), added AS (
-		INSERT INTO events (study, seq, at, payload, crc, hash) SELECT moved.study, e.* FROM moved,
-			unnest($14::bigint[], $15::text[], $16::text[], $17::bigint[], $18::bytea[]) AS e
-	), rows AS (
-		INSERT INTO trials AS t (study, id, seq, state, value, config, metrics, reason, started, ended, attempts)
-			SELECT moved.study, r.* FROM moved, unnest($19::bigint[], $20::bigint[], $21::text[], $22::float8[],
-				$23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::bigint[]) AS r
-			ON CONFLICT (study, id) DO UPDATE SET seq = EXCLUDED.seq, state = EXCLUDED.state, value = EXCLUDED.value,
-				config = EXCLUDED.config, metrics = EXCLUDED.metrics, reason = EXCLUDED.reason,
-				started = EXCLUDED.started, ended = EXCLUDED.ended, attempts = EXCLUDED.attempts
-	) SELECT study FROM moved`, args...).Scan(&study)
+	err = s.db.QueryRowContext(ctx, moveText, args...).Scan(&study)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

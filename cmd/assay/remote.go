@@ -1,0 +1,283 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/rest/api"
+)
+
+// remoteFlags are the flags of what is asked of a server.
+type remoteFlags struct {
+	server    string
+	tokenFile string
+	json      bool
+}
+
+// remote adds the flags to a command and its subcommands.
+func (f *remoteFlags) add(cmd *cobra.Command) {
+	fl := cmd.PersistentFlags()
+	fl.StringVar(&f.server, "server", "",
+		"`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
+}
+
+// client returns what speaks to the server.
+func (f *remoteFlags) client() (*api.Client, error) {
+	return api.Open(cmp.Or(f.server, os.Getenv("ASSAY_SERVER")), cmp.Or(f.tokenFile, os.Getenv("ASSAY_TOKEN_FILE")))
+}
+
+// command returns a subcommand that asks a server.
+func (f *remoteFlags) command(
+	use, short string, args cobra.PositionalArgs, do func(context.Context, *api.Client, []string) error,
+) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.client()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return do(cmd.Context(), c, args)
+		},
+	}
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
+	return cmd
+}
+
+// parent returns a command that has only subcommands.
+func parent(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// show prints rows: as JSON, or by table, with none in place of an empty one.
+func show[T any](w io.Writer, asJSON bool, rows []T, t *report.Table, none string, add func(T)) error {
+	for _, r := range rows {
+		if !asJSON {
+			add(r)
+		} else if err := writeJSON(w, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asJSON:
+		return nil
+	case len(rows) == 0:
+		_, err := fmt.Fprintln(w, none)
+		return err
+	}
+	return t.Write(w)
+}
+
+// seconds returns a span in words that came as a number.
+func seconds(s float64) string { return report.Seconds(s) }
+
+func queueCommand(s streams) *cobra.Command {
+	f := &remoteFlags{}
+	cmd := parent("queue", "what waits and what runs on a server, and in which order")
+	f.add(cmd)
+	limit, study, reason := 0, "", ""
+	ls := f.command("ls", "list what runs, and what waits in the order in which it will be claimed", cobra.NoArgs,
+		func(ctx context.Context, c *api.Client, _ []string) error {
+			all, total, err := c.Queue(ctx, study, limit)
+			if err != nil {
+				return err
+			}
+			t := report.NewTable(palette(s.out), "trial", "state", "application", "worker", ">for", ">silent", "configuration")
+			err = show(s.out, f.json, all, t, "nothing waits, and nothing runs", func(e api.Entry) {
+				silent := ""
+				if e.State == "placed" {
+					silent = seconds(e.Silent)
+				}
+				t.Add(fmt.Sprintf("%s/%d", e.Study, e.Trial), e.State, e.App, e.Worker,
+					report.Duration(time.Since(e.Since).Truncate(time.Second)), silent, e.Config)
+			})
+			if err == nil && !f.json && total > len(all) {
+				_, err = fmt.Fprintf(s.out, "and %d more (--limit)\n", total-len(all))
+			}
+			return err
+		})
+	ls.Flags().IntVar(&limit, "limit", 100, "most that are listed")
+	ls.Flags().StringVar(&study, "study", "", "list only those of a `study`")
+	move := func(do, done string) func(context.Context, *api.Client, []string) error {
+		return func(ctx context.Context, c *api.Client, args []string) error {
+			studies, trials, err := api.ParseTrials(args)
+			if err != nil {
+				return err
+			}
+			for _, name := range studies {
+				st, err := c.Move(ctx, name, trials[name], api.Change{Do: do, Reason: reason})
+				if err != nil {
+					return err
+				}
+				if err := f.said(s.out, st, "%s: %s %s", name, trialsText(trials[name]), done); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	first := f.command("first STUDY/TRIAL...", "have trials run before all others of their study", cobra.MinimumNArgs(1),
+		move("first", "next"))
+	discard := f.command("discard STUDY/TRIAL...", "take trials back: they are not run, or no further", cobra.MinimumNArgs(1),
+		move("discard", "withdrawn"))
+	discard.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	for _, c := range []*cobra.Command{first, discard} {
+		c.Example = "  assay queue " + c.Name() + " x264/21 x264/30..39"
+	}
+	cmd.AddCommand(ls, first, discard)
+	return cmd
+}
+
+// trialsText returns "trial 3", or "4 trials".
+func trialsText(ids []int64) string {
+	if len(ids) == 1 {
+		return "trial " + strconv.FormatInt(ids[0], 10)
+	}
+	return strconv.Itoa(len(ids)) + " trials"
+}
+
+// said prints what a write came to: the object, or a line.
+func (f *remoteFlags) said(w io.Writer, v any, format string, args ...any) error {
+	if f.json {
+		return writeJSON(w, v)
+	}
+	_, err := fmt.Fprintln(w, report.Visible(fmt.Sprintf(format, args...)))
+	return err
+}
+
+func workersCommand(s streams) *cobra.Command {
+	f := &remoteFlags{}
+	cmd := parent("workers", "the machines that make the runs of a server")
+	f.add(cmd)
+	list := func(all []api.Worker) error {
+		t := report.NewTable(palette(s.out), "worker", "state", ">slots", ">running", ">done", ">silent", "applications",
+			"class", "machine")
+		return show(s.out, f.json, all, t, "no worker has been heard of (assay worker --help)", func(w api.Worker) {
+			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), seconds(w.Silent),
+				strings.Join(w.Apps, " "), w.Class, w.Machine)
+		})
+	}
+	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs, func(ctx context.Context, c *api.Client, _ []string) error {
+		all, err := c.Workers(ctx)
+		if err != nil {
+			return err
+		}
+		return list(all)
+	}))
+	for _, v := range [][2]string{
+		{"drain", "have workers take nothing more, and end when nothing runs"},
+		{"evict", "have workers end what runs, and end"},
+		{"resume", "take an order back"},
+	} {
+		cmd.AddCommand(f.command(v[0]+" WORKER...", v[1], cobra.MinimumNArgs(1),
+			func(ctx context.Context, c *api.Client, args []string) error {
+				var all []api.Worker
+				for _, who := range args {
+					w, err := c.Order(ctx, who, v[0])
+					if err != nil {
+						return err
+					}
+					all = append(all, w...)
+				}
+				return list(all)
+			}))
+	}
+	return cmd
+}
+
+func tokenCommand(s streams) *cobra.Command {
+	f := &remoteFlags{}
+	cmd := parent("token", "who may do what on a server")
+	f.add(cmd)
+	var t api.NewToken
+	var role, lasts string
+	add := f.command("add", "make a token, and print it: it is shown once", cobra.NoArgs,
+		func(ctx context.Context, c *api.Client, _ []string) error {
+			t.Role = api.Role(role)
+			if lasts != "" {
+				d, err := parseDays(lasts)
+				if err != nil {
+					return err
+				}
+				t.Lasts = api.Whole(d / time.Second)
+			}
+			secret, err := c.AddToken(ctx, t)
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return writeJSON(s.out, secret)
+			}
+			_, err = fmt.Fprintln(s.out, secret.Secret)
+			return err
+		})
+	fl := add.Flags()
+	fl.StringVar(&t.Name, "name", "", "its `name`, of letters, digits, - and _")
+	fl.StringVar(&role, "role", "", "worker, viewer, operator, author or admin; an author says what is executed")
+	fl.StringSliceVar(&t.Studies, "studies", nil, "`beginnings` of the names of the studies that it is for (default all)")
+	fl.StringSliceVar(&t.Apps, "apps", nil, "of a worker: `applications` that it may offer (default all)")
+	fl.StringVar(&lasts, "expires", "", "how long it lasts, such as 12h or 90d (default for ever)")
+	choices(add, "role", "worker", "viewer", "operator", "author", "admin")
+	for _, need := range []string{"name", "role"} {
+		_ = add.MarkFlagRequired(need) // it is there
+	}
+	add.Example = "  assay token add --name rack2 --role worker --apps x264 > rack2.token"
+	ls := f.command("ls", "list the tokens, without their secrets", cobra.NoArgs,
+		func(ctx context.Context, c *api.Client, _ []string) error {
+			all, err := c.Tokens(ctx)
+			if err != nil {
+				return err
+			}
+			table := report.NewTable(palette(s.out), "name", "role", "studies", "applications", "expires")
+			return show(s.out, f.json, all, table, "no tokens yet", func(t api.Token) {
+				expires := "never"
+				if t.Expires != nil {
+					expires = t.Expires.Local().Format("2006-01-02 15:04")
+				}
+				table.Add(t.Name, string(t.Role), cmp.Or(strings.Join(t.Studies, " "), "all"), strings.Join(t.Apps, " "), expires)
+			})
+		})
+	revoke := f.command("revoke NAME...", "end tokens, and the connections that have them", cobra.MinimumNArgs(1),
+		func(ctx context.Context, c *api.Client, args []string) error {
+			for _, name := range args {
+				if err := c.Revoke(ctx, name); err != nil {
+					return err
+				}
+				if err := f.said(s.out, map[string]string{"revoked": name}, "revoked %s", name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	cmd.AddCommand(add, ls, revoke)
+	return cmd
+}
+
+// parseDays reads a duration, which may be in days.
+func parseDays(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, assay.Errorf(assay.ClassUsage, "--expires %s: not a duration such as 12h or 90d", text)
+	}
+	return d, nil
+}

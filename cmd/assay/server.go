@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/server"
+)
+
+func serverCommand(s streams) *cobra.Command {
+	o := server.Options{}
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "server [flags]",
+		Short: "run studies for many, on workers anywhere",
+		Long: `server holds many studies, and has workers make their runs. It goes on with
+what was running when it ended, and attaches to runs that went on meanwhile.
+
+A server executes programs for others by design. On its socket it does what the
+user who owns it says; with --listen it answers those who have a token, over TLS.
+Who has the role author, or worse, says what is executed. See docs/server.md.`,
+		Example: `  assay server
+  assay server init --name lab.example.org && assay server --listen 10.0.0.5:7700`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("local-slots") && len(o.Listen) == 0 && o.NATS == "" {
+				o.Slots = 1
+			}
+			if o.Slots < 0 {
+				return usagef("--local-slots %d: at least 0", o.Slots)
+			}
+			if o.Lease < time.Second {
+				return usagef("--lease %s: at least 1s", o.Lease)
+			}
+			program, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			o.Program, o.Version, o.Warn = program, version(), warnings(s.err)
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			return server.Run(ctx, o, func(r server.Ready) {
+				if asJSON {
+					_ = writeJSON(s.out, r) // the server goes on without a reader
+					return
+				}
+				fmt.Fprintf(s.out, "assay %s  %s  fleet %s  store %s  %s resumed, %s attached\n", r.Version,
+					strings.Join(r.Addresses, " "), strings.Join(r.Fleet, " "), report.Visible(r.Store),
+					counted(r.Studies, "study", "studies"), counted(r.Runs, "run", "runs"))
+			})
+		},
+	}
+	cmd.PersistentFlags().StringVar(&o.Dir, "data", "", "`directory` of the server (default in $XDG_STATE_HOME/assay/server)")
+	fl := cmd.Flags()
+	fl.StringVar(&o.Store, "store", "", "where studies are kept: sqlite:PATH, postgres://… or memory (default in --data)")
+	fl.StringSliceVar(&o.Listen, "listen", nil, "answer at `HOST:PORT` too, by TLS, those who have a token; workers at the port after it")
+	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
+	fl.StringVar(&o.NATS, "nats", "", "`URL` of NATS with JetStream that carries the queue, in place of one in this process")
+	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
+	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
+
+	var names []string
+	initJSON := false
+	first := &cobra.Command{
+		Use: "init", Short: "make the tokens and certificates of a server that others reach", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			made, err := server.Init(o.Dir, names)
+			if err != nil {
+				return err
+			}
+			if initJSON {
+				return writeJSON(s.out, made)
+			}
+			var l report.Lines
+			l.Add("authority", "%s", made.CA)
+			l.Add("names", "%s", strings.Join(made.Names, " "))
+			l.Add("token", "%s, of the role admin: it is in no other place", made.TokenFile)
+			return l.Write(s.out)
+		},
+	}
+	first.Flags().StringSliceVar(&names, "name", nil, "`names` and addresses of the server, for its certificate (default that of the machine)")
+	first.Flags().BoolVar(&initJSON, "json", false, "print one JSON object")
+	cmd.AddCommand(first)
+	return cmd
+}
+
+// counted returns "1 study" or "3 studies".
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func workerCommand(s streams) *cobra.Command {
+	o := server.Worker{}
+	var until string
+	labels := map[string]string{}
+	cmd := &cobra.Command{
+		Use:   "worker [flags]",
+		Short: "make the runs of a server on this machine",
+		Long: `worker takes runs from a server and makes them here, measured as assay tune
+measures them. It ends by SIGTERM, drain or evict; a run that it had is begun anew
+elsewhere, but for one that it has finished: that is told when the server is back.
+
+It runs the applications of --apps, a file that the server cannot change. With
+--accept-commands anyone with the role author can run any program here as this user.`,
+		Example: `  assay worker --accept-commands --slots 2
+  assay worker --server tls://10.0.0.5:7701 --token-file rack2.token --apps apps.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Slots < 1 {
+				return usagef("--slots %d: at least 1", o.Slots)
+			}
+			if until != "" {
+				t, err := time.Parse(time.RFC3339, until)
+				if err != nil {
+					return usagef("--until %s: not a time such as 2026-01-31T18:00:00Z", until)
+				}
+				o.Until = t
+			}
+			o.Server = cmp.Or(o.Server, os.Getenv("ASSAY_SERVER"))
+			o.TokenFile = cmp.Or(o.TokenFile, os.Getenv("ASSAY_TOKEN_FILE"))
+			o.Labels, o.Version, o.Out, o.Warn = labels, version(), s.out, warnings(s.err)
+			drain, hard, _, stop := interrupts(cmd.Context(), func() {})
+			defer stop()
+			o.Drain = drain
+			return server.Work(hard, o)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&o.Server, "server", "", "`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	fl.StringVar(&o.TokenFile, "token-file", "", "`file` with a token of the role worker (default $ASSAY_TOKEN_FILE)")
+	fl.StringVar(&o.Name, "name", "", "its `name`, for people (default that of the machine)")
+	fl.IntVar(&o.Slots, "slots", 1, "runs at once; each disturbs what the others measure")
+	fl.StringVar(&o.Apps, "apps", "", "`file` of the applications that it runs")
+	fl.BoolVar(&o.Accept, "accept-commands", false, "run commands too: anyone with the author role can run any program here as this user")
+	fl.StringToStringVar(&labels, "label", nil, "`NAME=VALUE` that says what the machine has")
+	fl.StringVar(&until, "until", "", "`time` at which it ends, and before which it takes nothing that would last longer")
+	fl.StringVar(&o.Dir, "data", "", "`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
+	fl.DurationVar(&o.Alone, "alone", 0, "end when nothing runs and no server has answered for so `long`")
+	return cmd
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
+)
+
+// steerCommands are the subcommands of study that ask a server.
+func steerCommands(s streams) []*cobra.Command {
+	var all []*cobra.Command
+	add := func(use, short string, args cobra.PositionalArgs, do func(*remoteFlags, context.Context, *api.Client, []string) error) *cobra.Command {
+		f := &remoteFlags{}
+		cmd := f.command(use, short, args, func(ctx context.Context, c *api.Client, args []string) error {
+			return do(f, ctx, c, args)
+		})
+		f.add(cmd)
+		all = append(all, cmd)
+		return cmd
+	}
+	give := add("add STUDY FILE.csv|NAME=VALUE...", "have a server run configurations of yours", cobra.MinimumNArgs(2),
+		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
+			configs, err := givenConfigs(s.in, args[1:])
+			if err != nil {
+				return err
+			}
+			st, err := c.Give(ctx, args[0], configs)
+			if err != nil {
+				return err
+			}
+			return f.said(s.out, st, "%s: %d configurations given", args[0], len(configs))
+		})
+	give.Example = "  assay study add x264 configs.csv\n  assay study add x264 threads=8 preset=slow"
+	for _, v := range []struct{ verb, state, short, done string }{
+		{"pause", "pause", "have a server begin no more runs of a study; those that run go on", "paused"},
+		{"resume", "run", "have a server go on with a study", "running"},
+		{"stop", "stop", "end a study on a server, and what runs of it", "stopped"},
+	} {
+		var reason string
+		cmd := add(v.verb+" STUDY...", v.short, cobra.MinimumNArgs(1),
+			func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
+				for _, name := range args {
+					st, err := c.SetState(ctx, name, v.state, reason)
+					if err != nil {
+						return err
+					}
+					if err := f.said(s.out, st, "%s: %s", name, v.done); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	}
+	add("priority STUDY N", "of two studies on a server the one of greater priority goes first", cobra.ExactArgs(2),
+		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
+			n, err := strconv.Atoi(args[1])
+			if err != nil {
+				return usagef("%q is not a priority: a whole number, 0 by default", args[1])
+			}
+			st, err := c.SetPriority(ctx, args[0], n)
+			if err != nil {
+				return err
+			}
+			return f.said(s.out, st, "%s: priority %d", args[0], n)
+		}).DisableFlagParsing = false
+	add("watch STUDY", "show a study on a server as it goes on; Ctrl-C lets it be", cobra.ExactArgs(1),
+		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
+			d, err := c.Study(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			def, err := config.Decode(d.Spec)
+			if err != nil {
+				return err
+			}
+			def.Placement.On = setup.Fleet
+			p, err := setup.New(def, setup.Options{})
+			if err != nil {
+				return err
+			}
+			return attach(ctx, s, c, p, d.Study, true, f.json)
+		})
+	return all
+}
+
+// givenConfigs reads the configurations of a command line: a file, - for the standard input,
+// or one as it is written.
+func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
+	if strings.Contains(args[0], "=") {
+		c, err := api.ParseConfig(args)
+		return []map[string]any{c}, err
+	}
+	if len(args) > 1 {
+		return nil, usagef("one file of configurations at a time, not %d: %s", len(args), strings.Join(args, " "))
+	}
+	if args[0] == "-" {
+		return api.ReadConfigs(standardInput, in)
+	}
+	file, err := os.Open(args[0])
+	if err != nil {
+		return nil, inputError(err)
+	}
+	defer file.Close()
+	return api.ReadConfigs(args[0], file)
+}
+
+// onFleet has a server run the study, and follows it.
+func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *config.Study) error {
+	for _, flag := range []string{"store", "check", "pin"} {
+		if cmd.Flags().Changed(flag) {
+			return usagef("--%s is for runs of this process: with --on %s the server keeps the study", flag, setup.Fleet)
+		}
+	}
+	c, err := f.remote.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if def.Dir == "" && strings.HasPrefix(c.Address(), "unix:") {
+		// The workers of this machine run the command where it would be run without a server.
+		if def.Dir, err = filepath.Abs("."); err != nil {
+			return err
+		}
+	}
+	p, err := setup.New(def, setup.Options{})
+	if err != nil {
+		return err
+	}
+	name := f.study
+	if name == "" {
+		name = p.Name()
+	}
+	sub, err := api.Submitted(def, name)
+	if err != nil {
+		return err
+	}
+	d, err := c.Submit(cmd.Context(), sub)
+	if err != nil {
+		return taken(err)
+	}
+	st := d.Study
+	if !f.detach {
+		return attach(cmd.Context(), s, c, p, st, st.Trials > 0, f.json)
+	}
+	if f.json {
+		return writeJSON(s.out, st)
+	}
+	_, err = fmt.Fprintf(s.out, "study %s runs on %s\n%s", report.Visible(st.Study), c.Address(), goesOn(st.Study))
+	return err
+}
+
+// goesOn says how to see to a study on a server.
+func goesOn(study string) string {
+	name := report.ShellQuote([]string{study})
+	return "  assay study watch " + name + "   follows it\n  assay study stop " + name + "    ends it\n"
+}
+
+// attach follows a study on a server, and tells what it came to as tune does of one of its
+// own. A signal lets it be.
+func attach(
+	ctx context.Context, s streams, c *api.Client, p *setup.Problem, st api.Study, resumed, asJSON bool,
+) error {
+	live, status := newLive(s.err, p)
+	drain, hard, which, stopSignals := interrupts(ctx, func() {})
+	defer stopSignals()
+	watched, let := context.WithCancelCause(hard)
+	defer let(nil)
+	go func() {
+		select {
+		case <-drain:
+			let(assay.ErrDetached)
+		case <-watched.Done():
+		}
+	}()
+	running := 0
+	a := api.Attachment{Client: c, Study: st.Study, Notify: func(p study.Progress) {
+		running = len(p.Running)
+		live.Notify(p)
+	}, Away: func(err error) {
+		if err != nil {
+			status.Print(report.Visible(fmt.Sprintf("%v; asking again", err)))
+		} else {
+			status.Print("the server is back")
+		}
+	}}
+	live.Start(st.Study, resumed)
+	res, err := a.Run(watched)
+	live.Close()
+	status.Close()
+	if errors.Is(err, assay.ErrDetached) {
+		fmt.Fprintf(s.err, "detached: %s\n%s", goOn(running), goesOn(st.Study))
+		return &exitError{interruptCode(which())}
+	}
+	if err != nil {
+		return err
+	}
+	return tell(s, p, st.Study, res, asJSON)
+}
+
+// goOn says that runs go on.
+func goOn(running int) string {
+	if running == 1 {
+		return "1 run goes on"
+	}
+	return fmt.Sprintf("%d runs go on", running)
+}

@@ -1,0 +1,34 @@
+package server
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// startWorker starts the worker of this machine: a process in a session of its own, so that its
+// runs go on when the server ends. One that an earlier server has started is there still; then
+// the new one ends at once, for it finds the directory taken.
+func (s *server) startWorker(socket string) error {
+	dir := filepath.Join(s.o.Dir, workerDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd := exec.Command(s.o.Program, "worker", "--server", "unix:"+socket, "--name", "local", "--accept-commands",
+		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", "1m")
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // what it has to say is in its log
+	return nil
+}

@@ -1,0 +1,328 @@
+// Package server puts a server of studies together, and a worker of one: the store, the queue,
+// the fleet, the studies and the API, each of a room of its own.
+//
+//	DIR/assay.db     the studies, unless they are elsewhere
+//	DIR/assay.sock   the API, for this user
+//	DIR/fleet.sock   the queue, for workers of this user
+//	DIR/queue        what is queued: it may be deleted at any time
+//	DIR/worker       the worker that the server starts
+//	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
+//
+// The order in which a server begins is that in which its parts need each other, and it ends in
+// the reverse order: nobody is answered who could not be served. What runs at workers goes on.
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/queue/jetstream"
+	"github.com/assay-run/assay/rest"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/setup"
+)
+
+// Options say what a server is.
+type Options struct {
+	Dir    string   // "" is that of this user: see [api.DefaultDir]
+	Store  string   // an address; "" is a file in Dir
+	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
+	// NATS is where the queue is; "" is this process.
+	NATS string
+	// Slots is how many runs at once this machine makes itself; 0 means none.
+	Slots   int
+	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
+	Lease   time.Duration
+	Version string
+	Program string       // this program, which is started as the worker of Slots
+	Warn    func(string) // is told what goes wrong meanwhile; nil hears nothing
+}
+
+// Names of what lies in the directory of a server.
+const (
+	FleetSocket = "fleet.sock"
+	workerDir   = "worker"
+)
+
+// drainWithin is how long a server takes to end.
+const drainWithin = 2 * time.Second
+
+// A Ready is what a server says of itself when it answers.
+type Ready struct {
+	Version   string   `json:"version"`
+	Addresses []string `json:"addresses"` // of the API
+	Fleet     []string `json:"fleet"`     // where workers connect to
+	Store     string   `json:"store"`
+	Studies   int      `json:"studies"` // that go on
+	Runs      int      `json:"runs"`    // that went on meanwhile
+	Slots     int      `json:"local_slots"`
+}
+
+// A server is one that runs.
+type server struct {
+	o     Options
+	store *setup.Store
+	queue *jetstream.Server // nil if it is elsewhere
+	bus   *jetstream.Bus
+	fleet *queue.Fleet
+	host  *service.Host
+	keys  *keys // nil if there are none
+	api   *api.Server
+	errs  chan error
+	ends  []func() error // in the order in which things began
+}
+
+// Run is a server until ctx is done, or something that it needs fails. ready is told when it
+// answers.
+func Run(ctx context.Context, o Options, ready func(Ready)) (err error) {
+	if o.Dir == "" {
+		if o.Dir, err = api.DefaultDir(); err != nil {
+			return err
+		}
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	s := &server{o: o, errs: make(chan error, 8)}
+	defer func() { err = errors.Join(err, s.close()) }()
+	r, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	ready(r)
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.errs:
+		return err
+	}
+}
+
+// end has something done when the server ends, before what began earlier ends.
+func (s *server) end(f func() error) { s.ends = append(s.ends, f) }
+
+// close ends all that has begun.
+func (s *server) close() error {
+	var errs []error
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		errs = append(errs, s.ends[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// open begins everything.
+func (s *server) open(ctx context.Context) (r Ready, err error) {
+	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
+		return r, assay.WithClass(assay.ClassUsage, err)
+	}
+	if err := s.access(ctx); err != nil {
+		return r, err
+	}
+	// The socket first: it says that nobody else has the directory.
+	socket := filepath.Join(s.o.Dir, api.SocketName)
+	own, err := rest.ListenUnix(socket)
+	if err != nil {
+		return r, assay.WithClass(assay.ClassUsage, err)
+	}
+	s.end(own.Close)
+	listeners, err := s.listen(ctx)
+	if err != nil {
+		return r, err
+	}
+	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, "assay.db"))
+	if s.store, err = setup.OpenStore(ctx, at); err != nil {
+		return r, err
+	}
+	s.end(s.store.Close)
+	if err := s.carry(ctx); err != nil {
+		return r, err
+	}
+	if s.host, err = service.Open(ctx, service.Options{Store: s.store, Fleet: s.fleet, Warn: s.o.Warn}); err != nil {
+		return r, err
+	}
+	s.end(s.host.Close)
+	r = Ready{
+		Version: s.o.Version, Addresses: []string{"unix:" + socket}, Store: storeName(s.o.Store), Slots: s.o.Slots,
+		Fleet: s.workersAt(),
+	}
+	for _, l := range listeners {
+		r.Addresses = append(r.Addresses, "https://"+l.Addr().String())
+	}
+	if r.Studies, r.Runs, err = s.goingOn(ctx); err != nil {
+		return r, err
+	}
+	s.serve(append(listeners, own), r)
+	if s.o.Slots > 0 {
+		return r, s.startWorker(socket)
+	}
+	return r, nil
+}
+
+// goingOn returns how many studies go on, and how many of their runs are at workers.
+func (s *server) goingOn(ctx context.Context) (studies, runs int, err error) {
+	all, err := s.host.Infos(ctx)
+	for _, i := range all {
+		if i.State == service.Running || i.State == service.Paused {
+			studies++
+			runs += i.Running
+		}
+	}
+	return studies, runs, err
+}
+
+// carry begins the queue and the fleet.
+func (s *server) carry(ctx context.Context) (err error) {
+	if s.o.NATS != "" {
+		s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn})
+	} else {
+		err = s.embed(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	s.end(func() error { s.bus.Close(); return nil })
+	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Warn: s.o.Warn})
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := s.fleet.Serve(serving); err != nil && serving.Err() == nil {
+			s.errs <- err
+		}
+	}()
+	s.end(func() error { stop(); <-served; return nil })
+	var may func(worker, app string) bool
+	if s.queue != nil {
+		may = s.queue.May
+	}
+	quiet, err := s.bus.Answer(s.fleet, may)
+	if err != nil {
+		return err
+	}
+	s.end(func() error { quiet(); return nil })
+	return nil
+}
+
+// embed begins a queue in this process.
+func (s *server) embed(ctx context.Context) (err error) {
+	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Warn: s.o.Warn}
+	if len(s.o.Listen) > 0 {
+		if o.Listen, err = next(s.o.Listen[0]); err != nil {
+			return err
+		}
+		o.TLS, o.Door = s.keys.tls, s.keys.door
+	}
+	if s.queue, err = jetstream.Start(o); err != nil {
+		return err
+	}
+	s.end(s.queue.Close)
+	if s.bus, err = s.queue.Dial(ctx); err != nil {
+		return err
+	}
+	return s.queue.ServeUnix(filepath.Join(s.o.Dir, FleetSocket))
+}
+
+// workersAt returns where workers connect to.
+func (s *server) workersAt() []string {
+	if s.queue == nil {
+		return []string{s.o.NATS}
+	}
+	at := []string{"unix:" + filepath.Join(s.o.Dir, FleetSocket)}
+	if a := s.queue.Addr(); a != "" {
+		at = append(at, "tls://"+a)
+	}
+	return at
+}
+
+// serve answers requests.
+func (s *server) serve(listeners []net.Listener, r Ready) {
+	owner := "owner"
+	if u, err := user.Current(); err == nil {
+		owner = u.Username
+	}
+	o := api.Options{
+		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(),
+		// The listener has turned away all processes of others.
+		Peer: func(c net.Conn) (api.Who, bool) {
+			_, ok := c.(*net.UnixConn)
+			return api.Who{Name: owner, Role: api.Admin}, ok
+		},
+		About: api.About{
+			Version: r.Version, Store: r.Store, Queue: strings.Join(r.Fleet, " "), Listen: r.Addresses, Started: time.Now().UTC(),
+		},
+	}
+	if s.keys != nil {
+		o.Keys = s.keys
+	}
+	s.api = api.New(o)
+	for _, l := range listeners {
+		go func() {
+			if err := s.api.Serve(l); err != nil {
+				s.errs <- err
+			}
+		}()
+	}
+	s.end(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), drainWithin/4)
+		defer cancel()
+		if err := s.api.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		return nil
+	})
+}
+
+// names are those by which clients may know the server.
+func (s *server) names() []string {
+	var all []string
+	for _, l := range s.o.Listen {
+		if host, _, err := net.SplitHostPort(l); err == nil && host != "" {
+			all = append(all, host)
+		}
+	}
+	if s.keys != nil {
+		all = append(all, s.keys.known...)
+	}
+	return all
+}
+
+// next returns the address with the port after it.
+func next(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	var n int
+	if err == nil {
+		_, err = fmt.Sscanf(port, "%d", &n)
+	}
+	if err != nil || n < 0 || n > 65534 {
+		return "", assay.Errorf(assay.ClassUsage, "--listen %s: not an address HOST:PORT", address)
+	}
+	if n > 0 {
+		n++
+	}
+	return net.JoinHostPort(host, fmt.Sprint(n)), nil
+}
+
+// storeName says where studies are, without what a URL may hold of secrets.
+func storeName(at string) string {
+	if at == "" {
+		return "sqlite"
+	}
+	if scheme, _, ok := strings.Cut(at, "://"); ok {
+		return scheme
+	}
+	return at
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue/jetstream"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/worker"
+)
+
+// A Worker is what a worker is told on its command line.
+type Worker struct {
+	Server    string // unix:PATH, tls://HOST:PORT, https://HOST:PORT of the API; "" is the server of this user
+	TokenFile string
+	Dir       string // "" is one for this server and name
+	Name      string
+	Slots     int
+	Apps      string // a file
+	Accept    bool
+	Labels    map[string]string
+	Until     time.Time
+	Alone     time.Duration
+	Version   string
+	Drain     <-chan struct{}
+	Out       io.Writer
+	Warn      func(string)
+}
+
+// Work is a worker until it is drained, or ctx is done.
+func Work(ctx context.Context, o Worker) error {
+	var apps *config.Apps
+	if o.Apps != "" {
+		var err error
+		if apps, err = config.LoadApps(o.Apps); err != nil {
+			return err
+		}
+	}
+	if apps == nil && !o.Accept {
+		return assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),
+			"--apps FILE says which it offers; with --accept-commands authors of the server run any program as this user")
+	}
+	url, err := fleetURL(o.Server)
+	if err != nil {
+		return err
+	}
+	bus := jetstream.Options{URL: url, Warn: o.Warn}
+	prefix := "worker"
+	if o.TokenFile != "" {
+		t, err := access.ReadCredential(o.TokenFile)
+		if err != nil {
+			return err
+		}
+		if t.Kind != "worker" {
+			return assay.Errorf(assay.ClassUsage, "%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
+		}
+		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
+			bus.TLS = access.Pinned(t.CA)
+		}
+	} else if strings.HasPrefix(url, "tls:") {
+		return assay.Errorf(assay.ClassUsage, "%s: a worker needs a token (--token-file)", url)
+	}
+	if o.Dir == "" {
+		if o.Dir, err = workerHome(o.Name); err != nil {
+			return err
+		}
+	}
+	if bus.Worker, err = worker.Identity(o.Dir, prefix); err != nil {
+		return err
+	}
+	machine := worker.ThisMachine()
+	bus.Class = machine.Class()
+	conn, err := jetstream.Dial(ctx, bus)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	runner, closeRunner, err := setup.Jobs(o.Accept, o.Warn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closeRunner() }() // nothing runs
+	return worker.Run(ctx, worker.Options{
+		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,
+		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until, Alone: o.Alone,
+		Drain: o.Drain, Out: o.Out, Machine: machine,
+	})
+}
+
+// fleetURL returns where the queue of a server is, by what stands for the server.
+func fleetURL(server string) (string, error) {
+	if server == "" {
+		var err error
+		if server, err = api.DefaultAddress(); err != nil {
+			return "", err
+		}
+	}
+	scheme, rest, _ := strings.Cut(server, ":")
+	switch scheme {
+	case "unix":
+		if filepath.Base(rest) == api.SocketName {
+			rest = filepath.Join(filepath.Dir(rest), FleetSocket)
+		}
+		if _, err := os.Stat(rest); err != nil {
+			return "", assay.WithHint(assay.Errorf(assay.ClassUnavailable, "no server answers at %s", server), "assay server starts one")
+		}
+		return "unix:" + rest, nil
+	case "https":
+		at, err := next(strings.TrimSuffix(strings.TrimPrefix(rest, "//"), "/"))
+		return "tls://" + at, err
+	case "tls", "nats":
+		return server, nil
+	}
+	return "", assay.Errorf(assay.ClassUsage, "--server %s: not an address: unix:/PATH, tls://HOST:PORT or https://HOST:PORT", server)
+}
+
+// workerHome returns the directory of a worker of this user.
+func workerHome(name string) (string, error) {
+	dir, err := api.DefaultDir()
+	if err != nil {
+		return "", err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "worker"
+	}
+	return filepath.Join(filepath.Dir(dir), "worker", filepath.Base(cmp.Or(name, host))), nil
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// schemathesis returns the program that scripts/deps.sh installs, "" if it is not there.
+func schemathesis() string {
+	if path, err := exec.LookPath("schemathesis"); err == nil {
+		return path
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(cache, "assay", "schemathesis", "bin", "schemathesis")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// beyond are the requests of which the document cannot say all that is wrong: what defines a
+// study, and the values of the parameters of one. The others must be accepted if they are as the
+// document says.
+const beyond = `
+[[operations]]
+include-operation-id = "post-studies"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 403, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-trials"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "patch-studies-study-budget"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+`
+
+// TestSchemathesis sends a server what schemathesis makes of its OpenAPI document, in all phases:
+// every answer is one that the document has.
+func TestSchemathesis(t *testing.T) {
+	program := schemathesis()
+	if program == "" {
+		t.Skip("MISSING: schemathesis (scripts/deps.sh test installs it in a virtual environment)")
+	}
+	if testing.Short() {
+		t.Skip("half a minute a seed")
+	}
+	examples := "5"
+	if os.Getenv("ASSAY_SOAK") != "" {
+		examples = "100"
+	}
+	for seed := 1; seed <= 3; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := newRig(t, func(o *Options) { o.Stream = 20 * time.Millisecond })
+			cmd := exec.CommandContext(t.Context(), program, "run", r.at.URL+"/openapi.json",
+				"--phases", "examples,coverage,fuzzing,stateful", "--seed", fmt.Sprint(seed), "--max-examples", examples,
+				"--header", "Authorization: Bearer secret-root", "--no-color", "--generation-database", "none",
+				"--request-timeout", "20", "--continue-on-failure", "--suppress-health-check", "all")
+			cmd.Dir = t.TempDir()
+			if err := os.WriteFile(filepath.Join(cmd.Dir, "schemathesis.toml"), []byte(beyond), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, tail(string(out), 60000))
+			}
+			t.Log(tail(string(out), 1200))
+		})
+	}
+}
+
+func tail(s string, n int) string {
+	s = strings.TrimSpace(s)
+	return s[max(0, len(s)-n):]
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assay-run/assay"
+)
+
+// A Whole is a whole number of a request. JSON has but one kind of number, so that 3.0 is 3.
+type Whole int64
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *Whole) UnmarshalJSON(b []byte) error {
+	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
+		*w = Whole(n)
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		return assay.Errorf(assay.ClassUsage, "%.40s is not a whole number", b)
+	}
+	*w = Whole(x)
+	return nil
+}
+
+// Schema implements [huma.SchemaProvider].
+func (Whole) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
+}
