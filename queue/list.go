@@ -99,7 +99,8 @@ func (a *attempt) entry() Entry {
 	e := Entry{
 		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
 	}
-	if m.Values != nil {
+	// What is known by the record alone has no configuration until the study asks for it.
+	if m.Values != nil && len(a.run.job.Config) > 0 {
 		values := m.Values(a.run.job.Config)
 		var text []string
 		for _, name := range slices.Sorted(maps.Keys(values)) {
