@@ -361,6 +361,10 @@ var runnerRules = []runnerRule{
 			"other ends it", checkDetached,
 	},
 	{"attached", "if runs outlive their callers, Run of an ID that is running attaches to that run", checkAttached},
+	{
+		"attached and stopped", "whoever attaches to a run observes it, and ends it as the one who began it can; " +
+			"the outcome is the same for who asks again", checkAttachedStop,
+	},
 	{"ended", "if runs outlive their callers, Run of an ID that has ended returns its measurement", checkEnded},
 	{"grace", "SIGTERM comes Grace before SIGKILL", func(b *runnerBench) error {
 		script := `trap 'echo saved >"$OUT.saved"; exit 0' TERM; echo $$ >"$OUT"; while :; do sleep 0.01; done`

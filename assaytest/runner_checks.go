@@ -175,6 +175,43 @@ func checkAttached(b *runnerBench) error {
 	return nil
 }
 
+// checkAttachedStop lets go of a run, attaches to it, and ends it when it is observed.
+func checkAttachedStop(b *runnerBench) error {
+	if !b.Detaches {
+		return nil
+	}
+	job := b.waiter()
+	job.Interval = 20 * time.Millisecond
+	ctx, letGo := context.WithCancelCause(b.ctx)
+	defer letGo(nil)
+	go func() {
+		b.await(b.path("pid"))
+		letGo(assay.ErrDetached)
+	}()
+	if _, err := b.runner.Run(ctx, job, nil); !errors.Is(err, assay.ErrDetached) {
+		return fmt.Errorf("let go of the run, and Run returned %v", err)
+	}
+	cause := errors.New("seen enough")
+	ctx, stop := context.WithCancelCause(b.ctx)
+	defer stop(nil)
+	seen := time.Duration(0)
+	m, err := b.runner.Run(ctx, job, func(m assay.Measurement) {
+		seen = m.Elapsed
+		stop(cause)
+	})
+	if !errors.Is(err, cause) || seen == 0 || m.Elapsed < seen {
+		return fmt.Errorf("a run that was stopped when observed after %v gives %v, error %w", seen, m.Elapsed, err)
+	}
+	if err := b.gone(b.path("pid")); err != nil {
+		return err
+	}
+	again, _ := b.runner.Run(b.ctx, job, nil)
+	if again.Elapsed != m.Elapsed {
+		return fmt.Errorf("the run was stopped after %v, and later %v", m.Elapsed, again.Elapsed)
+	}
+	return sameFile(b.path("out"), "run\n")
+}
+
 // checkEnded runs a job that has ended.
 func checkEnded(b *runnerBench) error {
 	if !b.Detaches {

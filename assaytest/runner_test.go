@@ -138,10 +138,28 @@ type memory struct {
 }
 
 type remembered struct {
+	mu    sync.Mutex
+	to    func(assay.Measurement) // whoever came last
 	stop  context.CancelCauseFunc
 	ended chan struct{}
 	m     assay.Measurement
 	err   error
+}
+
+// show has observe see the run from now on.
+func (r *remembered) show(observe func(assay.Measurement)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.to = observe
+}
+
+func (r *remembered) observe(m assay.Measurement) {
+	r.mu.Lock()
+	to := r.to
+	r.mu.Unlock()
+	if to != nil {
+		to(m)
+	}
 }
 
 // key returns the name that a run is remembered by, and whether it has one.
@@ -176,6 +194,7 @@ func (r *memory) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		default:
 		}
 	}
+	joined := now != nil
 	if now == nil || r.flaw == "begins again" {
 		now = &remembered{ended: make(chan struct{})}
 		r.runs[key] = now
@@ -183,14 +202,18 @@ func (r *memory) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		alone, now.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 		go func() {
 			defer close(now.ended)
-			now.m, now.err = r.flawedRunner.Run(alone, job, observe)
+			now.m, now.err = r.flawedRunner.Run(alone, job, now.observe)
 		}()
 	}
 	r.mu.Unlock()
+	if !joined || r.flaw != "observes for the first only" {
+		now.show(observe)
+	}
 	select {
 	case <-now.ended:
 	case <-ctx.Done():
 		if cause := context.Cause(ctx); errors.Is(cause, assay.ErrDetached) && r.flaw != "lets none go" {
+			now.show(nil)
 			return assay.Measurement{}, cause
 		}
 		now.stop(context.Cause(ctx))
@@ -244,11 +267,14 @@ func TestRunnerRulesFindFlaws(t *testing.T) {
 			"memory: ignores the study", "memory: ignores the trial", "memory: ignores the repeat",
 			"memory: ignores the attempt",
 		},
-		"once":         {"memory: runs each attempt"},
-		"no attempt":   {"memory: names everything"},
-		"unchanged":    {"changes arguments", "changes room"},
-		"detached":     {"memory: lets none go", "memory: begins again", "plain error"},
-		"attached":     {"memory: begins again"},
+		"once":       {"memory: runs each attempt"},
+		"no attempt": {"memory: names everything"},
+		"unchanged":  {"changes arguments", "changes room"},
+		"detached":   {"memory: lets none go", "memory: begins again", "plain error"},
+		"attached":   {"memory: begins again"},
+		"attached and stopped": {
+			"memory: begins again", "memory: forgets the end", "memory: observes for the first only",
+		},
 		"ended":        {"memory: begins again", "memory: forgets the end"},
 		"no program":   {"shell"},
 		"NUL byte":     {"drops NUL"},

@@ -112,7 +112,11 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
 	}
 	m.Stdout, m.Stderr = nil, nil
-	a.so = m
+	switch b.Why {
+	case whyTainted, whySetup, whyError: // what was seen before is worth more
+	default:
+		a.so = m
+	}
 	a.booking.Measurement = assay.Measurement{}
 	if b.Counts() {
 		r.counted = a
@@ -189,14 +193,14 @@ func (f *Fleet) settle(r *run) {
 		switch alive := r.alive(); {
 		case a != nil && !a.alive():
 			r.idle = f.now()
-			if w.cause != nil {
-				w.finish(a.so, w.cause)
-			} else {
+			if w.cause == nil {
 				w.finish(a.so, a.err())
+			} else {
+				w.giveUp()
 			}
 		case alive != nil:
 		case w.cause != nil:
-			w.finish(r.last(), w.cause)
+			w.giveUp()
 		default:
 			f.open(r, max(n, r.next()))
 		}

@@ -41,12 +41,12 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	}
 	f.bind(a, b.Worker)
 	a.heard = f.now()
-	if b.So.Elapsed >= a.so.Elapsed { // beats may overtake each other
+	switch {
+	case b.Gap > f.o.Lease && !f.flaws.has(ignoresGaps):
+		a.tainted = true
+	case b.So.Elapsed >= a.so.Elapsed: // beats may overtake each other
 		a.so = b.So
 		a.so.Stdout, a.so.Stderr = nil, nil
-	}
-	if b.Gap > f.o.Lease && !f.flaws.has(ignoresGaps) {
-		a.tainted = true
 	}
 	v := f.verdict(a)
 	if v == Go && f.observe(ctx, a) {
@@ -163,7 +163,7 @@ func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
 	for _, w := range a.run.waiters {
 		// At most once an interval of the run's own time.
 		if w.beats != nil && w.cause == nil && m.Elapsed >= w.seen-w.seen%w.interval+w.interval {
-			w.seen = m.Elapsed
+			w.seen, w.so = m.Elapsed, m
 			to = append(to, w)
 		}
 	}

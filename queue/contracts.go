@@ -71,8 +71,8 @@ type Beat struct {
 	ID     assay.RunID       `json:"id"`
 	Worker string            `json:"worker"` // its ID
 	So     assay.Measurement `json:"so_far"`
-	// Gap is the longest time since the last beat in which the worker's own clock stood
-	// or the worker did not run.
+	// Gap is the longest time since the run began in which the worker's own clock stood or
+	// the worker did not run. One longer than the lease taints the attempt.
 	Gap  time.Duration `json:"gap_ns,omitempty"`
 	Tail []byte        `json:"tail,omitempty"` // the end of the output so far, at most 4 KiB
 }
@@ -83,7 +83,7 @@ type Outcome struct {
 	Worker      string            `json:"worker"`
 	Measurement assay.Measurement `json:"measurement"`
 	// Why is "" if the run ended by itself, or "limit", "stop", "cancel", "duplicate" or
-	// "tainted"; "setup" if the job cannot be run on any configuration, "error" if nothing
+	// "tainted", which goes before the others if a Gap was longer than the lease; "setup" if the job cannot be run on any configuration, "error" if nothing
 	// was learned. See [assay.Booking].
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`

@@ -34,11 +34,12 @@ type waiter struct {
 	r        *run
 	asked    int // the attempt
 	interval time.Duration
-	seen     time.Duration    // up to where the run was observed
-	cause    error            // of the context, once it is done
-	beats    chan observation // nil if nobody observes
-	left     chan struct{}    // closed when Run returns
-	done     chan struct{}    // closed when m and err are known
+	seen     time.Duration     // up to where the run was observed
+	cause    error             // of the context, once it is done
+	so       assay.Measurement // that was observed last
+	beats    chan observation  // nil if nobody observes
+	left     chan struct{}     // closed when Run returns
+	done     chan struct{}     // closed when m and err are known
 	m        assay.Measurement
 	err      error
 }
@@ -192,9 +193,23 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 	}
 	f.withdraw(r)
 	if r.alive() == nil {
-		w.finish(r.last(), cause)
+		w.giveUp()
+		if len(r.attempts) == 0 {
+			delete(r.m.runs, r.key)
+		}
 	}
 	return w.gone()
+}
+
+// giveUp ends a call of Run that is to end, with what was seen so far. Another outcome of
+// the run does not count any more. The lock is held.
+func (w *waiter) giveUp() {
+	w.r.over = true
+	m := w.r.last()
+	if m.Elapsed < w.so.Elapsed {
+		m = w.so
+	}
+	w.finish(m, w.cause)
 }
 
 // gone reports whether the outcome of a call of Run is known.
@@ -213,7 +228,7 @@ func (f *Fleet) giveUp(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.gone() {
-		w.finish(w.r.last(), w.cause)
+		w.giveUp()
 	}
 }
 

@@ -115,7 +115,7 @@ func (f *Fleet) recall(m *member) {
 	}
 	for _, e := range m.Past {
 		switch {
-		case e.Started != nil:
+		case e.Started != nil && !f.flaws.has(forgetsPlaced):
 			r := get(e.Started.RunID)
 			a := r.get(e.Started.Attempt)
 			a.state, a.where, a.heard, a.since = placed, e.Started.Where, now, now
@@ -134,7 +134,7 @@ func (f *Fleet) recall(m *member) {
 			over(e.Checked.ID)
 		case e.Withdrawn != nil:
 			over(e.Withdrawn.Trial)
-		case e.Ordered != nil:
+		case e.Ordered != nil && !f.flaws.has(forgetsOrders):
 			m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 		}
 	}

@@ -41,7 +41,7 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 		}
 	}
 	switch {
-	case a.state == ended:
+	case a.state == ended && !f.flaws.has(tellsTwice):
 		return nil
 	case r.m.left:
 		return errUnready
@@ -59,8 +59,14 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 		close(r.busy)
 		r.busy = nil
 	}()
-	if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
-		return assay.WithClass(assay.ClassUnavailable, err)
+	if f.flaws.has(everyOneCounts) {
+		b.Extra = false
+	}
+	unbooked := f.flaws.has(tellsUnbooked) && b.Why == "" || f.flaws.has(losesUnbooked) && b.Why == whyLost
+	if !unbooked {
+		if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
+			return assay.WithClass(assay.ClassUnavailable, err)
+		}
 	}
 	if a.state == placed && !r.m.left {
 		f.unplace(a)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh test|bench: installs with apt-get the programs that tests or
+# deps.sh test|bench: installs with apt-get, and one with pip, the programs that tests or
 # benchmarks use and that are missing, where it may; says what is missing
 # otherwise. A test whose program is missing skips and says so.
 set -u
@@ -23,6 +23,9 @@ tester="${XDG_CACHE_HOME:-$HOME/.cache}/assay/schemathesis"
 if [ "${1:-test}" = test ] && ! command -v schemathesis >/dev/null 2>&1 && [ ! -x "$tester/bin/schemathesis" ]; then
 	python3 -m venv "$tester" >/dev/null 2>&1 && "$tester/bin/pip" install -q 'schemathesis>=4.32,<5' >/dev/null 2>&1 ||
 		echo "missing: schemathesis (of PyPI); its test is skipped"
+fi
+if [ "${1:-test}" = test ] && ! python3 -c 'import pcse' 2>/dev/null; then # the crop model, in no package
+	python3 -m pip install -q pcse >/dev/null 2>&1 || echo "missing: pcse (python3 -m pip install pcse); its tests are skipped"
 fi
 [ -z "$missing" ] && exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then

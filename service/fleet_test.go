@@ -103,6 +103,7 @@ func (h *hall) run(c queue.Claim, d queue.Delivery) {
 	s.Measurement = measure()
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_ = d.Renew(ctx) // the slot is taken meanwhile
 		err := h.control().Tell(ctx, s.Outcome)
 		if cancel(); err == nil || assay.ClassOf(err) != assay.ClassUnavailable {
 			break

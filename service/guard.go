@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -16,6 +17,7 @@ type guarded struct {
 	user  user
 	study string
 	warn  func(string)
+	dead  error // of the panic, after which it is not called any more
 }
 
 var _ assay.Unwrapper = (*guarded)(nil)
@@ -41,20 +43,32 @@ func (g *guarded) Tell(trials ...assay.Trial) error {
 }
 
 func (g *guarded) turn(f func() error) error {
+	if g.dead != nil {
+		return g.dead
+	}
 	if !g.turns.take(&g.user) {
 		return errClosing
 	}
 	began := time.Now()
 	defer func() { g.turns.give(&g.user, time.Since(began)) }()
-	return safely(g.warn, "the search of study "+g.study, f)
+	err := safely(g.warn, "the search of study "+g.study, f)
+	if p, ok := errors.AsType[*panicError](err); ok {
+		g.dead = p
+	}
+	return err
 }
+
+// A panicError says how something panicked.
+type panicError struct{ text string }
+
+func (e *panicError) Error() string { return e.text }
 
 // safely returns the error of f, or one that says how it panicked. warn hears where.
 func safely(warn func(string), what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			warn(fmt.Sprintf("%s panicked: %v\n%s", what, p, debug.Stack()))
-			err = fmt.Errorf("%s panicked: %v", what, p)
+			err = &panicError{fmt.Sprintf("%s panicked: %v", what, p)}
 		}
 	}()
 	return f()

@@ -32,6 +32,8 @@ type Options struct {
 	Patience time.Duration
 	// Warn is told, for people, of what went wrong and ends no study; nil means nobody.
 	Warn func(string)
+
+	wrap func(study string, s assay.Searcher) assay.Searcher // of tests
 }
 
 // closeWithin is how long Close waits for studies that do not let go.

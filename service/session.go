@@ -205,6 +205,9 @@ func (h *Host) problem(def *config.Study) (*setup.Problem, error) {
 // guard keeps what a study brings from harming others.
 func (s *session) guard(h *Host) {
 	st, warn := s.study, h.o.Warn
+	if h.o.wrap != nil {
+		st.Searcher = h.o.wrap(s.name, st.Searcher)
+	}
 	st.Searcher = &guarded{Searcher: st.Searcher, turns: h.turns, study: s.name, warn: warn}
 	if st.Stopper != nil {
 		st.Stopper = guardedStopper{st.Stopper, s.name, warn}
@@ -264,10 +267,26 @@ func (h *Host) run(s *session) {
 		cancel(errStopped)
 	}
 	h.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-over:
+		case <-s.journal.Broken():
+			// What the runs come to cannot be recorded. Their workers keep it until the study goes
+			// on. Of a study that somebody else has, the runs are nothing to anybody.
+			if !errors.Is(s.journal.Err(), assay.ErrConflict) {
+				cancel(assay.ErrDetached)
+			}
+		}
+	}()
 	s.err = safely(h.o.Warn, "study "+s.name, func() (err error) {
 		s.result, err = s.study.Study.Run(ctx)
 		return err
 	})
+	close(over)
+	if err := s.journal.Err(); err != nil && errors.Is(s.err, assay.ErrDetached) {
+		s.err = err
+	}
 	s.runner.Close()
 	if err := s.study.Close(); err != nil {
 		h.o.Warn("study " + s.name + ": " + err.Error())

@@ -2,6 +2,7 @@ package service
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,9 +13,13 @@ type turns struct {
 	mu      sync.Mutex
 	free    int
 	closed  bool
-	floor   time.Duration // what those who had a turn last had used: newcomers begin there
+	holding []*user       // those who have a turn now
+	floor   time.Duration // the least that was used by one who shared when a turn was asked for last
 	waiting waiters
 }
+
+// credit is how much one is owed at most who did without for a while.
+const credit = time.Minute
 
 // A user is one of those who share. Its fields are the turns'.
 type user struct{ used time.Duration }
@@ -34,10 +39,10 @@ func (t *turns) take(u *user) bool {
 		t.mu.Unlock()
 		return false
 	}
-	// One that did without for long is owed nothing for it.
-	u.used = max(u.used, t.floor)
+	u.used = max(u.used, t.least()-credit)
 	if t.free > 0 {
 		t.free--
+		t.holding = append(t.holding, u)
 		t.mu.Unlock()
 		return true
 	}
@@ -56,13 +61,32 @@ func (t *turns) give(u *user, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u.used += took
+	if i := slices.Index(t.holding, u); i >= 0 {
+		t.holding = slices.Delete(t.holding, i, i+1)
+	}
 	if len(t.waiting.list) == 0 {
 		t.free++
 		return
 	}
 	next := heap.Pop(&t.waiting).(*waiter)
-	t.floor = max(t.floor, next.used)
+	t.holding = append(t.holding, next.user)
 	close(next.ready)
+}
+
+// least returns the least that anybody has used who has a turn or waits for one.
+func (t *turns) least() time.Duration {
+	if len(t.holding) == 0 {
+		return t.floor
+	}
+	least := t.holding[0].used
+	for _, u := range t.holding[1:] {
+		least = min(least, u.used)
+	}
+	if len(t.waiting.list) > 0 {
+		least = min(least, t.waiting.list[0].used)
+	}
+	t.floor = max(t.floor, least)
+	return t.floor
 }
 
 // close ends the waiting of all.

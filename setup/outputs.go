@@ -52,6 +52,9 @@ func (s *Store) Output(ctx context.Context, study string, trial int64, stream st
 	if _, err := s.Spec(ctx, study); err != nil {
 		return nil, err
 	}
+	if s.Path == "" {
+		return nil, usagef("this store keeps no outputs of runs")
+	}
 	f, err := os.Open(filepath.Join(s.outputs(study), fmt.Sprintf("%d.%s", trial, stream)))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/postgres"
 	"github.com/assay-run/assay/store/sqlite"
 )
 
@@ -35,17 +36,38 @@ func (s *Store) Close() error { return s.close() }
 type storeKind struct {
 	scheme, summary string
 	open            func(ctx context.Context, rest string) (*Store, error)
+	// look opens what is there and makes nothing; nil if open does. What is not there is
+	// fs.ErrNotExist.
+	look func(ctx context.Context, rest string) (*Store, error)
 }
 
 // stores is the table of stores, by the scheme of their addresses: SCHEME:REST, or
 // SCHEME alone. To add one, add a row; see CONTRIBUTING.md.
 func stores() []storeKind {
 	return []storeKind{
-		{"sqlite", "sqlite:PATH, or PATH alone: a file", openSQLite},
-		{"memory", "forgotten when the process ends", func(context.Context, string) (*Store, error) {
-			m := store.NewMem()
-			return &Store{m, m, "", func() error { return nil }}, nil
-		}},
+		{scheme: "sqlite", summary: "sqlite:PATH, or PATH alone: a file", open: openSQLite},
+		{
+			scheme: "memory", summary: "forgotten when the process ends",
+			open: func(context.Context, string) (*Store, error) {
+				m := store.NewMem()
+				return &Store{m, m, "", func() error { return nil }}, nil
+			},
+		},
+		{
+			scheme: "postgres", summary: "postgres://USER@HOST:PORT/DATABASE: a database that several machines share",
+			open: openPostgres(postgres.Options{}), look: openPostgres(postgres.Options{Look: true}),
+		},
+	}
+}
+
+// openPostgres returns what opens a database.
+func openPostgres(opts postgres.Options) func(ctx context.Context, rest string) (*Store, error) {
+	return func(ctx context.Context, rest string) (*Store, error) {
+		s, err := postgres.Open(ctx, "postgres:"+rest, opts)
+		if err != nil {
+			return nil, err
+		}
+		return &Store{s, s, "", s.Close}, nil
 	}
 }
 
@@ -90,8 +112,8 @@ func OpenStore(ctx context.Context, at string) (*Store, error) {
 	return kind.open(ctx, rest)
 }
 
-// ReadStore is OpenStore for those who only look: where there is no file, none is
-// made, and they see an empty store.
+// ReadStore is OpenStore for those who only look: where there is no file, and there are
+// no tables, none are made, and they see an empty store.
 func ReadStore(ctx context.Context, at string) (*Store, error) {
 	path, err := StorePath(at)
 	if err != nil {
@@ -102,7 +124,15 @@ func ReadStore(ctx context.Context, at string) (*Store, error) {
 			return OpenStore(ctx, "memory")
 		}
 	}
-	return OpenStore(ctx, at)
+	kind, rest, err := storeAt(at)
+	if err != nil || kind.look == nil {
+		return OpenStore(ctx, at)
+	}
+	s, err := kind.look(ctx, rest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return OpenStore(ctx, "memory")
+	}
+	return s, err
 }
 
 // StorePath returns the file of the store of an address, "" if it has none.
@@ -123,13 +153,16 @@ func StorePath(at string) (path string, err error) {
 // table.
 func storeAt(at string) (kind storeKind, rest string, err error) {
 	scheme, rest, ok := strings.Cut(at, ":")
+	if scheme == "postgresql" && strings.HasPrefix(rest, "//") {
+		scheme = "postgres" // libpq takes both
+	}
 	if kind, found := find(stores(), scheme, func(k storeKind) string { return k.scheme }); found && (ok ||
 		scheme == "memory") {
 		return kind, rest, nil
 	}
 	if ok && strings.HasPrefix(rest, "//") {
-		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)", at, scheme,
-			list(Stores()))
+		return kind, "", usagef("--store %s: no store of kind %q (give a path, or one of %s)",
+			store.MaskAddress(at), scheme, list(Stores()))
 	}
 	return stores()[0], at, nil
 }

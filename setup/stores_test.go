@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,14 +43,33 @@ func TestStoreAddresses(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
-	for _, at := range []string{"http://host", "postgres://host/db"} {
+	for _, at := range []string{"http://host", "mysql://me:S3cret@host/db"} {
 		if _, err := OpenStore(t.Context(), at); assay.ClassOf(err) != assay.ClassUsage ||
-			!strings.Contains(err.Error(), "no store of kind") {
+			!strings.Contains(err.Error(), "no store of kind") || strings.Contains(err.Error(), "S3cret") {
 			t.Errorf("%s: %v", at, err)
 		}
 		if _, err := ReadStore(t.Context(), at); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("reading %s: %v", at, err)
 		}
+	}
+}
+
+// A database that is not there is said so, by the name that it has in the address and
+// without its password.
+func TestStoreDatabase(t *testing.T) {
+	for _, at := range []string{"postgres://me:S3cret@127.0.0.1:1/db", "postgresql://me:S3cret@127.0.0.1:1/db"} {
+		for what, open := range map[string]func(context.Context, string) (*Store, error){
+			"opening": OpenStore, "reading": ReadStore,
+		} {
+			_, err := open(t.Context(), at)
+			if assay.ClassOf(err) != assay.ClassUnavailable || strings.Contains(err.Error(), "S3cret") ||
+				!strings.Contains(err.Error(), "postgres://me:***@127.0.0.1:1/db") {
+				t.Errorf("%s %s: %v", what, at, err)
+			}
+		}
+	}
+	if path, err := StorePath("postgres://host/db"); path != "" || err != nil {
+		t.Errorf("path %q, %v", path, err)
 	}
 }
 

@@ -5,6 +5,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,9 +14,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// PageRows is how long a page is. A list is read in pages, each in its own short transaction: a caller that
-// takes its time, stops early or appends meanwhile holds nothing, and the log
-// can be folded into the file behind it.
+// PageRows is how long a page is. A list is read in pages, each in its own short
+// transaction: a caller that takes its time, stops early or appends meanwhile holds
+// nothing, and a log can be folded into its file behind it.
 // So a list is not of one moment: each page is of its own.
 const PageRows = 256
 
@@ -50,6 +51,71 @@ func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 			// empty.
 			if len(values) < most || n > 0 && left == 0 {
 				return
+			}
+		}
+	}
+}
+
+// EventsOf returns the events behind a position, of the records from that position on.
+func EventsOf(study string, after assay.Position, records iter.Seq2[Record, error]) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		for r, err := range records {
+			if err != nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			if r.Seq <= max(int64(after), 0) {
+				continue // the creation, or the event before, whose hash is the next one's
+			}
+			e, err := DecodeEvent(r.Payload)
+			if err != nil {
+				yield(assay.Event{}, fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Poll is the Watch of a store that looks at the end of a record every so often. end returns the
+// number of a study, which tells one that was made again under the same name, and the end of
+// its record.
+// It ends without an error when ctx does. Each round of the iterator begins behind after.
+func Poll(
+	ctx context.Context, study string, after assay.Position, interval time.Duration,
+	end func(ctx context.Context, study string) (id int64, end assay.Position, err error),
+	events func(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error],
+) iter.Seq2[assay.Event, error] {
+	return func(yield func(assay.Event, error) bool) {
+		var first int64 // number of the study
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		// after counts the events that were yielded.
+		for after := max(after, 0); ctx.Err() == nil; {
+			id, last, err := end(ctx, study)
+			if err == nil && first != 0 && id != first {
+				err = NotExist("watch", study)
+			}
+			if first = id; err == nil && after < last {
+				for e, failed := range events(ctx, study, after) {
+					if err = failed; err != nil {
+						break
+					}
+					if !yield(e, nil) {
+						return
+					}
+					after++
+				}
+			}
+			if err != nil && ctx.Err() == nil {
+				yield(assay.Event{}, err)
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
 			}
 		}
 	}

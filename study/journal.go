@@ -356,8 +356,11 @@ func final(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fs.ErrClosed)
 }
 
-// ended returns why the journal has ended, or nil.
-func (j *Journal) ended() error {
+// Broken is closed when an error of the store has ended the journal; Err returns it then.
+func (j *Journal) Broken() <-chan struct{} { return j.broken }
+
+// Err returns why the journal has ended, or nil.
+func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err

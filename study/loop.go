@@ -181,7 +181,7 @@ func (l *loop) search(ctx context.Context) error {
 // else's append has ended it.
 func (l *loop) failed() error {
 	if l.unrecorded == nil {
-		l.unrecorded = l.journal.ended()
+		l.unrecorded = l.journal.Err()
 	}
 	return cmp.Or(l.fatal, l.unrecorded)
 }

@@ -214,7 +214,7 @@ func TestContracts(t *testing.T) {
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
 			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str}, "best": bestTrial, "trials": counts,
-			"spent_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "gain?": objs, "repeated?": objs, "refuted?": list,
+			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,

@@ -26,6 +26,7 @@ func TestExamples(t *testing.T) {
 		{name: "postgresql", needs: []string{"initdb", "pgbench"}, unprivileged: true},
 		{name: "sklearn", needs: []string{"python3"}, module: "sklearn"},
 		{name: "llm", needs: []string{"python3"}},
+		{name: "pcse", needs: []string{"python3"}, module: "pcse"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			withPostgres(t)
@@ -71,6 +72,34 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s\n%s", out.String(), log.String())
 			}
 		})
+	}
+}
+
+// The table of the crop model's example is computed with what its seasons have in common computed once: its rows are
+// those that single runs print.
+func TestFarmTable(t *testing.T) {
+	if exec.Command("python3", "-c", "import pcse").Run() != nil {
+		t.Skip("SKIPPED: the example needs Python's pcse")
+	}
+	python := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), "python3", args...)
+		cmd.Dir = "../../examples/pcse"
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	rows := python("-B", "-c", "import farm; farm.DOSES, farm.STAGES = (0, 12), 2; print(farm.year_of(1990), end='')")
+	if n := strings.Count(rows, "\n"); n != 4 {
+		t.Errorf("%d rows of 2 doses at 2 stages", n)
+	}
+	for _, doses := range []string{"0,12", "12,12"} {
+		out := python(append([]string{"-B", "farm.py", "1990"}, strings.Split(doses+",0,0,0", ",")...)...)
+		gain := strings.TrimSuffix(out[strings.Index(out, "gain ")+len("gain "):], " g/m2\n")
+		if !strings.Contains(rows, "1990,"+doses+","+gain+"\n") {
+			t.Errorf("%s gains %s, not as in the table:\n%s", doses, gain, rows)
+		}
 	}
 }
 

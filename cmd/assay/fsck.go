@@ -64,11 +64,13 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 
 // fsckStore says what is wrong with a store, and whether it is whole now.
 func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) (ok bool, err error) {
-	s, is := h.Store.(*sqlite.Store)
+	s, is := h.Store.(interface {
+		Fsck(ctx context.Context, opts store.FsckOptions) (store.Report, error)
+	})
 	if !is {
 		return false, usagef("this store has nothing to check")
 	}
-	r, err := s.Fsck(ctx, sqlite.FsckOptions{Repair: repair})
+	r, err := s.Fsck(ctx, store.FsckOptions{Repair: repair})
 	if err != nil {
 		return false, err
 	}
@@ -91,6 +93,9 @@ func salvage(ctx context.Context, w io.Writer, at string) error {
 	at, err := setup.StorePath(at)
 	if err != nil {
 		return err
+	}
+	if at == "" { // events of a database are saved by its own means, from a copy of it
+		return &exitError{codeFailure}
 	}
 	dst := at + ".salvaged"
 	for n := 2; ; n++ {

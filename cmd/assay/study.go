@@ -78,7 +78,7 @@ func studyCommand(s streams) *cobra.Command {
 		})
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
 	cmd.AddCommand(noiseCommand(s, f))
-	cmd.AddCommand(similarCommand(s, f), importCommand(s, f))
+	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
 	cmd.AddCommand(steerCommands(s)...)
 	return cmd

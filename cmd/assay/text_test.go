@@ -130,3 +130,14 @@ func TestServeProgram(t *testing.T) {
 		}
 	}
 }
+
+// What is printed to be typed again has no password of a database.
+func TestMaskStores(t *testing.T) {
+	got := strings.Join(maskStores([]string{
+		"tune", "--store", "postgres://me:S3cret@host/db", "--store=postgresql://me:S3cret@host/db?x=y", "--password=theirs",
+	}), " ")
+	want := "tune --store postgres://me:***@host/db --store=postgresql://me:***@host/db?x=y --password=theirs"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

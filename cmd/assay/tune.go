@@ -18,6 +18,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
 
@@ -465,8 +466,20 @@ func resumeCommand(args []string) string {
 	return "assay " + report.ShellQuote(args)
 }
 
-// commandLine returns this process's arguments.
-func commandLine() []string { return os.Args[1:] }
+// commandLine returns this process's arguments for people: addresses of stores without their
+// passwords.
+func commandLine() []string { return maskStores(os.Args[1:]) }
+
+// maskStores returns arguments with the passwords in addresses of databases masked.
+func maskStores(args []string) []string {
+	masked := slices.Clone(args)
+	for i, arg := range masked {
+		if strings.Contains(arg, "postgres://") || strings.Contains(arg, "postgresql://") {
+			masked[i] = store.MaskAddress(arg)
+		}
+	}
+	return masked
+}
 
 // applyPrior puts the flags of earlier studies over st.
 func (f *tuneFlags) applyPrior(given func(string) bool, st *config.Study) error {

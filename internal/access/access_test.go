@@ -104,6 +104,11 @@ func TestLife(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { other.Watch(ctx, func(name string) { ended = append(ended, name) }) })
 		time.Sleep(10 * time.Second)
+		add(t, tokens, Token{Name: "brief", Role: Worker}) // made and revoked between two looks
+		if err := tokens.Revoke("brief"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
 		if err := tokens.Revoke("ci"); err != nil {
 			t.Fatal(err)
 		}
@@ -111,14 +116,14 @@ func TestLife(t *testing.T) {
 		check(false)
 		cancel()
 		wg.Wait()
-		if fmt.Sprint(ended) != "[ci]" {
+		if fmt.Sprint(ended) != "[brief ci]" {
 			t.Errorf("told that %v ended", ended)
 		}
 		if err := tokens.Revoke("nobody"); assay.ClassOf(err) != assay.ClassNotFound {
 			t.Error(err)
 		}
 		all, err := other.List()
-		if err != nil || len(all) != 1 || all[0].Ended(time.Now()) != "revoked" {
+		if err != nil || len(all) != 2 || all[1].Ended(time.Now()) != "revoked" {
 			t.Errorf("%+v, %v", all, err)
 		}
 	})

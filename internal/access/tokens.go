@@ -236,31 +236,40 @@ func (t *Tokens) find(bearer string) (Token, bool) {
 // Watch calls ended with the name of each token that ends from now on, within some seconds, until ctx
 // is done: what was let in with it is to be cut off.
 func (t *Tokens) Watch(ctx context.Context, ended func(name string)) {
-	valid := func() map[string]string {
+	type key struct{ name, sum string }
+	look := func() (valid, over map[key]bool) {
 		all, _ := t.List()
-		now, names := time.Now(), map[string]string{}
+		now := time.Now()
+		valid, over = map[key]bool{}, map[key]bool{}
 		for _, tok := range all {
 			if tok.Ended(now) == "" {
-				names[tok.Name] = tok.SHA256
+				valid[key{tok.Name, tok.SHA256}] = true
+			} else {
+				over[key{tok.Name, tok.SHA256}] = true
 			}
 		}
-		return names
+		return valid, over
 	}
 	tick := time.NewTicker(freshFor)
 	defer tick.Stop()
-	for before := valid(); ; {
+	for valid, over := look(); ; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		now := valid()
-		for name, sum := range before {
-			if now[name] != sum {
-				ended(name)
+		stillValid, nowOver := look()
+		for k := range valid {
+			if !stillValid[k] && !nowOver[k] { // another token has its name
+				ended(k.name)
 			}
 		}
-		before = now
+		for k := range nowOver { // one that was made and revoked between two looks, too
+			if !over[k] {
+				ended(k.name)
+			}
+		}
+		valid, over = stillValid, nowOver
 	}
 }
 

@@ -234,12 +234,12 @@ func TestOutcome(t *testing.T) {
 		return assay.Trial{Proposal: p, State: assay.Done, Value: value}
 	}
 	r := study.Result{
-		Found: true, First: trial(1, -10), Best: trial(2, -20), Spent: time.Minute, EndedBy: "trials",
+		Found: true, First: trial(1, -10), Best: trial(2, -20), Spent: time.Minute, EndedBy: "trials", Lost: 90 * time.Second,
 		Trials: []assay.Trial{trial(1, -10), trial(2, -20), {State: assay.Failed}},
 	}
 	o := NewOutcome("s", space, goal, r)
 	if o.Objective != (Objective{"speed", "maximize", "B/s"}) || o.Best.Value != 20 || o.Best.Trial != 2 ||
-		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 {
+		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 || o.Lost != 90 {
 		t.Errorf("%+v, best %+v", o, o.Best)
 	}
 	// Five runs of each, twice as fast.

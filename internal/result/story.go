@@ -62,6 +62,9 @@ func (o *Story) lines() *report.Lines {
 	if o.Simulated {
 		spent += " in simulated time"
 	}
+	if o.Lost > 0 {
+		spent += ", " + report.Seconds(o.Lost) + " lost with attempts that do not count"
+	}
 	if o.Saved > 0 {
 		spent += ", about " + report.Seconds(o.Saved) + " saved by early stopping"
 	}

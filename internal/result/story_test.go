@@ -71,6 +71,9 @@ func TestStory(t *testing.T) {
 		"a table": {func(s *Story) { s.Command, s.Simulated, s.Saved = nil, true, 60 }, []string{
 			"time       1 min 30 s spent in simulated time, about 1 min saved by early stopping, 1 s own overhead\n",
 		}, "command"},
+		"lost": {func(s *Story) { s.Lost, s.Saved = 30, 60 }, []string{
+			"time       1 min 30 s spent, 30 s lost with attempts that do not count, about 1 min saved by early stopping",
+		}, ""},
 		"nothing": {func(s *Story) { s.Best = nil }, []string{
 			"best       none: no trial ran to its end within the limits\ntrials",
 		}, "elapsed"},

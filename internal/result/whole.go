@@ -41,6 +41,7 @@ type Whole struct {
 	Default   bool         `json:"default"`
 	Gain      *Gain        `json:"gain"`
 	Spent     Real         `json:"spent_s"`
+	Lost      Real         `json:"lost_s"`
 	Saved     Real         `json:"saved_s"`
 	Trials    Columns      `json:"trials"`
 	Again     []Rerun      `json:"again"` // repeated runs, in order
@@ -244,7 +245,7 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	outcome := NewOutcome(r.Name, space, r.Goal, res)
 	w.Objective, w.Counts, w.Gain = outcome.Objective, outcome.Trials, outcome.Gain
 	w.Counts.Total = len(w.Trials.ID)
-	w.Spent, w.Saved, w.EndedBy = Real(outcome.Spent), Real(outcome.Saved), outcome.EndedBy
+	w.Spent, w.Lost, w.Saved, w.EndedBy = Real(outcome.Spent), Real(outcome.Lost), Real(outcome.Saved), outcome.EndedBy
 	w.First = res.First.ID
 	if res.Found {
 		w.Best, w.Value, w.Runs = res.Best.ID, Real(outcome.Best.Value), max(1, res.Runs)

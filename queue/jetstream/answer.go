@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -42,6 +43,7 @@ func (b *Bus) Answer(c queue.Control, may func(worker, app string) bool) (stop f
 	}
 	return sync.OnceFunc(func() {
 		_ = sub.Unsubscribe()
+		_ = b.nc.FlushTimeout(time.Second) // from then on NATS says that nobody answers
 		a.mu.Lock()
 		a.stopped = true
 		a.mu.Unlock()
@@ -163,10 +165,7 @@ func (a *answerer) hello(ctx context.Context, w queue.Worker, err error) (reply,
 		return reply{}, err
 	}
 	for _, app := range w.Apps {
-		switch {
-		case !token(app) || w.Class != "" && !classy(w.Class):
-			return reply{}, assay.Errorf(assay.ClassUsage, "application %q, class %q: letters, digits, - and _ only", app, w.Class)
-		case !a.may(w.ID, app):
+		if !a.may(w.ID, app) {
 			return reply{}, assay.WithHint(
 				assay.Errorf(assay.ClassUsage, "the token of worker %s is not for application %s", w.ID, app),
 				"assay token add --role worker --apps "+app)

@@ -53,6 +53,11 @@ type Bus struct {
 	results atomic.Bool // outcomes are collected while no server answers
 	closed  chan struct{}
 	once    sync.Once
+
+	mu sync.Mutex
+	// live is done when the connection of now is lost: nobody answers what was sent through it.
+	live context.Context
+	lost context.CancelFunc
 }
 
 const (
@@ -68,19 +73,21 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	if o.Worker != "" && !token(o.Worker) || o.Class != "" && !classy(o.Class) {
-		return nil, assay.Errorf(assay.ClassUsage, "worker %q of class %q: letters, digits, - and _ only", o.Worker, o.Class)
+	if o.Worker != "" && !token(o.Worker) {
+		return nil, assay.Errorf(assay.ClassUsage, "the ID of a worker has letters, digits, - and _ only, unlike %q", o.Worker)
 	}
 	b := &Bus{opts: o, closed: make(chan struct{})}
+	b.connected()
 	name := "assay"
 	if o.Worker != "" {
-		name = o.Worker + "/" + classToken(o.Class)
+		name = o.Worker + "/" + classPart(o.Class)
 	}
 	opts := []nats.Option{
 		nats.Name(name), nats.Timeout(dialLimit), nats.MaxReconnects(-1), nats.CustomReconnectDelay(pause),
 		nats.ReconnectBufSize(-1), nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ClosedHandler(func(*nats.Conn) { close(b.closed) }),
-		nats.ReconnectHandler(func(*nats.Conn) { b.carrier.forget() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { b.disconnected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { b.connected(); b.carrier.forget() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { o.Warn("queue: " + err.Error()) }),
 	}
 	if o.Worker != "" {
@@ -191,12 +198,33 @@ func (b *Bus) Close() {
 	})
 }
 
+func (b *Bus) connected() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.live, b.lost = context.WithCancel(context.Background())
+}
+
+func (b *Bus) disconnected() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost()
+}
+
+// within returns a context for one call: it ends with the connection too, since nobody answers then.
+func (b *Bus) within(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	b.mu.Lock()
+	stop := context.AfterFunc(b.live, cancel)
+	b.mu.Unlock()
+	return ctx, func() { stop(); cancel() }
+}
+
 // request makes a call, and returns what the server says.
 func (b *Bus) request(ctx context.Context, subject string, body []byte) (reply, error) {
 	if err := b.down(); err != nil {
 		return reply{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := b.within(ctx)
 	defer cancel()
 	m, err := b.nc.RequestWithContext(ctx, subject, body)
 	if err != nil {

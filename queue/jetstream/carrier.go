@@ -80,16 +80,16 @@ func (c *carrier) ensure(ctx context.Context, app, class string) (jetstream.Cons
 			Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1,
 		})
 		if err != nil {
-			return nil, queueError(err)
+			return nil, c.b.harmed(err)
 		}
 	}
 	con, err := c.b.js.CreateOrUpdateConsumer(ctx, jobsStream, jetstream.ConsumerConfig{
-		Durable: name, FilterSubject: jobsPrefix + app + "." + classToken(class) + ".*",
+		Durable: name, FilterSubject: jobsPrefix + part(app) + "." + classPart(class) + ".*",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: c.b.opts.Lease, MaxDeliver: -1,
 		MaxAckPending: maxAckPending, MaxWaiting: maxWaiting,
 	})
 	if err != nil {
-		return nil, queueError(err)
+		return nil, c.b.harmed(err)
 	}
 	c.ensured[name] = con
 	return con, nil
@@ -103,6 +103,16 @@ func queueError(err error) error {
 	return assay.Errorf(assay.ClassUnavailable, "the queue: %w", err)
 }
 
+// harmed returns an error of what is queued. A server of our own is told, if it is its fault.
+func (b *Bus) harmed(err error) error {
+	if s, ours := b.opts.in.(*Server); ours {
+		if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.Code >= 500 {
+			s.suspect(api.Description)
+		}
+	}
+	return queueError(err)
+}
+
 // Offer implements [queue.Carrier].
 func (c *carrier) Offer(ctx context.Context, ts ...queue.Ticket) error {
 	for _, t := range ts {
@@ -113,7 +123,7 @@ func (c *carrier) Offer(ctx context.Context, ts ...queue.Ticket) error {
 	if err := c.b.down(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := c.b.within(ctx)
 	defer cancel()
 	left, err := c.offer(ctx, ts)
 	if len(left) > 0 && ctx.Err() == nil { // the stream or a consumer may be gone
@@ -147,7 +157,7 @@ func (c *carrier) offer(ctx context.Context, ts []queue.Ticket) (left []queue.Ti
 			if api, ok := errors.AsType[*jetstream.APIError](e); ok && strings.Contains(api.Description, "per subject") {
 				continue // it is there already
 			}
-			left, err = append(left, ts[i]), queueError(e)
+			left, err = append(left, ts[i]), c.b.harmed(e)
 		case <-ctx.Done():
 			return append(left, ts[i:]...), queueError(context.Cause(ctx))
 		}
@@ -157,13 +167,10 @@ func (c *carrier) offer(ctx context.Context, ts []queue.Ticket) (left []queue.Ti
 
 // Depth implements [queue.Carrier].
 func (c *carrier) Depth(ctx context.Context, app string) (int, error) {
-	if !token(app) {
-		return 0, assay.Errorf(assay.ClassUsage, "no application can be called %q", app)
-	}
 	if err := c.b.down(); err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	ctx, cancel := c.b.within(ctx)
 	defer cancel()
 	names, err := c.consumers(ctx, app)
 	if err != nil {
@@ -197,7 +204,7 @@ func (c *carrier) consumers(ctx context.Context, app string) (names []string, er
 	}
 	list := stream.ConsumerNames(ctx)
 	for name := range list.Name() {
-		if i := strings.LastIndexByte(name, '-'); i >= 0 && name[:i] == app {
+		if i := strings.LastIndexByte(name, '-'); i >= 0 && name[:i] == part(app) {
 			names = append(names, name)
 		}
 	}
@@ -217,9 +224,6 @@ type taker struct {
 func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.Delivery, error) {
 	t := &taker{got: make(chan *delivery, 1)}
 	for _, app := range apps {
-		if !token(app) || class != "" && !classy(class) {
-			return nil, assay.Errorf(assay.ClassUsage, "application %q, class %q: letters, digits, - and _ only", app, class)
-		}
 		if class != "" {
 			t.names = append(t.names, consumerOf(app, class))
 		}

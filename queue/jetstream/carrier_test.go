@@ -1,10 +1,13 @@
 package jetstream_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 )
@@ -17,6 +20,14 @@ func depth(t *testing.T, c queue.Carrier, app string, want int) {
 	if n, err := c.Depth(t.Context(), app); err != nil || n != want {
 		t.Errorf("depth of %s is %d, %v; want %d", app, n, err, want)
 	}
+}
+
+// It is a carrier as any other.
+func TestCarrier(t *testing.T) {
+	const lease = 3 * time.Second
+	assaytest.TestCarrier[queue.Ticket](t, func(t *testing.T) assaytest.Carrier[queue.Ticket, queue.Delivery] {
+		return dial(t, serve(t, jetstream.ServerOptions{Lease: lease})).Carrier()
+	}, assaytest.CarrierOptions{Lease: lease, Slow: soon})
 }
 
 // Each ticket is taken once, from every application and class that is asked for.
@@ -105,27 +116,32 @@ func TestLease(t *testing.T) {
 	depth(t, c, "a", 0)
 }
 
-// Names that are no part of a subject are refused.
-func TestBadTickets(t *testing.T) {
+// What is no ticket is refused, and any name is one: it never stands for more than itself.
+func TestNames(t *testing.T) {
 	c := dial(t, serve(t, jetstream.ServerOptions{})).Carrier()
-	for _, bad := range []queue.Ticket{
-		{},
-		{ID: "x"},
-		{ID: "x", App: "a.b"},
-		{ID: "x", App: "*"},
-		{ID: ">", App: "a"},
-		{ID: "x", App: "a", Class: "b c"},
-		{ID: "x", App: "a", Class: "any"},
-		{ID: "x\n", App: "a"},
-	} {
+	for _, bad := range []queue.Ticket{{}, {ID: "x"}, {App: "a"}} {
 		if err := c.Offer(t.Context(), bad); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	if _, err := c.Take(t.Context(), []string{"a", ">"}, ""); assay.ClassOf(err) != assay.ClassUsage {
-		t.Errorf("take: %v", err)
-	}
 	if _, err := c.Take(t.Context(), nil, ""); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("take of nothing: %v", err)
+	}
+	names := []string{"a", "*", ">", "a.b", "a.*", "any", "=YQ", "a-any", "a\x00", strings.Repeat("long", 100), strings.Repeat("long", 101)}
+	for i, app := range names {
+		for j, class := range append(names, "") {
+			if err := c.Offer(t.Context(), queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, Class: class}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, app := range names {
+		depth(t, c, app, len(names)+1)
+		for j, class := range names {
+			d := take(t, c, soon, class, app)
+			if d == nil || d.Ticket().App != app || d.Ticket().Class != class && d.Ticket().Class != "" {
+				t.Errorf("%d, %d: %v", i, j, d)
+			}
+		}
 	}
 }

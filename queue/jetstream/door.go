@@ -45,7 +45,7 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 	o := c.GetOpts()
 	worker, class, ok := strings.Cut(o.Name, "/")
 	if c.Kind() != server.CLIENT || c.GetTLSConnectionState() == nil || d.ask == nil ||
-		!ok || !token(worker) || class != anyClass && !classy(class) {
+		!ok || !token(worker) || !validClassPart(class) {
 		return false
 	}
 	r, err := d.ask(o.Token, worker, c.RemoteAddress())
@@ -74,9 +74,7 @@ func permissions(worker, class string, r Rights) *server.Permissions {
 		consumers = []string{"*"}
 	}
 	for _, app := range r.Apps {
-		if token(app) {
-			consumers = append(consumers, consumerOf(app, ""), app+"-"+class)
-		}
+		consumers = append(consumers, consumerOf(app, ""), part(app)+"-"+class)
 	}
 	publish := []string{callsPrefix + worker + ".*"}
 	for _, c := range consumers {

@@ -1,6 +1,9 @@
 package jetstream
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -31,30 +34,49 @@ func token(s string) bool {
 	return true
 }
 
-// classToken returns the part of a subject for a class.
-func classToken(class string) string {
-	if class == "" {
-		return anyClass
+// part returns the part of a subject for any name: the name itself, or "=" and its bytes in another
+// form. No two names have the same.
+func part(name string) string {
+	switch {
+	case token(name) && len(name) <= 64:
+		return name
+	case len(name) <= 64:
+		return "=" + base64.RawURLEncoding.EncodeToString([]byte(name))
 	}
-	return class
+	sum := sha256.Sum256([]byte(name))
+	return "=" + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// consumerOf returns the name of the consumer of an application and a class, which has no dash: so
-// the last one separates the two.
-func consumerOf(app, class string) string { return app + "-" + classToken(class) }
+// classPart is part of a class. It has no dash, and is "any" for the class "" alone.
+func classPart(class string) string {
+	switch {
+	case class == "":
+		return anyClass
+	case token(class) && len(class) <= 64 && class != anyClass && !strings.Contains(class, "-"):
+		return class
+	}
+	sum := sha256.Sum256([]byte(class))
+	return "=" + hex.EncodeToString(sum[:])
+}
+
+// validClassPart reports whether s can be what classPart returns.
+func validClassPart(s string) bool {
+	return token(strings.TrimPrefix(s, "=")) && !strings.Contains(s, "-")
+}
+
+// consumerOf returns the name of the consumer of an application and a class. The last dash in it
+// separates the two.
+func consumerOf(app, class string) string { return part(app) + "-" + classPart(class) }
 
 // subjectOf returns the subject of a ticket: a ticket that is there already has it.
 func subjectOf(t queue.Ticket) string {
-	return jobsPrefix + t.App + "." + classToken(t.Class) + "." + t.ID
+	return jobsPrefix + part(t.App) + "." + classPart(t.Class) + "." + part(t.ID)
 }
 
-// checkTicket returns an error for a ticket that has no subject.
+// checkTicket returns an error for what is no ticket.
 func checkTicket(t queue.Ticket) error {
-	if !token(t.ID) || !token(t.App) || t.Class != "" && !classy(t.Class) {
-		return assay.Errorf(assay.ClassUsage, "a ticket of application %q, class %q, ID %q cannot be queued", t.App, t.Class, t.ID)
+	if t.ID == "" || t.App == "" {
+		return assay.Errorf(assay.ClassUsage, "a ticket needs an ID and an application: %+v", t)
 	}
 	return nil
 }
-
-// classy reports whether s can name a class.
-func classy(s string) bool { return token(s) && !strings.Contains(s, "-") && s != anyClass }

@@ -36,8 +36,10 @@ type Server struct {
 	opts ServerOptions
 	door *door
 	quit chan struct{}
-	wg   sync.WaitGroup
-	once sync.Once
+	// suspected has what a connection of this process has found wrong with what is queued.
+	suspected chan string
+	wg        sync.WaitGroup
+	once      sync.Once
 
 	mu     sync.Mutex
 	ns     *server.Server
@@ -50,6 +52,9 @@ type Server struct {
 const (
 	readyLimit = 15 * time.Second
 	watchEvery = 3 * time.Second
+	// renewEvery is how often what is queued is made anew at the most: a disk that is full is no better
+	// for it.
+	renewEvery = 5 * time.Second
 	// syncEvery is how often what is queued is flushed to the disk. A ticket that is lost costs
 	// nothing: the fleet offers another one within seconds.
 	syncEvery = 10 * time.Second
@@ -63,7 +68,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	s := &Server{opts: o, quit: make(chan struct{}), conns: map[net.Conn]bool{}, door: newDoor(o.Door)}
+	s := &Server{opts: o, quit: make(chan struct{}), suspected: make(chan string, 1), conns: map[net.Conn]bool{}, door: newDoor(o.Door)}
 	if o.Listen != "" {
 		if o.TLS == nil || o.Door == nil {
 			return nil, assay.Errorf(assay.ClassUsage, "a queue that listens on %s needs TLS and tokens", o.Listen)
@@ -218,22 +223,33 @@ func (s *Server) watch(own *Bus) {
 	t := time.NewTicker(watchEvery)
 	defer t.Stop()
 	var before map[string]uint64
+	var renewed time.Time
 	for {
+		var flaw string
 		select {
 		case <-s.quit:
 			return
+		case flaw = <-s.suspected:
+			before = nil
 		case <-t.C:
+			flaw, before = s.flaw(own, before)
 		}
-		flaw, now := s.flaw(own, before)
-		before = now
-		if flaw == "" {
+		if flaw == "" || time.Since(renewed) < renewEvery {
 			continue
 		}
 		s.opts.Warn("the queue is made anew, what is open is offered again: " + flaw)
-		before = nil
+		before, renewed = nil, time.Now()
 		if err := s.renew(); err != nil {
 			s.opts.Warn("the queue cannot be made anew: " + err.Error())
 		}
+	}
+}
+
+// suspect has the queue made anew.
+func (s *Server) suspect(flaw string) {
+	select {
+	case s.suspected <- flaw:
+	default:
 	}
 }
 

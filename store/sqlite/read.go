@@ -110,35 +110,39 @@ type place struct {
 // are when the iteration begins, and verifies each. If the study is removed
 // meanwhile, it ends with an error that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
-	return func(yield func(assay.Event, error) bool) {
-		// The first record read is the one at after: its hash is needed to check the next. Its
-		// own is believed.
-		at := place{Verifier: store.NewVerifier(int64(after)), after: max(int64(after), 0)}
+	return store.EventsOf(study, after, s.Records(ctx, study, max(int64(after), 0)))
+}
+
+// Records implements [store.Copier].
+// The hash of the first record is believed, unless it is record 0.
+func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		at := place{Verifier: store.NewVerifier(first), after: max(first, 0)}
 		for more := true; more; {
-			var page []assay.Event
+			var page []store.Record
 			err := s.read(ctx, func(tx *sql.Tx) (err error) {
-				page, more, err = eventPage(ctx, tx, study, &at)
+				page, more, err = recordPage(ctx, tx, study, &at)
 				return err
 			})
-			for _, e := range page {
-				if !yield(e, nil) {
+			for _, r := range page {
+				if !yield(r, nil) {
 					return
 				}
 			}
 			if err != nil {
-				yield(assay.Event{}, err)
+				yield(store.Record{}, err)
 				return
 			}
 		}
 	}
 }
 
-// eventPage returns the verified events of the next page, those before an error
+// recordPage returns the verified records of the next page, those before an error
 // included, and whether there are more.
-// at moves on with each record, also if that is damaged; Events ends then. The end of the
+// at moves on with each record, also if that is damaged; Records ends then. The end of the
 // record is checked against the head as soon as a page is not full. That finds events that
 // were cut off at the end, which the chain alone cannot.
-func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []assay.Event, more bool, err error) {
+func recordPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []store.Record, more bool, err error) {
 	var id, last int64
 	var head []byte
 	err = tx.QueryRowContext(ctx, `SELECT s.id, h.seq, h.hash FROM studies s LEFT JOIN heads h ON h.study = s.id
@@ -164,14 +168,7 @@ func eventPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page [
 		if err := at.Check(r); err != nil {
 			return fmt.Errorf("study %q: %w", study, err)
 		}
-		if r.Seq <= at.after {
-			return nil // the creation, or the event before, whose hash is the next one's
-		}
-		e, err := store.DecodeEvent(r.Payload)
-		if err != nil {
-			return fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err)
-		}
-		page = append(page, e)
+		page = append(page, r)
 		return nil
 	}, `SELECT seq, payload, crc, hash FROM events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?`,
 		id, at.Next, store.PageRows)

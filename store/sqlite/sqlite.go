@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
 )
 
 // Options are the options of [Open]. The zero value is the default.
@@ -78,6 +79,7 @@ var (
 	_ assay.Leaser    = (*Store)(nil)
 	_ assay.Watcher   = (*Store)(nil)
 	_ assay.Projector = (*Store)(nil)
+	_ store.Copier    = (*Store)(nil)
 )
 
 // Open opens the store at path and creates it if there is none, with its

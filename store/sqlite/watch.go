@@ -25,38 +25,7 @@ const watchInterval = 100 * time.Millisecond
 // with an error that matches fs.ErrNotExist, also if a study of that name was made again
 // between two looks.
 func (s *Store) Watch(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
-	return func(yield func(assay.Event, error) bool) {
-		var first int64 // number of the study
-		tick := time.NewTicker(watchInterval)
-		defer tick.Stop()
-		// after counts the events that were yielded; each round of the iterator begins with the
-		// caller's.
-		for after := max(after, 0); ctx.Err() == nil; {
-			id, end, err := s.endOf(ctx, study)
-			if err == nil && first != 0 && id != first {
-				err = store.NotExist("watch", study)
-			}
-			if first = id; err == nil && after < end {
-				for e, failed := range s.Events(ctx, study, after) {
-					if err = failed; err != nil {
-						break
-					}
-					if !yield(e, nil) {
-						return
-					}
-					after++
-				}
-			}
-			if err != nil && ctx.Err() == nil {
-				yield(assay.Event{}, err)
-				return
-			}
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-			}
-		}
-	}
+	return store.Poll(ctx, study, after, watchInterval, s.endOf, s.Events)
 }
 
 // endOf returns the number of a study and the end of its record.

@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -133,6 +134,28 @@ func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	return s.write(ctx, func() error { return s.insertStudy(study, spec, created, payload) })
 }
 
+// CreateFrom implements [store.Copier].
+func (s *Store) CreateFrom(ctx context.Context, payload []byte) error {
+	c, err := store.DecodeCreation(payload)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, func() error { return s.insertStudy(c.Study, c.Spec, c.Created, payload) })
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for r, failed := range s.Records(ctx, c.Study, 0) {
+		if failed != nil {
+			return failed
+		}
+		if bytes.Equal(r.Payload, payload) {
+			return nil
+		}
+		break
+	}
+	return err
+}
+
 // insertStudy adds the study, its record 0 and its head, in the transaction of the caller. Its
 // queries do not look at a context, like all inside write.
 func (s *Store) insertStudy(study string, spec []byte, created time.Time, payload []byte) error {
@@ -177,7 +200,24 @@ func (s *Store) Append(
 		}
 		payloads[i] = p
 	}
-	err = s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+// AppendPayloads implements [store.Copier].
+func (s *Store) AppendPayloads(
+	ctx context.Context, study string, at assay.Position, payloads ...[]byte,
+) (assay.Position, error) {
+	events, err := store.DecodePayloads(payloads)
+	if err != nil {
+		return 0, err
+	}
+	return s.appendAt(ctx, study, at, events, payloads)
+}
+
+func (s *Store) appendAt(
+	ctx context.Context, study string, at assay.Position, events []assay.Event, payloads [][]byte,
+) (assay.Position, error) {
+	err := s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,234 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// The rigs of this file freeze a worker or cut it off in the middle of a run, at the level of
+// calls. Each has a control: a planted flaw with which it must fail.
+
+// A rig is what became of a run whose first worker was away for a while.
+type rig struct {
+	booked  []string
+	result  time.Duration // that of the run
+	verdict [2]Verdict    // what the first and the second worker were told when the first was back
+}
+
+func (r rig) String() string { return fmt.Sprintf("{%v %v %v}", r.booked, r.result, r.verdict) }
+
+// away has a worker begin a run of 10 minutes and, after a minute, be away for a time, in
+// which another one begins the run again. gap is what the worker says of itself when it is
+// back. Both end the run if they may.
+func away(t *testing.T, planted flaws, silence, gap time.Duration) (r rig) {
+	inBubble(t, func(b *bench) {
+		b.f.flaws = planted
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "first"})
+		b.hello(Worker{ID: "second"})
+		u := b.run(s, job(1))
+		b.claim("first")
+		time.Sleep(time.Minute / 3)
+		b.beat("first", rid(1, 1), time.Minute/3, 0)
+		time.Sleep(silence)
+		if _, err := b.loopOf(u); errors.Is(err, assay.ErrLost) {
+			again := job(1)
+			again.ID.Attempt = 2
+			u = b.run(s, again)
+		}
+		second := b.claim("second") != ""
+		if second {
+			time.Sleep(time.Second)
+			b.beat("second", rid(1, 2), time.Second, 0)
+		}
+		ran := time.Minute/3 + silence - gap
+		r.verdict[0] = b.beat("first", rid(1, 1), ran, gap)
+		if second {
+			time.Sleep(time.Second)
+			r.verdict[1] = b.beat("second", rid(1, 2), 2*time.Second, 0)
+		}
+		why := map[Verdict]string{Go: "", Cancel: whyCancel, Duplicate: whyDuplicate}
+		b.tell("first", rid(1, 1), ran+time.Second, why[r.verdict[0]])
+		if second {
+			b.tell("second", rid(1, 2), 3*time.Second, why[r.verdict[1]])
+		}
+		if m, err := b.loopOf(u); err == nil {
+			r.result = m.Elapsed
+		}
+		r.booked = slices.Clone(b.records["s"].booked())
+		u.end(context.Canceled)
+	})
+	return r
+}
+
+// loopOf returns what is known of a run by now; no error and nothing if it goes on.
+func (b *bench) loopOf(u *future) (assay.Measurement, error) {
+	synctest.Wait()
+	select {
+	case <-u.done:
+		return u.m, u.err
+	default:
+		return assay.Measurement{}, nil
+	}
+}
+
+// A worker that was cut off goes on with its run, which is further than the one that was
+// begun in its place; a short silence changes nothing.
+func TestPartition(t *testing.T) {
+	const lease = 30 * time.Second
+	for _, c := range []struct {
+		silence time.Duration
+		want    string
+	}{
+		{lease / 2, "{[1.1] 36s [go ]}"},
+		{lease * 3 / 2, "{[1.1 lost 1.1 1.2 duplicate extra] 1m6s [go duplicate]}"},
+		{lease * 3, "{[1.1 lost 1.1 1.2 duplicate extra] 1m51s [go duplicate]}"},
+	} {
+		if got := fmt.Sprint(away(t, 0, c.silence, 0)); got != c.want {
+			t.Errorf("cut off for %v: got %s, want %s", c.silence, got, c.want)
+		}
+		for _, control := range []flaws{neverRevives, revivesBlindly} {
+			if got := fmt.Sprint(away(t, control, c.silence, 0)); c.silence > lease && got == c.want {
+				t.Errorf("cut off for %v, the control %v passes", c.silence, control)
+			}
+		}
+	}
+}
+
+// A worker that stood still has a tainted measurement, which never counts.
+func TestFrozen(t *testing.T) {
+	const lease = 30 * time.Second
+	for _, c := range []struct {
+		silence time.Duration
+		want    string
+	}{
+		{lease / 2, "{[1.1] 21s [go ]}"},
+		{lease * 3 / 2, "{[1.1 lost 1.1 duplicate 1.2] 3s [duplicate go]}"},
+		{lease * 3, "{[1.1 lost 1.1 duplicate 1.2] 3s [duplicate go]}"},
+	} {
+		if got := fmt.Sprint(away(t, 0, c.silence, c.silence)); got != c.want {
+			t.Errorf("frozen for %v: got %s, want %s", c.silence, got, c.want)
+		}
+		if got := fmt.Sprint(away(t, ignoresGaps, c.silence, c.silence)); c.silence > lease && got == c.want {
+			t.Errorf("frozen for %v, the control passes", c.silence)
+		}
+	}
+}
+
+// A worker that stood still while the run ended tells a tainted outcome, and the run is
+// made again. What an earlier attempt tells never counts for a later one.
+func TestStaleOutcome(t *testing.T) {
+	tell := func(planted flaws) (booked []string, err error) {
+		inBubble(t, func(b *bench) {
+			b.f.flaws = planted
+			s := b.join(Study{Name: "s"})
+			b.hello(Worker{ID: "first"})
+			b.hello(Worker{ID: "second"})
+			u := b.run(s, job(1))
+			b.claim("first")
+			time.Sleep(40 * time.Second)
+			_, err = b.ended(u)
+			again := job(1)
+			again.ID.Attempt = 2
+			u = b.run(s, again)
+			b.claim("second")
+			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			b.tell("second", rid(1, 2), time.Minute, "")
+			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			if m, err := b.ended(u); err != nil || m.Elapsed != time.Minute {
+				booked = append(booked, fmt.Sprint(m.Elapsed, err))
+			}
+			booked = append(booked, b.records["s"].booked()...)
+		})
+		return booked, err
+	}
+	want := []string{"1.1 lost", "1.1 tainted", "1.2"}
+	got, err := tell(0)
+	if !slices.Equal(got, want) || !errors.Is(err, assay.ErrLost) {
+		t.Errorf("got %q after %v, want %q", got, err, want)
+	}
+	if got, _ := tell(tellsTwice); slices.Equal(got, want) {
+		t.Error("the control passes")
+	}
+}
+
+// A server that stood still itself takes nothing for lost: nobody could be heard.
+func TestServerFrozen(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.stop()
+		stood := time.Duration(0)
+		b.f = New(b.carrier, Options{Now: func() time.Time { return time.Now().Add(stood) }})
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		go b.f.Serve(ctx)
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "w"})
+		u := b.run(s, job(1))
+		b.claim("w")
+		b.f.mu.Lock()
+		stood = time.Hour
+		b.f.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		b.want("after an hour", b.beat("w", rid(1, 1), time.Hour, 0), Go)
+		time.Sleep(40 * time.Second)
+		if _, err := b.ended(u); !errors.Is(err, assay.ErrLost) {
+			b.Errorf("a silence after that: %v", err)
+		}
+		b.want("booked", b.records["s"].booked(), []string{"1.1 lost"})
+	})
+}
+
+// A run whose record fails is not begun, and not ended, until it is recorded.
+func TestRecordFails(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		log := &broken{memo: &memo{}}
+		s, err := b.f.Join(Study{Name: "s", Record: log})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.hello(Worker{ID: "w"})
+		u := b.run(s, job(1))
+		log.fails = true
+		ticket := Ticket{ID: "1", App: Commands}
+		if _, err := b.f.Claim(b.Context(), ticket, "w"); assay.ClassOf(err) != assay.ClassUnavailable {
+			b.Errorf("a claim that cannot be recorded: %v", err)
+		}
+		log.fails = false
+		c, err := b.f.Claim(b.Context(), ticket, "w")
+		if err != nil || c.Task.ID != rid(1, 1) {
+			b.Errorf("the claim again: %+v, %v", c, err)
+		}
+		log.fails = true
+		o := Outcome{ID: rid(1, 1), Worker: "w", Measurement: assay.Measurement{Elapsed: time.Second}}
+		if err := b.f.Tell(b.Context(), o); assay.ClassOf(err) != assay.ClassUnavailable {
+			b.Errorf("an outcome that cannot be recorded: %v", err)
+		}
+		log.fails = false
+		if err := b.f.Tell(b.Context(), o); err != nil {
+			b.Error(err)
+		}
+		if m, err := b.ended(u); err != nil || m.Elapsed != time.Second {
+			b.Errorf("got %v, %v", m.Elapsed, err)
+		}
+		b.want("booked", log.booked(), []string{"1.1"})
+	})
+}
+
+type broken struct {
+	*memo
+	fails bool
+}
+
+func (r *broken) Append(ctx context.Context, events ...assay.Event) error {
+	if r.fails {
+		return errors.New("no space")
+	}
+	return r.memo.Append(ctx, events...)
+}

@@ -1,0 +1,346 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store"
+)
+
+// The simulator runs a whole control plane in simulated time: servers that restart and
+// replay the record, workers that crash, freeze and are cut off, a carrier that loses,
+// repeats and reorders, a disk that fails, and studies that ask, stop and take back. What
+// must hold is checked at each answer of the server (sim_server_test.go) and on the record
+// at the end (sim_ledger_test.go).
+//
+// A seed gives nearly the same course each time: goroutines that are due at the same
+// nanosecond may run in another order.
+
+// simLease is the lease of attempts in the simulation.
+const simLease = 30 * time.Second
+
+// A world is one simulation.
+type world struct {
+	flaws flaws
+	store *store.Mem
+	began time.Time
+
+	mu       sync.Mutex
+	rng      *rand.Rand
+	wrong    error // the first thing that did not hold
+	server   *simServer
+	epochs   int // of servers
+	carrier  *simCarrier
+	workers  []*simWorker
+	studies  []*simStudy
+	attempts map[assay.RunID]*truth
+	tokens   float64
+	step     time.Duration // of the wall clock
+	broken   time.Time     // until when the disk fails
+	done     chan struct{} // closed when something is wrong
+	calls    sync.WaitGroup
+}
+
+// A simStudy is what is so of a study, whichever server runs it.
+type simStudy struct {
+	name      string
+	class     string
+	priority  int
+	parallel  int
+	plans     []plan
+	withdrawn map[int64]time.Time // when whoever runs the trial was told
+	ordered   map[int64]int
+	over      bool
+}
+
+// A plan is what would become of a trial.
+type plan struct {
+	lasts time.Duration
+	stop  time.Duration // at which it is stopped, 0 for never
+	limit time.Duration
+}
+
+// A truth is what an attempt did, as its worker has it.
+type truth struct {
+	worker  string
+	process int
+	token   float64
+	beats   map[time.Duration]float64 // with the token
+	tainted bool
+	outcome *Outcome
+	acked   bool
+	heard   time.Time // by a server
+}
+
+func newWorld(seed uint64, planted flaws) *world {
+	w := &world{
+		flaws: planted, store: store.NewMem(), began: time.Now(), rng: rand.New(rand.NewPCG(seed, 7)),
+		attempts: map[assay.RunID]*truth{}, done: make(chan struct{}),
+	}
+	w.carrier = &simCarrier{w: w, inner: NewMemory(simLease)}
+	for i := range 1 + w.intn(3) {
+		s := &simStudy{
+			name: fmt.Sprintf("s%d", i), class: []string{ClassSame, ClassAny}[w.intn(2)], priority: w.intn(2),
+			parallel: 1 + w.intn(4), withdrawn: map[int64]time.Time{}, ordered: map[int64]int{},
+		}
+		for range 2 + w.intn(6) {
+			p := plan{lasts: w.between(time.Second, 3*time.Minute)}
+			if w.intn(4) == 0 {
+				p.stop = w.between(time.Second, p.lasts)
+			}
+			if w.intn(6) == 0 {
+				p.limit = w.between(time.Second, 2*p.lasts)
+			}
+			s.plans = append(s.plans, p)
+		}
+		w.studies = append(w.studies, s)
+		if err := w.store.Create(context.Background(), s.name, nil); err != nil {
+			panic(err)
+		}
+	}
+	for i := range 2 + w.intn(3) {
+		id := fmt.Sprintf("w%d", i)
+		w.workers = append(w.workers, &simWorker{w: w, spool: map[assay.RunID]Outcome{}, Worker: Worker{
+			ID: id, Name: "host-" + id, Slots: 1 + w.intn(2), Apps: []string{"app"}, Class: []string{"a", "b"}[w.intn(2)],
+		}})
+	}
+	return w
+}
+
+// intn, chance and between draw from the source of the world.
+func (w *world) intn(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.IntN(n)
+}
+
+func (w *world) chance(p float64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.Float64() < p
+}
+
+func (w *world) between(a, b time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return a + time.Duration(w.rng.Int64N(int64(b-a)+1))
+}
+
+// failf notes that something does not hold, and ends the simulation.
+func (w *world) failf(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failLocked(format, args...)
+}
+
+func (w *world) failLocked(format string, args ...any) {
+	if w.wrong == nil {
+		w.wrong = fmt.Errorf("at %v: "+format, append([]any{time.Since(w.began)}, args...)...)
+		close(w.done)
+		w.dump()
+	}
+}
+
+// dump prints the records, if ASSAY_SIM says so.
+func (w *world) dump() {
+	if os.Getenv("ASSAY_SIM") == "" {
+		return
+	}
+	for _, s := range w.studies {
+		for e := range w.store.Events(context.Background(), s.name, 0) {
+			text, _ := store.EncodeEvent(e)
+			fmt.Println(e.At.Sub(w.began), s.name, string(text))
+		}
+	}
+}
+
+// sleep waits, and reports whether ctx is still there.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Times of a simulation: how long there is trouble, and how long all may take.
+const (
+	troubleFor = 8 * time.Minute
+	allFor     = 12 * time.Hour
+)
+
+// run runs the simulation and returns the first thing that did not hold.
+func (w *world) run() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-w.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	w.boot()
+	for _, k := range w.workers {
+		k.start(ctx)
+	}
+	w.trouble(ctx)
+	for ctx.Err() == nil && !w.settled() {
+		if time.Since(w.began) > allFor {
+			w.failf("not all has ended: %s", w.unsettled())
+		}
+		sleep(ctx, time.Minute)
+	}
+	if ctx.Err() == nil {
+		sleep(ctx, 5*simLease) // what was lost is booked, who drains ends
+		w.audit()
+	}
+	cancel()
+	w.halt(false)
+	for _, k := range w.workers {
+		k.kill()
+	}
+	w.calls.Wait()
+	return w.wrong
+}
+
+// settled reports whether all studies have ended and no worker has anything.
+func (w *world) settled() bool { return w.unsettled() == "" }
+
+func (w *world) unsettled() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.studies {
+		if !s.over {
+			return "study " + s.name
+		}
+	}
+	for _, k := range w.workers {
+		if n := len(k.spool) + len(k.running); n > 0 {
+			return fmt.Sprintf("worker %s has %d", k.ID, n)
+		}
+	}
+	return ""
+}
+
+// trouble makes trouble for a while.
+func (w *world) trouble(ctx context.Context) {
+	for ctx.Err() == nil && time.Since(w.began) < troubleFor && !w.settled() {
+		if !sleep(ctx, w.between(time.Second, 25*time.Second)) {
+			return
+		}
+		k := w.workers[w.intn(len(w.workers))]
+		s := w.studies[w.intn(len(w.studies))]
+		trial := int64(1 + w.intn(len(s.plans)))
+		switch w.intn(12) {
+		case 0:
+			k.kill()
+			w.calls.Go(func() {
+				sleep(ctx, w.between(time.Second, 50*time.Second))
+				if ctx.Err() == nil {
+					k.start(ctx)
+				}
+			})
+		case 1, 2:
+			k.freeze(w.between(time.Second, 3*simLease))
+		case 3, 4:
+			k.cutOff(w.between(time.Second, 4*simLease))
+		case 5, 6:
+			w.halt(w.chance(0.3))
+			sleep(ctx, w.between(10*time.Millisecond, 20*time.Second))
+			w.boot()
+		case 7:
+			w.carrier.wipe()
+		case 8:
+			w.mu.Lock()
+			w.step += time.Hour
+			w.mu.Unlock()
+		case 9:
+			w.mu.Lock()
+			w.broken = time.Now().Add(time.Duration(w.rng.Int64N(int64(5 * time.Second))))
+			w.mu.Unlock()
+		case 10:
+			w.order(s, trial, w.intn(3))
+			w.withdraw(s, int64(1+w.intn(len(s.plans))))
+		case 11:
+			w.drain(k)
+		}
+	}
+	if w.current() == nil {
+		w.boot()
+	}
+}
+
+// current returns the server that runs, or nil.
+func (w *world) current() *simServer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.server
+}
+
+// simSeeds is how many seeds a run of the tests has.
+func simSeeds() uint64 {
+	switch {
+	case os.Getenv("ASSAY_SOAK") != "":
+		return 200_000
+	case testing.Short():
+		return 200
+	}
+	return 2000
+}
+
+// simulate runs one seed.
+func simulate(t *testing.T, seed uint64, planted flaws) (err error) {
+	synctest.Test(t, func(*testing.T) { err = newWorld(seed, planted).run() })
+	return err
+}
+
+// The control plane keeps what it promises, whatever fails. ASSAY_SIM=SEED runs
+// one seed alone, and shows the records if it fails.
+func TestSimulator(t *testing.T) {
+	first, end := uint64(0), simSeeds()
+	if seed, err := strconv.ParseUint(os.Getenv("ASSAY_SIM"), 10, 64); err == nil {
+		first, end = seed, seed+1
+	}
+	for seed := first; seed < end; seed++ {
+		if err := simulate(t, seed, 0); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// flawNames are the planted flaws, in the order of their bits.
+var flawNames = [numFlaws]string{
+	"noFence", "acksFirst", "wallClock", "tellsUnbooked", "claimsAnew", "ticketIsRun", "tellsTwice", "everyOneCounts",
+	"neverRevives", "revivesBlindly", "ignoresGaps", "ignoresCancel", "startsWithdrawn", "forgetsDrain",
+	"forgetsClass", "forgetsPriority", "forgetsOrders", "neverRefills", "forgetsPlaced", "losesUnbooked",
+}
+
+// Each planted defect is found within the seeds that TestSimulator runs.
+func TestSimulatorFindsFlaws(t *testing.T) {
+	for flaw, name := range flawNames {
+		t.Run(name, func(t *testing.T) {
+			for seed := range min(simSeeds(), 2000) {
+				if err := simulate(t, seed, 1<<flaw); err != nil {
+					t.Logf("seed %d: %v", seed, err)
+					return
+				}
+			}
+			t.Error("no seed finds it")
+		})
+	}
+}
+
+// errAway is what a worker hears when nobody answers.
+var errAway = assay.WithClass(assay.ClassUnavailable, errors.New("no answer"))

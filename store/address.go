@@ -1,0 +1,26 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+)
+
+// secretKey finds the values of a URL's query that are secrets.
+var secretKey = regexp.MustCompile(`(?i)([a-z_]*(?:password|secret|token)[a-z_]*=)[^&#\s]*`)
+
+// MaskAddress returns the address of a store without its secrets, for messages: of a URL, the
+// password before the host and those among its parameters. What cannot be told apart for sure
+// is taken for a secret.
+func MaskAddress(at string) string {
+	scheme, rest, is := strings.Cut(at, "://")
+	if !is {
+		return secretKey.ReplaceAllString(at, "${1}***")
+	}
+	// A password that was not escaped may hold any sign, an @ too: the last one ends it.
+	if end := strings.LastIndex(rest, "@"); end >= 0 {
+		if user, _, has := strings.Cut(rest[:end], ":"); has {
+			rest = user + ":***" + rest[end:]
+		}
+	}
+	return scheme + "://" + secretKey.ReplaceAllString(rest, "${1}***")
+}

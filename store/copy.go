@@ -1,0 +1,132 @@
+// This file copies studies from one store to another, record by record as they are: the bytes,
+// and so the hashes, stay the same.
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+
+	"github.com/assay-run/assay"
+)
+
+// A Copier is a store that keeps records as bytes, which can be taken out and put into another.
+type Copier interface {
+	assay.Store
+	// Records yields the records of a study from that number on, 0 for all, verified.
+	Records(ctx context.Context, study string, first int64) iter.Seq2[Record, error]
+	// CreateFrom makes a study by the payload of its record 0. If there is one of that name
+	// with the same record 0, that is no error; another matches fs.ErrExist.
+	CreateFrom(ctx context.Context, payload []byte) error
+	// AppendPayloads is Append of events that are encoded.
+	AppendPayloads(ctx context.Context, study string, at assay.Position, payloads ...[]byte) (assay.Position, error)
+}
+
+// A Copied says what came of a copy.
+type Copied struct {
+	Events int64 // of the study where it was copied from
+	New    int64 // of them, those that were not there before
+	More   int64 // that the copy has beyond them, because it was gone on with
+}
+
+// ErrOther says that the store has another study of that name.
+var ErrOther = assay.Errorf(assay.ClassConflict, "there is another study of that name")
+
+// Copy copies the records of a study that are not in to yet, and verifies the whole copy. A
+// call that was cut off can be made again, and goes on. If to has a study of that name that is
+// not the beginning of this one, nor its continuation, the error matches [ErrOther], and
+// nothing is changed.
+// A study that grows meanwhile is copied as far as it was read.
+func Copy(ctx context.Context, from, to Copier, study string) (c Copied, err error) {
+	there, last, err := endOf(ctx, to, study)
+	if err != nil {
+		return c, err
+	}
+	var page [][]byte
+	flush := func(at int64) error { // at is the number of the last record of the page
+		_, err := to.AppendPayloads(ctx, study, assay.Position(at-int64(len(page))), page...)
+		page = page[:0]
+		return err
+	}
+	var hash []byte
+	for r, err := range from.Records(ctx, study, 0) {
+		if err != nil {
+			return c, err
+		}
+		c.Events, hash = r.Seq, r.Hash
+		switch {
+		case r.Seq == there && !bytes.Equal(r.Hash, last):
+			return c, fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, r.Seq)
+		case r.Seq == 0 && there < 0:
+			if err := to.CreateFrom(ctx, r.Payload); err != nil {
+				return c, otherwise(study, err)
+			}
+		case r.Seq > there:
+			page, c.New = append(page, r.Payload), c.New+1
+		}
+		if len(page) == PageRows {
+			if err := flush(r.Seq); err != nil {
+				return c, otherwise(study, err)
+			}
+		}
+	}
+	if len(page) > 0 {
+		if err := flush(c.Events); err != nil {
+			return c, otherwise(study, err)
+		}
+	}
+	// What was copied is read back, from the first record on.
+	found := false
+	for r, err := range to.Records(ctx, study, 0) {
+		if err != nil {
+			return c, fmt.Errorf("the copy: %w", err)
+		}
+		if r.Seq == c.Events {
+			found = bytes.Equal(r.Hash, hash)
+		}
+		c.More = r.Seq - c.Events
+	}
+	if !found {
+		return c, fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, c.Events)
+	}
+	return c, nil
+}
+
+// otherwise returns ErrOther for an error that says that the study is not what was copied.
+func otherwise(study string, err error) error {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, assay.ErrConflict) {
+		return fmt.Errorf("study %q: %w", study, ErrOther)
+	}
+	return err
+}
+
+// endOf returns the number and the hash of the last record of a study, -1 if there is none.
+func endOf(ctx context.Context, s Copier, study string) (seq int64, hash []byte, err error) {
+	seq = -1
+	for r, err := range s.Records(ctx, study, 0) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return -1, nil, nil
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		seq, hash = r.Seq, r.Hash
+	}
+	return seq, hash, nil
+}
+
+// DecodePayloads returns the events of payloads.
+func DecodePayloads(payloads [][]byte) ([]assay.Event, error) {
+	events := make([]assay.Event, len(payloads))
+	for i, p := range payloads {
+		var err error
+		if events[i], err = DecodeEvent(p); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
