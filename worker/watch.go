@@ -12,7 +12,7 @@ func Slept() time.Duration {
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono) != nil {
 		return 0
 	}
-	return time.Duration(boot.Nano() - mono.Nano())
+	return max(0, time.Duration(boot.Nano()-mono.Nano()))
 }
 
 const (

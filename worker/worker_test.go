@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -394,6 +395,34 @@ func TestStranger(t *testing.T) {
 		}
 		cancel()
 		wait()
+	})
+}
+
+// What was measured while the machine slept is tainted, and the server hears of it at the next beat.
+func TestTainted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := newServer(task(1), task(2)), &program{takes: 25 * time.Second}
+		o := options(t, s, p, &output{})
+		var slept atomic.Int64
+		o.Slept = func() time.Duration { return time.Duration(slept.Load()) }
+		ctx, cancel := context.WithCancel(t.Context())
+		wait := start(ctx, o)
+		time.Sleep(5 * time.Second)
+		slept.Add(int64(8 * time.Hour))
+		time.Sleep(time.Minute)
+		cancel()
+		wait()
+		told := s.outcomes()
+		if len(told) != 2 || told[0].Why != "tainted" || !strings.Contains(told[0].Reason, "suspended for 8h") || told[1].Why != "" {
+			t.Errorf("told %+v", told)
+		}
+		var gaps []time.Duration
+		for _, b := range s.beats {
+			gaps = append(gaps, b.Gap)
+		}
+		if len(gaps) != 4 || gaps[0] != 8*time.Hour || gaps[1] != 0 || gaps[2] != 0 {
+			t.Errorf("gaps %v", gaps)
+		}
 	})
 }
 

@@ -23,7 +23,6 @@ import (
 type open struct {
 	mu      sync.Mutex
 	waiting int
-	taken   map[string]bool // tickets
 	next    int
 }
 
