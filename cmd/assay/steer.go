@@ -77,7 +77,7 @@ func steerCommands(s streams) []*cobra.Command {
 				return err
 			}
 			return f.said(s.out, st, "%s: priority %d", args[0], n)
-		}).DisableFlagParsing = false
+		})
 	add("watch STUDY", "show a study on a server as it goes on; Ctrl-C lets it be", cobra.ExactArgs(1),
 		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
 			d, err := c.Study(ctx, args[0])
@@ -155,7 +155,7 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *config.Study) er
 	}
 	st := d.Study
 	if !f.detach {
-		return attach(cmd.Context(), s, c, p, st, st.Trials > 0, f.json)
+		return attach(cmd.Context(), s, c, p, st, d.Resumed, f.json)
 	}
 	if f.json {
 		return writeJSON(s.out, st)
@@ -188,7 +188,11 @@ func attach(
 		}
 	}()
 	running := 0
-	a := api.Attachment{Client: c, Study: st.Study, Notify: func(p study.Progress) {
+	before := int64(0)
+	if resumed {
+		before = st.Events
+	}
+	a := api.Attachment{Client: c, Study: st.Study, Before: before, Notify: func(p study.Progress) {
 		running = len(p.Running)
 		live.Notify(p)
 	}, Away: func(err error) {

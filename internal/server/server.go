@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/user"
@@ -41,7 +42,7 @@ type Options struct {
 	// NATS is where the queue is; "" is this process.
 	NATS string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
-	Slots   int
+	Slots int
 	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
 	Lease   time.Duration
 	Version string
@@ -135,10 +136,13 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	// The socket first: it says that nobody else has the directory.
 	socket := filepath.Join(s.o.Dir, api.SocketName)
 	own, err := rest.ListenUnix(socket)
+	if errors.Is(err, fs.ErrExist) {
+		return r, err
+	}
 	if err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
-	s.end(own.Close)
+	s.end(func() error { _ = own.Close(); return nil }) // it is closed already where it was served
 	listeners, err := s.listen(ctx)
 	if err != nil {
 		return r, err

@@ -20,13 +20,13 @@ import (
 type Attachment struct {
 	Client *Client
 	Study  string
-	// Notify is told how far the study has come. What is on record at the beginning comes at
-	// once, with Replay set.
+	// Before is how many events were on record when somebody began to look: they are told at once.
+	Before int64
+	// Notify is told how far the study has come. What is on record before comes at once, with
+	// Replay set.
 	Notify func(study.Progress)
 	// Away is told of a server that does not answer, and of nil when it is back.
 	Away func(error)
-	// Said is told of each event as it comes, after those on record at the beginning; nil hears none.
-	Said func(assay.Event)
 }
 
 // Run follows until the study has ended or was stopped, and returns what it came to. If ctx
@@ -44,7 +44,7 @@ func (a *Attachment) Run(ctx context.Context) (study.Result, error) {
 	if err := copied.Create(ctx, a.Study, d.Spec); err != nil {
 		return study.Result{}, err
 	}
-	err = a.copy(ctx, d.Study, copied)
+	err = a.copy(ctx, copied)
 	res, rerr := study.Recall(context.WithoutCancel(ctx), copied, a.Study, def.Mode() == config.ModeCommand)
 	if err == nil {
 		err = rerr
@@ -53,7 +53,7 @@ func (a *Attachment) Run(ctx context.Context) (study.Result, error) {
 }
 
 // copy copies events until the study is over.
-func (a *Attachment) copy(ctx context.Context, before Study, to *store.Mem) error {
+func (a *Attachment) copy(ctx context.Context, to *store.Mem) error {
 	var f result.Follower
 	for e, err := range a.Client.Events(ctx, a.Study, 0, a.Away) {
 		if err != nil {
@@ -63,28 +63,42 @@ func (a *Attachment) copy(ctx context.Context, before Study, to *store.Mem) erro
 			return err
 		}
 		p := f.Add(e.Event)
-		if e.Seq < before.Events {
+		if e.Seq < a.Before {
 			continue
 		}
-		if p.Replay = e.Seq == before.Events; a.Notify != nil {
+		if p.Replay = e.Seq == a.Before; a.Notify != nil {
 			a.Notify(p)
 		}
-		if a.Said != nil && !p.Replay {
-			a.Said(e.Event)
-		}
-		if e.Ended == nil && e.Steered == nil && !p.Replay {
-			continue
-		}
-		// Only the server knows whether that was the end: what has ended may be resumed.
-		now, err := a.Client.insist(ctx, a.Study, a.Away)
-		if err != nil {
+		if end, err := a.ends(ctx, e, p.Replay); err != nil || end {
 			return err
-		}
-		if now.Events == e.Seq && over(now) {
-			return nil
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// ends reports whether an event is the last of the study. Only the server knows: what has ended
+// may be resumed, and what is to stop has runs that end before it.
+func (a *Attachment) ends(ctx context.Context, e Numbered, first bool) (bool, error) {
+	last := e.Ended != nil || e.Steered != nil && e.Steered.Do == "stop"
+	for wait := firstWait; last || first; wait = min(2*wait, mostWait) {
+		now, err := a.Client.insist(ctx, a.Study, a.Away)
+		switch {
+		case err != nil:
+			return false, err
+		case now.Events > e.Seq:
+			return false, nil
+		case over(now):
+			return true, nil
+		case !last:
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+	return false, nil
 }
 
 // insist returns a study, however long the server is away.

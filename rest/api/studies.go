@@ -47,6 +47,8 @@ type Study struct {
 type Detail struct {
 	Study Study           `json:"study"`
 	Spec  json.RawMessage `json:"spec" doc:"the definition, as it is on record"`
+	// Resumed is of the answer to a submission.
+	Resumed bool `json:"resumed,omitempty" doc:"it was there before"`
 }
 
 // study returns what a list says of a study.
@@ -209,11 +211,13 @@ func (s *Server) studies() {
 		Body Submission
 	}
 	handle(s, http.MethodPost, prefix+"/studies", func(ctx context.Context, in *submitIn) (*oneOut, error) {
+		began := s.o.Now()
 		i, err := s.submit(ctx, in.Body)
 		if err != nil {
 			return nil, err
 		}
 		out := &oneOut{ETag: tag(i.Events)}
+		out.Body.Resumed = i.Created.Before(began)
 		if out.Body.Study, err = s.study(ctx, i); err != nil {
 			return nil, err
 		}
