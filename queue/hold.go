@@ -18,3 +18,13 @@ func (r *Runner) Hold(on bool) {
 		f.pending = append(f.pending, f.newTicket(m))
 	}
 }
+
+// wanted returns how many attempts at an application are open and may begin. The lock is held.
+func (p *app) wanted() (n int) {
+	for _, m := range p.studies {
+		if !m.held {
+			n += len(m.open)
+		}
+	}
+	return n
+}

@@ -45,18 +45,18 @@ func (f *Fleet) refill(ctx context.Context) {
 		}
 		f.mu.Lock()
 		p := f.apps[name]
-		f.offer(p, p.open-depth)
+		f.offer(p, p.wanted()-depth)
 		f.heal(name, p)
 		f.unlock()
 	}
 }
 
-// offer adds tickets for n of the open attempts of an application, in turn for each of
+// offer adds tickets for n of the wanted attempts of an application, in turn for each of
 // its studies. The lock is held.
 func (f *Fleet) offer(p *app, n int) {
 	for round := 0; n > 0; round++ {
 		for _, m := range p.studies {
-			if round < len(m.open) && n > 0 {
+			if round < len(m.open) && n > 0 && !m.held {
 				f.pending = append(f.pending, f.newTicket(m))
 				n--
 			}
@@ -70,7 +70,9 @@ func (f *Fleet) heal(name string, p *app) {
 	now := f.now()
 	open := map[string]int{}
 	for _, m := range p.studies {
-		open[m.class] += len(m.open)
+		if !m.held {
+			open[m.class] += len(m.open)
+		}
 	}
 	for class, n := range open {
 		h := p.idle[class]

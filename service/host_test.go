@@ -223,6 +223,43 @@ func TestPauseStopResume(t *testing.T) {
 	})
 }
 
+// What waits for a worker when the pause begins waits until it ends, also in the next server.
+func TestPauseHoldsTheQueue(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store, h := memory(t), newHall(t)
+		s := serve(t, store, h, 1)
+		s.submit(t, fortyOf(t, 1, 8, 6), "a")
+		s.submit(t, fortyOf(t, 2, 3, 1), "b")
+		synctest.Wait()
+		s.steer(t, "a", assay.Steering{Do: "pause"})
+		if _, err := s.Wait(t.Context(), "b"); err != nil { // it has the machine to itself
+			t.Error(err)
+		}
+		time.Sleep(time.Hour)
+		s.end()
+		s = serve(t, store, h, 1)
+		defer s.end()
+		time.Sleep(time.Hour)
+		if n := len(h.begun) - 3; n > 1 {
+			t.Errorf("%d runs of a have begun, at most the first was before the pause", n)
+		}
+		s.steer(t, "a", assay.Steering{Do: "run"})
+		began := time.Now()
+		if r, err := s.Wait(t.Context(), "a"); err != nil || len(r.Trials) != 8 {
+			t.Errorf("%d trials, %v", len(r.Trials), err)
+		}
+		var sum time.Duration
+		for _, e := range events(t, store, "a") {
+			if e.Booked != nil {
+				sum += e.Booked.Measurement.Elapsed
+			}
+		}
+		if took := time.Since(began); took > sum+5*time.Second {
+			t.Errorf("it took %v after the pause, of %v in all: the worker was idle", took, sum)
+		}
+	})
+}
+
 // Of two studies the one of greater priority is first, now and after a restart.
 func TestPriority(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -341,6 +378,43 @@ func TestEndedStudiesGoOn(t *testing.T) {
 		}
 		if r, err := s.Wait(ctx, "b"); err != nil || len(r.Trials) != 3 {
 			t.Errorf("%d trials, %v: what is known is not run again", len(r.Trials), err)
+		}
+	})
+}
+
+// Two servers that both believe that they own a study, since the store has no locks: the record is that
+// of one, without a gap and with nothing twice, and the other says so.
+func TestTwoOwners(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store, h, g := memory(t), newHall(t), newHall(t)
+		store.Store = struct{ assay.Store }{store.Store}
+		one := serve(t, store, h, 4)
+		defer one.end()
+		one.submit(t, fortyOf(t, 1, 10, 2), "a")
+		time.Sleep(10 * time.Second)
+		two := serve(t, store, g, 4)
+		defer two.end()
+		_, err1 := one.Wait(t.Context(), "a")
+		_, err2 := two.Wait(t.Context(), "a")
+		if errors.Is(err1, assay.ErrConflict) == errors.Is(err2, assay.ErrConflict) {
+			t.Errorf("%v; %v: one of them has lost its study", err1, err2)
+		}
+		if i := two.state(t, "a"); i.Counts[assay.Done] != 10 {
+			t.Errorf("%+v", i)
+		}
+		all := events(t, store, "a")
+		if err := once(all); err != nil {
+			t.Error(err)
+		}
+		counted := map[assay.RunID]bool{}
+		for _, e := range all {
+			if e.Booked != nil && e.Booked.Counts() {
+				id := e.Booked.RunID
+				if id.Attempt = 0; counted[id] {
+					t.Errorf("%+v counts twice", id)
+				}
+				counted[id] = true
+			}
 		}
 	})
 }

@@ -525,6 +525,88 @@ func randomCommands(t *testing.T, seed uint64) {
 	}
 }
 
+// A process that dies behind any event leaves a record with which the next session goes on: it
+// proposes what is there, ends what is open, and has the budget that was steered.
+func TestKilledBehindEachEvent(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		mem, f := store.NewMem(), newFarm(3)
+		s := farmStudy(t, mem, f, 14)
+		s.Check = 1
+		j := journalOf(t, s)
+		g := begin(t, s)
+		ctx := t.Context()
+		synctest.Wait()
+		for _, id := range f.begun { // as a fleet does
+			if err := j.Append(ctx, assay.Event{Started: &assay.Start{RunID: id}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, do := range []func() error{
+			func() error { return s.Helm.Give(ctx, "x", assay.Config{3}, assay.Config{5}) },
+			func() error { return s.Helm.Withdraw(ctx, "x", "", 2) },
+			func() error { return s.Helm.Pause(ctx, "x", "") },
+			func() error { return s.Helm.SetBudget(ctx, 16, 0, "x", "") },
+			func() error { return s.Helm.Resume(ctx, "x", "") },
+			func() error { return s.Helm.Give(ctx, "x", assay.Config{5}, assay.Config{9}) },
+		} {
+			if err := do(); err != nil {
+				t.Fatalf("command %d: %v", i, err)
+			}
+			time.Sleep(7 * time.Second)
+		}
+		g.wait(t)
+		var all []assay.Event
+		for e, err := range mem.Events(ctx, "s", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e)
+		}
+		for k := range all {
+			if all[k].Batch < 0 {
+				continue // the answer to one Ask is on record as a whole
+			}
+			again := store.NewMem()
+			if err := again.Create(ctx, "s", nil); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := again.Append(ctx, "s", 0, all[:k]...); err != nil {
+				t.Fatal(err)
+			}
+			want, paused := 14, false
+			for _, e := range all[:k] {
+				if e.Steered != nil {
+					want = max(want, e.Steered.Trials)
+					paused = e.Steered.Do == "pause" || paused && e.Steered.Do != "run"
+				}
+			}
+			s := farmStudy(t, again, newFarm(3), 14)
+			g := begin(t, s)
+			if paused {
+				time.Sleep(time.Hour)
+				if err := s.Helm.Resume(ctx, "x", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := g.wait(t); len(r.Trials) != want || r.EndedBy != "trials" {
+				t.Errorf("killed behind event %d of %d: %d trials, want %d, ended by %s", k, len(all), len(r.Trials), want,
+					r.EndedBy)
+			}
+			ends := map[string]int{}
+			for _, l := range story(t, again) {
+				if f := strings.Fields(l); f[0] == "told" || f[0] == "withdrawn" {
+					if ends[f[1]]++; ends[f[1]] > 1 {
+						t.Errorf("killed behind event %d: trial %s ended twice", k, f[1])
+					}
+				}
+			}
+		}
+		if len(all) < 40 {
+			t.Errorf("only %d events", len(all))
+		}
+	})
+}
+
 // randomCommand gives one, and returns what has to be on record if it was acknowledged.
 func randomCommand(ctx context.Context, h *study.Helm, r *rand.Rand) string {
 	switch id := 1 + r.Int64N(40); r.IntN(8) {

@@ -364,7 +364,8 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
 	if l.Budget.Time > 0 {
 		limit = l.left()
 	}
-	id, stopper := assay.RunID{}, l.Stopper
+	var id assay.RunID
+	stopper := l.Stopper
 	if again {
 		id = l.runs.check(l.Name, p)
 		if e, ok := l.racing.field.Entrant(p.Config); ok && len(e.Values) > 1 {

@@ -23,10 +23,7 @@ var layers = [][]string{
 	{"/setup"},                    // a definition becomes a study
 	{"/service", "/worker"},       // many studies in one process; where their runs are made
 	{"/rest", "/rest/api"},        // on-line tuning at a distance; studies at a distance
-<<<<<<< HEAD
 	{"/internal/server"},          // a server put together, and a worker
-=======
->>>>>>> main
 	{"/cmd/assay"},
 }
 
