@@ -9,7 +9,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./study ./internal/builds ./online ./table ./run ./store/... ./rest ./internal/replay ./internal/term ./internal/link ./internal/rfs
+RACE   := . ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
 .PHONY: test extensions deps race bench soak fuzz mutants lint fmt

@@ -49,10 +49,11 @@ type attempt struct {
 	where   string
 	heard   time.Time
 	so      assay.Measurement
-	tainted bool // the worker's machine or clock stood still
-	ahead   bool // another attempt at the run is ahead
-	halted  bool // the worker was told so
-	booking assay.Booking
+	tainted bool   // the worker's machine or clock stood still
+	ahead   bool   // another attempt at the run is ahead
+	halted  bool   // the worker was told so
+	why     string // it was booked with
+	reason  string
 }
 
 // get returns the attempt of a number, a new one if there is none.
@@ -107,7 +108,7 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	if b.Why == whyLost {
 		a.state = lost
 	}
-	a.booking = b
+	a.why, a.reason = b.Why, b.Reason
 	if r.counted == nil {
 		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
 	}
@@ -117,7 +118,6 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	default:
 		a.so = m
 	}
-	a.booking.Measurement = assay.Measurement{}
 	if b.Counts() {
 		r.counted = a
 	}
@@ -126,7 +126,7 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 // moot reports whether an attempt has ended in a way that says nothing of the run and
 // uses up none of the attempts that whoever asks for it makes.
 func (a *attempt) moot() bool {
-	return a.state == ended && (a.booking.Why == whyCancel || a.booking.Why == whyDuplicate)
+	return a.state == ended && (a.why == whyCancel || a.why == whyDuplicate)
 }
 
 // answer returns the attempt that stands for the one that was asked for, or the number

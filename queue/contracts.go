@@ -83,8 +83,9 @@ type Outcome struct {
 	Worker      string            `json:"worker"`
 	Measurement assay.Measurement `json:"measurement"`
 	// Why is "" if the run ended by itself, or "limit", "stop", "cancel", "duplicate" or
-	// "tainted", which goes before the others if a Gap was longer than the lease; "setup" if the job cannot be run on any configuration, "error" if nothing
-	// was learned. See [assay.Booking].
+	// "tainted", which goes before the others if a Gap was longer than the lease; "setup"
+	// if the job cannot be run on any configuration, "error" if nothing was learned. See
+	// [assay.Booking].
 	Why    string `json:"why,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Stdout []byte `json:"stdout,omitempty"`
@@ -93,7 +94,9 @@ type Outcome struct {
 
 // A Control is the server's side of a fleet, as workers see it. Each call can be made
 // again: the answer is the same, and it counts once. An error of the class unavailable
-// means that the call should be made again later; the worker goes on meanwhile.
+// means that the call should be made again later; the worker goes on meanwhile. After
+// any other error of Claim it leaves the ticket, says Hello and does as it is ordered;
+// after any other error of Tell the outcome will never be taken.
 type Control interface {
 	// Hello makes a worker known, or what it says of itself. It is the worker's first
 	// call, and is made again when nothing else was said for a lease.

@@ -1,7 +1,7 @@
 // Package queue runs the trials of studies on other machines.
 //
 // A [Fleet] is the server's side. To the loop of a study it is an [assay.Runner] (see
-// [Fleet.Runner]); to workers it is a [Control]. A [Carrier] stands between them:
+// [Runner]); to workers it is a [Control]. A [Carrier] stands between them:
 //
 //	Searcher.Ask ─► loop ─► Runner.Run(job)            the run is open
 //	                            │ Carrier.Offer          a ticket: room for one run of an application
@@ -24,10 +24,13 @@
 //   - an outcome is on record before the worker forgets it;
 //   - the first outcome of a run counts, and each further one is booked as extra.
 //
-// A server that starts again feeds the record to [Fleet.Runner]. Run of an attempt that is
+// A server that starts again feeds the record to [Fleet.Join]. Run of an attempt that is
 // booked returns its measurement; Run of one that is placed attaches to it, and it has a
 // whole lease to be heard of. An attempt that is not heard of for a lease is booked as lost:
 // Run returns [assay.ErrLost], and the loop begins the next attempt.
+//
+// An attempt that was cancelled, or given up for another, uses up none of the attempts of
+// the loop: the Fleet begins the next number itself.
 //
 // Of two attempts at one run that are both alive, the one that has run longer goes on,
 // unless its machine was suspended meanwhile: such a measurement is tainted.

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"container/heap"
 	"maps"
 	"slices"
@@ -28,52 +29,91 @@ type Entry struct {
 // Queue returns what is at workers, the longest there first, then what is open, in the
 // order in which it will be claimed as far as can be told: the runs of several studies
 // take turns by what each has used and is expected to use.
+//
+// The fleet waits only until it is copied: to sort 100,000 takes long.
 func (f *Fleet) Queue() []Entry {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	now := f.now()
-	all := make([]Entry, 0, len(f.placed))
-	sorted := slices.SortedFunc(slices.Values(f.placed), func(a, b *attempt) int { return a.since.Compare(b.since) })
-	for _, a := range sorted {
-		e := a.entry()
-		e.State, e.Worker, e.Silent, e.So = "placed", a.where, a.silent(now), a.so
-		all = append(all, e)
+	there := make([]waiting, len(f.placed))
+	for i, a := range f.placed {
+		there[i] = a.waiting()
+		there[i].Worker, there[i].Silent, there[i].So = a.where, a.silent(now), a.so
 	}
 	var turns turnHeap
+	n := len(there)
 	for _, p := range f.apps {
 		for _, m := range p.studies {
-			q := slices.Clone(m.open)
-			slices.SortFunc(q, (*attempt).before)
-			turns = append(turns, &turn{m.rank(now), m, q})
+			t := &turn{rank: m.rank(now), weight: m.Weight, queue: make([]waiting, len(m.open))}
+			for i, a := range m.open {
+				t.queue[i] = a.waiting()
+			}
+			n += len(t.queue)
+			turns = append(turns, t)
 		}
+	}
+	f.mu.Unlock()
+	all := make([]Entry, 0, n)
+	slices.SortFunc(there, func(a, b waiting) int { return a.Since.Compare(b.Since) })
+	for _, e := range there {
+		all = append(all, e.entry("placed"))
+	}
+	for _, t := range turns {
+		slices.SortFunc(t.queue, func(a, b waiting) int {
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.age, b.age))
+		})
 	}
 	for heap.Init(&turns); len(turns) > 0; {
 		t := turns[0]
-		a := t.queue[0]
-		e := a.entry()
-		e.State = "open"
-		all = append(all, e)
+		first := t.queue[0]
+		all = append(all, first.entry("open"))
 		if t.queue = t.queue[1:]; len(t.queue) == 0 {
 			heap.Pop(&turns)
 			continue
 		}
-		long := t.m.expected(a.run)
-		if long == 0 {
-			long = time.Minute
-		}
-		t.used += long.Seconds() / t.m.Weight
-		t.running += 1 / t.m.Weight
-		t.job, t.age = t.queue[0].priority, t.queue[0].age
+		t.used += cmp.Or(first.long, time.Minute).Seconds() / t.weight
+		t.running += 1 / t.weight
+		t.job, t.age = t.queue[0].Priority, t.queue[0].age
 		heap.Fix(&turns, 0)
 	}
 	return all
 }
 
-// A turn is a study with what is left of its open attempts.
+// waiting is what an Entry is made of, as it was copied.
+type waiting struct {
+	Entry
+	age    int64
+	long   time.Duration
+	config assay.Config
+	values func(assay.Config) map[string]string
+}
+
+// waiting returns a copy of an attempt. The lock is held.
+func (a *attempt) waiting() waiting {
+	m := a.run.m
+	return waiting{Entry{
+		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
+	}, a.age, m.expected(a.run), a.run.job.Config, m.Values}
+}
+
+// entry returns the entry of what was copied.
+func (w waiting) entry(state string) Entry {
+	w.State = state
+	if w.values != nil && w.config != nil { // a run that the record alone knows of has none yet
+		values := w.values(w.config)
+		var text []string
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			text = append(text, name+"="+values[name])
+		}
+		w.Config = strings.Join(text, " ")
+	}
+	return w.Entry
+}
+
+// A turn is a study with what is left of what is open.
 type turn struct {
 	rank
-	m     *member
-	queue []*attempt
+	weight float64
+	queue  []waiting
 }
 
 type turnHeap []*turn
@@ -91,24 +131,6 @@ func (h *turnHeap) Pop() any {
 	t := (*h)[last]
 	*h = (*h)[:last]
 	return t
-}
-
-// entry returns what is the same of an attempt in every state.
-func (a *attempt) entry() Entry {
-	m := a.run.m
-	e := Entry{
-		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
-	}
-	// What is known by the record alone has no configuration until the study asks for it.
-	if m.Values != nil && len(a.run.job.Config) > 0 {
-		values := m.Values(a.run.job.Config)
-		var text []string
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			text = append(text, name+"="+values[name])
-		}
-		e.Config = strings.Join(text, " ")
-	}
-	return e
 }
 
 // Prioritise sets the priority of the runs of a trial, those that are to come too.

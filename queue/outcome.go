@@ -29,14 +29,14 @@ func tellable(why string) bool {
 
 // err returns the error of Run for an attempt that has ended and does not count.
 func (a *attempt) err() error {
-	switch why := a.booking.Why; why {
+	switch why := a.why; why {
 	case whyTainted:
 		return fmt.Errorf("attempt %d of trial %d, on %s: the machine stood still meanwhile: %w", a.n, a.run.key.trial,
 			a.where, assay.ErrLost)
 	case whySetup:
-		return fmt.Errorf("%s: %w: %s", a.where, assay.ErrSetup, a.booking.Reason)
+		return fmt.Errorf("%s: %w: %s", a.where, assay.ErrSetup, a.reason)
 	case whyError:
-		return fmt.Errorf("on %s: %s", a.where, a.booking.Reason)
+		return fmt.Errorf("on %s: %s", a.where, a.reason)
 	}
 	return fmt.Errorf("attempt %d of trial %d, on %s: %w", a.n, a.run.key.trial, a.where, assay.ErrLost)
 }
@@ -50,12 +50,12 @@ func (r *run) result(w *waiter) (assay.Measurement, error) {
 	m := a.so
 	m.Stdout, m.Stderr = r.output.Stdout, r.output.Stderr
 	switch {
-	case a.booking.Why == whyLimit:
+	case a.why == whyLimit:
 		return m, assay.ErrLimit
-	case a.booking.Why == whyStop && w.cause != nil:
+	case a.why == whyStop && w.cause != nil:
 		return m, w.cause
-	case a.booking.Why == whyStop:
-		return m, fmt.Errorf("stopped before (%s): %w", a.booking.Reason, assay.ErrLimit)
+	case a.why == whyStop:
+		return m, fmt.Errorf("stopped before (%s): %w", a.reason, assay.ErrLimit)
 	}
 	return m, nil
 }

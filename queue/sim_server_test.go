@@ -323,6 +323,9 @@ func (s *simServer) beat(ctx context.Context, b Beat, t *truth) (Verdict, error)
 	}
 	switch v {
 	case Go:
+		if b.Gap > simLease {
+			w.failLocked("attempt %v stood still for %v and goes on", b.ID, b.Gap)
+		}
 		if withdrawn && since.Before(at) {
 			w.failLocked("attempt %v was taken back at %v and goes on", b.ID, since.Sub(w.began))
 		}

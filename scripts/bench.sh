@@ -52,6 +52,18 @@ done
 say "replay of simulated trials with SQLite" "$(bench ./study 'BenchmarkReplayed$' 1000x trials/s) /s" "goal 200"
 gain=$(bench ./store/sqlite 'BenchmarkStudies$' 10x gain)
 say "appends of 32 studies at once, in shared transactions" "$gain x" "as many as each in its own, goal 3"
+echo "PostgreSQL on the same disk, 32 studies at once and one; of-file is against SQLite in the same run"
+ASSAY_PG_DIR=${TMPDIR:-/tmp} go test -run '^$' -bench 'BenchmarkStudies$' -benchtime 10x ./store/postgres | grep -E '^Bench|SKIP' || true
+
+# The fleet: 1,000 workers, 10,000 slots taken, 100,000 runs open in 1,000 studies, without
+# a carrier and a store.
+go test -run '^$' -bench 'BenchmarkClaim$' -benchtime 5000x ./queue | grep ^Bench
+rate=$(bench ./queue 'BenchmarkBeat$' 200000x beats/s)
+say "beats of a fleet of 10,000 slots" "$rate /s" "2,000/s take $(awk "BEGIN{printf \"%.1f\", 2000/$rate*100}") % of a core, goal 20"
+
+# The fleet: empty runs through queue and workers, the spools of workers in memory (machines of their own) and on one disk.
+echo "fleet of 1, 8 and 64 workers in one process; goals at 64: p50 15 ms, p99 100 ms"
+go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./queue/jetstream | grep ^Bench
 
 # Models: see model/*_test.go for the peers, which are compared in one run.
 go test -run '^$' -bench 'ForestFit|ForestPredict|AFTFit|AFTPredict|TunedAFT' -benchtime 20x ./model | grep ^Bench

@@ -3,7 +3,7 @@
 // [Run] takes tickets and turns each into a run, by the [assay.Runner] that it is given:
 //
 //	Carrier.Take ─► Control.Claim ─► Runner.Run ─► spool ─► Control.Tell ─► Delivery.Done
-//	                                   │  every beat: Control.Beat(measurement so far) ─► go, stop, cancel, duplicate
+//	                                   │  every beat: Control.Beat(so far) ─► go, stop, cancel, duplicate
 //
 // # What is promised
 //

@@ -62,7 +62,10 @@ func TestKilled(t *testing.T) {
 	ended, runs := task(1), task(2)
 	ended.Job.Argv = []string{"sh", "-c", "echo word"}
 	// A child in a session of its own, which ignores what would end it.
-	runs.Job.Argv = []string{"sh", "-c", `setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; sleep 600; :' "$0"`, pidFile}
+	runs.Job.Argv = []string{
+		"sh", "-c",
+		`setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; sleep 600; :' "$0"`, pidFile,
+	}
 	tasks, err := json.Marshal([]queue.Task{ended, runs})
 	if err != nil {
 		t.Fatal(err)

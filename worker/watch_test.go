@@ -49,7 +49,8 @@ func TestWatch(t *testing.T) {
 		w = newWatch(func() time.Duration { return slept })
 		slept += 8 * time.Hour // no clock of the process shows it
 		tick(lookEvery)
-		if gap, why := w.take(), w.tainted(time.Hour, 0, lease); gap != 8*time.Hour || !strings.Contains(why, "suspended for 8h0m0s") {
+		if gap, why := w.take(), w.tainted(time.Hour, 0, lease); gap != 8*time.Hour || !strings.Contains(why,
+			"suspended for 8h0m0s") {
 			t.Errorf("gap %v, %q", gap, why)
 		}
 	})
@@ -60,7 +61,8 @@ func TestWatch(t *testing.T) {
 
 // Machines of one class are those whose runs are comparable.
 func TestMachine(t *testing.T) {
-	cpu := strings.Repeat("processor : 0\nmodel name : Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz\nphysical id : 0\ncpu cores : 32\n"+
+	cpu := strings.Repeat("processor : 0\nmodel name : Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz\n"+
+		"physical id : 0\ncpu cores : 32\n"+
 		"processor : 1\nmodel name : Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz\nphysical id : 1\ncpu cores : 32\n", 1)
 	files := func(mem string) fstest.MapFS {
 		return fstest.MapFS{
@@ -108,11 +110,13 @@ func TestMachine(t *testing.T) {
 func TestKept(t *testing.T) {
 	m := assay.Measurement{Metrics: map[string]float64{"a": 1, "b": math.NaN(), "c": math.Inf(-1)}}
 	kept := storable(m)
-	if len(kept.Metrics) != 1 || kept.Missing["b"] != "NaN is no finite number" || kept.Missing["c"] == "" || len(m.Metrics) != 3 {
+	if len(kept.Metrics) != 1 || kept.Missing["b"] != "NaN is no finite number" || kept.Missing["c"] == "" ||
+		len(m.Metrics) != 3 {
 		t.Errorf("%+v of %+v", kept, m)
 	}
 	long := []byte("first" + strings.Repeat("x", 1<<20) + "last")
-	if s := string(shorten(long)); len(s) > headBytes+tailBytes+100 || !strings.HasPrefix(s, "firstx") || !strings.HasSuffix(s, "xlast") ||
+	if s := string(shorten(long)); len(s) > headBytes+tailBytes+100 || !strings.HasPrefix(s, "firstx") ||
+		!strings.HasSuffix(s, "xlast") ||
 		!strings.Contains(s, "bytes are left out") {
 		t.Errorf("%d bytes", len(s))
 	}

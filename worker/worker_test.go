@@ -413,7 +413,8 @@ func TestTainted(t *testing.T) {
 		cancel()
 		wait()
 		told := s.outcomes()
-		if len(told) != 2 || told[0].Why != "tainted" || !strings.Contains(told[0].Reason, "suspended for 8h") || told[1].Why != "" {
+		if len(told) != 2 || told[0].Why != "tainted" || !strings.Contains(told[0].Reason, "suspended for 8h") ||
+			told[1].Why != "" {
 			t.Errorf("told %+v", told)
 		}
 		var gaps []time.Duration

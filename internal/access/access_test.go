@@ -59,7 +59,10 @@ func TestRoles(t *testing.T) {
 // A scope is beginnings of names of studies.
 func TestScope(t *testing.T) {
 	tok := Token{Role: Operator, Scope: []string{"x264", "b-"}}
-	for study, may := range map[string]bool{"x264": true, "x264-azure": true, "b-1": true, "b": false, "ax264": false, "X264": false} {
+	for study, may := range map[string]bool{
+		"x264": true, "x264-azure": true, "b-1": true, "b": false, "ax264": false,
+		"X264": false,
+	} {
 		if tok.May(Operator, study) != may || tok.May(Viewer, study) != may {
 			t.Errorf("%s: %v", study, !may)
 		}
@@ -288,7 +291,8 @@ func TestCredential(t *testing.T) {
 		t.Errorf("%s, not %s", good, want)
 	}
 	for _, bad := range []string{
-		"", "x", "assay-worker-v2.a." + secret, "assay-worker-v1.a.b", "assay-worker-v1.." + secret, "assay-user-v1.a." + secret + ".12",
+		"", "x", "assay-worker-v2.a." + secret, "assay-worker-v1.a.b", "assay-worker-v1.." + secret,
+		"assay-user-v1.a." + secret + ".12",
 		"assay-user-v1.a." + secret + "." + ca + ".", "assay-user-v1.a b." + secret,
 	} {
 		_, err := ParseCredential(bad)
@@ -344,10 +348,12 @@ func TestPinned(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := shake(others, hosts, ours.Fingerprint(), "lab.example"); err == nil || !strings.Contains(err.Error(), "not the server") {
+	if err := shake(others, hosts, ours.Fingerprint(), "lab.example"); err == nil || !strings.Contains(err.Error(),
+		"not the server") {
 		t.Errorf("another authority: %v", err)
 	}
-	if err := shake(ours, hosts, ours.Fingerprint(), "evil.example"); err == nil || !strings.Contains(err.Error(), "certificate of the server") {
+	if err := shake(ours, hosts, ours.Fingerprint(), "evil.example"); err == nil || !strings.Contains(err.Error(),
+		"certificate of the server") {
 		t.Errorf("another name: %v", err)
 	}
 	if err := shake(ours, hosts, "", "lab.example"); err == nil {

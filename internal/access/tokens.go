@@ -88,7 +88,8 @@ func (t *Tokens) load() error {
 		return nil
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return assay.WithHint(usagef("%s can be read by other users (mode %04o)", t.path, info.Mode().Perm()), "chmod 600 "+t.path)
+		return assay.WithHint(usagef("%s can be read by other users (mode %04o)", t.path, info.Mode().Perm()),
+			"chmod 600 "+t.path)
 	}
 	b, err := os.ReadFile(t.path)
 	if err != nil {

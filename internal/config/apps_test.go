@@ -68,7 +68,8 @@ func TestApps(t *testing.T) {
 			t.Errorf("%v: %v, want %q", c.values, err, c.want)
 		}
 	}
-	if job, err := b.Job(map[string]string{"w": "-11.5"}); err != nil || job.Argv[2] != "-11.5" || job.Verify[2] != "-11.5" {
+	if job, err := b.Job(map[string]string{"w": "-11.5"}); err != nil || job.Argv[2] != "-11.5" ||
+		job.Verify[2] != "-11.5" {
 		t.Errorf("a negative number: %v, %v", job, err)
 	}
 }

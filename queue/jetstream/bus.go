@@ -74,7 +74,8 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		o.Warn = func(string) {}
 	}
 	if o.Worker != "" && !token(o.Worker) {
-		return nil, assay.Errorf(assay.ClassUsage, "the ID of a worker has letters, digits, - and _ only, unlike %q", o.Worker)
+		return nil, assay.Errorf(assay.ClassUsage, "the ID of a worker has letters, digits, - and _ only, unlike %q",
+			o.Worker)
 	}
 	b := &Bus{opts: o, closed: make(chan struct{})}
 	b.connected()
@@ -183,7 +184,8 @@ func (b *Bus) checkJetStream(ctx context.Context) error {
 		return nil
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, nats.ErrNoResponders):
-		return assay.WithHint(assay.Errorf(assay.ClassUsage, "NATS at %s has no JetStream, in which work is queued", b.opts.URL),
+		return assay.WithHint(assay.Errorf(assay.ClassUsage, "NATS at %s has no JetStream, in which work is queued",
+			b.opts.URL),
 			"start it with nats-server -js, or enable JetStream for the account")
 	}
 	return assay.Errorf(assay.ClassUnavailable, "NATS at %s: %w", b.opts.URL, err)

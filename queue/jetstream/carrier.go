@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/assay-run/assay"
@@ -30,10 +29,9 @@ type carrier struct {
 	making  sync.Mutex
 	ensured map[string]jetstream.Consumer // by name; of a server of studies
 
-	mu     sync.Mutex
-	takers []*taker // that wait, the oldest first
-	// pullers are the consumers that are asked for takers, by name: one goroutine each.
-	pullers map[string]context.CancelFunc
+	mu      sync.Mutex
+	takers  []*taker           // that wait, the oldest first
+	pullers map[string]*puller // by the name of the consumer
 	wg      sync.WaitGroup
 	over    context.Context
 	end     context.CancelFunc
@@ -42,7 +40,7 @@ type carrier struct {
 var _ queue.Carrier = (*carrier)(nil)
 
 func newCarrier(b *Bus) *carrier {
-	c := &carrier{b: b, ensured: map[string]jetstream.Consumer{}, pullers: map[string]context.CancelFunc{}}
+	c := &carrier{b: b, ensured: map[string]jetstream.Consumer{}, pullers: map[string]*puller{}}
 	c.over, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -52,7 +50,14 @@ func (b *Bus) Carrier() queue.Carrier { return b.carrier }
 
 // close ends every Take.
 func (c *carrier) close() {
+	c.mu.Lock()
 	c.end()
+	for _, p := range c.pullers {
+		if p.idle != nil {
+			p.idle.Stop()
+		}
+	}
+	c.mu.Unlock()
 	c.wg.Wait()
 }
 
@@ -242,10 +247,15 @@ func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.
 	}
 	c.takers = append(c.takers, t)
 	for _, name := range t.names {
-		if c.pullers[name] == nil {
-			pull, stop := context.WithCancel(c.over)
-			c.pullers[name] = stop
-			c.wg.Go(func() { defer stop(); c.pull(pull, name) })
+		p := c.pullers[name]
+		if p == nil {
+			p = &puller{c: c, name: name}
+			c.pullers[name] = p
+		}
+		if p.stop == nil {
+			var ctx context.Context
+			ctx, p.stop = context.WithCancel(c.over)
+			c.wg.Go(func() { p.pull(ctx) })
 		}
 	}
 	c.mu.Unlock()
@@ -269,7 +279,10 @@ func (c *carrier) Take(ctx context.Context, apps []string, class string) (queue.
 	return nil, context.Cause(ctx)
 }
 
-// leave takes a taker off the list, and ends the pullers that nobody waits for. The lock is held.
+// leave takes a taker off the list. The lock is held.
+//
+// What was asked for it stands for a while, for the next taker most often comes soon. A ticket that
+// comes meanwhile, and nobody waits for, is given back at once.
 func (c *carrier) leave(t *taker) {
 	i := slices.Index(c.takers, t)
 	if i < 0 {
@@ -277,9 +290,11 @@ func (c *carrier) leave(t *taker) {
 	}
 	c.takers = slices.Delete(c.takers, i, i+1)
 	for _, name := range t.names {
-		if stop := c.pullers[name]; stop != nil && !c.wanted(name) {
-			stop()
-			delete(c.pullers, name)
+		if p := c.pullers[name]; p != nil && p.stop != nil && !c.wanted(name) {
+			if p.idle != nil {
+				p.idle.Stop()
+			}
+			p.idle = time.AfterFunc(linger, p.retire)
 		}
 	}
 }
@@ -302,124 +317,3 @@ func (c *carrier) give(name string, d *delivery) bool {
 	}
 	return false
 }
-
-// A request for tickets is renewed every so often, and a server that is gone is found out by the
-// heartbeats that it sends meanwhile.
-const (
-	heartbeat = 5 * time.Second
-	pullAgain = time.Second
-	// linger is how long a request is waited for that nobody wants any more: a ticket that is on its
-	// way is given back at once then, and not when its lease ends.
-	linger = 2 * time.Second
-)
-
-// pull asks one consumer for tickets, one at a time, for as long as somebody waits for them.
-func (c *carrier) pull(ctx context.Context, name string) {
-	var con jetstream.Consumer
-	for ctx.Err() == nil {
-		var m jetstream.Msg
-		err := c.b.down()
-		if err == nil && con == nil {
-			look, cancel := context.WithTimeout(ctx, dialLimit)
-			con, err = c.b.js.Consumer(look, jobsStream, name)
-			cancel()
-		}
-		if err == nil {
-			m, err = c.next(ctx, con)
-		}
-		switch {
-		case err == nil:
-			c.deliver(name, m, con.CachedInfo().Config.AckWait)
-		case errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages):
-		case ctx.Err() != nil:
-		default: // no such consumer yet, or no server
-			con = nil
-			t := time.NewTimer(pullAgain)
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
-			}
-		}
-	}
-}
-
-// next asks a consumer for one ticket.
-func (c *carrier) next(ctx context.Context, con jetstream.Consumer) (jetstream.Msg, error) {
-	fetch, cancel := context.WithCancel(c.over)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() {
-		t := time.NewTimer(linger)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			cancel()
-		case <-fetch.Done():
-		}
-	})()
-	return con.Next(jetstream.FetchContext(fetch), jetstream.FetchHeartbeat(heartbeat))
-}
-
-// deliver hands a message on, or gives it back if nobody waits for it any more.
-func (c *carrier) deliver(name string, m jetstream.Msg, lease time.Duration) {
-	d := &delivery{c: c, m: m, lease: lease, until: time.Now().Add(lease)}
-	if json.Unmarshal(m.Data(), &d.t) != nil || checkTicket(d.t) != nil {
-		_ = m.Term() // nobody can use it
-		return
-	}
-	if !c.give(name, d) {
-		d.back()
-	}
-}
-
-// A delivery is a ticket and its lease.
-type delivery struct {
-	c     *carrier
-	m     jetstream.Msg
-	t     queue.Ticket
-	lease time.Duration
-
-	mu    sync.Mutex
-	until time.Time
-}
-
-// Ticket implements [queue.Delivery].
-func (d *delivery) Ticket() queue.Ticket { return d.t }
-
-// held returns an error if the lease has ended: the ticket may be with another.
-func (d *delivery) held() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if time.Now().After(d.until) {
-		return assay.Errorf(assay.ClassConflict, "the lease of the ticket has ended")
-	}
-	return d.c.b.down()
-}
-
-// Renew implements [queue.Delivery].
-func (d *delivery) Renew(context.Context) error {
-	if err := d.held(); err != nil {
-		return err
-	}
-	if err := d.m.InProgress(); err != nil {
-		return queueError(err)
-	}
-	d.mu.Lock()
-	d.until = time.Now().Add(d.lease)
-	d.mu.Unlock()
-	return nil
-}
-
-// Done implements [queue.Delivery].
-func (d *delivery) Done(ctx context.Context) error {
-	if err := d.held(); err != nil {
-		return err
-	}
-	if err := d.m.DoubleAck(ctx); err != nil {
-		return queueError(err)
-	}
-	return nil
-}
-
-// back gives a ticket back that was not used.
-func (d *delivery) back() { _ = d.m.Nak() }

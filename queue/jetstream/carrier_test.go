@@ -36,7 +36,10 @@ func TestTake(t *testing.T) {
 	c := dial(t, s).Carrier()
 	w := dial(t, s).Carrier()
 	depth(t, c, "a", 0)
-	for _, ts := range [][]queue.Ticket{tickets("a", "", 3), tickets("a", "9f3a", 3), tickets("b", "", 3), tickets("a-b", "", 1)} {
+	for _, ts := range [][]queue.Ticket{
+		tickets("a", "", 3), tickets("a", "9f3a", 3), tickets("b", "", 3),
+		tickets("a-b", "", 1),
+	} {
 		if err := c.Offer(t.Context(), ts...); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +130,10 @@ func TestNames(t *testing.T) {
 	if _, err := c.Take(t.Context(), nil, ""); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("take of nothing: %v", err)
 	}
-	names := []string{"a", "*", ">", "a.b", "a.*", "any", "=YQ", "a-any", "a\x00", strings.Repeat("long", 100), strings.Repeat("long", 101)}
+	names := []string{
+		"a", "*", ">", "a.b", "a.*", "any", "=YQ", "a-any", "a\x00", strings.Repeat("long", 100),
+		strings.Repeat("long", 101),
+	}
 	for i, app := range names {
 		for j, class := range append(names, "") {
 			if err := c.Offer(t.Context(), queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, Class: class}); err != nil {

@@ -50,7 +50,10 @@ func TestCalls(t *testing.T) {
 	if err != nil || claim.Verdict != queue.Go || !cmp.Equal(claim.Task, f.task) {
 		t.Errorf("%v\n%s", err, cmp.Diff(claim.Task, f.task))
 	}
-	beat := queue.Beat{ID: runID(7), Worker: "w-1", So: assay.Measurement{Elapsed: time.Second}, Gap: 3, Tail: []byte("\xff")}
+	beat := queue.Beat{
+		ID: runID(7), Worker: "w-1", So: assay.Measurement{Elapsed: time.Second}, Gap: 3,
+		Tail: []byte("\xff"),
+	}
 	if v, err := c.Beat(t.Context(), beat); err != nil || v != queue.Stop {
 		t.Error(v, err)
 	}
@@ -64,7 +67,8 @@ func TestCalls(t *testing.T) {
 	if err := d.Done(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if !cmp.Equal(f.workers, []queue.Worker{w}) || !cmp.Equal(f.beats, []queue.Beat{beat}) || !cmp.Equal(f.told, []queue.Outcome{o}) ||
+	if !cmp.Equal(f.workers, []queue.Worker{w}) || !cmp.Equal(f.beats, []queue.Beat{beat}) || !cmp.Equal(f.told,
+		[]queue.Outcome{o}) ||
 		!cmp.Equal(f.tickets, []queue.Ticket{d.Ticket()}) {
 		t.Errorf("heard %+v %+v %+v %+v", f.workers, f.tickets, f.beats, f.told)
 	}
@@ -113,7 +117,8 @@ func TestErrorClasses(t *testing.T) {
 	if assay.ClassOf(err) != assay.ClassUnavailable {
 		t.Errorf("the server is gone: %v", err)
 	}
-	if _, err := jetstream.Dial(t.Context(), jetstream.Options{URL: "unix:" + sock}); assay.ClassOf(err) != assay.ClassUnavailable ||
+	if _, err := jetstream.Dial(t.Context(),
+		jetstream.Options{URL: "unix:" + sock}); assay.ClassOf(err) != assay.ClassUnavailable ||
 		!strings.Contains(err.Error(), sock) {
 		t.Errorf("dial where nobody is: %v", err)
 	}
@@ -135,7 +140,10 @@ func TestLargeOutcome(t *testing.T) {
 		{Stdout: big, Stderr: big},
 		{Stdout: []byte("small"), Stderr: big},
 		{Stdout: big, Stderr: []byte("small")},
-		{Stdout: big, Measurement: assay.Measurement{Failure: &assay.Failure{Reason: strings.Repeat("é", 60000), Output: []string{strings.Repeat("x", 1<<19)}}}},
+		{Stdout: big, Measurement: assay.Measurement{Failure: &assay.Failure{
+			Reason: strings.Repeat("é", 60000),
+			Output: []string{strings.Repeat("x", 1<<19)},
+		}}},
 	} {
 		o.ID, o.Worker = runID(i), "w"
 		if err := c.Tell(t.Context(), o); err != nil {

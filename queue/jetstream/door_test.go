@@ -65,7 +65,10 @@ func (l *lab) token(t *testing.T, name string, apps ...string) string {
 }
 
 func (l *lab) options(token, worker string) jetstream.Options {
-	return jetstream.Options{URL: l.url, Worker: worker, Class: "9f3a", Token: token, TLS: access.Pinned(l.ca.Fingerprint())}
+	return jetstream.Options{
+		URL: l.url, Worker: worker, Class: "9f3a", Token: token,
+		TLS: access.Pinned(l.ca.Fingerprint()),
+	}
 }
 
 // A worker with a token does its work over TLS, and nobody gets in without one.
@@ -76,10 +79,14 @@ func TestDoor(t *testing.T) {
 	answer(t, server, f, l.May)
 	token := l.token(t, "rack2", "x264")
 	b := connect(t, l.options(token, "rack2-1"))
-	if _, err := b.Control().Hello(t.Context(), queue.Worker{ID: "rack2-1", Apps: []string{"x264"}, Class: "9f3a"}); err != nil {
+	if _, err := b.Control().Hello(t.Context(), queue.Worker{
+		ID: "rack2-1", Apps: []string{"x264"},
+		Class: "9f3a",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Carrier().Offer(t.Context(), append(tickets("x264", "9f3a", 1), tickets("x264", "", 1)...)...); err != nil {
+	if err := server.Carrier().Offer(t.Context(), append(tickets("x264", "9f3a", 1), tickets("x264", "",
+		1)...)...); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -116,18 +123,26 @@ func TestDoor(t *testing.T) {
 	}
 	o := l.options(token, "rack2-1")
 	o.TLS = access.Pinned(other.Fingerprint())
-	if _, err := jetstream.Dial(t.Context(), o); err == nil || !strings.Contains(err.Error(), "not the server that the token is from") {
+	if _, err := jetstream.Dial(t.Context(), o); err == nil || !strings.Contains(err.Error(),
+		"not the server that the token is from") {
 		t.Errorf("another authority: %v", err)
 	}
 	o.URL, o.TLS = strings.Replace(l.url, "tls:", "nats:", 1), nil
 	if _, err := jetstream.Dial(t.Context(), o); err == nil {
 		t.Error("without TLS")
 	}
-	if _, err := jetstream.Start(jetstream.ServerOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0"}); assay.ClassOf(err) != assay.ClassUsage {
+	if _, err := jetstream.Start(jetstream.ServerOptions{
+		Dir:    t.TempDir(),
+		Listen: "127.0.0.1:0",
+	}); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("listening without TLS and tokens: %v", err)
 	}
 	if _, err := jetstream.Start(jetstream.ServerOptions{
-		Dir: t.TempDir(), Listen: l.Addr(), TLS: &tls.Config{}, Door: func(string, string, net.Addr) (jetstream.Rights, error) { return jetstream.Rights{}, nil },
+		Dir: t.TempDir(), Listen: l.Addr(), TLS: &tls.Config{}, Door: func(string, string, net.Addr) (jetstream.Rights,
+			error,
+		) {
+			return jetstream.Rights{}, nil
+		},
 	}); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "cannot listen") {
 		t.Errorf("a port that is taken: %v", err)
 	}
@@ -149,7 +164,9 @@ func TestForbidden(t *testing.T) {
 	var mu sync.Mutex
 	var refused []string
 	nc, err := nats.Connect(l.url, nats.Token(token), nats.Name("rack2-1/9f3a"), nats.CustomInboxPrefix("_INBOX.rack2-1"),
-		nats.Secure(access.Pinned(l.ca.Fingerprint())), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		nats.Secure(access.Pinned(l.ca.Fingerprint())), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription,
+			err error,
+		) {
 			mu.Lock()
 			defer mu.Unlock()
 			refused = append(refused, err.Error())
@@ -186,7 +203,10 @@ func TestForbidden(t *testing.T) {
 			return err
 		}),
 		"make a consumer": short(func(ctx context.Context) error {
-			_, err := js.CreateConsumer(ctx, "ASSAY_JOBS", natsjs.ConsumerConfig{Durable: "x264-any", FilterSubject: "assay.v1.jobs.blast.any.*"})
+			_, err := js.CreateConsumer(ctx, "ASSAY_JOBS", natsjs.ConsumerConfig{
+				Durable:       "x264-any",
+				FilterSubject: "assay.v1.jobs.blast.any.*",
+			})
 			return err
 		}),
 		"take of another application": short(func(ctx context.Context) error {
@@ -197,12 +217,13 @@ func TestForbidden(t *testing.T) {
 			_, err := js.Consumer(ctx, "ASSAY_JOBS", "x264-0000")
 			return err
 		}),
-		"read the tickets":                          subscribe("assay.v1.jobs.>"),
-		"read another's answers":                    subscribe("_INBOX.rack3-1.>"),
-		"read all":                                  subscribe(">"),
-		"hear the calls":                            subscribe("assay.v1.w.*.*"),
-		"hear the calls to itself":                  subscribe("assay.v1.w.rack2-1.*"),
-		"speak as another":                          say("assay.v1.w.rack3-1.tell", `{"id":{"study":"s","trial":1,"attempt":1},"worker":"rack3-1"}`),
+		"read the tickets":         subscribe("assay.v1.jobs.>"),
+		"read another's answers":   subscribe("_INBOX.rack3-1.>"),
+		"read all":                 subscribe(">"),
+		"hear the calls":           subscribe("assay.v1.w.*.*"),
+		"hear the calls to itself": subscribe("assay.v1.w.rack2-1.*"),
+		"speak as another": say("assay.v1.w.rack3-1.tell",
+			`{"id":{"study":"s","trial":1,"attempt":1},"worker":"rack3-1"}`),
 		"ask the system":                            say("$SYS.REQ.SERVER.PING", ""),
 		"answer for the server":                     say("_INBOX.rack3-1.x.y", `{}`),
 		"order others about":                        say("assay.v1.order.rack3-1", ""),

@@ -182,7 +182,10 @@ func TestExternal(t *testing.T) {
 		!strings.Contains(err.Error(), "does not accept these credentials") {
 		t.Errorf("without credentials: %v", err)
 	}
-	if _, err := jetstream.Dial(t.Context(), jetstream.Options{URL: url, Creds: creds + "x"}); assay.ClassOf(err) != assay.ClassUsage {
+	if _, err := jetstream.Dial(t.Context(), jetstream.Options{
+		URL:   url,
+		Creds: creds + "x",
+	}); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -193,7 +196,8 @@ func TestNoJetStream(t *testing.T) {
 	daemon(t, port, "")
 	url := fmt.Sprint("nats://127.0.0.1:", port)
 	_, err := jetstream.Dial(t.Context(), jetstream.Options{URL: url})
-	if assay.ClassOf(err) != assay.ClassUsage || err.Error() != "NATS at "+url+" has no JetStream, in which work is queued" ||
+	if assay.ClassOf(err) != assay.ClassUsage ||
+		err.Error() != "NATS at "+url+" has no JetStream, in which work is queued" ||
 		!strings.Contains(assay.HintOf(err), "-js") {
 		t.Errorf("%v (%s)", err, assay.HintOf(err))
 	}
@@ -218,7 +222,8 @@ func TestCluster(t *testing.T) {
 	var stops []func()
 	for i := range 3 {
 		stops = append(stops, daemon(t, ps[i], fmt.Sprintf(
-			"server_name: n%d\njetstream: {store_dir: DIR}\ncluster: {name: c, listen: 127.0.0.1:%d, routes: [%s]}\n", i, ps[3+i], routes)))
+			"server_name: n%d\njetstream: {store_dir: DIR}\ncluster: {name: c, listen: 127.0.0.1:%d, routes: [%s]}\n", i,
+			ps[3+i], routes)))
 		urls = append(urls, fmt.Sprint("nats://127.0.0.1:", ps[i]))
 	}
 	o := jetstream.Options{URL: strings.Join(urls, ","), Replicas: 3, Lease: 5 * time.Second}

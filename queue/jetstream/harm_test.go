@@ -229,7 +229,10 @@ func TestNothingAtRest(t *testing.T) {
 	f := &fleet{verdict: queue.Go}
 	f.task = queue.Task{
 		ID: runID(1), App: queue.Commands, Values: map[string]string{"v": canary},
-		Job: assay.Job{Argv: []string{canary}, Env: []string{"TOKEN=" + canary}, Files: []assay.File{{Name: canary, Text: canary}}},
+		Job: assay.Job{Argv: []string{canary}, Env: []string{"TOKEN=" + canary}, Files: []assay.File{{
+			Name: canary,
+			Text: canary,
+		}}},
 	}
 	server := dial(t, s)
 	answer(t, server, f, nil)
@@ -238,7 +241,10 @@ func TestNothingAtRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := connect(t, jetstream.Options{URL: "unix:" + sock, Worker: "w"})
-	if _, err := b.Control().Hello(t.Context(), queue.Worker{ID: "w", Name: canary, Apps: []string{queue.Commands}}); err != nil {
+	if _, err := b.Control().Hello(t.Context(), queue.Worker{
+		ID: "w", Name: canary,
+		Apps: []string{queue.Commands},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Carrier().Offer(t.Context(), tickets(queue.Commands, "", 10)...); err != nil {
@@ -253,7 +259,10 @@ func TestNothingAtRest(t *testing.T) {
 		if _, err := b.Control().Beat(t.Context(), queue.Beat{ID: runID(1), Worker: "w", Tail: []byte(canary)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Control().Tell(t.Context(), queue.Outcome{ID: runID(1), Worker: "w", Stdout: []byte(canary), Reason: canary}); err != nil {
+		if err := b.Control().Tell(t.Context(), queue.Outcome{
+			ID: runID(1), Worker: "w", Stdout: []byte(canary),
+			Reason: canary,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Done(t.Context()); err != nil {

@@ -68,7 +68,10 @@ func Start(o ServerOptions) (*Server, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	s := &Server{opts: o, quit: make(chan struct{}), suspected: make(chan string, 1), conns: map[net.Conn]bool{}, door: newDoor(o.Door)}
+	s := &Server{
+		opts: o, quit: make(chan struct{}), suspected: make(chan string, 1), conns: map[net.Conn]bool{},
+		door: newDoor(o.Door),
+	}
 	if o.Listen != "" {
 		if o.TLS == nil || o.Door == nil {
 			return nil, assay.Errorf(assay.ClassUsage, "a queue that listens on %s needs TLS and tokens", o.Listen)
@@ -274,7 +277,8 @@ func (s *Server) flaw(own *Bus, stuck map[string]uint64) (flaw string, now map[s
 	case err != nil:
 		return "its stream does not answer: " + err.Error(), nil
 	}
-	if _, err := os.Stat(filepath.Join(s.opts.Dir, "jetstream", "$G", "streams", jobsStream)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.opts.Dir, "jetstream", "$G", "streams", jobsStream)); errors.Is(err,
+		fs.ErrNotExist) {
 		return "its directory is gone", nil
 	}
 	now = map[string]uint64{}

@@ -267,32 +267,52 @@ func TestCutReply(t *testing.T) {
 		t.Errorf("only %d cuts", cuts)
 	}
 	t.Logf("%d cuts, up to byte %d of the reply; %d trials, each there once", cuts, at, id-1)
-	// The same for a new study, a lock and its end: whoever cuts, they are ours.
-	for at := int64(0); at < 40; at += 4 {
-		name := fmt.Sprint("new", at)
-		p.left.Store(at)
-		if err := s.Create(t.Context(), name, nil); err != nil {
-			t.Errorf("Create, cut behind byte %d: %v", at, err)
-		}
-		p.left.Store(at)
-		l, err := s.Lease(t.Context(), name, "we", time.Minute)
-		if err != nil {
-			t.Fatalf("Lease, cut behind byte %d: %v", at, err)
-		}
-		p.left.Store(at)
-		if err := l.Renew(t.Context()); err != nil {
-			t.Errorf("Renew, cut behind byte %d: %v", at, err)
-		}
-		p.left.Store(at)
-		if err := l.Release(); err != nil {
-			t.Errorf("Release, cut behind byte %d: %v", at, err)
-		}
-		p.left.Store(at)
-		if err := s.Remove(t.Context(), name); err != nil {
-			t.Errorf("Remove, cut behind byte %d: %v", at, err)
+	p.left.Store(-1)
+	checkFsck(t, s)
+}
+
+// The same for a new study, a lease and its end, whose statements the connection knows already, so
+// that a cut is one behind the work: whoever cuts, what was made is ours.
+func TestCutOthers(t *testing.T) {
+	server := newServer(t)
+	p := newProxy(t, filepath.Join(server.dir, ".s.PGSQL.5432"))
+	schema := server.fresh()
+	schema = schema[strings.Index(schema, "search_path"):]
+	s := openTest(t, "postgres://postgres@"+p.l.Addr().String()+"/postgres?sslmode=disable&"+schema)
+	ctx := t.Context()
+	// steps does all there is with a study, with a cut behind so many bytes in step cut.
+	steps := func(name string, cut int, at int64) {
+		var l assay.Lease
+		for i, step := range []func() error{
+			func() error { return s.Create(ctx, name, nil) },
+			func() (err error) { l, err = s.Lease(ctx, name, "we", time.Minute); return err },
+			func() error { return l.Renew(ctx) },
+			func() error { return l.Release() },
+			func() error { return s.Remove(ctx, name) },
+		} {
+			if i == cut {
+				p.left.Store(at)
+			}
+			if err := step(); err != nil {
+				t.Fatalf("step %d, cut behind byte %d of the replies in step %d: %v", i, at, cut, err)
+			}
+			p.left.Store(-1)
 		}
 	}
-	p.left.Store(-1)
+	stride := int64(9)
+	if testing.Short() {
+		stride = 27
+	}
+	steps("warm", -1, 0)
+	for cut := range 5 {
+		for at := int64(0); at < 120; at += stride {
+			steps("warm", -1, 0) // a cut has ended the connection that knew the statements
+			steps(fmt.Sprint("s", cut, "-", at), cut, at)
+		}
+	}
+	if n := p.cuts.Load(); n < 10 {
+		t.Errorf("only %d cuts", n)
+	}
 	checkFsck(t, s)
 }
 

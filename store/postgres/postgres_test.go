@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os/exec"
@@ -212,48 +211,4 @@ func TestFsck(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", text, r, err)
 		}
 	}
-}
-
-// BenchmarkStudies has 32 studies append at once, and one alone: "gain" is how many times as many
-// appends they make in the same time, since the server puts commits together.
-func BenchmarkStudies(b *testing.B) {
-	s := openTest(b, freshAddress(b))
-	const studies = 32
-	names := strings.Fields(strings.Repeat("s ", studies))
-	for i := range names {
-		names[i] += strings.Repeat("x", i)
-		if err := s.Create(b.Context(), names[i], nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-	each := func(names []string, from, n int64) time.Duration {
-		began := time.Now()
-		done := make(chan error)
-		for _, name := range names {
-			go func() {
-				var err error
-				for id := from; id < from+n && err == nil; id++ {
-					err = put(context.Background(), s, name, id)
-				}
-				done <- err
-			}()
-		}
-		for range names {
-			if err := <-done; err != nil {
-				b.Error(err)
-			}
-		}
-		return time.Since(began)
-	}
-	var all, one time.Duration
-	n := int64(0)
-	for b.Loop() {
-		all += each(names[1:], n+1, 10)
-		one += each(names[:1], n+1, 10)
-		n += 10
-	}
-	rate := float64(n*(studies-1)) / all.Seconds()
-	b.ReportMetric(rate, "many/s")
-	b.ReportMetric(float64(n)/one.Seconds(), "one/s")
-	b.ReportMetric(rate/(float64(n)/one.Seconds()), "gain")
 }

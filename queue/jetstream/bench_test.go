@@ -1,0 +1,148 @@
+package jetstream_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/queue/jetstream"
+	"github.com/assay-run/assay/worker"
+)
+
+// noted is a record that forgets: what a store costs is not measured here.
+type noted struct{}
+
+func (noted) Append(context.Context, ...assay.Event) error { return nil }
+
+// instant is a Runner of empty runs, which notes when each begins.
+type instant struct{ begun sync.Map }
+
+func (r *instant) Run(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	r.begun.Store(job.ID.Trial, time.Now())
+	return assay.Measurement{Elapsed: time.Microsecond}, nil
+}
+
+// BenchmarkFleet measures what a fleet costs: empty runs through Fleet, queue and workers, each with a
+// connection and a spool of its own, as many at once as there are workers. Dispatch is the time from when
+// the loop wants a run to when a worker begins it.
+func BenchmarkFleet(b *testing.B) {
+	for _, n := range []int{1, 8, 64} {
+		// Workers are on machines of their own, with disks of their own: on this one their spools would wait
+		// for each other's.
+		b.Run(fmt.Sprint("memory/", n), func(b *testing.B) {
+			if _, err := os.Stat("/dev/shm"); err != nil {
+				b.Skip("no file system in memory")
+			}
+			dir, err := os.MkdirTemp("/dev/shm", "assay-bench-")
+			if err != nil {
+				b.Skip(err)
+			}
+			defer os.RemoveAll(dir)
+			benchmarkFleet(b, n, dir)
+		})
+		b.Run(fmt.Sprint("disk/", n), func(b *testing.B) { benchmarkFleet(b, n, b.TempDir()) })
+	}
+}
+
+func benchmarkFleet(b *testing.B, n int, spools string) {
+	s, err := jetstream.Start(jetstream.ServerOptions{Dir: filepath.Join(b.TempDir(), "queue")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	sock := filepath.Join(b.TempDir(), "s")
+	if err := s.ServeUnix(sock); err != nil {
+		b.Fatal(err)
+	}
+	server, err := s.Dial(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer server.Close()
+	fleet := queue.New(server.Carrier(), queue.Options{})
+	ctx, cancel := context.WithCancel(b.Context())
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	defer cancel()
+	serving.Go(func() { _ = fleet.Serve(ctx) })
+	fleet.Ready()
+	stop, err := server.Answer(fleet, s.May)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stop()
+	runs := &instant{}
+	var workers sync.WaitGroup
+	drain := make(chan struct{})
+	for i := range n {
+		id := fmt.Sprint("w-", i)
+		bus, err := jetstream.Dial(ctx, jetstream.Options{
+			URL: "unix:" + sock, Worker: id,
+			Class: worker.ThisMachine().Class(),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer bus.Close()
+		dir := filepath.Join(spools, id)
+		workers.Go(func() {
+			err := worker.Run(ctx, worker.Options{
+				Control: bus.Control(), Carrier: bus.Carrier(), Runner: runs, Accept: true, Dir: dir, ID: id, Name: id,
+				Drain: drain,
+			})
+			if err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	for len(fleet.Workers()) < n {
+		time.Sleep(10 * time.Millisecond)
+	}
+	runner, err := fleet.Join(queue.Study{Name: "bench", Class: queue.ClassAny, Parallel: n, Record: noted{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var next atomic.Int64
+	var mu sync.Mutex
+	var waits []time.Duration
+	b.ResetTimer()
+	var loops sync.WaitGroup
+	for range n {
+		loops.Go(func() {
+			for {
+				trial := next.Add(1)
+				if trial > int64(b.N) {
+					return
+				}
+				job := assay.Job{ID: assay.RunID{Study: "bench", Trial: trial, Attempt: 1}, Argv: []string{"true"}}
+				wanted := time.Now()
+				if _, err := runner.Run(ctx, job, nil); err != nil {
+					b.Error(err)
+					return
+				}
+				begun, _ := runs.begun.Load(trial)
+				mu.Lock()
+				waits = append(waits, begun.(time.Time).Sub(wanted))
+				mu.Unlock()
+			}
+		})
+	}
+	loops.Wait()
+	b.StopTimer()
+	close(drain)
+	workers.Wait()
+	runner.Close()
+	slices.Sort(waits)
+	ms := func(q float64) float64 { return float64(waits[int(q*float64(len(waits)-1))].Microseconds()) / 1000 }
+	b.ReportMetric(ms(0.5), "p50_ms")
+	b.ReportMetric(ms(0.99), "p99_ms")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "trials/s")
+}

@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// A worker that drains takes nothing more; what an evicted one runs begins again elsewhere,
+// and uses up no attempt of the study.
+func TestOrder(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "1", Name: "v"})
+		b.hello(Worker{ID: "2", Name: "w"})
+		u := b.run(s, job(1))
+		b.claim("1")
+		for _, err := range []error{b.f.Order("v", Order{Drain: true}), b.f.Order("nobody", Order{})} {
+			b.want("the class", assay.ClassOf(err), map[bool]assay.Class{true: assay.ClassNotFound}[err != nil])
+		}
+		if _, err := b.f.Claim(b.Context(), Ticket{ID: "1", App: Commands}, "1"); !errors.Is(err, ErrDraining) {
+			b.Errorf("a claim of one that drains: %v", err)
+		}
+		b.want("what a draining worker runs", b.beat("1", rid(1, 1), time.Second, 0), Go)
+		if err := b.f.Order("1", Order{Evict: true}); err != nil {
+			b.Error(err)
+		}
+		b.want("hello", b.hello(Worker{ID: "1", Name: "v"}), Order{Drain: true, Evict: true})
+		b.want("what an evicted worker runs", b.beat("1", rid(1, 1), time.Second, 0), Cancel)
+		b.tell("1", rid(1, 1), time.Second, "cancel")
+		b.want("elsewhere", b.claim("2"), "s 1.2")
+		b.tell("2", rid(1, 2), time.Minute, "")
+		if m, err := b.ended(u); err != nil || m.Elapsed != time.Minute {
+			b.Errorf("got %v, %v", m.Elapsed, err)
+		}
+		var states []string
+		for _, w := range b.f.Workers() {
+			states = append(states, fmt.Sprintln(w.Name, w.Drain, w.Evict, w.Running, w.Done))
+		}
+		b.want("workers", states, []string{"v true true 0 1\n", "w false false 0 1\n"})
+	})
+}
+
+// A ticket is offered again if the carrier lost it, also if its depth does not show that.
+func TestRefill(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "w", Slots: 2})
+		take := func(within time.Duration) bool {
+			ctx, cancel := context.WithTimeout(b.Context(), within)
+			defer cancel()
+			_, err := b.carrier.Take(ctx, []string{Commands}, "")
+			return err == nil
+		}
+		b.run(s, job(1))
+		if !take(time.Second) { // and never claims
+			b.Fatal("no ticket")
+		}
+		other := NewMemory(time.Hour)
+		b.carrier.mu.Lock() // all is gone: the apps and the tickets are those of the other
+		b.carrier.apps, b.carrier.ids, b.carrier.lease = other.apps, other.ids, other.lease
+		b.carrier.mu.Unlock()
+		other = b.carrier
+		if !take(refillEvery + time.Second) {
+			b.Error("the queue was lost, and nothing was offered again")
+		}
+		// The ticket is leased for an hour and has come to nothing. The depth is right.
+		if n, _ := other.Depth(b.Context(), Commands); n != 1 || !take(2*lastPause) {
+			b.Errorf("with a depth of %d, no ticket for a worker that has room", n)
+		}
+	})
+}
