@@ -29,7 +29,8 @@ func (f *remoteFlags) add(cmd *cobra.Command) {
 	fl := cmd.PersistentFlags()
 	fl.StringVar(&f.server, "server", "",
 		"`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
-	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
+	fl.StringVar(&f.tokenFile, "token-file", "",
+		"`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
 }
 
 // client returns what speaks to the server.

@@ -56,12 +56,16 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 			})
 		},
 	}
-	cmd.PersistentFlags().StringVar(&o.Dir, "data", "", "`directory` of the server (default in $XDG_STATE_HOME/assay/server)")
+	cmd.PersistentFlags().StringVar(&o.Dir, "data", "",
+		"`directory` of the server (default in $XDG_STATE_HOME/assay/server)")
 	fl := cmd.Flags()
-	fl.StringVar(&o.Store, "store", "", "where studies are kept: sqlite:PATH, postgres://… or memory (default in --data)")
-	fl.StringSliceVar(&o.Listen, "listen", nil, "answer at `HOST:PORT` too, by TLS, those who have a token; workers at the port after it")
+	fl.StringVar(&o.Store, "store", "",
+		"where studies are kept: sqlite:PATH, postgres://… or memory (default in --data)")
+	fl.StringSliceVar(&o.Listen, "listen", nil,
+		"answer at `HOST:PORT` too, by TLS, those who have a token; workers at the port after it")
 	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
-	fl.StringVar(&o.NATS, "nats", "", "`URL` of NATS with JetStream that carries the queue, in place of one in this process")
+	fl.StringVar(&o.NATS, "nats", "",
+		"`URL` of NATS with JetStream that carries the queue, in place of one in this process")
 	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
 	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
 
@@ -135,15 +139,18 @@ It runs the applications of --apps, a file that the server cannot change. With
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&o.Server, "server", "", "`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	fl.StringVar(&o.Server, "server", "",
+		"`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
 	fl.StringVar(&o.TokenFile, "token-file", "", "`file` with a token of the role worker (default $ASSAY_TOKEN_FILE)")
 	fl.StringVar(&o.Name, "name", "", "its `name`, for people (default that of the machine)")
 	fl.IntVar(&o.Slots, "slots", 1, "runs at once; each disturbs what the others measure")
 	fl.StringVar(&o.Apps, "apps", "", "`file` of the applications that it runs")
-	fl.BoolVar(&o.Accept, "accept-commands", false, "run commands too: anyone with the author role can run any program here as this user")
+	fl.BoolVar(&o.Accept, "accept-commands", false,
+		"run commands too: anyone with the author role can run any program here as this user")
 	fl.StringToStringVar(&labels, "label", nil, "`NAME=VALUE` that says what the machine has")
 	fl.StringVar(&until, "until", "", "`time` at which it ends, and before which it takes nothing that would last longer")
-	fl.StringVar(&o.Dir, "data", "", "`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
+	fl.StringVar(&o.Dir, "data", "",
+		"`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
 	fl.DurationVar(&o.Alone, "alone", 0, "end when nothing runs and no server has answered for so `long`")
 	return cmd
 }

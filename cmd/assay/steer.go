@@ -23,7 +23,10 @@ import (
 // steerCommands are the subcommands of study that ask a server.
 func steerCommands(s streams) []*cobra.Command {
 	var all []*cobra.Command
-	add := func(use, short string, args cobra.PositionalArgs, do func(*remoteFlags, context.Context, *api.Client, []string) error) *cobra.Command {
+	add := func(
+		use, short string, args cobra.PositionalArgs,
+		do func(*remoteFlags, context.Context, *api.Client, []string) error,
+	) *cobra.Command {
 		f := &remoteFlags{}
 		cmd := f.command(use, short, args, func(ctx context.Context, c *api.Client, args []string) error {
 			return do(f, ctx, c, args)

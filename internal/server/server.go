@@ -266,7 +266,8 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 			return api.Who{Name: owner, Role: api.Admin}, ok
 		},
 		About: api.About{
-			Version: r.Version, Store: r.Store, Queue: strings.Join(r.Fleet, " "), Listen: r.Addresses, Started: time.Now().UTC(),
+			Version: r.Version, Store: r.Store, Queue: strings.Join(r.Fleet, " "), Listen: r.Addresses,
+			Started: time.Now().UTC(),
 		},
 	}
 	if s.keys != nil {

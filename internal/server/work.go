@@ -61,7 +61,8 @@ func Work(ctx context.Context, o Worker) error {
 			return err
 		}
 		if t.Kind != "worker" {
-			return assay.Errorf(assay.ClassUsage, "%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
+			return assay.Errorf(assay.ClassUsage,
+				"%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
 		}
 		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
 			bus.TLS = access.Pinned(t.CA)
@@ -111,7 +112,8 @@ func fleetURL(server string) (string, error) {
 			rest = filepath.Join(filepath.Dir(rest), FleetSocket)
 		}
 		if _, err := os.Stat(rest); err != nil {
-			return "", assay.WithHint(assay.Errorf(assay.ClassUnavailable, "no server answers at %s", server), "assay server starts one")
+			return "", assay.WithHint(
+				assay.Errorf(assay.ClassUnavailable, "no server answers at %s", server), "assay server starts one")
 		}
 		return "unix:" + rest, nil
 	case "https":
@@ -120,7 +122,8 @@ func fleetURL(server string) (string, error) {
 	case "tls", "nats":
 		return server, nil
 	}
-	return "", assay.Errorf(assay.ClassUsage, "--server %s: not an address: unix:/PATH, tls://HOST:PORT or https://HOST:PORT", server)
+	return "", assay.Errorf(assay.ClassUsage,
+		"--server %s: not an address: unix:/PATH, tls://HOST:PORT or https://HOST:PORT", server)
 }
 
 // workerHome returns the directory of a worker of this user.

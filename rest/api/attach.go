@@ -140,7 +140,8 @@ func ParseTrials(texts []string) (studies []string, trials map[string][]int64, e
 	for _, text := range texts {
 		study, from, to, ok := parseTrials(text)
 		if !ok {
-			return nil, nil, assay.Errorf(assay.ClassUsage, "%q names no trials: they are written STUDY/17 or STUDY/30..39", text)
+			return nil, nil, assay.Errorf(assay.ClassUsage,
+				"%q names no trials: they are written STUDY/17 or STUDY/30..39", text)
 		}
 		if to-from >= 10_000 {
 			return nil, nil, assay.Errorf(assay.ClassUsage, "%s: at most 10,000 trials at once", text)

@@ -114,7 +114,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 			t.TLSClientConfig = access.Pinned(o.CA)
 		}
 	default:
-		return nil, assay.Errorf(assay.ClassUsage, "%s: not the address of a server: unix:/PATH or https://HOST:PORT", o.Address)
+		return nil, assay.Errorf(assay.ClassUsage,
+			"%s: not the address of a server: unix:/PATH or https://HOST:PORT", o.Address)
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = answerTimeout
@@ -134,7 +135,9 @@ func (c *Client) Address() string { return c.address }
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // request sends a request and returns the answer, of which the status is one of success.
-func (c *Client) request(ctx context.Context, h *http.Client, method, path string, in any, header http.Header) (*http.Response, error) {
+func (c *Client) request(
+	ctx context.Context, h *http.Client, method, path string, in any, header http.Header,
+) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)

@@ -140,7 +140,9 @@ func (s *Server) Close(ctx context.Context) error {
 
 // document registers what describes the routes. It is made when it is first asked for.
 func (s *Server) document() {
-	for path, make := range map[string]func() ([]byte, error){"/openapi.json": s.OpenAPI, "/openapi.yaml": s.api.OpenAPI().YAML} {
+	for path, make := range map[string]func() ([]byte, error){
+		"/openapi.json": s.OpenAPI, "/openapi.yaml": s.api.OpenAPI().YAML,
+	} {
 		text := sync.OnceValues(make)
 		s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			b, err := text()
