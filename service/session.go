@@ -255,7 +255,9 @@ func (s *session) join(h *Host, def *config.Study) (err error) {
 }
 
 // placed returns the application and the class of machines of a definition.
-func placed(*config.Study) (app, class string) { return queue.Commands, queue.ClassSame }
+func placed(def *config.Study) (app, class string) {
+	return cmp.Or(def.App, queue.Commands), cmp.Or(def.Placement.Class, queue.ClassSame)
+}
 
 // run runs a session to its end.
 func (h *Host) run(s *session) {

@@ -324,6 +324,9 @@ func (p *Problem) eachValue(f func(c assay.Config) error) error {
 // attempt: that is for the loop.
 func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	j := assay.Job{Config: c, Interval: p.Interval(), Limit: p.Definition.Timeout, Grace: grace, Dir: p.Definition.Dir}
+	if p.Definition.App != "" {
+		j.Dir = "" // it is the workers'
+	}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
 		j.Resources, j.Data = p.Definition.Resources(p.Space, c), p.Program.Data(c)

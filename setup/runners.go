@@ -66,7 +66,7 @@ func runnerOf(def *config.Study) (runner, error) {
 }
 
 // Fleet is the runner of studies that a server runs: see package service.
-const Fleet = "fleet"
+const Fleet = config.Fleet
 
 // openFleet refuses: the runner of a study on a server is that of the server.
 func openFleet(context.Context, *Problem, string) (opened, error) {

@@ -39,7 +39,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 				l.Add(b.Key, "%s", b.Text)
 			}
 		}
-		if p.Program != nil {
+		if p.Program != nil && p.Definition.App == "" {
 			l.AddCommand(label, shellLine(p, c))
 		} else {
 			l.Add(label, "%s", p.Space.Text(c))

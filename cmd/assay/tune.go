@@ -203,7 +203,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 		Outcome: result.NewOutcome(name, p.Space, p.Goal, r), Result: r,
 		Space: p.Space, Goal: p.Goal, Simulated: p.Table != nil, Default: len(p.First) > 0,
 	}
-	if p.Program == nil {
+	if p.Program == nil || p.Definition.App != "" { // nothing that can be run here
 		return o
 	}
 	o.Command = func(c assay.Config) string { return shellLine(p, c) }

@@ -52,7 +52,9 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	c := &checker{study: s}
 	s.Version = Version
 	s.typeTraced()
-	if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
+	if s.App != "" {
+		c.app()
+	} else if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
 		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table)")
 	}
 	c.params(incomplete)

@@ -68,6 +68,7 @@ func (s *Study) Diff(other *Study) []string {
 	out = append(out, diffParams(a.Params, b.Params)...)
 	differ("mode", string(a.Mode()), string(b.Mode()))
 	differ("command", a.Command, b.Command)
+	differ("app", a.App, b.App)
 	differ("shell", a.Shell, b.Shell)
 	differ("env", a.Env, b.Env)
 	differ("setup", a.Setup, b.Setup)

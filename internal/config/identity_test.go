@@ -37,6 +37,7 @@ var changes = map[string]change{
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
 	"Cleanup":   {func(s *Study) { s.Cleanup.Shell = !s.Cleanup.Shell }, false},
 	"Service":   {func(s *Study) { s.Service = &Service{Restart: "changed"} }, false},
+	"App":       {func(s *Study) { s.App = "x264" }, false},
 	"Params":    {func(s *Study) { s.Params = s.Params[1:] }, false},
 	"Where":     {func(s *Study) { s.Where = append(slices.Clone(s.Where), "threads < 8") }, false},
 	"Objective": {func(s *Study) { s.Objective.Maximize = !s.Objective.Maximize }, false},

@@ -31,7 +31,7 @@ func (s *Study) Mode() Mode {
 // program is dropped: the command, its environment, hooks and metrics.
 func (s *Study) SetOnline() {
 	s.Online = true
-	s.Command, s.Shell, s.Env, s.Metrics = nil, false, nil, nil
+	s.Command, s.App, s.Shell, s.Env, s.Metrics = nil, "", false, nil, nil
 	s.Setup, s.Prepare, s.Cleanup, s.Service = Setup{}, Hook{}, Hook{}, nil
 	s.Files, s.Verify = nil, Hook{}
 }
@@ -64,15 +64,30 @@ func (c *checker) online() {
 // study is: see [Study.Identity].
 type Placement struct {
 	On string `json:"on,omitempty"` // the name of a runner; "" means the study's own choice
+	// Class is the class of machines: "same" for that of the first one, "any", or a class; "" means same.
+	Class string `json:"class,omitempty"`
 }
 
-// placement reads NAME, or {on: NAME}.
-func (d *decoder) placement(n *yaml.Node) (p Placement) {
+// Fleet is the name of the runner that has the workers of a server make the runs.
+const Fleet = "fleet"
+
+// placement reads NAME, or {on: NAME, parallel: N, class: CLASS}. What is said of parallel here is
+// as good as said at the top.
+func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
 	on := func(n *yaml.Node) { p.On = d.string("place.on", n) }
 	if follow(n).Kind == yaml.ScalarNode {
 		on(n)
 		return p
 	}
-	d.mapping(n, "place", []field{{"on", on}}, nil)
+	d.mapping(n, "place", []field{
+		{"on", on},
+		{"parallel", func(n *yaml.Node) {
+			if s.Parallel > 0 {
+				d.fail(n, "place.parallel: the study says parallel already")
+			}
+			s.Parallel, _ = d.integer(n, "place.parallel", 1)
+		}},
+		{"class", func(n *yaml.Node) { p.Class = d.string("place.class", n) }},
+	}, nil)
 	return p
 }

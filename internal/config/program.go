@@ -54,9 +54,10 @@ type variable struct {
 }
 
 // Program returns the templates of a study that has been checked. It returns
-// an error if a template is malformed, and one if the study has no command.
+// an error if a template is malformed, and one if the study has neither a command nor an
+// application, whose program has no arguments here.
 func (s *Study) Program() (*Program, error) {
-	if len(s.Command) == 0 {
+	if len(s.Command) == 0 && s.App == "" {
 		return nil, fmt.Errorf("the study has no command")
 	}
 	params := s.params()
@@ -83,7 +84,7 @@ func (s *Study) Program() (*Program, error) {
 	p := &Program{params: params, shell: s.Shell, prepare: hook(s.Prepare), cleanup: hook(s.Cleanup)}
 	if s.Shell {
 		p.script = s.Command[0]
-	} else {
+	} else if s.App == "" {
 		p.argv = parse(s.Command...)
 	}
 	for name, value := range s.Env {

@@ -19,6 +19,7 @@ func (d *decoder) keys(s *Study) []field {
 	return []field{
 		{"name", func(n *yaml.Node) { s.Name = d.string("name", n) }},
 		{"command", func(n *yaml.Node) { d.command(n, s) }},
+		{"app", func(n *yaml.Node) { s.App = d.string("app", n) }},
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
 		{"env", func(n *yaml.Node) { s.Env = d.env(n) }},
 		{"dir", func(n *yaml.Node) { s.Dir = d.directory("dir", n) }},
@@ -41,8 +42,13 @@ func (d *decoder) keys(s *Study) []field {
 		{"prior", func(n *yaml.Node) { s.Prior = d.prior(n) }},
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
-		{"parallel", func(n *yaml.Node) { s.Parallel, _ = d.integer(n, "parallel", 1) }},
-		{"place", func(n *yaml.Node) { s.Placement = d.placement(n) }},
+		{"parallel", func(n *yaml.Node) {
+			if s.Parallel > 0 {
+				d.fail(n, "parallel: place says it already")
+			}
+			s.Parallel, _ = d.integer(n, "parallel", 1)
+		}},
+		{"place", func(n *yaml.Node) { s.Placement = d.placement(n, s) }},
 		{"workbench", func(n *yaml.Node) { s.Workbench = d.workbench(n) }},
 		{"replay", func(n *yaml.Node) { s.Replay = d.replay(n) }},
 	}
@@ -63,6 +69,12 @@ func (d *decoder) finish(n *yaml.Node, s *Study) {
 			File: d.name, Line: p.line, Column: p.column,
 			Message: "command: with shell: true the command is one text, not a list",
 		})
+	}
+	if s.App != "" && s.Placement.On == "" {
+		s.Placement.On = Fleet // nobody else has applications
+	}
+	if s.App != "" && (s.Replay != nil || d.places["command"].line > 0) {
+		d.fail(n, "app: a study has one of app, command and replay")
 	}
 	if s.Replay != nil && d.places["command"].line > 0 {
 		d.fail(n, "command and replay: a study has one of them")

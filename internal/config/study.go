@@ -26,6 +26,7 @@ type Study struct {
 	// [ParseTemplate]. If Shell, it is one line for sh -c, in which nothing is
 	// replaced: the parameters are environment variables; see [Study.Program].
 	Command []string          `json:"command,omitempty"`
+	App     string            `json:"app,omitempty"` // an application of the workers, in place of a command
 	Shell   bool              `json:"shell,omitempty"`
 	Env     map[string]string `json:"env,omitempty"` // values are templates
 	Dir     string            `json:"dir,omitempty"` // working directory; "" means the tool's own

@@ -96,6 +96,7 @@ func (w *writer) study(s *Study) {
 	default:
 		p.add(len(s.Command) > 0, "command", texts(s.Command))
 	}
+	p.add(s.App != "", "app", scalar(s.App))
 	env := &yaml.Node{Kind: yaml.MappingNode}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env.Content = append(env.Content, scalar(name), scalar(s.Env[name]))
@@ -156,7 +157,10 @@ func (w *writer) method(s *Study) {
 	p.add(len(budget) > 0, "budget", flow(yaml.MappingNode, budget...))
 	p.add(s.Timeout > 0, "timeout", span(s.Timeout))
 	p.add(s.Parallel > 0, "parallel", plain(strconv.Itoa(s.Parallel)))
-	p.add(s.Placement.On != "", "place", flow(yaml.MappingNode, scalar("on"), scalar(s.Placement.On)))
+	var place pairing
+	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
+	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
+	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
 	if b := s.Workbench; b != nil {
 		var bench pairing
 		bench.add(b.Data != "", "data", scalar(b.Data))
