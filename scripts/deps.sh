@@ -18,14 +18,14 @@ if [ "${1:-test}" = bench ]; then
 		python3 -c "import $module" 2>/dev/null || /usr/bin/python3 -c "import $module" 2>/dev/null || missing="$missing python3-$module"
 	done
 fi
+if [ "${1:-test}" = test ] && ! python3 -c 'import pcse' 2>/dev/null; then # the crop model, in no package
+	python3 -m pip install -q pcse >/dev/null 2>&1 || echo "missing: pcse (python3 -m pip install pcse); its tests are skipped"
+fi
 # What sends the server's API all that its document allows, and more, in an environment of its own.
 tester="${XDG_CACHE_HOME:-$HOME/.cache}/assay/schemathesis"
 if [ "${1:-test}" = test ] && ! command -v schemathesis >/dev/null 2>&1 && [ ! -x "$tester/bin/schemathesis" ]; then
 	python3 -m venv "$tester" >/dev/null 2>&1 && "$tester/bin/pip" install -q 'schemathesis>=4.32,<5' >/dev/null 2>&1 ||
 		echo "missing: schemathesis (of PyPI); its test is skipped"
-fi
-if [ "${1:-test}" = test ] && ! python3 -c 'import pcse' 2>/dev/null; then # the crop model, in no package
-	python3 -m pip install -q pcse >/dev/null 2>&1 || echo "missing: pcse (python3 -m pip install pcse); its tests are skipped"
 fi
 [ -z "$missing" ] && exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
