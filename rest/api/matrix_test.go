@@ -15,7 +15,6 @@ import (
 type opened struct {
 	method, path string
 	role         Role
-	body         string
 }
 
 // document returns the requests of the document that the server serves.
