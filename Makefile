@@ -5,7 +5,7 @@
 # make soak   the long versions of the fault tests
 # make fuzz   every fuzz target, 60 s each
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
-# make lint   vet, gofumpt and golangci-lint from tools.mod
+# make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
@@ -43,6 +43,7 @@ lint:
 	$(GO) vet ./...
 	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; echo 'run: make fmt'; exit 1; }
 	$(TOOL) golangci-lint run ./...
+	sh scripts/mutants.sh --check
 
 fmt:
 	$(TOOL) gofumpt -w .

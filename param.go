@@ -188,6 +188,10 @@ func (p Param) Contains(x float64) bool {
 	if x < p.Lo || x > p.Hi {
 		return false
 	}
+	// A whole number of steps of 1 is the usual case, and needs no rounding.
+	if p.step() == 1 && p.Kind == Integer && x == math.Trunc(x) && p.Lo == math.Trunc(p.Lo) {
+		return true
+	}
 	if p.Count() == 0 {
 		return true
 	}

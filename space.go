@@ -199,8 +199,8 @@ func (s *Space) checkCoords(c Config) error {
 	if len(c) != len(s.Params) {
 		return fmt.Errorf("a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
 	}
-	for i, p := range s.Params {
-		if !p.Contains(c[i]) {
+	for i := range s.Params {
+		if p := &s.Params[i]; !p.Contains(c[i]) {
 			return fmt.Errorf("parameter %q has no value at coordinate %v", p.Name, c[i])
 		}
 	}

@@ -3,6 +3,8 @@ package costmodel
 import (
 	"math"
 	"testing"
+
+	"github.com/assay-run/assay"
 )
 
 // The program computes for 12/cpu s, waits 40·rtt and reads for 4 s: elasticities are -12/cpu/T and 40·rtt/T, and
@@ -30,5 +32,30 @@ func TestElasticitiesAt(t *testing.T) {
 	}
 	if _, err := m.ElasticitiesAt(map[string]string{"cpu": "1"}); err == nil {
 		t.Error("no error for an attribute that is missing")
+	}
+}
+
+// A category and a switch have no elasticity, whichever of their values it is.
+func TestNoElasticityOfACategory(t *testing.T) {
+	s := spaceOf(
+		t,
+		assay.Param{Name: "cpu", Kind: assay.Ordinal, Levels: []string{"1", "2", "4"}},
+		assay.Param{Name: "policy", Kind: assay.Categorical, Levels: []string{"a", "b", "c"}},
+		assay.Param{Name: "cache", Kind: assay.Switch, Levels: []string{"off", "on"}},
+	)
+	var runs []Run
+	for c := range s.All() {
+		x := 12/math.Exp2(c[0]) + c[1] + c[2]
+		runs = append(runs, Run{Config: c.Clone(), Seconds: x, DataFlow: 1, Compute: x})
+	}
+	m, err := Fit(s, runs, nil, Linear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []string{"a", "b", "c"} {
+		got, err := m.ElasticitiesAt(map[string]string{"cpu": "2", "policy": policy, "cache": "on"})
+		if _, ok := got["cpu"]; err != nil || len(got) != 1 || !ok {
+			t.Errorf("policy %s: %v, %v, want that of cpu alone", policy, got, err)
+		}
 	}
 }

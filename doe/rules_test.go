@@ -130,3 +130,49 @@ func TestFoldoverNegates(t *testing.T) {
 		t.Error("the design shares its rows with the folded one")
 	}
 }
+
+// One point, and one dimension, is the least that there is.
+func TestLeastDesigns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, size := range [][2]int{{1, 1}, {1, 3}, {3, 1}} {
+		if points := LatinHypercube(size[0], size[1], rng); len(points) != size[0] || len(points[0]) != size[1] {
+			t.Errorf("%v: got %v", size, points)
+		}
+	}
+	for _, size := range [][2]int{{0, 1}, {1, 0}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a hypercube of %v is made", size)
+				}
+			}()
+			LatinHypercube(size[0], size[1], rng)
+		}()
+	}
+	// van der Corput's sequence in Gray code order
+	s := NewSobol(1)
+	for i, want := range []float64{0, 0.5, 0.75, 0.25, 0.375} {
+		x := make([]float64, 1)
+		if s.At(int64(i), x); x[0] != want {
+			t.Errorf("point %d of one dimension is %v, want %v", i, x, want)
+		}
+	}
+	if p := NewPermutation(1, 7); p.Len() != 1 || p.At(0) != 0 {
+		t.Errorf("the permutation of one number has %d, begins with %d", p.Len(), p.At(0))
+	}
+}
+
+// Three points on two axes: of the four ways to put them together the descent finds the one with the least phi.
+func TestMaximinOfThree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	points := [][]float64{{0.1, 0.1}, {0.4, 0.4}, {0.9, 0.9}} // on a line: the two first are close
+	least := math.Inf(1)
+	for _, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		y := []float64{0.1, 0.4, 0.9}
+		least = min(least, phi([][]float64{{0.1, y[order[0]]}, {0.4, y[order[1]]}, {0.9, y[order[2]]}}))
+	}
+	Maximin(points, 200, rng)
+	if got := phi(points); math.Abs(got-least) > 1e-9*least {
+		t.Errorf("phi is %v, the least %v: %v", got, least, points)
+	}
+}

@@ -1,103 +1,232 @@
 #!/bin/sh
-# mutants.sh [PKG...]: changes the code of each package in small ways, one at a time, and
-# counts the changes that its tests see. It fails if a package is below its floor in
-# scripts/mutants.floors. Without PKG it takes all packages of that file. What survived is
-# printed. See docs/adr/0013-mutants.md.
+# mutants.sh [ROW...]: changes the code of packages in small ways, one at a time, and counts the changes that
+# their tests see. A ROW is one of scripts/mutants.floors: a package with what is below it, or some files of one.
+# It fails if a row is below its floor. Without ROW it takes all. What survives is printed as it is found, then
+# the score as that file has it. See docs/adr/0013-mutants.md.
 #
-# SAMPLE, a share such as 0.1, takes only the mutants on lines that are drawn with SEED (1),
-# and says between what the score of all of them is with 95 % confidence. It then fails only
-# if all of that interval is below the floor.
+# mutants.sh --check: says whether the file is in order and its figures reach their floors; runs no mutant.
 #
-# WORKERS is how many mutants are tested at once (1). LIMIT, such as 30s, is the time after
-# which a mutant is taken for one that does not end, which is seen too; without it, ten
-# times what the tests of the package take, and 5 s. FILES, such as "levels.go cost.go", are
-# the only files of each package that are changed (from its folder); the floor is asked of them alone.
+# SAMPLE, a share such as 0.1, takes only the mutants on lines that are drawn with SEED (1), and says between what
+# the score of all of them is with 95 % confidence. It then fails only if all of that interval is below the floor.
+# FILES, such as "levels.go cost.go", are the only files that are changed (from the folder of the package).
+# WORKERS is how many mutants are tested at once (1), NICE how nice they are to the rest of the machine (19).
+#
+# A run that was ended goes on where it was: what became of a mutant is kept in STATE (a folder in the user's
+# cache). One that was caught is known by the code of its package, one that survived by its tests too. FRESH=1
+# forgets what is kept of the packages, which a change of another package that they use asks for.
 set -eu
 cd "$(dirname "$0")/.."
 floors=scripts/mutants.floors
-[ $# -gt 0 ] || set -- $(sed 's/#.*//' $floors | awk 'NF { print $1 }')
-gremlins=$(go tool -modfile=tools.mod -n gremlins)
+state=${STATE:-${XDG_CACHE_HOME:-$HOME/.cache}/assay/mutants}
+module=$(go list -m)
 
-# Gremlins asks `go test` by its exit code alone, and takes a mutant that does not compile
-# for one that was caught; by code 2 it knows better. Its own limit of time counts the
-# compiler, which a loaded machine makes slow, or is that of a cached result.
+# rows FIELD...: the rows of the floors, without comments and without the mutants that change nothing.
+rows() { sed 's/#.*//' $floors | awk 'NF && $1 != "="'; }
+# row NAME, and files NAME: its row, and the files that it has for itself, or that other rows took from it.
+row() { rows | awk -v n="$1" '$1 == n'; }
+others() { rows | awk -v p="$1:" 'index($1, p) == 1 { for (i = 6; i <= NF; i++) print $i }'; }
+
+if [ "${1:-}" = --check ]; then
+	bad=0
+	say() { echo "$floors: $*" >&2; bad=1; }
+	while read -r name floor score sample seed files; do
+		[ -d "${name%%:*}" ] || say "$name: no such package"
+		for file in $files; do
+			[ -f "${name%%:*}/$file" ] || say "$name: no file $file"
+		done
+		[ "$score" != - ] || continue
+		awk -v score="$score" -v sample="$sample" -v floor="$floor" 'BEGIN {
+			n = split(score, s, "/")
+			exit !(n == 2 && s[2] >= (sample + 0 < 1 ? 60 : 1) && 100 * s[1] >= floor * s[2] && sample > 0 && sample <= 1)
+		}' || say "$name: $score of share $sample is below $floor %, or of fewer than 60 mutants"
+		case $seed in *[!0-9]* | '') say "$name: seed $seed" ;; esac
+	done <<ROWS
+$(rows)
+ROWS
+	# An entry for code that is no more would hide a survivor that comes later.
+	while read -r _ file _ rest; do
+		[ -n "$file" ] || continue
+		text=${rest#* | }
+		[ -f "$file" ] || { say "= $file: no such file"; continue; }
+		sed 's/^[[:space:]]*//' "$file" | grep -qxF -- "${rest%% | *}" || say "= $file: no line: ${rest%% | *}"
+		[ "$text" != "$rest" ] && [ -n "$text" ] || say "= $file: no reason: $rest"
+	done <<SAME
+$(grep '^= ' $floors || true)
+SAME
+	exit $bad
+fi
+
+[ $# -gt 0 ] || set -- $(rows | awk '{ print $1 }')
+gremlins=$(go tool -modfile=tools.mod -n gremlins)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
+
+# What gremlins takes for the go command. It asks twice for `go test`. First with a profile of coverage: Go has
+# none of the conditions of a case, and gremlins tries only what is covered, so all lines are said to be, or
+# those that are drawn. Then for each mutant, by the exit code alone, which for a failed test and for code that
+# does not compile is 1; by code 2 it knows better.
 real=$(command -v go)
 cat >"$tmp/go" <<SHIM
 #!/bin/sh
 [ "\$1" = test ] || exec "$real" "\$@"
-shift
-case "\$*" in *-cover*) LIMIT=1h ;; esac # the one run of all tests that measures coverage
-# Go measures no coverage of the conditions of a case, and gremlins would leave out what is
-# not covered, or not try it: every line is to be tried, or those that are drawn.
-profile=
-for arg; do
-	[ "\$profile" = next ] && { profile=\$arg; break; }
-	case \$arg in -coverprofile) profile=next ;; esac
-done
-out=\$("$real" test -count=1 -vet=off -ldflags=-w "\$@" -timeout "\$LIMIT" 2>&1) && code=0 || code=\$?
-printf '%s\n' "\$out"
-case \$out in *'[build failed]'*|*'[setup failed]'*) exit 2 ;; esac
-[ \$code -eq 0 ] || exit 1
-[ -z "\$profile" ] || "$tmp/lines" "\$profile"
+case " \$* " in *' -coverprofile '*)
+	while [ "\$1" != -coverprofile ]; do shift; done
+	cp "$tmp/drawn" "\$2"
+	exit ;;
+esac
+for pkg; do :; done # the last word
+base=$tmp/base/\$(echo "\$pkg" | tr / _)
+dir=\${PWD%"/\$CALLING"}/\${pkg#"$module"/}
+code=\$(find "\$dir" -maxdepth 1 -name '*.go' ! -name '*_test.go' | sort | xargs cat | sha256sum | cut -c1-32)
+kept=$state/\$(echo "\$pkg" | tr / _)/\$code
+# The same mutant of the same code, or of the same code and tests.
+case \$(cat "\$kept" 2>/dev/null) in
+caught) exit 1 ;;
+void) exit 2 ;;
+"survived \$(cat "\$base/tests")") exit 0 ;;
+esac
+own=\$(mktemp -d "$tmp/run.XXXXXX")
+# The tests that stand beside the file that differs.
+for file in "\$dir"/*.go; do
+	beside=$PWD/\${pkg#"$module"/}/\${file##*/}
+	cmp -s "\$file" "\$beside" || sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' "\${beside%.go}_test.go" 2>/dev/null
+done | paste -sd '|' - >"\$own/beside"
+"$tmp/try" "\$dir" "\$base" "\$own" && code=0 || code=\$?
+# What rapid keeps of a failure would be tried on the next mutants.
+rm -rf "\$own" "\$dir/testdata/rapid"
+case \$code in
+0) verdict="survived \$(cat "\$base/tests")" ;;
+1) verdict=caught ;;
+2) verdict=void ;;
+*) exit \$code ;;
+esac
+echo "\$verdict" >"\$own.kept" && mv "\$own.kept" "\$kept"
+exit \$code
 SHIM
-# lines PROFILE: makes the profile one in which the lines that are drawn are covered.
-cat >"$tmp/lines" <<LINES
+
+# try DIR BASE OWN: the tests of the package in DIR, those beside the changed file first, then the quick ones. BASE/stages has the tests that are slow, and what
+# processor time and how long each stage may take; the time of a busy machine says nothing of a loop without end.
+cat >"$tmp/try" <<TRY
 #!/bin/sh
-set -e
-module=\$("$real" list -m)
-sed -n '2,\$s/:[0-9].*//p' "\$1" | sort -u >"$tmp/files"
+cd "\$1" && mkdir "\$3/tmp" || exit 3
+"$real" test -c -vet=off -ldflags=-w -o "\$3/test" . >"\$3/out" 2>&1 || exit 2
+[ -e "\$3/test" ] || exit 0 # no test at all
+names=\$(cat "\$3/beside")
 {
-	echo 'mode: set'
-	while read -r file; do
-		wc -l <"\${file#"\$module"/}" | sed "s|^|\$file |"
-	done <"$tmp/files" | awk -v share="\${SAMPLE:-1}" -v seed="\${SEED:-1}" 'BEGIN { srand(seed) } {
-		for (n = 1; n <= \$2; n++) if (rand() < share) printf "%s:%d.1,%d.999 1 1\n", \$1, n, n
-	}'
-} >"$tmp/profile"
-cp "$tmp/profile" "\$1"
-LINES
-chmod +x "$tmp/go" "$tmp/lines"
+	[ -z "\$names" ] || sed -n "\\\$s/-test.*/-test.run ^(\$names)\\\$/p" "\$2/stages" # with the limits of all
+	cat "\$2/stages"
+} >"\$3/stages"
+while read -r cpu wall flag names; do
+	(
+		ulimit -t "\$cpu"
+		export TMPDIR="\$3/tmp"
+		exec "\$3/test" -test.short -test.failfast -test.timeout "\$wall" "\$flag" "\$names"
+	) </dev/null >"\$3/out" 2>&1 || exit 1
+done <"\$3/stages"
+exit 0
+TRY
+chmod +x "$tmp/go" "$tmp/try"
+
+# baseline PKG DIR: sees the tests of the package pass, and how long they take. Those of a second and more are
+# run where the others have seen nothing.
+baseline() {
+	base=$tmp/base/$(echo "$1" | tr / _)
+	mkdir -p "$base" "$state/$(echo "$1" | tr / _)"
+	[ -z "${FRESH:-}" ] || rm -f "$state/$(echo "$1" | tr / _)"/*
+	find "$2" -type f ! -name '*.go' -o -type f -name '*_test.go' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32 >"$base/tests"
+	go test -c -vet=off -ldflags=-w -o "$base/test" "./$2"
+	[ -e "$base/test" ] || return 0
+	(cd "$2" && "$base/test" -test.short -test.v >"$base/log" 2>&1 </dev/null && times >"$base/all") ||
+		{ cat "$base/log"; echo "mutants: the tests of $2 fail as they are" >&2; exit 1; }
+	slow=$(sed -n 's/^--- PASS: \([^ /]*\) (\([0-9.]*\)s)$/\2 \1/p' "$base/log" | awk '$1 >= 1 { printf "%s%s", sep, $2; sep = "|" }')
+	if [ -n "$slow" ]; then
+		(cd "$2" && "$base/test" -test.short -test.skip "^($slow)\$" >"$base/log" 2>&1 </dev/null && times >"$base/quick")
+		stage "$base/quick" -test.skip
+		stage "$base/all" -test.run
+	else
+		slow=none
+		stage "$base/all" -test.skip
+	fi
+}
+# stage TIMES FLAG: the tests that FLAG takes by $slow may have four times the processor time that they took, and 10 s;
+# those that wait are ended too. The second line of TIMES is of the tests.
+stage() {
+	tail -n 1 "$1" | tr 'ms' '  ' | awk -v words="$2 ^($slow)$" '{
+		cpu = 60 * $1 + $2 + 60 * $3 + $4
+		printf "%d %ds %s\n", 4 * cpu + 10, 40 * cpu + 300, words
+	}' >>"$base/stages"
+}
 
 failed=0
-for pkg; do
-	pkg=${pkg#./}
-	floor=$(sed 's/#.*//' $floors | awk -v p="$pkg" '$1 == p { print $2 }')
-	[ -n "$floor" ] || { echo "mutants: $pkg has no floor in $floors" >&2; exit 2; }
-	go test -count=1 "./$pkg/..." >"$tmp/log" || { cat "$tmp/log"; exit 1; }
+for name; do
+	name=${name#./}
+	pkg=${name%%:*}
+	floor=$(row "$name" | awk '{ print $2 }')
+	[ -n "$floor" ] || { echo "mutants: $name has no floor in $floors" >&2; exit 2; }
+	go list -f '{{$d := .ImportPath}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' "./$pkg/..." | sed '/^$/d' | LC_ALL=C sort >"$tmp/files"
+	go list "./$pkg/..." >"$tmp/packages"
+	while read -r p; do
+		dir=${p#"$module"/}
+		baseline "$p" "$dir"
+	done <"$tmp/packages"
+	# The lines that are drawn, each file with a generator of its own so that the others do not move them.
+	{
+		echo 'mode: set'
+		while read -r file; do
+			echo "$file $(wc -l <"${file#"$module"/}") $(printf %s "$file" | cksum)"
+		done <"$tmp/files" | awk -v share="${SAMPLE:-1}" -v seed="${SEED:-1}" '{
+			x = ($3 + 7919 * seed) % 2147483646 + 1
+			for (i = 0; i < 8; i++) x = x * 16807 % 2147483647
+			for (n = 1; n <= $2; n++) {
+				x = x * 16807 % 2147483647
+				if (x / 2147483647 < share) printf "%s:%d.1,%d.999 1 1\n", $1, n, n
+			}
+		}'
+	} >"$tmp/drawn"
+	only=${FILES:-$(row "$name" | awk '{ for (i = 6; i <= NF; i++) print $i }' | tr '\n' ' ')}
+	not=
+	[ -n "$only" ] || not=$(others "$pkg" | tr '\n' ' ')
 	skip=
-	for file in $([ -z "${FILES:-}" ] || find "$pkg" -name '*.go' ! -name '*_test.go'); do
-		case " $FILES " in
-		*" ${file#"$pkg"/} "*) ;;
-		*) skip="$skip --exclude-files ^${file#"$pkg"/}\$" ;;
+	for file in $(sed "s|^$module/$pkg/||" "$tmp/files"); do
+		case " $only" in
+		' ') case " $not" in *" $file "*) skip="$skip --exclude-files ^$file\$" ;; esac ;;
+		*) case " $only " in *" $file "*) ;; *) skip="$skip --exclude-files ^$file\$" ;; esac ;;
 		esac
 	done
-	limit=${LIMIT:-$(awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+s$/ && $i + 0 > most) most = $i + 0 }
-		END { print int(10 * most + 5) "s" }' "$tmp/log")}
-	LIMIT=$limit PATH="$tmp:$PATH" "$gremlins" unleash --workers "${WORKERS:-1}" --timeout-coefficient 1000 \
-		--invert-logical --invert-loopctrl --invert-assignments $skip "./$pkg" >"$tmp/log" 2>&1 ||
-		{ cat "$tmp/log"; exit 1; }
-	grep -E '^ *LIVED ' "$tmp/log" || true
-	# count NAME: the number after it in the summary.
-	count() { sed -n "s/.*$1: \([0-9][0-9]*\).*/\1/p" "$tmp/log" | tail -n 1; }
-	# Of a sample, the interval is Wilson's. A mutant on a line that was not drawn is what
-	# gremlins calls not covered.
-	awk -v pkg="$pkg" -v floor="$floor" -v sample="${SAMPLE:-}" -v killed="$(count Killed)" -v lived="$(count Lived)" \
-		-v late="$(count 'Timed out')" -v void="$(count 'Not viable')" -v rest="$(count 'Not covered')" 'BEGIN {
-		all = killed + late + lived
+	{
+		CALLING=$pkg PATH="$tmp:$PATH" nice -n "${NICE:-19}" "$gremlins" unleash --workers "${WORKERS:-1}" --timeout-coefficient 1000000 \
+			--invert-logical --invert-loopctrl --invert-assignments $skip "./$pkg" 2>&1 || echo ENDED
+	} | tee "$tmp/log" | sed -un '/^ *LIVED /p; /ENDED/p'
+	! grep -q '^ENDED' "$tmp/log" || { cat "$tmp/log"; exit 1; }
+	# A survivor that the floors have among the changes that change nothing is none.
+	same=0
+	grep -E '^ *LIVED ' "$tmp/log" >"$tmp/lived" || true
+	while read -r _ kind _ place; do
+		file=$pkg/${place%%:*}
+		at=${place#*:}
+		line=$(sed -n "${at%%:*}p" "$file")
+		text=$(printf '%s\n' "$line" | sed 's/^[[:space:]]*//')
+		col=$((${at#*:} - ${#line} + ${#text}))
+		! grep -qF -- "= $file $kind:$col $text | " $floors || same=$((same + 1))
+	done <"$tmp/lived"
+	count() { grep -cE "^ *$1 [A-Z]" "$tmp/log" || true; }
+	# Of a sample, the interval is Wilson's. A mutant on a line that was not drawn is what gremlins calls not covered.
+	awk -v name="$name" -v floor="$floor" -v sample="${SAMPLE:-1}" -v seed="${SEED:-1}" -v killed="$(count KILLED)" -v lived="$(count LIVED)" \
+		-v same="$same" -v late="$(count 'TIMED OUT')" -v void="$(count 'NOT VIABLE')" -v rest="$(count 'NOT COVERED')" 'BEGIN {
+		all = killed + late + lived - same
 		score = high = all ? 100 * (killed + late) / all : 0
-		printf "%s: %.1f %% of %d mutants caught (%d survived; %d more do not compile)", pkg, score, all, lived, void
-		if (sample && all) {
+		printf "%s: %.1f %% of %d mutants caught (%d survived; %d more change nothing, %d do not compile)", \
+			name, score, all, lived - same, same, void
+		if (sample < 1 && all) {
 			z = 1.96; p = score / 100
 			middle = (p + z * z / (2 * all)) / (1 + z * z / all)
 			half = z * sqrt(p * (1 - p) / all + z * z / (4 * all * all)) / (1 + z * z / all)
 			high = 100 * (middle + half)
-			printf ", drawn from %d; of all, %.0f to %.0f %% (95 %%)", all + void + rest, 100 * (middle - half), high
+			printf ", drawn from %d; of all, %.0f to %.0f %% (95 %%)", all + same + void + rest, 100 * (middle - half), high
 		}
-		printf ", floor %s %%\n", floor
+		printf ", floor %s %%\n%s %s %d/%d %s %d\n", floor, name, floor, killed + late, all, sample, seed
 		exit high < floor
-	}' || { echo "mutants: $pkg is below its floor" >&2; failed=1; }
+	}' || { echo "mutants: $name is below its floor" >&2; failed=1; }
 done
 exit $failed

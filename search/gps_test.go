@@ -135,3 +135,41 @@ func TestGPSBatches(t *testing.T) {
 		t.Errorf("the centre is %v, want %v", s.center.at, last.Config)
 	}
 }
+
+// A point of the search step is the next centre only if it is better than the centre and all else that is known. One
+// that is as good as the centre is no success, neither of the search step nor of the poll.
+func TestGPSStays(t *testing.T) {
+	start := func() *GPS {
+		s := NewGPS(intSpace(t, 2, 50), GPSOptions{Seed: 5})
+		for i, p := range mustAsk(t, s, 6) { // the first is the best, with 10
+			mustTell(t, s, doneTrial(p, float64(10+i)))
+		}
+		return s
+	}
+	s := start()
+	batch := mustAsk(t, s, 20)
+	centre, mesh := s.center.at, s.mesh
+	for i, p := range batch {
+		mustTell(t, s, doneTrial(p, 10))
+		if !s.center.at.Equal(centre) || s.mesh != mesh {
+			t.Fatalf("point %d of 20 that are as good as the centre %v: the centre is %v, the mesh %v",
+				i, centre, s.center.at, s.mesh)
+		}
+	}
+	// After a restart the centre may be worse than the best: what only beats the centre does not take its place.
+	s = start()
+	last := mustAsk(t, s, 20)[19]
+	s.center = vertex{assay.Config{25, 25}, 100}
+	mustTell(t, s, doneTrial(last, 50))
+	if !s.center.at.Equal(assay.Config{25, 25}) {
+		t.Errorf("the centre of 100 gives way to %v of 50, and 10 is known", s.center)
+	}
+	// As long as the value of the new centre is not known nothing is better than it.
+	s = start()
+	last = mustAsk(t, s, 20)[19]
+	s.center = vertex{assay.Config{25, 25}, math.NaN()}
+	mustTell(t, s, doneTrial(last, 5))
+	if !s.center.at.Equal(assay.Config{25, 25}) {
+		t.Errorf("a centre that has not been told yet gives way to %v", s.center)
+	}
+}

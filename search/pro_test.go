@@ -178,3 +178,25 @@ func TestPROQuality(t *testing.T) {
 		}
 	}
 }
+
+// A probe that is only as good as the reflection that it continues ends the expansion: the reflections are the next
+// simplex, and are reflected in turn around the best of them.
+func TestPROProbeThatGainsNothing(t *testing.T) {
+	f := func(c assay.Config) float64 {
+		switch {
+		case c.Equal(assay.Config{80, 50}), c.Equal(assay.Config{100, 50}):
+			return 0.5
+		case c.Equal(assay.Config{60, 50}):
+			return 1
+		case c[0] == 70:
+			return 3
+		}
+		return 5
+	}
+	sameSteps(t, steps(t, NewPRO(intSpace(t, 2, 100), SimplexOptions{}), f, 4), [][]assay.Config{
+		{{60, 50}, {40, 50}, {50, 60}, {50, 40}},
+		{{80, 50}, {70, 40}, {70, 60}},  // reflections of (40, 50), (50, 60), (50, 40)
+		{{100, 50}},                     // the probe
+		{{100, 50}, {90, 60}, {90, 40}}, // reflections of (60, 50), (70, 40), (70, 60) around (80, 50)
+	})
+}

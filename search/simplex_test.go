@@ -240,3 +240,45 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// What ran to its end is remembered, and what broke a limit is as bad as can be; a run that was stopped or failed says
+// nothing that stands. Without Remember nothing is.
+func TestWhatIsRemembered(t *testing.T) {
+	c := assay.Config{3, 4}
+	trial := func(state assay.State) assay.Trial {
+		return assay.Trial{Proposal: assay.Proposal{ID: 1, Config: c}, State: state, Value: 7}
+	}
+	for state, want := range map[assay.State]float64{
+		assay.Done: 7, assay.Infeasible: math.Inf(1), assay.Censored: math.NaN(), assay.Failed: math.NaN(),
+	} {
+		s := NewPRO(intSpace(t, 2, 9), SimplexOptions{Remember: true})
+		s.remember(c, trial(state))
+		if got, ok := s.memory[c.Key()]; ok == math.IsNaN(want) || ok && got != want {
+			t.Errorf("%v: remembers %v, %v, want %v", state, got, ok, want)
+		}
+	}
+	s := NewPRO(intSpace(t, 2, 9), SimplexOptions{})
+	if s.remember(c, trial(assay.Done)); len(s.memory) != 0 {
+		t.Errorf("remembers %v without being told to", s.memory)
+	}
+}
+
+// On a plain without slopes each simplex ends at once: with two restarts there are three, and no more.
+func TestRestartsAreCounted(t *testing.T) {
+	for _, restarts := range []int{0, 2} {
+		s := NewPRO(intSpace(t, 2, 100), SimplexOptions{Restarts: restarts})
+		n := 0
+		for ; n < 1000; n++ {
+			ps, err := s.Ask(1)
+			if err == assay.ErrDone {
+				break
+			}
+			if len(ps) > 0 {
+				mustTell(t, s, doneTrial(ps[0], 1))
+			}
+		}
+		if n == 1000 || s.restarts != restarts {
+			t.Errorf("%d restarts after %d proposals, want %d and an end", s.restarts, n, restarts)
+		}
+	}
+}

@@ -247,3 +247,22 @@ func trueError(t *testing.T, b *benchProgram, l *costmodel.ActiveLearner) float6
 	}
 	return 100 * sum / n
 }
+
+// With method: published the first run is the reference assignment, the least or the greatest capacity of all
+// (section 3.1), and the second the first row of the screening design, which has all but one attribute at the greatest
+// one. The searcher's own method begins with neither.
+func TestMethodPublished(t *testing.T) {
+	for reference, want := range map[string]string{
+		"min": "cpu=0.25 rtt=20ms bandwidth=20Mbit", "max": "cpu=2 rtt=0ms bandwidth=100Mbit",
+	} {
+		text := plainSpace + nimoSearch + ", method: published, reference: " + reference + "}\nbudget: {trials: 3}\n"
+		_, _, trials, b := learnedStudy(t, text, 0)
+		if len(trials) != 3 || b.space.Text(trials[0].Config) != want {
+			t.Fatalf("reference %s: %d trials, the first of %s, want %s",
+				reference, len(trials), b.space.Text(trials[0].Config), want)
+		}
+		if got := b.space.Text(trials[1].Config); got != "cpu=2 rtt=0ms bandwidth=20Mbit" {
+			t.Errorf("reference %s: the second run is of %s", reference, got)
+		}
+	}
+}

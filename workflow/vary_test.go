@@ -51,6 +51,32 @@ func TestVaryUniform(t *testing.T) {
 	}
 }
 
+// With a calibration the run times have the same errors. One that says twice the work of a machine predicts
+// 2·100·(1-e) to 2·100·(1+e) for one task of 100 s, spread evenly.
+func TestCalibrationVaryUniform(t *testing.T) {
+	const n = 1000
+	c := Calibration{NodeCores: 1, Models: []WeightedModel{{Weight: 1, Terms: []Coefficient{{WorkPerNode, 2}}}}}
+	w := tasks(t, "a:100")
+	w.Machines, w.Tasks[0].Machine = []Machine{{Cores: 1}}, 0
+	for _, e := range []float64{0.1, 0.5} {
+		s := c.Vary(w, TopDown{}, VaryOptions{Error: e, Samples: n, Seed: 11})
+		low, high := 200*(1-e), 200*(1+e)
+		if s.Min < low*(1-1e-9) || s.Min > low+4*e || s.Max > high*(1+1e-9) || s.Max < high-4*e {
+			t.Errorf("error %v: from %v to %v, want %v to %v", e, s.Min, s.Max, low, high)
+		}
+		// The mean of n numbers even on ±200·e has the standard deviation 200·e/√(3·n).
+		if off := math.Abs(s.Mean - 200); off > 4.5*200*e/math.Sqrt(3*n) {
+			t.Errorf("error %v: mean %v", e, s.Mean)
+		}
+		if mid := s.High - s.Low; math.Abs(mid-0.9*400*e) > 0.05*400*e {
+			t.Errorf("error %v: 90 %% are within %v, want %v", e, mid, 0.9*400*e)
+		}
+	}
+	if s := c.Vary(w, TopDown{}, VaryOptions{Seed: 3}); len(s.Predictions) != 100 || math.Abs(s.Mean-200) > 1e-9 {
+		t.Errorf("without error %d predictions of %v, want 100 of 200", len(s.Predictions), s.Mean)
+	}
+}
+
 // TestAverage checks that the predictions from all executions are summed up
 // together, from one seed each, whatever tasks these have (Fig. 4).
 func TestAverage(t *testing.T) {
