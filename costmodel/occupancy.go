@@ -119,7 +119,8 @@ func (r Run) Of(p Part) float64 {
 // 1. Without data flow D is 1. Without CPU time there is no split; without times
 // of I/O requests, all that U leaves is a stall that is not split.
 //
-// It returns an error if T is not positive, or a metric is negative or not finite.
+// It returns an error if T is not positive, if a metric is negative or not finite, or if T/D is
+// not finite.
 //
 // Stalls are a residual: all time that the processor did not work. A program with fewer busy
 // threads than cores, or one that waits for a busy machine, shows stalls that are neither
@@ -138,7 +139,9 @@ func Profile(c assay.Config, m assay.Measurement, cores float64) (Run, error) {
 	}
 	r := Run{Config: c, Seconds: t, DataFlow: 1}
 	if d, measured := m.Metrics["data_flow"]; d > 0 {
-		r.DataFlow = d
+		if r.DataFlow = d; math.IsInf(t/d, 1) {
+			return Run{}, fmt.Errorf("a data flow of %v in %v s: an occupancy cannot be told", d, t)
+		}
 	} else {
 		r.NoIO = measured
 	}

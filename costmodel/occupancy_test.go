@@ -3,6 +3,7 @@ package costmodel
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,14 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// A data flow so small that the time of a unit is infinite is no data flow, and not an occupancy.
+func TestProfileTinyFlow(t *testing.T) {
+	_, err := Profile(nil, measured(16384, map[string]float64{"data_flow": 9e-305}), 0)
+	if err == nil || !strings.Contains(err.Error(), "data flow of 9e-305") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Whatever is measured, T = D·(o_a + o_n + o_d).
 // Reference: equation 1
 func TestProfileAddsUp(t *testing.T) {
@@ -120,6 +129,9 @@ func TestProfileAddsUp(t *testing.T) {
 			if rapid.Bool().Draw(t, "has "+name) {
 				m.Metrics[name] = rapid.Float64Range(0, 1e6).Draw(t, name)
 			}
+		}
+		if d := m.Metrics["data_flow"]; d < 1e-300 { // see TestProfileTinyFlow
+			delete(m.Metrics, "data_flow")
 		}
 		r, err := Profile(nil, m, rapid.SampledFrom([]float64{0, 0.25, 1, 8}).Draw(t, "cores"))
 		if err != nil {
