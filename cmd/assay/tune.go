@@ -62,6 +62,7 @@ type tuneFlags struct {
 
 	remote remoteFlags
 	detach bool
+	class  string
 }
 
 func tuneCommand(s streams) *cobra.Command {
@@ -125,7 +126,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	f.remote.add(cmd)
-	fl.BoolVar(&f.detach, "detach", false, "with --on fleet: do not wait for the study")
+	fl.BoolVar(&f.detach, "detach", false, "do not wait for the study")
+	fl.StringVar(&f.class, "class", "",
+		"`class` of the machines: same as the first that takes a run, any, or one of assay workers ls (default same)")
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
 	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
 	choices(cmd, "on", setup.Names(setup.Runners())...)
@@ -142,7 +145,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
-		flagGroup{"With --on fleet", []string{"server", "token-file", "detach"}},
+		flagGroup{"With --on fleet", []string{"server", "token-file", "class", "detach"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
@@ -160,7 +163,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if def.Placement.On == setup.Fleet {
 		return f.onFleet(cmd, s, def)
 	}
-	for _, flag := range []string{"server", "token-file", "detach"} {
+	for _, flag := range []string{"server", "token-file", "class", "detach"} {
 		if cmd.Flags().Changed(flag) {
 			return usagef("--%s is for a study on a server: --on %s", flag, setup.Fleet)
 		}
@@ -361,6 +364,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("on") {
 		st.Placement.On = f.on
+	}
+	if given("class") {
+		st.Placement.Class = f.class
 	}
 	if given("warmup") {
 		st.Warmup = f.warmup
