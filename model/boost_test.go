@@ -278,8 +278,8 @@ func TestGrowOracle(t *testing.T) {
 	})
 }
 
-// TestGrowEqualValues is of data where a node of gradients 9, 18 and weights 2.5, 5 splits into two of its own value: the
-// gain of float32 alone decides.
+// TestGrowEqualValues is of data where a node of gradients 9, 18 and weights 2.5, 5 splits into two of its own value:
+// the gain of float32 alone decides.
 func TestGrowEqualValues(t *testing.T) {
 	growsAsDumb(t, 10, 2, 2, 0x1737, Boost{MaxDepth: 2, Lambda: -1, MinChildWeight: -1})
 }

@@ -76,9 +76,9 @@ func (s scanned) Scan(to ...any) error {
 func TestScanHead(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	sum := assay.Summary{
-		Study: "a", Created: at, Events: 9, Counts: map[assay.State]int64{assay.Done: 3, assay.Failed: 1}, Best: 2, Value: 0.5,
-		Spent: 8 * time.Second, First: at.Add(1), Last: at.Add(2), Checks: 4, Ended: "budget", Steered: "paused", Priority: -5,
-		Lost: time.Minute,
+		Study: "a", Created: at, Events: 9, Counts: map[assay.State]int64{assay.Done: 3, assay.Failed: 1},
+		Best: 2, Value: 0.5, Spent: 8 * time.Second, First: at.Add(1), Last: at.Add(2), Checks: 4, Ended: "budget",
+		Steered: "paused", Priority: -5, Lost: time.Minute,
 	}
 	row := func(sum assay.Summary) scanned {
 		head := scanned{int64(17), "a", TimeText(sum.Created), sum.Events, []byte("hash"), []byte("last")}
@@ -106,7 +106,8 @@ func TestScanHead(t *testing.T) {
 	if c := NewHeadColumns(none); c.Counts != "{}" || c.Value.Valid {
 		t.Errorf("of nothing: %+v", c)
 	}
-	if c := NewHeadColumns(sum).In(func(s string) string { return s + "!" }); c.Ended != "budget!" || c.Steered != "paused!" {
+	c := NewHeadColumns(sum).In(func(s string) string { return s + "!" })
+	if c.Ended != "budget!" || c.Steered != "paused!" {
 		t.Errorf("as a database has it: %+v", c)
 	}
 	sum.Counts[assay.Censored] = 0
@@ -169,7 +170,8 @@ func TestPaged(t *testing.T) {
 	}
 	errPage := errors.New("damaged")
 	var got []int
-	for i, err := range Paged(0, 0, func(int, int) ([]int, error) { return []int{1, 2}, errPage }, func(i int) int { return i }) {
+	half := func(int, int) ([]int, error) { return []int{1, 2}, errPage }
+	for i, err := range Paged(0, 0, half, func(i int) int { return i }) {
 		if err != nil && (i != 0 || !errors.Is(err, errPage)) {
 			t.Errorf("got %d, %v", i, err)
 		}
@@ -191,7 +193,10 @@ func TestDecodeRow(t *testing.T) {
 		return Record{Study: 2, Seq: 5, Payload: b, CRC: Checksum(2, 5, b)}
 	}
 	p := assay.Proposal{ID: 4, Config: assay.Config{1}}
-	never := func() (assay.Trial, error) { t.Error("asked for a trial that was not withdrawn"); return assay.Trial{}, nil }
+	never := func() (assay.Trial, error) {
+		t.Error("asked for a trial that was not withdrawn")
+		return assay.Trial{}, nil
+	}
 	told := record(assay.Event{At: at, Told: &assay.Trial{Proposal: p, State: assay.Done, Value: 3}})
 	row, err := DecodeRow(told, never)
 	if err != nil || row.Seq != 5 || row.Trial.ID != 4 || row.Trial.State != assay.Done || row.Trial.Value != 3 {
@@ -208,7 +213,8 @@ func TestDecodeRow(t *testing.T) {
 		row.Trial.Reason != "too dear" || row.Trial.Started.Day() != 1 || !row.Trial.Ended.Equal(at) {
 		t.Errorf("withdrawn: %+v, %v", row, err)
 	}
-	if _, err := DecodeRow(gone, func() (assay.Trial, error) { return AskedBefore(4, assay.Running, "[1", "") }); err == nil {
+	damaged := func() (assay.Trial, error) { return AskedBefore(4, assay.Running, "[1", "") }
+	if _, err := DecodeRow(gone, damaged); err == nil {
 		t.Error("a withdrawal of a trial whose columns are damaged is read")
 	}
 	told.CRC++

@@ -13,7 +13,14 @@ import (
 func TestCopyPages(t *testing.T) {
 	const page = store.PageRows / 2 // trials
 	for _, c := range []struct{ from, to, extra int64 }{
-		{0, 0, 0}, {1, 0, 0}, {page, 0, 0}, {page + 1, 0, 0}, {page, page, 0}, {page, 1, 0}, {2 * page, page - 1, 0}, {3, 3, 2},
+		{0, 0, 0},
+		{1, 0, 0},
+		{page, 0, 0},
+		{page + 1, 0, 0},
+		{page, page, 0},
+		{page, 1, 0},
+		{2 * page, page - 1, 0},
+		{3, 3, 2},
 	} {
 		dir := t.TempDir()
 		from, to := openTest(t, filepath.Join(dir, "a.db")), openTest(t, filepath.Join(dir, "b.db"))
@@ -34,7 +41,8 @@ func TestCopyPages(t *testing.T) {
 		}
 		add(from, 1, c.to)
 		if c.to > 0 {
-			if got, err := store.Copy(t.Context(), from, to, "a"); err != nil || got != (store.Copied{Events: 2 * c.to, New: 2 * c.to}) {
+			want := store.Copied{Events: 2 * c.to, New: 2 * c.to}
+			if got, err := store.Copy(t.Context(), from, to, "a"); err != nil || got != want {
 				t.Errorf("%+v: first %+v, %v", c, got, err)
 			}
 		}
