@@ -355,3 +355,101 @@ func TestHolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file without the mark of this program is taken only if it is empty, and one of a later format not at all.
+func TestFileVersion(t *testing.T) {
+	ctx := t.Context()
+	const mark = applicationID
+	for _, c := range []struct {
+		id, version, tables int
+		want                error
+	}{
+		{0, 0, 0, nil},
+		{0, 1, 0, ErrForeign},
+		{0, 0, 1, ErrForeign},
+		{7, 0, 0, ErrForeign},
+		{7, 3, 1, ErrForeign},
+		{mark, 1, 0, nil},
+		{mark, 3, 1, nil},
+		{mark, 4, 1, ErrNewer},
+		{mark, 0, 1, ErrDamaged},
+		{mark, -1, 1, ErrDamaged},
+	} {
+		db, err := sql.Open("sqlite", ":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", int32(c.id), c.version)
+		if c.tables > 0 {
+			text += "; CREATE TABLE x (y)"
+		}
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := fileVersion(ctx, conn, 3)
+		if !errors.Is(err, c.want) || err == nil && got != c.version {
+			t.Errorf("%+v: got %d, %v", c, got, err)
+		}
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Salvage looks at every page, also at a last one that is cut, and at no page that neither file nor log has.
+func TestReadPages(t *testing.T) {
+	leaf := func(rowid byte) []byte { // a page with one row of studies, of the name "a"
+		b := make([]byte, pageSize)
+		b[0], b[4], b[8], b[9] = 0x0d, 1, 1, 0 // one cell, at 256
+		// 7 bytes of a record with a header of 5: NULL, a text and a blob of 0 or 1 bytes, a text of none.
+		copy(b[256:], []byte{6, rowid, 5, 0, 15, 12, 13, 'a'})
+		return b
+	}
+	first := append(make([]byte, 100), leaf(1)[:pageSize-100]...)
+	first[100+8], first[100+9] = 1, 100 // 256 became 356
+	whole := slices.Concat(first, leaf(2), leaf(3))
+	for _, c := range []struct {
+		size int
+		want []int64
+	}{
+		{0, nil},
+		{100, nil},
+		{400, []int64{1}},
+		{pageSize, []int64{1}},
+		{pageSize + 200, []int64{1}},
+		{pageSize + 300, []int64{1, 2}},
+		{2 * pageSize, []int64{1, 2}},
+		{3*pageSize - 1, []int64{1, 2, 3}},
+		{3 * pageSize, []int64{1, 2, 3}},
+	} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		if err := os.WriteFile(path, whole[:c.size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := finds{}
+		err := found.read(path)
+		if got := slices.Sorted(maps.Keys(found)); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("of %d bytes: got %v, %v, want %v", c.size, got, err, c.want)
+		}
+	}
+	if err := (finds{}).read(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v of a file that is not there", err)
+	}
+}
+
+// Frames behind the last commit are of a transaction that has not ended.
+func TestUntilCommit(t *testing.T) {
+	for commits, want := range map[string]int{"": 0, "-": 0, "--": 0, "c": 1, "c-": 1, "-c": 2, "c-c--": 3} {
+		frames := make([]walFrame, len(commits))
+		for i := range frames {
+			frames[i].commit = commits[i] == 'c'
+		}
+		if got := len(untilCommit(frames)); got != want {
+			t.Errorf("%q: got %d frames, want %d", commits, got, want)
+		}
+	}
+}
