@@ -204,7 +204,7 @@ func attach(
 		} else {
 			status.Print("the server is back")
 		}
-	}}
+	}, Lacks: func(text string) { status.Print(report.Visible("waiting: " + text)) }}
 	live.Start(st.Study, resumed)
 	res, err := a.Run(watched)
 	live.Close()

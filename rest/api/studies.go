@@ -43,6 +43,7 @@ type Study struct {
 	Last       time.Time `json:"last" doc:"when the last event was"`
 	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
+	Lacks      string    `json:"lacks,omitempty" doc:"why no worker can run what is open, and what there is; after two leases"`
 }
 
 // A Detail is a study with its definition.
@@ -61,7 +62,7 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
 		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
 		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
-		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended,
+		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended, Lacks: i.Lacks,
 	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
 	if err != nil {
