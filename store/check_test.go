@@ -164,7 +164,7 @@ func TestChecker(t *testing.T) {
 			trials: 6,
 		},
 		{
-			text: `PRAGMA foreign_keys = OFF; INSERT INTO events VALUES (77, 0, '', '', 0, x'00'), (77, 1, '', '', 0, x'00')`,
+			text:     `PRAGMA foreign_keys = OFF; INSERT INTO events VALUES (77, 0, '', '', 0, x'00'), (77, 1, '', '', 0, x'00')`,
 			problems: []string{"events: 2 rows of study 77, which has no row in studies"}, trials: 6,
 		},
 	} {

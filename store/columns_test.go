@@ -191,7 +191,10 @@ func TestDecodeRow(t *testing.T) {
 		return Record{Study: 2, Seq: 5, Payload: b, CRC: Checksum(2, 5, b)}
 	}
 	p := assay.Proposal{ID: 4, Config: assay.Config{1}}
-	never := func() (assay.Trial, error) { t.Error("asked for a trial that was not withdrawn"); return assay.Trial{}, nil }
+	never := func() (assay.Trial, error) {
+		t.Error("asked for a trial that was not withdrawn")
+		return assay.Trial{}, nil
+	}
 	told := record(assay.Event{At: at, Told: &assay.Trial{Proposal: p, State: assay.Done, Value: 3}})
 	row, err := DecodeRow(told, never)
 	if err != nil || row.Seq != 5 || row.Trial.ID != 4 || row.Trial.State != assay.Done || row.Trial.Value != 3 {
