@@ -99,7 +99,7 @@ type Outcome struct {
 // after any other error of Tell the outcome will never be taken.
 type Control interface {
 	// Hello makes a worker known, or what it says of itself. It is the worker's first
-	// call, and is made again when nothing else was said for a lease.
+	// call, and is made again every [HelloEvery].
 	Hello(ctx context.Context, w Worker) (Order, error)
 	// Claim turns a delivered ticket into the open run that comes first, and records it.
 	Claim(ctx context.Context, t Ticket, worker string) (Claim, error)

@@ -21,6 +21,9 @@ type Options struct {
 	// Now is the clock of leases; nil means time.Now. It must be monotonic: a step of the
 	// machine's clock is no silence.
 	Now func() time.Time
+	// Version is that of the server: workers of versions that are too far from it are refused. ""
+	// refuses none.
+	Version string
 	// Warn is told, for people, of what went wrong and goes on by itself; nil means nobody.
 	Warn func(string)
 }

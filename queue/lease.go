@@ -25,6 +25,7 @@ func (f *Fleet) expire(ctx context.Context, losing *sync.WaitGroup) {
 		}
 	}
 	f.looked, f.slots = now, nil
+	f.look(now)
 	if now.Sub(f.forgot) > f.o.Lease {
 		f.forgot = now
 		f.forget(now)

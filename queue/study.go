@@ -46,6 +46,7 @@ type member struct {
 	share      share
 	lasted     time.Duration // how long its runs last, 0 if nobody knows
 	losing     bool          // lost attempts are being booked
+	lacking    time.Time     // since when something is open that nobody can run; zero if not so
 }
 
 type runKey struct {

@@ -39,6 +39,9 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 	if w.ID == "" {
 		return Order{}, assay.Errorf(assay.ClassUsage, "a worker without an ID said hello")
 	}
+	if err := serves(f.o.Version, w.Version); err != nil {
+		return Order{}, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.down {
@@ -130,9 +133,14 @@ func (f *Fleet) Workers() []WorkerState {
 	return all
 }
 
-// there reports whether a worker was heard of of late. One that has nothing to do says
-// hello once a lease, and may be a little late. The lock is held.
-func (f *Fleet) there(w *worker, now time.Time) bool { return now.Sub(w.heard) <= 2*f.o.Lease }
+// HelloEvery is how often a worker says hello that has nothing else to say.
+const HelloEvery = 10 * time.Second
+
+// there reports whether a worker was heard of of late: within two leases, or two hellos if leases
+// are short. The lock is held.
+func (f *Fleet) there(w *worker, now time.Time) bool {
+	return now.Sub(w.heard) <= max(2*f.o.Lease, 2*HelloEvery)
+}
 
 // slotsOf returns how many slots there are for a study. The lock is held.
 //
@@ -164,7 +172,7 @@ func (f *Fleet) slotsOf(m *member) int {
 func (f *Fleet) room(g group) int {
 	now, n := f.now(), 0
 	for _, w := range f.workers {
-		if !w.order.Drain && now.Sub(w.heard) <= 2*f.o.Lease && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+		if !w.order.Drain && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
 			n += max(w.Slots-w.running, 0)
 		}
 	}

@@ -30,6 +30,7 @@ type Info struct {
 	Running  int           // runs that are at workers
 	Lost     time.Duration // what attempts cost that do not count
 	Saved    time.Duration // by early stopping; see [study.Saved]
+	Lacks    string        // why nobody can run what is open, for people: see [queue.Fleet.Lack]
 }
 
 // saving is what early stopping saved up to a number of events.
@@ -116,7 +117,7 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 		h.saved[sum.Study] = known
 		h.mu.Unlock()
 	}
-	i.Saved = known.saved
+	i.Saved, i.Lacks = known.saved, h.o.Fleet.Lack(sum.Study)
 	return i, nil
 }
 

@@ -53,7 +53,7 @@ type Options struct {
 const (
 	// helloEvery is how often a worker says Hello: so soon it learns that it is to drain, or that
 	// the server is back.
-	helloEvery = 10 * time.Second
+	helloEvery = queue.HelloEvery
 	// callLimit is how long one call of the server may take.
 	callLimit = 10 * time.Second
 	// untilGrace is how long before Until runs are ended, so that their outcomes are told.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,13 +185,17 @@ func versionCommand(s streams) *cobra.Command {
 	}
 }
 
+// release is the version of a release that was built of sources without a history, by
+// -ldflags "-X main.release=v1.2.3".
+var release string
+
 // version returns the module's version, or the commit it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
+	v := cmp.Or(release, info.Main.Version)
 	for _, kv := range info.Settings {
 		if kv.Key == "vcs.revision" && (v == "" || v == "(devel)") {
 			v = kv.Value[:min(12, len(kv.Value))]

@@ -3,18 +3,25 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets scripts and documentation run the command by its name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay": main})
+	of := func(version string) func() { return func() { release = version; main() } }
+	testscript.Main(m, map[string]func(){
+		"assay": main, "assay-1.1": of("v1.1.0"), "assay-1.2": of("v1.2.0"), "assay-1.3": of("v1.3.7"),
+		"assay-far": of("v1.4.0"),
+	})
 }
 
 // TestScripts runs the scenarios in testdata/script.
@@ -48,7 +55,9 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("no condition %q", cond)
 		},
-		Cmds:          map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "natsd": natsd(t.TempDir()),
+		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
@@ -68,4 +77,52 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[0]; strconv.Itoa(got) != want {
 		ts.Fatalf("exit code %d, want %s", got, want)
 	}
+}
+
+// natsd returns the command natsd NAME [ARGUMENT...], which starts nats-server on a free port until the
+// end of the script, with its HOST:PORT in $NAME. It is built in dir of the module that is in assay too.
+func natsd(dir string) func(*testscript.TestScript, bool, []string) {
+	build := sync.OnceValues(func() (string, error) {
+		path := filepath.Join(dir, "nats-server")
+		out, err := exec.Command("go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return path, nil
+	})
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 1 {
+			ts.Fatalf("usage: natsd NAME [ARGUMENT...]")
+		}
+		path, err := build()
+		ts.Check(err)
+		startNATS(ts, path, args[0], args[1:])
+	}
+}
+
+// startNATS starts nats-server until the end of the script, with its address in a variable.
+func startNATS(ts *testscript.TestScript, path, name string, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	at := l.Addr().String()
+	ts.Check(l.Close())
+	_, port, _ := net.SplitHostPort(at)
+	cmd := exec.Command(path, append([]string{"-a", "127.0.0.1", "-p", port}, args...)...)
+	cmd.Dir = ts.MkAbs(".")
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", at)
+		if err == nil {
+			c.Close()
+			break
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("nats-server does not listen: %v", err)
+		}
+	}
+	ts.Setenv(name, at)
 }

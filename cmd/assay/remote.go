@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,17 +100,24 @@ func queueCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var lacks []string
 			t := report.NewTable(palette(s.out), "trial", "state", "application", "worker", ">for", ">silent", "configuration")
 			err = show(s.out, f.json, all, t, "nothing waits, and nothing runs", func(e api.Entry) {
 				silent := ""
 				if e.State == "placed" {
 					silent = seconds(e.Silent)
 				}
+				if line := e.Study + " waits: " + e.Lacks; e.Lacks != "" && !slices.Contains(lacks, line) {
+					lacks = append(lacks, line)
+				}
 				t.Add(fmt.Sprintf("%s/%d", e.Study, e.Trial), e.State, e.App, e.Worker,
 					report.Duration(time.Since(e.Since).Truncate(time.Second)), silent, e.Config)
 			})
 			if err == nil && !f.json && total > len(all) {
 				_, err = fmt.Fprintf(s.out, "and %d more (--limit)\n", total-len(all))
+			}
+			for _, line := range lacks {
+				_, err = fmt.Fprintln(s.out, report.Visible(line))
 			}
 			return err
 		})

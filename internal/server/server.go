@@ -147,6 +147,13 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err != nil {
 		return r, err
 	}
+	// A queue that is elsewhere may be of no use: that is found out before anything is written.
+	if s.o.NATS != "" {
+		if s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn}); err != nil {
+			return r, err
+		}
+		s.end(func() error { s.bus.Close(); return nil })
+	}
 	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, "assay.db"))
 	if s.store, err = setup.OpenStore(ctx, at); err != nil {
 		return r, err
@@ -190,16 +197,12 @@ func (s *server) goingOn(ctx context.Context) (studies, runs int, err error) {
 
 // carry begins the queue and the fleet.
 func (s *server) carry(ctx context.Context) (err error) {
-	if s.o.NATS != "" {
-		s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn})
-	} else {
-		err = s.embed(ctx)
+	if s.o.NATS == "" {
+		if err := s.embed(ctx); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	s.end(func() error { s.bus.Close(); return nil })
-	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Warn: s.o.Warn})
+	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
@@ -237,13 +240,14 @@ func (s *server) embed(ctx context.Context) (err error) {
 	if s.bus, err = s.queue.Dial(ctx); err != nil {
 		return err
 	}
+	s.end(func() error { s.bus.Close(); return nil })
 	return s.queue.ServeUnix(filepath.Join(s.o.Dir, FleetSocket))
 }
 
 // workersAt returns where workers connect to.
 func (s *server) workersAt() []string {
 	if s.queue == nil {
-		return []string{s.o.NATS}
+		return []string{jetstream.Shown(s.o.NATS)}
 	}
 	at := []string{"unix:" + filepath.Join(s.o.Dir, FleetSocket)}
 	if a := s.queue.Addr(); a != "" {

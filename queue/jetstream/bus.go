@@ -148,12 +148,28 @@ func (path unixDialer) Dial(string, string) (net.Conn, error) {
 // SkipTLSHandshake has NATS begin without TLS: the socket is this user's own.
 func (unixDialer) SkipTLSHandshake() bool { return true }
 
+// Shown returns addresses of NATS without what they hold of secrets: a password or a token is no part
+// of a message.
+func Shown(urls string) string {
+	all := strings.Split(urls, ",")
+	for i, u := range all {
+		scheme, rest, ok := strings.Cut(strings.TrimSpace(u), "://")
+		if !ok {
+			scheme, rest = "", scheme
+		}
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			rest = rest[at+1:]
+		}
+		if all[i] = rest; ok {
+			all[i] = scheme + "://" + rest
+		}
+	}
+	return strings.Join(all, ",")
+}
+
 // dialError says why there is no connection.
 func dialError(o Options, err error) error {
-	where := o.URL
-	if at := strings.LastIndex(where, "@"); at >= 0 { // a password is no part of a message
-		where = where[at+1:]
-	}
+	where := Shown(o.URL)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		what := "the token"
@@ -185,10 +201,10 @@ func (b *Bus) checkJetStream(ctx context.Context) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, nats.ErrNoResponders):
 		return assay.WithHint(assay.Errorf(assay.ClassUsage, "NATS at %s has no JetStream, in which work is queued",
-			b.opts.URL),
+			Shown(b.opts.URL)),
 			"start it with nats-server -js, or enable JetStream for the account")
 	}
-	return assay.Errorf(assay.ClassUnavailable, "NATS at %s: %w", b.opts.URL, err)
+	return assay.Errorf(assay.ClassUnavailable, "NATS at %s: %w", Shown(b.opts.URL), err)
 }
 
 // Close ends the connection, and all that waits on it.

@@ -27,6 +27,8 @@ type Attachment struct {
 	Notify func(study.Progress)
 	// Away is told of a server that does not answer, and of nil when it is back.
 	Away func(error)
+	// Lacks is told, once, why no worker can run what is open of the study; it may be nil.
+	Lacks func(string)
 }
 
 // Run follows until the study has ended or was stopped, and returns what it came to. If ctx
@@ -55,7 +57,14 @@ func (a *Attachment) Run(ctx context.Context) (study.Result, error) {
 // copy copies events until the study is over.
 func (a *Attachment) copy(ctx context.Context, to *store.Mem) error {
 	var f result.Follower
-	for e, err := range a.Client.Events(ctx, a.Study, 0, a.Away) {
+	said := ""
+	lacks := func(text string) { // a stream that begins anew says it again
+		if text != "" && text != said && a.Lacks != nil {
+			a.Lacks(text)
+		}
+		said = text
+	}
+	for e, err := range a.Client.follow(ctx, a.Study, 0, a.Away, lacks) {
 		if err != nil {
 			return err
 		}

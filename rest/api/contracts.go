@@ -37,6 +37,8 @@ type Fleet interface {
 	Queue() []queue.Entry
 	Workers() []queue.WorkerState
 	Order(worker string, o queue.Order) error
+	// Lack says that no worker can run what is open of a study, "" if one can.
+	Lack(study string) string
 }
 
 // Keys say who a request is from. They are safe for concurrent use.

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,10 @@ import (
 // aliveEvery is how often a stream without events says that it is there, and how often it
 // is seen whether its client may still have it.
 const aliveEvery = 5 * time.Second
+
+// lacksKind is what is sent, with a text, when no worker can run what is open of the study, and
+// with "" when one can.
+const lacksKind = "lacks"
 
 // events registers the stream of events.
 func (s *Server) events() {
@@ -54,7 +59,8 @@ func (s *Server) events() {
 		}}, nil
 	}, func(op *huma.Operation) {
 		op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
-			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none."
+			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
+			lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
 		op.Responses = map[string]*huma.Response{"200": {
 			Description: "server-sent events",
 			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Description: "an event"}}},
@@ -71,6 +77,7 @@ type feed struct {
 	w     io.Writer
 	rc    *http.ResponseController
 	r     *http.Request
+	lacks string // what was sent of it last
 }
 
 // run sends events until the client has gone or may no longer have them, the stream has
@@ -82,6 +89,9 @@ func (f *feed) run(ctx context.Context) {
 	defer alive.Stop()
 	_ = f.rc.SetReadDeadline(time.Time{}) // the body is read; the stream lasts
 	err := f.send(": events of this study\n\n")
+	if err == nil {
+		err = f.lack()
+	}
 	behind := true // of the hub, which knows what came since it was made
 	for err == nil {
 		var notes []note
@@ -105,7 +115,9 @@ func (f *feed) run(ctx context.Context) {
 				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
 					return
 				}
-				err = f.send(": alive\n\n")
+				if err = f.send(": alive\n\n"); err == nil {
+					err = f.lack()
+				}
 			case <-over.C:
 				return
 			case <-f.s.hubs.done:
@@ -115,6 +127,20 @@ func (f *feed) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// lack says what no worker has, once, and that it is there now. It is no event, and has no number.
+func (f *feed) lack() error {
+	now := f.s.o.Fleet.Lack(f.study)
+	if now == f.lacks {
+		return nil
+	}
+	f.lacks = now
+	text, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	return f.send("event: " + lacksKind + "\ndata: " + string(text) + "\n\n")
 }
 
 // catchUp sends what is on record behind the place of the feed.

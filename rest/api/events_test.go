@@ -181,3 +181,54 @@ func TestEventsEnd(t *testing.T) {
 	r.hubs.close()
 	<-done
 }
+
+// Who follows a study is told what no worker has: at once if it is so already, once however often
+// the stream begins anew, and again if it was there meanwhile.
+func TestEventsLack(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Stream = 20 * time.Millisecond })
+	lack := func(text string) {
+		r.fleet.mu.Lock()
+		defer r.fleet.mu.Unlock()
+		r.fleet.lacks = text
+	}
+	lack("no worker has x\nor y")
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	said, streams := make(chan string, 100), make(chan struct{}, 100)
+	a := &Attachment{Client: r.client(t, "viewer"), Study: "tuned", Lacks: func(text string) { said <- text }}
+	a.Client.stream.Transport = counting{a.Client.stream.Transport, streams}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = a.Run(ctx)
+	}()
+	if got := <-said; got != "no worker has x\nor y" {
+		t.Errorf("said %q", got)
+	}
+	for range 3 {
+		<-streams
+	}
+	if len(said) > 0 {
+		t.Errorf("said again: %q", <-said)
+	}
+	lack("no worker has z")
+	if got := <-said; got != "no worker has z" {
+		t.Errorf("said %q", got)
+	}
+	cancel()
+	<-done
+}
+
+// counting counts requests.
+type counting struct {
+	http.RoundTripper
+	made chan struct{}
+}
+
+func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case c.made <- struct{}{}:
+	default:
+	}
+	return c.RoundTripper.RoundTrip(r)
+}

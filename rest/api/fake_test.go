@@ -145,6 +145,13 @@ func (h *fakeHost) Infos(ctx context.Context) (all []Info, err error) {
 type fakeFleet struct {
 	mu     sync.Mutex
 	orders []queue.Order
+	lacks  string
+}
+
+func (f *fakeFleet) Lack(string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lacks
 }
 
 func (f *fakeFleet) Queue() []queue.Entry {

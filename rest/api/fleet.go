@@ -24,6 +24,7 @@ type Entry struct {
 	Since    time.Time `json:"since" doc:"when it came to wait, or began"`
 	Silent   float64   `json:"silent_s" doc:"how long its worker has not been heard of"`
 	Elapsed  float64   `json:"elapsed_s" doc:"of the run, as its worker last said"`
+	Lacks    string    `json:"lacks,omitempty" doc:"why no worker can run it, and what there is; after two leases"`
 }
 
 // A Worker is a machine that makes runs.
@@ -52,7 +53,7 @@ func entryOf(e queue.Entry) Entry {
 	return Entry{
 		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, Class: e.Class,
 		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
-		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(),
+		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(), Lacks: e.Lacks,
 	}
 }
 

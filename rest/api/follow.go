@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -33,12 +34,19 @@ type Numbered struct {
 // again; away, which may be nil, is told of the error each time, and of nil when the server
 // is back. The loop ends with an error if the study is not there, or may not be seen.
 func (c *Client) Events(ctx context.Context, study string, after int64, away func(error)) iter.Seq2[Numbered, error] {
+	return c.follow(ctx, study, after, away, func(string) {})
+}
+
+// follow is Events; lacks is told what no worker has, and "" when one has it.
+func (c *Client) follow(
+	ctx context.Context, study string, after int64, away func(error), lacks func(string),
+) iter.Seq2[Numbered, error] {
 	return func(yield func(Numbered, error) bool) {
 		wait := firstWait
 		gone := false
 		for {
 			before := after
-			err := c.events(ctx, study, &after, func(n Numbered) bool {
+			err := c.events(ctx, study, &after, lacks, func(n Numbered) bool {
 				if gone && away != nil {
 					away(nil)
 				}
@@ -72,7 +80,9 @@ func (c *Client) Events(ctx context.Context, study string, after int64, away fun
 var errEnough = errors.New("enough")
 
 // events reads one stream. after is the number of the last event that was yielded.
-func (c *Client) events(ctx context.Context, study string, after *int64, yield func(Numbered) bool) error {
+func (c *Client) events(
+	ctx context.Context, study string, after *int64, lacks func(string), yield func(Numbered) bool,
+) error {
 	h := http.Header{"Last-Event-Id": {strconv.FormatInt(*after, 10)}, "Accept": {"text/event-stream"}}
 	resp, err := c.request(ctx, c.stream, http.MethodGet, of(study, "/events"), nil, h)
 	if err != nil {
@@ -81,7 +91,7 @@ func (c *Client) events(ctx context.Context, study string, after *int64, yield f
 	defer resp.Body.Close()
 	r := bufio.NewReader(resp.Body)
 	var id int64
-	var data string
+	var kind, data string
 	for {
 		line, err := r.ReadString('\n')
 		if errors.Is(err, io.EOF) {
@@ -94,9 +104,14 @@ func (c *Client) events(ctx context.Context, study string, after *int64, yield f
 		switch {
 		case key == "id":
 			id, _ = strconv.ParseInt(value, 10, 64) // 0 is no number of an event
+		case key == "event":
+			kind = value
 		case key == "data":
 			data = value
 		case line == "\n":
+			if text := ""; kind == lacksKind && json.Unmarshal([]byte(data), &text) == nil {
+				lacks(text)
+			}
 			if id == *after+1 && data != "" {
 				e, err := store.DecodeEvent([]byte(data))
 				if err != nil {
@@ -107,7 +122,7 @@ func (c *Client) events(ctx context.Context, study string, after *int64, yield f
 					return errEnough
 				}
 			}
-			id, data = 0, ""
+			id, kind, data = 0, "", ""
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/queue"
 )
 
 // A Study is what a list says of a study.
@@ -41,6 +43,7 @@ type Study struct {
 	Last       time.Time `json:"last" doc:"when the last event was"`
 	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
+	Lacks      string    `json:"lacks,omitempty" doc:"why no worker can run what is open, and what there is; after two leases"`
 }
 
 // A Detail is a study with its definition.
@@ -59,12 +62,14 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
 		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
 		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
-		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended,
+		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended, Lacks: i.Lacks,
 	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
 	if err != nil {
 		return out, err
 	}
+	// The fleet knows those of a study that goes on; the class is that of the first machine then.
+	out.App, out.Class = cmp.Or(out.App, def.App, queue.Commands), cmp.Or(out.Class, def.Placement.Class)
 	goal, err := def.Goal()
 	if err != nil {
 		return out, err
