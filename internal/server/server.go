@@ -41,6 +41,8 @@ type Options struct {
 	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
 	// NATS is where the queue is; "" is this process.
 	NATS string
+	// Monitor is HOST:PORT where NATS in this process says how much is queued; "" is nowhere.
+	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
 	Slots int
 	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
@@ -127,6 +129,9 @@ func (s *server) close() error {
 
 // open begins everything.
 func (s *server) open(ctx context.Context) (r Ready, err error) {
+	if s.o.NATS != "" && s.o.Monitor != "" {
+		return r, assay.Errorf(assay.ClassUsage, "--monitor %s: NATS is elsewhere, and says itself what is queued", s.o.Monitor)
+	}
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
@@ -226,7 +231,7 @@ func (s *server) carry(ctx context.Context) (err error) {
 
 // embed begins a queue in this process.
 func (s *server) embed(ctx context.Context) (err error) {
-	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Warn: s.o.Warn}
+	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Warn: s.o.Warn}
 	if len(s.o.Listen) > 0 {
 		if o.Listen, err = next(s.o.Listen[0]); err != nil {
 			return err
