@@ -67,7 +67,8 @@ func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
 			cmd.Process.Kill()
 			cmd.Wait()
 			for _, other := range []string{owner + "x", "somebody", ""} {
-				if s, err := Sweep(t.Context(), other); err != nil || s != (Swept{}) || all() != hostileSize {
+				// Tests beside this one may leave groups of these owners; that of ours is counted below.
+				if s, err := Sweep(t.Context(), other); err != nil || s.Processes != 0 || all() != hostileSize {
 					t.Errorf("another owner: %+v, %v, %d processes", s, err, all())
 				}
 			}

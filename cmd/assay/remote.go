@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/rest/api"
 )
@@ -224,6 +225,9 @@ func tokenCommand(s streams) *cobra.Command {
 					return err
 				}
 				t.Lasts = api.Whole(d / time.Second)
+			}
+			if err := access.Conceal(s.out); err != nil {
+				return err
 			}
 			secret, err := c.AddToken(ctx, t)
 			if err != nil {

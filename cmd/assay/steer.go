@@ -226,3 +226,26 @@ func goOn(running int) string {
 	}
 	return fmt.Sprintf("%d runs go on", running)
 }
+
+// listHosted prints the studies of a server.
+func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) error {
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	all, err := c.Studies(ctx)
+	if err != nil {
+		return err
+	}
+	t := report.NewTable(palette(w), "study", "state", ">priority", ">running", ">trials", ">best", "objective", ">spent",
+		">saved", ">lost", "application", "class")
+	return show(w, asJSON, all, t, "no studies yet (assay tune STUDY.yaml --on fleet)", func(st api.Study) {
+		best := "–"
+		if st.Best != nil {
+			best = strconv.FormatFloat(*st.Best, 'g', 4, 64)
+		}
+		t.Add(st.Study, st.State, strconv.Itoa(st.Priority), strconv.Itoa(st.Running), strconv.FormatInt(st.Trials, 10),
+			best, st.Objective, seconds(st.Spent), seconds(st.Saved), seconds(st.Lost), st.App, st.Class)
+	})
+}

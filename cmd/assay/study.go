@@ -49,6 +49,15 @@ func studyCommand(s streams) *cobra.Command {
 	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
+	remote := &remoteFlags{}
+	remote.add(ls)
+	local := ls.RunE
+	ls.RunE = func(cmd *cobra.Command, args []string) error {
+		if remote.server == "" {
+			return local(cmd, args)
+		}
+		return listHosted(cmd.Context(), s.out, remote, f.json)
+	}
 	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return showStudy(ctx, s.out, h, args[0], f.json)

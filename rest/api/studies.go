@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/queue"
 )
 
 // A Study is what a list says of a study.
@@ -66,6 +68,8 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 	if err != nil {
 		return out, err
 	}
+	// The fleet knows those of a study that goes on; the class is that of the first machine then.
+	out.App, out.Class = cmp.Or(out.App, def.App, queue.Commands), cmp.Or(out.Class, def.Placement.Class)
 	goal, err := def.Goal()
 	if err != nil {
 		return out, err

@@ -59,6 +59,16 @@ func TestCheckFileSystem(t *testing.T) {
 	}
 }
 
+// What the kernel says is asked for each directory by itself.
+func TestFileSystemOf(t *testing.T) {
+	if got := fileSystemOf("/proc/self"); got != "proc" {
+		t.Errorf("/proc/self is on %q", got)
+	}
+	if got := fileSystemOf("no path"); got != "fuse" {
+		t.Errorf("what cannot be found out is %q, not refused", got)
+	}
+}
+
 func FuzzMountType(f *testing.F) {
 	f.Add(mountinfoText, "/home/u")
 	f.Fuzz(func(t *testing.T, text, dir string) {

@@ -356,3 +356,27 @@ func checkAcked(t *testing.T, path string, acked map[string]int64) {
 	}
 	checkFsck(t, s)
 }
+
+func TestApart(t *testing.T) {
+	s := openTest(t, filepath.Join(fastDir(t), "a.db"))
+	errWhy := errors.New("why")
+	put := func(id int64, then error) func() error {
+		return func() error {
+			_, err := s.conn.ExecContext(t.Context(), `INSERT INTO studies VALUES ($1, $2, x'', '')`, id, fmt.Sprint(id))
+			return errors.Join(err, then)
+		}
+	}
+	err := s.alone(t.Context(), func() error {
+		for id, then := range []error{nil, errWhy, nil, errWhy} {
+			if err, undone := s.apart(put(int64(id+1), then)); !errors.Is(err, then) || undone {
+				t.Errorf("%d: got %v and undone %v, want %v", id+1, err, undone, then)
+			}
+		}
+		return nil
+	})
+	var ids string
+	scan := s.conn.QueryRowContext(t.Context(), `SELECT group_concat(id) FROM studies`).Scan(&ids)
+	if err != nil || scan != nil || ids != "1,3" {
+		t.Errorf("there are %s, %v, %v", ids, err, scan)
+	}
+}

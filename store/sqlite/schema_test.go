@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -157,4 +158,47 @@ func TestOpenAtOnce(t *testing.T) {
 		}
 	}
 	checkFsck(t, openTest(t, path))
+}
+
+func TestFileVersion(t *testing.T) {
+	ctx := t.Context()
+	const mark = applicationID
+	for _, c := range []struct {
+		id, version, tables int
+		want                error
+	}{
+		{0, 0, 0, nil},
+		{0, 1, 0, ErrForeign},
+		{0, 0, 1, ErrForeign},
+		{7, 0, 0, ErrForeign},
+		{7, 3, 1, ErrForeign},
+		{mark, 1, 0, nil},
+		{mark, 3, 1, nil},
+		{mark, 4, 1, ErrNewer},
+		{mark, 0, 1, ErrDamaged},
+		{mark, -1, 1, ErrDamaged},
+	} {
+		db, err := sql.Open("sqlite", ":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", int32(c.id), c.version)
+		if c.tables > 0 {
+			text += "; CREATE TABLE x (y)"
+		}
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+		got, err := fileVersion(ctx, conn, 3)
+		if !errors.Is(err, c.want) || err == nil && got != c.version {
+			t.Errorf("%+v: got %d, %v", c, got, err)
+		}
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

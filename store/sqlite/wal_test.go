@@ -148,3 +148,15 @@ func TestLogWithoutFile(t *testing.T) {
 		t.Errorf("the log was changed: %v", err)
 	}
 }
+
+func TestUntilCommit(t *testing.T) {
+	for commits, want := range map[string]int{"": 0, "-": 0, "--": 0, "c": 1, "c-": 1, "-c": 2, "c-c--": 3} {
+		frames := make([]walFrame, len(commits))
+		for i := range frames {
+			frames[i].commit = commits[i] == 'c'
+		}
+		if got := len(untilCommit(frames)); got != want {
+			t.Errorf("%q: got %d frames, want %d", commits, got, want)
+		}
+	}
+}

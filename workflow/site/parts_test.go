@@ -285,3 +285,32 @@ func TestWordsForPeople(t *testing.T) {
 		}
 	}
 }
+
+// What makes a plan lose is the two greatest parts of the gap, each more than a tenth of it; where there is no gap it
+// is what the plan moves more.
+func TestWhyLoses(t *testing.T) {
+	plan := func(makespan, staged, remote float64, path Breakdown) *Plan {
+		return &Plan{Prediction: workflow.Prediction{Makespan: makespan}, Staged: staged, Remote: remote, Path: path}
+	}
+	best := plan(10, 1000, 500, Breakdown{Compute: 4, Local: 3, Remote: 2, Staging: 1})
+	for _, c := range []struct {
+		x    *Plan
+		want string
+	}{
+		{best, "as fast"},
+		{plan(10, 1500, 2000, Breakdown{}), "as fast, but moves 2 kB more"},
+		{plan(10, 1600, 0, Breakdown{}), "as fast, but moves 100 B more"},
+		{plan(10, 400, 1100, Breakdown{}), "as fast"},
+		{plan(20, 0, 0, Breakdown{Compute: 12, Local: 6, Remote: 2}), "8 s more of computing, 3 s more of local I/O"},
+		{
+			plan(20, 0, 0, Breakdown{Compute: 5, Local: 3, Remote: 4, Staging: 7, Waiting: 1}),
+			"6 s more of staging, 2 s more of remote I/O",
+		},
+		{plan(20, 0, 0, Breakdown{Compute: 4, Waiting: 16}), "16 s more of waiting for a slot"},
+		{plan(20, 0, 0, Breakdown{Compute: 5, Local: 4, Remote: 3, Staging: 2, Waiting: 1}), ""}, // a tenth each
+	} {
+		if got := whyLoses(c.x, best); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.x, got, c.want)
+		}
+	}
+}
