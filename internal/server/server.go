@@ -6,6 +6,7 @@
 //	DIR/fleet.sock   the queue, for workers of this user
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
+//	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
 // The order in which a server begins is that in which its parts need each other, and it ends in
@@ -26,6 +27,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest"
@@ -80,6 +82,7 @@ type server struct {
 	bus   *jetstream.Bus
 	fleet *queue.Fleet
 	host  *service.Host
+	audit *access.Audit
 	keys  *keys // nil if there are none
 	api   *api.Server
 	errs  chan error
@@ -135,6 +138,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
+	s.audit = access.OpenAudit(filepath.Join(s.o.Dir, access.AuditFile))
 	if err := s.access(ctx); err != nil {
 		return r, err
 	}
@@ -221,7 +225,11 @@ func (s *server) carry(ctx context.Context) (err error) {
 	if s.queue != nil {
 		may = s.queue.May
 	}
-	quiet, err := s.bus.Answer(s.fleet, may)
+	control, err := newAudited(s.fleet, s.audit)
+	if err != nil {
+		return err
+	}
+	quiet, err := s.bus.Answer(control, may)
 	if err != nil {
 		return err
 	}
@@ -268,7 +276,7 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		owner = u.Username
 	}
 	o := api.Options{
-		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(),
+		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)
