@@ -27,6 +27,12 @@ if [ "${1:-test}" = test ] && ! command -v schemathesis >/dev/null 2>&1 && [ ! -
 	python3 -m venv "$tester" >/dev/null 2>&1 && "$tester/bin/pip" install -q 'schemathesis>=4.32,<5' >/dev/null 2>&1 ||
 		echo "missing: schemathesis (of PyPI); its test is skipped"
 fi
+# The JSON schemas of Kubernetes, against which the manifests are checked.
+schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"
+if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then
+	python3 -m pip install -q --no-deps --target "$schemas" 'kubernetes-validate==1.37.0' >/dev/null 2>&1 ||
+		echo "missing: kubernetes-validate (of PyPI); the test of its schemas is skipped"
+fi
 [ -z "$missing" ] && exit 0
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	echo "installing:$missing"

@@ -277,7 +277,21 @@ func tokenCommand(s streams) *cobra.Command {
 			}
 			return nil
 		})
-	cmd.AddCommand(add, ls, revoke)
+	last := 0
+	audit := f.command("audit", "list who made and ended tokens, and which applications workers offered", cobra.NoArgs,
+		func(ctx context.Context, c *api.Client, _ []string) error {
+			all, err := c.Audit(ctx, last)
+			if err != nil {
+				return err
+			}
+			table := report.NewTable(palette(s.out), "at", "by", "what", "on", "role", "studies", "applications")
+			return show(s.out, f.json, all, table, "nothing yet", func(e api.Decision) {
+				table.Add(e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Do, e.On, string(e.Role),
+					strings.Join(e.Studies, " "), strings.Join(e.Apps, " "))
+			})
+		})
+	audit.Flags().IntVar(&last, "limit", 1000, "the last so many")
+	cmd.AddCommand(add, ls, revoke, audit)
 	return cmd
 }
 

@@ -66,6 +66,8 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
 	fl.StringVar(&o.NATS, "nats", "",
 		"`URL` of NATS with JetStream that carries the queue, in place of one in this process")
+	fl.StringVar(&o.Monitor, "monitor", "",
+		"`HOST:PORT` where NATS of this process says, to all, how much is queued, for autoscalers")
 	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
 	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
 

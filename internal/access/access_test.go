@@ -108,11 +108,11 @@ func TestLife(t *testing.T) {
 		wg.Go(func() { other.Watch(ctx, func(name string) { ended = append(ended, name) }) })
 		time.Sleep(10 * time.Second)
 		add(t, tokens, Token{Name: "brief", Role: Worker}) // made and revoked between two looks
-		if err := tokens.Revoke("brief"); err != nil {
+		if err := tokens.Revoke("brief", "admin"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		if err := tokens.Revoke("ci"); err != nil {
+		if err := tokens.Revoke("ci", "admin"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second) // the promise
@@ -122,7 +122,7 @@ func TestLife(t *testing.T) {
 		if fmt.Sprint(ended) != "[brief ci]" {
 			t.Errorf("told that %v ended", ended)
 		}
-		if err := tokens.Revoke("nobody"); assay.ClassOf(err) != assay.ClassNotFound {
+		if err := tokens.Revoke("nobody", "admin"); assay.ClassOf(err) != assay.ClassNotFound {
 			t.Error(err)
 		}
 		all, err := other.List()

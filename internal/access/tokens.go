@@ -44,6 +44,7 @@ type file struct {
 // it open. It is safe for concurrent use.
 type Tokens struct {
 	path  string
+	audit *Audit
 	wrong limiter
 
 	mu     sync.Mutex
@@ -60,9 +61,9 @@ type stamp struct {
 }
 
 // OpenTokens opens the tokens of a file, which is made with the first token. A file that others
-// can read is an error.
+// can read is an error. Beside it is the [Audit] of what changes.
 func OpenTokens(path string) (*Tokens, error) {
-	t := &Tokens{path: path}
+	t := &Tokens{path: path, audit: OpenAudit(filepath.Join(filepath.Dir(path), AuditFile))}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t, t.load()
@@ -110,8 +111,9 @@ func (t *Tokens) load() error {
 	return nil
 }
 
-// change changes the tokens, and writes the file. Processes take turns.
-func (t *Tokens) change(f func() error) error {
+// change changes the tokens, and writes the file. Processes take turns. f returns what is to be
+// audited, before it is so: nothing changes that is not on record.
+func (t *Tokens) change(f func() (*Decision, error)) error {
 	lock, err := os.OpenFile(t.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -130,8 +132,11 @@ func (t *Tokens) change(f func() error) error {
 	for name, tok := range before {
 		t.byName[name] = tok
 	}
-	err = f()
-	if err == nil {
+	e, err := f()
+	if err == nil && e != nil {
+		err = t.audit.Add(*e)
+	}
+	if err == nil && e != nil {
 		b, _ := json.MarshalIndent(file{version, t.list()}, "", "  ") // of texts and times
 		err = writeFile(t.path, append(b, '\n'))
 	}
@@ -154,13 +159,17 @@ func (t *Tokens) Add(tok Token) (secret string, err error) {
 	rand.Read(random[:])
 	secret = base64.RawURLEncoding.EncodeToString(random[:])
 	tok.Made, tok.Revoked, tok.SHA256 = now.UTC().Truncate(time.Second), time.Time{}, hash(secret)
-	err = t.change(func() error {
+	err = t.change(func() (*Decision, error) {
 		if old, ok := t.byName[tok.Name]; ok && old.Ended(now) == "" {
-			return assay.WithHint(assay.Errorf(assay.ClassConflict, "there is a token %s already", tok.Name),
+			return nil, assay.WithHint(assay.Errorf(assay.ClassConflict, "there is a token %s already", tok.Name),
 				"assay token revoke "+tok.Name)
 		}
 		t.byName[tok.Name] = tok
-		return nil
+		e := &Decision{By: tok.By, Do: TokenAdded, On: tok.Name, Role: tok.Role, Studies: tok.Scope, Apps: tok.Apps}
+		if !tok.Expires.IsZero() {
+			e.Expires = &tok.Expires
+		}
+		return e, nil
 	})
 	if err != nil {
 		return "", err
@@ -168,18 +177,19 @@ func (t *Tokens) Add(tok Token) (secret string, err error) {
 	return secret, nil
 }
 
-// Revoke ends a token. One that has ended stays so.
-func (t *Tokens) Revoke(name string) error {
-	return t.change(func() error {
+// Revoke ends a token. One that has ended stays so. by says who wants it.
+func (t *Tokens) Revoke(name, by string) error {
+	return t.change(func() (*Decision, error) {
 		tok, ok := t.byName[name]
 		if !ok {
-			return assay.Errorf(assay.ClassNotFound, "there is no token %s", name)
+			return nil, assay.Errorf(assay.ClassNotFound, "there is no token %s", name)
 		}
-		if now := time.Now().UTC().Truncate(time.Second); tok.Revoked.IsZero() {
-			tok.Revoked = now
-			t.byName[name] = tok
+		if !tok.Revoked.IsZero() {
+			return nil, nil
 		}
-		return nil
+		tok.Revoked = time.Now().UTC().Truncate(time.Second)
+		t.byName[name] = tok
+		return &Decision{By: by, Do: TokenRevoked, On: name, Role: tok.Role}, nil
 	})
 }
 

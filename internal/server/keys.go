@@ -166,7 +166,7 @@ func credential(t access.Token, secret string, ca *access.Authority) access.Cred
 }
 
 // Revoke implements [api.Keys].
-func (k *keys) Revoke(_ context.Context, name string) error { return k.tokens.Revoke(name) }
+func (k *keys) Revoke(_ context.Context, name, by string) error { return k.tokens.Revoke(name, by) }
 
 // A Made is what [Init] has made.
 type Made struct {

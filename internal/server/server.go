@@ -6,6 +6,7 @@
 //	DIR/fleet.sock   the queue, for workers of this user
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
+//	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
 // The order in which a server begins is that in which its parts need each other, and it ends in
@@ -26,6 +27,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest"
@@ -41,6 +43,8 @@ type Options struct {
 	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
 	// NATS is where the queue is; "" is this process.
 	NATS string
+	// Monitor is HOST:PORT where NATS in this process says how much is queued; "" is nowhere.
+	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
 	Slots int
 	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
@@ -78,6 +82,7 @@ type server struct {
 	bus   *jetstream.Bus
 	fleet *queue.Fleet
 	host  *service.Host
+	audit *access.Audit
 	keys  *keys // nil if there are none
 	api   *api.Server
 	errs  chan error
@@ -127,9 +132,13 @@ func (s *server) close() error {
 
 // open begins everything.
 func (s *server) open(ctx context.Context) (r Ready, err error) {
+	if s.o.NATS != "" && s.o.Monitor != "" {
+		return r, assay.Errorf(assay.ClassUsage, "--monitor %s: NATS is elsewhere, and says itself what is queued", s.o.Monitor)
+	}
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
+	s.audit = access.OpenAudit(filepath.Join(s.o.Dir, access.AuditFile))
 	if err := s.access(ctx); err != nil {
 		return r, err
 	}
@@ -216,7 +225,11 @@ func (s *server) carry(ctx context.Context) (err error) {
 	if s.queue != nil {
 		may = s.queue.May
 	}
-	quiet, err := s.bus.Answer(s.fleet, may)
+	control, err := newAudited(s.fleet, s.audit)
+	if err != nil {
+		return err
+	}
+	quiet, err := s.bus.Answer(control, may)
 	if err != nil {
 		return err
 	}
@@ -226,7 +239,7 @@ func (s *server) carry(ctx context.Context) (err error) {
 
 // embed begins a queue in this process.
 func (s *server) embed(ctx context.Context) (err error) {
-	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Warn: s.o.Warn}
+	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Warn: s.o.Warn}
 	if len(s.o.Listen) > 0 {
 		if o.Listen, err = next(s.o.Listen[0]); err != nil {
 			return err
@@ -263,7 +276,7 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		owner = u.Username
 	}
 	o := api.Options{
-		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(),
+		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)

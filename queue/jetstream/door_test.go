@@ -303,7 +303,7 @@ func TestRevoke(t *testing.T) {
 	if err := errors.Join(hello(a, "a-1"), hello(b, "b-1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.tokens.Revoke("a"); err != nil {
+	if err := l.tokens.Revoke("a", "admin"); err != nil {
 		t.Fatal(err)
 	}
 	var err error

@@ -25,6 +25,9 @@ type ServerOptions struct {
 	Listen string
 	TLS    *tls.Config
 	Door   Door
+	// Monitor is HOST:PORT where NATS answers over HTTP, without TLS or a token, how much is queued and
+	// who is connected; "" is nowhere.
+	Monitor string
 	// Lease is how long a ticket is leased; 0 means 30 s.
 	Lease time.Duration
 	Warn  func(string) // is told what goes wrong meanwhile; nil hears nothing
@@ -128,6 +131,21 @@ func (s *Server) start() error {
 		l, err := net.Listen("tcp", s.opts.Listen)
 		if err != nil {
 			return assay.Errorf(assay.ClassUsage, "the queue cannot listen on %s: %w", s.opts.Listen, err)
+		}
+		l.Close()
+	}
+	if s.opts.Monitor != "" {
+		host, port, err := net.SplitHostPort(s.opts.Monitor)
+		if err == nil {
+			o.HTTPHost = host
+			o.HTTPPort, err = strconv.Atoi(port)
+		}
+		if err != nil || o.HTTPPort < 1 || o.HTTPPort > 65535 {
+			return assay.Errorf(assay.ClassUsage, "--monitor %s: not an address HOST:PORT", s.opts.Monitor)
+		}
+		l, err := net.Listen("tcp", s.opts.Monitor)
+		if err != nil {
+			return assay.Errorf(assay.ClassUsage, "--monitor %s: %w", s.opts.Monitor, err)
 		}
 		l.Close()
 	}

@@ -344,6 +344,13 @@ func (c *Client) Revoke(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodDelete, "/tokens/"+url.PathEscape(name), nil, nil, nil)
 }
 
+// Audit returns the last entries of the audit, the earliest first.
+func (c *Client) Audit(ctx context.Context, limit int) ([]Decision, error) {
+	var out struct{ Entries []Decision }
+	err := c.call(ctx, http.MethodGet, "/audit?limit="+strconv.Itoa(limit), nil, nil, &out)
+	return out.Entries, err
+}
+
 // Server returns what the server is.
 func (c *Client) Server(ctx context.Context) (a About, err error) {
 	err = c.call(ctx, http.MethodGet, "/server", nil, nil, &a)

@@ -51,7 +51,7 @@ type Keys interface {
 	// Add makes a token and returns what is to be kept of it, which nobody can ask for again. by
 	// says who asks.
 	Add(ctx context.Context, t Token, by string) (string, error)
-	Revoke(ctx context.Context, name string) error
+	Revoke(ctx context.Context, name, by string) error
 }
 
 // A Who is whom a request is from.

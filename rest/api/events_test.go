@@ -155,7 +155,7 @@ func TestEventsEnd(t *testing.T) {
 	if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, ":") {
 		t.Fatalf("%q %v", line, err)
 	}
-	if err := r.keys.Revoke(t.Context(), "viewer"); err != nil {
+	if err := r.keys.Revoke(t.Context(), "viewer", "root"); err != nil {
 		t.Fatal(err)
 	}
 	for err == nil {

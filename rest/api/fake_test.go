@@ -220,7 +220,7 @@ func (k *fakeKeys) Add(_ context.Context, t Token, _ string) (string, error) {
 	return "secret-" + t.Name, nil
 }
 
-func (k *fakeKeys) Revoke(_ context.Context, name string) error {
+func (k *fakeKeys) Revoke(_ context.Context, name, _ string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, ok := k.all[name]; !ok {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/queue"
 )
 
@@ -203,6 +204,7 @@ func (s *Server) admin() {
 		secret, err := k.Add(ctx, t, whoOf(ctx).Name)
 		return &addOut{Secret{t, secret}}, err
 	})
+	s.audit()
 	type endIn struct {
 		Written
 		Token string `path:"token" minLength:"1" maxLength:"64" doc:"its name"`
@@ -212,7 +214,32 @@ func (s *Server) admin() {
 		if err != nil {
 			return nil, err
 		}
-		return nil, k.Revoke(ctx, in.Token)
+		return nil, k.Revoke(ctx, in.Token, whoOf(ctx).Name)
+	})
+}
+
+// A Decision is a decision about who may do what, or what is offered.
+type Decision = access.Decision
+
+// audit registers the route of the audit.
+func (s *Server) audit() {
+	type in struct {
+		Limit int `query:"limit" minimum:"1" maximum:"100000" default:"1000" doc:"the last so many"`
+	}
+	type out struct {
+		Body struct {
+			Entries []Decision `json:"entries" nullable:"false"`
+		}
+	}
+	handle(s, http.MethodGet, prefix+"/audit", func(_ context.Context, in *in) (*out, error) {
+		o := &out{}
+		o.Body.Entries = []Decision{}
+		if s.o.Audit == nil {
+			return o, nil
+		}
+		all, err := s.o.Audit(in.Limit)
+		o.Body.Entries = append(o.Body.Entries, all...)
+		return o, err
 	})
 }
 

@@ -49,6 +49,7 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/server", Admin, "what the server is"},
 	{http.MethodGet, prefix + "/tokens", Admin, "the tokens, without their secrets"},
 	{http.MethodPost, prefix + "/tokens", Admin, "make a token"},
+	{http.MethodGet, prefix + "/audit", Admin, "who made and ended tokens, and which applications workers offered"},
 	{http.MethodDelete, prefix + "/tokens/{token}", Admin, "end a token"},
 }
 

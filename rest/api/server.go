@@ -24,6 +24,8 @@ type Options struct {
 	Store *setup.Store // what Host writes to; it is read here, and never written
 	// Keys are the tokens; nil if there are none, and then only a peer gets in.
 	Keys Keys
+	// Audit returns the last entries of the audit; nil has none.
+	Audit func(limit int) ([]Decision, error)
 	// Peer says who is at the other end of a connection by what the system says of it, such
 	// as the owner of a socket. nil, or false, leaves it to the token.
 	Peer func(net.Conn) (Who, bool)
