@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -371,5 +372,17 @@ func BenchmarkReplayRandom(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// A number of a memo is refused, with its place, where a search could not go on with it.
+func TestValidNumbers(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 10.5, -10.5} {
+		if err := validNumbers([]float64{10, x, x}, 10); err == nil || err.Error() != fmt.Sprintf("number 2 is %v", x) {
+			t.Errorf("of %v: got %v", x, err)
+		}
+	}
+	if err := validNumbers([]float64{10, -10, 0}, 10); err != nil {
+		t.Error(err)
 	}
 }
