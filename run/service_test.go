@@ -62,6 +62,7 @@ func hooksOn(t *testing.T, l *Local) *Hooks {
 func TestServiceSurroundsTheRun(t *testing.T) {
 	eachMode(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		h := hooksOn(t, newRunner(LocalOptions{}))
+		h.grace = 30 * time.Second // it ends at once, but for a busy machine
 		job := beside(t, lives, `kill -0 $(cat pid) && kill -0 $(cat child) && echo served >>log`)
 		job.Prepare, job.Cleanup = script1("echo prepared >>log"), script1("echo cleaned >>log")
 		job.Warmup = 1
