@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -329,5 +330,19 @@ func TestSelect(t *testing.T) {
 	}
 	if _, err := Ask(t.Context(), "nix"); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("no program: %v", err)
+	}
+}
+
+// Some flags have the compiler write files: none of them is left where the user is.
+func TestClangLeavesNothing(t *testing.T) {
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: there is no clang")
+	}
+	t.Chdir(t.TempDir())
+	if !clangBuilds(t.Context(), "-fsave-optimization-record") {
+		t.Error("a program cannot be built with -fsave-optimization-record")
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,7 +118,7 @@ func clangConfirms(ctx context.Context, s Setting, plain string) (Setting, bool)
 // clang refuses the flag, or warns that it is of no use.
 func clangCall(ctx context.Context, value string) (call string, ok bool) {
 	argv := []string{"-O2", "-###", "-c", "-x", "c", os.DevNull, "-o", os.DevNull}
-	said, err := clang(ctx, "", append(argv, flags(value)...)...)
+	said, err := clang(ctx, os.TempDir(), "", append(argv, flags(value)...)...)
 	if err != nil || strings.Contains(said, "warning:") || strings.Contains(said, "error:") {
 		return "", false
 	}
@@ -140,8 +139,8 @@ func clangBuilds(ctx context.Context, value string) bool {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left of it is small
 	const program = "int main(int argc, char **argv) { return argv[argc] != 0; }\n"
-	argv := append([]string{"-O2", "-x", "c", "-", "-o", filepath.Join(dir, "prog")}, flags(value)...)
-	_, err = clang(ctx, program, argv...)
+	argv := append([]string{"-O2", "-x", "c", "-", "-o", "prog"}, flags(value)...)
+	_, err = clang(ctx, dir, program, argv...)
 	return err == nil
 }
 
@@ -152,11 +151,13 @@ func flags(value string) []string {
 	return []string{value}
 }
 
-// clang runs it and returns what it says on the error output.
-func clang(ctx context.Context, input string, args ...string) (string, error) {
+// clang runs it in a directory, where some flags have it write files, and which is part of what it says
+// of its calls. It returns what it says on the error output.
+func clang(ctx context.Context, dir, input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "clang", args...)
+	cmd.Dir = dir
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &said
