@@ -74,6 +74,19 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 	return b, nil
 }
 
+// EncodeEvents returns [EncodeEvent] of each event. DecodePayloads is the inverse.
+func EncodeEvents(events []assay.Event) ([][]byte, error) {
+	payloads := make([][]byte, len(events))
+	for i, e := range events {
+		p, err := EncodeEvent(e)
+		if err != nil {
+			return nil, err
+		}
+		payloads[i] = p
+	}
+	return payloads, nil
+}
+
 // DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored.
 // The event shares no memory with b. An event of a newer kind only is an error, as one of no
 // kind is.

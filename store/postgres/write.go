@@ -95,18 +95,11 @@ func (s *Store) create(ctx context.Context, study string, spec []byte, created t
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (assay.Position, error) {
-	payloads, decoded := make([][]byte, len(events)), make([]assay.Event, len(events))
-	for i, e := range events {
-		p, err := store.EncodeEvent(e)
-		if err != nil {
-			return 0, err
-		}
-		if decoded[i], err = store.DecodeEvent(p); err != nil {
-			return 0, err
-		}
-		payloads[i] = p
+	payloads, err := store.EncodeEvents(events)
+	if err != nil {
+		return 0, err
 	}
-	return s.appendAt(ctx, study, at, decoded, payloads)
+	return s.AppendPayloads(ctx, study, at, payloads...)
 }
 
 // AppendPayloads implements [store.Copier].

@@ -192,13 +192,9 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (end assay.Position, err error) {
-	payloads := make([][]byte, len(events))
-	for i, e := range events {
-		p, err := store.EncodeEvent(e)
-		if err != nil {
-			return 0, err
-		}
-		payloads[i] = p
+	payloads, err := store.EncodeEvents(events)
+	if err != nil {
+		return 0, err
 	}
 	return s.appendAt(ctx, study, at, events, payloads)
 }
