@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,20 +56,31 @@ func sh(t testing.TB, b *workbench.Bench, dir, script string, resources map[stri
 }
 
 // D is the program's own reads and writes, to the byte; what it reads again comes
-// from its page cache, and the next run starts without.
+// from its page cache, and the next run starts without. A kernel that is short of memory drops
+// pages between the two reads, and they pass again: that only adds, and not to every run.
 func TestDataFlow(t *testing.T) {
 	const n = 3<<20 + 123
 	dir := dataSet(t, n)
 	b := newBench(t, workbench.Options{Data: dir})
-	for range 2 {
+	want := map[string]float64{"read_bytes": n, "write_bytes": 1e6, "data_flow": n + 1e6}
+	exact := 0
+	for run := 0; exact < 2 && run < 8; run++ {
 		m := sh(t, b, dir, `cat in in >/dev/null && head -c 1000000 /dev/zero >out && echo ok`, nil)
 		if m.ExitCode != 0 || string(m.Stdout) != "ok\n" {
 			t.Fatalf("exit code %d: %s", m.ExitCode, m.Stderr)
 		}
-		for name, want := range map[string]float64{"read_bytes": n, "write_bytes": 1e6, "data_flow": n + 1e6} {
-			if got := m.Metrics[name]; got != want {
+		same := true
+		for name, want := range want {
+			got := m.Metrics[name]
+			if got < want {
 				t.Errorf("%s is %.0f, want %.0f", name, got, want)
 			}
+			same = same && got == want
+		}
+		if same {
+			exact++
+		} else {
+			t.Logf("read again: %.0f bytes", m.Metrics["read_bytes"]-n)
 		}
 		for _, name := range []string{"network_time", "disk_time", "stall_time", "requests", "cpu", "elapsed"} {
 			if m.Metrics[name] <= 0 {
@@ -79,6 +91,9 @@ func TestDataFlow(t *testing.T) {
 			stall > m.Elapsed.Seconds()+1 {
 			t.Errorf("stall_time is %g of %v", stall, m.Metrics)
 		}
+	}
+	if exact < 2 {
+		t.Errorf("of 8 runs %d had the program's own bytes, want 2", exact)
 	}
 	out, err := os.ReadFile(filepath.Join(dir, "out"))
 	if err != nil || len(out) != 1e6 {
@@ -256,8 +271,12 @@ func TestMemory(t *testing.T) {
 	dir := dataSet(t, n)
 	b := newBench(t, workbench.Options{Data: dir})
 	script := `cat in >/dev/null; cat in >/dev/null`
-	if m := sh(t, b, dir, script, map[string]float64{"memory": 256 << 20}); m.Metrics["read_bytes"] != n {
-		t.Errorf("with enough memory %.0f bytes were read, want %d", m.Metrics["read_bytes"], n)
+	enough := math.Inf(1) // the run of which the kernel dropped least
+	for run := 0; run < 5 && enough != n; run++ {
+		enough = min(enough, sh(t, b, dir, script, map[string]float64{"memory": 256 << 20}).Metrics["read_bytes"])
+	}
+	if enough != n {
+		t.Errorf("with enough memory %.0f bytes were read, want %d", enough, n)
 	}
 	if m := sh(t, b, dir, script, map[string]float64{"memory": 8 << 20}); m.Metrics["read_bytes"] < 1.8*n {
 		t.Errorf("with little memory only %.0f bytes were read, want %d", m.Metrics["read_bytes"], 2*n)
