@@ -107,7 +107,7 @@ func TestConditionsAreBruteForce(t *testing.T) {
 		if got := s.Size().N; got != int64(len(members)) || !s.Indexed() {
 			t.Fatalf("size %d, %d members", got, len(members))
 		}
-		texts := map[string]bool{}
+		texts, codes := map[string]bool{}, map[string]string{}
 		for _, c := range slices.Collect(s.All()) {
 			if !want[c.Key()] || texts[s.Text(c)] {
 				t.Fatalf("%s is no member, or has a twin", s.Text(c))
@@ -122,8 +122,18 @@ func TestConditionsAreBruteForce(t *testing.T) {
 			if back, err := s.Parse(given); err != nil || !back.Equal(c) || len(s.Values(c)) != len(given) {
 				t.Fatalf("%s is read as %v, %v", s.Text(c), back, err)
 			}
-			for i, x := range s.Encode(c) {
-				if f := s.Features()[i]; math.IsNaN(x) == s.Active(c, f.Param) {
+			code := s.Encode(c)
+			if was, twin := codes[fmt.Sprint(code)]; twin {
+				t.Fatalf("%s and %s are both encoded as %v", s.Text(c), was, code)
+			}
+			codes[fmt.Sprint(code)] = s.Text(c)
+			for i, x := range code {
+				f := s.Features()[i]
+				active, want := s.Active(c, f.Param), 0.0
+				if active {
+					want = 1
+				}
+				if told := strings.HasSuffix(f.Name, "?"); told && x != want || !told && !active && x != 0.5 {
 					t.Fatalf("feature %s of %s is %v", f.Name, s.Text(c), x)
 				}
 			}

@@ -1,8 +1,8 @@
 package assay
 
 import (
-	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Encode returns the features of c for models, in the order of the parameters:
@@ -11,10 +11,13 @@ import (
 //   - of a categorical one with more than two levels a 0/1 feature for each level,
 //     so that a model need not see an order where there is none;
 //   - of a categorical one with one or two levels its unit-cube coordinate;
-//   - of a permutation a 0/1 feature for each pair of levels: whether the second comes first.
+//   - of a permutation a 0/1 feature for each pair of levels: whether the second comes first;
+//   - of one with a condition, behind these, a 0/1 feature: whether it is in force. Parameters with
+//     one condition share it. Where it is not, the others are 1/2: a model sees that the value is
+//     missing, and a distance between features sees no value.
 //
-// Every feature is in [0, 1], or NaN, which is missing, if its parameter is not in force; different
-// configurations have different features. The caller owns the slice. See [Space.Features].
+// Every feature is in [0, 1], and different configurations have different features.
+// The caller owns the slice. See [Space.Features].
 func (s *Space) Encode(c Config) []float64 {
 	return s.AppendEncode(make([]float64, 0, len(c)), c)
 }
@@ -25,10 +28,11 @@ func (s *Space) Encode(c Config) []float64 {
 func (s *Space) AppendEncode(x []float64, c Config) []float64 {
 	for i := range s.Params {
 		p := &s.Params[i]
+		active := s.order == nil || s.Active(c, i)
 		switch {
-		case p.When != nil && !s.Active(c, i):
+		case !active:
 			for range p.width() {
-				x = append(x, math.NaN())
+				x = append(x, 0.5)
 			}
 		case p.Kind == Permutation:
 			x = p.appendPairs(x, c[i])
@@ -36,21 +40,36 @@ func (s *Space) AppendEncode(x []float64, c Config) []float64 {
 			x = append(x, p.ToUnit(c[i]))
 		default:
 			for l := range p.Levels {
-				if float64(l) == c[i] {
-					x = append(x, 1)
-				} else {
-					x = append(x, 0)
-				}
+				x = append(x, indicator(float64(l) == c[i]))
 			}
+		}
+		if s.tells(i) {
+			x = append(x, indicator(active))
 		}
 	}
 	return x
 }
 
+// indicator returns 1 for true.
+func indicator(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// tells reports whether the i-th parameter has the feature that says whether its condition holds.
+func (s *Space) tells(i int) bool {
+	when := s.Params[i].When
+	return when != nil && !slices.ContainsFunc(s.Params[:i], func(p Param) bool {
+		return p.When != nil && p.When.Text == when.Text && slices.Equal(p.When.Params, when.Params)
+	})
+}
+
 // A Feature is one column of [Space.Encode].
 type Feature struct {
 	Param int    // index of the parameter it comes from
-	Name  string // the parameter's name, "name=level", or "name=second<first" of a pair
+	Name  string // the parameter's name, "name=level", "name=second<first" of a pair, or "name?"
 }
 
 // Features describes the columns of [Space.Encode].
@@ -70,6 +89,9 @@ func (s *Space) Features() []Feature {
 			for _, l := range p.Levels {
 				fs = append(fs, Feature{i, p.Name + "=" + l})
 			}
+		}
+		if s.tells(i) {
+			fs = append(fs, Feature{i, p.Name + "?"})
 		}
 	}
 	return fs
@@ -97,11 +119,7 @@ func (p *Param) appendPairs(x []float64, at float64) []float64 {
 	}
 	for b := range p.Levels {
 		for a := range b {
-			if place[b] < place[a] {
-				x = append(x, 1)
-			} else {
-				x = append(x, 0)
-			}
+			x = append(x, indicator(place[b] < place[a]))
 		}
 	}
 	return x

@@ -162,7 +162,7 @@ func (s *Space) Neighbours(c Config) []Config {
 		}
 		switch n := p.Count(); {
 		case p.Kind == Permutation:
-			for _, x := range p.swaps(c[i]) {
+			for _, x := range p.Swaps(c[i]) {
 				add(i, x)
 			}
 		case p.Kind == Categorical:

@@ -108,8 +108,9 @@ func (p Param) orderDistance(x, y float64) float64 {
 	return float64(apart) / float64(n*(n-1)/2)
 }
 
-// swaps yields the coordinates of the orders in which two levels have changed places.
-func (p Param) swaps(x float64) []float64 {
+// Swaps returns the coordinates of the orders in which two levels of order x of a [Permutation]
+// have changed places.
+func (p Param) Swaps(x float64) []float64 {
 	order := p.Order(x)
 	var out []float64
 	for i := range order {
