@@ -97,6 +97,27 @@ func (s *Space) Features() []Feature {
 	return fs
 }
 
+// Ties returns the features of each permutation of more than two levels: in a distance between
+// orders each pair of levels weighs the same.
+func (s *Space) Ties() [][]int {
+	var ties [][]int
+	at := 0
+	for i, p := range s.Params {
+		n := p.width()
+		if p.Kind == Permutation && n > 1 {
+			var tied []int
+			for k := range n {
+				tied = append(tied, at+k)
+			}
+			ties = append(ties, tied)
+		}
+		if at += n; s.tells(i) {
+			at++
+		}
+	}
+	return ties
+}
+
 // width returns how many features the parameter has.
 func (p *Param) width() int {
 	switch n := len(p.Levels); {
