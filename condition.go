@@ -21,13 +21,16 @@ func (s *Space) Conditional() bool { return s.order != nil }
 // parameters that its condition reads are in force and the condition holds. One that is not in
 // force is not passed to the program, and its coordinate is its [Param.Rest], so that no two
 // configurations of a space mean the same.
-func (s *Space) Active(c Config, i int) bool {
-	when := s.Params[i].When
+func (s *Space) Active(c Config, i int) bool { return Active(s.Params, c, i) }
+
+// Active is [Space.Active] of parameters that are those of a space.
+func Active(params []Param, c Config, i int) bool {
+	when := params[i].When
 	if when == nil {
 		return true
 	}
 	for _, j := range when.Params {
-		if !s.Active(c, j) {
+		if !Active(params, c, j) {
 			return false
 		}
 	}

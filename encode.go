@@ -134,7 +134,7 @@ func (p *Param) appendPairs(x []float64, at float64) []float64 {
 	if len(p.Levels) < 2 {
 		return append(x, p.ToUnit(at))
 	}
-	var place [maxOrder]int
+	var place [MaxOrder]int
 	for i, l := range p.Order(at) {
 		place[l] = i
 	}

@@ -93,8 +93,8 @@ func (p Param) validate() error {
 			return bad("a switch has 2 values, not %d", len(p.Levels))
 		}
 		if p.Kind == Permutation {
-			if len(p.Levels) > maxOrder {
-				return bad("a permutation has at most %d values, not %d", maxOrder, len(p.Levels))
+			if len(p.Levels) > MaxOrder {
+				return bad("a permutation has at most %d values, not %d", MaxOrder, len(p.Levels))
 			}
 			for _, l := range p.Levels {
 				if l == "" || strings.ContainsAny(l, ", ") {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// maxOrder is the most values of a permutation: the number of orders of one more is beyond
+// MaxOrder is the most levels of a [Permutation]: the number of orders of one more is beyond
 // what a coordinate can tell apart.
-const maxOrder = 18
+const MaxOrder = 18
 
 // Order returns the order of the levels that coordinate x of a [Permutation] stands for: the
 // index of the level at each place. Coordinates number the orders lexically: 0 is as written.
@@ -90,7 +90,7 @@ func (p Param) orderDistance(x, y float64) float64 {
 	if n < 2 {
 		return 0
 	}
-	var place, other [maxOrder]int
+	var place, other [MaxOrder]int
 	for i, l := range p.Order(x) {
 		place[l] = i
 	}
