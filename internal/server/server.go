@@ -43,6 +43,8 @@ type Options struct {
 	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
 	// NATS is where the queue is; "" is this process.
 	NATS string
+	// Creds is a file with credentials for NATS that is elsewhere; "" is none.
+	Creds string
 	// Monitor is HOST:PORT where NATS in this process says how much is queued; "" is nowhere.
 	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
@@ -135,6 +137,10 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if s.o.NATS != "" && s.o.Monitor != "" {
 		return r, assay.Errorf(assay.ClassUsage, "--monitor %s: NATS is elsewhere, and says itself what is queued", s.o.Monitor)
 	}
+	if s.o.NATS == "" && s.o.Creds != "" {
+		return r, assay.WithHint(assay.Errorf(assay.ClassUsage,
+			"--creds %s: credentials are for NATS that is elsewhere", s.o.Creds), "--nats URL")
+	}
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
@@ -158,7 +164,8 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	}
 	// A queue that is elsewhere may be of no use: that is found out before anything is written.
 	if s.o.NATS != "" {
-		if s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn}); err != nil {
+		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Warn: s.o.Warn}
+		if s.bus, err = jetstream.Dial(ctx, at); err != nil {
 			return r, err
 		}
 		s.end(func() error { s.bus.Close(); return nil })
