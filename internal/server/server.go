@@ -6,6 +6,7 @@
 //	DIR/fleet.sock   the queue, for workers of this user
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
+//	DIR/orders.json  which workers are to take nothing more
 //	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
@@ -60,6 +61,7 @@ type Options struct {
 const (
 	FleetSocket = "fleet.sock"
 	workerDir   = "worker"
+	ordersFile  = "orders.json"
 )
 
 // drainWithin is how long a server takes to end.
@@ -218,7 +220,15 @@ func (s *server) carry(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn})
+	path := filepath.Join(s.o.Dir, ordersFile)
+	orders, err := readOrders(path)
+	if err != nil {
+		return err
+	}
+	s.fleet = queue.New(s.bus.Carrier(), queue.Options{
+		Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn, Orders: orders,
+		Keep: func(all map[string]queue.Order) error { return writeOrders(path, all) },
+	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
@@ -282,8 +292,12 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 	if u, err := user.Current(); err == nil {
 		owner = u.Username
 	}
+	fleet := resuming{s.fleet, func() error { return nil }}
+	if s.o.Slots > 0 {
+		fleet.start = func() error { return s.startWorker(filepath.Join(s.o.Dir, api.SocketName)) }
+	}
 	o := api.Options{
-		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
+		Host: s.host, Fleet: fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)
