@@ -7,6 +7,7 @@
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
 //	DIR/orders.json  which workers are to take nothing more
+//	DIR/keys.jsonl   writes of the last hour that have an Idempotency-Key
 //	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
@@ -62,6 +63,7 @@ const (
 	FleetSocket = "fleet.sock"
 	workerDir   = "worker"
 	ordersFile  = "orders.json"
+	keysFile    = "keys.jsonl"
 )
 
 // drainWithin is how long a server takes to end.
@@ -194,7 +196,9 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if r.Studies, r.Runs, err = s.goingOn(ctx); err != nil {
 		return r, err
 	}
-	s.serve(append(listeners, own), r)
+	if err := s.serve(append(listeners, own), r); err != nil {
+		return r, err
+	}
 	if s.o.Slots > 0 {
 		return r, s.startWorker(socket)
 	}
@@ -287,7 +291,7 @@ func (s *server) workersAt() []string {
 }
 
 // serve answers requests.
-func (s *server) serve(listeners []net.Listener, r Ready) {
+func (s *server) serve(listeners []net.Listener, r Ready) error {
 	owner := "owner"
 	if u, err := user.Current(); err == nil {
 		owner = u.Username
@@ -312,6 +316,9 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		o.Keys = s.keys
 	}
 	s.api = api.New(o)
+	if err := s.api.Remember(filepath.Join(s.o.Dir, keysFile)); err != nil {
+		return err
+	}
 	for _, l := range listeners {
 		go func() {
 			if err := s.api.Serve(l); err != nil {
@@ -327,6 +334,7 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		}
 		return nil
 	})
+	return nil
 }
 
 // names are those by which clients may know the server.
