@@ -40,6 +40,7 @@ type loop struct {
 	cuts   int    // on record
 	runs   tally
 	steered
+	owed
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -235,8 +236,8 @@ func (l *loop) attach(ctx context.Context) error {
 // has less room than it had.
 func (l *loop) room() int {
 	room := l.capacity() - len(l.running)
-	if n := l.Budget.Trials; n > 0 {
-		room = min(room, n-len(l.history)-l.searching())
+	if l.Budget.Trials > 0 {
+		room = min(room, l.affords())
 	}
 	return room
 }
@@ -309,6 +310,7 @@ func (l *loop) ask(ctx context.Context, n int) error {
 		return err
 	}
 	l.open = append(l.open, ps...)
+	l.hope(l.proposed(ps...))
 	return nil
 }
 
@@ -342,7 +344,7 @@ func (l *loop) over(ctx context.Context) string {
 			return "target"
 		}
 	}
-	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n {
+	if l.Budget.Trials > 0 && l.affords() <= 0 {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {

@@ -104,6 +104,10 @@ func New(o Options) *Server {
 	return s
 }
 
+// Remember has a file remember the writes that have an Idempotency-Key, and what they were answered,
+// for the server that comes next. It is called before the first Serve. A file belongs to one server.
+func (s *Server) Remember(path string) error { return s.replay.keep(path) }
+
 // peer notes who is at the other end of a connection.
 func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {
 	if s.o.Peer != nil {
