@@ -162,9 +162,6 @@ func (f *Fleet) slotsOf(m *member) int {
 			}
 		}
 	}
-	if m.Class == ClassAny {
-		return f.slots[group{m.App, ""}]
-	}
 	return f.slots[group{m.App, m.class}]
 }
 
