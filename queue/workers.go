@@ -194,9 +194,6 @@ func (f *Fleet) slotsOf(m *member) int {
 			}
 		}
 	}
-	if m.Class == ClassAny {
-		return f.slots[group{m.App, ""}]
-	}
 	return f.slots[group{m.App, m.class}]
 }
 
