@@ -212,7 +212,7 @@ func TestReportInABrowser(t *testing.T) {
 				b.open(report)
 				b.frame()
 				all := eval[[]drawn](b, canvases)
-				if want := map[string]int{"one": 4, "two": 9}[name]; len(all) != want {
+				if want := map[string]int{"one": 7, "two": 15}[name]; len(all) != want {
 					t.Errorf("%s: %d charts, want %d", name, len(all), want)
 				}
 				for _, c := range all {

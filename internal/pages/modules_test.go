@@ -3,6 +3,7 @@ package pages
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,6 +11,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/assay-run/assay/internal/result"
 )
 
 // tools returns where scripts/deps.sh puts the programs of npm that tests use.
@@ -58,6 +62,26 @@ func TestTypes(t *testing.T) {
 	for name := range modules(t) {
 		if !bytes.Contains(list, []byte("/web/"+name)) {
 			t.Errorf("%s is not checked", name)
+		}
+	}
+}
+
+// What earlier studies pruned is data of a page, with the threshold as the metric is said.
+func TestCutsAreData(t *testing.T) {
+	f := newFixture(t)
+	f.add("least", definition, 20, 1)
+	f.add("most", strings.Replace(definition, "minimize: elapsed", "maximize: size", 1), 20, 1)
+	for name, want := range map[string]result.Real{"least": 50, "most": -50} {
+		s, err := Read(t.Context(), f, name, Options{Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := s.Cuts; len(c) != 2 || c[0].Threshold != want || c[0].Restored || !c[1].Restored || c[1].Values[0] != "256M" {
+			t.Errorf("%s: %+v", name, c)
+		}
+		b, err := json.Marshal(s.Cuts[0])
+		if err != nil || !strings.Contains(string(b), `"param":"buffer"`) || strings.Count(string(b), "threshold") != 1 {
+			t.Errorf("%s: %s %v", name, b, err)
 		}
 	}
 }

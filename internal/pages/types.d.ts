@@ -41,7 +41,7 @@ interface Columns {
   value?: Num[];
   elapsed_s?: Num[];
   spent_s?: Num[]; // of the time budget when it ended
-  predict?: Num[];
+  predicted?: Num[]; // what a stop expected
   reason?: string[];
   started_ms?: number[];
   ended_ms?: Num[];
@@ -139,3 +139,50 @@ interface Condition {
 }
 
 type Draw = (ctx: CanvasRenderingContext2D, width: number, height: number) => void;
+
+/** A plan of a workflow, as `assay plan --json` prints it; see package internal/planreport. */
+interface Plan {
+  workflow: string;
+  tasks: number;
+  levels: { method: string; levels: Level[] }[] | null;
+  estimates: Estimate[];
+  bounds: { slots: number; path_s: number; area_s: number }[] | null;
+  pareto: Estimate[] | null;
+  recommendation: { slots: number; method: string; makespan_s: number; cost: number; feasible: boolean; why: string };
+  graph?: Graph | null;
+}
+
+interface Level {
+  tasks: number;
+  sum_s: number;
+  max_s: number;
+}
+
+interface Estimate {
+  method: string;
+  slots: number;
+  makespan_s: number;
+  low_s: number;
+  high_s: number;
+  cost: number;
+  efficiency: number;
+}
+
+/** The tasks of a workflow: from[i] ends before to[i] begins, both places in the lists. */
+interface Graph {
+  id: string[];
+  kind: string[];
+  run_s: Num[];
+  level: number[];
+  from: number[];
+  to: number[];
+}
+
+/** What a cost model predicts, as `assay predict --json` prints it. */
+interface Predicted {
+  seconds: number;
+  low_s: number;
+  high_s: Num;
+  parts_s?: Record<string, number>;
+  extrapolated?: string[];
+}

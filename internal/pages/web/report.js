@@ -1,9 +1,12 @@
 import { again } from "./again.js";
 import { el, themeChanged } from "./dom.js";
 import { Selection } from "./filter.js";
+import { front } from "./front.js";
 import { history } from "./history.js";
 import { importance } from "./importance.js";
+import { noise } from "./noise.js";
 import { parallel } from "./parallel.js";
+import { space } from "./space.js";
 import { spent } from "./spent.js";
 import { Study } from "./study.js";
 import { table } from "./table.js";
@@ -24,6 +27,9 @@ function start() {
     importance: (place, i) => importance(place, studies[i]),
     parallel: (place, i) => parallel(place, studies[i], selections[i]),
     again: (place, i) => again(place, studies[i]),
+    front: (place, i) => front(place, studies[i], selections[i]),
+    noise: (place, i) => noise(place, studies[i]),
+    space: (place, i) => space(place, studies[i]),
     spent: (place, i) => spent(place, studies[i]),
     table: (place, i) => table(place, studies[i], selections[i]),
   };

@@ -140,7 +140,7 @@ export class Study {
     if (t.started[k] > 0) this.start = Math.min(this.start, t.started[k]);
     if (c.ended_ms) t.ended[k] = c.ended_ms[i];
     if (c.spent_s) t.spent[k] = c.spent_s[i];
-    if (c.predict) t.predict[k] = c.predict[i];
+    if (c.predicted) t.predict[k] = c.predicted[i];
     if (c.reason) t.reason[k] = this.why(c.reason[i]);
     if (c.worker) t.worker[k] = c.worker[i];
     if (c.class) t.class[k] = c.class[i];
