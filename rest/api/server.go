@@ -60,6 +60,8 @@ type Server struct {
 	hubs   *hubs
 	replay *replays
 	fits   chan struct{} // room for what fits models
+
+	tallies tallies
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -77,6 +79,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
+		tallies: tallies{store: o.Store, of: map[string]*tally{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
