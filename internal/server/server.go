@@ -21,7 +21,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -185,7 +184,9 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if r.Studies, r.Runs, err = s.goingOn(ctx); err != nil {
 		return r, err
 	}
-	s.serve(append(listeners, own), r)
+	if err := s.serve(append(listeners, own), r); err != nil {
+		return r, err
+	}
 	if s.o.Slots > 0 {
 		return r, s.startWorker(socket)
 	}
@@ -270,11 +271,8 @@ func (s *server) workersAt() []string {
 }
 
 // serve answers requests.
-func (s *server) serve(listeners []net.Listener, r Ready) {
-	owner := "owner"
-	if u, err := user.Current(); err == nil {
-		owner = u.Username
-	}
+func (s *server) serve(listeners []net.Listener, r Ready) error {
+	owner := userName()
 	o := api.Options{
 		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
@@ -291,6 +289,11 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		o.Keys = s.keys
 	}
 	s.api = api.New(o)
+	if len(s.o.Listen) > 0 {
+		if err := s.front(); err != nil {
+			return err
+		}
+	}
 	for _, l := range listeners {
 		go func() {
 			if err := s.api.Serve(l); err != nil {
@@ -306,6 +309,7 @@ func (s *server) serve(listeners []net.Listener, r Ready) {
 		}
 		return nil
 	})
+	return nil
 }
 
 // names are those by which clients may know the server.

@@ -192,6 +192,10 @@ type (
 	peerKey struct{} // who is at the other end of the connection
 )
 
+// As has requests of the context be from who, unless they have a token. It is for who calls
+// [Server.Handler] in the process of the server, and knows by itself whom a request is from.
+func As(ctx context.Context, who Who) context.Context { return context.WithValue(ctx, peerKey{}, who) }
+
 // whoOf returns whom a request is from.
 func whoOf(ctx context.Context) Who {
 	who, _ := ctx.Value(whoKey{}).(Who)

@@ -66,6 +66,11 @@ func (s *Server) looks() {
 		notModified(op)
 		op.Errors = append(op.Errors, http.StatusConflict)
 	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/answer", func(ctx context.Context, in *in) (*data, error) {
+		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
+			return answerOf(ctx, r)
+		})
+	}, notModified)
 	handle(s, http.MethodGet, prefix+"/studies/{study}/explain", func(ctx context.Context, in *in) (*data, error) {
 		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
 			var trials []assay.Trial

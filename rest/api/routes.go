@@ -23,10 +23,12 @@ var Routes = []Route{
 	{http.MethodGet, "/openapi.json", Viewer, "this document"},
 	{http.MethodGet, "/openapi.yaml", Viewer, "this document in YAML"},
 
+	{http.MethodGet, prefix + "/me", Viewer, "who asks, and what the server lets them do"},
 	{http.MethodGet, prefix + "/studies", Viewer, "the studies, by their names"},
 	{http.MethodGet, prefix + "/studies/{study}", Viewer, "what a study is, and what it has come to"},
 	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
 	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
+	{http.MethodGet, prefix + "/studies/{study}/answer", Viewer, "what it has come to: the best, the gain, time, and the runs at the end"},
 	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
 	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
 	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},

@@ -115,8 +115,12 @@ func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {
 }
 
 // Handler returns what answers requests, for a server of somebody else's. Nobody is known by
-// the connection then.
-func (s *Server) Handler() http.Handler { return s.http.Handler }
+// the connection then, unless [As] says it.
+func (s *Server) Handler() http.Handler { return s.guard }
+
+// Front has h answer the requests of all listeners; it passes those that are for the API on to
+// [Server.Handler]. It is called before Serve.
+func (s *Server) Front(h http.Handler) { s.http.Handler = h }
 
 // OpenAPI returns the document that describes the routes.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }

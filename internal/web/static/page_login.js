@@ -1,0 +1,8 @@
+// A code in the fragment of the address logs in: no server has heard of it on the way here, and
+// it is good once.
+const code = /^#code=([A-Z0-9]+)$/i.exec(location.hash)?.[1];
+if (code) {
+  history.replaceState(null, "", location.pathname + location.search);
+  document.getElementById("code").value = code;
+  document.getElementById("login").submit();
+}
