@@ -33,7 +33,7 @@ func TestReportInABrowser(t *testing.T) {
 				b.Page(report)
 				b.Frame()
 				all := b.Canvases()
-				if want := map[string]int{"one": 4, "two": 9}[name]; len(all) != want {
+				if want := map[string]int{"one": 7, "two": 15}[name]; len(all) != want {
 					t.Errorf("%s: %d charts, want %d", name, len(all), want)
 				}
 				for _, c := range all {

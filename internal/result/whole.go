@@ -45,6 +45,7 @@ type Whole struct {
 	Saved     Real         `json:"saved_s"`
 	Trials    Columns      `json:"trials"`
 	Again     []Rerun      `json:"again"` // repeated runs, in order
+	Cuts      []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
 
 	story *Story
 	def   *config.Study
@@ -77,6 +78,12 @@ type Columns struct {
 	Started []int64           `json:"started"` // Unix time, ms
 }
 
+// A WholeCut is a cut whose threshold is said as the metric is.
+type WholeCut struct {
+	assay.Cut
+	Threshold Real `json:"threshold"`
+}
+
 // A Rerun is a repeated run of a trial.
 type Rerun struct {
 	Trial   int64       `json:"trial"`
@@ -107,7 +114,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	d := r.Definition
 	w := &Whole{
 		Study: r.Name, Made: r.Summary.Created, Last: r.Summary.Last, Limits: d.SubjectTo, Where: d.Where,
-		Params: []WholeParam{}, Again: []Rerun{},
+		Params: []WholeParam{}, Again: []Rerun{}, Cuts: []WholeCut{},
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
 		Simulated: d.Replay != nil, def: d,
 	}
@@ -129,6 +136,8 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 			if _, ok := ends[e.Told.ID]; !ok {
 				ends[e.Told.ID] = ending{len(ends) + 1, e.Spent}
 			}
+		case e.Cut != nil:
+			w.Cuts = append(w.Cuts, WholeCut{*e.Cut, Real(r.Goal.Show(e.Cut.Threshold))})
 		case e.Checked != nil:
 			if err := r.Fits(*e.Checked); err != nil {
 				return nil, err
