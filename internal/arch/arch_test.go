@@ -88,10 +88,11 @@ var beside = map[string][]string{
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
-	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},  // how plans are shown
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},    // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                     // workflows on the file system
+	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"},          // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
+	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},             // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                              // workflows in files
 }
 
 // testOnly is what nothing but tests may import.
