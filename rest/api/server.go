@@ -62,7 +62,7 @@ type Server struct {
 	fits   chan struct{} // room for what fits models
 
 	tallies tallies
-	models models
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
