@@ -318,6 +318,57 @@ func TestGive(t *testing.T) {
 	})
 }
 
+// All that people give is run, however small the budget of trials is, across sessions; the search keeps
+// to the budget.
+func TestGiveBeyondTheBudget(t *testing.T) {
+	for _, after := range []int{-1, 2, 4, 6} { // so many trials the session is let go of
+		inBubble(t, func(t *testing.T) {
+			mem, f := store.NewMem(), newFarm(2)
+			s := farmStudy(t, mem, f, 3)
+			g := begin(t, s)
+			synctest.Wait()
+			given := []assay.Config{{3}, {5}, {7}, {9}, {11}, {13}}
+			if err := s.Helm.Give(t.Context(), "ada", given...); err != nil {
+				t.Fatal(err)
+			}
+			if after >= 0 {
+				for ends := 0; ends < after; {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					ends = len(told(t, mem))
+				}
+				g.detach(t)
+				s = farmStudy(t, mem, f, 3)
+				g = begin(t, s)
+			}
+			r := g.wait(t)
+			for _, c := range given {
+				if !slices.ContainsFunc(r.Trials, func(tr assay.Trial) bool { return tr.Config.Equal(c) }) {
+					t.Errorf("let go of after %d: %v was given and is not among %d trials", after, c, len(r.Trials))
+				}
+			}
+			// The search had begun two when they were given.
+			if len(r.Trials) > len(given)+2 || r.EndedBy != "trials" {
+				t.Errorf("let go of after %d: %d trials, ended by %s", after, len(r.Trials), r.EndedBy)
+			}
+		})
+	}
+}
+
+// told returns the trials of the study that have ended.
+func told(t testing.TB, st assay.Store) (all []assay.Trial) {
+	t.Helper()
+	for e, err := range st.Events(t.Context(), "s", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Told != nil {
+			all = append(all, *e.Told)
+		}
+	}
+	return all
+}
+
 // Of trials that wait, the one of greater priority is launched first, also in a later session.
 func TestOrder(t *testing.T) {
 	for _, again := range []bool{false, true} {
