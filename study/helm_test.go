@@ -296,7 +296,8 @@ func TestGive(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for _, bad := range []assay.Config{{1e9}, {1, 2}} {
-			if err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad); assay.ClassOf(err) != assay.ClassUsage {
+			err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad)
+			if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "configuration 2 of 2 ") {
 				t.Errorf("given %v: %v", bad, err)
 			}
 		}
