@@ -58,6 +58,7 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 		f.workers[w.ID] = k
 	}
 	k.Worker, k.heard, k.said = w, f.now(), f.now()
+	f.obeyAside(k)
 	f.slots = nil
 	return k.order, nil
 }
@@ -71,7 +72,7 @@ func (f *Fleet) heardOf(id string) {
 
 // Order tells a worker, by its ID or its name, what to do from now on: it hears of it
 // when it next says hello, and a worker that is evicted with its next beat. It takes the
-// place of an earlier order; the zero Order has the worker go on.
+// place of an earlier order; the zero Order has the worker go on, one that was set aside too.
 func (f *Fleet) Order(who string, o Order) error {
 	o.Drain = o.Drain || o.Evict
 	f.mu.Lock()
@@ -90,7 +91,14 @@ func (f *Fleet) Order(who string, o Order) error {
 	case 0:
 		return assay.Errorf(assay.ClassNotFound, "there is no worker %q", who)
 	case 1:
-		found[0].order = o
+		w := found[0]
+		if o == (Order{}) {
+			if err := f.goOn(w); err != nil {
+				return err
+			}
+		}
+		w.order = o
+		f.obeyAside(w)
 		f.slots = nil
 		return nil
 	}
@@ -151,7 +159,7 @@ func (f *Fleet) slotsOf(m *member) int {
 		f.slots = map[group]int{}
 		now := f.now()
 		for _, w := range f.workers {
-			if w.order.Drain || !f.there(w, now) {
+			if w.order.idle() || !f.there(w, now) {
 				continue
 			}
 			for _, name := range w.Apps {
@@ -169,7 +177,7 @@ func (f *Fleet) slotsOf(m *member) int {
 func (f *Fleet) room(g group) int {
 	now, n := f.now(), 0
 	for _, w := range f.workers {
-		if !w.order.Drain && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+		if !w.order.idle() && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
 			n += max(w.Slots-w.running, 0)
 		}
 	}

@@ -41,6 +41,7 @@ type loop struct {
 	runs   tally
 	steered
 	blocked
+	drifting
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -88,6 +89,7 @@ type outcome struct {
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
 	l.cancels = map[int64]context.CancelCauseFunc{}
 	if l.clock == nil {
@@ -197,6 +199,10 @@ func (l *loop) fill(ctx context.Context) error {
 		}
 		if l.paused {
 			return l.attach(ctx)
+		}
+		if p, ok := l.owes(); ok && l.capacity() > len(l.running) {
+			l.redo(ctx, p)
+			continue
 		}
 		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
 			l.launch(ctx, t.Proposal, true)
@@ -343,7 +349,7 @@ func (l *loop) over(ctx context.Context) string {
 			return "target"
 		}
 	}
-	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n {
+	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n && len(l.owed) == 0 {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {
@@ -495,7 +501,10 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	if err != nil {
 		return err
 	}
-	return l.Searcher.Tell(o.trial)
+	if err := l.Searcher.Tell(o.trial); err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
 }
 
 // detached reports whether the session lets go of its runs.
