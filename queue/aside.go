@@ -51,6 +51,16 @@ func (f *Fleet) obeyAside(w *worker) {
 	}
 }
 
+// letGoOn has a worker of an ID go on, if it was set aside.
+func (f *Fleet) letGoOn(id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.workers[id]; w != nil {
+		return f.goOn(w)
+	}
+	return nil
+}
+
 // goOn has a worker go on that was set aside: the records of the studies that did say so first, as far as
 // these studies are here. The lock is held, but not while that is written.
 func (f *Fleet) goOn(w *worker) error {

@@ -243,7 +243,14 @@ func readTable(st *config.Study) (*table.Table, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return t, st.Resolve(t.Params, t.Configs, t.Digest)
+	if err := st.Resolve(t.Params, t.Configs, t.Digest); err != nil {
+		return nil, err
+	}
+	if t, err = t.Under(st.Parameters()); err != nil {
+		return nil, usageError(err)
+	}
+	st.Configs = t.Configs
+	return t, nil
 }
 
 // checkProgram returns an error if the program of some configuration is missing. The
@@ -321,7 +328,8 @@ func (p *Problem) eachValue(f func(c assay.Config) error) error {
 	for i, q := range p.Space.Params {
 		for l := range min(q.Count(), 64) {
 			c := base.Clone()
-			if c[i] = q.At(l); p.Space.Contains(c) {
+			c[i] = q.At(l)
+			if c = p.Space.Rested(c); p.Space.Contains(c) {
 				if err := f(c); err != nil {
 					return err
 				}

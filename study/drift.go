@@ -21,7 +21,7 @@ type Asider interface {
 // drifting is the part of the loop that looks after workers which change. A run of a worker that has
 // drifted does not count from when it began to: the trials are run again, by others.
 type drifting struct {
-	owed    []assay.Proposal // trials to be run again
+	spoilt  []assay.Proposal // trials to be run again
 	redoing map[int64]bool   // of those, that run
 }
 
@@ -83,7 +83,7 @@ func (l *loop) setAside(d assay.Drift) {
 	defer l.mu.Unlock()
 	for _, k := range l.known {
 		if k.purpose == searched && slices.Contains(d.Trials, k.ID) {
-			l.owed = append(l.owed, k.Proposal)
+			l.spoilt = append(l.spoilt, k.Proposal)
 		}
 	}
 	l.known = slices.DeleteFunc(l.known, func(k known) bool { return of(d, k.Trial) })
@@ -92,9 +92,9 @@ func (l *loop) setAside(d assay.Drift) {
 	l.recount()
 }
 
-// owes returns the next trial that is to be run again, and is not.
-func (l *loop) owes() (p assay.Proposal, ok bool) {
-	for _, p := range l.owed {
+// toRedo returns the next trial that is to be run again, and is not.
+func (l *loop) toRedo() (p assay.Proposal, ok bool) {
+	for _, p := range l.spoilt {
 		if !l.redoing[p.ID] {
 			return p, true
 		}
@@ -114,12 +114,12 @@ func (l *loop) redo(ctx context.Context, p assay.Proposal) {
 
 // redone takes note that a trial was run again, and reports whether it was owed.
 func (l *loop) redone(id int64) bool {
-	i := slices.IndexFunc(l.owed, func(p assay.Proposal) bool { return p.ID == id })
+	i := slices.IndexFunc(l.spoilt, func(p assay.Proposal) bool { return p.ID == id })
 	delete(l.redoing, id)
 	if i < 0 {
 		return false
 	}
-	l.owed = slices.Delete(l.owed, i, i+1)
+	l.spoilt = slices.Delete(l.spoilt, i, i+1)
 	return true
 }
 

@@ -40,6 +40,7 @@ type loop struct {
 	cuts   int    // on record
 	runs   tally
 	steered
+	owed
 	blocked
 	drifting
 	// unrecorded is why the record has ended for this session, whose further
@@ -200,7 +201,7 @@ func (l *loop) fill(ctx context.Context) error {
 		if l.paused {
 			return l.attach(ctx)
 		}
-		if p, ok := l.owes(); ok && l.capacity() > len(l.running) {
+		if p, ok := l.toRedo(); ok && l.capacity() > len(l.running) {
 			l.redo(ctx, p)
 			continue
 		}
@@ -242,8 +243,8 @@ func (l *loop) attach(ctx context.Context) error {
 // has less room than it had.
 func (l *loop) room() int {
 	room := l.capacity() - len(l.running)
-	if n := l.Budget.Trials; n > 0 {
-		room = min(room, n-len(l.history)-l.searching())
+	if l.Budget.Trials > 0 {
+		room = min(room, l.affords())
 	}
 	return room
 }
@@ -316,6 +317,7 @@ func (l *loop) ask(ctx context.Context, n int) error {
 		return err
 	}
 	l.open = append(l.open, ps...)
+	l.hope(l.proposed(ps...))
 	return nil
 }
 
@@ -349,7 +351,7 @@ func (l *loop) over(ctx context.Context) string {
 			return "target"
 		}
 	}
-	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n && len(l.owed) == 0 {
+	if l.Budget.Trials > 0 && l.affords() <= 0 && len(l.spoilt) == 0 {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {

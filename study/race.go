@@ -186,7 +186,7 @@ func (l *loop) race(ctx context.Context) error {
 	}
 	for !l.interrupted(ctx) {
 		left := l.Budget.Time - l.checkReserve() - l.spent()
-		if p, ok := l.owes(); ok && (l.Budget.Time <= 0 || left > 0) {
+		if p, ok := l.toRedo(); ok && (l.Budget.Time <= 0 || left > 0) {
 			l.redoing[p.ID] = true
 			if err := l.settleAgain(ctx, l.again(ctx, assay.Trial{Proposal: p}, max(left, 0), nil)); err != nil {
 				return err

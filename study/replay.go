@@ -61,6 +61,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Asked != nil:
 			l.open = append(l.open, *e.Asked)
 			l.runs.asked(*e.Asked)
+			l.proposed(*e.Asked)
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
@@ -69,6 +70,8 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			over[e.Withdrawn.Trial] = true
 			l.withdrawn[e.Withdrawn.Trial] = true
 			l.runs.told(e.Withdrawn.Trial)
+		case e.Given != nil:
+			l.gave(e.Given.Configs)
 		case e.Ordered != nil:
 			l.rank(e.Ordered.Trial, e.Ordered.Priority)
 		case e.Steered != nil && l.Helm != nil:

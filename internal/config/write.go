@@ -219,6 +219,7 @@ func paramNode(q Param) *yaml.Node {
 		p.add(true, "default", scalar(*q.Default))
 	}
 	p.add(q.Unit != "", "unit", scalar(q.Unit))
+	p.add(q.When != "", "when", scalar(q.When))
 	return flow(yaml.MappingNode, p...)
 }
 

@@ -37,20 +37,24 @@ type Record struct {
 // relations and the list do not matter to what was run.
 type Params []assay.Param
 
-// Values returns the values of a configuration by the names of the parameters.
+// Values returns the values of a configuration by the names of the parameters that are in force.
 func (ps Params) Values(c assay.Config) map[string]any {
 	m := make(map[string]any, len(ps))
 	for i, p := range ps {
-		m[p.Name] = p.Value(c[i])
+		if assay.Active(ps, c, i) {
+			m[p.Name] = p.Value(c[i])
+		}
 	}
 	return m
 }
 
-// Text returns "a=1 b=x" of a configuration.
+// Text returns "a=1 b=x" of a configuration, without what is not in force.
 func (ps Params) Text(c assay.Config) string {
-	parts := make([]string, len(ps))
+	parts := make([]string, 0, len(ps))
 	for i, p := range ps {
-		parts[i] = p.Name + "=" + p.Text(c[i])
+		if assay.Active(ps, c, i) {
+			parts = append(parts, p.Name+"="+p.Text(c[i]))
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -70,9 +74,7 @@ func Read(ctx context.Context, store Store, name string) (*Record, error) {
 	if r.Goal, err = def.Goal(); err != nil {
 		return nil, err
 	}
-	for _, p := range def.Params {
-		r.Params = append(r.Params, p.Param())
-	}
+	r.Params = def.Parameters()
 	r.Summary, err = store.Summary(ctx, name)
 	return r, err
 }

@@ -146,6 +146,13 @@ type Token struct {
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
+// A Me is who asks.
+type Me struct {
+	Name    string   `json:"name"`
+	Role    Role     `json:"role" enum:"viewer,operator,author,admin"`
+	Studies []string `json:"studies,omitempty" nullable:"false" doc:"beginnings of the names of the studies that they may see; all by default"`
+}
+
 // A NewToken is a token to make.
 type NewToken struct {
 	Name    string   `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
@@ -166,6 +173,11 @@ func (s *Server) admin() {
 		out := &healthOut{}
 		out.Body.OK = true
 		return out, nil
+	})
+	type meOut struct{ Body Me }
+	handle(s, http.MethodGet, prefix+"/me", func(ctx context.Context, _ *struct{}) (*meOut, error) {
+		who := whoOf(ctx)
+		return &meOut{Me{who.Name, who.Role, who.Scope}}, nil
 	})
 	type aboutOut struct{ Body About }
 	handle(s, http.MethodGet, prefix+"/server", func(context.Context, *struct{}) (*aboutOut, error) {
