@@ -20,6 +20,7 @@ var functions = template.FuncMap{
 		}
 		return report.Visible(report.Metric(*x, unit))
 	},
+	"nth":   func(i int) int { return i + 1 },
 	"ago":   ago,
 	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"at": func(t time.Time) string {
