@@ -225,4 +225,3 @@ func TestModulesAreModules(t *testing.T) {
 	}
 	b.Clean()
 }
-
