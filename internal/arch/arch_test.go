@@ -81,7 +81,7 @@ var beside = map[string][]string{
 	"/internal/web": {
 		"", "/internal/access", "/internal/pages", "/internal/report", "/internal/result", "/rest/api",
 	},
-	"/internal/rfs": {}, // a remote file system that counts and times
+	"/internal/rfs":     {}, // a remote file system that counts and times
 	"/internal/browser": {}, // a browser that looks at pages, for tests
 	"/internal/testbed": {},
 
