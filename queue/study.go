@@ -33,7 +33,7 @@ type member struct {
 	Study
 	left       bool
 	held       bool          // see Runner.Hold
-	class      string        // that its runs are held to, "" for none yet
+	class      string        // that its runs are held to, "" for none yet, or for any
 	firm       bool          // the class is on record, or was asked for
 	priorities map[int64]int // of trials, as people ordered
 	runs       map[runKey]*run
@@ -88,7 +88,7 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 
 // takes reports whether the study may run on machines of a class.
 func (m *member) takes(class string) bool {
-	return m.Class == ClassAny || m.class == "" || m.class == class
+	return m.class == "" || m.class == class
 }
 
 // recall brings the runs of a study to where the record says they are. What was placed
@@ -119,7 +119,7 @@ func (f *Fleet) recall(m *member) {
 		case e.Started != nil && !f.flaws.has(forgetsPlaced):
 			r := get(e.Started.RunID)
 			a := r.get(e.Started.Attempt)
-			a.state, a.where, a.heard, a.since = placed, e.Started.Where, now, now
+			a.state, a.where, a.class, a.heard, a.since = placed, e.Started.Where, e.Started.Class, now, now
 			if m.Class == ClassSame && m.class == "" && e.Started.Class != "" {
 				m.class, m.firm = e.Started.Class, true
 			}

@@ -61,6 +61,10 @@ go test -run '^$' -bench 'BenchmarkClaim$' -benchtime 5000x ./queue | grep ^Benc
 rate=$(bench ./queue 'BenchmarkBeat$' 200000x beats/s)
 say "beats of a fleet of 10,000 slots" "$rate /s" "2,000/s take $(awk "BEGIN{printf \"%.1f\", 2000/$rate*100}") % of a core, goal 20"
 
+# A server after kill -9: 10 studies of the default search that go on, of 1,000 trials each.
+echo "a server that was killed, until it answers and until all 10,000 trials are resumed; goal 5 s"
+go test -run '^$' -bench 'BenchmarkReady$' -benchtime 3x ./internal/server | grep ^Bench
+
 # The fleet: empty runs through queue and workers, the spools of workers in memory (machines of their own) and on one disk.
 echo "fleet of 1, 8 and 64 workers in one process; goals at 64: p50 15 ms, p99 100 ms"
 go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./queue/jetstream | grep ^Bench

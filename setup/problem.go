@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
@@ -173,7 +174,8 @@ type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
 // algorithm wrap, if there is one, then what people give, what is tried first, no configuration twice,
-// and repeated runs. The package comment says why in this order. Each call makes a new
+// repeated runs, and the workers that
+// make them. The package comment says why in this order. Each call makes a new
 // one.
 func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	s, err := p.algorithm()
@@ -193,7 +195,8 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	if len(p.First) > 0 {
 		s = search.First(s, p.First...)
 	}
-	if s = repeated(search.Cache(s), p.Definition.Repeat); learns {
+	s = search.Blocks(repeated(search.Cache(s), p.Definition.Repeat), block.New(p.Space, ""))
+	if learns {
 		s = learner.Around(s)
 	}
 	return s, nil
@@ -232,7 +235,14 @@ func readTable(st *config.Study) (*table.Table, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return t, st.Resolve(t.Params, t.Configs, t.Digest)
+	if err := st.Resolve(t.Params, t.Configs, t.Digest); err != nil {
+		return nil, err
+	}
+	if t, err = t.Under(st.Parameters()); err != nil {
+		return nil, usageError(err)
+	}
+	st.Configs = t.Configs
+	return t, nil
 }
 
 // checkProgram returns an error if the program of some configuration is missing. The
@@ -310,7 +320,8 @@ func (p *Problem) eachValue(f func(c assay.Config) error) error {
 	for i, q := range p.Space.Params {
 		for l := range min(q.Count(), 64) {
 			c := base.Clone()
-			if c[i] = q.At(l); p.Space.Contains(c) {
+			c[i] = q.At(l)
+			if c = p.Space.Rested(c); p.Space.Contains(c) {
 				if err := f(c); err != nil {
 					return err
 				}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -47,5 +48,92 @@ func TestReserveOfQuietRuns(t *testing.T) {
 	}
 	if got := d.typical(assay.Config{2}); got != 0 {
 		t.Errorf("of none a run takes %v", got)
+	}
+}
+
+// Time for as many pairs as show a difference is kept where it is just a fifth of the budget.
+func TestReserveThatJustFits(t *testing.T) {
+	for budget, want := range map[time.Duration]time.Duration{
+		320 * time.Second: 64 * time.Second, 319 * time.Second: 16 * time.Second,
+	} {
+		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: budget}})
+		l.remember(ran(1, 1, 10))
+		l.recheck(ran(1, 1, 10), true)
+		l.remember(ran(2, 2, 6))
+		l.choose()
+		if got := l.checkReserve(); got != want {
+			t.Errorf("of %v %v is kept back, want %v", budget, got, want)
+		}
+	}
+}
+
+// ran is a trial that is done.
+func ran(id int64, at, seconds float64) assay.Trial {
+	return assay.Trial{
+		Proposal: assay.Proposal{ID: id, Config: assay.Config{at}}, State: assay.Done, Value: seconds,
+		Measurement: assay.Measurement{Elapsed: time.Duration(seconds * float64(time.Second))},
+	}
+}
+
+// The noisier the runs, the more is kept back for the race: 3 % of the budget for each per cent of noise, 30 % at
+// most, and nothing where runs are alike or are not made again.
+func TestReserveOfTheRace(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		again float64 // of the first, which took 100 s
+		check int
+		none  bool
+	}{
+		{"a little noise", 103, 5, false},
+		{"more noise", 108, 5, false},
+		{"much noise", 300, 5, false},
+		{"alike", 100, 5, true},
+		{"without runs at the end", 103, 0, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLoop(&Study{Race: true, Check: tt.check, Budget: Budget{Time: 10_000 * time.Second}})
+			l.remember(ran(1, 1, 100))
+			l.recheck(ran(1, 1, tt.again), true)
+			l.choose()
+			noise := l.racing.field.Noise()
+			if !tt.none && !(noise > 0) {
+				t.Fatalf("the noise is %v", noise)
+			}
+			want := time.Duration(min(0.3, 3*noise) * 1e4 * float64(time.Second))
+			if tt.none {
+				want = 0
+			}
+			if got := l.reserve() - l.checkReserve(); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
+				t.Errorf("with noise of %v %v is kept back, want %v", noise, got, want)
+			}
+		})
+	}
+}
+
+// A decider stops a run at its first value of 2 and more, and counts how often it is asked.
+type decider struct{ asked int }
+
+func (d *decider) Decide(_ []assay.Trial, running assay.Trial) assay.Decision {
+	d.asked++
+	return assay.Decision{Stop: running.Value >= 2}
+}
+
+// A rule is not asked about a measurement without the metric, nor once it has stopped the run: its first
+// decision is the one on record.
+func TestObserver(t *testing.T) {
+	l := newLoop(&Study{Goal: assay.Goal{Metric: "steps", Grows: true}})
+	rule, stops := &decider{}, []error(nil)
+	var audit *assay.Decision
+	see := l.observer(rule, assay.Trial{}, func(err error) { stops = append(stops, err) }, &audit)
+	for i, steps := range []float64{1, -1, 2, 3, 4} { // -1: without the metric
+		m := assay.Measurement{Elapsed: time.Duration(i) * time.Second}
+		if steps > 0 {
+			m.Metrics = map[string]float64{"steps": steps}
+		}
+		see(m)
+	}
+	var stop *stopError
+	if rule.asked != 2 || len(stops) != 1 || !errors.As(stops[0], &stop) || stop.At != 2*time.Second {
+		t.Errorf("asked %d times, stopped by %v; want one stop after 2 s, at the second question", rule.asked, stops)
 	}
 }

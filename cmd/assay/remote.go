@@ -26,11 +26,19 @@ type remoteFlags struct {
 	json      bool
 }
 
-// remote adds the flags to a command and its subcommands.
+// add adds the flags to a command and its subcommands.
 func (f *remoteFlags) add(cmd *cobra.Command) {
+	f.flags(cmd, "`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+}
+
+// instead adds the flags to a command that looks at a store unless a server is named.
+func (f *remoteFlags) instead(cmd *cobra.Command) {
+	f.flags(cmd, "look on the server at `address`, unix:/PATH or https://HOST:PORT, in place of --store")
+}
+
+func (f *remoteFlags) flags(cmd *cobra.Command, usage string) {
 	fl := cmd.PersistentFlags()
-	fl.StringVar(&f.server, "server", "",
-		"`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	fl.StringVar(&f.server, "server", "", usage)
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
 }

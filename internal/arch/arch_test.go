@@ -13,8 +13,8 @@ const module = "github.com/assay-run/assay"
 // layers is a statement of policy: a package may import packages of this module
 // only from layers below its own. Do not change it to fix a build.
 var layers = [][]string{
-	{""},                         // vocabulary and contracts
-	{"/stats", "/doe", "/model"}, // mathematics
+	{""},                                   // vocabulary and contracts
+	{"/stats", "/doe", "/model", "/block"}, // mathematics
 	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
 	{"/run", "/table", "/workbench", "/store", "/queue"},  // the outside world
 	// The loop; on-line tuning; databases; a carrier.

@@ -45,25 +45,32 @@ type Sampled struct {
 // Explain adds an explanation of the record r, by a model with that seed. Without enough
 // trials it adds why there is none.
 func (s *Study) explain(r *result.Record, trials []assay.Trial) error {
-	of := len(trials)
-	trials = thin(trials)
-	e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
+	e, err := Explain(r, trials)
 	if errors.Is(err, assay.ErrTooFew) {
 		s.Unknown = err.Error()
 		return nil
 	}
+	s.Explain = e
+	return err
+}
+
+// Explain explains trials of the record r with the dependence of each parameter. With many trials
+// the model has seen some of them, so that it takes seconds and not minutes.
+func Explain(r *result.Record, trials []assay.Trial) (*Explained, error) {
+	of := len(trials)
+	e, err := explain.Explain(r.Params, r.Goal, thin(trials), r.Definition.Search.Seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.Explain = &Explained{Output: e.Output(r), Of: of, Legend: e.Legend(r.Goal)}
+	out := &Explained{Output: e.Output(r), Of: of, Legend: e.Legend(r.Goal)}
 	for _, p := range e.Params {
 		var curve []Sampled
 		for _, q := range e.Dependence(p.Name) {
 			curve = append(curve, Sampled{result.Real(q.X), result.Real(q.Mid), result.Real(q.Low), result.Real(q.High)})
 		}
-		s.Explain.Curves = append(s.Explain.Curves, curve)
+		out.Curves = append(out.Curves, curve)
 	}
-	return nil
+	return out, nil
 }
 
 // mostExplained is how many trials a model is fitted to: more take minutes.

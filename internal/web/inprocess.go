@@ -62,5 +62,3 @@ func (a *whole) Write(b []byte) (int, error) {
 }
 
 func mustURL(path string) *url.URL { return &url.URL{Path: path} }
-
-func pathEscape(s string) string { return url.PathEscape(s) }

@@ -12,7 +12,7 @@ import (
 func TestStudyLive(t *testing.T) {
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
-	r.run(60)
+	r.run(400)
 	b := browser.Open(t)
 	b.Size(1280, 900)
 	b.Visit(ui(t, store))

@@ -1,11 +1,15 @@
 package web
 
 import (
+	"fmt"
 	"html/template"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/rest/api"
 )
 
 // functions are what templates say numbers and texts with: the words of the command line.
@@ -20,8 +24,11 @@ var functions = template.FuncMap{
 		}
 		return report.Visible(report.Metric(*x, unit))
 	},
-	"ago":   ago,
-	"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"config": func(c map[string]any) string { return report.Visible(configText(c)) },
+	"pairs":  pairs,
+	"gain":   gain,
+	"ago":    ago,
+	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"at": func(t time.Time) string {
 		if t.IsZero() {
 			return "–"
@@ -49,6 +56,45 @@ var functions = template.FuncMap{
 			"withdrawn": "muted",
 		}[state]
 	},
+}
+
+// A pair is a parameter with its value.
+type pair struct{ Name, Value string }
+
+// pairs returns the values of parameters in order of their names.
+func pairs(c map[string]any) (out []pair) {
+	for name, x := range c {
+		out = append(out, pair{report.Visible(name), report.Visible(fmt.Sprint(x))})
+	}
+	slices.SortFunc(out, func(a, b pair) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// A figure is a number with what it is.
+type figure struct{ Big, What, Tone string }
+
+// gain says by how much the best is better, as the runs at the end have it; nil if nothing was
+// compared.
+func gain(a *api.Answer) *figure {
+	g, first := a.Gain, "the first configuration"
+	if a.Default {
+		first = "the default"
+	}
+	switch {
+	case g == nil && a.Best > 0 && a.Best == a.First:
+		return &figure{"no gain", first + " is the best", ""}
+	case g == nil:
+		return nil
+	}
+	change, _, _ := strings.Cut(g.Text(), " [")
+	runs := fmt.Sprintf("than %s: %s, from %d + %d runs in turn", first, g.Text(), g.Runs, g.Runs)
+	switch {
+	case a.Lucky:
+		return &figure{change + " " + g.Verdict, "run again, the best was no better: keep " + first + "; " + runs, "bad"}
+	case g.Verdict == "~":
+		return &figure{"no gain shown", runs, ""}
+	}
+	return &figure{change + " " + g.Verdict, runs, "good"}
 }
 
 // ago says how long ago a time was.

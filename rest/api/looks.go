@@ -71,7 +71,12 @@ func (s *Server) looks() {
 			return answerOf(ctx, r)
 		})
 	}, notModified)
-	handle(s, http.MethodGet, prefix+"/studies/{study}/explain", func(ctx context.Context, in *in) (*data, error) {
+	type explainIn struct {
+		StudyPath
+		Cached
+		Curves bool `query:"curves" doc:"how the objective depends on each parameter, too; the model has seen at most 300 trials then"`
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/explain", func(ctx context.Context, in *explainIn) (*data, error) {
 		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
 			var trials []assay.Trial
 			for t, err := range r.Trials(ctx) {
@@ -79,6 +84,9 @@ func (s *Server) looks() {
 					return nil, err
 				}
 				trials = append(trials, t)
+			}
+			if in.Curves {
+				return pages.Explain(r, trials)
 			}
 			e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
 			if err != nil {

@@ -60,6 +60,8 @@ type Server struct {
 	hubs   *hubs
 	replay *replays
 	fits   chan struct{} // room for what fits models
+
+	tallies tallies
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -77,6 +79,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
+		tallies: tallies{store: o.Store, of: map[string]*tally{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
@@ -103,6 +106,10 @@ func New(o Options) *Server {
 	}
 	return s
 }
+
+// Remember has a file remember the writes that have an Idempotency-Key, and what they were answered,
+// for the server that comes next. It is called before the first Serve. A file belongs to one server.
+func (s *Server) Remember(path string) error { return s.replay.keep(path) }
 
 // peer notes who is at the other end of a connection.
 func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {

@@ -1,8 +1,9 @@
 // A code in the fragment of the address logs in: no server has heard of it on the way here, and
 // it is good once.
 const code = /^#code=([A-Z0-9]+)$/i.exec(location.hash)?.[1];
-if (code) {
+const field = /** @type {HTMLInputElement | null} */ (document.getElementById("code"));
+if (code && field?.form) {
   history.replaceState(null, "", location.pathname + location.search);
-  document.getElementById("code").value = code;
-  document.getElementById("login").submit();
+  field.value = code;
+  field.form.submit();
 }

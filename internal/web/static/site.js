@@ -1,50 +1,56 @@
 import { themeChanged } from "./dom.js";
 
-// What every page has: the theme without a reload, keys, and times that go on.
+// What every page has: the theme without a reload, and keys.
 
 const root = document.documentElement;
 
 function theme() {
-  const form = document.querySelector("[data-theme-form]");
+  const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-theme-form]"));
   const system = matchMedia("(prefers-color-scheme: dark)");
   const changed = () => { themeChanged(); dispatchEvent(new Event("assay-theme")); };
-  system.addEventListener("change", changed);
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const say = () => {
+    const text = form?.querySelector(".live"), button = form?.querySelector("button");
+    if (text) text.textContent = (dark() ? "light" : "dark") + " colours";
+    if (button) button.value = dark() ? "light" : "dark";
+  };
+  system.addEventListener("change", () => { say(); changed(); });
   form?.addEventListener("submit", (e) => {
     e.preventDefault();
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
-    const button = form.querySelector("button"), to = dark ? "light" : "dark";
+    const to = dark() ? "light" : "dark";
+    const csrf = /** @type {HTMLInputElement} */ (form.querySelector("[name=csrf]")).value;
     root.dataset.theme = to;
-    button.querySelector(".live").textContent = (dark ? "dark" : "light") + " colours";
-    const data = new URLSearchParams(new FormData(form));
-    data.set("theme", to);
-    fetch("/theme", { method: "POST", body: data, redirect: "manual" }).catch(() => {});
+    fetch("/theme", { method: "POST", body: new URLSearchParams({ csrf, theme: to }), redirect: "manual" }).catch(() => {});
+    say();
     changed();
   });
+  say();
 }
 
-// keys: j and k go through the rows of the first list, Enter follows the first link of one, / goes
-// to the first field that filters, ? says which keys there are.
+// keys: j and k go through the rows of the list in which the focus is, or of the first one, / goes
+// to the first field that filters, ? says which keys there are. What a chart or a table makes of a
+// key itself is its own.
 function keys() {
-  const rows = () => [...document.querySelectorAll("[data-rows] tbody tr")].filter((r) => r.offsetParent !== null);
-  const at = () => document.querySelector("tr[data-at]");
-  const go = (d) => {
-    const all = rows(), was = all.indexOf(at());
-    const to = all[Math.min(Math.max(was + d, 0), all.length - 1)];
+  const go = (/** @type {number} */ d) => {
+    const old = /** @type {HTMLElement | null} */ (document.querySelector("tr[data-at]"));
+    const list = document.activeElement?.closest("[data-rows]") ?? old?.closest("[data-rows]") ?? document.querySelector("[data-rows]");
+    const all = /** @type {HTMLElement[]} */ ([...(list?.querySelectorAll("tbody tr") ?? [])]).filter((r) => r.offsetParent !== null);
+    const to = all[Math.min(Math.max((old ? all.indexOf(old) : -1) + d, 0), all.length - 1)];
     if (!to) return;
-    at()?.removeAttribute("data-at");
+    old?.removeAttribute("data-at");
     to.dataset.at = "";
     to.scrollIntoView({ block: "nearest" });
-    (to.querySelector("a, button, input") ?? to).focus();
+    /** @type {HTMLElement | null} */ (to.querySelector("a, button, input"))?.focus();
   };
   addEventListener("keydown", (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select, [contenteditable]")) return;
+    const at = /** @type {Element | null} */ (e.target instanceof Element ? e.target : null);
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || at?.closest("input, textarea, select, dialog")) return;
+    const field = /** @type {HTMLElement | null} */ (document.querySelector("[data-filter], .trials input"));
+    const help = /** @type {HTMLDialogElement | null} */ (document.getElementById("keys"));
     if (e.key === "j") go(1);
     else if (e.key === "k") go(-1);
-    else if (e.key === "/") {
-      const field = document.querySelector("[data-filter], .trials input");
-      if (!field) return;
-      field.focus();
-    } else if (e.key === "?") document.getElementById("keys")?.showModal();
+    else if (e.key === "/" && field) field.focus();
+    else if (e.key === "?" && help) help.showModal();
     else return;
     e.preventDefault();
   });
