@@ -79,7 +79,8 @@ var beside = map[string][]string{
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
 	// The pages of a server: a client of its API.
 	"/internal/web": {
-		"", "/internal/access", "/internal/pages", "/internal/report", "/internal/result", "/rest/api",
+		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
+		"/rest/api",
 	},
 	"/internal/rfs":     {}, // a remote file system that counts and times
 	"/internal/browser": {}, // a browser that looks at pages, for tests

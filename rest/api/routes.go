@@ -69,6 +69,14 @@ func (r Route) most() int64 {
 	return maxBody
 }
 
+// Changes reports whether a request is one that may change something: all are but those that look,
+// and those that send what is to be computed with.
+func Changes(r *http.Request) bool {
+	computes := r.URL.Path == prefix+"/plan" ||
+		strings.HasPrefix(r.URL.Path, prefix+"/studies/") && strings.HasSuffix(r.URL.Path, "/predict")
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && !(r.Method == http.MethodPost && computes)
+}
+
 // routeOf returns the row of a method and a path as it is registered.
 func routeOf(method, path string) (Route, bool) {
 	for _, r := range Routes {

@@ -52,15 +52,14 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o      Options
-	api    huma.API
-	mux    *http.ServeMux
-	http   *http.Server
-	guard  *guard
-	hubs   *hubs
-	replay *replays
-	fits   chan struct{} // room for what fits models
-
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	fits    chan struct{} // room for what fits models
 	tallies tallies
 	models  models
 }
