@@ -74,7 +74,8 @@ func (l *loop) driftText(d block.Drift) string {
 	if d.Ratio < 1 {
 		how = "below"
 	}
-	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", l.Goal.Metric, d.Where, share, how, when)
+	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", l.Goal.Metric, d.Where, share,
+		how, when)
 }
 
 // setAside puts a drift that is on record into effect.

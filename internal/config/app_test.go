@@ -9,7 +9,8 @@ import (
 func TestApp(t *testing.T) {
 	const text = "app: x264\nparameters: {threads: 1..8}\nplace: {parallel: 3, class: any, target: k1}\n"
 	s := parse(t, text)
-	if s.App != "x264" || s.Placement != (Placement{On: Fleet, Class: Anywhere, Target: "k1"}) || s.Parallel != 3 || s.Mode() != ModeCommand {
+	placed := Placement{On: Fleet, Class: Anywhere, Target: "k1"}
+	if s.App != "x264" || s.Placement != placed || s.Parallel != 3 || s.Mode() != ModeCommand {
 		t.Errorf("read as %+v", s)
 	}
 	p, err := s.Program()
