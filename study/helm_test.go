@@ -710,7 +710,8 @@ func TestGiveAfterTheSearch(t *testing.T) {
 	}{
 		{"search", 2, false, 2},
 		{"search", 2, true, 3},
-		{"trials", 9, true, 2},
+		{"trials", 9, false, 2},
+		{"trials", 9, true, 3}, // the search keeps to the budget, a person need not
 	} {
 		inBubble(t, func(t *testing.T) {
 			s := farmStudy(t, store.NewMem(), newFarm(1), 0)
