@@ -49,6 +49,7 @@ type attempt struct {
 	where   string
 	heard   time.Time
 	so      assay.Measurement
+	tail    [2][]byte // the ends of its outputs, as they were last heard of
 	tainted bool   // the worker's machine or clock stood still
 	ahead   bool   // another attempt at the run is ahead
 	halted  bool   // the worker was told so
@@ -108,7 +109,7 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	if b.Why == whyLost {
 		a.state = lost
 	}
-	a.why, a.reason = b.Why, b.Reason
+	a.why, a.reason, a.tail = b.Why, b.Reason, [2][]byte{}
 	if r.counted == nil {
 		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
 	}
