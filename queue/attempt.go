@@ -50,10 +50,10 @@ type attempt struct {
 	heard   time.Time
 	so      assay.Measurement
 	tail    [2][]byte // the ends of its outputs, as they were last heard of
-	tainted bool   // the worker's machine or clock stood still
-	ahead   bool   // another attempt at the run is ahead
-	halted  bool   // the worker was told so
-	why     string // it was booked with
+	tainted bool      // the worker's machine or clock stood still
+	ahead   bool      // another attempt at the run is ahead
+	halted  bool      // the worker was told so
+	why     string    // it was booked with
 	reason  string
 }
 

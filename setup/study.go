@@ -113,7 +113,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		s.Finest = finest
 	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
-	if s.store.Path != "" {
+	if s.store.keepsOutputs() {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
 	}
 	return nil

@@ -251,8 +251,6 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(reading{ctx, r}, size+1))
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return false, context.Cause(ctx)
 	case err != nil && full(err) != err: //nolint:errorlint // the same error, not one like it
 		return false, err
 	case err != nil || n != size:
@@ -367,3 +365,6 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %s", x, unit)
 }
+
+// Dir returns the directory of the store.
+func (s *Store) Dir() string { return s.dir }

@@ -134,7 +134,7 @@ func TestPutRefuses(t *testing.T) {
 		"no hash":     {nil, "../../etc/passwd", 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
 		"upper case":  {nil, strings.ToUpper(hello), 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
 		"quota":       {nil, sum(t, strings.Repeat("x", 21)), 21, strings.NewReader(strings.Repeat("x", 21)), assay.ClassIO, "full: 0 B of 20 B are taken, and this one has 21 B"},
-		"over":        {cancelled, hello, 5, strings.NewReader("hello"), assay.ClassUnknown, "context canceled"},
+		"over":        {cancelled, hello, 5, strings.NewReader("hello"), assay.ClassUsage, "broke off after 0 of 5"},
 	} {
 		ctx := tt.ctx
 		if ctx == nil {

@@ -81,7 +81,13 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, r, p)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if route.Path != blobPath { // what a blob may have, the quota says
+		if r.ContentLength > maxBody {
+			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", maxBody, r.ContentLength))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
 	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 }
 
@@ -137,9 +143,6 @@ func checkForm(r *http.Request) *Problem {
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return refuse(http.StatusUnsupportedMediaType, "bodies are not compressed here (Content-Encoding: %.40s)", e)
-	}
-	if r.ContentLength > maxBody {
-		return refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", maxBody, r.ContentLength)
 	}
 	return nil
 }

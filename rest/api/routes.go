@@ -27,6 +27,9 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/studies/{study}", Viewer, "what a study is, and what it has come to"},
 	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
 	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/output", Viewer, "what a run has printed, also while it goes on"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files", Viewer, "the files that were kept of a run"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files/{name}", Viewer, "a file that was kept of a run"},
 	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
 	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
 	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},
@@ -45,6 +48,10 @@ var Routes = []Route{
 	{http.MethodPost, prefix + "/workers/{worker}/resume", Operator, "have a worker go on"},
 	{http.MethodPost, prefix + "/workers/{worker}/drain", Operator, "have a worker take nothing more"},
 	{http.MethodPost, prefix + "/workers/{worker}/evict", Operator, "have a worker end what runs, too"},
+
+	// A worker has the inputs of its runs, and puts what is on record of them.
+	{http.MethodGet, blobPath, Porter, "a file by the SHA-256 of its bytes"},
+	{http.MethodPut, blobPath, Porter, "have a file kept, by the SHA-256 of its bytes"},
 
 	{http.MethodGet, prefix + "/server", Admin, "what the server is"},
 	{http.MethodGet, prefix + "/tokens", Admin, "the tokens, without their secrets"},
