@@ -148,6 +148,9 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *config.Study) er
 	if name == "" {
 		name = p.Name()
 	}
+	if err := c.SendInputs(cmd.Context(), def); err != nil {
+		return err
+	}
 	sub, err := api.Submitted(def, name)
 	if err != nil {
 		return err

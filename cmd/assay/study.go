@@ -23,7 +23,6 @@ type studyFlags struct {
 	store  string
 	json   bool
 	format string
-	stderr bool
 }
 
 func studyCommand(s streams) *cobra.Command {
@@ -74,11 +73,7 @@ func studyCommand(s streams) *cobra.Command {
 			return exportStudy(ctx, s.out, h, args[0], f.format)
 		})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
-	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2),
-		func(ctx context.Context, h *setup.Store, args []string) error {
-			return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
-		})
-	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
+	cmd.AddCommand(outputCommand(s, f), filesCommand(s))
 	cmd.AddCommand(explainCommand(s, f))
 	yes := false
 	rm := add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
