@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,28 @@ func TestBookedFiles(t *testing.T) {
 				k.Files != map[int64]string{1: hash}[k.Trial]) {
 				t.Errorf("%+v", k)
 			}
+		}
+	})
+}
+
+// A run that could not be set up is tried again when its study goes on: somebody may have seen to what was missing.
+func TestSetupIsTriedAgain(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "w"})
+		u := b.run(s, job(1))
+		b.claim("w")
+		b.tell("w", rid(1, 1), 0, "setup")
+		if _, err := b.ended(u); !errors.Is(err, assay.ErrSetup) {
+			t.Errorf("%v", err)
+		}
+		s.Close()
+		s = b.join(Study{Name: "s"})
+		u = b.run(s, job(1))
+		b.want("the next attempt", b.claim("w"), "s 1.2")
+		b.tell("w", rid(1, 2), time.Second, "")
+		if m, err := b.ended(u); err != nil || m.Elapsed != time.Second {
+			t.Errorf("%v, %v", m, err)
 		}
 	})
 }

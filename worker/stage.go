@@ -36,6 +36,17 @@ const (
 // errStaging says that this worker, now, cannot bring the inputs: another one may, or this one later.
 var errStaging = errors.New("the inputs are not here")
 
+// An unfitError is one that matches [assay.ErrSetup]: no configuration can be run here.
+type unfitError struct{ error }
+
+func unfit(format string, args ...any) error { return unfitError{fmt.Errorf(format, args...)} }
+
+// Is says that it is one of those.
+func (unfitError) Is(target error) bool { return target == assay.ErrSetup }
+
+// Unwrap returns what happened.
+func (e unfitError) Unwrap() error { return e.error }
+
 // openFiles opens what the worker has of files:
 //
 //	cache/     inputs, by their content
@@ -71,18 +82,16 @@ func (w *worker) stage(ctx context.Context, job *assay.Job, slot int) error {
 		info, err := os.Stat(at.Path)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%w: shared path %s is not on worker %s: %w", assay.ErrSetup, at.Path, w.Name, errors.Unwrap(err))
+			return unfit("shared path %s is not on worker %s: %w", at.Path, w.Name, errors.Unwrap(err))
 		case at.Size >= 0 && (!info.Mode().IsRegular() || info.Size() != at.Size):
-			return fmt.Errorf("%w: shared path %s is another file on worker %s: it has %d bytes, not %d", assay.ErrSetup, at.Path, w.Name,
-				info.Size(), at.Size)
+			return unfit("shared path %s is another file on worker %s: it has %d bytes, not %d", at.Path, w.Name, info.Size(), at.Size)
 		}
 	}
 	if !job.Apart() {
 		return nil
 	}
 	if w.Blobs == nil {
-		return fmt.Errorf("%w: worker %s does not know where the server keeps the files of its studies (assay worker --api ADDRESS)",
-			assay.ErrSetup, w.Name)
+		return unfit("worker %s does not know where the server keeps the files of its studies (assay worker --api ADDRESS)", w.Name)
 	}
 	dir := filepath.Join(w.Dir, "runs", strconv.Itoa(slot))
 	err := removeAll(dir)
@@ -120,7 +129,7 @@ func (w *worker) place(ctx context.Context, root *os.Root, in assay.Input) error
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EIO):
 			return fmt.Errorf("%w: input %s: %w", errStaging, in.Name, err)
 		case assay.ClassOf(err) != assay.ClassUnavailable:
-			return fmt.Errorf("%w: %w", assay.ErrSetup, err)
+			return unfit("%w", err)
 		}
 		if !wait.sleep(ctx) {
 			return context.Cause(ctx)
@@ -129,8 +138,7 @@ func (w *worker) place(ctx context.Context, root *os.Root, in assay.Input) error
 			patience -= time.Since(began)
 		}
 		if patience < 0 {
-			return fmt.Errorf("%w: the server answers, and its files do not (assay worker --api says where they are): %w",
-				assay.ErrSetup, err)
+			return unfit("the server answers, and its files do not (assay worker --api says where they are): %w", err)
 		}
 	}
 }

@@ -219,6 +219,11 @@ func attach(
 	if err != nil {
 		return err
 	}
+	if res.EndedBy == "error" { // the record does not say which
+		if d, err := c.Study(ctx, st.Study); err == nil && d.Study.Why != "" {
+			return fmt.Errorf("study %s has ended: %s", st.Study, d.Study.Why)
+		}
+	}
 	return tell(s, p, st.Study, res, asJSON)
 }
 

@@ -83,7 +83,9 @@ func TestStagedFlaws(t *testing.T) {
 
 func TestStagedDiff(t *testing.T) {
 	was, is := parse(t, staging+"inputs: [a, b, c]\n"), parse(t, staging+"inputs: [a, b, c]\n")
-	in := func(name, digit string) assay.Input { return assay.Input{Name: name, SHA256: strings.Repeat(digit, 64)} }
+	in := func(name, digit string) assay.Input {
+		return assay.Input{Name: name, SHA256: strings.Repeat(digit, 64)}
+	}
 	was.Staged = &Staged{Inputs: []assay.Input{in("a", "1"), in("b", "2"), in("c", "3")}}
 	is.Staged = &Staged{Inputs: []assay.Input{in("a", "1"), in("b", "9"), in("d", "4")}}
 	want := "input b was sha256 222222222222..., now sha256 999999999999...; input c is gone; input d is new"

@@ -288,13 +288,21 @@ func (s *Server) staged(def *config.Study) error {
 func (c *Client) HasBlob(ctx context.Context, hash string) (bool, error) {
 	resp, err := c.request(ctx, c.http, http.MethodHead, "/blobs/"+hash, nil, nil)
 	if err != nil {
-		if assay.ClassOf(err) == assay.ClassNotFound {
-			err = nil
+		if class := assay.ClassOf(err); class == assay.ClassNotFound || statusOf(err) == http.StatusInsufficientStorage {
+			err = nil // one that is damaged is put again
 		}
 		return false, err
 	}
 	resp.Body.Close()
 	return true, nil
+}
+
+// statusOf returns the status of the answer that an error is of, 0 if it is none.
+func statusOf(err error) int {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p.Status
+	}
+	return 0
 }
 
 // PutBlob has the server keep a file, unless it has it. A file that is another one by now is an error of the class
