@@ -71,12 +71,10 @@ func TestNeeds(t *testing.T) {
 		j := job(1)
 		j.Inputs = []assay.Input{{Name: "in", SHA256: "aa"}, {Name: "in2", SHA256: "bb"}}
 		needs := func(hash, worker string) string {
-			switch err := b.f.Needs(hash, func(id string) bool { return id == worker }); {
-			case err == nil:
-				return "yes"
-			default:
+			if err := b.f.Needs(hash, func(id string) bool { return id == worker }); err != nil {
 				return assay.ClassOf(err).String()
 			}
+			return "yes"
 		}
 		b.run(s, j)
 		b.want("before the claim", needs("aa", "w"), "not-found")

@@ -243,7 +243,7 @@ func (k *kept) done(a about) {
 		return
 	}
 	os.Remove(filepath.Join(k.path(a.ID), "list"))
-	os.RemoveAll(filepath.Join(k.path(a.ID), "blobs"))
+	_ = os.RemoveAll(filepath.Join(k.path(a.ID), "blobs")) // it goes with the rest
 }
 
 // pending returns what is to be sent, the earliest first.

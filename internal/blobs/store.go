@@ -217,7 +217,7 @@ func (s *Store) Put(ctx context.Context, hash string, size int64, r io.Reader) (
 		return false, err
 	}
 	if news, err = s.write(ctx, hash, size, r); !news {
-		s.reserve(-size) // what is given back is never refused
+		_ = s.reserve(-size) // what is given back is never refused
 	}
 	return news, full(err)
 }
@@ -251,7 +251,7 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, h), io.LimitReader(reading{ctx, r}, size+1))
 	switch {
-	case err != nil && full(err) != err: //nolint:errorlint // the same error, not one like it
+	case err != nil && assay.ClassOf(full(err)) == assay.ClassIO: // of the disk, not of the reader
 		return false, err
 	case err != nil || n != size:
 		return false, assay.Errorf(assay.ClassUsage, "the blob broke off after %d of %d bytes: nothing of it is kept", min(n, size), size)
