@@ -134,6 +134,7 @@ func (f *Fleet) recall(m *member) {
 		case e.Booked != nil:
 			r := get(e.Booked.RunID)
 			r.end(r.get(e.Booked.Attempt), *e.Booked, e.Booked.Measurement)
+			r.get(e.Booked.Attempt).past = true
 			if e.Booked.Counts() {
 				m.learn(e.Booked.Measurement.Elapsed)
 			}

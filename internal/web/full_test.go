@@ -52,6 +52,10 @@ func (f full) Infos(ctx context.Context) (all []api.Info, err error) {
 // A fleet has two machines, of which one is at a run.
 type fleet struct{}
 
+func (fleet) Live(string, int64) (queue.Live, bool) { return queue.Live{}, false }
+
+func (fleet) Needs(string, func(string) bool) error { return nil }
+
 func (fleet) Queue() []queue.Entry {
 	since := time.Now().Add(-time.Minute)
 	return []queue.Entry{
