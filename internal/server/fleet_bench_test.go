@@ -301,10 +301,10 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		began, held, last := time.Now(), 0.0, 0.0
+		held, last := 0.0, 0.0
 		pid, c, kill := start(b, dir, studies)
 		workers(b, dir, 64)
-		for time.Since(began) < 20*time.Second { // they run, and more trials come
+		for began := time.Now(); time.Since(began) < 20*time.Second; { // they run, and more trials come
 			last = resident(b, pid)
 			held = max(held, last)
 			time.Sleep(100 * time.Millisecond)
