@@ -5,7 +5,7 @@
 set -u
 case "${1:-test}" in
 test) want="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 time:time python3:python3 gcc:gcc clang:clang x264:x264 ffmpeg:ffmpeg
-	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium git:git sysctl:procps" ;;
+	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps" ;;
 bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
 *) echo "usage: deps.sh test|bench" >&2; exit 2 ;;
 esac
@@ -33,12 +33,23 @@ if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then
 	python3 -m pip install -q --no-deps --target "$schemas" 'kubernetes-validate==1.37.0' >/dev/null 2>&1 ||
 		echo "missing: kubernetes-validate (of PyPI); the test of its schemas is skipped"
 fi
-[ -z "$missing" ] && exit 0
-if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	echo "installing:$missing"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 ||
 		{ apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; }
+fi
+# What checks the types of the pages' modules, by Node.js.
+types="${XDG_CACHE_HOME:-$HOME/.cache}/assay/typescript"
+if [ "${1:-test}" = test ] && [ ! -e "$types/node_modules/typescript/bin/tsc" ]; then
+	npm install --prefix "$types" --no-save --no-package-lock --no-fund --no-audit --ignore-scripts typescript@7.0.2 >/dev/null 2>&1 ||
+		echo "missing: typescript (of npm); the types of the pages' modules are not checked"
+fi
+# What says which pages a person without sight or without a mouse cannot use.
+axe="${XDG_CACHE_HOME:-$HOME/.cache}/assay/axe"
+if [ "${1:-test}" = test ] && [ ! -e "$axe/node_modules/axe-core/axe.min.js" ]; then
+	npm install --prefix "$axe" --no-save --no-package-lock --no-fund --no-audit --ignore-scripts axe-core@4.14.1 >/dev/null 2>&1 ||
+		echo "missing: axe-core (of npm); whether the pages can be used by all is not checked"
 fi
 for pair in $want; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || echo "missing: ${pair%%:*} (package ${pair##*:}); its tests are skipped"

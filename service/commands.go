@@ -187,7 +187,7 @@ func (h *Host) idleError(sum assay.Summary) error {
 	if other {
 		return assay.Errorf(assay.ClassConflict, "study %s is run by somebody else", sum.Study)
 	}
-	return assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", sum.Study, stateOf(sum)),
+	return assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", sum.Study, StateOf(sum)),
 		"assay study resume goes on with it")
 }
 

@@ -74,7 +74,7 @@ func (h *Host) queued() map[string][]queue.Entry {
 }
 
 func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]queue.Entry) (Info, error) {
-	i := Info{Summary: sum, State: stateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
+	i := Info{Summary: sum, State: StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
 	h.mu.Lock()
 	s := h.active[sum.Study]
 	if goesOn(sum) {
@@ -121,8 +121,8 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 	return i, nil
 }
 
-// stateOf returns the state of a study that does not go on here.
-func stateOf(sum assay.Summary) string {
+// StateOf returns the state of a study that does not go on here.
+func StateOf(sum assay.Summary) string {
 	switch {
 	case sum.Steered == "stop":
 		return Stopped

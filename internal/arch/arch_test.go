@@ -13,8 +13,8 @@ const module = "github.com/assay-run/assay"
 // layers is a statement of policy: a package may import packages of this module
 // only from layers below its own. Do not change it to fix a build.
 var layers = [][]string{
-	{""},                         // vocabulary and contracts
-	{"/stats", "/doe", "/model"}, // mathematics
+	{""},                                   // vocabulary and contracts
+	{"/stats", "/doe", "/model", "/block"}, // mathematics
 	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
 	{"/run", "/table", "/workbench", "/store", "/queue"},  // the outside world
 	// The loop; on-line tuning; databases; a carrier.
@@ -77,20 +77,27 @@ var beside = map[string][]string{
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
-	"/internal/rfs":   {}, // a remote file system that counts and times
-	testOnly:          {},
+	// The pages of a server: a client of its API.
+	"/internal/web": {
+		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
+		"/rest/api",
+	},
+	"/internal/rfs":     {}, // a remote file system that counts and times
+	"/internal/browser": {}, // a browser that looks at pages, for tests
+	"/internal/testbed": {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
-	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},  // how plans are shown
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},    // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                     // workflows on the file system
+	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"},          // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
+	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},             // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                              // workflows in files
 }
 
 // testOnly is what nothing but tests may import.
-const testOnly = "/internal/testbed"
+var testOnly = []string{"/internal/browser", "/internal/testbed"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.
@@ -107,7 +114,7 @@ var owner = map[string]string{
 	"github.com/prometheus/procfs":    "/run",
 	"github.com/hanwen/go-fuse":       "/internal/rfs",
 	"github.com/google/go-cmp":        "tests",
-	"github.com/chromedp":             "tests", // of /internal/pages: a browser looks at them
+	"github.com/chromedp":             "/internal/browser",
 	"pgregory.net/rapid":              "tests",
 	"github.com/rogpeppe/go-internal": "tests",
 	"go.uber.org/goleak":              "tests",
@@ -166,7 +173,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case slices.Contains(databases, dep) && !slices.Contains(assembly, rel):
 				t.Errorf("%s imports %s, which is for %v", f[0], imp, assembly)
-			case dep == testOnly:
+			case slices.Contains(testOnly, dep):
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
 			case (aside || alone) && !slices.Contains(allowed, dep):
 				t.Errorf("%s may not import %s", f[0], imp)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/report"
 )
 
@@ -20,7 +21,7 @@ func TestNumbersAreSaidAlike(t *testing.T) {
 	}
 	var script, want []string
 	add := func(text, call string, x float64, more string) {
-		script = append(script, fmt.Sprintf("module_format.%s(%s%s)", call, jsonOf(t, x), more))
+		script = append(script, fmt.Sprintf("module_format.%s(%s%s)", call, browser.Quote(x), more))
 		want = append(want, text)
 	}
 	for _, x := range xs {
@@ -34,9 +35,9 @@ func TestNumbersAreSaidAlike(t *testing.T) {
 	}
 	f := newFixture(t)
 	f.add("s", definition, 5, 1)
-	b := browse(t)
-	b.open(f.page(Options{Now: time.Now()}, "s"))
-	got := eval[[]string](b, "["+strings.Join(script, ",")+"]")
+	b := browser.Open(t)
+	b.Page(f.page(Options{Now: time.Now()}, "s"))
+	got := browser.Eval[[]string](b, "["+strings.Join(script, ",")+"]")
 	wrong := 0
 	for i := range want {
 		if got[i] != want[i] && wrong < 10 {
@@ -44,16 +45,16 @@ func TestNumbersAreSaidAlike(t *testing.T) {
 			wrong++
 		}
 	}
-	b.clean()
+	b.Clean()
 }
 
 // Ticks are in order, inside of their range, and about as many as were asked for.
 func TestTicks(t *testing.T) {
 	f := newFixture(t)
 	f.add("s", definition, 5, 1)
-	b := browse(t)
-	b.open(f.page(Options{Now: time.Now()}, "s"))
-	wrong := eval[[]string](b, `(() => {
+	b := browser.Open(t)
+	b.Page(f.page(Options{Now: time.Now()}, "s"))
+	wrong := browser.Eval[[]string](b, `(() => {
 		const s = module_scale, wrong = [];
 		let seed = 1;
 		const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
@@ -80,8 +81,8 @@ func TestTicks(t *testing.T) {
 	for in, want := range map[string]string{
 		"3": "3", "2..4": "2 3 4", ">= 4": "4 5", "!3": "1 2 4 5", "1,5": "1 5", "<2": "1", "..2": "1 2",
 	} {
-		got := eval[string](b, fmt.Sprintf(
-			`[1, 2, 3, 4, 5, null].filter(module_filter.parseNumber(%s)).join(" ")`, jsonOf(t, in)))
+		got := browser.Eval[string](b, fmt.Sprintf(
+			`[1, 2, 3, 4, 5, null].filter(module_filter.parseNumber(%s)).join(" ")`, browser.Quote(in)))
 		if got != want {
 			t.Errorf("the condition %q means %q, want %q", in, got, want)
 		}
@@ -89,14 +90,14 @@ func TestTicks(t *testing.T) {
 	for in, want := range map[string]string{
 		"zst": "zstd Zstd-2", "=zstd": "zstd", "!zs": "gzip", "gz, =zstd": "zstd gzip",
 	} {
-		got := eval[string](b, fmt.Sprintf(
-			`["zstd", "gzip", "Zstd-2"].filter(module_filter.parseText(%s)).join(" ")`, jsonOf(t, in)))
+		got := browser.Eval[string](b, fmt.Sprintf(
+			`["zstd", "gzip", "Zstd-2"].filter(module_filter.parseText(%s)).join(" ")`, browser.Quote(in)))
 		if got != want {
 			t.Errorf("the condition %q means %q, want %q", in, got, want)
 		}
 	}
 	for _, in := range []string{"", "x", "..x", "> ", ","} {
-		if !eval[bool](b, fmt.Sprintf(`module_filter.parseNumber(%s) === null`, jsonOf(t, in))) {
+		if !browser.Eval[bool](b, fmt.Sprintf(`module_filter.parseNumber(%s) === null`, browser.Quote(in))) {
 			t.Errorf("%q is taken for a condition", in)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/config"
 )
 
@@ -52,18 +53,18 @@ func TestNamesAndValuesAreText(t *testing.T) {
 	if data.Studies[0].Study != name || data.Studies[0].Params[0].Levels[0] != hostile {
 		t.Errorf("the data say %q", data.Studies[0])
 	}
-	b := browse(t) // a dialog of alert would be reported
-	b.open(page)
-	b.frame()
-	if n := eval[int](b, `document.querySelectorAll("img, svg, script:not([src]):not(#data)").length`); n != 1 {
+	b := browser.Open(t) // a dialog of alert would be reported
+	b.Page(page)
+	b.Frame()
+	if n := browser.Eval[int](b, `document.querySelectorAll("img, svg, script:not([src]):not(#data)").length`); n != 1 {
 		t.Errorf("%d elements beside the page's own script", n-1)
 	}
-	if !strings.Contains(eval[string](b, `document.querySelector("h1").textContent`), "<script>alert(1)</script>") &&
-		!strings.Contains(eval[string](b, `document.body.innerText`), "<script>alert(1)</script>") {
+	if !strings.Contains(browser.Eval[string](b, `document.querySelector("h1").textContent`), "<script>alert(1)</script>") &&
+		!strings.Contains(browser.Eval[string](b, `document.body.innerText`), "<script>alert(1)</script>") {
 		t.Error("the value is not shown as it is")
 	}
-	b.keep("hostile")
-	b.clean()
+	b.Picture("hostile")
+	b.Clean()
 }
 
 // The policy of the page is what protects it if all else fails: a script that it does not name
@@ -75,15 +76,13 @@ func TestThePolicyHolds(t *testing.T) {
 	page = strings.Replace(page, "</main>", `<script>window.broken = 1</script>
 		<img src="data:," onerror="window.broken = 2">
 		<link rel="stylesheet" href="http://127.0.0.1:1/x.css"></main>`, 1)
-	b := browse(t)
-	b.open([]byte(page))
-	if eval[bool](b, `"broken" in window`) {
+	b := browser.Open(t)
+	b.Page([]byte(page))
+	if browser.Eval[bool](b, `"broken" in window`) {
 		t.Error("a script of somebody else has run")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.bad) < 3 {
-		t.Errorf("the browser refused only %q", b.bad)
+	if bad := b.Wrong(); len(bad) < 3 {
+		t.Errorf("the browser refused only %q", bad)
 	}
 }
 

@@ -18,17 +18,8 @@ import (
 	"github.com/assay-run/assay/internal/result"
 )
 
-//go:embed web
+//go:embed web/*.js web/*.css web/*.html
 var web embed.FS
-
-// Files are the modules and the style, under the names by which they import each other.
-func Files() fs.FS {
-	files, err := fs.Sub(web, "web")
-	if err != nil {
-		panic(err) // the name is valid
-	}
-	return files
-}
 
 // Options say what a report is made of.
 type Options struct {
@@ -77,7 +68,7 @@ type shown struct {
 	Options
 	Studies []*Study
 	Alike   bool // they have one objective
-	Versus  []Versus
+	Versus  []result.Versus
 	Policy  string
 	Style   template.CSS
 	Script  template.JS
@@ -86,7 +77,7 @@ type shown struct {
 
 // Write writes one file that shows studies, the first compared with each other.
 func Write(w io.Writer, studies []*Study, o Options) error {
-	script, err := link(func(name string) ([]byte, error) { return web.ReadFile("web/" + name) }, "report.js")
+	script, err := link(func(name string) ([]byte, error) { return fs.ReadFile(Files(), name) }, "report.js")
 	if err != nil {
 		return err
 	}
@@ -105,7 +96,7 @@ func Write(w io.Writer, studies []*Study, o Options) error {
 	for i, s := range studies {
 		p.Alike = p.Alike && s.Objective == studies[0].Objective
 		if i > 0 && s.Objective == studies[0].Objective {
-			p.Versus = append(p.Versus, versus(studies[0], s))
+			p.Versus = append(p.Versus, result.NewVersus(studies[0].Whole, s.Whole))
 		}
 	}
 	p.Policy = "default-src 'none'; script-src " + source(script) + "; style-src " + source(string(style)) +

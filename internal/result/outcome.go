@@ -60,6 +60,15 @@ type Objective struct {
 	Unit   string `json:"unit,omitempty"`
 }
 
+// NewObjective returns an objective as data.
+func NewObjective(goal assay.Goal) Objective {
+	o := Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit}
+	if goal.Maximize {
+		o.Goal = "maximize"
+	}
+	return o
+}
+
 // A Best is the best trial of a study.
 type Best struct {
 	Trial   int64              `json:"trial"`
@@ -98,10 +107,7 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
 		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Trials: CountTrials(r.Trials),
-		Objective: Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit},
-	}
-	if goal.Maximize {
-		o.Objective.Goal = "maximize"
+		Objective: NewObjective(goal),
 	}
 	o.Repeated, o.Refuted = NewRepeated(r), NewRefuted(space.Values, r)
 	if !r.Found {

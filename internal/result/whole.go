@@ -45,6 +45,7 @@ type Whole struct {
 	Saved     Real         `json:"saved_s"`
 	Trials    Columns      `json:"trials"`
 	Again     []Rerun      `json:"again"` // repeated runs, in order
+	Cuts      []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
 
 	story *Story
 	def   *config.Study
@@ -61,6 +62,17 @@ type WholeParam struct {
 	Levels []string `json:"levels,omitempty"` // a coordinate is an index in them; nil of a number
 }
 
+// NewParams returns parameters as data.
+func NewParams(params Params) []WholeParam {
+	out := make([]WholeParam, 0, len(params))
+	for _, p := range params {
+		out = append(out, WholeParam{
+			Name: p.Name, Kind: p.Kind.String(), Unit: p.Unit, Lo: Real(p.Lo), Hi: Real(p.Hi), Log: p.Log, Levels: p.Levels,
+		})
+	}
+	return out
+}
+
 // Columns are the trials in order of their ids.
 type Columns struct {
 	ID      []int64           `json:"id"`
@@ -75,6 +87,12 @@ type Columns struct {
 	Reason  []int             `json:"reason"` // an index in Reasons
 	Reasons []string          `json:"reasons"`
 	Started []int64           `json:"started"` // Unix time, ms
+}
+
+// A WholeCut is a cut whose threshold is said as the metric is.
+type WholeCut struct {
+	assay.Cut
+	Threshold Real `json:"threshold"`
 }
 
 // A Rerun is a repeated run of a trial.
@@ -107,15 +125,11 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	d := r.Definition
 	w := &Whole{
 		Study: r.Name, Made: r.Summary.Created, Last: r.Summary.Last, Limits: d.SubjectTo, Where: d.Where,
-		Params: []WholeParam{}, Again: []Rerun{},
+		Again: []Rerun{}, Cuts: []WholeCut{},
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
 		Simulated: d.Replay != nil, def: d,
 	}
-	for _, p := range r.Params {
-		w.Params = append(w.Params, WholeParam{
-			Name: p.Name, Kind: p.Kind.String(), Unit: p.Unit, Lo: Real(p.Lo), Hi: Real(p.Hi), Log: p.Log, Levels: p.Levels,
-		})
-	}
+	w.Params = NewParams(r.Params)
 	for _, p := range d.Params {
 		w.Default = w.Default || p.Default != nil
 	}
@@ -129,6 +143,8 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 			if _, ok := ends[e.Told.ID]; !ok {
 				ends[e.Told.ID] = ending{len(ends) + 1, e.Spent}
 			}
+		case e.Cut != nil:
+			w.Cuts = append(w.Cuts, WholeCut{*e.Cut, Real(r.Goal.Show(e.Cut.Threshold))})
 		case e.Checked != nil:
 			if err := r.Fits(*e.Checked); err != nil {
 				return nil, err
@@ -152,7 +168,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	w.columns(r, trials, ends)
 	if d.Mode() != config.ModeOnline {
 		var err error
-		if res, err = study.Recall(ctx, r.store, r.Name, d.Mode() == config.ModeCommand); err != nil {
+		if res, err = r.recall(ctx); err != nil {
 			return nil, err
 		}
 		return w, w.tell(r, res)

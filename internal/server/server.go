@@ -23,7 +23,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -292,10 +291,7 @@ func (s *server) workersAt() []string {
 
 // serve answers requests.
 func (s *server) serve(listeners []net.Listener, r Ready) error {
-	owner := "owner"
-	if u, err := user.Current(); err == nil {
-		owner = u.Username
-	}
+	owner := userName()
 	fleet := resuming{s.fleet, func() error { return nil }}
 	if s.o.Slots > 0 {
 		fleet.start = func() error { return s.startWorker(filepath.Join(s.o.Dir, api.SocketName)) }
@@ -318,6 +314,11 @@ func (s *server) serve(listeners []net.Listener, r Ready) error {
 	s.api = api.New(o)
 	if err := s.api.Remember(filepath.Join(s.o.Dir, keysFile)); err != nil {
 		return err
+	}
+	if len(s.o.Listen) > 0 {
+		if err := s.front(); err != nil {
+			return err
+		}
 	}
 	for _, l := range listeners {
 		go func() {

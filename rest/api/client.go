@@ -33,6 +33,9 @@ type ClientOptions struct {
 	CA string
 	// Timeout is that of one request, streams aside; 0 means 30 s.
 	Timeout time.Duration
+	// Transport carries the requests in place of a connection to Address, which is then only
+	// what people are told.
+	Transport http.RoundTripper
 }
 
 // A Client speaks to a server. It is safe for concurrent use.
@@ -90,7 +93,10 @@ func Open(address, tokenFile string) (*Client, error) {
 func NewClient(o ClientOptions) (*Client, error) {
 	t := &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: 10 * time.Second}
 	c := &Client{address: o.Address, token: o.Token}
+	carry := http.RoundTripper(t)
 	switch {
+	case o.Transport != nil:
+		c.base, carry = "http://assay", o.Transport
 	case strings.HasPrefix(o.Address, "unix:"):
 		path := strings.TrimPrefix(o.Address, "unix:")
 		if !filepath.IsAbs(path) {
@@ -120,8 +126,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = answerTimeout
 	}
-	c.http = &http.Client{Transport: t, Timeout: o.Timeout, CheckRedirect: stay}
-	c.stream = &http.Client{Transport: t, CheckRedirect: stay}
+	c.http = &http.Client{Transport: carry, Timeout: o.Timeout, CheckRedirect: stay}
+	c.stream = &http.Client{Transport: carry, CheckRedirect: stay}
 	return c, nil
 }
 
@@ -144,8 +150,8 @@ func (c *Client) request(
 		if err != nil {
 			return nil, err
 		}
-		if len(b) > maxBody {
-			return nil, assay.Errorf(assay.ClassUsage, "a request has at most %d bytes, not %d", maxBody, len(b))
+		if most := (Route{Path: prefix + path}).most(); int64(len(b)) > most {
+			return nil, assay.Errorf(assay.ClassUsage, "a request has at most %d bytes, not %d", most, len(b))
 		}
 		body = bytes.NewReader(b)
 	}
@@ -258,6 +264,27 @@ func (c *Client) Studies(ctx context.Context) ([]Study, error) {
 func (c *Client) Study(ctx context.Context, study string) (d Detail, err error) {
 	err = c.call(ctx, http.MethodGet, of(study, ""), nil, nil, &d)
 	return d, err
+}
+
+// Answer returns what a study has come to so far.
+func (c *Client) Answer(ctx context.Context, study string) (a Answer, err error) {
+	err = c.call(ctx, http.MethodGet, of(study, "/answer"), nil, nil, &a)
+	return a, err
+}
+
+// Trials returns at most limit trials behind the ID after, in order of their IDs, and the ID behind
+// which there are more, 0 if there are none.
+func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]Trial, int64, error) {
+	q := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}}
+	var out Trials
+	err := c.call(ctx, http.MethodGet, of(study, "/trials"), q, nil, &out)
+	return out.Rows, out.Next, err
+}
+
+// Me returns who the server takes the client for.
+func (c *Client) Me(ctx context.Context) (m Me, err error) {
+	err = c.call(ctx, http.MethodGet, "/me", nil, nil, &m)
+	return m, err
 }
 
 // Submit makes a study, or goes on with the same one.

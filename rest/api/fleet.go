@@ -40,7 +40,8 @@ type Worker struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	Class   string            `json:"class"`
 	Machine string            `json:"machine" doc:"the class in words"`
-	State   string            `json:"state" enum:"ready,draining,evicted,away"`
+	State   string            `json:"state" enum:"ready,draining,evicted,aside,away"`
+	Why     string            `json:"why,omitempty" doc:"why it was set aside"`
 	Silent  float64           `json:"silent_s" doc:"how long it has not been heard of"`
 }
 
@@ -73,10 +74,12 @@ func (s *Server) workers(who string) Workers {
 			state = "evicted"
 		case w.Drain:
 			state = "draining"
+		case w.Aside:
+			state = "aside"
 		}
 		out.Workers = append(out.Workers, Worker{
 			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
-			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state,
+			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state, Why: w.Why,
 			Silent: w.Silent.Seconds(),
 		})
 	}
@@ -143,6 +146,13 @@ type Token struct {
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
+// A Me is who asks.
+type Me struct {
+	Name    string   `json:"name"`
+	Role    Role     `json:"role" enum:"viewer,operator,author,admin"`
+	Studies []string `json:"studies,omitempty" nullable:"false" doc:"beginnings of the names of the studies that they may see; all by default"`
+}
+
 // A NewToken is a token to make.
 type NewToken struct {
 	Name    string   `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
@@ -163,6 +173,11 @@ func (s *Server) admin() {
 		out := &healthOut{}
 		out.Body.OK = true
 		return out, nil
+	})
+	type meOut struct{ Body Me }
+	handle(s, http.MethodGet, prefix+"/me", func(ctx context.Context, _ *struct{}) (*meOut, error) {
+		who := whoOf(ctx)
+		return &meOut{Me{who.Name, who.Role, who.Scope}}, nil
 	})
 	type aboutOut struct{ Body About }
 	handle(s, http.MethodGet, prefix+"/server", func(context.Context, *struct{}) (*aboutOut, error) {

@@ -35,12 +35,11 @@ func (s *Server) look(
 	if err := c.unchanged(i.Events); err != nil {
 		return nil, err
 	}
-	select {
-	case s.fits <- struct{}{}:
-		defer func() { <-s.fits }()
-	case <-ctx.Done():
-		return nil, assay.WithClass(assay.ClassUnavailable, ctx.Err())
+	free, err := s.compute(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer free()
 	r, err := result.Read(ctx, s.o.Store, study)
 	if err != nil {
 		return nil, err
@@ -52,8 +51,31 @@ func (s *Server) look(
 	if err != nil {
 		return nil, err
 	}
+	out, err := encoded(v)
+	if err == nil {
+		out.ETag = tag(i.Events)
+	}
+	return out, err
+}
+
+// compute waits for the one place there is for work for the processor, and returns what gives
+// it back.
+func (s *Server) compute(ctx context.Context) (free func(), err error) {
+	select {
+	case s.fits <- struct{}{}:
+		return func() { <-s.fits }, nil
+	case <-ctx.Done():
+		return nil, assay.WithClass(assay.ClassUnavailable, ctx.Err())
+	}
+}
+
+// encoded returns v as an answer.
+func encoded(v any) (*data, error) {
 	b, err := json.Marshal(v)
-	return &data{tag(i.Events), b}, err
+	if _, ok := errors.AsType[*json.UnsupportedValueError](err); ok {
+		err = refuse(http.StatusUnprocessableEntity, "the numbers of the request come to no finite answer")
+	}
+	return &data{Body: b}, err
 }
 
 // looks registers the routes that say what a study means.
@@ -66,7 +88,17 @@ func (s *Server) looks() {
 		notModified(op)
 		op.Errors = append(op.Errors, http.StatusConflict)
 	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/explain", func(ctx context.Context, in *in) (*data, error) {
+	handle(s, http.MethodGet, prefix+"/studies/{study}/answer", func(ctx context.Context, in *in) (*data, error) {
+		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
+			return answerOf(ctx, r)
+		})
+	}, notModified)
+	type explainIn struct {
+		StudyPath
+		Cached
+		Curves bool `query:"curves" doc:"how the objective depends on each parameter, too; the model has seen at most 300 trials then"`
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/explain", func(ctx context.Context, in *explainIn) (*data, error) {
 		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
 			var trials []assay.Trial
 			for t, err := range r.Trials(ctx) {
@@ -74,6 +106,9 @@ func (s *Server) looks() {
 					return nil, err
 				}
 				trials = append(trials, t)
+			}
+			if in.Curves {
+				return pages.Explain(r, trials)
 			}
 			e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
 			if err != nil {

@@ -52,14 +52,16 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o      Options
-	api    huma.API
-	mux    *http.ServeMux
-	http   *http.Server
-	guard  *guard
-	hubs   *hubs
-	replay *replays
-	fits   chan struct{} // room for what fits models
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	fits    chan struct{} // room for what fits models
+	tallies tallies
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -77,6 +79,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
+		tallies: tallies{store: o.Store, of: map[string]*tally{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
@@ -119,8 +122,12 @@ func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {
 }
 
 // Handler returns what answers requests, for a server of somebody else's. Nobody is known by
-// the connection then.
-func (s *Server) Handler() http.Handler { return s.http.Handler }
+// the connection then, unless [As] says it.
+func (s *Server) Handler() http.Handler { return s.guard }
+
+// Front has h answer the requests of all listeners; it passes those that are for the API on to
+// [Server.Handler]. It is called before Serve.
+func (s *Server) Front(h http.Handler) { s.http.Handler = h }
 
 // OpenAPI returns the document that describes the routes.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
@@ -168,6 +175,9 @@ func (s *Server) routes() {
 	s.studies()
 	s.steering()
 	s.looks()
+	s.compares()
+	s.plans()
+	s.costs()
 	s.fleet()
 	s.admin()
 }
@@ -189,7 +199,7 @@ func handle[I, O any](
 	}
 	op := huma.Operation{
 		OperationID: operationID(method, path), Method: method, Path: path, Summary: r.Text,
-		MaxBodyBytes: maxBody, BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
+		MaxBodyBytes: r.most(), BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
 		Extensions: map[string]any{"x-role": r.Least},
 	}
 	if r.Least != Nobody {

@@ -50,6 +50,10 @@ type Study struct {
 type Detail struct {
 	Study Study           `json:"study"`
 	Spec  json.RawMessage `json:"spec" doc:"the definition, as it is on record"`
+	// Objective, Params and Default are what the definition means.
+	Objective result.Objective    `json:"objective"`
+	Params    []result.WholeParam `json:"params" nullable:"false"`
+	Default   bool                `json:"default" doc:"the first trial is the configuration that the program has now"`
 	// Resumed is of the answer to a submission.
 	Resumed bool `json:"resumed,omitempty" doc:"it was there before"`
 }
@@ -79,6 +83,25 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 		out.Best = &v
 	}
 	return out, nil
+}
+
+// detail returns a study with its definition.
+func (s *Server) detail(ctx context.Context, i Info) (d Detail, err error) {
+	if d.Study, err = s.study(ctx, i); err != nil {
+		return d, err
+	}
+	if d.Spec, err = s.o.Store.Spec(ctx, i.Study); err != nil {
+		return d, err
+	}
+	r, err := result.Read(ctx, s.o.Store, i.Study)
+	if err != nil {
+		return d, err
+	}
+	d.Objective, d.Params = result.NewObjective(r.Goal), result.NewParams(r.Params)
+	for _, p := range r.Definition.Params {
+		d.Default = d.Default || p.Default != nil
+	}
+	return d, nil
 }
 
 // StudyPath names a study in a path.
@@ -180,10 +203,7 @@ func (s *Server) studies() {
 			return nil, err
 		}
 		out := &oneOut{ETag: tag(i.Events)}
-		if out.Body.Study, err = s.study(ctx, i); err != nil {
-			return nil, err
-		}
-		out.Body.Spec, err = s.o.Store.Spec(ctx, in.Study)
+		out.Body, err = s.detail(ctx, i)
 		return out, err
 	}, notModified)
 
@@ -193,7 +213,7 @@ func (s *Server) studies() {
 		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
 		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
 		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
-		Fields []string `query:"fields" minItems:"1" maxItems:"6" enum:"value,elapsed,reason,started,ended,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
+		Fields []string `query:"fields" minItems:"1" maxItems:"9" enum:"value,elapsed,spent,predicted,reason,started,ended,worker,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
 	}
 	type trialsOut struct {
 		ETag string `header:"ETag"`
@@ -222,11 +242,8 @@ func (s *Server) studies() {
 			return nil, err
 		}
 		out := &oneOut{ETag: tag(i.Events)}
+		out.Body, err = s.detail(ctx, i)
 		out.Body.Resumed = i.Created.Before(began)
-		if out.Body.Study, err = s.study(ctx, i); err != nil {
-			return nil, err
-		}
-		out.Body.Spec, err = s.o.Store.Spec(ctx, i.Study)
 		return out, err
 	})
 }

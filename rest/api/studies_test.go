@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -169,7 +170,7 @@ func TestTrials(t *testing.T) {
 	r := newRig(t)
 	var rows []Trial
 	var ids []int64
-	var values []*float64
+	var values Numbers
 	for after := int64(0); ; {
 		q := prefix + "/studies/tuned/trials?limit=3&after=" + itoa(int(after))
 		var page, columns Trials
@@ -188,7 +189,7 @@ func TestTrials(t *testing.T) {
 			break
 		}
 	}
-	if len(rows) != 4 || !slices.Equal(ids, []int64{1, 2, 3, 4}) || values[1] != nil || *values[2] != 3 || *rows[2].Value != 3 {
+	if len(rows) != 4 || !slices.Equal(ids, []int64{1, 2, 3, 4}) || !math.IsNaN(values[1]) || values[2] != 3 || *rows[2].Value != 3 {
 		t.Errorf("%d rows, ids %v", len(rows), ids)
 	}
 	if rows[1].State != "running" || rows[1].Ended != nil || rows[2].Config["n"] != 3.0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -36,38 +35,18 @@ type Trial struct {
 	Ended   *time.Time         `json:"ended" doc:"null while it runs"`
 }
 
-// Columns are trials as one list a field, each in order of the ids.
-type Columns struct {
-	ID      []int64               `json:"id" nullable:"false"`
-	State   []string              `json:"state" nullable:"false"`
-	Config  map[string][]any      `json:"config" doc:"a list for each parameter; null where it is not active"`
-	Value   []*float64            `json:"value,omitempty" nullable:"false"`
-	Elapsed []*float64            `json:"elapsed_s,omitempty" nullable:"false"`
-	Reason  []string              `json:"reason,omitempty" nullable:"false"`
-	Started []int64               `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
-	Ended   []*int64              `json:"ended_ms,omitempty" nullable:"false"`
-	Metrics map[string][]*float64 `json:"metrics,omitempty" doc:"a list for each metric; null where it was not measured"`
-}
-
-// fields are the columns that a request may leave out.
-var fields = []string{"value", "elapsed", "reason", "started", "ended", "metrics"}
-
 // trials returns a page of the trials of a study.
 func (s *Server) trials(
 	ctx context.Context, study string, after int64, limit int, columns bool, want []string,
 ) (Trials, error) {
 	out := Trials{Study: study}
-	if len(want) == 0 {
-		want = fields
-	}
 	r, err := result.Read(ctx, s.o.Store, study)
 	if err != nil {
 		return out, err
 	}
-	var c *Columns
 	if columns {
-		c = newColumns(r)
-		out.Columns = c
+		out.Columns, out.Next, err = s.tallies.columns(ctx, r, after, limit, want)
+		return out, err
 	}
 	n := 0
 	for row, err := range s.o.Store.Trials(ctx, study, after, limit+1) {
@@ -82,11 +61,7 @@ func (s *Server) trials(
 			break
 		}
 		n, after = n+1, row.Trial.ID
-		if t := trialOf(r, row.Trial); columns {
-			c.add(t, want)
-		} else {
-			out.Rows = append(out.Rows, t)
-		}
+		out.Rows = append(out.Rows, trialOf(r, row.Trial))
 	}
 	return out, nil
 }
@@ -111,66 +86,6 @@ func finite(x *float64) *float64 {
 		return nil
 	}
 	return x
-}
-
-// newColumns returns columns without a trial.
-func newColumns(r *result.Record) *Columns {
-	c := &Columns{ID: []int64{}, State: []string{}, Config: map[string][]any{}}
-	for _, p := range r.Params {
-		c.Config[p.Name] = []any{}
-	}
-	return c
-}
-
-// add adds a trial to the columns that are wanted.
-func (c *Columns) add(t Trial, want []string) {
-	has := func(name string) bool { return slices.Contains(want, name) }
-	c.ID, c.State = append(c.ID, t.ID), append(c.State, t.State)
-	for name, list := range c.Config {
-		c.Config[name] = append(list, t.Config[name]) // nil, which is null, if it is not there
-	}
-	if has("value") {
-		c.Value = append(c.Value, t.Value)
-	}
-	if has("elapsed") {
-		c.Elapsed = append(c.Elapsed, &t.Elapsed)
-	}
-	if has("reason") {
-		c.Reason = append(c.Reason, t.Reason)
-	}
-	if has("started") {
-		c.Started = append(c.Started, t.Started.UnixMilli())
-	}
-	if has("ended") {
-		var ms *int64
-		if t.Ended != nil {
-			x := t.Ended.UnixMilli()
-			ms = &x
-		}
-		c.Ended = append(c.Ended, ms)
-	}
-	if has("metrics") {
-		c.measure(t.Metrics)
-	}
-}
-
-// measure adds the metrics of the last trial.
-func (c *Columns) measure(of map[string]float64) {
-	if c.Metrics == nil {
-		c.Metrics = map[string][]*float64{}
-	}
-	for name := range of {
-		if _, ok := c.Metrics[name]; !ok {
-			c.Metrics[name] = make([]*float64, len(c.ID)-1)
-		}
-	}
-	for name, list := range c.Metrics {
-		var x *float64
-		if v, ok := of[name]; ok {
-			x = &v
-		}
-		c.Metrics[name] = append(list, x)
-	}
 }
 
 // configs reads configurations of a study: the values of its parameters by their names.

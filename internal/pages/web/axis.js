@@ -3,6 +3,7 @@ import { font } from "./surface.js";
 
 // axes draws a grid with texts at its ticks, and returns nothing. box is {left, top, right,
 // bottom}; x and y are {scale, ticks, text, title}.
+/** @param {CanvasRenderingContext2D} ctx @param {Area} box @param {Side} x @param {Side} y */
 export function axes(ctx, box, x, y) {
   const grey = color("muted"), line = color("grid");
   ctx.font = font();
@@ -50,6 +51,7 @@ export function axes(ctx, box, x, y) {
 }
 
 // widest returns the width of the widest of the texts, for a margin.
+/** @param {CanvasRenderingContext2D} ctx @param {string[]} texts */
 export function widest(ctx, texts) {
   ctx.font = font();
   return Math.max(0, ...texts.map((t) => ctx.measureText(t).width));

@@ -2,9 +2,11 @@
 
 // parse reads a condition on a number: "3", "2..8", ">= 2", "< 5", several with commas, "!" before
 // it turns it round. It returns null for what is none.
+/** @param {string} text @returns {((x: Num) => boolean) | null} */
 export function parseNumber(text) {
   const parts = text.split(",").map((t) => t.trim()).filter((t) => t !== "");
   if (parts.length === 0) return null;
+  /** @type {((x: number) => boolean)[]} */
   const tests = [];
   for (let part of parts) {
     const not = part.startsWith("!");
@@ -16,13 +18,19 @@ export function parseNumber(text) {
   return (x) => x !== null && tests.some((t) => t(x));
 }
 
+/** @param {string} text @returns {((x: number) => boolean) | null} */
 function parseOne(text) {
   let m = /^(>=|<=|>|<|=|≥|≤)\s*(\S+)$/.exec(text);
   if (m) {
     const y = Number(m[2]);
     if (Number.isNaN(y)) return null;
-    return { ">=": (x) => x >= y, "≥": (x) => x >= y, "<=": (x) => x <= y, "≤": (x) => x <= y, ">": (x) => x > y,
-      "<": (x) => x < y, "=": (x) => x === y }[m[1]];
+    switch (m[1]) {
+      case ">=": case "≥": return (x) => x >= y;
+      case "<=": case "≤": return (x) => x <= y;
+      case ">": return (x) => x > y;
+      case "<": return (x) => x < y;
+      default: return (x) => x === y;
+    }
   }
   m = /^(\S*?)\.\.(\S*)$/.exec(text);
   if (m) {
@@ -37,10 +45,11 @@ function parseOne(text) {
 
 // parseText reads a condition on a text: one of several with commas, each a part of it in any
 // case; "=" before it for the whole text, "!" to turn it round.
+/** @param {string} text @returns {((s: string) => boolean) | null} */
 export function parseText(text) {
   const parts = text.split(",").map((t) => t.trim().toLowerCase()).filter((t) => t !== "" && t !== "!" && t !== "=");
   if (parts.length === 0) return null;
-  const test = (part, s) => (part.startsWith("=") ? s === part.slice(1) : s.includes(part));
+  const test = (/** @type {string} */ part, /** @type {string} */ s) => (part.startsWith("=") ? s === part.slice(1) : s.includes(part));
   return (s) => {
     s = s.toLowerCase();
     return parts.some((p) => (p.startsWith("!") ? !test(p.slice(1), s) : test(p, s)));
@@ -50,14 +59,17 @@ export function parseText(text) {
 // A Selection is the conditions of all columns, which charts and the table share. test(k) of a
 // condition says whether the k-th trial is meant.
 export class Selection {
-  constructor(n) {
-    this.n = n;
-    this.conditions = new Map(); // key: {text, test}
-    this.listeners = [];
-    this.cache = null;
+  /** @param {{n: number, version: number}} study */
+  constructor(study) {
+    this.study = study;
+    this.version = -1;
+    this.conditions = /** @type {Map<string, Condition>} */ (new Map());
+    this.listeners = /** @type {(() => void)[]} */ ([]);
+    this.cache = /** @type {Uint8Array | null} */ (null);
   }
 
   // set puts a condition on a column; null takes it away.
+  /** @param {string} key @param {Condition | null} condition */
   set(key, condition) {
     if (condition) this.conditions.set(key, condition);
     else this.conditions.delete(key);
@@ -71,16 +83,21 @@ export class Selection {
     for (const f of this.listeners) f();
   }
 
+  /** @param {string} key */
   text(key) { return this.conditions.get(key)?.text ?? ""; }
 
+  /** @param {() => void} f */
   listen(f) { this.listeners.push(f); }
+
+  get empty() { return this.conditions.size === 0; }
 
   // mask returns for each trial whether all conditions hold.
   mask() {
-    if (this.cache) return this.cache;
+    if (this.cache && this.version === this.study.version) return this.cache;
+    this.version = this.study.version;
     const tests = [...this.conditions.values()].map((c) => c.test);
-    const mask = new Uint8Array(this.n);
-    for (let k = 0; k < this.n; k++) mask[k] = tests.every((t) => t(k)) ? 1 : 0;
+    const mask = new Uint8Array(this.study.n);
+    for (let k = 0; k < this.study.n; k++) mask[k] = tests.every((t) => t(k)) ? 1 : 0;
     this.cache = mask;
     return mask;
   }

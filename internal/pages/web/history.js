@@ -1,127 +1,189 @@
 import { axes, widest } from "./axis.js";
-import { choice, color, el, grid } from "./dom.js";
-import { count, metric, money, number, seconds } from "./format.js";
+import { choice, color, el, grid, onTheme, Tabled } from "./dom.js";
+import { count, money, number, seconds } from "./format.js";
 import { linear, log, padded, timeTicks } from "./scale.js";
 import { mark, states } from "./states.js";
-import { clip, font, Surface } from "./surface.js";
+import { clip, context, font, Spots, Surface } from "./surface.js";
+
+/** @typedef {import("./study.js").Study} Study */
 
 // colours of studies that are compared, with a dash each, since colour never says anything alone.
+/** @type {[string, number[]][]} */
 export const lines = [
   ["done", []], ["stopped", [6, 3]], ["outside", [2, 3]], ["best", [10, 3, 2, 3]], ["failed", [4, 2]], ["muted", [1, 2]],
 ];
 
+/** @type {Record<string, string>} */
+const titles = { trials: "trials that ended", time: "time of the budget spent", money: "money spent on runs" };
+/** @type {Record<string, (t: number) => string>} */
+const texts = { trials: count, time: (t) => (t === 0 ? "0" : seconds(t)), money };
+
+// above is the order in which marks are drawn, the last on top.
+const above = ["failed", "infeasible", "censored", "done", "running"];
+
 // history draws the best so far over trials, time or money: of one study with the mark of every
-// trial, of several as lines. selection, which may be null, dims what it does not mean.
+// trial, of several as lines. selection, which may be null, dims what it does not mean. A trial
+// that runs is a ring that moves with study.now: at the time that it has run if that is the
+// metric, otherwise in a lane of its own.
+/** @param {HTMLElement} place @param {Study[]} studies @param {import("./filter.js").Selection | null} [selection] @returns {Chart} */
 export function history(place, studies, selection = null) {
   const one = studies.length === 1 ? studies[0] : null;
-  const priced = studies.every((s) => s.price > 0);
   const first = studies[0];
-  const positive = studies.every((s) => s.trials.value.every((v) => v === null || v > 0));
-  const view = { x: one ? "trials" : "time", log: positive && wide(studies), hidden: new Set(), at: -1 };
+  const positive = () => studies.every((s) => s.trials.value.every((v) => v === null || v > 0));
+  const priced = studies.every((s) => s.price > 0);
+  const view = { x: one ? "trials" : "time", log: positive() && wide(studies), hidden: /** @type {Set<string>} */ (new Set()) };
+  const grows = one !== null && one.metric === "elapsed" && !one.up;
+  const spots = new Spots();
 
-  const titles = { trials: "trials that ended", time: "time of the budget spent", money: "money spent on runs" };
-  const texts = { trials: (t) => count(t), time: (t) => (t === 0 ? "0" : seconds(t)), money: (t) => money(t) };
+  const paint = () => surface.paint();
+  place.append(el("div", { class: "bar" },
+    choice("over", [["trials", "trials"], ["time", "time"], ...(priced ? [/** @type {[string, string]} */ (["money", "money"])] : [])], view.x,
+      (v) => { view.x = v; paint(); }),
+    positive() ? choice("scale", [[false, "linear"], [true, "log"]], view.log, (v) => { view.log = v; paint(); }) : null));
+  const keys = one ? legend(one, view.hidden, paint) : null;
+  if (keys) place.append(keys.box);
+  const surface = new Surface(place, { height: 340, label: label(studies), draw, over: (ctx) => spots.ring(ctx, color("fg")) });
+  let box = { left: 0, top: 0, right: 0, bottom: 0 }, sx = linear(0, 1, 0, 1), sy = sx;
+  /** @type {Map<string, number>} the height of the lane of a state whose trials have no value */
+  let lanes = new Map();
 
-  const bar = el("div", { class: "bar" },
-    choice("over", [["trials", "trials"], ["time", "time"], ...(priced ? [["money", "money"]] : [])], view.x,
-      (v) => { view.x = v; surface.paint(); }),
-    positive ? choice("scale", [[false, "linear"], [true, "log"]], view.log, (v) => { view.log = v; surface.paint(); }) : null);
-  place.append(bar);
-  if (one) place.append(legend(one, view, () => surface.paint()));
-
-  const surface = new Surface(place, { height: 340, label: label(studies), draw });
-  let box = null, sx = null, sy = null, points = [];
-
-  function scales(ctx, width, height) {
-    const values = [], xs = [0];
-    for (const s of studies) {
-      for (const k of s.ended) {
-        xs.push(s.at(k, view.x) ?? 0);
-        const v = s.trials.value[k];
-        if (v !== null && !view.hidden.has(s.trials.state[k]) && (one || s.trials.state[k] === "done")) values.push(v);
-      }
-      if (!one) xs.push(view.x === "time" ? s.spent_s : 0);
-    }
-    const [lo, hi] = padded(one ? values : studies.flatMap((s) => s.sofar.map((k) => s.trials.value[k])), view.log);
-    const lane = one && s0(one, "failed") && !view.hidden.has("failed") ? 22 : 0;
-    const kind = view.log ? log : linear;
-    const y0 = kind(lo, hi, height - 52, 34 + lane);
-    const ticks = y0.ticks(6, first.unit);
-    const left = Math.min(width * 0.3, widest(ctx, [...ticks.map((t) => first.say(t)), lane ? "failed" : ""]) + 12);
-    box = { left, top: 34, right: width - 16, bottom: height - 52, lane };
-    sx = linear(0, xs.reduce((a, b) => Math.max(a, b), 0) * 1.02 || 1, left, box.right);
-    sy = y0;
-    return ticks;
+  // running returns the rows that run, with where they are on the axis.
+  function running(/** @type {Study} */ s) {
+    const last = s.ended.at(-1), t = s.trials;
+    const end = last === undefined ? s.start : t.ended[last] ?? t.started[last] + 1000 * (t.elapsed[last] ?? 0);
+    const spent = last === undefined ? 0 : t.spent[last] ?? 0;
+    const rows = t.state.flatMap((name, k) => (name === "running" ? [k] : []));
+    return rows.map((k, i) => ({ k, ran: s.ran(k),
+      x: view.x === "trials" ? s.ended.length + 1 + i
+        : view.x === "time" ? spent + Math.max(0, s.now - end) / 1000
+          : (last === undefined ? 0 : s.paid[last] ?? 0) + (s.ran(k) ?? 0) * s.price }));
   }
 
-  function draw(ctx, width, height) {
-    const yTicks = scales(ctx, width, height);
+  // scales fits the axes to what is shown, and returns the ticks of the values.
+  function scales(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ width, /** @type {number} */ height) {
+    /** @type {Num[]} */
+    const values = [];
+    let most = 0, bare = 0;
+    for (const s of studies) {
+      for (const k of s.ended) {
+        most = Math.max(most, s.at(k, view.x));
+        const v = s.trials.value[k], name = s.trials.state[k];
+        if (v === null) bare++;
+        else if (one && !view.hidden.has(name)) values.push(v);
+      }
+      if (!one) {
+        if (view.x === "time") most = Math.max(most, s.spent_s);
+        for (const k of s.sofar) values.push(s.trials.value[k]);
+      }
+    }
+    const now = one && !view.hidden.has("running") ? running(one) : [];
+    for (const r of now) {
+      most = Math.max(most, r.x);
+      if (grows && r.ran) values.push(r.ran);
+    }
+    const [lo, hi] = padded(values, view.log);
+    lanes = new Map();
+    if (one && bare && !view.hidden.has("failed")) lanes.set("failed", 40);
+    if (one && !grows && now.length) lanes.set("running", 40 + 22 * lanes.size);
+    sy = (view.log ? log : linear)(lo, hi, height - 52, 34 + 22 * lanes.size);
+    const ticks = sy.ticks(6, first.unit);
+    const left = Math.min(width * 0.3, widest(ctx, [...ticks.map((t) => first.say(t)), ...lanes.keys()]) + 12);
+    box = { left, top: 34, right: width - 16, bottom: height - 52 };
+    sx = linear(0, most * 1.02 || 1, left, box.right);
+    return { ticks, now };
+  }
+
+  function draw(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ width, /** @type {number} */ height) {
+    const { ticks, now } = scales(ctx, width, height);
     const n = Math.max(2, Math.floor((box.right - box.left) / 80));
     const xTicks = (view.x === "time" ? timeTicks(0, sx.hi, n) : sx.ticks(n)).filter((t) => view.x !== "trials" || Number.isInteger(t));
     axes(ctx, box, { scale: sx, ticks: xTicks, text: texts[view.x], title: titles[view.x] },
-      { scale: sy, ticks: yTicks, text: (t) => first.say(t), title: `${first.metric}, ${first.up ? "more" : "less"} is better` });
-    points = [];
-    if (one) marks(ctx, one);
-    for (const [i, s] of studies.entries()) step(ctx, s, one ? ["best", []] : lines[i % lines.length]);
-    if (view.at >= 0 && points[view.at]) ring(ctx, points[view.at]);
+      { scale: sy, ticks, text: (t) => first.say(t), title: `${first.metric}, ${first.up ? "more" : "less"} is better` });
+    spots.clear();
+    if (one) marks(ctx, one, now);
+    for (const [i, s] of studies.entries()) step(ctx, s, one ? ["best", []] : lines[i % lines.length], i);
   }
 
-  function marks(ctx, s) {
-    const mask = selection ? selection.mask() : null;
-    const size = s.n > 3000 ? 2 : s.n > 800 ? 2.5 : 3.5;
-    if (box.lane) {
-      ctx.fillStyle = color("muted");
-      ctx.font = font();
-      ctx.textAlign = "right";
-      ctx.textBaseline = "middle";
-      ctx.fillText("failed", box.left - 8, box.top + 6);
+  function marks(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Study} */ s, /** @type {{k: number, x: number, ran: Num}[]} */ now) {
+    const mask = selection && !selection.empty ? selection.mask() : null;
+    const many = s.ended.length > 3000, size = many ? 2 : s.ended.length > 800 ? 2.5 : 3.5;
+    ctx.fillStyle = color("muted");
+    ctx.font = font();
+    ctx.textAlign = "right";
+    ctx.textBaseline = "middle";
+    for (const [name, y] of lanes) ctx.fillText(name, box.left - 8, y);
+    const t = s.trials;
+    for (const k of s.ended) {
+      if (view.hidden.has(t.state[k])) continue;
+      const v = t.value[k];
+      spots.add(sx(s.at(k, view.x)), v === null ? lanes.get("failed") ?? 40 : sy(v), k);
     }
-    const order = [...s.ended].sort((a, b) => rank(s.trials.state[a]) - rank(s.trials.state[b]));
-    for (const k of order) {
-      const name = s.trials.state[k];
-      if (view.hidden.has(name) || name === "withdrawn") continue;
-      const x = sx(s.at(k, view.x));
-      const y = name === "failed" || s.trials.value[k] === null ? box.top + 6 : sy(s.trials.value[k]);
-      ctx.globalAlpha = mask && !mask[k] ? 0.12 : name === "done" ? 0.85 : 0.7;
-      mark(ctx, name, x, y, size);
-      points.push({ x, y, k, s });
+    const ends = spots.n;
+    for (const r of now) spots.add(sx(r.x), grows && r.ran ? sy(r.ran) : lanes.get("running") ?? 40, r.k);
+    // Of marks that would cover each other, many of which are the same pixels, one is drawn.
+    const across = Math.ceil(surface.width / 2), taken = many ? new Uint8Array(across * Math.ceil(surface.height / 2)) : null;
+    /** @type {Map<string, number[]>} */
+    const byState = new Map(above.map((name) => [name, []]));
+    for (let i = 0; i < spots.n; i++) byState.get(t.state[spots.of[i]])?.push(i);
+    for (const [name, indices] of byState) {
+      taken?.fill(0);
+      for (const i of indices) {
+        const k = spots.of[i], x = spots.x[i], y = spots.y[i];
+        const meant = !mask || mask[k] === 1;
+        if (taken) {
+          const cell = (y >> 1) * across + (x >> 1);
+          if (taken[cell] >= (meant ? 2 : 1)) continue;
+          taken[cell] = meant ? 2 : 1;
+        }
+        ctx.globalAlpha = !meant ? 0.12 : name === "done" || name === "running" ? 0.85 : 0.7;
+        const p = t.predict[k];
+        if (name === "censored" && p !== null && !many && (!view.log || p > 0)) {
+          whisker(ctx, x, y - size, Math.min(Math.max(sy(p), box.top), box.bottom), "stopped");
+        }
+        if (i >= ends && grows) whisker(ctx, x, box.bottom, y + size, "muted");
+        mark(ctx, name, x, y, name === "running" ? 4 : size);
+      }
     }
     ctx.globalAlpha = 1;
-    points.sort((a, b) => a.x - b.x);
   }
 
-  function step(ctx, s, [name, dash]) {
-    const rows = s.sofar;
-    if (rows.length === 0) return;
+  // whisker leads from a stopped run to what was expected of it, and to one that runs.
+  function whisker(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x, /** @type {number} */ from, /** @type {number} */ to,
+    /** @type {string} */ tone) {
+    ctx.strokeStyle = color(tone);
+    ctx.lineWidth = 1;
+    ctx.setLineDash([1, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, from);
+    ctx.lineTo(x, to);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  function step(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Study} */ s, /** @type {[string, number[]]} */ [name, dash], /** @type {number} */ of) {
+    const last = s.ended.at(-1), best = s.sofar.at(-1);
+    if (best === undefined || last === undefined) return;
     ctx.strokeStyle = color(name);
     ctx.lineWidth = 2;
     ctx.setLineDash(dash);
     ctx.beginPath();
     let y = 0;
-    for (const [i, k] of rows.entries()) {
-      const x = sx(s.at(k, view.x));
-      if (i === 0) ctx.moveTo(x, sy(s.trials.value[k]));
-      else {
-        ctx.lineTo(x, y);
-        ctx.lineTo(x, sy(s.trials.value[k]));
-      }
-      y = sy(s.trials.value[k]);
-      if (!one) points.push({ x, y, k, s });
+    for (const [i, k] of s.sofar.entries()) {
+      const x = sx(s.at(k, view.x)), to = sy(s.trials.value[k] ?? 0);
+      if (i > 0) ctx.lineTo(x, y);
+      ctx.lineTo(x, to);
+      y = to;
+      if (!one) spots.add(x, y, of * 1e9 + k);
     }
-    const last = s.ended.at(-1);
-    const end = view.x === "time" && !one ? s.spent_s : s.at(last, view.x);
-    ctx.lineTo(sx(end), y);
+    ctx.lineTo(sx(view.x === "time" && !one ? s.spent_s : s.at(last, view.x)), y);
     ctx.stroke();
     ctx.setLineDash([]);
-    const best = rows.at(-1);
     const bx = sx(s.at(best, view.x));
     ctx.beginPath();
     ctx.arc(bx, y, 6, 0, 2 * Math.PI);
     ctx.stroke();
     ctx.font = font(12, "600");
-    ctx.fillStyle = color(name);
-    const text = (one ? "best so far " : s.study + " ") + s.value(best);
-    const shown = clip(ctx, text, box.right - box.left);
+    const shown = clip(ctx, (one ? "best so far " : s.study + " ") + s.value(best), box.right - box.left);
     const w = ctx.measureText(shown).width;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
@@ -135,93 +197,78 @@ export function history(place, studies, selection = null) {
     ctx.fillText(shown, tx, ty);
   }
 
-  function ring(ctx, p) {
-    ctx.strokeStyle = color("fg");
-    ctx.lineWidth = 2;
-    ctx.beginPath();
-    ctx.arc(p.x, p.y, 8, 0, 2 * Math.PI);
-    ctx.stroke();
-  }
-
-  function show(i, spoken) {
-    view.at = i;
-    surface.later();
-    const p = points[i];
-    if (!p) return surface.say(0, 0, null);
-    const t = p.s.trials;
-    const where = [`${count(t.nth[p.k])}. to end, ${seconds(t.spent[p.k])} spent` + (priced ? `, ${money(p.s.paid[p.k])} of money` : "")];
-    surface.say(p.x, p.y, [...(one ? [] : [p.s.study]), ...p.s.about(p.k), ...where], spoken);
-  }
-
-  surface.canvas.addEventListener("pointermove", (e) => {
-    const [x, y] = surface.at(e);
-    let best = -1, d = 28 * 28;
-    for (const [i, p] of points.entries()) {
-      const q = (p.x - x) ** 2 + (p.y - y) ** 2;
-      if (q < d) [best, d] = [i, q];
-    }
-    if (best !== view.at) show(best, false);
-  });
-  surface.canvas.addEventListener("pointerleave", () => show(-1, false));
-  surface.canvas.addEventListener("blur", () => show(-1, false));
-  surface.canvas.addEventListener("keydown", (e) => {
-    const to = { ArrowRight: view.at + 1, ArrowLeft: view.at - 1, Home: 0, End: points.length - 1 }[e.key];
-    if (e.key === "Escape") return show(-1, false);
-    if (to === undefined || points.length === 0) return;
-    e.preventDefault();
-    show(Math.min(Math.max(to, 0), points.length - 1), true);
-  });
+  surface.follow(spots, (i) => {
+    const s = studies[Math.floor(spots.of[i] / 1e9)], k = spots.of[i] % 1e9, t = s.trials;
+    const where = t.nth[k] > 0
+      ? [`${count(t.nth[k])}. to end, ${seconds(t.spent[k])} spent` + (priced ? `, ${money(s.paid[k])} of money` : "")] : [];
+    return [...(one ? [] : [s.study]), ...s.about(k), ...where];
+  }, 28);
   if (selection) selection.listen(() => surface.later());
-  place.append(improvements(studies, priced));
+  const below = new Tabled(place, "each new best", () => improvements(studies, priced));
+  return { update: () => {
+    surface.label(label(studies));
+    keys?.update();
+    below.update();
+    surface.later();
+  } };
 }
-
-const rank = (name) => ["withdrawn", "running", "failed", "infeasible", "censored", "done"].indexOf(name);
-
-const s0 = (s, name) => s.trials.state.includes(name);
 
 // wide reports whether values spread so that a linear scale shows only the worst.
+/** @param {Study[]} studies */
 function wide(studies) {
-  const all = studies.flatMap((s) => s.trials.value.filter((v) => v !== null)).sort((a, b) => a - b);
-  return all.length > 4 && all.at(-1) > 4 * all[Math.floor(all.length / 4)];
+  const all = /** @type {number[]} */ (studies.flatMap((s) => s.trials.value.filter((v) => v !== null))).sort((a, b) => a - b);
+  return all.length > 4 && all[all.length - 1] > 4 * all[Math.floor(all.length / 4)];
 }
 
-function legend(s, view, paint) {
+// legend has a button for each state, which shows and hides its marks.
+/** @param {Study} s @param {Set<string>} hidden @param {() => void} paint */
+function legend(s, hidden, paint) {
   const box = el("div", { class: "legend" });
-  for (const st of states) {
-    const n = s.trials.state.filter((x) => x === st.name).length;
-    if (n === 0) continue;
+  const all = states.map((st) => {
     const sample = el("canvas", { width: 28, height: 28, "aria-hidden": "true" });
     sample.style.width = sample.style.height = "14px";
-    const ctx = sample.getContext("2d");
+    const ctx = context(sample);
     ctx.scale(2, 2);
+    const text = el("span", {});
     const button = el("button", { type: "button", "aria-pressed": "true", title: st.about, onclick: () => {
-      const off = view.hidden.has(st.name);
-      if (off) view.hidden.delete(st.name);
-      else view.hidden.add(st.name);
+      const off = hidden.delete(st.name);
+      if (!off) hidden.add(st.name);
       button.setAttribute("aria-pressed", String(off));
       paint();
-    } }, sample, `${st.text} ${count(n)}`);
+    } }, sample, text);
     box.append(button);
     const redraw = () => { ctx.clearRect(0, 0, 14, 14); mark(ctx, st.name, 7, 7, 4); };
     redraw();
-    addEventListener("assay-theme", redraw);
-  }
-  return box;
+    onTheme(redraw);
+    return { st, button, text };
+  });
+  const update = () => {
+    const counts = new Map();
+    for (const name of s.trials.state) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const { st, button, text } of all) {
+      button.hidden = !counts.has(st.name);
+      text.textContent = `${st.text} ${count(counts.get(st.name) ?? 0)}`;
+    }
+  };
+  update();
+  return { box, update };
 }
 
+/** @param {Study[]} studies */
 function label(studies) {
-  return studies.map((s) => (s.bestRow >= 0
-    ? `${s.study}: best so far of ${s.metric} in ${s.n} trials, from ${s.value(s.sofar[0])} to ${s.value(s.bestRow)} in ` +
+  return studies.map((s) => (s.sofar.length > 0
+    ? `${s.study}: best so far of ${s.metric} in ${s.n} trials, from ${s.value(s.sofar[0])} to ${s.value(s.sofar[s.sofar.length - 1])} in ` +
       `${s.sofar.length} steps. Arrow keys go from trial to trial; the table below has the steps.`
     : `${s.study}: ${s.n} trials, none of which ended within the limits.`)).join(" ");
 }
 
 // improvements is the same as a table: each trial that was the best when it ended.
+/** @param {Study[]} studies @param {boolean} priced */
 function improvements(studies, priced) {
-  const head = [...(studies.length > 1 ? ["study"] : []), "trial", "value", "time spent", ...(priced ? ["money spent"] : []), "configuration"];
+  const several = studies.length > 1;
+  const head = [...(several ? ["study"] : []), "trial", "value", "time spent", ...(priced ? ["money spent"] : []), "configuration"];
   const rows = studies.flatMap((s) => s.sofar.map((k) => [
-    ...(studies.length > 1 ? [s.study] : []), number(s.trials.id[k], 12), metric(s.trials.value[k], s.unit), seconds(s.trials.spent[k]),
+    ...(several ? [s.study] : []), number(s.trials.id[k], 12), s.say(s.trials.value[k]), seconds(s.trials.spent[k]),
     ...(priced ? [money(s.paid[k])] : []), s.config(k)]));
-  const align = (studies.length > 1 ? "l" : "") + "rrr" + (priced ? "r" : "");
-  return el("details", {}, el("summary", {}, "As a table: each new best"), el("div", { class: "scroll" }, grid(head, rows, align)));
+  return grid(head, rows, (several ? "l" : "") + "rrr" + (priced ? "r" : ""));
 }

@@ -1,26 +1,28 @@
 import { axes, widest } from "./axis.js";
-import { color, el, grid } from "./dom.js";
+import { color, el, grid, Tabled } from "./dom.js";
 import { number, percent } from "./format.js";
 import { linear, log, padded } from "./scale.js";
 import { mark } from "./states.js";
-import { Surface } from "./surface.js";
+import { Spots, Surface } from "./surface.js";
 import { visible } from "./study.js";
 
 // importance lists the parameters by how far they move the metric; the one that is chosen is drawn
 // with what the model expects of each of its values, and with the trials.
+/** @param {HTMLElement} place @param {import("./study.js").Study} study @returns {Chart} */
 export function importance(place, study) {
-  const e = study.explain;
-  const size = (x) => (e.relative ? Math.expm1(x) : x);
-  const say = (x) => (e.relative ? percent(size(x)) : (x > 0 ? "+" : "") + study.say(x));
+  const e = /** @type {Explained} */ (study.explain);
+  const size = (/** @type {number} */ x) => (e.relative ? Math.expm1(x) : x);
+  const say = (/** @type {number} */ x) => (e.relative ? percent(size(x)) : (x > 0 ? "+" : "") + study.say(x));
   const most = Math.max(...e.parameters.map((p) => Math.abs(p.importance)), 1e-300);
   let chosen = 0;
   const list = el("div", { class: "bars", role: "radiogroup", "aria-label": "parameter that is drawn" });
+  /** @type {HTMLButtonElement[]} */
   const rows = e.parameters.map((p, i) => {
     const fill = el("span", { class: "fill" });
     fill.style.width = Math.max(0.5, (100 * Math.abs(p.importance)) / most) + "%";
-    return el("button", { type: "button", role: "radio", class: "barrow", onclick: () => pick(i), onkeydown: (ev) => {
-      const to = { ArrowDown: i + 1, ArrowUp: i - 1 }[ev.key];
-      if (to === undefined || !rows[to]) return;
+    return el("button", { type: "button", role: "radio", class: "barrow", onclick: () => pick(i), onkeydown: (/** @type {KeyboardEvent} */ ev) => {
+      const to = ev.key === "ArrowDown" ? i + 1 : ev.key === "ArrowUp" ? i - 1 : -1;
+      if (!rows[to]) return;
       ev.preventDefault();
       pick(to);
       rows[to].focus();
@@ -32,8 +34,10 @@ export function importance(place, study) {
   const title = el("h4", {});
   const box = el("div", { class: "side" }, title);
   place.append(el("div", { class: "split" }, el("div", {}, list), box));
-  const surface = new Surface(box, { height: 300, label: "", draw });
+  const spots = new Spots();
+  const surface = new Surface(box, { height: 300, label: "", draw, over: (ctx) => spots.ring(ctx, color("fg")) });
 
+  /** @param {number} i */
   function pick(i) {
     chosen = i;
     for (const [k, r] of rows.entries()) {
@@ -44,8 +48,10 @@ export function importance(place, study) {
     title.textContent = `${visible(p.name)}: at the best, ${visible(String(p.value))} does ${say(p.effect)}; alone ${number(100 * p.main_effect, 2)} %`;
     surface.canvas.setAttribute("aria-label", spoken(i));
     surface.paint();
+    below.update();
   }
 
+  /** @param {number} i */
   function spoken(i) {
     const at = study.params.findIndex((q) => q.name === e.parameters[i].name);
     const points = e.curves[i] ?? [];
@@ -53,16 +59,16 @@ export function importance(place, study) {
       points.filter((_, k) => points.length < 9 || k % 4 === 0).map((q) => `${visible(study.coordinate(at, q.x))}: ${study.say(q.mid)}`).join(", ");
   }
 
-  let dots = [];
+  /** @param {CanvasRenderingContext2D} ctx @param {number} width @param {number} height */
   function draw(ctx, width, height) {
     const name = e.parameters[chosen].name;
     const at = study.params.findIndex((q) => q.name === name);
     const p = study.params[at], curve = e.curves[chosen] ?? [];
     const t = study.trials;
     const shown = t.value.map((_, k) => k).filter((k) => t.value[k] !== null);
+    /** @type {Num[]} */
     const values = [...shown.map((k) => t.value[k]), ...curve.flatMap((q) => [q.low, q.high])].filter((v) => v !== null);
-    const positive = values.every((v) => v > 0);
-    const isLog = positive && Math.max(...sample(values)) > 4 * Math.min(...sample(values));
+    const [least, most] = extremes(values), isLog = least > 0 && most > 4 * least;
     const [lo, hi] = padded(values, isLog);
     const sy = (isLog ? log : linear)(lo, hi, height - 52, 30);
     const ticks = sy.ticks(5, study.unit);
@@ -81,12 +87,14 @@ export function importance(place, study) {
       for (const q of [...curve].reverse()) ctx.lineTo(scale(q.x), sy(q.high));
       ctx.fill();
     }
-    dots = [];
+    spots.clear();
     for (const k of shown) {
-      const x = scale(t.config[at][k]) + (p.levels ? jitter(k) * 12 : 0), y = sy(t.value[k]);
+      const c = t.config[at][k], v = t.value[k];
+      if (c === null || v === null) continue;
+      const x = scale(c) + (p.levels ? jitter(k) * 12 : 0), y = sy(v);
       ctx.globalAlpha = shown.length > 500 ? 0.25 : 0.55;
       mark(ctx, t.state[k], x, y, 2.5);
-      dots.push({ x, y, k });
+      spots.add(x, y, k);
     }
     ctx.globalAlpha = 1;
     ctx.strokeStyle = color("accent");
@@ -100,29 +108,30 @@ export function importance(place, study) {
       } else ctx.lineTo(scale(q.x), sy(q.mid));
     }
     ctx.stroke();
-    if (study.bestRow >= 0) {
+    const c = t.config[at][study.bestRow] ?? null, v = t.value[study.bestRow] ?? null;
+    if (c !== null && v !== null) {
       ctx.strokeStyle = color("best");
       ctx.beginPath();
-      ctx.arc(scale(t.config[at][study.bestRow]), sy(t.value[study.bestRow]), 7, 0, 2 * Math.PI);
+      ctx.arc(scale(c), sy(v), 7, 0, 2 * Math.PI);
       ctx.stroke();
     }
   }
 
-  surface.canvas.addEventListener("pointermove", (ev) => {
-    const [x, y] = surface.at(ev);
-    let best = null, d = 400;
-    for (const q of dots) if ((q.x - x) ** 2 + (q.y - y) ** 2 < d) [best, d] = [q, (q.x - x) ** 2 + (q.y - y) ** 2];
-    surface.say(x, y, best ? study.about(best.k) : null);
+  surface.follow(spots, (i) => study.about(spots.of[i]), 20);
+  new Tabled(place, "importance", () => grid(["parameter", "best value", "at the best", "importance", "alone"],
+    e.parameters.map((p) => [visible(p.name), visible(String(p.value)), say(p.effect), "±" + say(Math.abs(p.importance)).replace("+", ""),
+      number(100 * p.main_effect, 2) + " %"]), "llrrr"));
+  const below = new Tabled(place, "what the model expects", () => {
+    const p = e.parameters[chosen], at = study.params.findIndex((q) => q.name === p.name);
+    return grid([visible(p.name), `${study.metric}, median`, "10 % are below", "90 % are below"], (e.curves[chosen] ?? []).map((q) =>
+      [visible(study.coordinate(at, q.x)), study.say(q.mid), study.say(q.low), study.say(q.high)]), "rrrr");
   });
-  surface.canvas.addEventListener("pointerleave", () => surface.say(0, 0, null));
-  place.append(el("details", {}, el("summary", {}, "As a table: importance"),
-    el("div", { class: "scroll" }, grid(["parameter", "best value", "at the best", "importance", "alone"],
-      e.parameters.map((p) => [visible(p.name), visible(String(p.value)), say(p.effect), "±" + say(Math.abs(p.importance)).replace("+", ""),
-        number(100 * p.main_effect, 2) + " %"]), "llrrr"))));
   pick(0);
+  return { update: () => surface.later() };
 }
 
 // coordinates returns the scale of a parameter over an area, and ticks that fit.
+/** @param {Param} p @param {Area} area @param {number} width */
 export function coordinates(p, area, width) {
   if (p.levels) {
     const scale = linear(-0.5, p.levels.length - 0.5, area.left, area.right);
@@ -136,15 +145,16 @@ export function coordinates(p, area, width) {
   return { scale, xTicks: p.kind === "int" ? ticks.filter(Number.isInteger) : ticks };
 }
 
-const short = (text) => (text.length > 12 ? text.slice(0, 11) + "…" : text);
+const short = (/** @type {string} */ text) => (text.length > 12 ? text.slice(0, 11) + "…" : text);
 
 // jitter spreads marks of one value, the same way each time.
-const jitter = (k) => ((k * 0.618034) % 1) - 0.5;
+const jitter = (/** @type {number} */ k) => ((k * 0.618034) % 1) - 0.5;
 
-// sample is for the extremes of many values, which a call takes only so many of.
-function sample(values) {
+/** @param {Num[]} values */
+function extremes(values) {
   let lo = Infinity, hi = -Infinity;
   for (const v of values) {
+    if (v === null) continue;
     lo = Math.min(lo, v);
     hi = Math.max(hi, v);
   }

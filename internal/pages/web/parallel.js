@@ -1,110 +1,178 @@
-import { choice, color, el } from "./dom.js";
+import { color, el, grid, Tabled, toggle } from "./dom.js";
 import { count, number } from "./format.js";
+import { keep, recall } from "./prefs.js";
 import { linear, log } from "./scale.js";
 import { state } from "./states.js";
 import { clip, font, Surface } from "./surface.js";
 import { visible } from "./study.js";
 
+/**
+ * @typedef {{key: string, name: string, values: Num[], levels: string[] | null, lo: number, hi: number, log: boolean,
+ *   canLog: boolean, say: (x: Num) => string, goal?: boolean}} Dim
+ */
+
+// most is how many lines are drawn at most, and while a brush is dragged.
+const most = 12000, mostDragged = 2500;
+
 // parallel draws a line for each trial through an axis for each parameter and one for the metric.
-// A brush on an axis puts a condition on its column of the selection.
+// A brush on an axis puts a condition on its column of the selection. Which part of the trials is
+// shown, and which axes are logarithmic, is kept in the browser.
+/** @param {HTMLElement} place @param {import("./study.js").Study} study @param {import("./filter.js").Selection} selection @returns {Chart} */
 export function parallel(place, study, selection) {
   const t = study.trials;
-  const dims = study.params.map((p, i) => ({
-    key: "p:" + i, name: visible(p.name), values: t.config[i], levels: p.levels ?? null, lo: p.lo, hi: p.hi,
-    log: Boolean(p.log && p.lo > 0), canLog: !p.levels && p.lo > 0 && p.hi > p.lo, say: (x) => visible(study.coordinate(i, x)),
-  }));
-  const own = t.value.filter((v) => v !== null);
-  let lo = Infinity, hi = -Infinity;
-  for (const v of own) [lo, hi] = [Math.min(lo, v), Math.max(hi, v)];
-  if (lo > hi) [lo, hi] = [0, 1];
-  dims.push({ key: "value", name: study.metric, values: t.value, levels: null, lo, hi, log: lo > 0 && hi > 4 * lo,
-    canLog: lo > 0 && hi > lo, say: (x) => study.say(x), goal: true });
+  const saved = recall("parallel", /** @type {{part?: number, stopped?: boolean}} */ ({}));
+  const savedLogs = recall("log:" + study.study, /** @type {Record<string, boolean>} */ ({}));
+  const view = { part: Math.min(100, Math.max(1, Number(saved.part) || 100)), stopped: saved.stopped !== false };
+  /** @type {Dim[]} */
+  const dims = study.params.map((p, i) => {
+    const canLog = !p.levels && p.lo > 0 && p.hi > p.lo;
+    return { key: "p:" + i, name: visible(p.name), values: t.config[i], levels: p.levels ?? null, lo: p.lo, hi: p.hi,
+      log: canLog && (savedLogs[p.name] ?? Boolean(p.log)), canLog, say: (x) => visible(study.coordinate(i, x)) };
+  });
+  /** @type {Dim} */
+  const goal = { key: "value", name: study.metric, values: t.value, levels: null, lo: 0, hi: 1, log: false, canLog: false,
+    say: (x) => study.say(x), goal: true };
+  dims.push(goal);
   const brushes = new Map(); // key: [from, to] in shares of the axis, from the bottom
-  const view = { part: 100, stopped: true };
   // done are the rows of trials that ran to their end within the limits, from worst to best, so that
   // the best are on top. Only these have a rank: of a stopped run nobody knows what it would have had.
-  const withValue = t.value.map((_, k) => k).filter((k) => t.value[k] !== null && t.state[k] !== "running");
-  const done = withValue.filter((k) => t.state[k] === "done").sort((a, b) => (study.better(t.value[a], t.value[b]) ? 1 : -1));
-  const others = withValue.filter((k) => t.state[k] !== "done");
-  const rankOf = new Map(done.map((k, i) => [k, done.length > 1 ? i / (done.length - 1) : 1]));
+  /** @type {number[]} */
+  let done = [];
+  /** @type {number[]} */
+  let others = [];
+  /** @type {Map<number, number>} */
+  let rankOf = new Map();
+
+  function derive() {
+    done = [];
+    others = [];
+    let lo = Infinity, hi = -Infinity;
+    for (let k = 0; k < study.n; k++) {
+      const v = t.value[k];
+      if (v === null || t.state[k] === "running") continue;
+      [lo, hi] = [Math.min(lo, v), Math.max(hi, v)];
+      (t.state[k] === "done" ? done : others).push(k);
+    }
+    [goal.lo, goal.hi] = lo > hi ? [0, 1] : [lo, hi];
+    const could = goal.canLog;
+    goal.canLog = lo > 0 && hi > lo;
+    if (could !== goal.canLog) goal.log = goal.canLog && (savedLogs[study.metric] ?? hi > 4 * lo);
+    const sign = study.up ? 1 : -1;
+    done.sort((a, b) => sign * ((t.value[a] ?? 0) - (t.value[b] ?? 0)) || a - b);
+    rankOf = new Map(done.map((k, i) => [k, done.length > 1 ? i / (done.length - 1) : 1]));
+  }
+  derive();
 
   const status = el("span", { class: "muted", "aria-live": "polite" });
   const clear = el("button", { type: "button", onclick: () => { brushes.clear(); selection.clear(); } }, "clear all conditions");
+  const changed = () => {
+    keep("parallel", view);
+    surface.later();
+  };
+  const part = el("output", { class: "num" });
+  const slider = el("input", { type: "range", min: "1", max: "100", step: "1", value: String(view.part), "aria-label": "best share of trials, %",
+    oninput: () => {
+      view.part = Number(slider.value);
+      said();
+      changed();
+    } });
+  const said = () => {
+    part.textContent = view.part === 100 ? "all" : `best ${view.part} %`;
+    slider.setAttribute("aria-valuetext", part.textContent);
+  };
+  said();
   place.append(el("div", { class: "bar" },
-    choice("trials", [[100, "all"], [50, "best 50 %"], [20, "20 %"], [5, "5 %"], [1, "1 %"]], 100, (v) => { view.part = v; surface.paint(); }),
-    others.length ? choice("stopped and outside limits", [[true, "shown"], [false, "left out"]], true,
-      (v) => { view.stopped = v; surface.paint(); }) : null, clear, status));
-  const logs = el("div", { class: "bar" }, el("span", { class: "label" }, "logarithmic axes"));
-  for (const d of dims.filter((x) => x.canLog)) {
-    const b = el("button", { type: "button", "aria-pressed": String(d.log), onclick: () => {
-      d.log = !d.log;
-      b.setAttribute("aria-pressed", String(d.log));
+    el("label", { class: "choice" }, el("span", { class: "label" }, "trials"), slider, part),
+    toggle("stopped and outside limits", view.stopped, (on) => { view.stopped = on; changed(); }), clear, status));
+  const logs = el("div", { class: "bar" }, el("span", { class: "label" }, "logarithmic axes"),
+    ...dims.filter((d) => d.canLog).map((d) => toggle(d.name, d.log, (on) => {
+      d.log = on;
+      savedLogs[d.goal ? study.metric : study.params[Number(d.key.slice(2))].name] = on;
+      keep("log:" + study.study, savedLogs);
       drop(d.key);
       surface.paint();
-    } }, d.name);
-    logs.append(b);
-  }
+    })));
   if (logs.children.length > 1) place.append(logs);
-  const surface = new Surface(place, { height: 360, minWidth: 84 * dims.length,
-    label: `Each of ${withValue.length} trials as a line through its parameters and ${study.metric}. ` +
-      "Drag along an axis to choose a range; the fields above the columns of the table of trials do the same by keyboard.", draw });
+  const label = () => `Each of ${count(done.length + others.length)} trials as a line through its parameters and ${study.metric}. ` +
+    "Drag along an axis to choose a range; the fields above the columns of the table of trials do the same by keyboard.";
+  const surface = new Surface(place, { height: 360, minWidth: 84 * dims.length, label: label(), draw });
   const top = 44, base = 30;
-  let xs = [], scales = [];
+  /** @type {number[]} */
+  let xs = [];
+  /** @type {Scale[]} */
+  let scales = [];
 
+  // shown returns the rows that are meant to be seen, from worst to best.
   function shown() {
-    const mask = selection.mask();
-    const best = done.slice(-Math.max(1, Math.ceil((done.length * view.part) / 100)));
-    const of = view.part < 100 ? best : view.stopped ? [...others, ...done] : done;
-    return of.map((k) => [k, mask[k] === 1]);
+    if (view.part < 100) return done.slice(-Math.max(1, Math.ceil((done.length * view.part) / 100)));
+    return view.stopped ? [...others, ...done] : done;
   }
 
-  function draw(ctx, width, height) {
+  // spread returns at most n of rows: the best tenth of n, and of the others evenly many.
+  function spread(/** @type {number[]} */ rows, /** @type {number} */ n) {
+    if (rows.length <= n) return rows;
+    const best = Math.ceil(n / 10), rest = rows.length - best, every = rest / (n - best);
+    return [...Array.from({ length: n - best }, (_, i) => rows[Math.floor(i * every)]), ...rows.slice(rest)];
+  }
+
+  function draw(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ width, /** @type {number} */ height) {
     const left = 46, right = width - 82, bottom = height - base;
     xs = dims.map((_, i) => (dims.length > 1 ? left + (i * (right - left)) / (dims.length - 1) : width / 2));
     scales = dims.map((d) => (d.levels ? linear(-0.5, d.levels.length - 0.5, bottom, top)
       : d.log ? log(d.lo, d.hi, bottom, top) : linear(d.lo, d.hi, bottom, top)));
-    const rows = shown();
-    const meant = rows.filter(([, m]) => m);
+    const mask = selection.mask(), all = shown(), meant = all.filter((k) => mask[k]), limit = drag ? mostDragged : most;
+    const lines = spread(meant, limit);
     ctx.lineWidth = 1;
     ctx.strokeStyle = color("faint");
-    ctx.globalAlpha = rows.length > 2000 ? 0.25 : 0.6;
-    for (const [k, m] of rows) if (!m) path(ctx, k);
-    ctx.globalAlpha = meant.length > 3000 ? 0.12 : meant.length > 500 ? 0.3 : meant.length > 100 ? 0.55 : 0.85;
+    if (meant.length < all.length) {
+      const dim = spread(all.filter((k) => !mask[k]), Math.max(limit - lines.length, limit / 4));
+      ctx.globalAlpha = dim.length > 2000 ? 0.25 : 0.6;
+      ctx.beginPath();
+      for (const k of dim) path(ctx, k);
+      ctx.stroke();
+    }
+    ctx.globalAlpha = lines.length > 3000 ? 0.12 : lines.length > 500 ? 0.3 : lines.length > 100 ? 0.55 : 0.85;
     const from = rgb(color("worst")), to = rgb(color("done"));
-    const tones = new Map(["stopped", "outside"].map((name) => [name, color(name)]));
-    ctx.lineWidth = meant.length > 500 ? 1 : 1.4;
-    for (const [k] of meant) {
+    ctx.lineWidth = lines.length > 500 ? 1 : 1.4;
+    const dashes = lines.length <= 1000; // of more nobody sees them, and they take seconds
+    for (const k of lines) {
       const r = rankOf.get(k);
-      ctx.strokeStyle = r === undefined ? tones.get(state(t.state[k]).color)
+      ctx.strokeStyle = r === undefined ? color(state(t.state[k]).color)
         : `rgb(${from.map((v, i) => Math.round(v + (to[i] - v) * r)).join(",")})`;
-      ctx.setLineDash(r === undefined ? [2, 4] : []);
+      if (dashes) ctx.setLineDash(r === undefined ? [2, 4] : []);
+      ctx.beginPath();
       path(ctx, k);
+      ctx.stroke();
     }
     ctx.setLineDash([]);
     ctx.globalAlpha = 1;
     if (study.bestRow >= 0) {
       ctx.strokeStyle = color("best");
       ctx.lineWidth = 3;
+      ctx.beginPath();
       path(ctx, study.bestRow);
+      ctx.stroke();
     }
     for (const [i, d] of dims.entries()) axis(ctx, i, d, bottom, width);
-    status.textContent = `${count(meant.length)} of ${count(withValue.length)} trials with a value`;
-    clear.hidden = selection.conditions.size === 0;
+    status.textContent = `${count(meant.length)} of ${count(done.length + others.length)} trials with a value` +
+      (lines.length < meant.length ? `; ${count(lines.length)} lines are drawn, the best and an even choice of the others` : "");
+    clear.hidden = selection.empty;
   }
 
-  function path(ctx, k) {
-    ctx.beginPath();
+  // path goes along the line of a trial; what it has no value of is left out.
+  function path(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ k) {
+    let begun = false;
     for (let i = 0; i < dims.length; i++) {
       const v = dims[i].values[k];
       if (v === null) continue;
-      const y = scales[i](v);
-      if (i === 0) ctx.moveTo(xs[i], y);
-      else ctx.lineTo(xs[i], y);
+      if (begun) ctx.lineTo(xs[i], scales[i](v));
+      else ctx.moveTo(xs[i], scales[i](v));
+      begun = true;
     }
-    ctx.stroke();
   }
 
-  function axis(ctx, i, d, bottom, width) {
+  function axis(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ i, /** @type {Dim} */ d, /** @type {number} */ bottom,
+    /** @type {number} */ width) {
     const x = Math.round(xs[i]) + 0.5;
     const room = dims.length > 1 ? xs[1] - xs[0] - 10 : width;
     ctx.strokeStyle = color("axis");
@@ -150,14 +218,14 @@ export function parallel(place, study, selection) {
     }
   }
 
-  function drop(key) {
+  function drop(/** @type {string} */ key) {
     if (brushes.delete(key)) selection.set(key, null);
   }
 
   // put makes a condition of the brush on an axis.
-  function put(i, a, b) {
+  function put(/** @type {number} */ i, /** @type {number} */ a, /** @type {number} */ b) {
     const d = dims[i], bottom = surface.height - base;
-    const share = (y) => Math.min(1, Math.max(0, (bottom - y) / (bottom - top)));
+    const share = (/** @type {number} */ y) => Math.min(1, Math.max(0, (bottom - y) / (bottom - top)));
     const from = Math.min(share(a), share(b)), to = Math.max(share(a), share(b));
     if (to - from < 0.01) {
       drop(d.key);
@@ -168,11 +236,15 @@ export function parallel(place, study, selection) {
     const low = scales[i].invert(bottom - from * (bottom - top)), high = scales[i].invert(bottom - to * (bottom - top));
     const text = d.levels ? d.levels.filter((_, k) => k >= low && k <= high).map((l) => "=" + visible(l)).join(",")
       : `${number(low, 4).replace("−", "-")}..${number(high, 4).replace("−", "-")}`;
-    selection.set(d.key, { text, test: (k) => d.values[k] !== null && d.values[k] >= low && d.values[k] <= high, brush: true });
+    selection.set(d.key, { text, brush: true, test: (k) => {
+      const v = d.values[k];
+      return v !== null && v >= low && v <= high;
+    } });
   }
 
+  /** @type {{i: number, y: number} | null} */
   let drag = null;
-  const near = (x) => xs.findIndex((at) => Math.abs(at - x) < 18);
+  const near = (/** @type {number} */ x) => xs.findIndex((at) => Math.abs(at - x) < 18);
   surface.canvas.addEventListener("pointerdown", (e) => {
     const [x, y] = surface.at(e), i = near(x);
     if (i < 0) return;
@@ -187,12 +259,13 @@ export function parallel(place, study, selection) {
     const k = nearest(x, y);
     surface.say(x, y, k === null ? null : study.about(k));
   });
-  const end = (e) => {
+  surface.canvas.addEventListener("pointerup", (e) => {
     if (!drag) return;
-    put(drag.i, drag.y, surface.at(e)[1]);
+    const { i, y } = drag;
     drag = null;
-  };
-  surface.canvas.addEventListener("pointerup", end);
+    put(i, y, surface.at(e)[1]);
+    surface.later();
+  });
   surface.canvas.addEventListener("pointercancel", () => { drag = null; });
   surface.canvas.addEventListener("pointerleave", () => surface.say(0, 0, null));
   surface.canvas.addEventListener("keydown", (e) => {
@@ -203,25 +276,38 @@ export function parallel(place, study, selection) {
   // A condition that was changed elsewhere is no brush any more.
   selection.listen(() => {
     for (const key of [...brushes.keys()]) if (!selection.conditions.get(key)?.brush) brushes.delete(key);
+    below.update();
     surface.later();
   });
 
   // nearest returns the trial whose line passes a point within 5 pixels.
-  function nearest(x, y) {
+  function nearest(/** @type {number} */ x, /** @type {number} */ y) {
     const i = xs.findIndex((at, k) => x >= at && x <= xs[k + 1]);
     if (i < 0) return null;
-    const share = (x - xs[i]) / (xs[i + 1] - xs[i]);
+    const share = (x - xs[i]) / (xs[i + 1] - xs[i]), mask = selection.mask();
     let best = null, d = 5;
-    for (const [k, m] of shown()) {
-      if (!m) continue;
+    for (const k of shown()) {
       const a = dims[i].values[k], b = dims[i + 1].values[k];
-      if (a === null || b === null) continue;
+      if (!mask[k] || a === null || b === null) continue;
       const q = Math.abs(scales[i](a) * (1 - share) + scales[i + 1](b) * share - y);
       if (q < d) [best, d] = [k, q];
     }
     return best;
   }
+
+  const below = new Tabled(place, "the best 100 of these trials", () => {
+    const mask = selection.mask(), rows = done.filter((k) => mask[k]).slice(-100).reverse();
+    return grid(["trial", ...dims.map((d) => d.name)], rows.map((k) => [String(t.id[k]), ...dims.map((d) => d.say(d.values[k]))]),
+      "r" + dims.map((d) => (d.levels ? "l" : "r")).join(""));
+  });
+  return { update: () => {
+    derive();
+    surface.label(label());
+    below.update();
+    surface.later();
+  } };
 }
 
 // rgb reads #rrggbb.
+/** @param {string} text */
 function rgb(text) { return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16)); }

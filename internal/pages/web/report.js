@@ -1,31 +1,41 @@
 import { again } from "./again.js";
 import { el, themeChanged } from "./dom.js";
 import { Selection } from "./filter.js";
+import { front } from "./front.js";
 import { history } from "./history.js";
 import { importance } from "./importance.js";
+import { noise } from "./noise.js";
 import { parallel } from "./parallel.js";
+import { space } from "./space.js";
 import { spent } from "./spent.js";
 import { Study } from "./study.js";
 import { table } from "./table.js";
 
+/** @typedef {(place: HTMLElement, i: number) => Chart} Maker */
+
 // The data of the page stand in an element that is no script; what draws where is said by the
 // page: data-draw is the name of a chart, data-study the number of a study.
 function start() {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const studies = data.studies.map((s) => new Study(s));
-  const selections = studies.map((s) => new Selection(s.n));
+  const data = JSON.parse(document.getElementById("data")?.textContent ?? "");
+  /** @type {Study[]} */
+  const studies = data.studies.map((/** @type {StudyData} */ s) => new Study(s));
+  const selections = studies.map((s) => new Selection(s));
+  /** @type {Record<string, Maker>} */
   const charts = {
     history: (place, i) => history(place, [studies[i]], selections[i]),
     together: (place) => history(place, studies),
     importance: (place, i) => importance(place, studies[i]),
     parallel: (place, i) => parallel(place, studies[i], selections[i]),
     again: (place, i) => again(place, studies[i]),
+    front: (place, i) => front(place, studies[i], selections[i]),
+    noise: (place, i) => noise(place, studies[i]),
+    space: (place, i) => space(place, studies[i]),
     spent: (place, i) => spent(place, studies[i]),
     table: (place, i) => table(place, studies[i], selections[i]),
   };
-  for (const place of document.querySelectorAll("[data-draw]")) {
+  for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-draw]"))) {
     place.replaceChildren();
-    charts[place.dataset.draw](place, Number(place.dataset.study ?? 0));
+    charts[place.dataset.draw ?? ""](place, Number(place.dataset.study ?? 0));
   }
   for (const pre of document.querySelectorAll("pre[data-copy]")) copyable(pre);
   theme();
@@ -33,13 +43,14 @@ function start() {
 }
 
 // copyable puts a button beside a text that copies it.
+/** @param {Element} pre */
 function copyable(pre) {
   const button = el("button", { type: "button", class: "copy", onclick: async () => {
     try {
-      await navigator.clipboard.writeText(pre.textContent);
+      await navigator.clipboard.writeText(pre.textContent ?? "");
       button.textContent = "copied";
     } catch {
-      getSelection().selectAllChildren(pre);
+      getSelection()?.selectAllChildren(pre);
       button.textContent = "press Ctrl-C";
     }
     setTimeout(() => { button.textContent = "copy"; }, 2000);
@@ -50,21 +61,17 @@ function copyable(pre) {
 // theme lets a reader choose colours; otherwise they are those of the system.
 function theme() {
   const root = document.documentElement;
-  const changed = () => {
-    themeChanged();
-    dispatchEvent(new Event("assay-theme"));
-  };
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const button = document.getElementById("theme");
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById("theme"));
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
   const say = () => { button.textContent = isDark() ? "light colours" : "dark colours"; };
   button.hidden = false;
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
     say();
-    changed();
+    themeChanged();
   });
-  dark.addEventListener("change", () => { say(); changed(); });
+  dark.addEventListener("change", () => { say(); themeChanged(); });
   say();
 }
 

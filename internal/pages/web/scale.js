@@ -2,22 +2,24 @@
 
 // linear maps lo..hi to from..to. If lo and hi are one, it maps that to the middle. Ticks are about
 // n; in the unit "s" they are at whole minutes and hours.
+/** @param {number} lo @param {number} hi @param {number} from @param {number} to @returns {Scale} */
 export function linear(lo, hi, from, to) {
   const wide = hi > lo;
-  const scale = (x) => (wide ? from + ((x - lo) / (hi - lo)) * (to - from) : (from + to) / 2);
-  scale.invert = (p) => (wide && to !== from ? lo + ((p - from) / (to - from)) * (hi - lo) : lo);
-  scale.ticks = (n, unit = "") => (unit === "s" ? timeTicks(lo, hi, n) : linearTicks(lo, hi, n));
+  const scale = (/** @type {number} */ x) => (wide ? from + ((x - lo) / (hi - lo)) * (to - from) : (from + to) / 2);
+  scale.invert = (/** @type {number} */ p) => (wide && to !== from ? lo + ((p - from) / (to - from)) * (hi - lo) : lo);
+  scale.ticks = (/** @type {number} */ n, unit = "") => (unit === "s" ? timeTicks(lo, hi, n) : linearTicks(lo, hi, n));
   scale.lo = lo;
   scale.hi = hi;
   return scale;
 }
 
 // log is linear in the logarithm; lo must be positive.
+/** @param {number} lo @param {number} hi @param {number} from @param {number} to @returns {Scale} */
 export function log(lo, hi, from, to) {
   const inner = linear(Math.log(lo), Math.log(hi), from, to);
-  const scale = (x) => inner(Math.log(x));
-  scale.invert = (p) => Math.exp(inner.invert(p));
-  scale.ticks = (n) => logTicks(lo, hi, n);
+  const scale = (/** @type {number} */ x) => inner(Math.log(x));
+  scale.invert = (/** @type {number} */ p) => Math.exp(inner.invert(p));
+  scale.ticks = (/** @type {number} */ n) => logTicks(lo, hi, n);
   scale.lo = lo;
   scale.hi = hi;
   return scale;
@@ -25,6 +27,7 @@ export function log(lo, hi, from, to) {
 
 // step returns the least of 1, 2, 5, 10, ... times a power of ten that divides a range into at
 // most n parts.
+/** @param {number} range @param {number} n */
 export function step(range, n) {
   const raw = range / Math.max(1, n);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -33,11 +36,13 @@ export function step(range, n) {
 }
 
 // linearTicks are about n multiples of 1, 2 or 5 times a power of ten, and at least two.
+/** @param {number} lo @param {number} hi @param {number} n */
 export function linearTicks(lo, hi, n) {
   if (!(hi > lo)) return [lo];
   return atLeastTwo(n, (parts) => multiples(lo, hi, step(hi - lo, parts)));
 }
 
+/** @param {number} n @param {(parts: number) => number[]} ticks */
 function atLeastTwo(n, ticks) {
   for (let parts = n; parts < 4 * n; parts++) {
     const out = ticks(parts);
@@ -46,6 +51,7 @@ function atLeastTwo(n, ticks) {
   return ticks(n);
 }
 
+/** @param {number} lo @param {number} hi @param {number} by */
 function multiples(lo, hi, by) {
   const out = [];
   for (let k = Math.ceil(lo / by - 1e-9); k * by <= hi * (1 + 1e-12) + by * 1e-9; k++) {
@@ -57,6 +63,7 @@ function multiples(lo, hi, by) {
 const clockSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
 
 // timeTicks are ticks of a range in seconds, at whole minutes, hours or days where it is long.
+/** @param {number} lo @param {number} hi @param {number} n */
 export function timeTicks(lo, hi, n) {
   const raw = (hi - lo) / Math.max(1, n);
   if (!(hi > lo) || raw < 1 || raw > 86400) return linearTicks(lo, hi, n);
@@ -65,6 +72,7 @@ export function timeTicks(lo, hi, n) {
 
 // logTicks are powers of ten, with 2 and 5 times them where there are few, and as in a linear
 // scale where there is no power of ten between lo and hi.
+/** @param {number} lo @param {number} hi @param {number} n @returns {number[]} */
 export function logTicks(lo, hi, n) {
   if (!(hi > lo)) return [lo];
   const from = Math.floor(Math.log10(lo)), to = Math.ceil(Math.log10(hi));
@@ -84,6 +92,7 @@ export function logTicks(lo, hi, n) {
 }
 
 // padded returns the range of values with a margin on both sides, so that no mark is cut.
+/** @param {Num[]} values @param {boolean} isLog @returns {[number, number]} */
 export function padded(values, isLog, share = 0.05) {
   let lo = Infinity, hi = -Infinity;
   for (const x of values) {

@@ -3,7 +3,17 @@ import { count, money, number, seconds } from "./format.js";
 import { states } from "./states.js";
 
 // spent shows what the time of the runs went into, and what stopping has saved.
+/** @param {HTMLElement} place @param {import("./study.js").Study} study @returns {Chart} */
 export function spent(place, study) {
+  const box = el("div", {});
+  place.append(box);
+  const update = () => box.replaceChildren(...drawn(study));
+  update();
+  return { update };
+}
+
+/** @param {import("./study.js").Study} study */
+function drawn(study) {
   const parts = parted(study);
   const total = parts.reduce((a, p) => a + p.seconds, 0);
   const bar = el("div", { class: "stack", role: "img", "aria-label": parts.map((p) => `${p.text} ${seconds(p.seconds)}`).join(", ") });
@@ -18,10 +28,11 @@ export function spent(place, study) {
   const rows = parts.filter((p) => p.runs > 0 || p.seconds > 0).map((p) => [p.text, p.runs ? count(p.runs) : "", seconds(p.seconds),
     total > 0 ? number((100 * p.seconds) / total, 3) + " %" : "–", ...(priced ? [money(p.seconds * study.price)] : [])]);
   rows.push(["all runs", count(parts.reduce((a, p) => a + p.runs, 0)), seconds(total), "100 %", ...(priced ? [money(total * study.price)] : [])]);
-  place.append(bar, el("div", { class: "scroll" }, grid(["time of runs that", "runs", "time", "share", ...(priced ? ["money"] : [])], rows, "lrrrr")));
+  return [bar, el("div", { class: "scroll" }, grid(["time of runs that", "runs", "time", "share", ...(priced ? ["money"] : [])], rows, "lrrrr"))];
 }
 
 // parted returns the time of the runs by their states, and that of the runs at the end.
+/** @param {import("./study.js").Study} study */
 export function parted(study) {
   const parts = states.filter((s) => s.name !== "running").map((s) => {
     let runs = 0, sum = 0;

@@ -13,10 +13,12 @@ export const states = [
 
 const byName = new Map(states.map((s) => [s.name, s]));
 
+/** @param {string} name */
 export function state(name) { return byName.get(name) ?? states[0]; }
 
 // mark draws the mark of a state at a place: a square for done, a roof for stopped (the value is
 // at least this), a diamond for outside limits, a cross for failed, a ring for running.
+/** @param {CanvasRenderingContext2D} ctx @param {string} name @param {number} x @param {number} y */
 export function mark(ctx, name, x, y, size = 3.5) {
   const c = color(state(name).color);
   ctx.strokeStyle = c;

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
+)
+
+// Look returns the API of a store that is only looked at: studies that others run, such as a
+// tune in another terminal, are there as they go on, and nothing can be changed. Whoever asks
+// is taken for a viewer, so that it is for the process itself: see [api.As].
+func Look(store *setup.Store, version string) *api.Server {
+	return api.New(api.Options{
+		Host: &lookout{store: store}, Fleet: nobody{}, Store: store,
+		About: api.About{Version: version, Store: storeName(store.Path), Listen: []string{}},
+	})
+}
+
+// A lookout is a Host that only looks.
+type lookout struct{ store *setup.Store }
+
+// errLook says why nothing is changed here.
+func errLook() error {
+	return assay.WithHint(assay.Errorf(assay.ClassUsage, "these pages only look: no server runs the studies of this store"),
+		"assay server runs studies that can be steered")
+}
+
+func (l *lookout) Submit(context.Context, *config.Study, string, string) (api.Info, error) {
+	return api.Info{}, errLook()
+}
+
+func (l *lookout) Steer(context.Context, string, assay.Steering) error { return errLook() }
+
+func (l *lookout) Give(context.Context, string, []assay.Config, string) error { return errLook() }
+
+func (l *lookout) Order(context.Context, string, []int64, string) error { return errLook() }
+
+func (l *lookout) Withdraw(context.Context, string, []int64, string, string) error { return errLook() }
+
+// Info implements [api.Host].
+func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
+	sum, err := l.store.Summary(ctx, name)
+	if err != nil {
+		return api.Info{}, err
+	}
+	return l.info(ctx, sum)
+}
+
+// Infos implements [api.Host].
+func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
+	for sum, err := range l.store.Summaries(ctx, "", 0) {
+		if err != nil {
+			return nil, err
+		}
+		i, err := l.info(ctx, sum)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}
+
+func (l *lookout) info(ctx context.Context, sum assay.Summary) (api.Info, error) {
+	i := api.Info{Summary: sum, State: service.StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
+	i.Running = int(sum.Counts[assay.Running])
+	if sum.Counts[assay.Censored] == 0 {
+		return i, nil
+	}
+	var trials []assay.Trial
+	for row, err := range l.store.Trials(ctx, sum.Study, 0, 0) {
+		if err != nil {
+			return i, err
+		}
+		trials = append(trials, row.Trial)
+	}
+	i.Saved = study.Saved(trials)
+	return i, nil
+}
+
+// nobody is a Fleet without machines.
+type nobody struct{}
+
+func (nobody) Queue() []queue.Entry            { return nil }
+func (nobody) Workers() []queue.WorkerState    { return nil }
+func (nobody) Order(string, queue.Order) error { return errLook() }
+func (nobody) Lack(string) string              { return "" }

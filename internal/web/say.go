@@ -1,0 +1,122 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/rest/api"
+)
+
+// functions are what templates say numbers and texts with: the words of the command line.
+var functions = template.FuncMap{
+	"visible":      report.Visible,
+	"visibleLines": report.VisibleLines,
+	"seconds":      func(s float64) string { return report.Seconds(s) },
+	"number":       func(x float64) string { return report.Number(x, 4) },
+	"metric": func(x *float64, unit string) string {
+		if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+			return "–"
+		}
+		return report.Visible(report.Metric(*x, unit))
+	},
+	"nth":    func(i int) int { return i + 1 },
+	"config": func(c map[string]any) string { return report.Visible(configText(c)) },
+	"pairs":  pairs,
+	"gain":   gain,
+	"ago":    ago,
+	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"at": func(t time.Time) string {
+		if t.IsZero() {
+			return "–"
+		}
+		return t.Local().Format("2006-01-02 15:04:05")
+	},
+	"act": newAct,
+	"mark": func(state string) string {
+		return map[string]string{
+			"done": "▪", "censored": "∧", "infeasible": "◇", "failed": "×", "running": "○", "withdrawn": "–",
+		}[state]
+	},
+	"word": func(state string) string {
+		switch state {
+		case "censored":
+			return "stopped"
+		case "infeasible":
+			return "outside limits"
+		}
+		return state
+	},
+	"tone": func(state string) string {
+		return map[string]string{
+			"done": "done", "censored": "stopped", "infeasible": "outside", "failed": "failed", "running": "running",
+			"withdrawn": "muted",
+		}[state]
+	},
+}
+
+// A pair is a parameter with its value.
+type pair struct{ Name, Value string }
+
+// pairs returns the values of parameters in order of their names.
+func pairs(c map[string]any) (out []pair) {
+	for name, x := range c {
+		out = append(out, pair{report.Visible(name), report.Visible(fmt.Sprint(x))})
+	}
+	slices.SortFunc(out, func(a, b pair) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// A figure is a number with what it is.
+type figure struct{ Big, What, Tone string }
+
+// gain says by how much the best is better, as the runs at the end have it; nil if nothing was
+// compared.
+func gain(a *api.Answer) *figure {
+	g, first := a.Gain, "the first configuration"
+	if a.Default {
+		first = "the default"
+	}
+	switch {
+	case g == nil && a.Best > 0 && a.Best == a.First:
+		return &figure{"no gain", first + " is the best", ""}
+	case g == nil:
+		return nil
+	}
+	change, _, _ := strings.Cut(g.Text(), " [")
+	runs := fmt.Sprintf("than %s: %s, from %d + %d runs in turn", first, g.Text(), g.Runs, g.Runs)
+	switch {
+	case a.Lucky:
+		return &figure{change + " " + g.Verdict, "run again, the best was no better: keep " + first + "; " + runs, "bad"}
+	case g.Verdict == "~":
+		return &figure{"no gain shown", runs, ""}
+	}
+	return &figure{change + " " + g.Verdict, runs, "good"}
+}
+
+// ago says how long ago a time was.
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	d := time.Since(t)
+	switch {
+	case d < 2*time.Second:
+		return "now"
+	case d < time.Hour:
+		return report.Duration(d.Truncate(time.Second)) + " ago"
+	case d < 48*time.Hour:
+		return report.Duration(d.Truncate(time.Minute)) + " ago"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// An Act is what a page can do, as a command and as a request: templates show it below the
+// button by {{template "act" act "assay queue first x/3" "PATCH" "/api/v1/queue/x/3" "{…}"}}.
+type Act struct{ Command, Method, Path, Body string }
+
+func newAct(command, method, path, body string) Act { return Act{command, method, path, body} }

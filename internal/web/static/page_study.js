@@ -1,0 +1,285 @@
+import { el } from "./dom.js";
+import { Selection } from "./filter.js";
+import { count, number, seconds } from "./format.js";
+import { front } from "./front.js";
+import { columnsOf } from "./grow.js";
+import { history } from "./history.js";
+import { importance } from "./importance.js";
+import { noise } from "./noise.js";
+import { parallel } from "./parallel.js";
+import { Runs } from "./runlist.js";
+import { space } from "./space.js";
+import { spent } from "./spent.js";
+import { Study, visible } from "./study.js";
+import { table } from "./table.js";
+
+// The page of a study. The server has said in words what there is; here the same is drawn, and
+// grows with the events. What is first in sight is drawn first, the rest when it comes near.
+
+const head = JSON.parse(document.getElementById("data")?.textContent ?? "");
+const base = "/api/v1/studies/" + encodeURIComponent(head.study);
+
+/** @param {string} path */
+async function get(path) {
+  const answer = await fetch(base + path, { headers: { Accept: "application/json" } });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.detail ?? answer.statusText);
+  return body;
+}
+
+/** @param {string} what @returns {HTMLElement | null} */
+const live = (what) => document.querySelector(`[data-live=${what}]`);
+
+/** @param {string} what @param {string} text */
+function say(what, text) {
+  const e = live(what);
+  if (e && e.textContent !== text) e.textContent = text;
+}
+
+/** @param {string} name @returns {HTMLElement} */
+const place = (name) => /** @type {HTMLElement} */ (document.querySelector(`[data-draw=${name}]`));
+
+class Page {
+  constructor() {
+    this.study = new Study({ ...head, again: [], cuts: [], best: 0, last: new Date().toISOString() });
+    this.selection = new Selection(this.study);
+    /** @type {Map<string, Chart>} charts that are drawn */
+    this.charts = new Map();
+    this.near = new Set(["history"]); // places that are in sight, or close to it
+    this.stale = new Set(); // charts that are behind the study
+    this.cost = 0; // ms of the last update
+    this.pending = 0;
+    this.events = head.events;
+    this.runs = new Runs(head.study, this.study);
+    this.answered = -1; // events that the answer knows of
+  }
+
+  async start() {
+    const answer = get("/answer").then((a) => this.answer(a), () => {});
+    for (let after = 0; ;) {
+      const page = await get(`/trials?format=columns&limit=100000${after ? "&after=" + after : ""}`);
+      this.study.append(page.columns);
+      if (!(after = page.next)) break;
+    }
+    this.draw("history");
+    this.facts();
+    this.follow();
+    await new Promise((ok) => requestAnimationFrame(() => setTimeout(ok)));
+    document.documentElement.dataset.drawn = "true";
+    this.watch();
+    setInterval(() => this.tick(), 1000);
+    await answer;
+  }
+
+  // draw makes a chart, in place of what the page had there for who has no script.
+  /** @param {string} name */
+  draw(name) {
+    const at = place(name), s = this.study;
+    if (!at || this.charts.has(name)) return;
+    if (name === "importance") return void this.explain(at);
+    at.replaceChildren();
+    const make = {
+      history: () => history(at, [s], this.selection), parallel: () => parallel(at, s, this.selection),
+      spent: () => spent(at, s), space: () => space(at, s), noise: () => noise(at, s), front: () => front(at, s, this.selection),
+      table: () => table(at, s, this.selection, document.body.dataset.trials === undefined ? {} : {
+        href: (id) => `/s/${encodeURIComponent(head.study)}/t/${id}` }),
+    }[name];
+    if (make) this.charts.set(name, make());
+  }
+
+  // watch draws what comes near to the window, and notes what is out of it.
+  watch() {
+    const names = new Map();
+    const seen = new IntersectionObserver((entries) => {
+      for (const e of entries) {
+        const name = names.get(e.target);
+        if (!e.isIntersecting) {
+          this.near.delete(name);
+          continue;
+        }
+        this.near.add(name);
+        this.draw(name);
+        if (this.stale.has(name)) this.later();
+      }
+    }, { rootMargin: "300px" });
+    for (const at of document.querySelectorAll("[data-draw]")) {
+      names.set(at, /** @type {HTMLElement} */ (at).dataset.draw);
+      seen.observe(at);
+    }
+  }
+
+  // explain asks for a model of the trials, which takes a while.
+  /** @param {HTMLElement} at */
+  explain(at) {
+    const said = el("p", { class: "note", role: "status" }, "A model of the trials is being made …");
+    const chart = { update() {} };
+    this.charts.set("importance", chart);
+    at.replaceChildren(said);
+    get("/explain?curves=true").then((e) => {
+      this.study.explain = e;
+      const of = e.of > e.trials ? ` of ${count(e.of)}` : "";
+      said.textContent = `A random forest of ${count(e.trials)}${of} trials; it predicts ${number(100 * Math.max(0, e.explained), 2)} % of the ` +
+        `differences between trials that it has not seen${e.explained < 0.3 ? ", so that what follows says little" : ""}. ` +
+        "Choose a parameter to see what it expects of its values.";
+      const again = el("button", { type: "button", onclick: () => { at.replaceChildren(); this.explain(at); } }, "again, with all trials so far");
+      Object.assign(chart, importance(at, this.study));
+      at.append(again);
+    }, (err) => { said.textContent = "Nothing is known yet: " + err.message; });
+  }
+
+  // answer shows what the study has come to, with the runs at the end.
+  /** @param {any} a */
+  answer(a) {
+    const s = this.study;
+    Object.assign(s, { again: a.again ?? [], cuts: a.cuts ?? [], first: a.first ?? 0 });
+    s.append({ id: [], state: [], config: {} }, a.best ?? 0);
+    this.answered = this.events;
+    const words = live("words");
+    words?.replaceChildren(
+      ...a.words.filter((/** @type {any} */ w) => w.command).flatMap((/** @type {any} */ w) => [
+        el("h3", {}, w.label === "keep" ? "The command to keep" : "The command"), el("pre", {}, visible(w.text))]),
+      el("details", {}, el("summary", {}, "In the words of the command line"),
+        el("dl", {}, ...a.words.flatMap((/** @type {any} */ w) => [el("dt", {}, visible(w.label)), el("dd", {}, ...lines(w.text))]))));
+    for (const name of ["history", "space", "noise"]) this.stale.add(name);
+    this.later();
+  }
+
+  // facts says in words what has changed.
+  facts() {
+    const s = this.study, t = s.trials;
+    /** @type {Record<string, number>} */
+    const n = {};
+    let ran = 0, last = 0;
+    for (let k = 0; k < s.n; k++) {
+      n[t.state[k]] = (n[t.state[k]] ?? 0) + 1;
+      ran += t.elapsed[k] ?? 0;
+      last = Math.max(last, t.spent[k] ?? 0);
+    }
+    for (const r of s.again) ran += r.elapsed ?? 0;
+    say("counts", `${count(n.done ?? 0)} done, ${count(n.censored ?? 0)} stopped, ${count(n.failed ?? 0)} failed` +
+      (n.infeasible ? `, ${count(n.infeasible)} outside limits` : "") + `, ${count(n.running ?? 0)} running`);
+    if (s.bestRow >= 0) {
+      say("best", s.value(s.bestRow));
+      say("best-what", `${s.metric} of the best so far, trial ${t.id[s.bestRow]}`);
+      live("config")?.replaceChildren(...s.params.flatMap((p, i) => [
+        el("dt", {}, visible(p.name)), el("dd", {}, visible(s.param(i, s.bestRow)))]));
+    }
+    if (last > 0) {
+      say("spent", seconds(last));
+      const row = live("between-row");
+      if (row && ran < last) {
+        row.hidden = false;
+        say("between", seconds(last - ran));
+      }
+    }
+    this.runs.update();
+  }
+
+  // later brings the page up to date before long: the more that costs, the later.
+  later() {
+    this.pending ||= setTimeout(() => {
+      this.pending = 0;
+      const began = performance.now();
+      this.study.now = Date.now();
+      this.facts();
+      for (const name of [...this.stale]) {
+        if (!this.near.has(name)) continue;
+        this.stale.delete(name);
+        this.charts.get(name)?.update();
+      }
+      this.cost = performance.now() - began;
+    }, Math.min(2000, 60 + 4 * this.cost));
+  }
+
+  changed() {
+    for (const name of this.charts.keys()) this.stale.add(name);
+    this.later();
+  }
+
+  // tick has what runs grow.
+  tick() {
+    for (const e of document.querySelectorAll("time[data-ago]")) {
+      const s = (Date.now() - Date.parse(/** @type {HTMLTimeElement} */ (e).dateTime)) / 1000;
+      if (s < 3600) e.textContent = s < 2 ? "now" : seconds(Math.floor(s)) + " ago";
+    }
+    if (!this.runs.any()) return;
+    this.study.now = Date.now();
+    this.runs.tick();
+    if (this.near.has("history") && document.visibilityState === "visible") this.charts.get("history")?.update();
+  }
+
+  // follow takes in the events behind those that the page was made of, which are no later than its
+  // trials. The browser comes back by itself, and says which event it had last.
+  follow() {
+    const source = new EventSource(`${base}/events?after=${head.events}`);
+    let gone = 0;
+    /** @type {Columns[]} */
+    let batch = [];
+    const take = () => {
+      for (const c of batch) this.study.append(c, 0);
+      batch = [];
+      this.changed();
+    };
+    const states = new Map(); // of trials in the batch
+    const stateOf = (/** @type {number} */ id) => states.get(id) ?? this.study.trials.state[this.study.row.get(id) ?? -1];
+    const on = (/** @type {MessageEvent} */ m) => {
+      const e = JSON.parse(m.data), c = columnsOf(e, head, stateOf);
+      this.events = Number(m.lastEventId) || this.events;
+      const at = document.querySelector("time[data-ago]");
+      if (at && e.at) /** @type {HTMLTimeElement} */ (at).dateTime = e.at;
+      if (e.steered || e.ended || e.checked || e.cut) this.reask();
+      if (e.started || e.booked || e.ordered) this.runs.ask();
+      if (!c) return;
+      states.set(c.id[0], c.state[0]);
+      batch.push(c);
+      if (batch.length === 1) setTimeout(() => { take(); states.clear(); this.runs.ask(); });
+    };
+    for (const kind of ["asked", "started", "told", "checked", "cut", "ordered", "withdrawn", "booked", "steered", "ended"]) {
+      source.addEventListener(kind, on);
+    }
+    source.addEventListener("lacks", (m) => say("lacks", JSON.parse(/** @type {MessageEvent} */ (m).data)));
+    source.addEventListener("end", () => {});
+    source.addEventListener("open", () => {
+      say("link", "live");
+      live("link")?.classList.remove("away");
+      if (gone) this.reask();
+      gone = 0;
+    });
+    source.addEventListener("error", () => {
+      gone++;
+      say("link", source.readyState === EventSource.CLOSED ? "not live: load the page again" : "the server is away: trying again");
+      live("link")?.classList.add("away");
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (this.events >= 0) this.again(); }, 2000);
+    });
+    this.source = source;
+  }
+
+  // again follows anew where the browser has given up, as it does when the answer was a refusal.
+  again() {
+    this.source?.close();
+    head.events = this.events;
+    this.follow();
+  }
+
+  // reask asks for the state and the answer anew, once for many reasons.
+  reask() {
+    if (this.asking) return;
+    this.asking = setTimeout(async () => {
+      try {
+        const [d, a] = await Promise.all([get(""), get("/answer")]);
+        const dot = live("state")?.firstElementChild;
+        if (dot && dot.textContent !== d.study.state) dot.replaceWith(el("span", { class: "dot state-" + d.study.state }, d.study.state));
+        this.answer(a);
+      } catch {} // the next reason asks again
+      this.asking = 0;
+    }, 300);
+  }
+}
+
+// lines returns a text of several lines as nodes.
+/** @param {string} text @returns {Node[]} */
+function lines(text) {
+  return text.split("\n").flatMap((t, i) => [...(i ? [el("br", {})] : []), document.createTextNode(visible(t))]);
+}
+
+new Page().start().catch((e) => { say("link", "not drawn: " + (e.message ?? e)); });

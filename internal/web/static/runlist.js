@@ -1,0 +1,103 @@
+import { el } from "./dom.js";
+import { count, seconds } from "./format.js";
+import { visible } from "./study.js";
+
+// Runs is the list of what runs and what waits: by the queue of the server or, of a study that a
+// terminal runs, by the record.
+export class Runs {
+  /** @param {string} name @param {import("./study.js").Study} study */
+  constructor(name, study) {
+    this.name = name;
+    this.study = study;
+    this.body = /** @type {HTMLElement} */ (document.querySelector("[data-live=runs]"));
+    this.acts = /** @type {HTMLTemplateElement | null} */ (document.getElementById("run-acts"));
+    /** @type {any[]} */
+    this.queue = [];
+    this.total = 0;
+    this.shown = "";
+    this.asking = 0;
+    this.at = Date.now(); // when the queue was asked for
+  }
+
+  any() { return this.body.querySelector("[data-since]") !== null; }
+
+  // ask asks for the queue, once for many reasons.
+  ask() {
+    this.asking ||= setTimeout(async () => {
+      this.asking = 0;
+      const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`).catch(() => null);
+      if (!answer?.ok) return;
+      const q = await answer.json();
+      [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
+      this.update();
+    }, 150);
+  }
+
+  // rows returns what is shown: trials with where they are.
+  rows() {
+    if (this.queue.length) {
+      return this.queue.map((e) => ({ trial: e.trial, config: e.config, worker: e.worker ?? "", placed: e.state === "placed",
+        since: this.at - 1000 * e.elapsed_s }));
+    }
+    const s = this.study, out = [];
+    for (let k = 0; k < s.n; k++) {
+      if (s.trials.state[k] !== "running") continue;
+      out.push({ trial: s.trials.id[k], config: s.config(k), worker: s.trials.worker[k], placed: true, since: s.trials.started[k] });
+    }
+    return out;
+  }
+
+  // update shows what has changed; a reason that is being written stays.
+  update() {
+    const rows = this.rows(), waiting = rows.filter((r) => !r.placed).length + Math.max(0, this.total - this.queue.length);
+    const note = document.querySelector("[data-live=waiting]");
+    if (note) note.textContent = waiting ? `${count(waiting)} wait` : "";
+    const key = JSON.stringify(rows.map((r) => [r.trial, r.worker, r.placed]));
+    if (key === this.shown || this.body.contains(document.activeElement)) return;
+    this.shown = key;
+    if (!rows.length) {
+      this.body.replaceChildren(el("tr", {}, el("td", { colSpan: 6, class: "muted" }, "nothing runs")));
+      return;
+    }
+    this.body.replaceChildren(...rows.slice(0, 100).map((r) => {
+      const where = r.placed ? el("span", { class: "state running" }, "○ " + (visible(r.worker) || "here")) : el("span", { class: "muted" }, "waits");
+      const bar = el("span", { class: "track" }, el("span", { class: "fill" }));
+      const row = el("tr", { "data-trial": String(r.trial), "data-since": r.placed ? String(r.since) : null },
+        el("td", { class: "num" }, String(r.trial)), el("td", {}, where), el("td", { class: "num" }), el("td", {}, r.placed ? bar : ""),
+        el("td", { class: "cut", title: visible(r.config) }, visible(r.config)));
+      if (this.acts) row.append(this.act(r));
+      return row;
+    }));
+    this.tick();
+  }
+
+  /** @param {{trial: number, placed: boolean}} r */
+  act(r) {
+    const box = el("td", { class: "doing" });
+    box.append(/** @type {HTMLTemplateElement} */ (this.acts).content.cloneNode(true));
+    for (const f of box.querySelectorAll("form")) {
+      /** @type {HTMLInputElement} */ (f.querySelector("[name=trial]")).value = String(r.trial);
+      if (f.dataset.do === "first" && r.placed) f.remove();
+      const b = f.querySelector("button");
+      if (f.dataset.do === "discard" && b) b.textContent = r.placed ? "stop" : "discard";
+      f.querySelector("[name=reason]")?.setAttribute("aria-label", `why trial ${r.trial} is discarded`);
+    }
+    return box;
+  }
+
+  // tick has the times grow, beside the time of the best where that is the metric.
+  tick() {
+    const s = this.study, best = s.metric === "elapsed" && !s.up && s.bestRow >= 0 ? s.trials.value[s.bestRow] : null;
+    for (const row of this.body.querySelectorAll("[data-since]")) {
+      const ran = Math.max(0, (Date.now() - Number(/** @type {HTMLElement} */ (row).dataset.since)) / 1000);
+      row.children[2].textContent = seconds(ran < 10 ? Math.round(10 * ran) / 10 : Math.round(ran));
+      const fill = /** @type {HTMLElement | null} */ (row.querySelector(".fill"));
+      if (!fill) continue;
+      const share = best ? ran / best : 0;
+      fill.style.width = Math.min(100, 100 * share) + "%";
+      fill.classList.toggle("over", share > 1);
+      if (fill.parentElement) fill.parentElement.hidden = !best;
+      fill.parentElement?.setAttribute("title", best ? `${Math.round(100 * share)} % of the time of the best` : "");
+    }
+  }
+}

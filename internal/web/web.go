@@ -1,0 +1,215 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/rest/api"
+)
+
+// Options say what pages are of.
+type Options struct {
+	// API answers what is under /api/v1, in this process or elsewhere. It decides what who asks
+	// may do.
+	API http.Handler
+	// Hosts are the names that a request may be sent to, in small letters; nil is those of this
+	// machine's loopback.
+	Hosts []string
+	// Open has a session without a token be that of who holds API itself: the pages of a command
+	// on this machine, to which a code leads. Otherwise a token is needed.
+	Open bool
+	// ReadOnly has the pages offer no acts and refuse those that come all the same.
+	ReadOnly bool
+	// Version is that of the program.
+	Version string
+	// Now is the time; nil means the machine's.
+	Now func() time.Time
+}
+
+// A page answers the requests of one pattern.
+type page struct {
+	pattern string // "GET /s/{study}"
+	least   access.Role
+	answer  func(*site, *visit) error
+}
+
+// table is all pages. What a page may show is decided by the API; the role here is for what
+// is not even offered.
+var table = []page{
+	{"GET /{$}", access.Viewer, (*site).studies},
+	{"GET /s/{study}", access.Viewer, (*site).study},
+	{"POST /s/{study}/trials", access.Operator, (*site).changeTrials},
+	{"POST /s/{study}/state", access.Operator, (*site).changeState},
+	{"GET /compare", access.Viewer, (*site).compare},
+	{"GET /kb", access.Viewer, (*site).knowledge},
+	{"GET /plan", access.Viewer, (*site).planForm},
+	{"POST /plan", access.Viewer, (*site).plan},
+	{"GET /model", access.Viewer, (*site).model},
+	{"POST /theme", access.Viewer, (*site).theme},
+	{"POST /logout", access.Viewer, (*site).logout},
+}
+
+// A tab is an entry of the navigation.
+type tab struct {
+	Path, Text string
+	least      access.Role
+}
+
+// tabs are the pages that every page leads to, those of them that are there.
+var tabs = []tab{
+	{"/", "Studies", access.Viewer},
+	{"/queue", "Queue", access.Viewer},
+	{"/workers", "Workers", access.Viewer},
+	{"/kb", "Knowledge", access.Viewer},
+	{"/plan", "Plan", access.Viewer},
+	{"/model", "Model", access.Viewer},
+	{"/admin", "Admin", access.Admin},
+}
+
+// A Site is the pages. Make one with [New].
+type Site struct{ *site }
+
+type site struct {
+	o        Options
+	mux      *http.ServeMux
+	sessions *sessions
+	files    *files
+	views    views
+	client   *api.Client
+	tabs     []tab // whose page is there
+	cookie   string
+}
+
+// loopback are the names of this machine for itself.
+var loopback = []string{"localhost", "127.0.0.1", "::1"}
+
+// New returns the pages.
+func New(o Options) (*Site, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Hosts == nil {
+		o.Hosts = loopback
+	}
+	s := &site{o: o, mux: http.NewServeMux(), sessions: newSessions(o.Now), cookie: cookieName(o.Open)}
+	var err error
+	if s.files, err = newFiles(); err != nil {
+		return nil, err
+	}
+	if s.views, err = newViews(s.files); err != nil {
+		return nil, err
+	}
+	if s.client, err = api.NewClient(api.ClientOptions{Address: "this server", Transport: inProcess{o.API}}); err != nil {
+		return nil, err
+	}
+	for _, p := range table {
+		s.mux.HandleFunc(p.pattern, s.page(p))
+	}
+	for _, t := range tabs {
+		r := &http.Request{Method: http.MethodGet, Host: "localhost", URL: mustURL(t.Path)}
+		if _, pattern := s.mux.Handler(r); pattern != "" {
+			s.tabs = append(s.tabs, t)
+		}
+	}
+	s.mux.HandleFunc("GET /login", s.loginForm)
+	s.mux.HandleFunc("POST /login", s.login)
+	s.mux.Handle("GET /static/{hash}/{name}", s.files)
+	s.mux.HandleFunc("/", s.nothing)
+	return &Site{s}, nil
+}
+
+// Code returns a code that lets one browser in, once and within some minutes, as who has that
+// token; "" is for pages that need none.
+func (s *Site) Code(token string) string { return s.sessions.code(token) }
+
+// policy is the same on every page, without an exception.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// headers stand with every answer.
+var headers = map[string]string{
+	"Content-Security-Policy":      policy,
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"X-Frame-Options":              "DENY",
+	"Cache-Control":                "no-store",
+}
+
+// Limits of a request for a page.
+const (
+	maxForm       = 1 << 20
+	answerTimeout = time.Minute
+)
+
+// ServeHTTP implements [http.Handler].
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if api.IsAPI(r) {
+		s.api(w, r)
+		return
+	}
+	for k, v := range headers {
+		w.Header().Set(k, v)
+	}
+	if !s.hostAllowed(r.Host) {
+		http.Error(w, "this is no name of this server", http.StatusForbidden)
+		return
+	}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		http.Error(w, "requests of other web sites are not answered", http.StatusForbidden)
+		return
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(answerTimeout)) // where there are none, there is no slow client
+	_ = rc.SetWriteDeadline(time.Now().Add(answerTimeout))
+	most := int64(maxForm)
+	if r.URL.Path == "/plan" {
+		most = maxPlan
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	s.mux.ServeHTTP(w, r)
+}
+
+// hostAllowed reports whether the Host of a request names this server, so that no foreign name
+// that was bound to its address gets through.
+func (s *site) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+	return slices.Contains(s.o.Hosts, strings.ToLower(name))
+}
+
+// api passes a request on to the API: one of a module of a page with the token of its session.
+// One that has a token of its own, or is on a connection whose other end is known, is none of
+// the pages' business, unless the API would take anybody for its owner.
+func (s *site) api(w http.ResponseWriter, r *http.Request) {
+	if one, ok := s.session(r); ok && len(r.Header.Values("Authorization")) == 0 {
+		if !s.hostAllowed(r.Host) || http.NewCrossOriginProtection().Check(r) != nil {
+			http.Error(w, "requests of other web sites are not answered", http.StatusForbidden)
+			return
+		}
+		if s.o.ReadOnly && api.Changes(r) {
+			http.Error(w, "these pages only look", http.StatusMethodNotAllowed)
+			return
+		}
+		r = r.Clone(r.Context())
+		one.authorize(r.Header)
+	} else if s.o.Open {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Error(w, "no session: open the address that assay ui prints", http.StatusUnauthorized)
+		return
+	}
+	s.o.API.ServeHTTP(w, r)
+}
+
+// nothing answers a request that no page has.
+func (s *site) nothing(w http.ResponseWriter, r *http.Request) {
+	s.page(page{least: access.Viewer, answer: func(*site, *visit) error { return notFound(r.URL.Path) }})(w, r)
+}
