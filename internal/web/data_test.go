@@ -150,7 +150,7 @@ func TestComparePage(t *testing.T) {
 func TestKnowledgePage(t *testing.T) {
 	b, at := looking(t)
 	b.Go(at + "/kb")
-	if n := browser.Eval[int](b, `document.querySelectorAll("table.map tbody tr").length`); n != 3 {
+	if n := browser.Eval[int](b, `document.querySelectorAll("table.map tbody tr").length`); n != 4 {
 		t.Errorf("%d studies in the map", n)
 	}
 	b.Click(`table.map a[href="/kb?s=after"]`)
