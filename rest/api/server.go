@@ -52,17 +52,16 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o      Options
-	api    huma.API
-	mux    *http.ServeMux
-	http   *http.Server
-	guard  *guard
-	hubs   *hubs
-	replay *replays
-	fits   chan struct{} // room for what fits models
-	models models
-
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	fits    chan struct{} // room for what fits models
 	tallies tallies
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
