@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/security"
@@ -303,6 +304,12 @@ func (b *Tab) Theme(dark bool) {
 func (b *Tab) Scripts(on bool) {
 	b.t.Helper()
 	Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+}
+
+// Forget has the browser forget what it keeps of pages that it has seen, but for their cookies.
+func (b *Tab) Forget() {
+	b.t.Helper()
+	Call(b, network.ClearBrowserCache, cdp.Empty{})
 }
 
 // Trust has the browser take any certificate.
