@@ -62,6 +62,7 @@ type Server struct {
 	fits   chan struct{} // room for what fits models
 
 	tallies tallies
+	savings savings
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -80,6 +81,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
 		tallies: tallies{store: o.Store, of: map[string]*tally{}},
+		savings: savings{store: o.Store, known: map[string]*saving{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
