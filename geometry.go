@@ -21,51 +21,71 @@ func (s *Space) Unit(c Config) []float64 {
 }
 
 // FromUnit maps a point of the unit cube to a configuration such that a uniform
-// point gives uniform values; see [Param.FromUnit]. It knows neither relations
-// nor list: check with [Space.Contains], or use [Space.Nearest].
+// point gives uniform values; see [Param.FromUnit]. What is not in force is at rest. It knows
+// neither relations nor list: check with [Space.Contains], or use [Space.Nearest].
 func (s *Space) FromUnit(u []float64) Config {
 	c := make(Config, len(s.Params))
 	for i, p := range s.Params {
 		c[i] = p.FromUnit(u[i])
 	}
-	return c
+	return s.Rested(c)
 }
 
 // Distance returns the distance of two configurations: Euclidean on the unit
-// cube, where two different categories are at distance 1.
+// cube, where two different categories are at distance 1, two orders at the share of the pairs
+// that they have the other way round, and a parameter that is in force in one configuration
+// alone adds 1.
 func (s *Space) Distance(a, b Config) float64 { return math.Sqrt(s.distance2(a, b)) }
 
 // distance2 returns the square of Distance, which has the same order and no root.
 func (s *Space) distance2(a, b Config) float64 {
 	var sum float64
 	for i := range s.Params {
-		if a[i] == b[i] {
-			continue
+		if s.order != nil && s.Params[i].When != nil {
+			if x, y := s.Active(a, i), s.Active(b, i); x != y {
+				sum++
+				continue
+			} else if !x {
+				continue
+			}
 		}
-		d := 1.0
-		if s.Params[i].Ordered() {
-			d = s.Params[i].ToUnit(a[i]) - s.Params[i].ToUnit(b[i])
-		}
-		sum += d * d
+		sum += s.Params[i].distance2(a[i], b[i])
 	}
 	return sum
+}
+
+// distance2 returns the square of the distance of two coordinates.
+func (p *Param) distance2(x, y float64) float64 {
+	d := 1.0
+	switch {
+	case x == y:
+		return 0
+	case p.Kind == Permutation:
+		d = p.orderDistance(x, y)
+	case p.Kind != Categorical:
+		d = p.ToUnit(x) - p.ToUnit(y)
+	}
+	return d * d
 }
 
 // Nearest returns the admissible configuration at the least [Space.Distance]
 // from c, whose coordinates need not be values of their parameters; the first
 // of equals. c has one coordinate for each parameter, and is not changed.
 //
-// Each coordinate is snapped first, and distances are taken from there. Groups of
+// Each coordinate is snapped first, what is not in force is put at rest, and distances are taken
+// from there. Groups of
 // related parameters do not interact, so each is moved on its own: the sum of the
-// least squares is the least sum. Where a group is too large to enumerate, its tuple
+// least squares is the least sum; what is not in force after the move costs nothing there. Where a
+// group is continuous or too large to hold, its tuple
 // is only the nearest of a fixed set of random draws, or, if none of those is
-// admissible, stays as it is. Cost: the length of the list, or the sum of the numbers
-// of tuples of the related groups.
+// admissible, stays as it is. Cost: the length of the list, or the room that the
+// related groups take.
 func (s *Space) Nearest(c Config) Config {
 	snapped := make(Config, len(c))
 	for i, p := range s.Params {
 		snapped[i] = p.Snap(c[i])
 	}
+	snapped = s.Rested(snapped)
 	if s.Contains(snapped) {
 		return snapped
 	}
@@ -85,9 +105,25 @@ func (s *Space) Nearest(c Config) Config {
 // nearest moves the coordinates of c that belong to the group to the nearest
 // admissible tuple.
 func (g *group) nearest(s *Space, c Config) {
-	target, try := c.Clone(), c.Clone()
+	target := c.Clone()
+	if g.tuples != nil {
+		g.tuples.nearest(func(layer int, value int64, alone bool) float64 {
+			d := g.dims[layer]
+			p := &s.Params[d]
+			if alone && p.When != nil { // the only edge: at rest, or all that is left
+				return 0
+			}
+			return p.distance2(p.At(value), target[d])
+		}, g.setter(s, c))
+		return
+	}
+	try := c.Clone()
 	least := math.Inf(1)
-	consider := func() {
+	rng := newSampler()
+	for range 256 {
+		if !g.draw(s, try, rng) {
+			continue
+		}
 		if d := s.distance2(try, target); d < least {
 			least = d
 			for _, k := range g.dims {
@@ -95,24 +131,13 @@ func (g *group) nearest(s *Space, c Config) {
 			}
 		}
 	}
-	if g.index != nil {
-		for i := range g.size.N {
-			g.set(s, try, i)
-			consider()
-		}
-		return
-	}
-	rng := newSampler()
-	for range 256 {
-		if g.draw(s, try, rng) {
-			consider()
-		}
-	}
 }
 
 // Neighbours returns the admissible configurations that differ from c in one
 // parameter by one step: the next value up and down on the grid, 0.05 of the
-// range for a continuous parameter, every other category. In an explicit list,
+// range for a continuous parameter, every other category, every order in which two levels have
+// changed places. Where a step puts others out of force they are at rest, as they are where it
+// puts them in force. In an explicit list,
 // they are the listed configurations that differ in one parameter, by the least
 // difference up and down; if there is none, the 2N nearest ones. c itself is
 // never among them. The order is fixed: by parameter, up before down.
@@ -127,12 +152,19 @@ func (s *Space) Neighbours(c Config) []Config {
 		}
 		n := c.Clone()
 		n[i] = x
-		if s.broken(n) < 0 {
+		if n = s.Rested(n); s.broken(n) < 0 {
 			ns = append(ns, n)
 		}
 	}
 	for i, p := range s.Params {
+		if !s.Active(c, i) {
+			continue
+		}
 		switch n := p.Count(); {
+		case p.Kind == Permutation:
+			for _, x := range p.Swaps(c[i]) {
+				add(i, x)
+			}
 		case p.Kind == Categorical:
 			for l := range n {
 				add(i, float64(l))
@@ -214,14 +246,15 @@ func (s *Space) listNeighbours(c Config) []Config {
 // the point moves towards center in eighths of the way until it is; in an
 // explicit list it is the listed configuration nearest to the rounded point
 // that is no farther from center than that point, or center itself.
-// Categorical coordinates are rounded to the nearest index.
+// Coordinates without an order are rounded to the nearest index, and what is not in force is at
+// rest.
 func (s *Space) Project(x []float64, center Config) Config {
 	round := func(x []float64) Config {
 		c := make(Config, len(s.Params))
 		for i, p := range s.Params {
 			c[i] = p.roundTowards(x[i], center[i])
 		}
-		return c
+		return s.Rested(c)
 	}
 	c := round(x)
 	if s.Contains(c) {
@@ -253,7 +286,7 @@ func (s *Space) Project(x []float64, center Config) Config {
 func (p Param) clamp(x float64) float64 {
 	lo, hi := p.Lo, p.Hi
 	if !p.Numeric() {
-		lo, hi = 0, float64(len(p.Levels)-1)
+		lo, hi = 0, float64(p.Count()-1)
 	}
 	if math.IsNaN(x) {
 		return lo
@@ -266,7 +299,7 @@ func (p Param) clamp(x float64) float64 {
 func (p Param) roundTowards(x, center float64) float64 {
 	x = p.clamp(x)
 	switch {
-	case p.Kind == Categorical:
+	case !p.Ordered():
 		return math.Round(x)
 	case p.Count() == 0:
 		return x

@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	maxTuples = 1 << 20 // admissible tuples of a group that are kept
-	maxVisits = 1 << 23 // partial tuples that are tried before giving up counting
+	maxTuples = 1 << 20 // admissible tuples of a group that are drawn uniformly
 	maxDraws  = 1 << 20 // draws that are rejected before giving up
 )
 
-// A group is a set of parameters that relations tie together, or one free
+// A group is a set of parameters that relations and conditions tie together, or one free
 // parameter. The admissible configurations are the product of those of the
 // groups, so that sizes multiply, and draws and nearest tuples of one group do not
 // depend on the others. Groups are made once and then only read.
 type group struct {
-	dims  []int    // parameter indices, ascending
-	rels  []int    // relation indices
-	size  Size     // number of admissible tuples
-	index []uint32 // admissible tuples as value indices, len(dims) each; nil if free or too many
+	dims []int // parameter indices, in the order of the layers of tuples
+	rels []int // relation indices
+	tree bool  // a parameter has a condition
+	size Size  // number of admissible tuples
+	// tuples are the admissible ones; nil if the group is free, continuous or too large.
+	tuples *diagram
 }
 
 // makeGroups partitions the parameters and enumerates each finite group. Groups stand
@@ -39,10 +40,20 @@ func (s *Space) makeGroups() error {
 		}
 		return i
 	}
+	tie := func(i, j int) {
+		a, b := find(i), find(j)
+		root[max(a, b)] = min(a, b)
+	}
 	for _, r := range s.Relations {
 		for _, i := range r.Params {
-			a, b := find(r.Params[0]), find(i)
-			root[max(a, b)] = min(a, b)
+			tie(r.Params[0], i)
+		}
+	}
+	for i, p := range s.Params {
+		if p.When != nil {
+			for _, j := range p.When.Params {
+				tie(i, j)
+			}
 		}
 	}
 	at := map[int]int{}
@@ -54,6 +65,7 @@ func (s *Space) makeGroups() error {
 			s.groups = append(s.groups, group{})
 		}
 		s.groups[k].dims = append(s.groups[k].dims, i)
+		s.groups[k].tree = s.groups[k].tree || s.Params[i].When != nil
 	}
 	for i, r := range s.Relations {
 		if len(r.Params) == 0 { // a constant
@@ -74,12 +86,12 @@ func (s *Space) makeGroups() error {
 }
 
 // free reports whether the group is one parameter without relations.
-func (g *group) free() bool { return len(g.rels) == 0 }
+func (g *group) free() bool { return len(g.dims) == 1 && len(g.rels) == 0 }
 
 // indexed reports whether set works for every index below size.N.
-func (g *group) indexed() bool { return g.free() && g.size.N > 0 || g.index != nil }
+func (g *group) indexed() bool { return g.size.N > 0 && (g.free() || g.tuples != nil) }
 
-// count finds the size of the group, and its tuples if they are few. A group that is
+// count finds the size of the group, and its tuples if they can be held. A group that is
 // continuous or too large has an estimated size: the product times the share of random
 // draws that are admissible, until 256 are, which gives the share to about 6 %.
 func (g *group) count(s *Space) error {
@@ -97,8 +109,13 @@ func (g *group) count(s *Space) error {
 		return nil
 	}
 	if !math.IsInf(product.Log10, 1) && g.enumerate(s) {
-		if g.size.N == 0 {
+		switch root := g.tuples.root; {
+		case root < 0:
 			return fmt.Errorf("%w: no value satisfies %s", ErrEmpty, g.text(s))
+		case g.tuples.size(root) > 0:
+			g.size = Size{N: g.tuples.size(root)}
+		default:
+			g.size = Size{Log10: g.tuples.log10(root)}
 		}
 		return nil
 	}
@@ -130,73 +147,111 @@ func (g *group) text(s *Space) string {
 	return t
 }
 
-// enumerate visits the tuples depth first and checks each relation as soon as
-// its last parameter is set. It sets size and index; it returns false if there
-// are too many to visit. size stays exact when only index is too large to keep.
+// enumerate finds the admissible tuples: in the order of the parameters, so that they stand in
+// lexical order, or if those are too many to visit, in an order in which relations are over soon.
+// It returns false if those are too many, too.
 func (g *group) enumerate(s *Space) bool {
-	ready := make([][]int, len(g.dims)) // relations to check once dims[k] is set
-	for _, r := range g.rels {
-		last := slices.Max(s.Relations[r].Params)
-		k := slices.Index(g.dims, last)
-		ready[k] = append(ready[k], r)
+	if g.tree {
+		g.dims = s.inOrder(g.dims)
 	}
-	c := make(Config, len(s.Params))
-	tuple := make([]uint32, len(g.dims))
-	visits, n := 0, int64(0)
-	index := []uint32{}
-	var visit func(k int) bool
-	visit = func(k int) bool {
-		if k == len(g.dims) {
-			if n++; n <= maxTuples {
-				index = append(index, tuple...)
-			}
+	order := g.narrow(s)
+	if slices.Equal(order, g.dims) {
+		g.tuples = diagramOf(s, g.dims, g.rels, maxVisits)
+		return g.tuples != nil
+	}
+	for _, try := range []struct {
+		dims   []int
+		visits int
+	}{{g.dims, maxVisits / 8}, {order, maxVisits}, {g.dims, maxVisits}} {
+		if g.tuples = diagramOf(s, try.dims, g.rels, try.visits); g.tuples != nil {
+			g.dims = try.dims
 			return true
 		}
-		p := s.Params[g.dims[k]]
-	values:
-		for i := range p.Count() {
-			if visits++; visits > maxVisits {
-				return false
-			}
-			c[g.dims[k]], tuple[k] = p.At(i), uint32(i)
-			for _, r := range ready[k] {
-				if !s.Relations[r].Holds(c) {
-					continue values
-				}
-			}
-			if !visit(k + 1) {
-				return false
+	}
+	return false
+}
+
+// inOrder returns dims such that each parameter comes behind those that its condition reads.
+func (s *Space) inOrder(dims []int) []int {
+	var out []int
+	for _, i := range s.order {
+		if slices.Contains(dims, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// narrow returns the parameters of the group in an order in which few are read later on: next
+// is the one that leaves the fewest such behind, of those that may come.
+func (g *group) narrow(s *Space) []int {
+	var sets [][]int // what is read together
+	for _, r := range g.rels {
+		sets = append(sets, s.reads(s.Relations[r].Params))
+	}
+	for _, i := range g.dims {
+		if w := s.Params[i].When; w != nil {
+			sets = append(sets, append(s.reads(w.Params), i))
+		}
+	}
+	var order []int
+	in := func(i int) bool { return slices.Contains(order, i) }
+	open := func() int { // how many of order are read together with one that is not
+		n := 0
+		for _, i := range order {
+			if slices.ContainsFunc(sets, func(set []int) bool {
+				return slices.Contains(set, i) && slices.ContainsFunc(set, func(j int) bool { return !in(j) })
+			}) {
+				n++
 			}
 		}
-		return true
+		return n
 	}
-	if !visit(0) {
-		return false
+	for len(order) < len(g.dims) {
+		best, least := -1, 0
+		for _, i := range g.dims {
+			if in(i) || s.Params[i].When != nil &&
+				slices.ContainsFunc(s.Params[i].When.Params, func(j int) bool { return !in(j) }) {
+				continue
+			}
+			order = append(order, i)
+			if n := open(); best < 0 || n < least {
+				best, least = i, n
+			}
+			order = order[:len(order)-1]
+		}
+		order = append(order, best)
 	}
-	g.size, g.index = Size{N: n}, slices.Clip(index)
-	if n > maxTuples { // the index was cut off: it would give a part of the group only
-		g.index = nil
-	}
-	return true
+	return order
 }
 
 // set gives c the i-th tuple of an indexed group.
 func (g *group) set(s *Space, c Config, i int64) {
-	if g.index == nil {
+	if g.tuples == nil {
 		c[g.dims[0]] = s.Params[g.dims[0]].At(i)
 		return
 	}
-	t := g.index[int(i)*len(g.dims):]
-	for k, d := range g.dims {
-		c[d] = s.Params[d].At(int64(t[k]))
+	g.tuples.at(i, g.setter(s, c))
+}
+
+// setter returns what gives c a value of a layer of the tuples.
+func (g *group) setter(s *Space, c Config) func(layer int, value int64) {
+	return func(layer int, value int64) {
+		d := g.dims[layer]
+		c[d] = s.Params[d].At(value)
 	}
 }
 
-// draw gives c a tuple drawn at random: from the index uniformly, else by rejection.
-// It returns false after maxDraws rejections, and c then has an inadmissible tuple.
+// draw gives c a tuple drawn at random: of few tuples uniformly, else each parameter on its search
+// scale given that the tuple is admissible, so that what has a condition is drawn where it is in
+// force. It returns false after maxDraws rejections, and c then has an inadmissible tuple.
 func (g *group) draw(s *Space, c Config, rng *rand.Rand) bool {
-	if g.index != nil {
+	switch {
+	case g.tuples != nil && !g.tree && g.size.N > 0 && g.size.N <= maxTuples:
 		g.set(s, c, rng.Int64N(g.size.N))
+		return true
+	case g.tuples != nil:
+		g.tuples.draw(rng, g.setter(s, c))
 		return true
 	}
 	for range maxDraws {
@@ -212,13 +267,20 @@ func (g *group) try(s *Space, c Config, rng *rand.Rand) bool {
 	for _, d := range g.dims {
 		c[d] = s.Params[d].FromUnit(rng.Float64())
 	}
+	if g.tree {
+		for _, d := range s.inOrder(g.dims) {
+			if !s.Active(c, d) {
+				c[d] = s.rest[d]
+			}
+		}
+	}
 	return g.holds(s, c)
 }
 
 // holds reports whether c satisfies the relations of the group.
 func (g *group) holds(s *Space, c Config) bool {
 	for _, r := range g.rels {
-		if !s.Relations[r].Holds(c) {
+		if rel := &s.Relations[r]; s.says(rel, c) && !rel.Holds(c) {
 			return false
 		}
 	}

@@ -17,12 +17,13 @@ const (
 	Ordinal                 // one of Levels, which are ordered
 	Categorical             // one of Levels, which are not ordered
 	Switch                  // Levels[0] is off, Levels[1] is on
+	Permutation             // all Levels, in an order; see [Param.Order]
 )
 
 // String returns the kind as study files spell it: "real", "int", "ordinal",
-// "categorical" or "bool".
+// "categorical", "bool" or "permutation".
 func (k Kind) String() string {
-	if names := [...]string{"real", "int", "ordinal", "categorical", "bool"}; int(k) < len(names) {
+	if names := [...]string{"real", "int", "ordinal", "categorical", "bool", "permutation"}; int(k) < len(names) {
 		return names[k]
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
@@ -31,7 +32,8 @@ func (k Kind) String() string {
 // A Param is one tunable dimension of a program or of its resources.
 //
 // Its coordinate in a [Config] is the value itself for Real and Integer, and
-// the index of the level for the other kinds.
+// the index of the level for the other kinds, but for a Permutation: the number of
+// the order, see [Param.Order].
 type Param struct {
 	Name   string
 	Kind   Kind
@@ -43,6 +45,9 @@ type Param struct {
 	// where they do.
 	Numbers []float64
 	Unit    string // base SI unit or "", for people and for exports
+	// When says where the parameter is in force; nil is everywhere. It reads other parameters of the
+	// space: see [Space.Active].
+	When *Relation
 }
 
 // validate reports the first flaw of the parameter's definition. Everything else in
@@ -77,7 +82,7 @@ func (p Param) validate() error {
 				return bad("bounds beyond ±2^53 cannot be told apart")
 			}
 		}
-	case Ordinal, Categorical, Switch:
+	case Ordinal, Categorical, Switch, Permutation:
 		if len(p.Levels) == 0 {
 			return bad("it has no values")
 		}
@@ -86,6 +91,16 @@ func (p Param) validate() error {
 		}
 		if p.Kind == Switch && len(p.Levels) != 2 {
 			return bad("a switch has 2 values, not %d", len(p.Levels))
+		}
+		if p.Kind == Permutation {
+			if len(p.Levels) > MaxOrder {
+				return bad("a permutation has at most %d values, not %d", MaxOrder, len(p.Levels))
+			}
+			for _, l := range p.Levels {
+				if l == "" || strings.ContainsAny(l, ", ") {
+					return bad("value %q of a permutation is empty, or has a comma or a space", l)
+				}
+			}
 		}
 		seen := make(map[string]bool, len(p.Levels))
 		for _, l := range p.Levels {
@@ -104,7 +119,7 @@ func (p Param) validate() error {
 func (p Param) Numeric() bool { return p.Kind == Real || p.Kind == Integer }
 
 // Ordered reports whether the values have an order that a model can use.
-func (p Param) Ordered() bool { return p.Kind != Categorical }
+func (p Param) Ordered() bool { return p.Kind != Categorical && p.Kind != Permutation }
 
 // LevelNumber returns the number that a level stands for, and whether it stands for one.
 func (p Param) LevelNumber(l int) (x float64, ok bool) {
@@ -125,6 +140,8 @@ func (p Param) step() float64 {
 // Count returns the number of values, or 0 if p is continuous.
 func (p Param) Count() int64 {
 	switch {
+	case p.Kind == Permutation:
+		return factorial(len(p.Levels))
 	case !p.Numeric():
 		return int64(len(p.Levels))
 	case p.Lo == p.Hi:
@@ -183,7 +200,7 @@ func (p Param) Contains(x float64) bool {
 		return false
 	}
 	if !p.Numeric() {
-		return x == math.Trunc(x) && x >= 0 && x < float64(len(p.Levels))
+		return x == math.Trunc(x) && x >= 0 && x < float64(p.Count())
 	}
 	if x < p.Lo || x > p.Hi {
 		return false
@@ -217,7 +234,7 @@ func (p Param) ToUnit(x float64) float64 {
 	case !p.Numeric() && len(p.Levels) == 1, p.Numeric() && p.Lo == p.Hi:
 		return 0.5
 	case !p.Numeric():
-		return x / float64(len(p.Levels)-1)
+		return x / float64(p.Count()-1)
 	case p.Log:
 		return math.Log(x/p.Lo) / math.Log(p.Hi/p.Lo)
 	}
@@ -247,7 +264,7 @@ func (p Param) FromUnit(u float64) float64 {
 func (p Param) Unscale(u float64) float64 {
 	u = min(max(u, 0), 1)
 	if !p.Numeric() {
-		return math.Round(u * float64(len(p.Levels)-1))
+		return math.Round(u * float64(p.Count()-1))
 	}
 	x := p.Lo + u*(p.Hi-p.Lo)
 	if p.Log {
@@ -274,9 +291,12 @@ func shorten(x, width float64) float64 {
 }
 
 // Text returns the text of coordinate x as it appears in an argument: a level
-// as it was written, a number in its shortest form without an exponent where
+// as it was written, an order as its levels with commas between them, a number in its shortest form without an exponent where
 // that is readable.
 func (p Param) Text(x float64) string {
+	if p.Kind == Permutation {
+		return p.orderText(x)
+	}
 	if !p.Numeric() {
 		return p.Levels[int(x)]
 	}
@@ -294,13 +314,15 @@ func FormatNumber(x float64) string {
 
 // Value returns the value of coordinate x for JSON and for relations: int64
 // for Integer, float64 for Real, and for a level bool if it is written true or
-// false, int64 or float64 if it is a plain number, else string.
+// false, int64 or float64 if it is a plain number, else string; for an order its text.
 func (p Param) Value(x float64) any {
 	switch p.Kind {
 	case Integer:
 		return int64(x)
 	case Real:
 		return x
+	case Permutation:
+		return p.orderText(x)
 	}
 	switch l := p.Levels[int(x)]; l {
 	case "true":
@@ -332,6 +354,9 @@ func plainNumber(s string) bool {
 // bounds and on the grid, or a level as it was written. An integer may be
 // written 1e3, a level that is a number by any spelling of it.
 func (p Param) Parse(text string) (float64, error) {
+	if p.Kind == Permutation {
+		return p.parseOrder(text)
+	}
 	if !p.Numeric() {
 		if i := slices.Index(p.Levels, text); i >= 0 {
 			return float64(i), nil

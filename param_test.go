@@ -248,7 +248,7 @@ func TestSnapIsNearest(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	want := []string{"real", "int", "ordinal", "categorical", "bool", "Kind(5)"}
+	want := []string{"real", "int", "ordinal", "categorical", "bool", "permutation", "Kind(6)"}
 	for i, name := range want {
 		if got := assay.Kind(i).String(); got != name {
 			t.Errorf("kind %d is %q, want %q", i, got, name)

@@ -27,13 +27,19 @@ var ErrEmpty = Errorf(ClassUsage, "no configuration is admissible")
 // place of both an explicit list of the admissible configurations. It is
 // immutable and safe for concurrent use. Make one with [NewSpace] or [NewList].
 //
-// Relations split the parameters into independent groups: two parameters that
-// appear in one relation are in the same group. A finite group is enumerated
-// once, so that the size of the space is exact and draws are uniform without
-// rejection, as long as each group has at most 2^20 admissible tuples.
+// A parameter may have a condition, [Param.When]. Where it is not in force its coordinate is at
+// rest, see [Space.Active], and a relation that reads it says nothing.
+//
+// Relations and conditions split the parameters into independent groups: two parameters that
+// appear in one are in the same group. The admissible tuples of a countable group are found
+// once and held with what they share, so that the size of the space is exact and draws need no
+// rejection, unless there are too many to visit.
 type Space struct {
 	Params    []Param
 	Relations []Relation
+
+	order []int     // of parameters, each behind what its condition reads; nil without conditions
+	rest  []float64 // their coordinates at rest, if there are conditions
 
 	list   []Config       // the admissible configurations, or nil
 	member map[string]int // index in list by Key
@@ -70,9 +76,10 @@ func NewList(params []Param, configs []Config, relations ...Relation) (*Space, e
 		return nil, err
 	}
 	for i, c := range configs {
-		if err := s.checkCoords(c); err != nil {
+		if err := s.checkValues(c); err != nil {
 			return nil, fmt.Errorf("configuration %d: %w", i+1, err)
 		}
+		c = s.Rested(c)
 		k := c.Key()
 		if _, dup := s.member[k]; dup || s.broken(c) >= 0 {
 			continue
@@ -110,7 +117,7 @@ func (s *Space) checkParams() error {
 			}
 		}
 	}
-	return nil
+	return s.makeOrder()
 }
 
 // Dim returns the number of parameters.
@@ -194,8 +201,22 @@ func (s *Space) Contains(c Config) bool {
 	return s.checkCoords(c) == nil && s.broken(c) < 0
 }
 
-// checkCoords returns an error unless each coordinate of c is one of its parameter.
+// checkCoords returns an error unless each coordinate of c is one of its parameter, and at rest
+// where that is not in force.
 func (s *Space) checkCoords(c Config) error {
+	if err := s.checkValues(c); err != nil {
+		return err
+	}
+	for _, i := range s.order {
+		if p := &s.Params[i]; p.When != nil && c[i] != s.rest[i] && !s.Active(c, i) {
+			return fmt.Errorf("parameter %q is in force only when %s", p.Name, p.When.Text)
+		}
+	}
+	return nil
+}
+
+// checkValues returns an error unless each coordinate of c is one of its parameter.
+func (s *Space) checkValues(c Config) error {
 	if len(c) != len(s.Params) {
 		return fmt.Errorf("a configuration of %d coordinates for %d parameters", len(c), len(s.Params))
 	}
@@ -209,12 +230,14 @@ func (s *Space) checkCoords(c Config) error {
 
 // broken returns the index of the first relation that c does not satisfy, or -1.
 func (s *Space) broken(c Config) int {
-	return slices.IndexFunc(s.Relations, func(r Relation) bool { return !r.Holds(c) })
+	return slices.IndexFunc(s.Relations, func(r Relation) bool { return s.says(&r, c) && !r.Holds(c) })
 }
 
-// Draw returns a configuration drawn uniformly from the admissible ones: free
-// parameters uniformly on their search scale, each related group uniformly over
-// its admissible tuples. ok is false only if rejection found none in 2^20
+// Draw returns a configuration drawn from the admissible ones: free parameters uniformly on
+// their search scale, each related group of at most 2^20 tuples uniformly over those, each other
+// one as its parameters on their scales, given that the tuple is admissible. A parameter with a
+// condition is drawn where it is in force: what is in force seldom is not drawn more often for
+// having many values. ok is false only if rejection found none in 2^20
 // draws, which [NewSpace] makes unlikely.
 func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	if s.list != nil {
@@ -229,11 +252,14 @@ func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	return c, true
 }
 
-// Text returns c for people and logs: "level=3 threads=2".
+// Text returns c for people and logs: "level=3 threads=2". What is not in force is left out.
 func (s *Space) Text(c Config) string {
 	var b strings.Builder
 	for i, p := range s.Params {
-		if i > 0 {
+		if !s.Active(c, i) {
+			continue
+		}
+		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(p.Name)
@@ -243,18 +269,21 @@ func (s *Space) Text(c Config) string {
 	return b.String()
 }
 
-// Values returns the value of each parameter by name; see [Param.Value].
+// Values returns the value of each parameter that is in force by name; see [Param.Value].
 func (s *Space) Values(c Config) map[string]any {
 	m := make(map[string]any, len(c))
 	for i, p := range s.Params {
-		m[p.Name] = p.Value(c[i])
+		if s.Active(c, i) {
+			m[p.Name] = p.Value(c[i])
+		}
 	}
 	return m
 }
 
 // Parse returns the configuration of the given texts by parameter name; see
 // [Param.Parse] for how a value may be written. It returns an error for an unknown name, a missing
-// one, a value that the parameter does not have, and a configuration that is not admissible.
+// one, a value that the parameter does not have, one of a parameter that is not in force, and a
+// configuration that is not admissible.
 func (s *Space) Parse(texts map[string]string) (Config, error) {
 	for name := range texts {
 		if s.Index(name) < 0 {
@@ -262,16 +291,30 @@ func (s *Space) Parse(texts map[string]string) (Config, error) {
 		}
 	}
 	c := make(Config, len(s.Params))
+	copy(c, s.rest)
 	for i, p := range s.Params {
 		t, ok := texts[p.Name]
-		if !ok {
+		switch {
+		case !ok && p.When == nil:
 			return nil, fmt.Errorf("no value for parameter %q", p.Name)
+		case !ok:
+			continue
 		}
 		x, err := p.Parse(t)
 		if err != nil {
 			return nil, err
 		}
 		c[i] = x
+	}
+	for _, i := range s.order {
+		if p := &s.Params[i]; p.When != nil {
+			switch _, given := texts[p.Name]; {
+			case given && !s.Active(c, i):
+				return nil, fmt.Errorf("parameter %q is in force only when %s: leave it out", p.Name, p.When.Text)
+			case !given && s.Active(c, i):
+				return nil, fmt.Errorf("no value for parameter %q, which is in force when %s", p.Name, p.When.Text)
+			}
+		}
 	}
 	return c, s.Check(c)
 }

@@ -13,7 +13,11 @@ import (
 type Measurement struct {
 	// Began is when the run left the queue, from where its limit counts; zero if
 	// it did not wait in one.
-	Began    time.Time          `json:"began,omitzero"`
+	Began time.Time `json:"began,omitzero"`
+	// Where is the worker that made the run and Class its class of machines, both "" for a run on
+	// the machine of the loop. Whoever carries runs to workers sets them.
+	Where    string             `json:"where,omitempty"`
+	Class    string             `json:"class,omitempty"`
 	Elapsed  time.Duration      `json:"elapsed_ns"`
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""

@@ -191,8 +191,37 @@ func searcherSpaces() []searcherSpace {
 				{4, 2, 0.77},
 			},
 		))},
+		{name: "conditions", space: must(assay.NewSpace(conditional(), assay.Relation{
+			Text: "trees + depth <= 450", Params: []int{1, 2},
+			Holds: func(c assay.Config) bool { return c[1]+c[2] <= 450 },
+		}))},
+		{name: "orders", space: must(assay.NewSpace([]assay.Param{
+			{Name: "passes", Kind: assay.Permutation, Levels: []string{"inline", "unroll", "vectorize", "licm"}},
+			{Name: "unroll", Kind: assay.Switch, Levels: []string{"off", "on"}},
+		}))},
 		{name: "huge", space: large(12, 99)},
 		{name: "wide", space: large(30, 9), basic: true},
+	}
+}
+
+// conditional returns parameters of which three are in force for one solver, one of them only
+// where another is large, and one for the other.
+func conditional() []assay.Param {
+	level := func(l float64) *assay.Relation {
+		return &assay.Relation{
+			Text: fmt.Sprintf("solver == %g", l), Params: []int{5},
+			Holds: func(c assay.Config) bool { return c[5] == l },
+		}
+	}
+	return []assay.Param{
+		{Name: "threads", Kind: assay.Integer, Lo: 1, Hi: 4},
+		{Name: "trees", Kind: assay.Integer, Lo: 10, Hi: 500, Log: true, When: level(1)},
+		{Name: "depth", Kind: assay.Integer, Lo: 1, Hi: 20, When: level(1)},
+		{Name: "leaf", Kind: assay.Real, Lo: 0, Hi: 1, When: &assay.Relation{
+			Text: "depth > 10", Params: []int{2}, Holds: func(c assay.Config) bool { return c[2] > 10 },
+		}},
+		{Name: "kernel", Kind: assay.Categorical, Levels: []string{"rbf", "poly", "linear"}, When: level(0)},
+		{Name: "solver", Kind: assay.Categorical, Levels: []string{"svm", "forest", "linear"}},
 	}
 }
 

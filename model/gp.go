@@ -39,6 +39,9 @@ type GP struct {
 	// starts from its own if they are likelier than the usual starts. Nil, and what
 	// is no process over as many features, mean nothing.
 	Like assay.Predictor
+	// Ties are lists of features that have one length scale, such as all pairs of an order: r² then
+	// counts, over ℓ², the pairs that differ, which is Kendall's distance. None is in two.
+	Ties [][]int
 	Seed uint64
 }
 
@@ -65,6 +68,7 @@ func (g GP) Fit(d assay.Data) (assay.Predictor, error) {
 		d = d.Rows(rows)
 	}
 	m := newMarginal(newScaler(d.X), d)
+	m.ties = g.Ties
 	return m.posterior(m.learn(m.start(g.Like), max(1, evaluations-gpStarts)))
 }
 
@@ -124,6 +128,7 @@ type marginal struct {
 	site     []float64 // variances of the sites, 0 for exact rows; nil if none is censored
 	least    []float64 // what censored rows are above, standardized
 	d        int
+	ties     [][]int       // see [GP]
 	k, dk    *mat.SymDense // the covariance, and what its derivative by ℓ has in common
 	inverse  *mat.SymDense
 }
@@ -295,7 +300,21 @@ func (m *marginal) loss(theta, grad []float64) float64 {
 	}
 	prior(d, gpSignalMean, gpSignalVar)
 	prior(d+1, gpNoiseMean, gpNoiseVar)
+	m.tie(grad)
 	return value
+}
+
+// tie projects a gradient to where tied lengths are equal: a search that starts there stays.
+func (m *marginal) tie(grad []float64) {
+	for _, tied := range m.ties {
+		sum := 0.0
+		for _, f := range tied {
+			sum += grad[f]
+		}
+		for _, f := range tied {
+			grad[f] = sum / float64(len(tied))
+		}
+	}
 }
 
 // posterior returns the predictor for the given parameters. It adds jitter to the

@@ -76,6 +76,31 @@ func TestMarginalGradient(t *testing.T) {
 	}
 }
 
+// Tied features get one length, that of the likeliest process in which they have one.
+func TestGPTies(t *testing.T) {
+	d := sine(20, 3, 1, 3)
+	fit := func(ties [][]int) (*gpPosterior, float64) {
+		p, err := GP{Ties: ties, Evaluations: 200}.Fit(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := p.(*gpPosterior)
+		return g, newMarginal(newScaler(d.X), d).loss(g.theta, make([]float64, 5))
+	}
+	free, least := fit(nil)
+	tied, loss := fit([][]int{{0, 2}})
+	if free.theta[0] == free.theta[2] || tied.theta[0] != tied.theta[2] || tied.theta[0] == tied.theta[1] {
+		t.Errorf("lengths %v, tied %v", free.theta, tied.theta)
+	}
+	for _, e := range []float64{-0.05, 0.05} {
+		p := append([]float64(nil), tied.theta...)
+		p[0], p[2] = p[0]+e, p[2]+e
+		if l := newMarginal(newScaler(d.X), d).loss(p, make([]float64, 5)); l < loss || loss < least {
+			t.Errorf("with lengths by %v elsewhere the loss is %v, not more than %v, free %v", e, l, loss, least)
+		}
+	}
+}
+
 // With two points the posterior is worked out by hand: K = [[a, b], [b, a]].
 func TestGPPosteriorOfTwoPoints(t *testing.T) {
 	X, Y := [][]float64{{0}, {1}}, []float64{-1, 1}

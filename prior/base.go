@@ -162,10 +162,7 @@ func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, 
 		return k, nil
 	}
 	k.Metric, k.Maximize, k.Unit, k.Program = goal.Metric, goal.Maximize, goal.Unit, programOf(st)
-	var params []assay.Param
-	for _, p := range st.Params {
-		params = append(params, p.Param())
-	}
+	params := st.Parameters()
 	k.Space, k.Params = kb.intern(params)
 	if slices.ContainsFunc(trials, func(t assay.Trial) bool { return len(t.Config) != len(k.Params) }) {
 		k.Flaw = "its trials are not of its parameters (see assay study fsck)"

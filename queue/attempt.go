@@ -47,6 +47,7 @@ type attempt struct {
 
 	worker  string // the ID; "" if the record alone knows of the attempt and it was not heard of
 	where   string
+	class   string // of its machine
 	heard   time.Time
 	so      assay.Measurement
 	tainted bool   // the worker's machine or clock stood still

@@ -159,6 +159,7 @@ func (f *Fleet) verdict(a *attempt) Verdict {
 // before and after.
 func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
 	m := a.so
+	m.Where, m.Class = a.where, a.class
 	var to []*waiter
 	for _, w := range a.run.waiters {
 		// At most once an interval of the run's own time.

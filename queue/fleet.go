@@ -24,6 +24,11 @@ type Options struct {
 	// Version is that of the server: workers of versions that are too far from it are refused. ""
 	// refuses none.
 	Version string
+	// Orders are those that hold from the beginning, by the ID of the worker.
+	Orders map[string]Order
+	// Keep has all orders that hold on record, before the one that is new holds; nil has none. The map
+	// is the caller's.
+	Keep func(map[string]Order) error
 	// Warn is told, for people, of what went wrong and goes on by itself; nil means nobody.
 	Warn func(string)
 }
@@ -36,6 +41,8 @@ type Fleet struct {
 	flaws   flaws         // of tests
 	ticket  func() string // the ID of a new ticket
 
+	ordering sync.Mutex // held while an order is given
+
 	// mu guards all that follows, and all of the studies, runs and attempts. It is never
 	// held while something is written, offered or observed.
 	mu      sync.Mutex
@@ -44,6 +51,7 @@ type Fleet struct {
 	ready   bool
 	down    bool // Serve has ended
 	workers map[string]*worker
+	orders  map[string]Order // that hold, by the ID of the worker, which may not have said hello yet
 	claims  map[claimKey]*claimed
 	apps    map[string]*app
 	placed  []*attempt // at workers, in no order
@@ -53,6 +61,7 @@ type Fleet struct {
 	pending []Ticket   // to be offered
 	offered bool       // somebody is offering them
 	slots   map[group]int
+	asides  map[machine]*aside
 }
 
 var _ Control = (*Fleet)(nil)
@@ -75,6 +84,9 @@ var (
 	// ErrDraining is returned to a worker that claims although it was told to take
 	// nothing more. It leaves the ticket to others, and says Hello to hear of its order.
 	ErrDraining = assay.Errorf(assay.ClassConflict, "the worker is to take nothing more")
+	// ErrAside is returned to a worker that claims although it was set aside; it does as with
+	// ErrDraining.
+	ErrAside = assay.Errorf(assay.ClassConflict, "the worker was set aside: it takes nothing until a person has it go on")
 	// ErrUnknown is returned for an outcome of an attempt that is not on record. It will
 	// never be taken: the worker need not keep it.
 	ErrUnknown = assay.Errorf(assay.ClassNotFound, "the attempt is not on record")
@@ -97,7 +109,8 @@ func New(c Carrier, o Options) *Fleet {
 	return &Fleet{
 		o: o, carrier: c, ticket: rand.Text,
 		studies: map[string]*member{}, parted: map[string]bool{}, workers: map[string]*worker{},
-		claims: map[claimKey]*claimed{}, apps: map[string]*app{},
+		claims: map[claimKey]*claimed{}, apps: map[string]*app{}, orders: kept(o.Orders),
+		asides: map[machine]*aside{},
 	}
 }
 

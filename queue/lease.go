@@ -79,6 +79,7 @@ func (f *Fleet) forget(now time.Time) {
 	for id, w := range f.workers {
 		if w.running == 0 && now.Sub(w.heard) > max(24*time.Hour, f.o.Lease) {
 			delete(f.workers, id)
+			delete(f.orders, id)
 			f.slots = nil
 		}
 	}

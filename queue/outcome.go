@@ -49,6 +49,7 @@ func (r *run) result(w *waiter) (assay.Measurement, error) {
 	a := r.counted
 	m := a.so
 	m.Stdout, m.Stderr = r.output.Stdout, r.output.Stderr
+	m.Where, m.Class = a.where, a.class
 	switch {
 	case a.why == whyLimit:
 		return m, assay.ErrLimit

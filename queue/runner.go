@@ -265,6 +265,18 @@ func (r *Runner) Capacity() int {
 	return max(1, r.f.slotsOf(r.m))
 }
 
+// Place has runs of a study of the class "any" begin on machines of a class alone from now on, or on any
+// again if it is "". It changes nothing for another study, and nothing of what runs.
+func (r *Runner) Place(class string) {
+	f, m := r.f, r.m
+	f.mu.Lock()
+	defer f.unlock()
+	if m.Class != ClassAny || m.class == class {
+		return
+	}
+	f.keepTo(m, class)
+}
+
 // SetPriority changes the priority of the study among studies.
 func (r *Runner) SetPriority(p int) {
 	r.f.mu.Lock()

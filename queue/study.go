@@ -33,12 +33,13 @@ type member struct {
 	Study
 	left       bool
 	held       bool          // see Runner.Hold
-	class      string        // that its runs are held to, "" for none yet
+	class      string        // that its runs are held to, "" for none yet, or for any
 	firm       bool          // the class is on record, or was asked for
 	priorities map[int64]int // of trials, as people ordered
 	runs       map[runKey]*run
 	told       map[attemptKey]bool // attempts of runs that were handed over; true for the one that counts
 	handed     []runKey            // runs that counted and were handed over, the earliest first
+	ran        ran
 	open       openHeap
 	at         int // in the list of its app, if something is open
 	joined     int64
@@ -74,7 +75,7 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 	f.asked++
 	m := &member{
 		Study: s, joined: f.asked, priorities: map[int64]int{}, runs: map[runKey]*run{},
-		told: map[attemptKey]bool{}, share: share{at: f.now()},
+		told: map[attemptKey]bool{}, share: share{at: f.now()}, ran: ran{},
 	}
 	if s.Class != ClassSame && s.Class != ClassAny {
 		m.class, m.firm = s.Class, true
@@ -88,7 +89,7 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 
 // takes reports whether the study may run on machines of a class.
 func (m *member) takes(class string) bool {
-	return m.Class == ClassAny || m.class == "" || m.class == class
+	return m.class == "" || m.class == class
 }
 
 // recall brings the runs of a study to where the record says they are. What was placed
@@ -114,12 +115,19 @@ func (f *Fleet) recall(m *member) {
 			r.over = true
 		}
 	}
+	configs := map[int64]string{} // keys, by trial
+	asides := map[machine]string{}
 	for _, e := range m.Past {
 		switch {
+		case e.Asked != nil:
+			configs[e.Asked.ID] = e.Asked.Config.Key()
 		case e.Started != nil && !f.flaws.has(forgetsPlaced):
 			r := get(e.Started.RunID)
+			if key, known := configs[e.Started.Trial]; known {
+				m.ran.by(key, e.Started.Where)
+			}
 			a := r.get(e.Started.Attempt)
-			a.state, a.where, a.heard, a.since = placed, e.Started.Where, now, now
+			a.state, a.where, a.class, a.heard, a.since = placed, e.Started.Where, e.Started.Class, now, now
 			if m.Class == ClassSame && m.class == "" && e.Started.Class != "" {
 				m.class, m.firm = e.Started.Class, true
 			}
@@ -135,9 +143,16 @@ func (f *Fleet) recall(m *member) {
 			over(e.Checked.ID)
 		case e.Withdrawn != nil:
 			over(e.Withdrawn.Trial)
+		case e.Drifted != nil && e.Drifted.Over:
+			delete(asides, machine{e.Drifted.Where, e.Drifted.Class})
+		case e.Drifted != nil:
+			asides[machine{e.Drifted.Where, e.Drifted.Class}] = e.Drifted.Reason
 		case e.Ordered != nil && !f.flaws.has(forgetsOrders):
 			m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 		}
+	}
+	for who, why := range asides {
+		f.setAside(m, who, why)
 	}
 	for _, runs := range of {
 		for _, r := range runs {

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,7 +50,7 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 	}
 	k := f.workers[w.ID]
 	if k == nil {
-		k = &worker{}
+		k = &worker{order: f.orders[w.ID]}
 		for _, a := range f.placed {
 			if a.worker == w.ID {
 				k.running++
@@ -58,6 +59,7 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 		f.workers[w.ID] = k
 	}
 	k.Worker, k.heard, k.said = w, f.now(), f.now()
+	f.obeyAside(k)
 	f.slots = nil
 	return k.order, nil
 }
@@ -71,31 +73,68 @@ func (f *Fleet) heardOf(id string) {
 
 // Order tells a worker, by its ID or its name, what to do from now on: it hears of it
 // when it next says hello, and a worker that is evicted with its next beat. It takes the
-// place of an earlier order; the zero Order has the worker go on.
+// place of an earlier order; the zero Order has the worker go on, one that was set aside too. An order
+// that cannot be kept (see [Options]) does not hold.
 func (f *Fleet) Order(who string, o Order) error {
 	o.Drain = o.Drain || o.Evict
+	f.ordering.Lock()
+	defer f.ordering.Unlock()
+	f.mu.Lock()
+	id, err := f.called(who)
+	next := maps.Clone(f.orders)
+	f.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if o == (Order{}) {
+		if err := f.letGoOn(id); err != nil {
+			return err
+		}
+	}
+	if next[id] = o; o == (Order{}) {
+		delete(next, id)
+	}
+	if f.o.Keep != nil {
+		if err := f.o.Keep(maps.Clone(next)); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var found []*worker
-	if w := f.workers[who]; w != nil {
-		found = append(found, w)
-	} else {
-		for _, w := range f.workers {
-			if w.Name == who {
-				found = append(found, w)
-			}
+	f.orders, f.slots = next, nil
+	if w := f.workers[id]; w != nil { // it may have been forgotten
+		w.order = o
+		f.obeyAside(w)
+	}
+	return nil
+}
+
+// called returns the ID of a worker by that or its name. The lock is held.
+func (f *Fleet) called(who string) (id string, err error) {
+	if _, ordered := f.orders[who]; ordered || f.workers[who] != nil {
+		return who, nil
+	}
+	var found []string
+	for id, w := range f.workers {
+		if w.Name == who {
+			found = append(found, id)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return assay.Errorf(assay.ClassNotFound, "there is no worker %q", who)
+		return "", assay.Errorf(assay.ClassNotFound, "there is no worker %q", who)
 	case 1:
-		found[0].order = o
-		f.slots = nil
-		return nil
+		return found[0], nil
 	}
-	return assay.WithHint(assay.Errorf(assay.ClassConflict, "%d workers have the name %q", len(found), who),
+	return "", assay.WithHint(assay.Errorf(assay.ClassConflict, "%d workers have the name %q", len(found), who),
 		"name it by its ID")
+}
+
+// kept returns a copy of orders, which may be nil.
+func kept(orders map[string]Order) map[string]Order {
+	own := map[string]Order{}
+	maps.Copy(own, orders)
+	return own
 }
 
 // A WorkerState is what is known of a worker.
@@ -151,7 +190,7 @@ func (f *Fleet) slotsOf(m *member) int {
 		f.slots = map[group]int{}
 		now := f.now()
 		for _, w := range f.workers {
-			if w.order.Drain || !f.there(w, now) {
+			if w.order.idle() || !f.there(w, now) {
 				continue
 			}
 			for _, name := range w.Apps {
@@ -162,9 +201,6 @@ func (f *Fleet) slotsOf(m *member) int {
 			}
 		}
 	}
-	if m.Class == ClassAny {
-		return f.slots[group{m.App, ""}]
-	}
 	return f.slots[group{m.App, m.class}]
 }
 
@@ -172,7 +208,7 @@ func (f *Fleet) slotsOf(m *member) int {
 func (f *Fleet) room(g group) int {
 	now, n := f.now(), 0
 	for _, w := range f.workers {
-		if !w.order.Drain && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+		if !w.order.idle() && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
 			n += max(w.Slots-w.running, 0)
 		}
 	}

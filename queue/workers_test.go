@@ -45,6 +45,54 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// An order is on record before it holds, and holds for the server that comes next, also while the
+// worker has not said hello to it. One that cannot be recorded does not hold.
+func TestOrderKept(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		var record map[string]Order
+		var fails error
+		keep := func(all map[string]Order) error {
+			if fails == nil {
+				record = all
+			}
+			return fails
+		}
+		first := New(b.carrier, Options{Keep: keep})
+		hello := func(f *Fleet, id, name string) Order {
+			o, err := f.Hello(b.Context(), Worker{ID: id, Name: name})
+			if err != nil {
+				b.Error(err)
+			}
+			return o
+		}
+		order := func(f *Fleet, who string, o Order) {
+			if err := f.Order(who, o); err != nil {
+				b.Errorf("%s: %v", who, err)
+			}
+		}
+		for _, id := range []string{"1", "2", "3"} {
+			hello(first, id, "w"+id)
+		}
+		order(first, "w1", Order{Drain: true})
+		order(first, "w2", Order{Evict: true})
+		order(first, "w3", Order{Drain: true})
+		order(first, "w3", Order{})
+		fails = errors.New("no room")
+		if err := first.Order("w3", Order{Drain: true}); !errors.Is(err, fails) {
+			b.Error(err)
+		}
+		b.want("what could not be recorded", hello(first, "3", "w3"), Order{})
+		fails = nil
+		evicted := Order{Drain: true, Evict: true}
+		b.want("on record", record, map[string]Order{"1": {Drain: true}, "2": evicted})
+		second := New(b.carrier, Options{Orders: record, Keep: keep})
+		order(second, "1", Order{}) // who is not there yet
+		b.want("taken back", hello(second, "1", "w1"), Order{})
+		b.want("after a restart", hello(second, "2", "w2"), evicted)
+		b.want("on record at last", record, map[string]Order{"2": evicted})
+	})
+}
+
 // A ticket is offered again if the carrier lost it, also if its depth does not show that.
 func TestRefill(t *testing.T) {
 	inBubble(t, func(b *bench) {

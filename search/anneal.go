@@ -172,7 +172,7 @@ func (s *Anneal) step(c assay.Config, t float64) assay.Config {
 			x[i] = v
 		}
 	}
-	if s.space.Contains(x) {
+	if x = s.space.Rested(x); s.space.Contains(x) {
 		return x
 	}
 	return s.space.Nearest(x)

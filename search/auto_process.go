@@ -46,7 +46,7 @@ func (p *process) fit(a *Auto) assay.Predictor {
 			return m
 		}
 	}
-	g := model.GP{Evaluations: processSteps, MaxExamples: processExamples, Seed: a.opts.Seed}
+	g := model.GP{Evaluations: processSteps, MaxExamples: processExamples, Ties: b.space.Ties(), Seed: a.opts.Seed}
 	if p.fitted != nil {
 		g.Like = p.fitted
 	}

@@ -1,11 +1,13 @@
 package search
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 )
 
 // foresees predicts the first feature.
@@ -54,5 +56,26 @@ func TestProcessSeesTheBest(t *testing.T) {
 	few := d.Rows([]int{5, 3, 4})
 	if diff := cmp.Diff(few.Y, processData(few, foresees{}).Y); diff != "" {
 		t.Errorf("few examples: %s", diff)
+	}
+}
+
+// The best of the pool is that with the largest expected improvement, the first of equals, wherever it stands:
+// the first configuration of all is one like any other.
+func TestPoolBest(t *testing.T) {
+	space := intSpace(t, 1, 9)
+	b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}})
+	p := newPool(space)
+	for top := range 10 {
+		to := space.Encode(assay.Config{float64(top)})[0]
+		c, mean := p.best(b, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, &nearest{to: to})
+		if !c.Equal(assay.Config{float64(top)}) || mean != 0 {
+			t.Errorf("the best is %v with %v, want %d with 0", c, mean, top)
+		}
+	}
+	if c, _ := p.best(b, []int{0, 4, 8}, &nearest{to: space.Encode(assay.Config{2})[0]}); !c.Equal(assay.Config{0}) {
+		t.Errorf("of two that are as good the best is %v, want the first", c)
+	}
+	if c, mean := p.best(b, nil, &nearest{}); c != nil || !math.IsNaN(mean) {
+		t.Errorf("of none the best is %v with %v", c, mean)
 	}
 }

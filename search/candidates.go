@@ -71,6 +71,10 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 		i := b.rng.IntN(d)
 		p := b.space.Params[i]
 		// A step of a fifth of the range may not leave the value of so coarse a parameter.
+		if p.Kind == assay.Permutation {
+			v[i] = swapped(p, v[i], b.rng)
+			continue
+		}
 		if n := p.Count(); !p.Ordered() || n > 0 && n <= 5 {
 			v[i] = p.FromUnit(b.rng.Float64())
 			continue
@@ -79,6 +83,7 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 		width := 0.2 * math.Pow(0.1, b.rng.Float64()) // 0.02 to 0.2 of the range
 		v[i] = p.Unscale(p.ToUnit(v[i]) + width*b.rng.NormFloat64())
 	}
+	v = b.space.Rested(v)
 	return v, b.space.Contains(v)
 }
 

@@ -117,3 +117,96 @@ func TestBayesReady(t *testing.T) {
 		}
 	}
 }
+
+// nearest predicts how far the first feature is from its value, and counts what it is asked.
+type nearest struct {
+	to    float64
+	calls int
+	empty int // calls about nothing
+}
+
+func (n *nearest) Predict(x []float64) assay.Prediction {
+	return assay.Prediction{Mean: math.Abs(x[0] - n.to), Std: 1}
+}
+
+func (n *nearest) PredictBatch(rows [][]float64, out []assay.Prediction) {
+	n.calls++
+	if len(rows) == 0 {
+		n.empty++
+	}
+	for i, x := range rows {
+		out[i] = n.Predict(x)
+	}
+}
+
+// A climb goes to the best neighbour until none is better, and no further than maxClimb steps. Then
+// nothing more is predicted.
+func TestClimb(t *testing.T) {
+	space := intSpace(t, 1, 100)
+	unit := func(x float64) float64 { return space.Encode(assay.Config{x})[0] }
+	for _, c := range []struct {
+		name     string
+		top, end float64
+		calls    int // of the surrogate: one a step, and one that finds nothing better
+	}{
+		{"on the top", 50, 50, 1},
+		{"up", 57, 57, 8},
+		{"down", 46, 46, 5},
+		{"to the last step", 50 + maxClimb, 50 + maxClimb, maxClimb},
+		{"too far", 90, 50 + maxClimb, maxClimb},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}})
+			surrogate := &nearest{to: unit(c.top)}
+			b.surrogate, b.trials = surrogate, []example{{features: space.Encode(assay.Config{0})}}
+			s := &sweep{b: b, seen: visited{}}
+			from := s.score(s.admit(nil, assay.Config{50}))
+			surrogate.calls = 0
+			s.climb(from)
+			if !s.best.config.Equal(assay.Config{c.end}) {
+				t.Errorf("ended at %v, want %v", s.best.config, c.end)
+			}
+			if surrogate.calls != c.calls || surrogate.empty > 0 {
+				t.Errorf("the surrogate was asked %d times, want %d; %d times about nothing", surrogate.calls, c.calls, surrogate.empty)
+			}
+		})
+	}
+}
+
+// Climbers step together: one that has reached its top does not keep the others from theirs, and what was visited is
+// passed through.
+func TestClimbTogether(t *testing.T) {
+	space := intSpace(t, 1, 100)
+	b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}})
+	surrogate := &nearest{to: space.Encode(assay.Config{40})[0]}
+	b.surrogate, b.trials = surrogate, []example{{features: space.Encode(assay.Config{0})}}
+	s := &sweep{b: b, seen: visited{}}
+	var cs []assay.Config
+	for _, x := range []float64{35, 40, 44} {
+		cs = s.admit(cs, assay.Config{x})
+	}
+	b.visited.add(assay.Config{40})
+	s.climb(s.score(cs))
+	if x := s.best.config[0]; x != 39 && x != 41 {
+		t.Errorf("the best is %v, want a neighbour of 40", x)
+	}
+}
+
+// The initial design has ten trials; a third of the space where that has fewer than 30 configurations, but two at least.
+func TestBayesInitialOfSmallSpaces(t *testing.T) {
+	for n, want := range map[float64]int{1: 2, 3: 2, 9: 3, 28: 9, 29: 9, 30: 10, 1000: 10} {
+		b := NewBayes(intSpace(t, 1, n-1), BayesOptions{Learner: model.Forest{Trees: 1}})
+		if b.opts.Initial != want {
+			t.Errorf("%v configurations: a design of %d, want %d", n, b.opts.Initial, want)
+		}
+	}
+	space, err := assay.NewSpace([]assay.Param{{Name: "a", Kind: assay.Real, Lo: 0, Hi: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[int]int{0: 10, 3: 3} {
+		if b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}, Initial: given}); b.opts.Initial != want {
+			t.Errorf("a space that is not counted, and %d: a design of %d, want %d", given, b.opts.Initial, want)
+		}
+	}
+}

@@ -203,6 +203,10 @@ func (s *GPS) points() []assay.Config {
 	}
 	for i, p := range s.space.Params {
 		switch {
+		case p.Kind == assay.Permutation:
+			for _, x := range p.Swaps(c[i]) {
+				add(i, x, 1)
+			}
 		case !extended(p):
 			for l := range p.Levels {
 				add(i, float64(l), 1)

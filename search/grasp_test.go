@@ -2,7 +2,10 @@ package search
 
 import (
 	"errors"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/assay-run/assay"
 )
@@ -133,3 +136,85 @@ func TestGRASPBatches(t *testing.T) {
 }
 
 func separableInts(c assay.Config) float64 { return (c[0]-9)*(c[0]-9) + (c[1]-33)*(c[1]-33) }
+
+// Asked for several at once and told in any order, a local search goes on for as long as a trial of it is
+// outstanding, and has ended when there is none and nothing is left to ask around it.
+func TestGRASPKeepsWhatIsOutstanding(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		space := intSpace(t, 2, 12)
+		f := func(c assay.Config) float64 { return (c[0]-4)*(c[0]-4) + (c[1]-9)*(c[1]-9) }
+		s := NewGRASP(space, GRASPOptions{Seed: rapid.Uint64().Draw(r, "seed"), Initial: 2})
+		var running []assay.Proposal
+		for range 25 {
+			ps, err := s.Ask(rapid.IntRange(1, 6).Draw(r, "ask"))
+			if errors.Is(err, assay.ErrDone) {
+				break
+			}
+			if err != nil {
+				r.Fatal(err)
+			}
+			running = append(running, ps...)
+			for n := rapid.IntRange(0, len(running)).Draw(r, "tell"); n > 0; n-- {
+				k := rapid.IntRange(0, len(running)-1).Draw(r, "which")
+				mustTell(t, s, doneTrial(running[k], f(running[k].Config)))
+				running = slices.Delete(running, k, k+1)
+			}
+			out := map[*climb]int{}
+			for _, p := range running {
+				if c := s.by[p.ID]; c != nil {
+					out[c]++
+				}
+			}
+			for c, n := range out {
+				if c.out != n || !slices.Contains(s.climbs, c) {
+					r.Fatalf("a search with %d trials outstanding has %d, and is kept: %v", n, c.out, slices.Contains(s.climbs, c))
+				}
+			}
+			for _, c := range s.climbs {
+				if c.out != out[c] {
+					r.Fatalf("a search without trials outstanding has %d", c.out)
+				}
+			}
+		}
+	})
+}
+
+// A search that has ended is forgotten as soon as a new one begins.
+func TestGRASPForgetsWhatHasEnded(t *testing.T) {
+	s := NewGRASP(intSpace(t, 2, 20), GRASPOptions{Seed: 9})
+	begun := map[*climb]bool{}
+	for range 120 {
+		p := mustAsk(t, s, 1)[0]
+		if c := s.by[p.ID]; c != nil {
+			begun[c] = true
+			if len(s.climbs) != 1 || s.climbs[0] != c {
+				t.Fatalf("%d searches are kept, one by one", len(s.climbs))
+			}
+		}
+		mustTell(t, s, doneTrial(p, p.Config[0]+p.Config[1]))
+	}
+	if len(begun) < 2 {
+		t.Errorf("%d searches in 120 trials", len(begun))
+	}
+}
+
+// A construction chooses from all values of a parameter that has sixteen at most, and of any other from one of each
+// sixteenth of its range.
+func TestGRASPValues(t *testing.T) {
+	for _, hi := range []float64{0, 1, 14, 15, 16, 159, 1599} {
+		s := NewGRASP(intSpace(t, 1, hi), GRASPOptions{})
+		got := s.values(0)
+		if n := min(int(hi)+1, greedyValues); len(got) != n {
+			t.Errorf("0 to %v: %d values, want %d", hi, len(got), n)
+			continue
+		}
+		for k, x := range got {
+			if hi < greedyValues && x != float64(k) {
+				t.Errorf("0 to %v: value %d is %v", hi, k, x)
+			}
+			if part := x / (hi + 1) * greedyValues; hi >= 159 && int(part) != k {
+				t.Errorf("0 to %v: value %d is %v, of another part", hi, k, x)
+			}
+		}
+	}
+}

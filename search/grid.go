@@ -168,7 +168,8 @@ type gridWalk struct {
 }
 
 // newGridWalk returns the walk before its first combination. Each relation is checked at the depth of its last
-// parameter, the first at which all of its parameters are set.
+// parameter, the first at which all of its parameters are set; where parameters have conditions,
+// when all are set.
 func newGridWalk(space *assay.Space, levels int) *gridWalk {
 	d := space.Dim()
 	w := &gridWalk{
@@ -181,7 +182,7 @@ func newGridWalk(space *assay.Space, levels int) *gridWalk {
 		}
 	}
 	for _, r := range space.Relations {
-		if len(r.Params) > 0 { // a relation between none is true of every configuration
+		if len(r.Params) > 0 && !space.Conditional() { // a relation between none is true of every configuration
 			last := slices.Max(r.Params)
 			w.ready[last] = append(w.ready[last], r)
 		}
@@ -221,9 +222,27 @@ func (w *gridWalk) next() (c assay.Config, ok bool) {
 		}
 		// The depth stays, so that the next call tries the next level of the last parameter.
 		if i == len(w.c)-1 {
-			return w.c.Clone(), true
+			if c, ok := w.whole(); ok {
+				return c, true
+			}
+			continue
 		}
 		w.depth++
 	}
 	return nil, false
+}
+
+// whole returns the combination with what is not in force at rest; false if it is not admissible,
+// or a twin: of what is not in force only the first level counts.
+func (w *gridWalk) whole() (assay.Config, bool) {
+	if !w.space.Conditional() {
+		return w.c.Clone(), true
+	}
+	for i := range w.c {
+		if w.at[i] != 1 && !w.space.Active(w.c, i) {
+			return nil, false
+		}
+	}
+	c := w.space.Rested(w.c.Clone())
+	return c, w.space.Contains(c)
 }

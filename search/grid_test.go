@@ -121,3 +121,36 @@ func TestGridNothingFits(t *testing.T) {
 		t.Errorf("got %v, want ErrDone", err)
 	}
 }
+
+// A space that is indexed is gone through in its own order, each configuration once, whatever
+// number is asked for, and then it is done.
+func TestGridIndexed(t *testing.T) {
+	s, err := assay.NewSpace([]assay.Param{
+		{Name: "i", Kind: assay.Integer, Lo: 1, Hi: 3},
+		{Name: "on", Kind: assay.Switch, Levels: []string{"off", "on"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []assay.Config{{1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 0}, {3, 1}}
+	for _, n := range []int{1, 4, 6, 100} {
+		g := NewGrid(s, GridOptions{})
+		var got []assay.Config
+		for range 2 * len(want) {
+			ps, err := g.Ask(n)
+			if errors.Is(err, assay.ErrDone) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range ps {
+				got = append(got, p.Config)
+				mustTell(t, g, doneTrial(p, 1))
+			}
+		}
+		if !slices.EqualFunc(got, want, assay.Config.Equal) {
+			t.Errorf("%d at a time: got %v, want %v", n, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -201,8 +202,11 @@ func (g *ground) design(n int) [][]float64 { return hypercube(n, g.space.Dim(), 
 // direction, and what has one value does not move.
 func movable(p assay.Param) bool { return extended(p) && p.Count() != 1 }
 
-// otherLevel returns a level of p, uniformly but x.
+// otherLevel returns a level of p, uniformly but x, or an order in which two have changed places.
 func (g *ground) otherLevel(p assay.Param, x float64) float64 {
+	if p.Kind == assay.Permutation {
+		return swapped(p, x, g.rng.Rand)
+	}
 	n := len(p.Levels)
 	if n == 1 {
 		return x
@@ -212,6 +216,21 @@ func (g *ground) otherLevel(p assay.Param, x float64) float64 {
 		l++
 	}
 	return l
+}
+
+// swapped returns order x of a permutation with two levels in each other's place; x if there are
+// no two.
+func swapped(p assay.Param, x float64, rng *rand.Rand) float64 {
+	order := p.Order(x)
+	if len(order) < 2 {
+		return x
+	}
+	i, j := rng.IntN(len(order)), rng.IntN(len(order)-1)
+	if j >= i {
+		j++
+	}
+	order[i], order[j] = order[j], order[i]
+	return p.OrderOf(order)
 }
 
 // Turns are taken by walkers, the particles of a swarm or the chains of an

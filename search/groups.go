@@ -152,6 +152,7 @@ func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 			return nil, err
 		}
 		for _, q := range qs {
+			// One that changes what is not in force is a twin of another, and no member.
 			c, ok := g.space.Member(g.whole(q.Config))
 			if !ok {
 				// It failed as far as the searcher of the turn can see. It never reaches the caller.
@@ -174,11 +175,19 @@ func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 	return nil, assay.ErrDone
 }
 
-// whole returns the configuration that a proposal of the group stands for.
+// whole returns the configuration that a proposal of the group stands for. What the group puts out
+// of force is at rest, if it is of another group.
 func (g *Groups) whole(c assay.Config) assay.Config {
 	w := g.base.Clone()
 	for k, i := range g.group {
 		w[i] = c[k]
+	}
+	if rested := g.space.Rested(w); !rested.Equal(w) {
+		for i := range rested {
+			if !slices.Contains(g.group, i) {
+				w[i] = rested[i]
+			}
+		}
 	}
 	return w
 }
@@ -191,9 +200,11 @@ func (g *Groups) begin() error {
 	g.group = g.opts.Groups[g.turn%len(g.opts.Groups)]
 	var params []assay.Param
 	for _, i := range g.group {
-		params = append(params, g.space.Params[i])
+		p := g.space.Params[i]
+		p.When = nil // it may read other groups
+		params = append(params, p)
 	}
-	// Relations are left out: those within the group are checked with all others in propose.
+	// Relations and conditions are left out: those within the group are checked with all others in propose.
 	sub, err := assay.NewSpace(params)
 	if g.space.Listed() {
 		sub, err = assay.NewList(params, g.listed())

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -113,5 +114,34 @@ func TestGroupsRefuses(t *testing.T) {
 		if _, err := NewGroups(space, GroupOptions{Groups: groups}); err == nil {
 			t.Errorf("%v is accepted", groups)
 		}
+	}
+}
+
+// A proposal that a relation refuses does not take those beside it along: the searcher of the turn is
+// asked for several at once, and each one that is admissible is run.
+func TestGroupsRefusedBesideOthers(t *testing.T) {
+	params := []assay.Param{{Name: "a", Kind: assay.Integer, Hi: 7}, {Name: "b", Kind: assay.Integer, Hi: 1}}
+	// The middle is 3 and 0. Of the values of a three are refused, the first one among them.
+	space, err := assay.NewSpace(params, assay.Relation{
+		Text: "a is 1, 3, 4, 6 or 7", Params: []int{0},
+		Holds: func(c assay.Config) bool { return c[0] != 0 && c[0] != 2 && c[0] != 5 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGroups(space, GroupOptions{
+		Groups: [][]int{{0}}, Turn: 20,
+		Make: func(s *assay.Space, _ int) assay.Searcher { return NewGrid(s, GridOptions{}) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []float64
+	for _, p := range mustAsk(t, g, 8) {
+		got = append(got, p.Config[0])
+		mustTell(t, g, doneTrial(p, 1))
+	}
+	if want := []float64{1, 3, 4, 6, 7}; !slices.Equal(got, want) {
+		t.Errorf("the first turn proposes %v of a, want %v", got, want)
 	}
 }

@@ -386,3 +386,44 @@ func TestValidNumbers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A call that is recalled ends where it ended, also where it is asked for in parts: what is asked for next
+// may depend on trials that were told in between.
+func TestRecallKeepsCallsApart(t *testing.T) {
+	build := func() *Auto { return lightAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 4}) }
+	one := build()
+	var want []assay.Config
+	for _, n := range []int{4, 3} {
+		for _, p := range mustAsk(t, one, n) {
+			want = append(want, p.Config)
+		}
+	}
+	memos := [][]byte{one.Memo()} // of both calls
+	two := build()
+	if err := two.Recall(memos); err != nil {
+		t.Fatal(err)
+	}
+	var got []assay.Config
+	for _, c := range []struct{ ask, want int }{{1, 1}, {2, 2}, {5, 1}, {2, 2}, {5, 1}} {
+		ps := mustAsk(t, two, c.ask)
+		if len(ps) != c.want {
+			t.Errorf("after %d of calls with 4 and 3, %d were asked for and %d came, want %d", len(got), c.ask, len(ps), c.want)
+		}
+		for _, p := range ps {
+			got = append(got, p.Config)
+		}
+	}
+	if !slices.EqualFunc(got, want, assay.Config.Equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Memos that overlap are named with their proposals.
+func TestRecallNamesOverlaps(t *testing.T) {
+	build := func() *Auto { return lightAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 4}) }
+	_, memos := record(t, build(), 3, dish)
+	err := build().Recall([][]byte{memos[0], memos[1], memos[1]})
+	if want := "memo 3 of 3: it stands for proposals from 2 on, and another for those up to 2"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

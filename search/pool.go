@@ -27,7 +27,7 @@ type pool struct {
 	space    *assay.Space
 	codes    []uint32             // n rows of d value numbers
 	features [][][]float64        // by parameter and value number
-	number   []map[float64]uint32 // by parameter, the number of a coordinate
+	number   []map[float64]uint32 // by parameter, the number of a coordinate; see place
 	width    int                  // features of a row
 	visited  []bool
 	late     []assay.Config // visited, but not entered there yet
@@ -41,7 +41,7 @@ type pool struct {
 }
 
 // newPool returns the pool of an Indexed space. A row of features is put together from those
-// of the single values, which is exact because no feature depends on two parameters. Cost: the
+// of the single values, which is exact because a feature depends on its parameter, and on whether that is in force, alone. Cost: the
 // size of the space, in time and in 4 bytes for each value.
 func newPool(space *assay.Space) *pool {
 	n, d := int(space.Size().N), space.Dim()
@@ -61,7 +61,8 @@ func newPool(space *assay.Space) *pool {
 	}
 	for c := range space.All() {
 		var row []float64
-		for i, x := range c {
+		for i := range c {
+			x := p.place(c, i)
 			code, ok := p.number[i][x]
 			if !ok {
 				if row == nil {
@@ -164,14 +165,23 @@ func (p *pool) enterMany(want [][]uint32) {
 // encode returns the value numbers of c; false if it is not in the pool.
 func (p *pool) encode(c assay.Config) ([]uint32, bool) {
 	codes := make([]uint32, len(c))
-	for i, x := range c {
-		code, ok := p.number[i][x]
+	for i := range c {
+		code, ok := p.number[i][p.place(c, i)]
 		if !ok {
 			return nil, false
 		}
 		codes[i] = code
 	}
 	return codes, true
+}
+
+// place returns the coordinate of the i-th parameter in c, +Inf where it is not in force: its
+// features are others there than those of the coordinate at rest.
+func (p *pool) place(c assay.Config, i int) float64 {
+	if p.space.Active(c, i) {
+		return c[i]
+	}
+	return math.Inf(1)
 }
 
 // narrow sets the limit. Cost: a call of keep for each configuration.

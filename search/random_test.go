@@ -55,12 +55,12 @@ func TestRandomUniform(t *testing.T) {
 // admissible tuples, is drawn from without repetition.
 func TestRandomUnindexed(t *testing.T) {
 	var params []assay.Param
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		params = append(params, assay.Param{Name: name, Kind: assay.Integer, Lo: 0, Hi: 199})
 	}
 	s, err := assay.NewSpace(params, assay.Relation{
-		Text: "a + b + c != 3", Params: []int{0, 1, 2},
-		Holds: func(c assay.Config) bool { return c[0]+c[1]+c[2] != 3 },
+		Text: "a + b + c + d + e + f != 3", Params: []int{0, 1, 2, 3, 4, 5},
+		Holds: func(c assay.Config) bool { return c[0]+c[1]+c[2]+c[3]+c[4]+c[5] != 3 },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -194,14 +194,14 @@ func (s *simplexSearch) initial(c assay.Config) []assay.Config {
 
 // extended reports whether the values of p have distances, so that a simplex
 // has an extent in its direction.
-func extended(p assay.Param) bool { return p.Kind != assay.Categorical && p.Kind != assay.Switch }
+func extended(p assay.Param) bool { return p.Ordered() && p.Kind != assay.Switch }
 
 // drawLevels returns c with the parameters that have no extent drawn at random.
 func (s *simplexSearch) drawLevels(c assay.Config) assay.Config {
 	x := c.Clone()
 	for i, p := range s.space.Params {
 		if !extended(p) {
-			x[i] = float64(s.rng.IntN(len(p.Levels)))
+			x[i] = p.At(s.rng.Int64N(p.Count()))
 		}
 	}
 	return x
@@ -296,7 +296,7 @@ func (s *simplexSearch) neighbours(c assay.Config) []assay.Config {
 		for _, sign := range []float64{1, -1} {
 			n := c.Clone()
 			n[i] = p.Unscale(p.ToUnit(c[i]) + sign*s.opts.Close)
-			if n[i] != c[i] && s.space.Contains(n) {
+			if n = s.space.Rested(n); !n.Equal(c) && s.space.Contains(n) {
 				ns = append(ns, n)
 			}
 		}

@@ -31,8 +31,8 @@ func (s *simplexSearch) newSpoke(c assay.Config, i int) *spoke {
 		switch p.Kind {
 		case assay.Switch:
 			opposite[k] = 1 - opposite[k]
-		case assay.Categorical:
-			opposite[k] = float64(s.rng.IntN(len(p.Levels)))
+		case assay.Categorical, assay.Permutation:
+			opposite[k] = p.At(s.rng.Int64N(p.Count()))
 		}
 	}
 	return &spoke{center: c, levels: [2]assay.Config{drawn, opposite}, param: i, size: s.opts.Size}

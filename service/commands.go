@@ -224,12 +224,16 @@ func (h *Host) record(ctx context.Context, name string, events ...assay.Event) e
 }
 
 // Give has configurations of a person run, in order, before what the search proposes. A study
-// that has ended goes on for them if its budget allows.
+// that has ended goes on for them, also if its budget of trials is used up.
 func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by string) error {
 	return h.either(ctx, name,
 		func(s *session) error { return s.helm.Give(ctx, by, configs...) },
 		func(sum assay.Summary) error {
-			if sum.Steered == "stop" || sum.Ended == "trials" || sum.Ended == "budget" {
+			if sum.Steered != "stop" && sum.Ended == "budget" {
+				return assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s has spent its time: nothing would be run", sum.Study),
+					"submit it again with more of a budget")
+			}
+			if sum.Steered == "stop" {
 				return h.idleError(sum)
 			}
 			return h.goOn(ctx, sum, func(s *session) ([]assay.Event, error) { return given(s.study, configs, by) }, by, "")

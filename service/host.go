@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
@@ -244,5 +245,9 @@ func (h *Host) Wait(ctx context.Context, name string) (study.Result, error) {
 	if known {
 		return o.result, o.err
 	}
-	return study.Recall(ctx, h.o.Store, name, true)
+	def, err := h.o.Store.Definition(ctx, name)
+	if err != nil {
+		return study.Result{}, err
+	}
+	return result.Recall(ctx, h.o.Store, name, def)
 }

@@ -347,6 +347,17 @@ func TestQueueCommands(t *testing.T) {
 	})
 }
 
+// configsOf returns what was proposed in a study.
+func configsOf(t testing.TB, store *setup.Store, study string) (all []assay.Config) {
+	t.Helper()
+	for _, e := range events(t, store, study) {
+		if e.Asked != nil {
+			all = append(all, e.Asked.Config)
+		}
+	}
+	return all
+}
+
 // A study that has come to its budget goes on with more, and a search that has ended with what
 // is given.
 func TestEndedStudiesGoOn(t *testing.T) {
@@ -358,15 +369,40 @@ func TestEndedStudiesGoOn(t *testing.T) {
 		if _, err := s.Wait(ctx, "a"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Give(ctx, "a", []assay.Config{{3}}, ""); assay.ClassOf(err) != assay.ClassConflict {
-			t.Errorf("given to one without a budget: %v", err)
+		known := configsOf(t, store, "a")[0]
+		var news []assay.Config // that the search has not proposed
+		for x := 1.0; len(news) < 2; x++ {
+			if c := (assay.Config{x}); !slices.ContainsFunc(configsOf(t, store, "a"), c.Equal) {
+				news = append(news, c)
+			}
 		}
-		s.steer(t, "a", assay.Steering{Do: "budget", Trials: 6})
+		// What a person gives is run though the budget is used up, once, and nothing else is.
+		for range 2 {
+			if err := s.Give(ctx, "a", []assay.Config{known, news[0], news[1]}, "ada"); err != nil {
+				t.Errorf("given to one without a budget: %v", err)
+			}
+			if r, err := s.Wait(ctx, "a"); err != nil || len(r.Trials) != 5 || r.EndedBy != "trials" {
+				t.Errorf("%d trials, ended by %s, %v", len(r.Trials), r.EndedBy, err)
+			}
+		}
+		if all := configsOf(t, store, "a"); !slices.ContainsFunc(all, news[0].Equal) || !slices.ContainsFunc(all, news[1].Equal) {
+			t.Errorf("%v of %v was not run", news, all)
+		}
+		s.steer(t, "a", assay.Steering{Do: "budget", Trials: 8})
 		s.end()
 		s = serve(t, store, h, 4)
 		defer s.end()
-		if r, err := s.Wait(ctx, "a"); err != nil || len(r.Trials) != 6 {
+		if r, err := s.Wait(ctx, "a"); err != nil || len(r.Trials) != 8 {
 			t.Errorf("%d trials, %v", len(r.Trials), err)
+		}
+		s.submit(t, define(t, "", "command: [prog, '{n}']\nparameters: {n: 20..40}\nprior: {use: none}\n"+
+			"search: {name: random}\nbudget: 30s\n"), "spent")
+		if r, err := s.Wait(ctx, "spent"); err != nil || r.EndedBy != "budget" {
+			t.Errorf("ended by %s, %v", r.EndedBy, err)
+		}
+		if err := s.Give(ctx, "spent", []assay.Config{{21}}, ""); assay.ClassOf(err) != assay.ClassConflict ||
+			!strings.Contains(err.Error(), "has spent its time") {
+			t.Errorf("given to one without time: %v", err)
 		}
 		s.submit(t, define(t, "", "command: [prog, '{n}']\nparameters: {n: 1..3}\nprior: {use: none}\n"+
 			"search: {name: grid}\nbudget: {trials: 9}\n"), "b")

@@ -241,7 +241,9 @@ func (s *session) join(h *Host, def *config.Study) (err error) {
 		Values: func(c assay.Config) map[string]string {
 			values := make(map[string]string, len(c))
 			for i, p := range space.Params {
-				values[p.Name] = p.Text(c[i])
+				if space.Active(c, i) {
+					values[p.Name] = p.Text(c[i])
+				}
 			}
 			return values
 		},

@@ -30,6 +30,7 @@
 //	search.First       the user's default comes first
 //	search.Cache       no configuration is searched twice
 //	search.Replicate   or search.Adaptive, if runs are repeated
+//	search.Blocks      what several workers measure becomes comparable
 //	Around             only of the active learner of cost models, which sees each run
 //
 // The order matters. What is repeated is one proposal to all within, so that a model

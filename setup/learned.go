@@ -18,6 +18,12 @@ import (
 func declareNIMO(f *fields) newSearcher {
 	options := f.costmodel()
 	return func(space *assay.Space, seed uint64) (assay.Searcher, error) {
+		for _, p := range space.Params {
+			if p.Kind == assay.Permutation || p.When != nil {
+				return nil, usagef("search %s: parameter %s: an attribute of a cost model is neither an order nor "+
+					"in force under a condition", LearningSearcher, p.Name)
+			}
+		}
 		o, err := options(space, seed)
 		if err != nil {
 			return nil, err

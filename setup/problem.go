@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
@@ -77,6 +78,14 @@ func New(def *config.Study, o Options) (*Problem, error) {
 		o.Warn = func(string) {}
 	}
 	p := &Problem{Definition: def, opts: o}
+	if def.Placement.Class == config.Anywhere {
+		target := "the class of the first trial that ends"
+		if def.Placement.Target != "" {
+			target = "the class " + def.Placement.Target
+		}
+		o.Warn("class: any: machines of several classes measure what is hard to compare; what is recommended has run on " +
+			target + ", where five of the leading configurations run again in the end")
+	}
 	if _, err := runnerOf(def); err != nil && o.Runner == nil {
 		return nil, err
 	}
@@ -173,7 +182,8 @@ type wrapper func(assay.Searcher) (assay.Searcher, error)
 
 // searcher returns the searcher of the problem with its wrappers: next to the
 // algorithm wrap, if there is one, then what people give, what is tried first, no configuration twice,
-// and repeated runs. The package comment says why in this order. Each call makes a new
+// repeated runs, and the workers that
+// make them. The package comment says why in this order. Each call makes a new
 // one.
 func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	s, err := p.algorithm()
@@ -193,7 +203,8 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	if len(p.First) > 0 {
 		s = search.First(s, p.First...)
 	}
-	if s = repeated(search.Cache(s), p.Definition.Repeat); learns {
+	s = search.Blocks(repeated(search.Cache(s), p.Definition.Repeat), block.New(p.Space, ""))
+	if learns {
 		s = learner.Around(s)
 	}
 	return s, nil
@@ -232,7 +243,14 @@ func readTable(st *config.Study) (*table.Table, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return t, st.Resolve(t.Params, t.Configs, t.Digest)
+	if err := st.Resolve(t.Params, t.Configs, t.Digest); err != nil {
+		return nil, err
+	}
+	if t, err = t.Under(st.Parameters()); err != nil {
+		return nil, usageError(err)
+	}
+	st.Configs = t.Configs
+	return t, nil
 }
 
 // checkProgram returns an error if the program of some configuration is missing. The
@@ -310,7 +328,8 @@ func (p *Problem) eachValue(f func(c assay.Config) error) error {
 	for i, q := range p.Space.Params {
 		for l := range min(q.Count(), 64) {
 			c := base.Clone()
-			if c[i] = q.At(l); p.Space.Contains(c) {
+			c[i] = q.At(l)
+			if c = p.Space.Rested(c); p.Space.Contains(c) {
 				if err := f(c); err != nil {
 					return err
 				}

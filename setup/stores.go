@@ -49,8 +49,7 @@ func stores() []storeKind {
 		{
 			scheme: "memory", summary: "forgotten when the process ends",
 			open: func(context.Context, string) (*Store, error) {
-				m := store.NewMem()
-				return &Store{m, m, "", func() error { return nil }}, nil
+				return InMemory(store.NewMem()), nil
 			},
 		},
 		{
@@ -59,6 +58,9 @@ func stores() []storeKind {
 		},
 	}
 }
+
+// InMemory returns the store that m is. Closing it does nothing.
+func InMemory(m *store.Mem) *Store { return &Store{m, m, "", func() error { return nil }} }
 
 // openPostgres returns what opens a database.
 func openPostgres(opts postgres.Options) func(ctx context.Context, rest string) (*Store, error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
@@ -34,6 +35,9 @@ func TestWrappers(t *testing.T) {
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
 	resumer := []any{(*assay.Resumer)(nil)}
 	wrappers := []assaytest.Wrapper{
+		{Name: "blocks", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
+			return search.Blocks(in, block.New(s, ""))
+		}},
 		{Name: "cache", Wrap: of(search.Cache), Own: observer},
 		{Name: "given", Wrap: of(search.Given), Own: giver, Ends: giver},
 		{Name: "first", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {

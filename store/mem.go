@@ -63,6 +63,11 @@ func NewMem() *Mem {
 // Create implements [assay.Store].
 // The specification is copied.
 func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
+	return m.CreateAt(ctx, study, spec, time.Now())
+}
+
+// CreateAt is Create of a study that was made earlier, elsewhere.
+func (m *Mem) CreateAt(ctx context.Context, study string, spec []byte, created time.Time) error {
 	if err := cmp.Or(ctx.Err(), CheckName(study)); err != nil {
 		return err
 	}
@@ -71,7 +76,7 @@ func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
 	if m.studies[study] != nil {
 		return Exists(study)
 	}
-	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: time.Now(), moved: make(chan struct{})}
+	m.studies[study] = &memStudy{spec: slices.Clone(spec), created: created, moved: make(chan struct{})}
 	return nil
 }
 
@@ -212,6 +217,11 @@ func cloneEvent(e assay.Event) assay.Event {
 	e.Started, e.Ordered = cloneOf(e.Started), cloneOf(e.Ordered)
 	e.Withdrawn, e.Ended = cloneOf(e.Withdrawn), cloneOf(e.Ended)
 	e.Steered = cloneOf(e.Steered)
+	if e.Drifted != nil {
+		drifted := *e.Drifted
+		drifted.Trials = slices.Clone(drifted.Trials)
+		e.Drifted = &drifted
+	}
 	if e.Booked != nil {
 		booked := *e.Booked
 		booked.Measurement = cloneTrial(bookedTrial(e.Booked)).Measurement

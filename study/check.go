@@ -86,15 +86,12 @@ func (l *loop) recheck(t assay.Trial, race bool) {
 		l.checks = append(l.checks, t)
 	}
 	l.lasted.run(t)
-	if l.racing == nil {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if race {
-		l.believe(t, true)
+		l.takeIn(t, raced)
 	} else {
-		l.racing.field.Refute(t)
+		l.takeIn(t, compared)
 	}
 }
 
@@ -139,7 +136,7 @@ func (l *loop) refuted() (all []Refuted) {
 	if l.racing == nil {
 		return nil
 	}
-	for _, e := range l.racing.field.Entrants() {
+	for _, e := range l.answers().Entrants() {
 		if len(e.Broken) > 0 {
 			all = append(all, Refuted{e.Trial, e.Broken, len(l.repeats(e.Trial.Config))})
 		}
@@ -157,11 +154,11 @@ func (l *loop) measured(best assay.Trial) (value float64, runs int) {
 	if l.racing == nil {
 		return best.Value, 1
 	}
-	e, _ := l.racing.field.Entrant(best.Config)
+	e, _ := l.answers().Entrant(best.Config)
 	values := slices.Clone(e.Values)
 	for _, t := range l.checks {
 		if t.State == assay.Done && t.Config.Equal(best.Config) {
-			values = append(values, t.Value)
+			values = append(values, l.corrected(t).Value)
 		}
 	}
 	return stats.Median(values), len(values)

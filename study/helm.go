@@ -83,7 +83,8 @@ func (h *Helm) Withdraw(ctx context.Context, by, reason string, trials ...int64)
 	})
 }
 
-// Give has the next proposals be these configurations, as [assay.Giver] does. It is an error of
+// Give has the next proposals be these configurations, as [assay.Giver] does. They are run also when
+// the budget of trials is used up, but not when that of time is. It is an error of
 // the class usage, and nothing is given, if one is not admissible.
 func (h *Helm) Give(ctx context.Context, by string, configs ...assay.Config) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
@@ -213,7 +214,8 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 		return err
 	}
 	giver.Give(batch.Configs)
-	if l.endedBy == "search" || l.endedBy == "target" {
+	l.gave(batch.Configs)
+	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == "trials" && l.owes() > 0 {
 		l.reopen()
 	}
 	return nil

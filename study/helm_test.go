@@ -296,7 +296,8 @@ func TestGive(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for _, bad := range []assay.Config{{1e9}, {1, 2}} {
-			if err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad); assay.ClassOf(err) != assay.ClassUsage {
+			err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad)
+			if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "configuration 2 of 2 ") {
 				t.Errorf("given %v: %v", bad, err)
 			}
 		}
@@ -315,6 +316,57 @@ func TestGive(t *testing.T) {
 			t.Errorf("the first trials are %v: 7 and 4 were given during the first", got)
 		}
 	})
+}
+
+// All that people give is run, however small the budget of trials is, across sessions; the search keeps
+// to the budget.
+func TestGiveBeyondTheBudget(t *testing.T) {
+	for _, after := range []int{-1, 2, 4, 6} { // so many trials the session is let go of
+		inBubble(t, func(t *testing.T) {
+			mem, f := store.NewMem(), newFarm(2)
+			s := farmStudy(t, mem, f, 3)
+			g := begin(t, s)
+			synctest.Wait()
+			given := []assay.Config{{3}, {5}, {7}, {9}, {11}, {13}}
+			if err := s.Helm.Give(t.Context(), "ada", given...); err != nil {
+				t.Fatal(err)
+			}
+			if after >= 0 {
+				for ends := 0; ends < after; {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					ends = len(told(t, mem))
+				}
+				g.detach(t)
+				s = farmStudy(t, mem, f, 3)
+				g = begin(t, s)
+			}
+			r := g.wait(t)
+			for _, c := range given {
+				if !slices.ContainsFunc(r.Trials, func(tr assay.Trial) bool { return tr.Config.Equal(c) }) {
+					t.Errorf("let go of after %d: %v was given and is not among %d trials", after, c, len(r.Trials))
+				}
+			}
+			// The search had begun two when they were given.
+			if len(r.Trials) > len(given)+2 || r.EndedBy != "trials" {
+				t.Errorf("let go of after %d: %d trials, ended by %s", after, len(r.Trials), r.EndedBy)
+			}
+		})
+	}
+}
+
+// told returns the trials of the study that have ended.
+func told(t testing.TB, st assay.Store) (all []assay.Trial) {
+	t.Helper()
+	for e, err := range st.Events(t.Context(), "s", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Told != nil {
+			all = append(all, *e.Told)
+		}
+	}
+	return all
 }
 
 // Of trials that wait, the one of greater priority is launched first, also in a later session.
@@ -630,4 +682,91 @@ func randomCommand(ctx context.Context, h *study.Helm, r *rand.Rand) string {
 		_ = h.Resume(ctx, "x", "")
 	}
 	return ""
+}
+
+// A few is a searcher that proposes so many configurations and is done.
+type few struct {
+	assay.Searcher
+	left int
+}
+
+func (f *few) Ask(n int) ([]assay.Proposal, error) {
+	if f.left == 0 {
+		return nil, assay.ErrDone
+	}
+	ps, err := f.Searcher.Ask(min(n, f.left))
+	f.left -= len(ps)
+	return ps, err
+}
+
+// What is given while the best is compared with the first is run if the search had come to its end, and not if the
+// budget was spent.
+func TestGiveAfterTheSearch(t *testing.T) {
+	for _, tt := range []struct {
+		by    string
+		left  int
+		given bool
+		want  int // trials in the end
+	}{
+		{"search", 2, false, 2},
+		{"search", 2, true, 3},
+		{"trials", 9, false, 2},
+		{"trials", 9, true, 3}, // the search keeps to the budget, a person need not
+	} {
+		inBubble(t, func(t *testing.T) {
+			s := farmStudy(t, store.NewMem(), newFarm(1), 0)
+			s.Check = 50
+			if tt.by == "trials" {
+				s.Budget.Trials = 2
+			}
+			s.Searcher = search.Given(&few{search.NewRandom(s.Space, 1), tt.left})
+			checks := 0
+			s.Notify = func(p study.Progress) { checks = p.Checks }
+			g := begin(t, s)
+			time.Sleep(300 * time.Second)
+			synctest.Wait()
+			if checks == 0 || checks == 100 {
+				t.Fatalf("given after %d checks", checks)
+			}
+			at := assay.Config{33}
+			if tt.given {
+				if err := s.Helm.Give(t.Context(), "ada", at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := g.wait(t)
+			ran := slices.ContainsFunc(r.Trials, func(tr assay.Trial) bool { return tr.Config.Equal(at) })
+			if len(r.Trials) != tt.want || ran != (tt.want > 2) || r.EndedBy != tt.by {
+				t.Errorf("%s, given %v: %d trials, want %d; ended by %s", tt.by, tt.given, len(r.Trials), tt.want, r.EndedBy)
+			}
+		})
+	}
+}
+
+// Trials that wait are taken back at once, several in one step, and the others wait on in their order.
+func TestWithdrawWhatWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		mem, f := store.NewMem(), newFarm(5)
+		g := begin(t, farmStudy(t, mem, f, 5))
+		synctest.Wait()
+		g.detach(t)
+		f.runs, f.order, f.rooms = map[assay.RunID]*farmed{}, nil, 1 // they are gone
+		s := farmStudy(t, mem, f, 5)
+		g = begin(t, s)
+		synctest.Wait()
+		began := time.Now()
+		if err := s.Helm.Withdraw(t.Context(), "ada", "", 2, 4); err != nil || time.Since(began) > 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		if got := strings.Count(strings.Join(story(t, mem), "; "), "withdrawn"); got != 2 {
+			t.Errorf("acknowledged, and %d are on record", got)
+		}
+		r := g.wait(t)
+		if !slices.Equal(f.order[:3], []int64{1, 3, 5}) || slices.Contains(f.order, 2) || slices.Contains(f.order, 4) {
+			t.Errorf("run in the order %v", f.order)
+		}
+		if len(r.Trials) != 5 {
+			t.Errorf("%d trials count, want 5", len(r.Trials))
+		}
+	})
 }

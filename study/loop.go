@@ -40,6 +40,9 @@ type loop struct {
 	cuts   int    // on record
 	runs   tally
 	steered
+	owed
+	blocked
+	drifting
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -86,7 +89,8 @@ type outcome struct {
 
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
-	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome)}
+	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
 	l.cancels = map[int64]context.CancelCauseFunc{}
 	if l.clock == nil {
@@ -197,6 +201,10 @@ func (l *loop) fill(ctx context.Context) error {
 		if l.paused {
 			return l.attach(ctx)
 		}
+		if p, ok := l.toRedo(); ok && l.capacity() > len(l.running) {
+			l.redo(ctx, p)
+			continue
+		}
 		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
 			l.launch(ctx, t.Proposal, true)
 			continue
@@ -235,8 +243,8 @@ func (l *loop) attach(ctx context.Context) error {
 // has less room than it had.
 func (l *loop) room() int {
 	room := l.capacity() - len(l.running)
-	if n := l.Budget.Trials; n > 0 {
-		room = min(room, n-len(l.history)-l.searching())
+	if l.Budget.Trials > 0 {
+		room = min(room, l.affords())
 	}
 	return room
 }
@@ -309,6 +317,7 @@ func (l *loop) ask(ctx context.Context, n int) error {
 		return err
 	}
 	l.open = append(l.open, ps...)
+	l.hope(l.proposed(ps...))
 	return nil
 }
 
@@ -342,7 +351,7 @@ func (l *loop) over(ctx context.Context) string {
 			return "target"
 		}
 	}
-	if n := l.Budget.Trials; n > 0 && len(l.history)+l.searching() >= n {
+	if l.Budget.Trials > 0 && l.affords() <= 0 && len(l.spoilt) == 0 {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {
@@ -494,7 +503,10 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	if err != nil {
 		return err
 	}
-	return l.Searcher.Tell(o.trial)
+	if err := l.Searcher.Tell(o.trial); err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
 }
 
 // detached reports whether the session lets go of its runs.
@@ -519,19 +531,14 @@ func (l *loop) remember(t assay.Trial) {
 	l.lasted.trial(t)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.racing != nil:
-		l.believe(t, false)
-	case t.State == assay.Done && (l.best == nil || t.Value < l.best.Value):
-		l.best = &t
-	}
+	l.takeIn(t, searched)
 	l.history = append(l.history, t)
 }
 
 // result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
 	r := Result{
-		Trials: l.history, Checks: l.checks, Races: l.races, Spent: l.spent(), Overhead: l.overhead,
+		Trials: l.history, Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
 		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
 	}
 	if l.journal != nil {
@@ -542,7 +549,7 @@ func (l *loop) result() Result {
 		r.Best.Value, r.Runs = l.measured(*l.best)
 	}
 	if l.first != nil {
-		r.First = *l.first
+		r.First = l.corrected(*l.first)
 	}
 	return r
 }

@@ -31,11 +31,14 @@ const leastPairs = 4
 // race. It is nil in a study that does, such as that of a recorded table.
 type racing struct {
 	field race.Field
+	// target is the same of the runs on the target class alone, of a study on machines of any class.
+	target race.Field
 	// seen is the history as a Stopper sees it: each trial that is done has the value
 	// that may end other runs. It is guarded by the mutex of the loop; what was handed
 	// out is not changed.
 	seen  []assay.Trial
 	least float64 // the value that may end other runs, +Inf if there is none; guarded likewise
+	quiet bool    // of field, when seen was made
 }
 
 // confirms reports whether runs are to be made again while the search goes on: where a
@@ -72,27 +75,27 @@ func (l *loop) searching() (n int) {
 	return n
 }
 
-// believe takes a run into account: a trial, or one that was made again. The trials of its
-// configuration are seen in a new light then, and those of others if the incumbent is another.
-//
-// It is called with the mutex of the loop held.
-func (l *loop) believe(t assay.Trial, again bool) {
-	f := &l.racing.field
-	least, quiet := l.racing.least, f.Quiet()
-	f.Add(t)
-	if !again {
-		l.racing.seen = append(l.racing.seen, f.Believe(t))
+// look takes a run, which was counted, into what a rule sees: the trials of its configuration are seen in
+// a new light, and those of others if the incumbent is another. The mutex of the loop is held.
+func (r *racing) look(l *loop, k known) {
+	f := &r.field
+	least, quiet := r.least, r.quiet
+	r.least, r.quiet = f.Incumbent(), f.Quiet()
+	if k.purpose != searched || r.least != least || r.quiet != quiet {
+		r.review(l)
+		return
 	}
-	l.racing.least = f.Incumbent()
-	if again || l.racing.least != least || f.Quiet() != quiet {
-		seen := make([]assay.Trial, 0, len(l.history)+1)
-		for _, h := range l.history {
-			seen = append(seen, f.Believe(h))
+	r.seen = append(r.seen, f.Believe(l.corrected(k.Trial)))
+}
+
+// review sets what a rule sees of all trials. The mutex of the loop is held.
+func (r *racing) review(l *loop) {
+	r.seen = make([]assay.Trial, 0, len(l.history)+1)
+	r.quiet = r.field.Quiet()
+	for _, k := range l.known {
+		if k.purpose == searched {
+			r.seen = append(r.seen, r.field.Believe(l.corrected(k.Trial)))
 		}
-		if !again {
-			seen = append(seen, f.Believe(t))
-		}
-		l.racing.seen = seen
 	}
 }
 
@@ -104,7 +107,7 @@ func (l *loop) choose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.best = nil
-	if e, ok := l.racing.field.Best(); ok {
+	if e, ok := l.answers().Best(); ok {
 		t := e.Trial
 		t.Value = e.Value()
 		l.best = &t
@@ -128,15 +131,25 @@ func (l *loop) past() (trials []assay.Trial, ok bool) {
 // forgotten: it says less than the runs that there are.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
+		if l.redoing[o.trial.ID] && o.err == nil && ctx.Err() == nil {
+			l.redone(o.trial.ID) // there was no time for it
+		}
 		return o.err
 	}
 	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 	l.recheck(o.trial, true)
 	l.runs.began(o.trial.Config)
 	l.choose()
-	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true})
+	redone := l.redoing[o.trial.ID] && l.redone(o.trial.ID)
+	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true, Redone: redone})
 	l.notify(false)
-	return err
+	if err == nil && redone {
+		err = l.tellRedone(o.trial)
+	}
+	if err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
 }
 
 // again runs a trial once more, outside the search, and returns its outcome. stopper may be
@@ -172,19 +185,26 @@ func (l *loop) race(ctx context.Context) error {
 		return nil
 	}
 	for !l.interrupted(ctx) {
-		next, more := l.racing.field.Next()
+		left := l.Budget.Time - l.checkReserve() - l.spent()
+		if p, ok := l.toRedo(); ok && (l.Budget.Time <= 0 || left > 0) {
+			l.redoing[p.ID] = true
+			if err := l.settleAgain(ctx, l.again(ctx, assay.Trial{Proposal: p}, max(left, 0), nil)); err != nil {
+				return err
+			}
+			continue
+		}
+		next, more := l.answers().Next()
 		if !more {
 			return nil
 		}
-		left := l.Budget.Time - l.checkReserve() - l.spent()
 		switch {
 		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
 			return nil
-		case l.Budget.Time <= 0 && len(l.races) >= max(l.Check, int(checkShare*float64(len(l.history)))):
+		case l.Budget.Time <= 0 && len(l.races) >= l.mostRaces():
 			return nil
 		}
 		var stopper assay.Stopper
-		if e, _ := l.racing.field.Entrant(next.Config); !e.Done {
+		if e, _ := l.answers().Entrant(next.Config); !e.Done {
 			stopper = stop.Incumbent{Margin: l.racing.field.Margin()}
 		}
 		o := l.again(ctx, next, max(left, 0), stopper)
@@ -198,10 +218,19 @@ func (l *loop) race(ctx context.Context) error {
 	return nil
 }
 
+// mostRaces is how many runs a study without a time budget makes again.
+func (l *loop) mostRaces() int {
+	most := max(l.Check, int(checkShare*float64(len(l.history))))
+	if l.Anywhere {
+		most += finalists
+	}
+	return most
+}
+
 // reserve returns the time kept back for the repeated runs at the end. It changes
 // with every better trial, so what is left can grow as well as shrink.
 func (l *loop) reserve() time.Duration {
-	reserve := l.checkReserve()
+	reserve := l.checkReserve() + l.finalReserve()
 	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
 		share := min(raceShare, racePart*100*l.racing.field.Noise())
 		reserve += time.Duration(share * float64(l.Budget.Time))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -237,4 +238,20 @@ func TestIntervalOfShortRuns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without a time budget as many runs are made again as Check says, or a fifth of the trials if that is more, as
+// long as it is not known which is best.
+func TestRaceWithoutATimeBudget(t *testing.T) {
+	for _, tt := range []struct{ trials, check, want int }{{10, 4, 4}, {30, 4, 6}, {34, 2, 6}} {
+		inBubble(t, func(t *testing.T) {
+			s := newStudy(t, store.NewMem(), tt.trials)
+			s.Race, s.Check = true, tt.check
+			noise := rand.New(rand.NewPCG(1, 2))
+			s.Runner = &script{takes: func(float64, int) (float64, int) { return 20 + 5*noise.NormFloat64(), 0 }}
+			if r := mustRun(t, s); len(r.Races) != tt.want {
+				t.Errorf("%d trials, %d pairs: %d runs were made again, want %d", tt.trials, tt.check, len(r.Races), tt.want)
+			}
+		})
+	}
 }

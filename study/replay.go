@@ -33,9 +33,9 @@ func (l *loop) replay(ctx context.Context) error {
 }
 
 // Recall returns what a study on record has come to so far, without running or changing
-// anything. race says whether it takes one run for the truth, as Study.Race does.
-func Recall(ctx context.Context, store assay.Store, name string, race bool) (Result, error) {
-	l := newLoop(&Study{Name: name, Store: store, Race: race})
+// anything. Of s it needs Name, Store, Space, Race, Anywhere and Class.
+func Recall(ctx context.Context, s *Study) (Result, error) {
+	l := newLoop(&Study{Name: s.Name, Store: s.Store, Space: s.Space, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class})
 	events, err := l.read(ctx)
 	if err != nil {
 		return Result{}, err
@@ -61,6 +61,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Asked != nil:
 			l.open = append(l.open, *e.Asked)
 			l.runs.asked(*e.Asked)
+			l.proposed(*e.Asked)
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
@@ -69,13 +70,20 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			over[e.Withdrawn.Trial] = true
 			l.withdrawn[e.Withdrawn.Trial] = true
 			l.runs.told(e.Withdrawn.Trial)
+		case e.Given != nil:
+			l.gave(e.Given.Configs)
 		case e.Ordered != nil:
 			l.rank(e.Ordered.Trial, e.Ordered.Priority)
 		case e.Steered != nil && l.Helm != nil:
 			l.obey(*e.Steered)
 		case e.Checked != nil:
 			l.recheck(*e.Checked, e.Race)
+			if e.Redone {
+				l.redone(e.Checked.ID)
+			}
 			l.runs.began(e.Checked.Config)
+		case e.Drifted != nil && !e.Drifted.Over:
+			l.setAside(*e.Drifted)
 		case e.Cut != nil:
 			l.cuts++
 		}

@@ -60,6 +60,12 @@ type Study struct {
 	Hopeless int           // the first trials of a session that may all fail for one reason; 0 means all
 	Check    int           // pairs of repeated runs at the end; 0 means none, and no race
 	Race     bool          // one run is not taken for the truth; see Race in the package comment
+	// Anywhere says that runs are made on machines of any class, by a Runner that is a [Placer]. What is
+	// recommended has then run on machines of the class Class: the five that lead are run again there when
+	// the search has ended. It has an effect with Race alone.
+	Anywhere bool
+	// Class is the class of machines that the answer is for; "" means that of the first trial that ends.
+	Class string
 	// Finest is the shortest interval in which runs are observed that are shorter than what
 	// Command expects: a run is observed forty times in the time of the best one, if that is
 	// more often than its job says. 0 means as the job says.
@@ -167,8 +173,12 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	}
 	l.notify(true)
 	err := l.search(ctx)
-	for err == nil && l.endedBy != "interrupt" && s.Check > 0 {
-		if err = l.race(ctx); err == nil {
+	for err == nil && l.endedBy != "interrupt" && (s.Check > 0 || s.Anywhere) {
+		err = l.settleOnTarget(ctx)
+		if err == nil && s.Check > 0 {
+			err = l.race(ctx)
+		}
+		if err == nil && s.Check > 0 {
 			err = l.check(ctx)
 		}
 		if err == nil {
@@ -178,6 +188,7 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 			break
 		}
 		l.endedBy = ""
+		l.place(false)
 		err = l.search(ctx)
 	}
 	if detached(ctx) {

@@ -331,8 +331,9 @@ func TestMissingProgramFailsAtOnce(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 1)
 		f := &fake{err: fmt.Errorf("start: %w", os.ErrNotExist)}
 		s.Runner = f
-		if tr := mustRun(t, s).Trials[0]; tr.State != assay.Failed || len(f.ran) != 1 {
-			t.Errorf("%v after %d runs", tr.State, len(f.ran))
+		tr := mustRun(t, s).Trials[0]
+		if tr.State != assay.Failed || len(f.ran) != 1 || tr.Reason != f.err.Error() {
+			t.Errorf("%v after %d runs: %s", tr.State, len(f.ran), tr.Reason)
 		}
 	})
 }
@@ -450,4 +451,47 @@ func configs(trials []assay.Trial) (s []string) {
 	}
 	slices.Sort(s)
 	return s
+}
+
+// Where there is nothing to compare nothing is run again: the first failed or broke a limit, or is the best.
+func TestNothingToCompare(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first func(*assay.Measurement)
+		want  int
+	}{
+		{"two that differ", func(*assay.Measurement) {}, 6},
+		{"the first failed", func(m *assay.Measurement) { m.ExitCode = 1 }, 0},
+		{"the first breaks a limit", func(m *assay.Measurement) { m.Metrics["score"] = 99 }, 0},
+		{"the first is the best", func(m *assay.Measurement) { m.Elapsed = time.Millisecond }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s := newStudy(t, store.NewMem(), 5)
+				s.Check, s.Goal.Limits = 3, []assay.Limit{{Text: "score <= 50", Holds: func(metric func(string) (float64, bool)) (bool, error) {
+					score, _ := metric("score")
+					return score <= 50, nil
+				}}}
+				s.Runner = &spoiled{Runner: s.Runner, spoil: tt.first}
+				if r := mustRun(t, s); len(r.Checks) != tt.want || r.Short != "" {
+					t.Errorf("%d runs at the end, want %d; short because %q", len(r.Checks), tt.want, r.Short)
+				}
+			})
+		})
+	}
+}
+
+// A spoiled is a runner whose first run is not what it was.
+type spoiled struct {
+	assay.Runner
+	spoil func(*assay.Measurement)
+	runs  int
+}
+
+func (s *spoiled) Run(ctx context.Context, j assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	m, err := s.Runner.Run(ctx, j, observe)
+	if s.runs++; s.runs == 1 {
+		s.spoil(&m)
+	}
+	return m, err
 }

@@ -115,11 +115,14 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
+		now, factor := l.asSeen(now)
 		past, ok := l.past()
 		if !ok {
 			return
 		}
-		switch d := stopper.Decide(past, now); {
+		d := stopper.Decide(past, now)
+		d.Predicted *= factor
+		switch {
 		case d.Stop:
 			stopped = true
 			d.At = m.Elapsed

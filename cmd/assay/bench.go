@@ -72,7 +72,8 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
-	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s))
+	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
+		benchFleetCommand(s))
 	return cmd
 }
 

@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "natsd": natsd(t.TempDir()),
+			"exits": exits, "natsd": natsd(t.TempDir()), "natscreds": natsCreds,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})

@@ -26,11 +26,19 @@ type remoteFlags struct {
 	json      bool
 }
 
-// remote adds the flags to a command and its subcommands.
+// add adds the flags to a command and its subcommands.
 func (f *remoteFlags) add(cmd *cobra.Command) {
+	f.flags(cmd, "`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+}
+
+// instead adds the flags to a command that looks at a store unless a server is named.
+func (f *remoteFlags) instead(cmd *cobra.Command) {
+	f.flags(cmd, "look on the server at `address`, unix:/PATH or https://HOST:PORT, in place of --store")
+}
+
+func (f *remoteFlags) flags(cmd *cobra.Command, usage string) {
 	fl := cmd.PersistentFlags()
-	fl.StringVar(&f.server, "server", "",
-		"`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	fl.StringVar(&f.server, "server", "", usage)
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
 }
@@ -180,6 +188,9 @@ func workersCommand(s streams) *cobra.Command {
 		return show(s.out, f.json, all, t, "no worker has been heard of (assay worker --help)", func(w api.Worker) {
 			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), seconds(w.Silent),
 				strings.Join(w.Apps, " "), w.Class, w.Machine)
+			if w.Why != "" && !f.json {
+				fmt.Fprintln(s.err, report.Visible("set aside: "+w.Why+"; assay workers resume "+w.Name+" has it go on"))
+			}
 		})
 	}
 	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs, func(ctx context.Context, c *api.Client, _ []string) error {

@@ -13,13 +13,13 @@ import (
 
 	"github.com/assay-run/assay/internal/pages"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/workflow"
 )
 
 // reportFlags are the flags of report.
 type reportFlags struct {
 	out, price, store string
+	remote            remoteFlags
 }
 
 func reportCommand(s streams) *cobra.Command {
@@ -46,6 +46,7 @@ nothing, and nothing in it can run but its own script, whatever names and values
 		"`file` to write, - for the standard output (default the first study's name with .html)")
 	cmd.Flags().StringVar(&f.price, "price", "", "`PRICE` of a run's time: 0.04/h, or a number for a second; shows money")
 	cmd.Flags().StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
+	f.remote.instead(cmd)
 	return cmd
 }
 
@@ -64,7 +65,7 @@ func (f *reportFlags) run(ctx context.Context, w io.Writer, names []string) erro
 		}
 		o.Price = float64(perSecond)
 	}
-	h, err := setup.ReadStore(ctx, f.store)
+	h, err := readStudies(ctx, f.store, &f.remote, names...)
 	if err != nil {
 		return err
 	}

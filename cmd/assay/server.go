@@ -66,6 +66,7 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
 	fl.StringVar(&o.NATS, "nats", "",
 		"`URL` of NATS with JetStream that carries the queue, in place of one in this process")
+	fl.StringVar(&o.Creds, "creds", "", "`file` with the credentials for --nats")
 	fl.StringVar(&o.Monitor, "monitor", "",
 		"`HOST:PORT` where NATS of this process says, to all, how much is queued, for autoscalers")
 	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
@@ -144,6 +145,7 @@ It runs the applications of --apps, a file that the server cannot change. With
 	fl.StringVar(&o.Server, "server", "",
 		"`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
 	fl.StringVar(&o.TokenFile, "token-file", "", "`file` with a token of the role worker (default $ASSAY_TOKEN_FILE)")
+	fl.StringVar(&o.Creds, "creds", "", "`file` with credentials, where --server is NATS that is no server's own")
 	fl.StringVar(&o.Name, "name", "", "its `name`, for people (default that of the machine)")
 	fl.IntVar(&o.Slots, "slots", 1, "runs at once; each disturbs what the others measure")
 	fl.StringVar(&o.Apps, "apps", "", "`file` of the applications that it runs")

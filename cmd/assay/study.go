@@ -12,10 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/store"
 )
 
 // studyFlags are the flags of the study commands.
@@ -24,6 +26,7 @@ type studyFlags struct {
 	json   bool
 	format string
 	stderr bool
+	remote remoteFlags
 }
 
 func studyCommand(s streams) *cobra.Command {
@@ -49,14 +52,15 @@ func studyCommand(s streams) *cobra.Command {
 	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
-	remote := &remoteFlags{}
-	remote.add(ls)
 	local := ls.RunE
 	ls.RunE = func(cmd *cobra.Command, args []string) error {
-		if remote.server == "" {
+		if f.remote.server == "" {
 			return local(cmd, args)
 		}
-		return listHosted(cmd.Context(), s.out, remote, f.json)
+		if f.store != "" {
+			return errTwoPlaces
+		}
+		return listHosted(cmd.Context(), s.out, &f.remote, f.json)
 	}
 	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
@@ -79,25 +83,31 @@ func studyCommand(s streams) *cobra.Command {
 			return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
 		})
 	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
-	cmd.AddCommand(explainCommand(s, f))
+	explain, noise := explainCommand(s, f), noiseCommand(s, f)
+	for _, c := range []*cobra.Command{ls, show, trials, export, explain, noise} {
+		f.remote.instead(c)
+	}
+	cmd.AddCommand(explain, noise)
 	yes := false
 	rm := add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return removeStudies(ctx, s, h, args, yes)
 		})
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
-	cmd.AddCommand(noiseCommand(s, f))
 	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
 	cmd.AddCommand(steerCommands(s)...)
 	return cmd
 }
 
-// with opens the store for one command.
+// errTwoPlaces is returned where a study is looked for in two places.
+var errTwoPlaces = usagef("--store and --server: a study is in one of them")
+
+// with opens the store for one command, or copies the study that args begin with from a server.
 func (f *studyFlags) with(
 	ctx context.Context, args []string, do func(context.Context, *setup.Store, []string) error,
 ) error {
-	h, err := setup.ReadStore(ctx, f.store)
+	h, err := readStudies(ctx, f.store, &f.remote, args...)
 	if err != nil {
 		return err
 	}
@@ -106,6 +116,30 @@ func (f *studyFlags) with(
 		return noStudy(err, args[0])
 	}
 	return err
+}
+
+// readStudies opens a store to look at studies, or copies those from a server.
+func readStudies(ctx context.Context, at string, from *remoteFlags, studies ...string) (*setup.Store, error) {
+	if from.server == "" {
+		return setup.ReadStore(ctx, at)
+	}
+	if at != "" {
+		return nil, errTwoPlaces
+	}
+	c, err := from.client()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	m := store.NewMem()
+	for _, name := range studies {
+		if err := c.Record(ctx, name, m); assay.ClassOf(err) == assay.ClassNotFound {
+			return nil, usagef("no study %q on the server (see assay study ls --server %s)", name, from.server)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return setup.InMemory(m), nil
 }
 
 // complete offers the names of the studies to a shell.

@@ -138,7 +138,7 @@ func (t *Tokens) change(f func() (*Decision, error)) error {
 	}
 	if err == nil && e != nil {
 		b, _ := json.MarshalIndent(file{version, t.list()}, "", "  ") // of texts and times
-		err = writeFile(t.path, append(b, '\n'))
+		err = WriteFile(t.path, append(b, '\n'))
 	}
 	if err != nil {
 		t.byName = before
@@ -289,8 +289,8 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeFile writes a file with mode 0600 that is there as a whole or not at all.
-func writeFile(path string, data []byte) error {
+// WriteFile writes a file with mode 0600 that is there as a whole or not at all.
+func WriteFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
 		return err

@@ -28,6 +28,9 @@ type Cell struct {
 	// pairs of runs then compare the best with the first.
 	Race  bool
 	Check int
+	// Anywhere and Class are those of [study.Study], for a Runner of machines that differ.
+	Anywhere bool
+	Class    string
 	// Meter, if not nil, is given what the searcher and the stopper took.
 	Meter *Meter
 	// Charge spends what they took on the clock, and so of the budget. The result then
@@ -45,7 +48,7 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 	s := &study.Study{
 		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
 		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
-		Race: c.Race, Check: c.Check,
+		Race: c.Race, Check: c.Check, Anywhere: c.Anywhere, Class: c.Class,
 		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
 	}
 	if err := s.Store.Create(ctx, s.Name, nil); err != nil {

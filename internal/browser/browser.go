@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/security"
@@ -105,6 +106,7 @@ type Tab struct {
 	mu      sync.Mutex
 	bad     []string
 	ignored []string
+	asked   []string
 }
 
 // Open opens a tab with cookies of its own. It skips the test if there is no browser.
@@ -136,6 +138,10 @@ func Open(t testing.TB) *Tab {
 			b.wrong("log: " + e.Entry.Text + " " + e.Entry.URL)
 		case *page.EventJavascriptDialogOpening:
 			b.wrong("a dialog: " + e.Message)
+		case *network.EventRequestWillBeSent:
+			b.mu.Lock()
+			b.asked = append(b.asked, e.Request.URL)
+			b.mu.Unlock()
 		}
 	})
 	if err != nil {
@@ -171,6 +177,15 @@ func (b *Tab) Wrong() []string {
 	bad := b.bad
 	b.bad = nil
 	return bad
+}
+
+// Asked returns the addresses that the pages have asked for since it was called last.
+func (b *Tab) Asked() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	asked := b.asked
+	b.asked = nil
+	return asked
 }
 
 // Clean fails the test if something has gone wrong in the tab so far. It is called at the end of

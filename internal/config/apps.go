@@ -290,7 +290,7 @@ func (a *Apps) Names() (names []string) {
 
 // Job returns what one run of the application is, with values in place of the placeholders:
 // the texts of the parameters by name. They must be those that the file names, no more and no
-// fewer, and the values such as the file takes. What a text of the file becomes is one argument:
+// fewer, but for those that have a condition there, and the values such as the file takes. What a text of the file becomes is one argument:
 // a value that is one alone and begins with a dash, such as an option, is taken only if it is a
 // number, or if the file lists it. The error is of the class usage.
 func (a App) Job(values map[string]string) (assay.Job, error) {
@@ -310,7 +310,7 @@ func (a App) Job(values map[string]string) (assay.Job, error) {
 		}
 	}
 	for _, name := range a.used {
-		if _, ok := values[name]; !ok {
+		if _, ok := values[name]; !ok && !a.conditional(name) {
 			return refuse("the study has no parameter %s, which its command needs", name)
 		}
 	}
@@ -325,6 +325,11 @@ func (a App) Job(values map[string]string) (assay.Job, error) {
 		job.Resources = map[string]float64{"cpus": float64(a.CPUs)}
 	}
 	return job, nil
+}
+
+// conditional reports whether the file says that a parameter may be out of force.
+func (a App) conditional(name string) bool {
+	return slices.ContainsFunc(a.Params, func(p Param) bool { return p.Name == name && p.When != "" })
 }
 
 // valueFlaw returns what is wrong with a value, or "".
@@ -357,16 +362,26 @@ func (a App) valueFlaw(name, value string) string {
 // expandApp returns the arguments of checked texts.
 func expandApp(texts []string, values map[string]string) []string {
 	var out []string
-	for _, text := range texts {
+	for k, text := range texts {
 		parts, _ := appParts(text)
 		var b strings.Builder
+		missing := ""
 		for _, p := range parts {
 			b.WriteString(p.text)
 			if p.name != "" {
-				b.WriteString(values[p.name])
+				v, ok := values[p.name]
+				if b.WriteString(v); !ok {
+					missing = p.name
+				}
 			}
 		}
-		out = append(out, b.String())
+		switch {
+		case missing == "":
+			out = append(out, b.String())
+		case len(parts) == 1 && k > 0 && strings.HasPrefix(texts[k-1], "-") &&
+			optionName(strings.TrimLeft(texts[k-1], "-")) == optionName(missing):
+			out = out[:len(out)-1]
+		}
 	}
 	return out
 }

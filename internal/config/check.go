@@ -115,6 +115,12 @@ func (c *checker) relations() {
 	s := c.study
 	params := s.params()
 	before := len(c.flaws)
+	for _, p := range s.Params {
+		if p.When != "" {
+			_, err := expr.Relation(p.When, params)
+			c.expression("parameters."+p.Name+".when", "parameter "+p.Name+": when", p.When, err)
+		}
+	}
 	for i, text := range s.Where {
 		_, err := expr.Relation(text, params)
 		c.expression(fmt.Sprintf("where[%d]", i), fmt.Sprintf("where %d", i+1), text, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -60,19 +61,28 @@ func (c *checker) checkFiles(names []string, used []bool) {
 	}
 }
 
-// A fileTemplate is a file whose text has placeholders.
+// A fileTemplate is a file whose text has placeholders: line by line if a parameter has a
+// condition, for a line that names one which is not in force is left out.
 type fileTemplate struct {
-	name string
-	text Template
+	name  string
+	lines []Template
 }
 
 func (s *Study) fileTemplates(names []string) (out []fileTemplate, err error) {
 	for _, f := range s.Files {
-		t, err := parseTemplate(f.Text, names, s.folder())
-		if err != nil {
-			return nil, fmt.Errorf("file %s: %w", f.Name, err)
+		texts := []string{f.Text}
+		if slices.ContainsFunc(s.Params, func(p Param) bool { return p.When != "" }) {
+			texts = strings.SplitAfter(f.Text, "\n")
 		}
-		out = append(out, fileTemplate{f.Name, t})
+		file := fileTemplate{name: f.Name}
+		for _, text := range texts {
+			t, err := parseTemplate(text, names, s.folder())
+			if err != nil {
+				return nil, fmt.Errorf("file %s: %w", f.Name, err)
+			}
+			file.lines = append(file.lines, t)
+		}
+		out = append(out, file)
 	}
 	return out, nil
 }
@@ -80,8 +90,13 @@ func (s *Study) fileTemplates(names []string) (out []fileTemplate, err error) {
 // Files returns the files of a configuration, nil if there are none.
 func (p *Program) Files(c assay.Config) (files []assay.File) {
 	for _, f := range p.files {
-		text, _ := f.text.Expand(p.params, c)
-		files = append(files, assay.File{Name: f.name, Text: text})
+		var b strings.Builder
+		for _, line := range f.lines {
+			if text, ok := line.Expand(p.params, c); ok || len(f.lines) == 1 {
+				b.WriteString(text)
+			}
+		}
+		files = append(files, assay.File{Name: f.name, Text: b.String()})
 	}
 	return files
 }

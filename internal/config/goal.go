@@ -170,6 +170,7 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 			c[i] = q.Unscale(0.5)
 		}
 	}
+	c = space.Rested(c) // a default of what is not in force says nothing
 	if !ok {
 		return nil, false, nil
 	}
@@ -178,7 +179,7 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 	}
 	near := space.Nearest(c)
 	for i := range c {
-		if given[i] && near[i] != c[i] {
+		if given[i] && near[i] != c[i] && space.Active(c, i) {
 			return nil, false, fmt.Errorf("the default configuration is not admissible: %w", space.Check(c))
 		}
 	}

@@ -66,14 +66,21 @@ type Placement struct {
 	On string `json:"on,omitempty"` // the name of a runner; "" means the study's own choice
 	// Class is the class of machines: "same" for that of the first one, "any", or a class; "" means same.
 	Class string `json:"class,omitempty"`
+	// Target is the class of machines that the answer is for, with the class any; "" means that of the
+	// first trial that ends.
+	Target string `json:"target,omitempty"`
 }
+
+// Anywhere is the name of all classes of machines.
+const Anywhere = "any"
 
 // Fleet is the name of the runner that has the workers of a server make the runs.
 const Fleet = "fleet"
 
-// placement reads NAME, or {on: NAME, parallel: N, class: CLASS}. What is said of parallel here is
+// placement reads NAME, or {on: NAME, parallel: N, class: CLASS, target: CLASS}. What is said of parallel here is
 // as good as said at the top.
 func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
+	var target *yaml.Node
 	on := func(n *yaml.Node) { p.On = d.string("place.on", n) }
 	if follow(n).Kind == yaml.ScalarNode {
 		on(n)
@@ -88,6 +95,10 @@ func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
 			s.Parallel, _ = d.integer(n, "place.parallel", 1)
 		}},
 		{"class", func(n *yaml.Node) { p.Class = d.string("place.class", n) }},
+		{"target", func(n *yaml.Node) { p.Target, target = d.string("place.target", n), n }},
 	}, nil)
+	if target != nil && p.Class != Anywhere {
+		d.fail(target, "place.target: it goes with class: any; any other class is the target itself")
+	}
 	return p
 }

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/expr"
 )
 
 // maxValues is the largest number of values that a user lists; a table may have
@@ -16,7 +18,7 @@ const maxValues = 10_000
 // bounds and values may be left out until the table has been read.
 type Param struct {
 	Name    string   `json:"name"`
-	Type    string   `json:"type"` // int, real, ordinal, categorical, bool
+	Type    string   `json:"type"` // int, real, ordinal, categorical, bool, permutation
 	Min     float64  `json:"min,omitempty"`
 	Max     float64  `json:"max,omitempty"`
 	Step    float64  `json:"step,omitempty"`
@@ -24,9 +26,13 @@ type Param struct {
 	Values  []string `json:"values,omitempty"`
 	Default *string  `json:"default,omitempty"`
 	Unit    string   `json:"unit,omitempty"`
+	// When is where the parameter is in force, a condition on others; "" is everywhere.
+	When string `json:"when,omitempty"`
 }
 
-var kinds = []assay.Kind{assay.Real, assay.Integer, assay.Ordinal, assay.Categorical, assay.Switch}
+var kinds = []assay.Kind{
+	assay.Real, assay.Integer, assay.Ordinal, assay.Categorical, assay.Switch, assay.Permutation,
+}
 
 // kindNames lists the types in the words of a study file.
 func kindNames() []string {
@@ -37,8 +43,8 @@ func kindNames() []string {
 	return names
 }
 
-// Param returns the parameter in the words of the root package. The type must
-// be a known one.
+// Param returns the parameter in the words of the root package, without its condition, which
+// needs the others: see [Study.Parameters]. The type must be a known one.
 func (p Param) Param() assay.Param {
 	i := slices.Index(kindNames(), p.Type)
 	if i < 0 {
@@ -75,7 +81,10 @@ func (p Param) text() string {
 	return t
 }
 
-// params returns the parameters in the words of the root package.
+// Parameters returns the parameters in the words of the root package, with their conditions, but
+// for one that cannot be read.
+func (s *Study) Parameters() []assay.Param { return s.params() }
+
 func (s *Study) params() []assay.Param {
 	out := make([]assay.Param, len(s.Params))
 	for i, p := range s.Params {
@@ -85,6 +94,17 @@ func (s *Study) params() []assay.Param {
 				x, _ := s.levelOf(p, v) // checked
 				out[i].Numbers = append(out[i].Numbers, x)
 			}
+		}
+	}
+	if !s.resolved() {
+		return out
+	}
+	for i, p := range s.Params {
+		if p.When == "" {
+			continue
+		}
+		if r, err := expr.Relation(p.When, out); err == nil {
+			out[i].When = &r
 		}
 	}
 	return out
@@ -144,7 +164,7 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 				}
 			}
 		}
-	case "ordinal", "categorical", "bool":
+	case "ordinal", "categorical", "bool", "permutation":
 		if p.Log || p.Step != 0 || p.Min != 0 || p.Max != 0 {
 			return bad("", p.Type+" has values, not min, max, step or log")
 		}
@@ -154,6 +174,12 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 		if p.Type == "bool" && len(p.Values) != 2 && len(p.Values) != 0 {
 			return bad("values", "bool has 2 values: off, then on")
 		}
+		if p.Type == "permutation" && fromTable {
+			return bad("type", "the values of a table are no permutation")
+		}
+		if p.Type == "permutation" && len(p.Values) > assay.MaxOrder {
+			return bad("values", fmt.Sprintf("a permutation has at most %d values, not %d", assay.MaxOrder, len(p.Values)))
+		}
 		seen := make(map[string]bool, len(p.Values))
 		for _, v := range p.Values {
 			if seen[v] {
@@ -161,6 +187,9 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 			}
 			if strings.ContainsRune(v, 0) {
 				return bad("values", "a value with a NUL byte cannot be passed to a program")
+			}
+			if p.Type == "permutation" && (v == "" || strings.ContainsAny(v, ", ")) {
+				return bad("values", "value "+clip(v)+" of a permutation is empty, or has a comma or a space")
 			}
 			seen[v] = true
 		}
@@ -184,9 +213,13 @@ func (p Param) defaultFlaw(fromTable bool) (flawAt, bool) {
 var offWords = []string{"off", "false", "no", "none", "default", ""}
 
 // isOff reports whether a value says that something is off. For a switch, that
-// is its first value whatever it is called.
-func isOff(p assay.Param, coordinate float64) bool {
-	if p.Numeric() {
+// is its first value whatever it is called; what is not in force is off.
+func isOff(params []assay.Param, c assay.Config, i int) bool {
+	if !assay.Active(params, c, i) {
+		return true
+	}
+	p, coordinate := params[i], c[i]
+	if p.Numeric() || p.Kind == assay.Permutation {
 		return false
 	}
 	if p.Kind == assay.Switch {

@@ -133,8 +133,8 @@ func (s *Study) exports() bool {
 }
 
 // Argv returns the command for a configuration: the arguments with their
-// placeholders replaced, those that are only conditions that are off left out;
-// or sh -c LINE.
+// placeholders replaced, those left out that are only conditions that are off, or that name a
+// parameter that is not in force, which takes the option of its name before it along; or sh -c LINE.
 func (p *Program) Argv(c assay.Config) []string {
 	if p.shell {
 		return []string{"sh", "-c", p.script}
@@ -144,9 +144,14 @@ func (p *Program) Argv(c assay.Config) []string {
 
 func (p *Program) expand(templates []Template, c assay.Config) []string {
 	out := make([]string, 0, len(templates))
-	for _, t := range templates {
+	for k, t := range templates {
 		if text, ok := t.Expand(p.params, c); ok {
 			out = append(out, text)
+			continue
+		}
+		// --trees goes with the {trees} behind it.
+		if i := t.alone(); i >= 0 && k > 0 && templates[k-1].option() == optionName(p.params[i].Name) {
+			out = out[:len(out)-1]
 		}
 	}
 	return out
@@ -174,11 +179,14 @@ func (p *Program) Env(c assay.Config) []string {
 
 // ParamEnv returns the parameters as environment variables, "NAME=value":
 // under their names in upper case, and as they are written where that is
-// another name. Characters that a shell does not take in a name are written _.
+// another name. Characters that a shell does not take in a name are written _. What is not in
+// force is not set.
 func (p *Program) ParamEnv(c assay.Config) []string {
-	out := make([]string, len(p.vars))
-	for i, v := range p.vars {
-		out[i] = v.name + "=" + p.params[v.param].Text(c[v.param])
+	out := make([]string, 0, len(p.vars))
+	for _, v := range p.vars {
+		if assay.Active(p.params, c, v.param) {
+			out = append(out, v.name+"="+p.params[v.param].Text(c[v.param]))
+		}
 	}
 	return out
 }

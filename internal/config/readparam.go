@@ -90,6 +90,12 @@ func (d *decoder) fullParam(path string, key, n *yaml.Node) Param {
 			}
 		}},
 		{"unit", func(n *yaml.Node) { p.Unit, _ = d.text(n, what+": unit") }},
+		{"when", func(n *yaml.Node) {
+			if t, ok := d.text(n, what+": when"); ok {
+				d.mark(path+".when", n)
+				p.When = t
+			}
+		}},
 	}, nil)
 	if len(d.flaws) > before {
 		return p

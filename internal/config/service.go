@@ -231,6 +231,9 @@ func (p *Program) Service(c assay.Config) *assay.Service {
 	if t.spec.Restart == "changed" {
 		out.Key = "changed"
 		for _, i := range t.uses {
+			if !assay.Active(p.params, c, i) {
+				continue
+			}
 			out.Key += fmt.Sprintf(" %s=%q", p.params[i].Name, p.params[i].Text(c[i]))
 		}
 		out.Key += " of " + p.serviceDigest(out, c)

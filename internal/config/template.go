@@ -17,7 +17,8 @@ import (
 //	{{ and }}     a brace
 //
 // A value is off if it is written off, false, no, none or default in any case,
-// or is empty; a switch is off at its first value. Numbers are never off.
+// or is empty; a switch is off at its first value, and a parameter wherever it is not in force. Numbers
+// are never off.
 // A value is data: it never becomes more than one argument, and braces in it
 // mean nothing.
 type Template struct {
@@ -167,18 +168,21 @@ func (t Template) Params() []int {
 }
 
 // Expand returns the text for a configuration. ok is false if the template is
-// nothing but conditions and all of them are off: as an argument it is left
-// out.
+// nothing but conditions and all of them are off, or names a parameter that is not in force:
+// as an argument it is left out.
 func (t Template) Expand(params []assay.Param, c assay.Config) (text string, ok bool) {
 	var b strings.Builder
 	ok = len(t.parts) == 0
+	void := false
 	for _, p := range t.parts {
 		switch {
 		case p.param < 0:
 			b.WriteString(p.text)
+		case !p.cond && !assay.Active(params, c, p.param):
+			void = true
 		case !p.cond:
 			b.WriteString(params[p.param].Text(c[p.param]))
-		case isOff(params[p.param], c[p.param]):
+		case isOff(params, c, p.param):
 			continue
 		default:
 			t, _ := Template{p.then}.Expand(params, c)
@@ -186,5 +190,24 @@ func (t Template) Expand(params []assay.Param, c assay.Config) (text string, ok 
 		}
 		ok = true
 	}
-	return b.String(), ok
+	return b.String(), ok && !void
 }
+
+// alone returns the parameter of which the template is the value and nothing else, or -1.
+func (t Template) alone() int {
+	if len(t.parts) == 1 && !t.parts[0].cond {
+		return t.parts[0].param
+	}
+	return -1
+}
+
+// option returns the name of the option that the template is, in lower case with a dash for each
+// _ and without those before it: threads of --threads; "" if it is none.
+func (t Template) option() string {
+	if len(t.parts) != 1 || t.parts[0].param >= 0 || !strings.HasPrefix(t.parts[0].text, "-") {
+		return ""
+	}
+	return optionName(strings.TrimLeft(t.parts[0].text, "-"))
+}
+
+func optionName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }

@@ -160,6 +160,7 @@ func (w *writer) method(s *Study) {
 	var place pairing
 	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
 	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
+	place.add(s.Placement.Target != "", "target", scalar(s.Placement.Target))
 	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
 	if b := s.Workbench; b != nil {
 		var bench pairing
@@ -218,6 +219,7 @@ func paramNode(q Param) *yaml.Node {
 		p.add(true, "default", scalar(*q.Default))
 	}
 	p.add(q.Unit != "", "unit", scalar(q.Unit))
+	p.add(q.When != "", "when", scalar(q.When))
 	return flow(yaml.MappingNode, p...)
 }
 

@@ -21,7 +21,8 @@ import (
 //   - a float, if it is a Real, or an Ordinal of numbers;
 //   - true or false, if it is a Switch: whether it is at its second level; it
 //     may be compared with its levels too: cache == 'on', no_asm == 1;
-//   - a text otherwise: the level as it was written.
+//   - a text otherwise: the level as it was written; of a Permutation its levels in order, with
+//     commas between them: passes matches 'inline.*unroll'.
 //
 // A text that is compared with a parameter for equality must be one of its
 // levels. A configuration at which the expression cannot be evaluated, because
@@ -100,10 +101,11 @@ type variable struct {
 	key    string // in the environment
 	kind   assay.Kind
 	values []any // of the levels
+	param  assay.Param
 }
 
 func newVariable(index int, p assay.Param) variable {
-	v := variable{index: index, key: slot(p.Name), kind: p.Kind}
+	v := variable{index: index, key: slot(p.Name), kind: p.Kind, param: p}
 	switch p.Kind {
 	case assay.Switch:
 		v.values = []any{false, true}
@@ -143,6 +145,8 @@ func (v *variable) at(x float64) any {
 		return int(x)
 	case assay.Real:
 		return x
+	case assay.Permutation:
+		return v.param.Text(x)
 	}
 	return v.values[int(x)]
 }
@@ -166,6 +170,9 @@ func checkLevels(text string, tree ast.Node, vocab vocabulary, params []assay.Pa
 			return "", nil
 		}
 		i := slices.IndexFunc(params, func(p assay.Param) bool { return p.Name == name })
+		if params[i].Kind == assay.Permutation {
+			return name, nil
+		}
 		return name, params[i].Levels
 	}
 	ast.Walk(&tree, c)

@@ -41,7 +41,11 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 		}
 		row := []string{fmt.Sprint(t.ID), t.State.String()}
 		for i, p := range r.Params {
-			row = append(row, p.Text(t.Config[i]))
+			cell := "" // not in force
+			if assay.Active(r.Params, t.Config, i) {
+				cell = p.Text(t.Config[i])
+			}
+			row = append(row, cell)
 		}
 		of := MetricsOf(t, r.Goal)
 		for _, m := range metrics {

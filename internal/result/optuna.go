@@ -83,6 +83,9 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 		return err
 	}
 	for i, p := range r.Params {
+		if !assay.Active(r.Params, t.Config, i) {
+			continue
+		}
 		dist, err := optunaDistribution(p)
 		if err != nil {
 			return err
@@ -147,8 +150,12 @@ func (r *Record) optunaConstraints(t assay.Trial) []float64 {
 	return c
 }
 
+// optunaOrders is how many orders of a permutation are choices. More are their numbers.
+const optunaOrders = 120
+
 // optunaDistribution returns the distribution of a parameter as Optuna's JSON.
-// Its internal value is our coordinate: the number, or the index of the choice.
+// Its internal value is our coordinate: the number, or the index of the choice. A parameter that is not
+// in force is left out of a trial, as Optuna has it.
 func optunaDistribution(p assay.Param) (string, error) {
 	name, attrs := "CategoricalDistribution", map[string]any{}
 	switch p.Kind {
@@ -164,9 +171,16 @@ func optunaDistribution(p assay.Param) (string, error) {
 		if p.Step > 1 && !p.Log { // Optuna takes no step with log
 			attrs["step"] = int64(p.Step)
 		}
+	case assay.Permutation:
+		if p.Count() > optunaOrders {
+			name = "IntDistribution"
+			attrs = map[string]any{"low": 0, "high": p.Count() - 1, "log": false, "step": 1}
+			break
+		}
+		fallthrough
 	default:
-		choices := make([]any, len(p.Levels))
-		for i := range p.Levels {
+		choices := make([]any, p.Count())
+		for i := range choices {
 			choices[i] = p.Value(float64(i))
 		}
 		attrs["choices"] = choices

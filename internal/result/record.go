@@ -37,20 +37,24 @@ type Record struct {
 // relations and the list do not matter to what was run.
 type Params []assay.Param
 
-// Values returns the values of a configuration by the names of the parameters.
+// Values returns the values of a configuration by the names of the parameters that are in force.
 func (ps Params) Values(c assay.Config) map[string]any {
 	m := make(map[string]any, len(ps))
 	for i, p := range ps {
-		m[p.Name] = p.Value(c[i])
+		if assay.Active(ps, c, i) {
+			m[p.Name] = p.Value(c[i])
+		}
 	}
 	return m
 }
 
-// Text returns "a=1 b=x" of a configuration.
+// Text returns "a=1 b=x" of a configuration, without what is not in force.
 func (ps Params) Text(c assay.Config) string {
-	parts := make([]string, len(ps))
+	parts := make([]string, 0, len(ps))
 	for i, p := range ps {
-		parts[i] = p.Name + "=" + p.Text(c[i])
+		if assay.Active(ps, c, i) {
+			parts = append(parts, p.Name+"="+p.Text(c[i]))
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -70,9 +74,7 @@ func Read(ctx context.Context, store Store, name string) (*Record, error) {
 	if r.Goal, err = def.Goal(); err != nil {
 		return nil, err
 	}
-	for _, p := range def.Params {
-		r.Params = append(r.Params, p.Param())
-	}
+	r.Params = def.Parameters()
 	r.Summary, err = store.Summary(ctx, name)
 	return r, err
 }
@@ -162,7 +164,7 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
 	// Reading the record takes as long as it is, so it is read only where it can say more.
 	if found && r.Definition.Mode() == config.ModeCommand && repeated {
-		came, err := study.Recall(ctx, r.store, r.Name, true)
+		came, err := r.recall(ctx)
 		if err != nil {
 			return l, err
 		}
@@ -237,7 +239,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 // come adds to out what the study has come to: the best, and what the runs say of it that were
 // made again.
 func (r *Record) come(ctx context.Context, out *Shown) error {
-	came, err := study.Recall(ctx, r.store, r.Name, r.Definition.Mode() == config.ModeCommand)
+	came, err := r.recall(ctx)
 	if err != nil {
 		return err
 	}
@@ -247,6 +249,23 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
 	}
 	return nil
+}
+
+// recall returns what the study has come to.
+func (r *Record) recall(ctx context.Context) (study.Result, error) {
+	return Recall(ctx, r.store, r.Name, r.Definition)
+}
+
+// Recall returns what a study on record has come to, of a definition.
+func Recall(ctx context.Context, store assay.Store, name string, def *config.Study) (study.Result, error) {
+	space, err := def.Space()
+	if err != nil {
+		space = nil // the coordinates do
+	}
+	return study.Recall(ctx, &study.Study{
+		Name: name, Store: store, Space: space, Race: def.Mode() == config.ModeCommand,
+		Anywhere: def.Placement.Class == config.Anywhere, Class: def.Placement.Target,
+	})
 }
 
 // Cuts returns what earlier studies removed from the space of the study, and what came

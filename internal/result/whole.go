@@ -168,7 +168,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	w.columns(r, trials, ends)
 	if d.Mode() != config.ModeOnline {
 		var err error
-		if res, err = study.Recall(ctx, r.store, r.Name, d.Mode() == config.ModeCommand); err != nil {
+		if res, err = r.recall(ctx); err != nil {
 			return nil, err
 		}
 		return w, w.tell(r, res)

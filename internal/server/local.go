@@ -6,7 +6,32 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/assay-run/assay/queue"
 )
+
+// localName is the name of the worker of this machine.
+const localName = "local"
+
+// resuming is a Fleet that starts the worker of this machine again when it is to go on: it has ended if
+// it was drained.
+type resuming struct {
+	*queue.Fleet
+	start func() error
+}
+
+// Order implements [api.Fleet].
+func (f resuming) Order(who string, o queue.Order) error {
+	if err := f.Fleet.Order(who, o); err != nil || o != (queue.Order{}) {
+		return err
+	}
+	for _, w := range f.Workers() {
+		if w.Name == localName && (who == w.ID || who == w.Name) {
+			return f.start()
+		}
+	}
+	return nil
+}
 
 // startWorker starts the worker of this machine: a process in a session of its own, so that its
 // runs go on when the server ends. One that an earlier server has started is there still; then
@@ -21,7 +46,7 @@ func (s *server) startWorker(socket string) error {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.Command(s.o.Program, "worker", "--server", "unix:"+socket, "--name", "local", "--accept-commands",
+	cmd := exec.Command(s.o.Program, "worker", "--server", "unix:"+socket, "--name", localName, "--accept-commands",
 		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", "1m")
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = out, out

@@ -6,6 +6,8 @@
 //	DIR/fleet.sock   the queue, for workers of this user
 //	DIR/queue        what is queued: it may be deleted at any time
 //	DIR/worker       the worker that the server starts
+//	DIR/orders.json  which workers are to take nothing more
+//	DIR/keys.jsonl   writes of the last hour that have an Idempotency-Key
 //	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
@@ -42,6 +44,8 @@ type Options struct {
 	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
 	// NATS is where the queue is; "" is this process.
 	NATS string
+	// Creds is a file with credentials for NATS that is elsewhere; "" is none.
+	Creds string
 	// Monitor is HOST:PORT where NATS in this process says how much is queued; "" is nowhere.
 	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
@@ -57,6 +61,8 @@ type Options struct {
 const (
 	FleetSocket = "fleet.sock"
 	workerDir   = "worker"
+	ordersFile  = "orders.json"
+	keysFile    = "keys.jsonl"
 )
 
 // drainWithin is how long a server takes to end.
@@ -134,6 +140,10 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if s.o.NATS != "" && s.o.Monitor != "" {
 		return r, assay.Errorf(assay.ClassUsage, "--monitor %s: NATS is elsewhere, and says itself what is queued", s.o.Monitor)
 	}
+	if s.o.NATS == "" && s.o.Creds != "" {
+		return r, assay.WithHint(assay.Errorf(assay.ClassUsage,
+			"--creds %s: credentials are for NATS that is elsewhere", s.o.Creds), "--nats URL")
+	}
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
@@ -157,7 +167,8 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	}
 	// A queue that is elsewhere may be of no use: that is found out before anything is written.
 	if s.o.NATS != "" {
-		if s.bus, err = jetstream.Dial(ctx, jetstream.Options{URL: s.o.NATS, Lease: s.o.Lease, Warn: s.o.Warn}); err != nil {
+		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Warn: s.o.Warn}
+		if s.bus, err = jetstream.Dial(ctx, at); err != nil {
 			return r, err
 		}
 		s.end(func() error { s.bus.Close(); return nil })
@@ -212,7 +223,15 @@ func (s *server) carry(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.fleet = queue.New(s.bus.Carrier(), queue.Options{Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn})
+	path := filepath.Join(s.o.Dir, ordersFile)
+	orders, err := readOrders(path)
+	if err != nil {
+		return err
+	}
+	s.fleet = queue.New(s.bus.Carrier(), queue.Options{
+		Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn, Orders: orders,
+		Keep: func(all map[string]queue.Order) error { return writeOrders(path, all) },
+	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
@@ -273,8 +292,12 @@ func (s *server) workersAt() []string {
 // serve answers requests.
 func (s *server) serve(listeners []net.Listener, r Ready) error {
 	owner := userName()
+	fleet := resuming{s.fleet, func() error { return nil }}
+	if s.o.Slots > 0 {
+		fleet.start = func() error { return s.startWorker(filepath.Join(s.o.Dir, api.SocketName)) }
+	}
 	o := api.Options{
-		Host: s.host, Fleet: s.fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
+		Host: s.host, Fleet: fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)
@@ -289,6 +312,9 @@ func (s *server) serve(listeners []net.Listener, r Ready) error {
 		o.Keys = s.keys
 	}
 	s.api = api.New(o)
+	if err := s.api.Remember(filepath.Join(s.o.Dir, keysFile)); err != nil {
+		return err
+	}
 	if len(s.o.Listen) > 0 {
 		if err := s.front(); err != nil {
 			return err

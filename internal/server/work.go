@@ -22,6 +22,7 @@ import (
 type Worker struct {
 	Server    string // unix:PATH, tls://HOST:PORT, https://HOST:PORT of the API; "" is the server of this user
 	TokenFile string
+	Creds     string // a file with credentials, for NATS that is elsewhere
 	Dir       string // "" is one for this server and name
 	Name      string
 	Slots     int
@@ -49,11 +50,15 @@ func Work(ctx context.Context, o Worker) error {
 		return assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),
 			"--apps FILE says which it offers; with --accept-commands authors of the server run any program as this user")
 	}
+	if scheme, _, _ := strings.Cut(o.Server, ":"); o.Creds != "" && (o.TokenFile != "" || scheme != "nats" && scheme != "tls") {
+		return assay.WithHint(assay.Errorf(assay.ClassUsage,
+			"--creds %s: credentials are for NATS that is elsewhere", o.Creds), "--server nats://HOST:PORT")
+	}
 	url, err := fleetURL(o.Server)
 	if err != nil {
 		return err
 	}
-	bus := jetstream.Options{URL: url, Warn: o.Warn}
+	bus := jetstream.Options{URL: url, Creds: o.Creds, Warn: o.Warn}
 	prefix := "worker"
 	if o.TokenFile != "" {
 		t, err := access.ReadCredential(o.TokenFile)
@@ -67,7 +72,7 @@ func Work(ctx context.Context, o Worker) error {
 		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
 			bus.TLS = access.Pinned(t.CA)
 		}
-	} else if strings.HasPrefix(url, "tls:") {
+	} else if strings.HasPrefix(url, "tls:") && o.Creds == "" {
 		return assay.Errorf(assay.ClassUsage, "%s: a worker needs a token (--token-file)", url)
 	}
 	if o.Dir == "" {

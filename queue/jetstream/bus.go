@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -108,9 +109,14 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		opts = append(opts, nats.Token(o.Token))
 	}
 	if o.Creds != "" {
-		if _, err := os.Stat(o.Creds); err != nil {
-			return nil, assay.Errorf(assay.ClassUsage, "the file with credentials: %w", err)
+		f, err := os.Open(o.Creds)
+		if err != nil {
+			if pe, ok := errors.AsType[*fs.PathError](err); ok {
+				err = pe.Err
+			}
+			return nil, assay.Errorf(assay.ClassUsage, "--creds %s: %w", o.Creds, err)
 		}
+		_ = f.Close() // it was read by nobody
 		opts = append(opts, nats.UserCredentials(o.Creds))
 	}
 	b.carrier = newCarrier(b)
@@ -172,11 +178,11 @@ func dialError(o Options, err error) error {
 	where := Shown(o.URL)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
-		what := "the token"
 		if o.external() {
-			what = "these credentials"
+			return assay.WithHint(assay.Errorf(assay.ClassUsage, "%s does not accept these credentials", where),
+				"--creds FILE names others")
 		}
-		return assay.WithHint(assay.Errorf(assay.ClassUsage, "%s does not accept %s", where, what),
+		return assay.WithHint(assay.Errorf(assay.ClassUsage, "%s does not accept the token", where),
 			"assay token ls, on the server, says which tokens there are and when they end")
 	case errors.Is(err, nats.ErrSecureConnRequired):
 		return assay.Errorf(assay.ClassUsage, "%s takes connections with TLS only: write tls://", where)

@@ -47,7 +47,7 @@ func (a *Attachment) Run(ctx context.Context) (study.Result, error) {
 		return study.Result{}, err
 	}
 	err = a.copy(ctx, copied)
-	res, rerr := study.Recall(context.WithoutCancel(ctx), copied, a.Study, def.Mode() == config.ModeCommand)
+	res, rerr := result.Recall(context.WithoutCancel(ctx), copied, a.Study, def)
 	if err == nil {
 		err = rerr
 	}

@@ -17,13 +17,14 @@ const (
 	mostKept    = 64 << 10 // of an answer; a longer one is not remembered
 )
 
-// replays answer a write that comes again under the same Idempotency-Key as it was answered.
-// They are in memory: after a restart a key is new.
+// replays answer a write that comes again under the same Idempotency-Key as it was answered, also
+// after a restart if they have a file.
 type replays struct {
 	now func() time.Time
 
 	mu    sync.Mutex
 	known map[replayKey]*replay
+	file  *keysFile // nil for none
 }
 
 // A replayKey is one key of one person for one route: nobody finds another's answers.
@@ -34,6 +35,8 @@ type replay struct {
 	at     time.Time
 	body   [sha256.Size]byte // of the request
 	done   bool
+	lost   bool // the server that was answering it has ended
+	secret bool // the answer is in memory alone
 	status int
 	header http.Header
 	answer []byte
@@ -41,6 +44,19 @@ type replay struct {
 
 func newReplays(now func() time.Time) *replays {
 	return &replays{now: now, known: map[replayKey]*replay{}}
+}
+
+// keep has them in a file, and remembers what is there.
+func (rs *replays) keep(path string) (err error) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.file, rs.known, err = openKeys(path, rs.now()); err != nil {
+		return err
+	}
+	for len(rs.known) > mostReplays {
+		rs.shrink(rs.now())
+	}
+	return nil
 }
 
 // wrap answers requests that were answered before, and has next answer the others.
@@ -53,12 +69,12 @@ func (rs *replays) wrap(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(r.Body) // guard limits it
 		if err != nil {
-			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes", maxBody))
+			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "the body is too large, or was not sent to its end"))
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		k := replayKey{whoOf(r.Context()).Name, r.Method, r.URL.EscapedPath(), key}
-		mine, before, p := rs.begin(k, sha256.Sum256(body))
+		mine, before, p := rs.begin(k, sha256.Sum256(body), secretive(r.Method, r.URL.Path))
 		switch {
 		case p != nil:
 			answer(w, r, p)
@@ -78,23 +94,35 @@ func (rs *replays) wrap(next http.Handler) http.Handler {
 }
 
 // begin returns the answer that was given before, or what becomes of this one.
-func (rs *replays) begin(k replayKey, body [sha256.Size]byte) (mine, before *replay, p *Problem) {
+func (rs *replays) begin(k replayKey, body [sha256.Size]byte, secret bool) (mine, before *replay, p *Problem) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	now := rs.now()
 	old := rs.known[k]
 	switch {
-	case old == nil || old.done && now.Sub(old.at) > keepReplays:
+	case old == nil || (old.done || old.lost) && now.Sub(old.at) > keepReplays:
 	case old.body != body:
 		return nil, nil, refuse(http.StatusConflict, "the Idempotency-Key was used for another request")
+	case old.lost:
+		return nil, nil, refuse(http.StatusConflict, "the server ended while it carried out the request with this "+
+			"Idempotency-Key: look whether it was done, and ask with another key if not")
+	case old.done && old.secret && old.answer == nil:
+		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key was carried out, and its answer, "+
+			"which had a secret in it, was not kept")
 	case !old.done:
 		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key is being answered")
 	default:
 		return nil, old, nil
 	}
 	rs.shrink(now)
-	mine = &replay{at: now, body: body}
+	mine = &replay{at: now, body: body, secret: secret}
 	rs.known[k] = mine
+	if rs.file != nil {
+		if err := rs.file.add(k, mine, rs.known, true); err != nil {
+			delete(rs.known, k)
+			return nil, nil, problem(err)
+		}
+	}
 	return mine, nil, nil
 }
 
@@ -103,9 +131,9 @@ func (rs *replays) shrink(now time.Time) {
 	var done []replayKey
 	for k, r := range rs.known {
 		switch {
-		case r.done && now.Sub(r.at) > keepReplays:
+		case (r.done || r.lost) && now.Sub(r.at) > keepReplays:
 			delete(rs.known, k)
-		case r.done:
+		case r.done || r.lost:
 			done = append(done, k)
 		}
 	}
@@ -126,10 +154,16 @@ func (rs *replays) end(k replayKey, mine *replay, rec *recorder) {
 	if rec.status >= http.StatusInternalServerError || rec.status == http.StatusTooManyRequests || !rec.wrote ||
 		rec.body.Len() > mostKept {
 		delete(rs.known, k)
+		if rs.file != nil {
+			_ = rs.file.forget(k, mine) // who comes again after a restart is told to look
+		}
 		return
 	}
 	mine.done, mine.status, mine.header, mine.answer = true, rec.status, rec.Header().Clone(), rec.body.Bytes()
 	mine.header.Del("Date")
+	if rs.file != nil {
+		_ = rs.file.add(k, mine, rs.known, false) // likewise
+	}
 }
 
 // A recorder passes an answer on, and keeps it.

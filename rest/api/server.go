@@ -52,17 +52,17 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o      Options
-	api    huma.API
-	mux    *http.ServeMux
-	http   *http.Server
-	guard  *guard
-	hubs   *hubs
-	replay *replays
-	fits   chan struct{} // room for what fits models
-
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	fits    chan struct{} // room for what fits models
 	tallies tallies
 	savings savings
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -108,6 +108,10 @@ func New(o Options) *Server {
 	}
 	return s
 }
+
+// Remember has a file remember the writes that have an Idempotency-Key, and what they were answered,
+// for the server that comes next. It is called before the first Serve. A file belongs to one server.
+func (s *Server) Remember(path string) error { return s.replay.keep(path) }
 
 // peer notes who is at the other end of a connection.
 func (s *Server) peer(ctx context.Context, c net.Conn) context.Context {
@@ -173,6 +177,9 @@ func (s *Server) routes() {
 	s.studies()
 	s.steering()
 	s.looks()
+	s.compares()
+	s.plans()
+	s.costs()
 	s.fleet()
 	s.admin()
 }
@@ -194,7 +201,7 @@ func handle[I, O any](
 	}
 	op := huma.Operation{
 		OperationID: operationID(method, path), Method: method, Path: path, Summary: r.Text,
-		MaxBodyBytes: maxBody, BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
+		MaxBodyBytes: r.most(), BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
 		Extensions: map[string]any{"x-role": r.Least},
 	}
 	if r.Least != Nobody {

@@ -122,11 +122,13 @@ export function history(place, studies, selection = null) {
     for (const r of now) spots.add(sx(r.x), grows && r.ran ? sy(r.ran) : lanes.get("running") ?? 40, r.k);
     // Of marks that would cover each other, many of which are the same pixels, one is drawn.
     const across = Math.ceil(surface.width / 2), taken = many ? new Uint8Array(across * Math.ceil(surface.height / 2)) : null;
-    for (const name of above) {
+    /** @type {Map<string, number[]>} */
+    const byState = new Map(above.map((name) => [name, []]));
+    for (let i = 0; i < spots.n; i++) byState.get(t.state[spots.of[i]])?.push(i);
+    for (const [name, indices] of byState) {
       taken?.fill(0);
-      for (let i = 0; i < spots.n; i++) {
+      for (const i of indices) {
         const k = spots.of[i], x = spots.x[i], y = spots.y[i];
-        if (t.state[k] !== name) continue;
         const meant = !mask || mask[k] === 1;
         if (taken) {
           const cell = (y >> 1) * across + (x >> 1);

@@ -134,11 +134,12 @@ export function parallel(place, study, selection) {
     ctx.globalAlpha = lines.length > 3000 ? 0.12 : lines.length > 500 ? 0.3 : lines.length > 100 ? 0.55 : 0.85;
     const from = rgb(color("worst")), to = rgb(color("done"));
     ctx.lineWidth = lines.length > 500 ? 1 : 1.4;
+    const dashes = lines.length <= 1000; // of more nobody sees them, and they take seconds
     for (const k of lines) {
       const r = rankOf.get(k);
       ctx.strokeStyle = r === undefined ? color(state(t.state[k]).color)
         : `rgb(${from.map((v, i) => Math.round(v + (to[i] - v) * r)).join(",")})`;
-      ctx.setLineDash(r === undefined ? [2, 4] : []);
+      if (dashes) ctx.setLineDash(r === undefined ? [2, 4] : []);
       ctx.beginPath();
       path(ctx, k);
       ctx.stroke();

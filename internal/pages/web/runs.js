@@ -8,12 +8,17 @@ import { median } from "./again.js";
 /** @param {import("./study.js").Study} study @returns {Group[]} */
 export function repeated(study) {
   const t = study.trials;
-  /** @type {Map<string, Group>} */
+  /** @type {Map<string, {k: number, runs: Run[]}>} */
   const groups = new Map();
-  const key = (/** @type {number} */ k) => t.config.map((list) => list[k]).join("\0");
+  const key = (/** @type {number} */ k) => {
+    let text = "";
+    for (const list of t.config) text += list[k] + " ";
+    return text;
+  };
   const add = (/** @type {number} */ k, /** @type {number} */ value, worker = "", cls = "") => {
-    let g = groups.get(key(k));
-    if (!g) groups.set(key(k), g = { name: study.config(k), runs: [] });
+    const id = key(k);
+    let g = groups.get(id);
+    if (!g) groups.set(id, g = { k, runs: [] });
     g.runs.push({ trial: t.id[k], value, nth: g.runs.length + 1, worker, class: cls });
   };
   for (const k of study.ended) {
@@ -24,7 +29,8 @@ export function repeated(study) {
     const k = study.row.get(a.trial);
     if (k !== undefined && a.value !== null && (a.state === "done" || a.state === "infeasible")) add(k, a.value, a.worker, a.class);
   }
-  return [...groups.values()].filter((g) => g.runs.length > 1).sort((a, b) => b.runs.length - a.runs.length);
+  return [...groups.values()].filter((g) => g.runs.length > 1).sort((a, b) => b.runs.length - a.runs.length)
+    .map((g) => ({ name: study.config(g.k), runs: g.runs }));
 }
 
 // ratios returns the runs in groups by what of() says of each, as parts of the median of their

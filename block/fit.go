@@ -1,0 +1,321 @@
+package block
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Deviations of the effects, in logarithms, before any run.
+const (
+	// alike is that of workers of one class, and alikeWeight how many workers this counts for.
+	alike       = 0.03
+	alikeWeight = 2
+	// apart is that of classes: next to no opinion.
+	apart = 1.0
+	// ridge is the variance of a run, compared with that of the coefficient of a feature.
+	ridge = 0.5
+	// rounds is how often the deviations are learned in turn with the effects.
+	rounds = 8
+	// leastNoise is the least deviation of a run that is believed.
+	leastNoise = 1e-4
+	// mostFeatures is how many features the model has at most; further ones are noise to it.
+	mostFeatures = 200
+	// mostShared bounds how many times as much configurations may vary as runs of one.
+	mostShared = 1e4
+)
+
+// An estimate is what the runs say. Its zero value says nothing.
+type estimate struct {
+	class  []float64 // effects of classes
+	worker []float64 // effects of workers, within their class
+	off    []float64 // standard deviations of those
+	noise  float64   // standard deviation of a run, with what the features do not explain
+	alike  float64   // deviation of workers of one class
+	// rest is what of each run neither the features nor its class explain, nor its configuration as
+	// other runs of it say: the worker and noise.
+	rest []float64
+}
+
+// fitted solves Henderson's mixed model equations and learns the variances by turns: that of workers by
+// expectation and maximization, that within configurations and in all by moments.
+//
+// Columns of the design are 1, the features, the classes if there are several, and the workers.
+// It costs n·p² + p³ for n runs and p columns.
+func fitted(m *Model) estimate {
+	d := newDesign(m)
+	n := len(d.rows)
+	if n < 2 {
+		return estimate{}
+	}
+	mean, total := 0.0, 0.0
+	for _, i := range d.rows {
+		mean += m.runs[i].y / float64(n)
+	}
+	for _, i := range d.rows {
+		total += (m.runs[i].y - mean) * (m.runs[i].y - mean) / float64(n)
+	}
+	tau, shared := alike*alike, 0.0
+	noise := max(total, leastNoise*leastNoise) // of a run, of which one part in 1+shared is its own
+	var theta mat.VecDense
+	var inverse mat.SymDense
+	rest := make([]float64, n)
+	for range rounds {
+		own := noise / (1 + shared)
+		a, b := d.normal(m, shared)
+		for j := range d.columns {
+			var prior float64
+			switch {
+			case j == 0:
+				prior = 1e-9
+			case j < d.class:
+				prior = ridge / (1 + shared)
+			case j < d.worker:
+				prior = own / (apart * apart)
+			default:
+				prior = own / tau
+			}
+			a.SetSym(j, j, a.At(j, j)+prior)
+		}
+		var chol mat.Cholesky
+		if !chol.Factorize(a) || chol.SolveVecTo(&theta, b) != nil || chol.InverseTo(&inverse) != nil {
+			return estimate{}
+		}
+		sum, workers := 0.0, 0.0
+		for w := range m.workers {
+			x := theta.AtVec(d.worker + w)
+			sum += x*x + own*inverse.At(d.worker+w, d.worker+w)
+			workers++
+		}
+		tau = (alikeWeight*alike*alike + sum) / (alikeWeight + workers)
+		d.residuals(m, &theta, rest)
+		d.trim(m, rest)
+		noise, shared = d.variances(rest)
+	}
+	e := estimate{
+		class: make([]float64, len(m.classes)), worker: make([]float64, len(m.workers)),
+		off: make([]float64, len(m.workers)), noise: math.Sqrt(noise), alike: math.Sqrt(tau),
+	}
+	if d.worker > d.class {
+		for k := range m.classes {
+			e.class[k] = theta.AtVec(d.class + k)
+		}
+	}
+	for w := range m.workers {
+		e.worker[w] = theta.AtVec(d.worker + w)
+		e.off[w] = math.Sqrt(noise / (1 + shared) * inverse.At(d.worker+w, d.worker+w))
+	}
+	d.residuals(m, &theta, rest) // what is far off counts as it is
+	e.rest = d.unexplained(m, &e, rest, shared)
+	return e
+}
+
+// A design is which columns and rows the equations have.
+type design struct {
+	rows          []int     // of runs that count
+	y             []float64 // of the rows, without what is far from what was fitted
+	features      []int     // of those of a run
+	centre        []float64
+	squares       []int // which of features have a square too
+	class, worker int   // the first column of each
+	columns       int
+	of            [][]int // rows, by index in rows, of each configuration
+}
+
+func newDesign(m *Model) *design {
+	d := &design{of: make([][]int, len(m.configs))}
+	for i, r := range m.runs {
+		if !r.out {
+			d.of[r.config] = append(d.of[r.config], len(d.rows))
+			d.rows = append(d.rows, i)
+			d.y = append(d.y, r.y)
+		}
+	}
+	if len(d.rows) == 0 {
+		return d
+	}
+	first := m.runs[d.rows[0]].x
+	for f := range first {
+		sum, levels := 0.0, map[float64]bool{}
+		for _, i := range d.rows {
+			x := m.runs[i].x[f]
+			sum += x
+			if len(levels) < 3 {
+				levels[x] = true
+			}
+		}
+		if len(levels) < 2 || len(d.features) == mostFeatures {
+			continue
+		}
+		if len(levels) > 2 {
+			d.squares = append(d.squares, len(d.features))
+		}
+		d.features = append(d.features, f)
+		d.centre = append(d.centre, sum/float64(len(d.rows)))
+	}
+	if len(d.features)+len(d.squares) > mostFeatures {
+		d.squares = nil
+	}
+	d.class = 1 + len(d.features) + len(d.squares)
+	d.worker = d.class
+	if len(m.classes) > 1 {
+		d.worker += len(m.classes)
+	}
+	d.columns = d.worker + len(m.workers)
+	return d
+}
+
+// row sets z to a row of the design.
+func (d *design) row(m *Model, i int, z []float64) {
+	clear(z)
+	r := &m.runs[d.rows[i]]
+	z[0] = 1
+	for j, f := range d.features {
+		z[1+j] = r.x[f] - d.centre[j]
+	}
+	for j, s := range d.squares {
+		z[1+len(d.features)+j] = z[1+s] * z[1+s]
+	}
+	if d.worker > d.class {
+		z[d.class+m.workers[r.worker].class] = 1
+	}
+	z[d.worker+r.worker] = 1
+}
+
+// normal returns ZᵀV⁻¹Z and ZᵀV⁻¹y, V = I + shared·J within each configuration.
+func (d *design) normal(m *Model, shared float64) (*mat.SymDense, *mat.VecDense) {
+	a, b := mat.NewSymDense(d.columns, nil), mat.NewVecDense(d.columns, nil)
+	z, sum := make([]float64, d.columns), make([]float64, d.columns)
+	add := func(z []float64, y, weight float64) {
+		for j, x := range z {
+			if x == 0 {
+				continue
+			}
+			b.SetVec(j, b.AtVec(j)+weight*x*y)
+			for k := j; k < len(z); k++ {
+				if z[k] != 0 {
+					a.SetSym(j, k, a.At(j, k)+weight*x*z[k])
+				}
+			}
+		}
+	}
+	for _, rows := range d.of {
+		clear(sum)
+		ys := 0.0
+		for _, i := range rows {
+			d.row(m, i, z)
+			y := d.y[i]
+			add(z, y, 1)
+			ys += y
+			for j, x := range z {
+				sum[j] += x
+			}
+		}
+		if n := float64(len(rows)); n > 0 && shared > 0 {
+			add(sum, ys, -shared/(1+n*shared))
+		}
+	}
+	return a, b
+}
+
+// residuals sets rest to them.
+func (d *design) residuals(m *Model, theta *mat.VecDense, rest []float64) {
+	z := make([]float64, d.columns)
+	for i := range rest {
+		d.row(m, i, z)
+		rest[i] = m.runs[d.rows[i]].y
+		for j, x := range z {
+			rest[i] -= x * theta.AtVec(j)
+		}
+	}
+}
+
+// far is how many robust deviations from what was fitted a run may be before the rest is cut off.
+const far = 3
+
+// trim cuts what is far off in residuals and outcomes (Huber's pseudo-values): noise often has a heavy tail,
+// and one bad run says nothing of its worker.
+func (d *design) trim(m *Model, rest []float64) {
+	most := far * deviation(rest)
+	for i, r := range rest {
+		rest[i] = min(max(r, -most), most)
+		d.y[i] = m.runs[d.rows[i]].y - r + rest[i]
+	}
+}
+
+// deviation returns the standard deviation of a normal distribution with the same median distance from 0,
+// at least [leastNoise].
+func deviation(rest []float64) float64 {
+	size := make([]float64, len(rest))
+	for i, r := range rest {
+		size[i] = math.Abs(r)
+	}
+	return max(median(size)/quartile, leastNoise)
+}
+
+// quartile is the median of |z| of a standard normal z.
+const quartile = 0.6744897501960817
+
+// median returns that of values, which it sorts.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// variances returns the variance of the residuals, and how many times as much as runs of one configuration
+// the configurations vary in it: 0 where no configuration was run twice.
+func (d *design) variances(rest []float64) (noise, shared float64) {
+	for _, r := range rest {
+		noise += r * r
+	}
+	n := float64(len(rest))
+	// The ridge uses fewer degrees of freedom than there are columns; half of the runs is a guess that
+	// does not fail where columns are many.
+	noise = max(noise/max(n-float64(d.columns), n/2), leastNoise*leastNoise)
+	within, freedom := 0.0, 0.0
+	for _, rows := range d.of {
+		if len(rows) < 2 {
+			continue
+		}
+		mean := 0.0
+		for _, i := range rows {
+			mean += rest[i] / float64(len(rows))
+		}
+		for _, i := range rows {
+			within += (rest[i] - mean) * (rest[i] - mean)
+		}
+		freedom += float64(len(rows) - 1)
+	}
+	if freedom == 0 {
+		return noise, 0
+	}
+	within = max(within/freedom, leastNoise*leastNoise)
+	return noise, min(max(noise/within-1, 0), mostShared)
+}
+
+// unexplained returns rest with the effects of workers, and without what configurations share: by run of the
+// model, NaN for one that does not count.
+func (d *design) unexplained(m *Model, e *estimate, rest []float64, shared float64) []float64 {
+	all := make([]float64, len(m.runs))
+	for i := range all {
+		all[i] = math.NaN()
+	}
+	for _, rows := range d.of {
+		sum := 0.0
+		for _, i := range rows {
+			sum += rest[i]
+		}
+		// A run does not take part in what is taken off it: a worker is compared with the others.
+		for _, i := range rows {
+			n := float64(len(rows) - 1)
+			own := (sum - rest[i]) * shared / (1 + n*shared)
+			all[d.rows[i]] = rest[i] - own + e.worker[m.runs[d.rows[i]].worker]
+		}
+	}
+	return all
+}

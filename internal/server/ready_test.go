@@ -1,0 +1,246 @@
+package server_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/setup"
+)
+
+// TestMain is a server, or a worker, where the environment says so.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("ASSAY_TEST_WORKER"); dir != "" {
+		name := os.Getenv("ASSAY_TEST_NAME")
+		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+		defer stop()
+		_ = server.Work(ctx, server.Worker{ // it is ended by the signal
+			Server: "unix:" + filepath.Join(dir, api.SocketName), Dir: filepath.Join(dir, name), Name: name, Slots: 1,
+			Accept: true, Version: "v0.0.0", Out: io.Discard,
+		})
+		return
+	}
+	if dir := os.Getenv("ASSAY_TEST_SERVER"); dir != "" {
+		err := server.Run(context.Background(), server.Options{Dir: dir, Version: "v0.0.0"}, func(r server.Ready) {
+			_ = json.NewEncoder(os.Stdout).Encode(r)
+		})
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// found is a study of the default search, with parameters of each kind.
+const found = `command: [prog, '{x}', '{y}', '{n}', '{mode}']
+parameters: {x: 0.0..1.0, y: "0.001..10:log", n: 1..64, mode: [a, b, c]}
+search: {seed: %d}
+budget: {trials: 100000}
+parallel: 4
+prior: {use: none}
+`
+
+// fill makes a store with studies of so many trials each, made by a server with one worker, which
+// go on.
+func fill(tb testing.TB, path string, studies, trials int) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	store, err := setup.OpenStore(ctx, path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer store.Close()
+	carrier := queue.NewMemory(time.Minute)
+	f := queue.New(carrier, queue.Options{})
+	go func() { _ = f.Serve(ctx) }()
+	h, err := service.Open(ctx, service.Options{Store: store, Fleet: f, Check: -1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := work(ctx, f, carrier); err != nil {
+		tb.Fatal(err)
+	}
+	for i := range studies {
+		def, _, err := config.Parse("", fmt.Appendf(nil, found, i+1), nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := h.Submit(ctx, def, fmt.Sprint("s", i), "test"); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for i := range studies {
+		for name := fmt.Sprint("s", i); ; time.Sleep(20 * time.Millisecond) {
+			sum, err := store.Summary(ctx, name)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			if sum.Trials() >= int64(trials) {
+				break
+			}
+		}
+	}
+	if err := h.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// work is a worker of a fleet in this process, whose runs take no time.
+func work(ctx context.Context, f *queue.Fleet, carrier queue.Carrier) error {
+	w := queue.Worker{ID: "w", Name: "w", Slots: 8, Apps: []string{queue.Commands}, Class: "c"}
+	if _, err := f.Hello(ctx, w); err != nil {
+		return err
+	}
+	for range w.Slots {
+		go func() {
+			for {
+				d, err := carrier.Take(ctx, w.Apps, w.Class)
+				if err != nil {
+					return
+				}
+				if c, err := f.Claim(ctx, d.Ticket(), w.ID); err == nil && c.Verdict == queue.Go {
+					_ = f.Tell(ctx, queue.Outcome{ID: c.Task.ID, Worker: w.ID, Measurement: measured(c.Task.Job.Config)})
+				}
+				_ = d.Done(ctx)
+			}
+		}()
+	}
+	return nil
+}
+
+// measured is what a configuration takes.
+func measured(c assay.Config) assay.Measurement {
+	s := 10 + 5*c[0] + math.Abs(math.Log(c[1])) + 0.1*math.Abs(c[2]-20) + c[3]
+	return assay.Measurement{
+		Elapsed: time.Duration(s * float64(time.Second)), Metrics: map[string]float64{"elapsed": s},
+	}
+}
+
+// A restart is how long a server took.
+type restart struct {
+	answers time.Duration // until it said so
+	resumed time.Duration // until each study had what it was running open again
+}
+
+// start starts a server in a process, and returns when it answers.
+func start(tb testing.TB, dir string, studies int) (pid int, c *api.Client, kill func()) {
+	tb.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "ASSAY_TEST_SERVER="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	tb.Cleanup(kill)
+	var said server.Ready
+	s := bufio.NewScanner(out)
+	if !s.Scan() {
+		tb.Fatal("the server said nothing")
+	}
+	if err := json.Unmarshal(s.Bytes(), &said); err != nil || said.Studies != studies {
+		tb.Fatalf("%s: %v", s.Bytes(), err)
+	}
+	if c, err = api.Open("unix:"+filepath.Join(dir, api.SocketName), ""); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(c.Close)
+	return cmd.Process.Pid, c, kill
+}
+
+// begin starts a server in a process, and kills it once all studies have been resumed.
+func begin(tb testing.TB, dir string, studies int) (r restart) {
+	tb.Helper()
+	began := time.Now()
+	_, c, kill := start(tb, dir, studies)
+	defer kill()
+	r.answers = time.Since(began)
+	for {
+		all, _, err := c.Queue(tb.Context(), "", 10*studies)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		open := map[string]bool{}
+		for _, e := range all {
+			open[e.Study] = true
+		}
+		if len(open) == studies {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.resumed = time.Since(began)
+	return r
+}
+
+// A server that was killed answers, and has brought all of its studies to where they were, in a
+// fraction of the time that their searches took: what they computed is on record.
+func TestReady(t *testing.T) {
+	trials := 60
+	if os.Getenv("ASSAY_SOAK") != "" {
+		trials = 1000
+	}
+	took, all := ready(t, trials, 3)
+	best := slices.MinFunc(all, func(a, b restart) int { return cmp.Compare(a.resumed, b.resumed) })
+	t.Logf("%d trials made in %v; killed, then %+v", readyStudies*trials, took, all)
+	if best.resumed > took/3 {
+		t.Errorf("resumed after %v, and all that was resumed was made in %v", best.resumed, took)
+	}
+}
+
+// BenchmarkReady is 10 studies of 1,000 trials each. The goal is at most 5 s.
+func BenchmarkReady(b *testing.B) {
+	_, all := ready(b, 1000, b.N)
+	for _, r := range all {
+		b.ReportMetric(r.answers.Seconds(), "s-answers")
+		b.ReportMetric(r.resumed.Seconds(), "s-resumed")
+	}
+}
+
+const readyStudies = 10
+
+// ready fills a store, which took that long, and has servers resume what is in it, each of which
+// is killed. The first is not counted: it finds no server that was killed.
+func ready(tb testing.TB, trials, servers int) (took time.Duration, all []restart) {
+	tb.Helper()
+	dir := tb.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	t0 := time.Now()
+	fill(tb, filepath.Join(dir, "assay.db"), readyStudies, trials)
+	took = time.Since(t0)
+	for n := range 1 + servers {
+		if r := begin(tb, dir, readyStudies); n > 0 {
+			all = append(all, r)
+		}
+	}
+	return took, all
+}
