@@ -53,7 +53,6 @@ type Host struct {
 	active  map[string]*session
 	results map[string]outcome // of the sessions here that have ended, by study
 	others  map[string]bool    // studies that go on and that somebody else has
-	saved   map[string]saving
 }
 
 // An outcome is what a session came to.
@@ -77,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	h := &Host{
 		o: o, turns: newTurns(o.Searching), active: map[string]*session{}, results: map[string]outcome{},
-		others: map[string]bool{}, saved: map[string]saving{},
+		others: map[string]bool{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	names, err := h.running(ctx)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/study"
 )
 
 // States of a study on a server.
@@ -29,14 +28,7 @@ type Info struct {
 	Class    string        // of machines, likewise
 	Running  int           // runs that are at workers
 	Lost     time.Duration // what attempts cost that do not count
-	Saved    time.Duration // by early stopping; see [study.Saved]
 	Lacks    string        // why nobody can run what is open, for people: see [queue.Fleet.Lack]
-}
-
-// saving is what early stopping saved up to a number of events.
-type saving struct {
-	events int64
-	saved  time.Duration
 }
 
 // Info returns what there is to say of a study.
@@ -95,29 +87,13 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 	} else if o := h.results[sum.Study]; o.err != nil && sum.Steered != "stop" {
 		i.Why = o.err.Error()
 	}
-	known, ok := h.saved[sum.Study]
 	h.mu.Unlock()
 	for _, e := range queued[sum.Study] {
 		if i.Class = e.Class; e.State == "placed" {
 			i.Running++
 		}
 	}
-	if !ok || known.events != sum.Events {
-		var trials []assay.Trial
-		if sum.Counts[assay.Censored] > 0 { // or nothing was saved
-			for row, err := range h.o.Store.Trials(ctx, sum.Study, 0, 0) {
-				if err != nil {
-					return Info{}, err
-				}
-				trials = append(trials, row.Trial)
-			}
-		}
-		known = saving{sum.Events, study.Saved(trials)}
-		h.mu.Lock()
-		h.saved[sum.Study] = known
-		h.mu.Unlock()
-	}
-	i.Saved, i.Lacks = known.saved, h.o.Fleet.Lack(sum.Study)
+	i.Lacks = h.o.Fleet.Lack(sum.Study)
 	return i, nil
 }
 

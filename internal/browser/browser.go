@@ -43,7 +43,7 @@ const (
 // within is how long a tab lasts, and patience how long it waits for one thing.
 const (
 	within   = 6 * time.Minute
-	patience = time.Minute
+	patience = 2 * time.Minute
 )
 
 // one is the browser of this process.
@@ -57,9 +57,12 @@ var one struct {
 }
 
 // Main runs the tests of a package, and ends the browser after them: func TestMain(m *testing.M)
-// { browser.Main(m) }.
-func Main(m *testing.M) {
+// { browser.Main(m) }. after is what else is to be done then.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, f := range after {
+		f()
+	}
 	if one.ctx != nil {
 		_ = chromedp.Cancel(one.ctx)
 		one.stop()

@@ -9,15 +9,17 @@ import (
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/study"
 )
 
 // Look returns the API of a store that is only looked at: studies that others run, such as a
 // tune in another terminal, are there as they go on, and nothing can be changed. Whoever asks
 // is taken for a viewer, so that it is for the process itself: see [api.As].
-func Look(store *setup.Store, version string) *api.Server {
+func Look(store *setup.Store, version string) *api.Server { return LookFor(store, version, nil) }
+
+// LookFor is Look for those who have a token, too, at a host of these names.
+func LookFor(store *setup.Store, version string, keys api.Keys, names ...string) *api.Server {
 	return api.New(api.Options{
-		Host: &lookout{store: store}, Fleet: nobody{}, Store: store,
+		Keys: keys, Hosts: names, Host: &lookout{store: store}, Fleet: nobody{}, Store: store,
 		About: api.About{Version: version, Store: storeName(store.Path), Listen: []string{}},
 	})
 }
@@ -49,7 +51,7 @@ func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	if err != nil {
 		return api.Info{}, err
 	}
-	return l.info(ctx, sum)
+	return looked(sum), nil
 }
 
 // Infos implements [api.Host].
@@ -58,30 +60,16 @@ func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
 		if err != nil {
 			return nil, err
 		}
-		i, err := l.info(ctx, sum)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, i)
+		all = append(all, looked(sum))
 	}
 	return all, nil
 }
 
-func (l *lookout) info(ctx context.Context, sum assay.Summary) (api.Info, error) {
+// looked returns what there is to say of a study that goes on elsewhere, or has ended.
+func looked(sum assay.Summary) api.Info {
 	i := api.Info{Summary: sum, State: service.StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
 	i.Running = int(sum.Counts[assay.Running])
-	if sum.Counts[assay.Censored] == 0 {
-		return i, nil
-	}
-	var trials []assay.Trial
-	for row, err := range l.store.Trials(ctx, sum.Study, 0, 0) {
-		if err != nil {
-			return i, err
-		}
-		trials = append(trials, row.Trial)
-	}
-	i.Saved = study.Saved(trials)
-	return i, nil
+	return i
 }
 
 // nobody is a Fleet without machines.

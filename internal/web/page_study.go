@@ -53,7 +53,7 @@ type run struct {
 // study shows a study.
 func (s *site) study(v *visit) error {
 	name, query := v.r.PathValue("study"), v.r.URL.Query()
-	d, err := v.API.Study(v.ctx, name)
+	d, err := v.API.Brief(v.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -69,6 +69,7 @@ func (s *site) study(v *visit) error {
 			return err
 		}
 		p.Answer = &a
+		p.Study.Saved = float64(a.Saved)
 	}
 	if err := v.listed(&p, query); err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +18,16 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-func TestMain(m *testing.M) { browser.Main(m) }
+func TestMain(m *testing.M) {
+	browser.Main(m, func() {
+		if !wasBuilt {
+			return
+		}
+		if path, err := built(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(path))
+		}
+	})
+}
 
 const definition = `
 name: encoder

@@ -274,6 +274,12 @@ func (c *Client) Study(ctx context.Context, study string) (d Detail, err error) 
 	return d, err
 }
 
+// Brief is Study without what takes reading all trials: Saved is 0.
+func (c *Client) Brief(ctx context.Context, study string) (d Detail, err error) {
+	err = c.call(ctx, http.MethodGet, of(study, ""), url.Values{"brief": {"true"}}, nil, &d)
+	return d, err
+}
+
 // Answer returns what a study has come to so far.
 func (c *Client) Answer(ctx context.Context, study string) (a Answer, err error) {
 	err = c.call(ctx, http.MethodGet, of(study, "/answer"), nil, nil, &a)

@@ -349,6 +349,9 @@ func (t *tally) put(k int, trial assay.Trial, e assay.Event) {
 		c.Predicted[k] = t.rec.Goal.Show(d.Predicted)
 	}
 	for name, x := range j.Metrics {
+		if finite(&x) == nil {
+			continue
+		}
 		if c.Metrics[name] == nil {
 			c.Metrics[name] = make(Numbers, len(c.ID))
 			for i := range c.Metrics[name] {

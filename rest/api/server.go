@@ -67,6 +67,7 @@ type Server struct {
 	kept    *keptIndexes
 	fits    chan struct{} // room for what fits models
 	tallies tallies
+	savings savings
 	models  models
 }
 
@@ -86,6 +87,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), kept: newKeptIndexes(),
 		fits: make(chan struct{}, 1), tallies: tallies{store: o.Store, of: map[string]*tally{}},
+		savings: savings{store: o.Store, known: map[string]*saving{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil

@@ -60,12 +60,23 @@ type Detail struct {
 
 // study returns what a list says of a study.
 func (s *Server) study(ctx context.Context, i Info) (Study, error) {
+	out, err := s.brief(ctx, i)
+	if err != nil {
+		return out, err
+	}
+	saved, err := s.savings.of(ctx, i.Summary)
+	out.Saved = saved.Seconds()
+	return out, err
+}
+
+// brief is study without what takes reading all trials: Saved is 0.
+func (s *Server) brief(ctx context.Context, i Info) (Study, error) {
 	c := i.Counts
 	out := Study{
 		Study: i.Study, State: i.State, Priority: i.Priority, App: i.App, Class: i.Class, BestTrial: i.Best,
 		Trials: i.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
 		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Running: i.Running,
-		Spent: i.Spent.Seconds(), Saved: i.Saved.Seconds(), Lost: i.Lost.Seconds(),
+		Spent: i.Spent.Seconds(), Lost: i.Lost.Seconds(),
 		Events: i.Events, Created: i.Created, Last: i.Last, Why: i.Why, EndedBy: i.Ended, Lacks: i.Lacks,
 	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
@@ -86,8 +97,12 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 }
 
 // detail returns a study with its definition.
-func (s *Server) detail(ctx context.Context, i Info) (d Detail, err error) {
-	if d.Study, err = s.study(ctx, i); err != nil {
+func (s *Server) detail(ctx context.Context, i Info, brief bool) (d Detail, err error) {
+	of := s.study
+	if brief {
+		of = s.brief
+	}
+	if d.Study, err = of(ctx, i); err != nil {
 		return d, err
 	}
 	if d.Spec, err = s.o.Store.Spec(ctx, i.Study); err != nil {
@@ -189,6 +204,7 @@ func (s *Server) studies() {
 	type oneIn struct {
 		StudyPath
 		Cached
+		Brief bool `query:"brief" doc:"leave out what takes reading all trials: saved_s is 0"`
 	}
 	type oneOut struct {
 		ETag string `header:"ETag"`
@@ -203,7 +219,7 @@ func (s *Server) studies() {
 			return nil, err
 		}
 		out := &oneOut{ETag: tag(i.Events)}
-		out.Body, err = s.detail(ctx, i)
+		out.Body, err = s.detail(ctx, i, in.Brief)
 		return out, err
 	}, notModified)
 
@@ -242,7 +258,7 @@ func (s *Server) studies() {
 			return nil, err
 		}
 		out := &oneOut{ETag: tag(i.Events)}
-		out.Body, err = s.detail(ctx, i)
+		out.Body, err = s.detail(ctx, i, false)
 		out.Body.Resumed = i.Created.Before(began)
 		return out, err
 	})

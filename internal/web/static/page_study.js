@@ -1,6 +1,6 @@
 import { el } from "./dom.js";
 import { Selection } from "./filter.js";
-import { count, number, seconds } from "./format.js";
+import { count, money, number, seconds } from "./format.js";
 import { front } from "./front.js";
 import { columnsOf } from "./grow.js";
 import { history } from "./history.js";
@@ -55,7 +55,6 @@ class Page {
   }
 
   async start() {
-    const answer = get("/answer").then((a) => this.answer(a), () => {});
     for (let after = 0; ;) {
       const page = await get(`/trials?format=columns&limit=100000${after ? "&after=" + after : ""}`);
       this.study.append(page.columns);
@@ -65,10 +64,11 @@ class Page {
     this.facts();
     this.follow();
     await new Promise((ok) => requestAnimationFrame(() => setTimeout(ok)));
+    performance.mark("drawn");
     document.documentElement.dataset.drawn = "true";
     this.watch();
     setInterval(() => this.tick(), 1000);
-    await answer;
+    get("/answer").then((a) => this.answer(a), (e) => say("words", "The answer is not there: " + e.message));
   }
 
   // draw makes a chart, in place of what the page had there for who has no script.
@@ -134,6 +134,8 @@ class Page {
     Object.assign(s, { again: a.again ?? [], cuts: a.cuts ?? [], first: a.first ?? 0 });
     s.append({ id: [], state: [], config: {} }, a.best ?? 0);
     this.answered = this.events;
+    say("saved", seconds(a.saved_s ?? 0));
+    if (s.price) say("kept", money((a.saved_s ?? 0) * s.price));
     const words = live("words");
     words?.replaceChildren(
       ...a.words.filter((/** @type {any} */ w) => w.command).flatMap((/** @type {any} */ w) => [
@@ -166,11 +168,12 @@ class Page {
     }
     if (last > 0) {
       say("spent", seconds(last));
+      if (s.price) say("paid", money(last * s.price));
       const row = live("between-row");
-      if (row && ran < last) {
+      if (row && last - ran > 0.001 && s.again.length === 0) {
         row.hidden = false;
         say("between", seconds(last - ran));
-      }
+      } else if (row) row.hidden = true;
     }
     this.runs.update();
   }

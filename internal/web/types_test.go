@@ -1,0 +1,24 @@
+package web_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// A checker of types finds nothing wrong with any module, by the types in their comments.
+func TestTypes(t *testing.T) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := exec.LookPath("node")
+	tsc := filepath.Join(cache, "assay", "typescript", "node_modules", "typescript", "bin", "tsc")
+	if _, missing := os.Stat(tsc); err != nil || missing != nil {
+		t.Skip("NO TYPE OF THE PAGES' MODULES WAS CHECKED: install node and run scripts/deps.sh")
+	}
+	if out, err := exec.CommandContext(t.Context(), node, tsc, "-p", "tsconfig.json").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
