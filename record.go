@@ -39,6 +39,11 @@ type Event struct {
 	// Given are configurations that a person wants to be run. The searcher hears of
 	// them at this place; see [Giver].
 	Given *Batch `json:"given,omitempty"`
+	// Drifted says that a worker was set aside, or goes on.
+	Drifted *Drift `json:"drifted,omitempty"`
+	// Redone stands with Checked: the run takes the place of those that a worker made which was
+	// set aside. The searcher hears of it as of an observation, see [Observer].
+	Redone bool `json:"redone,omitempty"`
 	// Steered is what a person decided about the study as a whole.
 	Steered *Steering `json:"steered,omitempty"`
 	Ended   *End      `json:"ended,omitempty"`
@@ -86,6 +91,19 @@ func (b Booking) Lost() time.Duration {
 		return -b.Undo
 	}
 	return b.Measurement.Elapsed - b.Undo
+}
+
+// A Drift is what is on record of a worker whose measurements have left those of its class. What it
+// ran since then does not count, and it takes nothing more until a person has it go on.
+type Drift struct {
+	Where string    `json:"where"`
+	Class string    `json:"class,omitempty"`
+	Ratio float64   `json:"ratio,omitempty"` // of its values to those of its class
+	Since time.Time `json:"since,omitzero"`  // when the first run began that does not count
+	// Trials are those that are run again.
+	Trials []int64 `json:"trials,omitempty"`
+	Reason string  `json:"reason,omitempty"` // in words
+	Over   bool    `json:"over,omitempty"`   // it goes on; the fields before, but for Where and Class, are not set
 }
 
 // A Batch is configurations that a person gives to a study, in order.

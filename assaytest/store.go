@@ -280,6 +280,15 @@ func oddEvents() []assay.Event {
 				},
 			},
 		},
+		{
+			At: at, Drifted: &assay.Drift{
+				Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
+			},
+		},
+		{At: at, Drifted: &assay.Drift{Where: "somewhere", Over: true}},
+		redone(trial(14, assay.Done, 1.25, func(t *assay.Trial) {
+			t.Measurement.Where, t.Measurement.Class = "elsewhere", "9f3a"
+		})),
 		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
 		{
 			At: at, Steered: &assay.Steering{
@@ -308,6 +317,12 @@ func checked(e assay.Event) assay.Event {
 func raced(e assay.Event) assay.Event {
 	e = checked(e)
 	e.Race = true
+	return e
+}
+
+func redone(e assay.Event) assay.Event {
+	e = raced(e)
+	e.Redone = true
 	return e
 }
 

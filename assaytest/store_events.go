@@ -22,13 +22,18 @@ import (
 func SameEvent(a, b assay.Event) bool {
 	return a.At.Equal(b.At) && a.Spent == b.Spent &&
 		sameOrNil(a.Asked, b.Asked, sameProposal) && sameOrNil(a.Told, b.Told, sameTrial) &&
-		a.Batch == b.Batch && a.Race == b.Race && bytes.Equal(a.Memo, b.Memo) &&
+		a.Batch == b.Batch && a.Race == b.Race && a.Redone == b.Redone && bytes.Equal(a.Memo, b.Memo) &&
 		sameOrNil(a.Checked, b.Checked, sameTrial) &&
 		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) &&
 		equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
 		equalOrNil(a.Steered, b.Steered) && sameOrNil(a.Given, b.Given, sameBatch) &&
-		sameOrNil(a.Booked, b.Booked, sameBooking) &&
+		sameOrNil(a.Booked, b.Booked, sameBooking) && sameOrNil(a.Drifted, b.Drifted, sameDrift) &&
 		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) })
+}
+
+func sameDrift(a, b assay.Drift) bool {
+	return a.Since.Equal(b.Since) && slices.Equal(a.Trials, b.Trials) && a.Where == b.Where && a.Class == b.Class &&
+		a.Ratio == b.Ratio && a.Reason == b.Reason && a.Over == b.Over
 }
 
 // equalOrNil reports whether a and b are both nil or point to equal values.
@@ -61,7 +66,7 @@ func sameBooking(a, b assay.Booking) bool {
 
 func sameMeasurement(a, b assay.Measurement) bool {
 	return a.Elapsed == b.Elapsed && a.ExitCode == b.ExitCode && a.Signal == b.Signal &&
-		maps.EqualFunc(a.Metrics, b.Metrics, sameNumber)
+		a.Where == b.Where && a.Class == b.Class && maps.EqualFunc(a.Metrics, b.Metrics, sameNumber)
 }
 
 func sameTrial(a, b assay.Trial) bool {

@@ -106,6 +106,7 @@ func fitted(m *Model) estimate {
 		e.worker[w] = theta.AtVec(d.worker + w)
 		e.off[w] = math.Sqrt(noise / (1 + shared) * inverse.At(d.worker+w, d.worker+w))
 	}
+	d.residuals(m, &theta, rest) // what is far off counts as it is
 	e.rest = d.unexplained(m, &e, rest, shared)
 	return e
 }

@@ -18,11 +18,12 @@ type Model struct {
 	runs    []run
 	configs map[string]int // by Key
 	workers []worker
-	index   map[key]int
+	index   map[key][]epoch
 	classes []string
 	signs   [2]bool // a value below 0, or 0, was seen; one above 0
 	next    int     // how many runs there are when the effects are estimated again
 	version int
+	drifted int // the version at which drifts were looked for
 	est     estimate
 }
 
@@ -33,8 +34,15 @@ type key struct{ where, class string }
 type worker struct {
 	key
 	class int
-	runs  int  // that count
-	aside bool // see SetAside
+	runs  int // with an exact value
+	// looked is how many runs counted when it was last looked for a drift.
+	looked int
+}
+
+// An epoch is a time from which on a name is that of a worker: see SetAside.
+type epoch struct {
+	from   time.Time
+	worker int
 }
 
 // A run is one whose value is exact.
@@ -61,7 +69,7 @@ type Effect struct {
 // coordinates are. target is the class of machines that corrected values are of, "" that of the first
 // run that has one.
 func New(space *assay.Space, target string) *Model {
-	return &Model{space: space, target: target, configs: map[string]int{}, index: map[key]int{}}
+	return &Model{space: space, target: target, configs: map[string]int{}, index: map[key][]epoch{}}
 }
 
 // Add adds a run: a trial, or a repeated run of one. One without a worker, or without an exact value,
@@ -82,10 +90,10 @@ func (m *Model) Add(t assay.Trial) {
 	if m.signs[positive] = true; t.Value == 0 {
 		m.signs = [2]bool{true, true}
 	}
-	w, known := m.index[k]
+	w, known := m.worker(k, t.Started)
 	if !known {
 		w = len(m.workers)
-		m.index[k] = w
+		m.index[k] = []epoch{{worker: w}}
 		class := slices.Index(m.classes, k.class)
 		if class < 0 {
 			class = len(m.classes)
@@ -103,6 +111,16 @@ func (m *Model) Add(t assay.Trial) {
 		trial: t.ID, config: c, worker: w, x: m.features(t.Config), y: math.Log(math.Abs(t.Value)), at: t.Started,
 	})
 	m.estimate()
+}
+
+// worker returns the worker that had a name when a run began.
+func (m *Model) worker(k key, began time.Time) (w int, ok bool) {
+	for i, e := range m.index[k] {
+		if i == 0 || !began.Before(e.from) {
+			w, ok = e.worker, true
+		}
+	}
+	return w, ok
 }
 
 // everyPart is the share by which the runs grow until the effects are estimated again: a study of many
@@ -139,35 +157,46 @@ func (m *Model) Correct(t assay.Trial) float64 {
 	if math.IsInf(t.Value, 0) || math.IsNaN(t.Value) {
 		return t.Value
 	}
-	return t.Value / m.Factor(t.Measurement.Where, t.Measurement.Class)
+	return t.Value / m.factor(key{t.Measurement.Where, t.Measurement.Class}, t.Started)
 }
 
-// Factor returns the ratio of the values of a worker of a class to those of the average worker of the
-// target class; 1 if nothing is known of it.
+// Factor returns the ratio of the values of a worker of a class, as it is now, to those of the average worker
+// of the target class; 1 if nothing is known of it.
 func (m *Model) Factor(where, class string) float64 {
+	return m.factor(key{where, class}, time.Unix(1<<40, 0))
+}
+
+func (m *Model) factor(who key, began time.Time) float64 {
 	if m.est.class == nil {
 		return 1
 	}
-	k := slices.Index(m.classes, class)
+	k := slices.Index(m.classes, who.class)
 	target := slices.Index(m.classes, m.target)
-	if k < 0 || target < 0 {
+	if k < 0 || target < 0 || max(k, target) >= len(m.est.class) {
 		return 1
 	}
 	log := m.est.class[k] - m.est.class[target]
-	if w, known := m.index[key{where, class}]; known {
-		log += m.est.worker[w]
+	if w, known := m.worker(who, began); known {
+		if w < len(m.est.worker) {
+			log += m.est.worker[w]
+		}
 	}
 	return math.Exp(log)
 }
 
-// Effects returns what is known of the workers, in the order of classes and names.
+// Effects returns what is known of the workers, in the order of classes and names. One that was set aside has two:
+// before, and since.
 func (m *Model) Effects() []Effect {
-	all := make([]Effect, len(m.workers))
+	var all []Effect
 	for i, w := range m.workers {
-		all[i] = Effect{Where: w.where, Class: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
-		if m.est.class != nil {
-			all[i].Ratio, all[i].Error = math.Exp(m.est.worker[i]), m.est.off[i]
+		if w.runs == 0 {
+			continue
 		}
+		e := Effect{Where: w.where, Class: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
+		if i < len(m.est.worker) {
+			e.Ratio, e.Error = math.Exp(m.est.worker[i]), m.est.off[i]
+		}
+		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Effect) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Where, b.Where))

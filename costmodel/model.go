@@ -307,6 +307,19 @@ func (m *Model) expected(at []assay.Config) float64 {
 	return 100 * math.Sqrt(2/math.Pi) * sum / n
 }
 
+// WithoutOne returns for each of [Model.Runs] the seconds that are predicted without the runs of its
+// assignment (§3.6), NaN if there are no others.
+func (m *Model) WithoutOne() []float64 {
+	out := make([]float64, len(m.runs))
+	for i, r := range m.runs {
+		out[i] = math.NaN()
+		if !math.IsNaN(m.error) {
+			out[i] = r.Seconds / math.Exp(m.residuals[i])
+		}
+	}
+	return out
+}
+
 // Runs returns the runs that the model was fitted to. The caller does not change them.
 func (m *Model) Runs() []Run { return m.runs }
 

@@ -65,6 +65,8 @@ func (f *Fleet) claimant(t Ticket, id string) (*worker, error) {
 	switch {
 	case w.order.Drain && !f.flaws.has(forgetsDrain):
 		return nil, ErrDraining
+	case w.order.Aside:
+		return nil, ErrAside
 	case !w.has(t.App):
 		return nil, assay.Errorf(assay.ClassUsage, "worker %s has a ticket of %q, which it does not offer", w.Name, t.App)
 	}
@@ -88,6 +90,9 @@ func (f *Fleet) wait(ctx context.Context, ch <-chan struct{}) error {
 func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	r, m := a.run, a.run.m
 	f.shut(a)
+	if r.job.Config != nil {
+		m.ran.by(r.job.Config.Key(), w.Label())
+	}
 	a.state, a.worker, a.where, a.class = placing, w.ID, w.Label(), w.Class
 	if m.Class == ClassSame && m.class == "" {
 		f.keepTo(m, w.Class)

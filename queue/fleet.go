@@ -61,6 +61,7 @@ type Fleet struct {
 	pending []Ticket   // to be offered
 	offered bool       // somebody is offering them
 	slots   map[group]int
+	asides  map[machine]*aside
 }
 
 var _ Control = (*Fleet)(nil)
@@ -83,6 +84,9 @@ var (
 	// ErrDraining is returned to a worker that claims although it was told to take
 	// nothing more. It leaves the ticket to others, and says Hello to hear of its order.
 	ErrDraining = assay.Errorf(assay.ClassConflict, "the worker is to take nothing more")
+	// ErrAside is returned to a worker that claims although it was set aside; it does as with
+	// ErrDraining.
+	ErrAside = assay.Errorf(assay.ClassConflict, "the worker was set aside: it takes nothing until a person has it go on")
 	// ErrUnknown is returned for an outcome of an attempt that is not on record. It will
 	// never be taken: the worker need not keep it.
 	ErrUnknown = assay.Errorf(assay.ClassNotFound, "the attempt is not on record")
@@ -106,6 +110,7 @@ func New(c Carrier, o Options) *Fleet {
 		o: o, carrier: c, ticket: rand.Text,
 		studies: map[string]*member{}, parted: map[string]bool{}, workers: map[string]*worker{},
 		claims: map[claimKey]*claimed{}, apps: map[string]*app{}, orders: kept(o.Orders),
+		asides: map[machine]*aside{},
 	}
 }
 

@@ -431,3 +431,31 @@ func TestCancelled(t *testing.T) {
 		}
 	})
 }
+
+// What a study has had is forgotten once its runs have ended: hours later it is owed as much as one that had nothing.
+func TestShareIsForgotten(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s, u := b.join(Study{Name: "s"}), b.join(Study{Name: "t"})
+		b.hello(Worker{ID: "w", Slots: 8})
+		for i := range int64(4) {
+			b.run(s, job(i+1))
+			b.want("a run", b.claim("w"), fmt.Sprintf("s %d.1", i+1))
+		}
+		time.Sleep(20 * time.Second)
+		for i := range int64(4) {
+			b.tell("w", rid(i+1, 1), 20*time.Second, "")
+		}
+		share := &b.f.studies["s"].share
+		if used := share.now(time.Now()); share.running != 0 || used < 75 || used > 80 {
+			b.Errorf("%d run, and %v slot-seconds were used, want 80 less what is forgotten", share.running, used)
+		}
+		time.Sleep(10 * time.Minute)
+		if used := share.now(time.Now()); used < 37 || used > 40 {
+			b.Errorf("after ten minutes %v slot-seconds count, want half of 80", used)
+		}
+		b.run(s, job(5))
+		b.run(u, job(1))
+		b.want("the study that had nothing", b.claim("w"), "t 1.1")
+		b.want("the other", b.claim("w"), "s 5.1")
+	})
+}

@@ -46,7 +46,7 @@ func (f *Fleet) lack(m *member, now time.Time) string {
 	idle := 0 // have what is needed, and take nothing
 	for _, w := range f.workers {
 		fits := w.has(m.App) && m.takes(w.Class)
-		if w.order.Drain || !f.there(w, now) {
+		if w.order.idle() || !f.there(w, now) {
 			if fits {
 				idle++
 			}
@@ -65,7 +65,7 @@ func (f *Fleet) lack(m *member, now time.Time) string {
 	}
 	text := lackText(m, slices.Sorted(maps.Keys(apps)), classes, len(machines) > 0 && !machines[m.class])
 	if idle > 0 {
-		text += fmt.Sprintf("; draining or away: %d that could", idle)
+		text += fmt.Sprintf("; draining, set aside or away: %d that could", idle)
 	}
 	return text
 }

@@ -70,7 +70,7 @@ func TestLack(t *testing.T) {
 		alive(50*time.Second, nap, other)
 		said("t")
 		alive(20*time.Second, nap, other)
-		said("t", "class c9", "draining or away: 1 that could")
+		said("t", "class c9", "draining, set aside or away: 1 that could")
 
 		// One that waits for its turn lacks nothing, and neither does one that is held.
 		v.Hold(true)

@@ -133,8 +133,8 @@ func (f *Fleet) shut(a *attempt) {
 
 // first returns the open attempt that comes first for a worker, or nil. The lock is held.
 //
-// It looks at one attempt of each study: what differs between the runs of one study is
-// not what decides whether a worker can run them.
+// It looks at one attempt of each study, but for repeated runs of one configuration: see other.
+// What differs between the runs of one study is not what decides whether a worker can run them.
 func (f *Fleet) first(name string, w *worker) *attempt {
 	p := f.apps[name]
 	if p == nil {
@@ -164,7 +164,7 @@ func (f *Fleet) first(name string, w *worker) *attempt {
 	if best == nil {
 		return nil
 	}
-	return best.open[0]
+	return best.other(w)
 }
 
 // expected returns how long a run is expected to take, 0 if nobody knows.

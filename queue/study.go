@@ -39,6 +39,7 @@ type member struct {
 	runs       map[runKey]*run
 	told       map[attemptKey]bool // attempts of runs that were handed over; true for the one that counts
 	handed     []runKey            // runs that counted and were handed over, the earliest first
+	ran        ran
 	open       openHeap
 	at         int // in the list of its app, if something is open
 	joined     int64
@@ -74,7 +75,7 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 	f.asked++
 	m := &member{
 		Study: s, joined: f.asked, priorities: map[int64]int{}, runs: map[runKey]*run{},
-		told: map[attemptKey]bool{}, share: share{at: f.now()},
+		told: map[attemptKey]bool{}, share: share{at: f.now()}, ran: ran{},
 	}
 	if s.Class != ClassSame && s.Class != ClassAny {
 		m.class, m.firm = s.Class, true
@@ -114,10 +115,17 @@ func (f *Fleet) recall(m *member) {
 			r.over = true
 		}
 	}
+	configs := map[int64]string{} // keys, by trial
+	asides := map[machine]string{}
 	for _, e := range m.Past {
 		switch {
+		case e.Asked != nil:
+			configs[e.Asked.ID] = e.Asked.Config.Key()
 		case e.Started != nil && !f.flaws.has(forgetsPlaced):
 			r := get(e.Started.RunID)
+			if key, known := configs[e.Started.Trial]; known {
+				m.ran.by(key, e.Started.Where)
+			}
 			a := r.get(e.Started.Attempt)
 			a.state, a.where, a.class, a.heard, a.since = placed, e.Started.Where, e.Started.Class, now, now
 			if m.Class == ClassSame && m.class == "" && e.Started.Class != "" {
@@ -135,9 +143,16 @@ func (f *Fleet) recall(m *member) {
 			over(e.Checked.ID)
 		case e.Withdrawn != nil:
 			over(e.Withdrawn.Trial)
+		case e.Drifted != nil && e.Drifted.Over:
+			delete(asides, machine{e.Drifted.Where, e.Drifted.Class})
+		case e.Drifted != nil:
+			asides[machine{e.Drifted.Where, e.Drifted.Class}] = e.Drifted.Reason
 		case e.Ordered != nil && !f.flaws.has(forgetsOrders):
 			m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 		}
+	}
+	for who, why := range asides {
+		f.setAside(m, who, why)
 	}
 	for _, runs := range of {
 		for _, r := range runs {

@@ -59,6 +59,7 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 		f.workers[w.ID] = k
 	}
 	k.Worker, k.heard, k.said = w, f.now(), f.now()
+	f.obeyAside(k)
 	f.slots = nil
 	return k.order, nil
 }
@@ -72,8 +73,8 @@ func (f *Fleet) heardOf(id string) {
 
 // Order tells a worker, by its ID or its name, what to do from now on: it hears of it
 // when it next says hello, and a worker that is evicted with its next beat. It takes the
-// place of an earlier order; the zero Order has the worker go on. An order that cannot be
-// kept (see [Options]) does not hold.
+// place of an earlier order; the zero Order has the worker go on, one that was set aside too. An order
+// that cannot be kept (see [Options]) does not hold.
 func (f *Fleet) Order(who string, o Order) error {
 	o.Drain = o.Drain || o.Evict
 	f.ordering.Lock()
@@ -84,6 +85,11 @@ func (f *Fleet) Order(who string, o Order) error {
 	f.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	if o == (Order{}) {
+		if err := f.letGoOn(id); err != nil {
+			return err
+		}
 	}
 	if next[id] = o; o == (Order{}) {
 		delete(next, id)
@@ -98,6 +104,7 @@ func (f *Fleet) Order(who string, o Order) error {
 	f.orders, f.slots = next, nil
 	if w := f.workers[id]; w != nil { // it may have been forgotten
 		w.order = o
+		f.obeyAside(w)
 	}
 	return nil
 }
@@ -183,7 +190,7 @@ func (f *Fleet) slotsOf(m *member) int {
 		f.slots = map[group]int{}
 		now := f.now()
 		for _, w := range f.workers {
-			if w.order.Drain || !f.there(w, now) {
+			if w.order.idle() || !f.there(w, now) {
 				continue
 			}
 			for _, name := range w.Apps {
@@ -201,7 +208,7 @@ func (f *Fleet) slotsOf(m *member) int {
 func (f *Fleet) room(g group) int {
 	now, n := f.now(), 0
 	for _, w := range f.workers {
-		if !w.order.Drain && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+		if !w.order.idle() && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
 			n += max(w.Slots-w.running, 0)
 		}
 	}

@@ -45,6 +45,12 @@ if [ "${1:-test}" = test ] && [ ! -e "$types/node_modules/typescript/bin/tsc" ];
 	npm install --prefix "$types" --no-save --no-package-lock --no-fund --no-audit --ignore-scripts typescript@7.0.2 >/dev/null 2>&1 ||
 		echo "missing: typescript (of npm); the types of the pages' modules are not checked"
 fi
+# What says which pages a person without sight or without a mouse cannot use.
+axe="${XDG_CACHE_HOME:-$HOME/.cache}/assay/axe"
+if [ "${1:-test}" = test ] && [ ! -e "$axe/node_modules/axe-core/axe.min.js" ]; then
+	npm install --prefix "$axe" --no-save --no-package-lock --no-fund --no-audit --ignore-scripts axe-core@4.14.1 >/dev/null 2>&1 ||
+		echo "missing: axe-core (of npm); whether the pages can be used by all is not checked"
+fi
 for pair in $want; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || echo "missing: ${pair%%:*} (package ${pair##*:}); its tests are skipped"
 done

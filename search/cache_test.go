@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -209,3 +210,40 @@ type failing struct{}
 
 func (failing) Ask(int) ([]assay.Proposal, error) { return nil, errors.New("broken") }
 func (failing) Tell(...assay.Trial) error         { return nil }
+
+// An inner searcher is asked for what is lacking, not for more, when some of what it proposed is known.
+func TestCacheAsksForTheRest(t *testing.T) {
+	inner := &listed{of: []float64{1, 1, 2, 1, 3, 4, 5}}
+	c := Cache(inner)
+	first := mustAsk(t, c, 1)
+	mustTell(t, c, doneTrial(first[0], 7))
+	var got []float64
+	for _, p := range mustAsk(t, c, 3) { // 1 2 1, then 3 4
+		got = append(got, p.Config[0])
+	}
+	if want := []float64{2, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if want := []int{1, 3, 2}; !slices.Equal(inner.asked, want) {
+		t.Errorf("asked for %v, want %v", inner.asked, want)
+	}
+}
+
+// A listed searcher proposes what is on its list, as many as it is asked for.
+type listed struct {
+	of    []float64
+	asked []int
+	last  int64
+}
+
+func (l *listed) Ask(n int) (ps []assay.Proposal, err error) {
+	l.asked = append(l.asked, n)
+	for _, x := range l.of[:min(n, len(l.of))] {
+		l.last++
+		ps = append(ps, assay.Proposal{ID: l.last, Config: assay.Config{x}})
+	}
+	l.of = l.of[len(ps):]
+	return ps, nil
+}
+
+func (l *listed) Tell(...assay.Trial) error { return nil }

@@ -191,3 +191,22 @@ func TestClimbTogether(t *testing.T) {
 		t.Errorf("the best is %v, want a neighbour of 40", x)
 	}
 }
+
+// The initial design has ten trials; a third of the space where that has fewer than 30 configurations, but two at least.
+func TestBayesInitialOfSmallSpaces(t *testing.T) {
+	for n, want := range map[float64]int{1: 2, 3: 2, 9: 3, 28: 9, 29: 9, 30: 10, 1000: 10} {
+		b := NewBayes(intSpace(t, 1, n-1), BayesOptions{Learner: model.Forest{Trees: 1}})
+		if b.opts.Initial != want {
+			t.Errorf("%v configurations: a design of %d, want %d", n, b.opts.Initial, want)
+		}
+	}
+	space, err := assay.NewSpace([]assay.Param{{Name: "a", Kind: assay.Real, Lo: 0, Hi: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[int]int{0: 10, 3: 3} {
+		if b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}, Initial: given}); b.opts.Initial != want {
+			t.Errorf("a space that is not counted, and %d: a design of %d, want %d", given, b.opts.Initial, want)
+		}
+	}
+}

@@ -197,3 +197,24 @@ func TestGRASPForgetsWhatHasEnded(t *testing.T) {
 		t.Errorf("%d searches in 120 trials", len(begun))
 	}
 }
+
+// A construction chooses from all values of a parameter that has sixteen at most, and of any other from one of each
+// sixteenth of its range.
+func TestGRASPValues(t *testing.T) {
+	for _, hi := range []float64{0, 1, 14, 15, 16, 159, 1599} {
+		s := NewGRASP(intSpace(t, 1, hi), GRASPOptions{})
+		got := s.values(0)
+		if n := min(int(hi)+1, greedyValues); len(got) != n {
+			t.Errorf("0 to %v: %d values, want %d", hi, len(got), n)
+			continue
+		}
+		for k, x := range got {
+			if hi < greedyValues && x != float64(k) {
+				t.Errorf("0 to %v: value %d is %v", hi, k, x)
+			}
+			if part := x / (hi + 1) * greedyValues; hi >= 159 && int(part) != k {
+				t.Errorf("0 to %v: value %d is %v, of another part", hi, k, x)
+			}
+		}
+	}
+}

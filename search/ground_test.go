@@ -218,3 +218,29 @@ func TestMoversQuality(t *testing.T) {
 }
 
 func percent(l float64) string { return assay.FormatNumber(math.Round(1000*math.Expm1(l))/10) + " %" }
+
+// Another level is any but the one that there is, each as often; of one level there is no other.
+func TestOtherLevel(t *testing.T) {
+	levels := []string{"p", "q", "r", "s"}
+	g := newGround(intSpace(t, 1, 1), 5, 1)
+	for n := 1; n <= 4; n++ {
+		for x := range n {
+			var count [4]int
+			for range 1200 {
+				count[int(g.otherLevel(assay.Param{Kind: assay.Categorical, Levels: levels[:n]}, float64(x)))]++
+			}
+			for l, got := range count {
+				want := 0
+				switch {
+				case n == 1 && l == 0:
+					want = 1200
+				case l < n && l != x:
+					want = 1200 / (n - 1)
+				}
+				if got < want-want/5 && n > 2 || got > want+want/5 || n <= 2 && got != want {
+					t.Errorf("of %d levels, but %d, level %d comes %d times of 1200, want about %d", n, x, l, got, want)
+				}
+			}
+		}
+	}
+}

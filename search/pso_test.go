@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -104,5 +105,59 @@ func TestPSOOnVisitedPoints(t *testing.T) {
 	// 21 of the 100 are that near, so that random search has 10.
 	if n != 100 || near < 18 {
 		t.Errorf("%d trials, %d of the first 50 near the best; want 100 and at least 18 of the 21", n, near)
+	}
+}
+
+// A parameter without a scale is drawn to a particle's own best and to that of all by how strong the pulls are
+// beside 1, and stays otherwise; now and then it takes any other level.
+func TestPSOChooses(t *testing.T) {
+	const dims, rounds = 10, 3000
+	var ps []assay.Param
+	for i := range dims {
+		ps = append(ps, assay.Param{Name: string(rune('a' + i)), Kind: assay.Categorical, Levels: []string{"p", "q", "r", "s"}})
+	}
+	space, err := assay.NewSpace(ps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewPSO(space, PSOOptions{Seed: 3})
+	at := func(x float64) vertex { return vertex{slices.Repeat(assay.Config{x}, dims), 1} }
+	var count [4]float64
+	for range rounds {
+		p := &particle{x: make([]float64, dims), v: make([]float64, dims)}
+		s.move(p, at(1), at(2))
+		for _, x := range p.x {
+			count[int(x)] += 1.0 / dims / rounds
+		}
+	}
+	var pull float64 // the chance of one of two pulls, each uniform from 0 to the strongest
+	const parts = 400
+	for i := range parts {
+		for k := range parts {
+			a, b := s.opts.Pull*(float64(i)+0.5)/parts, s.opts.Pull*(float64(k)+0.5)/parts
+			pull += a / (1 + a + b) / (parts * parts)
+		}
+	}
+	const anyLevel = 1.0 / (2 * dims)
+	for x, want := range [4]float64{
+		(1 - anyLevel) * (1 - 2*pull), (1-anyLevel)*pull + anyLevel/3, (1-anyLevel)*pull + anyLevel/3, anyLevel / 3,
+	} {
+		if math.Abs(count[x]-want) > 0.015 { // five standard deviations
+			t.Errorf("level %d is taken in %.3f of the moves, want %.3f", x, count[x], want)
+		}
+	}
+}
+
+// Rounding to a value does not move a particle: steps that are too small to show add up.
+func TestPSORounding(t *testing.T) {
+	s := NewPSO(intSpace(t, 1, 10), PSOOptions{})
+	p := &particle{x: []float64{0.512}, v: []float64{0}}
+	if c := s.advance(p); p.x[0] != 0.512 || c[0] != 5 {
+		t.Errorf("the particle is at %v and proposes %v, want 0.512 and 5", p.x[0], c)
+	}
+	// 5 is taken, and what was moved by more than rounding takes the particle along.
+	s.visited.add(assay.Config{5})
+	if c := s.advance(p); c[0] == 5 || p.x[0] != s.position(c)[0] {
+		t.Errorf("the particle is at %v and proposes %v", p.x[0], c)
 	}
 }

@@ -78,6 +78,14 @@ func New(def *config.Study, o Options) (*Problem, error) {
 		o.Warn = func(string) {}
 	}
 	p := &Problem{Definition: def, opts: o}
+	if def.Placement.Class == config.Anywhere {
+		target := "the class of the first trial that ends"
+		if def.Placement.Target != "" {
+			target = "the class " + def.Placement.Target
+		}
+		o.Warn("class: any: machines of several classes measure what is hard to compare; what is recommended has run on " +
+			target + ", where five of the leading configurations run again in the end")
+	}
 	if _, err := runnerOf(def); err != nil && o.Runner == nil {
 		return nil, err
 	}

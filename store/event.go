@@ -127,7 +127,7 @@ func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
 		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
-		e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil, e.Ended != nil,
+		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil, e.Ended != nil,
 	} {
 		if set {
 			kinds++
@@ -141,6 +141,9 @@ func checkEvent(e assay.Event) error {
 	}
 	if e.Checked == nil && e.Race {
 		return errors.New("event is of a race, but no repeated run")
+	}
+	if e.Checked == nil && e.Redone {
+		return errors.New("event takes the place of a run, but is no repeated one")
 	}
 	return nil
 }

@@ -217,6 +217,11 @@ func cloneEvent(e assay.Event) assay.Event {
 	e.Started, e.Ordered = cloneOf(e.Started), cloneOf(e.Ordered)
 	e.Withdrawn, e.Ended = cloneOf(e.Withdrawn), cloneOf(e.Ended)
 	e.Steered = cloneOf(e.Steered)
+	if e.Drifted != nil {
+		drifted := *e.Drifted
+		drifted.Trials = slices.Clone(drifted.Trials)
+		e.Drifted = &drifted
+	}
 	if e.Booked != nil {
 		booked := *e.Booked
 		booked.Measurement = cloneTrial(bookedTrial(e.Booked)).Measurement

@@ -92,9 +92,9 @@ func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (ro
 }
 
 // aside reports whether an event may come behind the end of a study that does not go on: the
-// booking of a run that was late, or a decision for the next time.
+// booking of a run that was late, a worker that goes on, or a decision for the next time.
 func aside(e assay.Event) bool {
-	return e.Booked != nil || e.Steered != nil && e.Steered.Do != "run"
+	return e.Booked != nil || e.Drifted != nil || e.Steered != nil && e.Steered.Do != "run"
 }
 
 // TrialOf returns the ID of the trial whose state e is about, if any.

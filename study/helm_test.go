@@ -296,7 +296,8 @@ func TestGive(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for _, bad := range []assay.Config{{1e9}, {1, 2}} {
-			if err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad); assay.ClassOf(err) != assay.ClassUsage {
+			err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad)
+			if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "configuration 2 of 2 ") {
 				t.Errorf("given %v: %v", bad, err)
 			}
 		}
@@ -709,7 +710,8 @@ func TestGiveAfterTheSearch(t *testing.T) {
 	}{
 		{"search", 2, false, 2},
 		{"search", 2, true, 3},
-		{"trials", 9, true, 2},
+		{"trials", 9, false, 2},
+		{"trials", 9, true, 3}, // the search keeps to the budget, a person need not
 	} {
 		inBubble(t, func(t *testing.T) {
 			s := farmStudy(t, store.NewMem(), newFarm(1), 0)

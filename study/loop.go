@@ -42,6 +42,7 @@ type loop struct {
 	steered
 	owed
 	blocked
+	drifting
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -89,6 +90,7 @@ type outcome struct {
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
 	l.cancels = map[int64]context.CancelCauseFunc{}
 	if l.clock == nil {
@@ -198,6 +200,10 @@ func (l *loop) fill(ctx context.Context) error {
 		}
 		if l.paused {
 			return l.attach(ctx)
+		}
+		if p, ok := l.toRedo(); ok && l.capacity() > len(l.running) {
+			l.redo(ctx, p)
+			continue
 		}
 		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
 			l.launch(ctx, t.Proposal, true)
@@ -345,7 +351,7 @@ func (l *loop) over(ctx context.Context) string {
 			return "target"
 		}
 	}
-	if l.Budget.Trials > 0 && l.affords() <= 0 {
+	if l.Budget.Trials > 0 && l.affords() <= 0 && len(l.spoilt) == 0 {
 		return "trials"
 	}
 	if l.Budget.Time > 0 && l.left() <= 0 {
@@ -497,7 +503,10 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	if err != nil {
 		return err
 	}
-	return l.Searcher.Tell(o.trial)
+	if err := l.Searcher.Tell(o.trial); err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
 }
 
 // detached reports whether the session lets go of its runs.

@@ -131,15 +131,25 @@ func (l *loop) past() (trials []assay.Trial, ok bool) {
 // forgotten: it says less than the runs that there are.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
+		if l.redoing[o.trial.ID] && o.err == nil && ctx.Err() == nil {
+			l.redone(o.trial.ID) // there was no time for it
+		}
 		return o.err
 	}
 	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
 	l.recheck(o.trial, true)
 	l.runs.began(o.trial.Config)
 	l.choose()
-	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true})
+	redone := l.redoing[o.trial.ID] && l.redone(o.trial.ID)
+	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true, Redone: redone})
 	l.notify(false)
-	return err
+	if err == nil && redone {
+		err = l.tellRedone(o.trial)
+	}
+	if err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
 }
 
 // again runs a trial once more, outside the search, and returns its outcome. stopper may be
@@ -175,11 +185,18 @@ func (l *loop) race(ctx context.Context) error {
 		return nil
 	}
 	for !l.interrupted(ctx) {
+		left := l.Budget.Time - l.checkReserve() - l.spent()
+		if p, ok := l.toRedo(); ok && (l.Budget.Time <= 0 || left > 0) {
+			l.redoing[p.ID] = true
+			if err := l.settleAgain(ctx, l.again(ctx, assay.Trial{Proposal: p}, max(left, 0), nil)); err != nil {
+				return err
+			}
+			continue
+		}
 		next, more := l.answers().Next()
 		if !more {
 			return nil
 		}
-		left := l.Budget.Time - l.checkReserve() - l.spent()
 		switch {
 		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
 			return nil

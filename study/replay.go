@@ -78,7 +78,12 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.obey(*e.Steered)
 		case e.Checked != nil:
 			l.recheck(*e.Checked, e.Race)
+			if e.Redone {
+				l.redone(e.Checked.ID)
+			}
 			l.runs.began(e.Checked.Config)
+		case e.Drifted != nil && !e.Drifted.Over:
+			l.setAside(*e.Drifted)
 		case e.Cut != nil:
 			l.cuts++
 		}

@@ -1,8 +1,12 @@
 package study
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -136,4 +140,80 @@ func TestObserver(t *testing.T) {
 	if rule.asked != 2 || len(stops) != 1 || !errors.As(stops[0], &stop) || stop.At != 2*time.Second {
 		t.Errorf("asked %d times, stopped by %v; want one stop after 2 s, at the second question", rule.asked, stops)
 	}
+}
+
+// A run is observed at least as often as its job says, and a fortieth of the best run often where that is more
+// often, but not more often than Finest, and not where the best run is shorter than what the job says.
+func TestInterval(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	for _, tt := range []struct{ finest, best, every, want time.Duration }{
+		{0, 20 * s, 3 * s, 3 * s},           // not asked for
+		{10 * ms, 0, 3 * s, 3 * s},          // there is no best
+		{10 * ms, 20 * s, 0, 0},             // not observed
+		{10 * ms, 2 * s, 3 * s, 3 * s},      // too short
+		{10 * ms, 3 * s, 3 * s, 75 * ms},    // just long enough
+		{10 * ms, 20 * s, 3 * s, 500 * ms},  // a fortieth
+		{800 * ms, 20 * s, 3 * s, 800 * ms}, // Finest
+		{5 * s, 20 * s, 3 * s, 3 * s},       // never less often than the job says
+		{10 * ms, 400 * s, 3 * s, 3 * s},
+	} {
+		l := newLoop(&Study{Finest: tt.finest})
+		if tt.best > 0 {
+			best := ran(1, 1, tt.best.Seconds())
+			l.best = &best
+		}
+		if got := l.interval(tt.every); got != tt.want {
+			t.Errorf("%+v: every %v", tt, got)
+		}
+	}
+}
+
+// Another attempt to record is of no use where the answer will be the same: not after a conflict, a wrong use or the
+// end of the caller. Any other error may be of a disk that comes back.
+func TestFinal(t *testing.T) {
+	for err, want := range map[error]bool{
+		assay.ErrConflict: true, assay.ErrLocked: true, context.Canceled: true, context.DeadlineExceeded: true, fs.ErrClosed: true,
+		assay.Errorf(assay.ClassNotFound, "gone"): true, assay.Errorf(assay.ClassUsage, "wrong"): true,
+		errors.New("disk full"): false, fs.ErrPermission: false,
+	} {
+		if got := final(fmt.Errorf("append: %w", err)); got != want {
+			t.Errorf("%v: final %v", err, got)
+		}
+	}
+}
+
+// Whoever came to a gate while it was closed passes when it opens, however often it was closed.
+func TestGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		ctx, cancel := context.WithCancel(t.Context())
+		if !g.pass(ctx) {
+			t.Error("a gate that was never closed holds somebody up")
+		}
+		done := make(chan bool)
+		wait := func(ctx context.Context) { go func() { done <- g.pass(ctx) }() }
+		g.set(false)
+		wait(t.Context())
+		wait(ctx)
+		synctest.Wait()
+		g.set(false) // again
+		wait(t.Context())
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Error("somebody passed a closed gate")
+		default:
+		}
+		cancel()
+		if <-done {
+			t.Error("one who went away passed")
+		}
+		g.set(true)
+		g.set(true)
+		for range 2 {
+			if !<-done {
+				t.Error("one who waited did not pass")
+			}
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 // slot takes tickets, one at a time, and runs what they turn into, until nothing more is to be
 // taken.
 func (w *worker) slot() {
-	for wait := newBackoff(); w.take.Err() == nil; {
+	for wait := newBackoff(); w.take.Err() == nil && w.waitAside(); {
 		d, err := w.Carrier.Take(w.take, w.self.Apps, w.self.Class)
 		if err != nil {
 			if w.take.Err() == nil && !wait.sleep(w.take) {
@@ -43,11 +43,12 @@ func (w *worker) ticket(d queue.Delivery) bool {
 		}
 		if assay.ClassOf(err) != assay.ClassUnavailable {
 			// A server that was started again does not know its workers; one that drains this one says so.
-			if _, err := w.call(w.obey); err == nil && !greeted && w.take.Err() == nil {
+			if _, err := w.call(w.obey); err == nil && !greeted && w.take.Err() == nil &&
+				w.isAside() == nil {
 				greeted = true
 				continue
 			}
-			if w.take.Err() != nil {
+			if w.take.Err() != nil || w.isAside() != nil {
 				return false
 			}
 			w.out.f("a ticket for %s was refused: %v", d.Ticket().App, err)

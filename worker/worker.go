@@ -87,6 +87,7 @@ type worker struct {
 	heard   time.Time       // when the server answered last
 	away    bool            // said so
 	refused error           // why the server does not want this worker
+	aside   chan struct{}   // while it is set aside: closed when it goes on
 }
 
 // Run is a worker until it is drained, evicted or ctx is done. It returns nil if it ended as
@@ -319,6 +320,7 @@ func (w *worker) obey(ctx context.Context) error {
 		w.out.f("evicted: what runs is ended")
 		w.evict(errEvicted)
 	}
+	w.setAside(order)
 	if order.Drain && w.take.Err() == nil {
 		w.out.f("drained by the server: nothing more is taken, what runs goes on")
 		w.drain()

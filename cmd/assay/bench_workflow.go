@@ -37,7 +37,7 @@ configurations of their application and site alone, drawn at random.`,
 			if slices.ContainsFunc(known, func(n int) bool { return n < 1 }) {
 				return usagef("--known %d: at least 1", slices.Min(known))
 			}
-			runs, skipped, err := traces.Recorded(args)
+			runs, skipped, err := traces.Recorded(traces.Disk, args)
 			if err != nil {
 				return inputError(err)
 			}

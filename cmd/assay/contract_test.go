@@ -236,6 +236,10 @@ func TestContracts(t *testing.T) {
 		"study similar s --json": {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,
 		},
+		"study similar s --prune --json": {
+			"study": str, "after": num, "helpers": []want{{"study": str, "trials": num}}, "notes": list, "cuts": list, "space_left": num,
+			"later_trials": num, "later_outside": num, "best": null, "best_left": null, "loss": null,
+		},
 		"study noise - --json": {
 			"study?": str, "config?": str, "runs": num, "configurations": num,
 			"min": num, "median": num, "mean": num, "cv": null, "tail": tail, "truncated?": tail,
@@ -248,6 +252,7 @@ func TestContracts(t *testing.T) {
 		"predict lm.json --json": {
 			"runs": num, "failed": num, "error_percent": null, "expected_error_percent": null, "limits?": []want{limit},
 			"attributes": []want{{"name": str, "min?": num, "max?": num, "values?": list}},
+			"measured":   []want{{"at": objs, "measured_s": num, "without_s": null}},
 		},
 		"predict lm.json --at cpu=2,rtt=1 --json": {
 			"at": objs, "seconds": num, "low_s": num, "high_s": null, "parts_s?": objs, "data_flow": num, "fails": num,

@@ -47,10 +47,10 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 			return usagef("--%s does not go with a file of sites that has slots and links", name)
 		}
 	}
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return err
 	}
-	sites, err := config.LoadSites(f.sites)
+	sites, err := config.LoadSites(f.Sites)
 	if err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	times, err := f.kindTimes()
+	times, err := f.KindTimes(traces.Disk)
 	if err != nil {
-		return inputError(err)
+		return err
 	}
 	var reports []*planreport.Sites
 	for _, arg := range args {
@@ -89,15 +89,15 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
 	times *workflow.KindModel, learned *sitemodel.Tasks,
 ) (*planreport.Sites, error) {
-	w, err := traces.Read(arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.fill, Allow: times != nil})
+	w, err := traces.Read(traces.Disk, arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.Fill, Allow: times != nil})
 	if err != nil {
 		return nil, inputError(err)
 	}
 	r := &planreport.Sites{Network: network}
-	if r.Workflow, r.Notes, err = f.refine(w, times); err != nil {
+	if r.Workflow, r.Notes, err = f.Refine(w, times); err != nil {
 		return nil, err
 	}
-	opt := site.Options{Error: f.errorPart, Samples: f.samples, Seed: f.seed, Data: sites.Holds}
+	opt := site.Options{Error: f.Error, Samples: f.Samples, Seed: f.Seed, Data: sites.Holds}
 	if learned != nil {
 		opt.Model = learned
 		if n := learned.Unknown(r.Workflow); n > 0 {

@@ -188,6 +188,9 @@ func workersCommand(s streams) *cobra.Command {
 		return show(s.out, f.json, all, t, "no worker has been heard of (assay worker --help)", func(w api.Worker) {
 			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), seconds(w.Silent),
 				strings.Join(w.Apps, " "), w.Class, w.Machine)
+			if w.Why != "" && !f.json {
+				fmt.Fprintln(s.err, report.Visible("set aside: "+w.Why+"; assay workers resume "+w.Name+" has it go on"))
+			}
 		})
 	}
 	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs, func(ctx context.Context, c *api.Client, _ []string) error {

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/setup"
 )
 
 func similarCommand(s streams, f *studyFlags) *cobra.Command {
-	all := false
+	all, pruned, after := false, false, 0
 	cmd := &cobra.Command{
 		Use:   "similar STUDY",
 		Short: "the studies on record that are most like one of them",
@@ -24,18 +25,39 @@ the same objective.
 
 Of more than 20 studies that fit, the 20 with the nearest fingerprints are compared
 trial by trial; the correlation of the others is that of the fingerprints, marked ~.
-Studies that cannot be compared are counted; --all and --json list them with the reason.`,
+Studies that cannot be compared are counted; --all and --json list them with the reason.
+
+With --prune it says what the others would have left out of the space of STUDY after its first
+trials (--after), as --prior auto does, and what that would have cost: how many of its later
+trials were in it, and whether the best was.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd.Context(), args, func(ctx context.Context, h *setup.Store, args []string) error {
+				if pruned {
+					return listPruned(ctx, s.out, h, args[0], after, f.json)
+				}
 				return listSimilar(ctx, s.out, h, args[0], all, f.json)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the studies that cannot be compared, with the reason")
+	cmd.Flags().BoolVar(&pruned, "prune", false, "what the others would leave out of the study's space, and the risk")
+	cmd.Flags().IntVar(&after, "after", 10, "with --prune: after how many of its trials")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	return cmd
+}
+
+func listPruned(ctx context.Context, w io.Writer, h *setup.Store, name string, after int, asJSON bool) error {
+	if after < 1 {
+		return usagef("--after %d: at least 1", after)
+	}
+	kb, err := h.Knowledge(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := kb.Pruned(ctx, name, after, func(string) bool { return true })
+	return printed(err, asJSON, w, out, (*prior.Pruned).Write)
 }
 
 func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, every, asJSON bool) error {

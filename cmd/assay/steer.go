@@ -92,7 +92,7 @@ func steerCommands(s streams) []*cobra.Command {
 				return err
 			}
 			def.Placement.On = setup.Fleet
-			p, err := setup.New(def, setup.Options{})
+			p, err := setup.New(def, setup.Options{Warn: warnings(s.err)})
 			if err != nil {
 				return err
 			}

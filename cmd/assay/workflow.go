@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
@@ -32,7 +33,7 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 		Example: "  assay workflow show trace.json --slots 8 --svg schedule.svg",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := parseLevelers(levels)
+			l, err := planning.ParseLevelers(levels)
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,7 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			if len(l) != 1 {
 				return usagef("--levels %s: one way to count levels at a time", levels)
 			}
-			w, err := traces.Read(args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
+			w, err := traces.Read(traces.Disk, args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
 				return inputError(err)
 			}
@@ -73,7 +74,7 @@ func workflowCalibrateCommand() *cobra.Command {
 		Example: "  assay workflow calibrate runs/ -o site.json\n  assay plan new.json --calibrate site.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := traces.Calibration(args)
+			c, err := traces.Calibration(traces.Disk, args)
 			if err != nil {
 				return inputError(err)
 			}

@@ -79,7 +79,8 @@ var beside = map[string][]string{
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
 	// The pages of a server: a client of its API.
 	"/internal/web": {
-		"", "/internal/access", "/internal/pages", "/internal/report", "/internal/result", "/rest/api",
+		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
+		"/rest/api",
 	},
 	"/internal/rfs":     {}, // a remote file system that counts and times
 	"/internal/browser": {}, // a browser that looks at pages, for tests
@@ -88,10 +89,11 @@ var beside = map[string][]string{
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
-	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},  // how plans are shown
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},    // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                     // workflows on the file system
+	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"},          // the experiments on levels
+	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
+	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
+	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},             // learned models in plans over sites
+	"/internal/traces":     {"/workflow", "/workflow/trace"},                              // workflows in files
 }
 
 // testOnly is what nothing but tests may import.

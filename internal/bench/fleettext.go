@@ -18,7 +18,7 @@ func (r FleetReport) Write(w io.Writer, p report.Palette) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d trials, %d seeds; errors are on %s, relative to the best recorded there\n", r.Trials, r.Seeds,
-		r.Target)
+	_, err := fmt.Fprintf(w, "\n%d trials, %d seeds; errors are on %s, relative to the best recorded there\n",
+		r.Trials, r.Seeds, r.Target)
 	return err
 }

@@ -103,6 +103,7 @@ type Tab struct {
 	mu      sync.Mutex
 	bad     []string
 	ignored []string
+	asked   []string
 }
 
 // Open opens a tab with cookies of its own. It skips the test if there is no browser.
@@ -134,6 +135,10 @@ func Open(t testing.TB) *Tab {
 			b.wrong("log: " + e.Entry.Text + " " + e.Entry.URL)
 		case *page.EventJavascriptDialogOpening:
 			b.wrong("a dialog: " + e.Message)
+		case *network.EventRequestWillBeSent:
+			b.mu.Lock()
+			b.asked = append(b.asked, e.Request.URL)
+			b.mu.Unlock()
 		}
 	})
 	if err != nil {
@@ -169,6 +174,15 @@ func (b *Tab) Wrong() []string {
 	bad := b.bad
 	b.bad = nil
 	return bad
+}
+
+// Asked returns the addresses that the pages have asked for since it was called last.
+func (b *Tab) Asked() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	asked := b.asked
+	b.asked = nil
+	return asked
 }
 
 // Clean fails the test if something has gone wrong in the tab so far. It is called at the end of

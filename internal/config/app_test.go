@@ -7,9 +7,10 @@ import (
 
 // A study of an application has no command, is placed on a fleet, and is written as it was read.
 func TestApp(t *testing.T) {
-	const text = "app: x264\nparameters: {threads: 1..8}\nplace: {parallel: 3, class: any}\n"
+	const text = "app: x264\nparameters: {threads: 1..8}\nplace: {parallel: 3, class: any, target: k1}\n"
 	s := parse(t, text)
-	if s.App != "x264" || s.Placement != (Placement{On: Fleet, Class: "any"}) || s.Parallel != 3 || s.Mode() != ModeCommand {
+	placed := Placement{On: Fleet, Class: Anywhere, Target: "k1"}
+	if s.App != "x264" || s.Placement != placed || s.Parallel != 3 || s.Mode() != ModeCommand {
 		t.Errorf("read as %+v", s)
 	}
 	p, err := s.Program()
@@ -37,6 +38,7 @@ func TestAppBringsNothing(t *testing.T) {
 		"metrics: {m: {cmd: 'rm -r /'}}\n":    "it is a command",
 		"place: local\n":                      "place: fleet",
 		"parallel: 2\nplace: {parallel: 3}\n": "says parallel already",
+		"place: {target: k}\n":                "it goes with class: any",
 	} {
 		_, _, err := Parse("f.yaml", []byte("app: x\nparameters: {a: 1..3}\n"+more), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "f.yaml:") {

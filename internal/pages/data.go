@@ -2,9 +2,7 @@ package pages
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -12,7 +10,6 @@ import (
 	"github.com/assay-run/assay/internal/noise"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/stats"
 )
 
 // A Study is what a page shows of one study.
@@ -106,49 +103,6 @@ func (s *Study) Money() (spent, saved float64) {
 		spent += float64(a.Elapsed)
 	}
 	return spent * s.Price, float64(s.Saved) * s.Price
-}
-
-// A Versus compares the best configurations of two studies.
-type Versus struct {
-	A, B string
-	Text string
-}
-
-// versus compares the runs at the end of the best configurations of two studies with one
-// objective.
-func versus(a, b *Study) Versus {
-	v := Versus{A: a.Study, B: b.Study}
-	x, y := a.again(), b.again()
-	if len(x) < 3 || len(y) < 3 {
-		v.Text = "not compared: the best of each has to be run again at least 3 times at the end (tune --check)"
-		return v
-	}
-	c := stats.CompareShift(x, y, stats.CompareOptions{})
-	n := fmt.Sprintf("%d and %d runs, made at different times", len(x), len(y))
-	sign, word := c.Change, "more"
-	low, high := c.Low, c.High
-	if c.Verdict == stats.Less {
-		sign, word, low, high = -c.Change, "less", -c.High, -c.Low
-	}
-	plain := func(x float64) string { return strings.TrimPrefix(report.Percent(x), "+") }
-	interval := fmt.Sprintf("95 %% interval %s to %s", plain(low), plain(high))
-	if c.Verdict != stats.Less && c.Verdict != stats.More {
-		v.Text = fmt.Sprintf("no difference is shown: %s, %s (%s)", report.Percent(c.Change), interval, n)
-		return v
-	}
-	v.Text = fmt.Sprintf("%s %% %s %s than %s, %s (%s)", report.Number(100*sign, 3), word, b.Objective.Metric, a.Study,
-		interval, n)
-	return v
-}
-
-// again returns the values of the best configuration in the runs at the end.
-func (s *Study) again() (x []float64) {
-	for _, a := range s.Again {
-		if a.Trial == s.Best && a.State == assay.Done && !a.Race {
-			x = append(x, float64(a.Value))
-		}
-	}
-	return x
 }
 
 // At says when the study was made, for people.

@@ -68,7 +68,7 @@ type shown struct {
 	Options
 	Studies []*Study
 	Alike   bool // they have one objective
-	Versus  []Versus
+	Versus  []result.Versus
 	Policy  string
 	Style   template.CSS
 	Script  template.JS
@@ -96,7 +96,7 @@ func Write(w io.Writer, studies []*Study, o Options) error {
 	for i, s := range studies {
 		p.Alike = p.Alike && s.Objective == studies[0].Objective
 		if i > 0 && s.Objective == studies[0].Objective {
-			p.Versus = append(p.Versus, versus(studies[0], s))
+			p.Versus = append(p.Versus, result.NewVersus(studies[0].Whole, s.Whole))
 		}
 	}
 	p.Policy = "default-src 'none'; script-src " + source(script) + "; style-src " + source(string(style)) +

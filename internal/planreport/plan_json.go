@@ -9,7 +9,7 @@ import (
 )
 
 // WriteJSON writes the plan as an object, several as an array of them.
-func WriteJSON(w io.Writer, all []*Plan) error { return writeJSON(w, all, (*Plan).json) }
+func WriteJSON(w io.Writer, all []*Plan) error { return writeJSON(w, all, (*Plan).Data) }
 
 // writeJSON writes the object of one report, or an array of them for several
 // workflows.
@@ -26,117 +26,131 @@ func writeJSON[R, J any](w io.Writer, reports []R, object func(R) J) error {
 	return enc.Encode(all)
 }
 
-// The JSON of a plan.
-type (
-	planJSON struct {
-		Workflow       string           `json:"workflow"`
-		Tasks          int              `json:"tasks"`
-		Format         string           `json:"format"`
-		System         string           `json:"system,omitempty"`
-		Work           float64          `json:"work_s"`
-		Site           string           `json:"site,omitempty"`
-		Levels         []planLevels     `json:"levels"`
-		Estimates      []planRow        `json:"estimates"`
-		Bounds         []planBound      `json:"bounds"`
-		Pareto         []planRow        `json:"pareto"`
-		Recommendation planChoice       `json:"recommendation"`
-		Calibration    *planCalibration `json:"calibration,omitempty"`
-		Recorded       *planRecorded    `json:"recorded,omitempty"`
-		Sites          []planSite       `json:"sites,omitempty"`
-		Notes          []string         `json:"notes,omitempty"`
-	}
-	planLevels struct {
-		Method string      `json:"method"`
-		Levels []planLevel `json:"levels"`
-	}
-	planLevel struct {
-		Tasks int     `json:"tasks"`
-		Sum   float64 `json:"sum_s"`
-		Max   float64 `json:"max_s"`
-	}
-	planRow struct {
-		Method     string  `json:"method"`
-		Slots      int     `json:"slots"`
-		Makespan   float64 `json:"makespan_s"`
-		Low        float64 `json:"low_s"`
-		High       float64 `json:"high_s"`
-		Cost       float64 `json:"cost"`
-		Efficiency float64 `json:"efficiency"`
-	}
-	planBound struct {
-		Slots int     `json:"slots"`
-		Path  float64 `json:"path_s"`
-		Area  float64 `json:"area_s"`
-	}
-	planChoice struct {
-		Slots    int     `json:"slots"`
-		Method   string  `json:"method"`
-		Makespan float64 `json:"makespan_s"`
-		Cost     float64 `json:"cost"`
-		Feasible bool    `json:"feasible"`
-		Why      string  `json:"why"`
-		// Without a deadline and a budget: parts of the makespan.
-		Saves  float64  `json:"more_slots_save,omitempty"`
-		AtMost *float64 `json:"more_slots_save_at_most,omitempty"`
-	}
-	planCalibration struct {
-		Executions int                    `json:"executions"`
-		Configs    int                    `json:"configs"`
-		CVError    float64                `json:"cv_error"`
-		Sigma      float64                `json:"sigma"`
-		Terms      []workflow.Coefficient `json:"terms"`
-	}
-	planRecorded struct {
-		Cores     int      `json:"cores"`
-		Makespan  *float64 `json:"makespan_s,omitempty"`
-		Predicted float64  `json:"predicted_s"`
-		Low       float64  `json:"low_s"`
-		High      float64  `json:"high_s"`
-		Error     *float64 `json:"error,omitempty"`
-	}
-	planSite struct {
-		Name           string     `json:"name"`
-		Estimates      []planRow  `json:"estimates"`
-		Pareto         []planRow  `json:"pareto"`
-		Recommendation planChoice `json:"recommendation"`
-	}
-)
+// A PlanData is what `assay plan --json` prints of a workflow: a contract.
+type PlanData struct {
+	Workflow       string           `json:"workflow"`
+	Tasks          int              `json:"tasks"`
+	Format         string           `json:"format"`
+	System         string           `json:"system,omitempty"`
+	Work           float64          `json:"work_s"`
+	Site           string           `json:"site,omitempty"`
+	Levels         []PlanLevels     `json:"levels"`
+	Estimates      []PlanRow        `json:"estimates"`
+	Bounds         []PlanBound      `json:"bounds"`
+	Pareto         []PlanRow        `json:"pareto"`
+	Recommendation PlanChoice       `json:"recommendation"`
+	Calibration    *PlanCalibration `json:"calibration,omitempty"`
+	Recorded       *PlanRecorded    `json:"recorded,omitempty"`
+	Sites          []PlanOffer      `json:"sites,omitempty"`
+	Notes          []string         `json:"notes,omitempty"`
+}
 
-// planRows returns the estimates as they are shown.
-func planRows(all []workflow.Estimate) []planRow {
-	out := make([]planRow, len(all))
+// PlanLevels are the levels of a workflow by one way to count them.
+type PlanLevels struct {
+	Method string      `json:"method"`
+	Levels []PlanLevel `json:"levels"`
+}
+
+// A PlanLevel is one of them.
+type PlanLevel struct {
+	Tasks int     `json:"tasks"`
+	Sum   float64 `json:"sum_s"`
+	Max   float64 `json:"max_s"`
+}
+
+// A PlanRow is what one method says of a number of slots.
+type PlanRow struct {
+	Method     string  `json:"method"`
+	Slots      int     `json:"slots"`
+	Makespan   float64 `json:"makespan_s"`
+	Low        float64 `json:"low_s"`
+	High       float64 `json:"high_s"`
+	Cost       float64 `json:"cost"`
+	Efficiency float64 `json:"efficiency"`
+}
+
+// A PlanBound is what no schedule is below: the longest path, and the work over the slots.
+type PlanBound struct {
+	Slots int     `json:"slots"`
+	Path  float64 `json:"path_s"`
+	Area  float64 `json:"area_s"`
+}
+
+// A PlanChoice is what is recommended.
+type PlanChoice struct {
+	Slots    int     `json:"slots"`
+	Method   string  `json:"method"`
+	Makespan float64 `json:"makespan_s"`
+	Cost     float64 `json:"cost"`
+	Feasible bool    `json:"feasible"`
+	Why      string  `json:"why"`
+	// Without a deadline and a budget: parts of the makespan.
+	Saves  float64  `json:"more_slots_save,omitempty"`
+	AtMost *float64 `json:"more_slots_save_at_most,omitempty"`
+}
+
+// A PlanCalibration says what a calibration was made of.
+type PlanCalibration struct {
+	Executions int                    `json:"executions"`
+	Configs    int                    `json:"configs"`
+	CVError    float64                `json:"cv_error"`
+	Sigma      float64                `json:"sigma"`
+	Terms      []workflow.Coefficient `json:"terms"`
+}
+
+// A PlanRecorded is the recorded execution beside its prediction.
+type PlanRecorded struct {
+	Cores     int      `json:"cores"`
+	Makespan  *float64 `json:"makespan_s,omitempty"`
+	Predicted float64  `json:"predicted_s"`
+	Low       float64  `json:"low_s"`
+	High      float64  `json:"high_s"`
+	Error     *float64 `json:"error,omitempty"`
+}
+
+// A PlanOffer is what a plan comes to where one of several prices or sites is taken.
+type PlanOffer struct {
+	Name           string     `json:"name"`
+	Estimates      []PlanRow  `json:"estimates"`
+	Pareto         []PlanRow  `json:"pareto"`
+	Recommendation PlanChoice `json:"recommendation"`
+}
+
+// rowsOf returns the estimates as they are shown.
+func rowsOf(all []workflow.Estimate) []PlanRow {
+	out := make([]PlanRow, len(all))
 	for i, e := range all {
-		out[i] = planRow{e.Method, e.Slots, e.Makespan, e.Low, e.High, e.Cost, e.Efficiency}
+		out[i] = PlanRow{e.Method, e.Slots, e.Makespan, e.Low, e.High, e.Cost, e.Efficiency}
 	}
 	return out
 }
 
-// json returns the object of one plan: the estimates of the offer to take, and
+// Data returns the object of one plan: the estimates of the offer to take, and
 // all offers if there are several.
-func (r *Plan) json() planJSON {
+func (r *Plan) Data() PlanData {
 	best := r.Plans[r.Best]
-	j := planJSON{
+	j := PlanData{
 		Workflow: r.Workflow.Name, Tasks: len(r.Workflow.Tasks), Work: r.Workflow.Work(),
 		Format: r.Workflow.Format, System: r.Workflow.System,
-		Site: r.Offers[r.Best].Name, Estimates: planRows(best.Estimates), Pareto: planRows(best.Pareto),
+		Site: r.Offers[r.Best].Name, Estimates: rowsOf(best.Estimates), Pareto: rowsOf(best.Pareto),
 		Recommendation: choiceJSON(best.Choice), Notes: r.Notes,
 	}
 	for _, l := range r.Options.Levelers {
-		pl := planLevels{Method: l.Name}
+		pl := PlanLevels{Method: l.Name}
 		for _, x := range workflow.Profile(r.Workflow, nil, l.Level(r.Workflow.Graph, r.Workflow.Runs(),
 			best.Choice.Slots)) {
-			pl.Levels = append(pl.Levels, planLevel{x.Tasks, x.Sum, x.Max})
+			pl.Levels = append(pl.Levels, PlanLevel{x.Tasks, x.Sum, x.Max})
 		}
 		j.Levels = append(j.Levels, pl)
 	}
 	for i, b := range best.Bounds {
-		j.Bounds = append(j.Bounds, planBound{r.Options.Slots[i], b.Path, b.Area})
+		j.Bounds = append(j.Bounds, PlanBound{r.Options.Slots[i], b.Path, b.Area})
 	}
 	if c := r.Options.Calibration; c != nil {
-		j.Calibration = &planCalibration{c.Executions, c.Configs, c.CVError, c.Sigma, c.Mean()}
+		j.Calibration = &PlanCalibration{c.Executions, c.Configs, c.CVError, c.Sigma, c.Mean()}
 	}
 	if r.Recorded != nil {
-		j.Recorded = &planRecorded{
+		j.Recorded = &PlanRecorded{
 			Cores: r.Workflow.Cores(), Predicted: r.Recorded.Makespan, Low: r.Recorded.Low,
 			High: r.Recorded.High,
 		}
@@ -148,15 +162,15 @@ func (r *Plan) json() planJSON {
 	if len(r.Offers) > 1 {
 		for i, v := range r.Offers {
 			p := r.Plans[i]
-			j.Sites = append(j.Sites, planSite{v.Name, planRows(p.Estimates), planRows(p.Pareto), choiceJSON(p.Choice)})
+			j.Sites = append(j.Sites, PlanOffer{v.Name, rowsOf(p.Estimates), rowsOf(p.Pareto), choiceJSON(p.Choice)})
 		}
 	}
 	return j
 }
 
 // choiceJSON returns the recommendation as it is shown.
-func choiceJSON(c workflow.Choice) planChoice {
-	j := planChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why, c.Saves, nil}
+func choiceJSON(c workflow.Choice) PlanChoice {
+	j := PlanChoice{c.Slots, c.Method, c.Makespan, c.Cost, c.Feasible, c.Why, c.Saves, nil}
 	if !math.IsNaN(c.Bound) {
 		j.AtMost = &c.Bound
 	}

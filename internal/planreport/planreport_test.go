@@ -81,12 +81,12 @@ func TestPlanJSON(t *testing.T) {
 	if err := WriteJSON(&b, []*Plan{p}); err != nil {
 		t.Fatal(err)
 	}
-	var got planJSON
+	var got PlanData
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Workflow != "w" || got.Tasks != 2 || got.Work != 40 || got.Site != "fast" || len(got.Sites) != 2 ||
-		len(got.Levels) != 1 || len(got.Levels[0].Levels) != 2 || got.Bounds[0] != (planBound{1, 20, 20}) {
+		len(got.Levels) != 1 || len(got.Levels[0].Levels) != 2 || got.Bounds[0] != (PlanBound{1, 20, 20}) {
 		t.Errorf("%+v", got)
 	}
 	if got.Recommendation.Makespan != 20 || !got.Recommendation.Feasible || got.Notes[0] != "note 1" {
@@ -99,7 +99,7 @@ func TestPlanJSON(t *testing.T) {
 		t.Errorf("calibration %+v", got.Calibration)
 	}
 	b.Reset()
-	var all []planJSON
+	var all []PlanData
 	if err := WriteJSON(&b, []*Plan{p, p}); err != nil || json.Unmarshal(b.Bytes(), &all) != nil || len(all) != 2 {
 		t.Errorf("two workflows: %v, %d objects", err, len(all))
 	}

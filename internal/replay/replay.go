@@ -33,6 +33,15 @@ func Withdrawn(p assay.Proposal) assay.Trial {
 	return assay.Trial{Proposal: p, State: assay.Withdrawn, Value: math.Inf(1)}
 }
 
+// Redone tells a searcher of a run that takes the place of one that does not count any more: as an
+// observation, if it learns from those.
+func Redone(s assay.Searcher, t assay.Trial) error {
+	if o, ok := assay.As[assay.Observer](s); ok {
+		return o.Observe(t)
+	}
+	return nil
+}
+
 // A Player feeds a record to a new searcher and compares each of its proposals
 // with the one on record.
 type Player struct {
@@ -72,6 +81,10 @@ func (p *Player) Play(events []assay.Event) error {
 			}
 			if err := p.tell(Withdrawn(q)); err != nil {
 				return err
+			}
+		case e.Checked != nil && e.Redone:
+			if err := Redone(p.Searcher, *e.Checked); err != nil {
+				return &Error{Study: p.Study, Err: err}
 			}
 		case e.Given != nil:
 			g, ok := assay.As[assay.Giver](p.Searcher)

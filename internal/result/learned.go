@@ -156,6 +156,31 @@ func errorCurve(l *costmodel.ActiveLearner) report.Series {
 	return c
 }
 
+// A StudyModel is the cost model of a study on record: what `assay predict --json` prints of it, and
+// how the error came down while it was learned.
+type StudyModel struct {
+	Study string `json:"study"`
+	Model
+	Predictors []string    `json:"predictors"`
+	Curve      []ErrorStep `json:"error_curve"`
+}
+
+// An ErrorStep is the estimated error after runs that took so long together.
+type ErrorStep struct {
+	Spent float64 `json:"spent_s"`
+	Error float64 `json:"error_percent"`
+}
+
+// NewStudyModel returns the model m that a learner has come to of a study.
+func NewStudyModel(study string, l *costmodel.ActiveLearner, m *costmodel.Model) StudyModel {
+	out := StudyModel{Study: study, Model: NewModel(m), Predictors: m.Predictors(), Curve: []ErrorStep{}}
+	c := errorCurve(l)
+	for i := range c.X {
+		out.Curve = append(out.Curve, ErrorStep{c.X[i], c.Y[i]})
+	}
+	return out
+}
+
 // partsOf returns the shares of a predicted time by what limits the program, the
 // largest first.
 func partsOf(p costmodel.Prediction) []part {

@@ -151,6 +151,16 @@ type Model struct {
 	Attributes []Attribute `json:"attributes"`
 	Limits     []Limiting  `json:"limits,omitempty"`
 	NoIO       int         `json:"runs_without_data_flow,omitempty"`
+	// Measured are the runs that the model was fitted to.
+	Measured []MeasuredRun `json:"measured"`
+}
+
+// A MeasuredRun is a run that a model was fitted to, beside what the model says without it: that is how
+// its error is estimated.
+type MeasuredRun struct {
+	At      map[string]string `json:"at"`
+	Seconds float64           `json:"measured_s"`
+	Without *float64          `json:"without_s"` // null if it is the only one
 }
 
 // An Attribute is a resource that a model knows: a range of numbers, or values.
@@ -173,6 +183,13 @@ func NewModel(m *costmodel.Model) Model {
 			a = Attribute{Name: q.Name, Min: &q.Lo, Max: &q.Hi}
 		}
 		j.Attributes = append(j.Attributes, a)
+	}
+	j.Measured = []MeasuredRun{}
+	without := m.WithoutOne()
+	for i, r := range m.Runs() {
+		j.Measured = append(j.Measured, MeasuredRun{
+			At: assignment(m.Space().Params, r.Config), Seconds: r.Seconds, Without: finite(without[i]),
+		})
 	}
 	return j
 }

@@ -6,13 +6,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
@@ -23,8 +28,18 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// TestMain is a server where the environment says so.
+// TestMain is a server, or a worker, where the environment says so.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("ASSAY_TEST_WORKER"); dir != "" {
+		name := os.Getenv("ASSAY_TEST_NAME")
+		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+		defer stop()
+		_ = server.Work(ctx, server.Worker{ // it is ended by the signal
+			Server: "unix:" + filepath.Join(dir, api.SocketName), Dir: filepath.Join(dir, name), Name: name, Slots: 1,
+			Accept: true, Version: "v0.0.0", Out: io.Discard,
+		})
+		return
+	}
 	if dir := os.Getenv("ASSAY_TEST_SERVER"); dir != "" {
 		err := server.Run(context.Background(), server.Options{Dir: dir, Version: "v0.0.0"}, func(r server.Ready) {
 			_ = json.NewEncoder(os.Stdout).Encode(r)
@@ -127,10 +142,9 @@ type restart struct {
 	resumed time.Duration // until each study had what it was running open again
 }
 
-// begin starts a server in a process, and kills it once all studies have been resumed.
-func begin(tb testing.TB, dir string, studies int) (r restart) {
+// start starts a server in a process, and returns when it answers.
+func start(tb testing.TB, dir string, studies int) (pid int, c *api.Client, kill func()) {
 	tb.Helper()
-	began := time.Now()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "ASSAY_TEST_SERVER="+dir)
 	cmd.Stderr = os.Stderr
@@ -141,22 +155,33 @@ func begin(tb testing.TB, dir string, studies int) (r restart) {
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = cmd.Wait() }()
-	defer func() { _ = cmd.Process.Kill() }()
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	tb.Cleanup(kill)
 	var said server.Ready
 	s := bufio.NewScanner(out)
 	if !s.Scan() {
 		tb.Fatal("the server said nothing")
 	}
-	r.answers = time.Since(began)
 	if err := json.Unmarshal(s.Bytes(), &said); err != nil || said.Studies != studies {
 		tb.Fatalf("%s: %v", s.Bytes(), err)
 	}
-	c, err := api.Open("unix:"+filepath.Join(dir, api.SocketName), "")
-	if err != nil {
+	if c, err = api.Open("unix:"+filepath.Join(dir, api.SocketName), ""); err != nil {
 		tb.Fatal(err)
 	}
-	defer c.Close()
+	tb.Cleanup(c.Close)
+	return cmd.Process.Pid, c, kill
+}
+
+// begin starts a server in a process, and kills it once all studies have been resumed.
+func begin(tb testing.TB, dir string, studies int) (r restart) {
+	tb.Helper()
+	began := time.Now()
+	_, c, kill := start(tb, dir, studies)
+	defer kill()
+	r.answers = time.Since(began)
 	for {
 		all, _, err := c.Queue(tb.Context(), "", 10*studies)
 		if err != nil {

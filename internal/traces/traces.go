@@ -1,5 +1,5 @@
-// Package traces reads workflows, and what recorded executions teach, from the
-// file system. The readers of the formats are in workflow/trace, which opens no
+// Package traces reads workflows, and what recorded executions teach, from a [Place]: the
+// file system, or files that were sent. The readers of the formats are in workflow/trace, which opens no
 // file.
 //
 // Every error is a mistake in what was named or in its content: a file that is
@@ -10,8 +10,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -20,23 +18,25 @@ import (
 	"github.com/assay-run/assay/workflow/trace"
 )
 
-// Read reads the workflow that arg names: a file, files of one workflow with
+// Read reads the workflow that arg names at a place: a file, files of one workflow with
 // commas between them, a folder of such files, or "-" for stdin. A workflow
 // without a name gets arg's last element.
-func Read(arg string, stdin io.Reader, opt workflow.FillOptions) (*workflow.Workflow, error) {
-	// A workflow of a million tasks is kept whole: collecting garbage at twice
-	// the heap would take a third of the time of reading it.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+func Read(at Place, arg string, stdin io.Reader, opt workflow.FillOptions) (*workflow.Workflow, error) {
+	if at == Disk {
+		// A workflow of a million tasks is kept whole: collecting garbage at twice the heap would take a
+		// third of the time of reading it. A server, which reads what was sent, does more than that.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
 	if arg == "-" {
 		return trace.Read(opt, trace.Source{Name: "<stdin>", Reader: stdin})
 	}
-	names, err := named(arg)
+	names, err := named(at, arg)
 	if err != nil {
 		return nil, err
 	}
 	var sources []trace.Source
 	for _, name := range names {
-		file, err := os.Open(name)
+		file, err := at.Open(name)
 		if err != nil {
 			return nil, err
 		}
@@ -55,14 +55,14 @@ func Read(arg string, stdin io.Reader, opt workflow.FillOptions) (*workflow.Work
 
 // named returns the files that arg names, at least one. A file whose own name has
 // commas is one file.
-func named(arg string) ([]string, error) {
+func named(at Place, arg string) ([]string, error) {
 	paths := []string{arg}
-	if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ",") {
+	if _, err := at.Files(arg); err != nil && strings.Contains(arg, ",") {
 		paths = strings.Split(arg, ",")
 	}
 	var names []string
 	for _, p := range paths {
-		more, err := Files(p)
+		more, err := at.Files(p)
 		if err != nil {
 			return nil, err
 		}
@@ -74,30 +74,10 @@ func named(arg string) ([]string, error) {
 	return names, nil
 }
 
-// Files returns path, or the regular files below it in lexical order if it is a
-// folder. Files whose names begin with a dot are left out.
-func Files(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
-			files = append(files, p)
-		}
-		return err
-	})
-	return files, err
-}
-
 // each calls f with every file that the arguments name, in order.
-func each(args []string, f func(name string) error) error {
+func each(at Place, args []string, f func(name string) error) error {
 	for _, arg := range args {
-		files, err := Files(arg)
+		files, err := at.Files(arg)
 		if err != nil {
 			return err
 		}
@@ -113,21 +93,21 @@ func each(args []string, f func(name string) error) error {
 // Calibration returns the calibration that the arguments name: one saved before,
 // which stands alone, or one fitted to the recorded executions in files and
 // folders. Executions are told apart by [trace.Label].
-func Calibration(args []string) (*workflow.Calibration, error) {
+func Calibration(at Place, args []string) (*workflow.Calibration, error) {
 	var runs []workflow.Execution
 	var saved *workflow.Calibration
 	var from string
 	files := 0
-	err := each(args, func(name string) error {
+	err := each(at, args, func(name string) error {
 		if files++; saved != nil {
 			return nil // it is an error, whatever the others are
 		}
-		c, err := savedCalibration(name)
+		c, err := savedCalibration(at, name)
 		if err != nil || c != nil {
 			saved, from = c, name
 			return err
 		}
-		w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+		w, err := Read(at, name, nil, workflow.FillOptions{Fill: true})
 		if err != nil {
 			return err
 		}
@@ -146,8 +126,8 @@ func Calibration(args []string) (*workflow.Calibration, error) {
 }
 
 // savedCalibration reads the file if it is a calibration; nil if it is not.
-func savedCalibration(name string) (*workflow.Calibration, error) {
-	file, err := os.Open(name)
+func savedCalibration(at Place, name string) (*workflow.Calibration, error) {
+	file, err := at.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +141,10 @@ func savedCalibration(name string) (*workflow.Calibration, error) {
 
 // Executions reads each file that the arguments name, and each below the folders that
 // they name, as an execution of its own. Missing run times are filled in.
-func Executions(args []string) ([]*workflow.Workflow, error) {
+func Executions(at Place, args []string) ([]*workflow.Workflow, error) {
 	var runs []*workflow.Workflow
-	err := each(args, func(name string) error {
-		w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+	err := each(at, args, func(name string) error {
+		w, err := Read(at, name, nil, workflow.FillOptions{Fill: true})
 		if err != nil {
 			return err
 		}
@@ -179,8 +159,8 @@ func Executions(args []string) ([]*workflow.Workflow, error) {
 
 // SlotTimes fits how run times change with the slots to recorded executions in files
 // and folders.
-func SlotTimes(args []string) (*workflow.SlotTimes, error) {
-	runs, err := Executions(args)
+func SlotTimes(at Place, args []string) (*workflow.SlotTimes, error) {
+	runs, err := Executions(at, args)
 	if err != nil {
 		return nil, err
 	}
@@ -189,10 +169,10 @@ func SlotTimes(args []string) (*workflow.SlotTimes, error) {
 
 // KindTimes fits lines over input sizes to the tasks of recorded executions in
 // files and folders.
-func KindTimes(args []string) (*workflow.KindModel, error) {
+func KindTimes(at Place, args []string) (*workflow.KindModel, error) {
 	var runs []*workflow.Workflow
-	err := each(args, func(name string) error {
-		w, err := Read(name, nil, workflow.FillOptions{Allow: true})
+	err := each(at, args, func(name string) error {
+		w, err := Read(at, name, nil, workflow.FillOptions{Allow: true})
 		runs = append(runs, w)
 		return err
 	})
@@ -206,14 +186,14 @@ func KindTimes(args []string) (*workflow.KindModel, error) {
 // folder. Files without a recorded makespan are counted in skipped and left
 // out; so are, uncounted, files that are no JSON by their name. No execution at
 // all is an error.
-func Recorded(dirs []string) (runs []trace.Recorded, skipped int, err error) {
+func Recorded(at Place, dirs []string) (runs []trace.Recorded, skipped int, err error) {
 	for _, dir := range dirs {
-		err := each([]string{dir}, func(name string) error {
+		err := each(at, []string{dir}, func(name string) error {
 			base := filepath.Base(name)
 			if base == "meta.json" || !strings.HasSuffix(base, ".json") && !strings.HasSuffix(base, ".json.gz") {
 				return nil
 			}
-			w, err := Read(name, nil, workflow.FillOptions{Fill: true})
+			w, err := Read(at, name, nil, workflow.FillOptions{Fill: true})
 			if err != nil {
 				return err
 			}

@@ -48,24 +48,24 @@ func TestRead(t *testing.T) {
 		{at("dag"), "dag", 8},
 		{at("dag/d.dag") + "," + at("dag/job.log"), "job.log", 8},
 	} {
-		w, err := Read(tt.arg, nil, workflow.FillOptions{})
+		w, err := Read(Disk, tt.arg, nil, workflow.FillOptions{})
 		if err != nil || w.Work() != tt.work || w.Name != tt.name {
 			t.Errorf("%s: %+v, %v; want %s with %v s of work", tt.arg, w, err, tt.name, tt.work)
 		}
 	}
-	w, err := Read("-", strings.NewReader("id,run_s\nz,3\n"), workflow.FillOptions{})
+	w, err := Read(Disk, "-", strings.NewReader("id,run_s\nz,3\n"), workflow.FillOptions{})
 	if err != nil || w.Work() != 3 {
 		t.Errorf("standard input: %v, %v", w, err)
 	}
 	var in *workflow.InputError
-	if _, err := Read("-", strings.NewReader("id,run_s\nz,x\n"), workflow.FillOptions{}); !errors.As(err, &in) ||
+	if _, err := Read(Disk, "-", strings.NewReader("id,run_s\nz,x\n"), workflow.FillOptions{}); !errors.As(err, &in) ||
 		!strings.HasPrefix(err.Error(), "<stdin>:2:1: ") {
 		t.Errorf("standard input that is wrong: %v", err)
 	}
-	if _, err := Read(at("nothing"), nil, workflow.FillOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Read(Disk, at("nothing"), nil, workflow.FillOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := Read(t.TempDir(), nil, workflow.FillOptions{}); err == nil ||
+	if _, err := Read(Disk, t.TempDir(), nil, workflow.FillOptions{}); err == nil ||
 		!strings.HasSuffix(err.Error(), ": no files") {
 		t.Errorf("an empty folder: %v", err)
 	}
@@ -73,14 +73,14 @@ func TestRead(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	dir := folder(t, "b", "", "a/c", "", "a/.x", "", "d", "")
-	got, err := Files(dir)
+	got, err := Disk.Files(dir)
 	for i := range got {
 		got[i], _ = filepath.Rel(dir, got[i])
 	}
 	if want := []string{"a/c", "b", "d"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
-	if got, err := Files(filepath.Join(dir, "b")); err != nil || len(got) != 1 {
+	if got, err := Disk.Files(filepath.Join(dir, "b")); err != nil || len(got) != 1 {
 		t.Errorf("a file: %v, %v", got, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 func TestCalibration(t *testing.T) {
 	dir := folder(t, "runs/w-001.json", run, "runs/w-002.json", run, "runs/x-001.json", run)
 	runs := filepath.Join(dir, "runs")
-	c, err := Calibration([]string{runs})
+	c, err := Calibration(Disk, []string{runs})
 	if err != nil || c.Executions != 3 || c.Configs != 2 {
 		t.Fatalf("%+v, %v; want three executions of two configurations", c, err)
 	}
@@ -102,34 +102,34 @@ func TestCalibration(t *testing.T) {
 	if err := errors.Join(c.Write(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Calibration([]string{saved})
+	back, err := Calibration(Disk, []string{saved})
 	if err != nil || back.Executions != 3 || len(back.Models) != len(c.Models) {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 	for _, args := range [][]string{{saved, saved}, {saved, runs}, {runs, saved}} {
-		if _, err := Calibration(args); err == nil || !strings.Contains(err.Error(), "c.json is a saved calibration") {
+		if _, err := Calibration(Disk, args); err == nil || !strings.Contains(err.Error(), "c.json is a saved calibration") {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
 	bad := folder(t, "c.json", `{"assay":"calibration","version":9}`, "t.csv", "id,run_s\na,1\n")
-	if _, err := Calibration([]string{filepath.Join(bad, "c.json")}); err == nil ||
+	if _, err := Calibration(Disk, []string{filepath.Join(bad, "c.json")}); err == nil ||
 		!strings.Contains(err.Error(), "version 9") {
 		t.Errorf("a later version: %v", err)
 	}
-	if _, err := Calibration([]string{filepath.Join(bad, "t.csv")}); !errors.Is(err, workflow.ErrNoMakespan) {
+	if _, err := Calibration(Disk, []string{filepath.Join(bad, "t.csv")}); !errors.Is(err, workflow.ErrNoMakespan) {
 		t.Errorf("no makespan: %v", err)
 	}
 }
 
 func TestKindTimes(t *testing.T) {
-	m, err := KindTimes([]string{folder(t, "a.json", run)})
+	m, err := KindTimes(Disk, []string{folder(t, "a.json", run)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if x, ok := m.Run(&workflow.Task{Kind: "k", In: 100}, nil); !ok || x < 9.9 || x > 10.1 {
 		t.Errorf("100 B take %v s, want 10", x)
 	}
-	if _, err := KindTimes([]string{folder(t, "a.csv", "id,run_s\na,x\n")}); err == nil {
+	if _, err := KindTimes(Disk, []string{folder(t, "a.csv", "id,run_s\na,x\n")}); err == nil {
 		t.Error("a bad file gives times")
 	}
 }
@@ -138,14 +138,14 @@ func TestKindTimes(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	dir := folder(t, "app/x-001.json", run, "app/y.json", strings.Replace(run, `"makespan_s":9,`, "", 1),
 		"app/meta.json", "{", "app/notes.csv", "nothing")
-	runs, skipped, err := Recorded([]string{dir})
+	runs, skipped, err := Recorded(Disk, []string{dir})
 	if err != nil || len(runs) != 1 || skipped != 1 {
 		t.Fatalf("%d executions, %d skipped, %v", len(runs), skipped, err)
 	}
 	if r := runs[0]; r.Name != "app/x-001.json" || r.App != "app" || r.Config != "app/x" {
 		t.Errorf("%+v", r)
 	}
-	if _, _, err := Recorded([]string{t.TempDir()}); err == nil ||
+	if _, _, err := Recorded(Disk, []string{t.TempDir()}); err == nil ||
 		!strings.Contains(err.Error(), "no executions with a makespan") {
 		t.Errorf("an empty folder: %v", err)
 	}

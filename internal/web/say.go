@@ -24,6 +24,7 @@ var functions = template.FuncMap{
 		}
 		return report.Visible(report.Metric(*x, unit))
 	},
+	"nth":    func(i int) int { return i + 1 },
 	"config": func(c map[string]any) string { return report.Visible(configText(c)) },
 	"pairs":  pairs,
 	"gain":   gain,

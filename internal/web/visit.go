@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -103,7 +104,15 @@ func cookieOf(r *http.Request, name string) string {
 
 // checkForm returns why a form is not acted upon.
 func (v *visit) checkForm(p page) error {
-	if err := v.r.ParseForm(); err != nil {
+	// What is sent is smaller than the memory that it may take: nothing of it lies on disk.
+	err := v.r.ParseMultipartForm(2 * maxPlan)
+	if errors.Is(err, http.ErrNotMultipart) {
+		err = v.r.ParseForm()
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return refusal{http.StatusRequestEntityTooLarge, "the form is too large"}
+	}
+	if err != nil {
 		return assay.Errorf(assay.ClassUsage, "the form cannot be read: %w", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(v.r.PostFormValue("csrf")), []byte(v.session.csrf)) != 1 {

@@ -44,6 +44,11 @@ var table = []page{
 	{"GET /s/{study}", access.Viewer, (*site).study},
 	{"POST /s/{study}/trials", access.Operator, (*site).changeTrials},
 	{"POST /s/{study}/state", access.Operator, (*site).changeState},
+	{"GET /compare", access.Viewer, (*site).compare},
+	{"GET /kb", access.Viewer, (*site).knowledge},
+	{"GET /plan", access.Viewer, (*site).planForm},
+	{"POST /plan", access.Viewer, (*site).plan},
+	{"GET /model", access.Viewer, (*site).model},
 	{"POST /theme", access.Viewer, (*site).theme},
 	{"POST /logout", access.Viewer, (*site).logout},
 }
@@ -162,7 +167,11 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(answerTimeout)) // where there are none, there is no slow client
 	_ = rc.SetWriteDeadline(time.Now().Add(answerTimeout))
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	most := int64(maxForm)
+	if r.URL.Path == "/plan" {
+		most = maxPlan
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	s.mux.ServeHTTP(w, r)
 }
 
@@ -186,7 +195,7 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "requests of other web sites are not answered", http.StatusForbidden)
 			return
 		}
-		if s.o.ReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if s.o.ReadOnly && api.Changes(r) {
 			http.Error(w, "these pages only look", http.StatusMethodNotAllowed)
 			return
 		}

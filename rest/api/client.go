@@ -150,8 +150,8 @@ func (c *Client) request(
 		if err != nil {
 			return nil, err
 		}
-		if len(b) > maxBody {
-			return nil, assay.Errorf(assay.ClassUsage, "a request has at most %d bytes, not %d", maxBody, len(b))
+		if most := (Route{Path: prefix + path}).most(); int64(len(b)) > most {
+			return nil, assay.Errorf(assay.ClassUsage, "a request has at most %d bytes, not %d", most, len(b))
 		}
 		body = bytes.NewReader(b)
 	}

@@ -40,7 +40,8 @@ type Worker struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	Class   string            `json:"class"`
 	Machine string            `json:"machine" doc:"the class in words"`
-	State   string            `json:"state" enum:"ready,draining,evicted,away"`
+	State   string            `json:"state" enum:"ready,draining,evicted,aside,away"`
+	Why     string            `json:"why,omitempty" doc:"why it was set aside"`
 	Silent  float64           `json:"silent_s" doc:"how long it has not been heard of"`
 }
 
@@ -73,10 +74,12 @@ func (s *Server) workers(who string) Workers {
 			state = "evicted"
 		case w.Drain:
 			state = "draining"
+		case w.Aside:
+			state = "aside"
 		}
 		out.Workers = append(out.Workers, Worker{
 			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
-			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state,
+			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state, Why: w.Why,
 			Silent: w.Silent.Seconds(),
 		})
 	}

@@ -77,11 +77,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r.Method, route.Path, route.Least, who.Name, who.Role))
 		return
 	}
-	if p := checkForm(r); p != nil {
+	if p := checkForm(r, route.most()); p != nil {
 		answer(w, r, p)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, route.most())
 	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 }
 
@@ -124,8 +124,8 @@ func (g *guard) hostAllowed(host string) bool {
 	return slices.Contains(g.hosts, strings.ToLower(name))
 }
 
-// checkForm returns what is wrong with a request before anything reads it.
-func checkForm(r *http.Request) *Problem {
+// checkForm returns what is wrong with a request, whose body may have so many bytes, before anything reads it.
+func checkForm(r *http.Request, most int64) *Problem {
 	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		if pair == "" && r.URL.RawQuery == "" {
@@ -138,8 +138,8 @@ func checkForm(r *http.Request) *Problem {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return refuse(http.StatusUnsupportedMediaType, "bodies are not compressed here (Content-Encoding: %.40s)", e)
 	}
-	if r.ContentLength > maxBody {
-		return refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", maxBody, r.ContentLength)
+	if r.ContentLength > most {
+		return refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", most, r.ContentLength)
 	}
 	return nil
 }

@@ -154,6 +154,7 @@ func kind(e assay.Event) string {
 		{e.Ordered != nil, "ordered"},
 		{e.Withdrawn != nil, "withdrawn"},
 		{e.Booked != nil, "booked"},
+		{e.Drifted != nil, "drifted"},
 		{e.Given != nil, "given"},
 		{e.Steered != nil, "steered"},
 		{e.Ended != nil, "ended"},

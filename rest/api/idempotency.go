@@ -69,7 +69,7 @@ func (rs *replays) wrap(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(r.Body) // guard limits it
 		if err != nil {
-			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes", maxBody))
+			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "the body is too large, or was not sent to its end"))
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))

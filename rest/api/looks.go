@@ -35,12 +35,11 @@ func (s *Server) look(
 	if err := c.unchanged(i.Events); err != nil {
 		return nil, err
 	}
-	select {
-	case s.fits <- struct{}{}:
-		defer func() { <-s.fits }()
-	case <-ctx.Done():
-		return nil, assay.WithClass(assay.ClassUnavailable, ctx.Err())
+	free, err := s.compute(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer free()
 	r, err := result.Read(ctx, s.o.Store, study)
 	if err != nil {
 		return nil, err
@@ -52,8 +51,31 @@ func (s *Server) look(
 	if err != nil {
 		return nil, err
 	}
+	out, err := encoded(v)
+	if err == nil {
+		out.ETag = tag(i.Events)
+	}
+	return out, err
+}
+
+// compute waits for the one place there is for work for the processor, and returns what gives
+// it back.
+func (s *Server) compute(ctx context.Context) (free func(), err error) {
+	select {
+	case s.fits <- struct{}{}:
+		return func() { <-s.fits }, nil
+	case <-ctx.Done():
+		return nil, assay.WithClass(assay.ClassUnavailable, ctx.Err())
+	}
+}
+
+// encoded returns v as an answer.
+func encoded(v any) (*data, error) {
 	b, err := json.Marshal(v)
-	return &data{tag(i.Events), b}, err
+	if _, ok := errors.AsType[*json.UnsupportedValueError](err); ok {
+		err = refuse(http.StatusUnprocessableEntity, "the numbers of the request come to no finite answer")
+	}
+	return &data{Body: b}, err
 }
 
 // looks registers the routes that say what a study means.

@@ -93,10 +93,15 @@ var bodies = map[string]string{
 	"PATCH " + prefix + "/queue/{study}":            `{"trials":[2],"do":"first"}`,
 	"PATCH " + prefix + "/queue/{study}/{trial}":    `{"do":"first"}`,
 	"POST " + prefix + "/tokens":                    `{"name":"more","role":"viewer"}`,
+	"POST " + prefix + "/plan":                      `{"files":{"w.csv":"id,run_s\na,2\nb,3\n"}}`,
+	"POST " + prefix + "/studies/{study}/predict":   `{"at":[{"n":"3"}]}`,
 }
 
 // filled puts what there is in the place of what a path names.
 func filled(path string) string {
+	if path == prefix+"/compare" {
+		path += "?s=tuned&s=other"
+	}
 	return strings.NewReplacer("{study}", "tuned", "{trial}", "2", "{worker}", "rack", "{token}", "viewer").Replace(path)
 }
 

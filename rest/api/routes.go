@@ -32,7 +32,13 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
 	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
 	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},
+	{http.MethodGet, prefix + "/studies/{study}/pruned", Viewer, "what others would leave out of its space, and the risk"},
 	{http.MethodGet, prefix + "/studies/{study}/report", Viewer, "a page of one file"},
+	{http.MethodGet, prefix + "/studies/{study}/model", Viewer, "what it costs on which resources: the model of its runs"},
+	{http.MethodPost, prefix + "/studies/{study}/predict", Viewer, "how long a run takes on resources, by its model"},
+	{http.MethodGet, prefix + "/compare", Viewer, "studies side by side"},
+	{http.MethodGet, prefix + "/knowledge", Viewer, "which studies are alike"},
+	{http.MethodPost, prefix + "/plan", Viewer, "how long a workflow takes on how many slots, for how much money"},
 	{http.MethodGet, prefix + "/queue", Viewer, "what waits and what runs, in the order of claims"},
 	{http.MethodGet, prefix + "/workers", Viewer, "the machines that make the runs"},
 
@@ -53,6 +59,22 @@ var Routes = []Route{
 	{http.MethodPost, prefix + "/tokens", Admin, "make a token"},
 	{http.MethodGet, prefix + "/audit", Admin, "who made and ended tokens, and which applications workers offered"},
 	{http.MethodDelete, prefix + "/tokens/{token}", Admin, "end a token"},
+}
+
+// most returns how many bytes a body of the route has at most.
+func (r Route) most() int64 {
+	if r.Path == prefix+"/plan" {
+		return maxPlan
+	}
+	return maxBody
+}
+
+// Changes reports whether a request is one that may change something: all are but those that look,
+// and those that send what is to be computed with.
+func Changes(r *http.Request) bool {
+	computes := r.URL.Path == prefix+"/plan" ||
+		strings.HasPrefix(r.URL.Path, prefix+"/studies/") && strings.HasSuffix(r.URL.Path, "/predict")
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && !(r.Method == http.MethodPost && computes)
 }
 
 // routeOf returns the row of a method and a path as it is registered.

@@ -27,7 +27,7 @@ func schemathesis() string {
 }
 
 // beyond are the requests of which the document cannot say all that is wrong: what defines a
-// study, and the values of the parameters of one. The others must be accepted if they are as the
+// study, the values of the parameters of one, and a workflow. The others must be accepted if they are as the
 // document says.
 const beyond = `
 [[operations]]
@@ -36,6 +36,14 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", 403, 409, 422]
 
 [[operations]]
 include-operation-id = "post-studies-study-trials"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-plan"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-predict"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 
 [[operations]]

@@ -52,16 +52,16 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o      Options
-	api    huma.API
-	mux    *http.ServeMux
-	http   *http.Server
-	guard  *guard
-	hubs   *hubs
-	replay *replays
-	fits   chan struct{} // room for what fits models
-
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	fits    chan struct{} // room for what fits models
 	tallies tallies
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -175,6 +175,9 @@ func (s *Server) routes() {
 	s.studies()
 	s.steering()
 	s.looks()
+	s.compares()
+	s.plans()
+	s.costs()
 	s.fleet()
 	s.admin()
 }
@@ -196,7 +199,7 @@ func handle[I, O any](
 	}
 	op := huma.Operation{
 		OperationID: operationID(method, path), Method: method, Path: path, Summary: r.Text,
-		MaxBodyBytes: maxBody, BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
+		MaxBodyBytes: r.most(), BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
 		Extensions: map[string]any{"x-role": r.Least},
 	}
 	if r.Least != Nobody {

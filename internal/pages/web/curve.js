@@ -7,16 +7,23 @@ import { font, Spots, Surface } from "./surface.js";
 
 // curve draws how long a workflow takes on how many slots, or what it costs, with the interval of
 // each estimate, the bound that no schedule is below, and what to take. A deadline is dragged, or
-// moved by the arrow keys up and down: the fewest slots that meet it are said.
-/** @param {HTMLElement} place @param {Plan} plan @returns {Chart & {plan: (p: Plan) => void}} */
-export function curve(place, plan) {
-  const view = { y: "time", deadline: /** @type {Num} */ (null) };
+// moved by the arrow keys up and down: the fewest slots that meet it are said. by has the deadline
+// to begin with, and hears where it was moved to.
+/**
+ * @param {HTMLElement} place
+ * @param {Plan} plan
+ * @param {{deadline?: Num, moved?: (d: Num) => void}} [by]
+ * @returns {Chart & {plan: (p: Plan) => void, deadline: (d: Num) => void}}
+ */
+export function curve(place, plan, by = {}) {
+  const view = { y: "time", deadline: by.deadline ?? null };
   const spots = new Spots();
   const said = el("p", { class: "note", "aria-live": "polite" });
   place.append(el("div", { class: "bar" }, choice("upwards", [["time", "time"], ["money", "money"]], view.y, (v) => { view.y = v; surface.paint(); }),
-    choice("deadline", [[false, "none"], [true, "draw it"]], false, (on) => {
+    choice("deadline", [[false, "none"], [true, "draw it"]], view.deadline !== null, (on) => {
       view.deadline = on ? plan.recommendation.makespan_s * 1.2 : null;
       moved();
+      by.moved?.(view.deadline);
     })), said);
   const surface = new Surface(place, { height: 340, label: "", draw, over: (ctx) => spots.ring(ctx, color("fg")) });
   let sy = linear(0, 1, 0, 1);
@@ -117,6 +124,7 @@ export function curve(place, plan) {
     if (!dragged) return;
     view.deadline = Math.max(0, sy.invert(y));
     moved();
+    by.moved?.(view.deadline);
   });
   for (const kind of ["pointerup", "pointercancel"]) surface.canvas.addEventListener(kind, () => { dragged = false; });
   surface.canvas.addEventListener("keydown", (e) => {
@@ -124,6 +132,7 @@ export function curve(place, plan) {
     e.preventDefault();
     view.deadline *= e.key === "ArrowUp" ? 1.02 : 1 / 1.02;
     moved();
+    by.moved?.(view.deadline);
   });
   surface.follow(spots, (i) => about(plan.estimates[spots.of[i]]));
   const about = (/** @type {Estimate} */ e) => [`${count(e.slots)} slots, ${e.method}`, seconds(e.makespan_s) +
@@ -135,7 +144,11 @@ export function curve(place, plan) {
       return [count(e.slots), e.method, seconds(e.makespan_s), seconds(e.low_s), seconds(e.high_s), money(e.cost), number(100 * e.efficiency, 3) + " %",
         b ? seconds(Math.max(b.path_s, b.area_s)) : "–", (best ? "Pareto " : "") + (r.slots === e.slots && r.method === e.method ? "to take" : "")];
     }), "rlrrrrrr"));
-  return { update: () => surface.later(), plan: (p) => {
+  moved();
+  return { update: () => surface.later(), deadline: (d) => {
+    view.deadline = d;
+    moved();
+  }, plan: (p) => {
     plan = p;
     below.update();
     moved();

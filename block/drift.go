@@ -1,0 +1,197 @@
+package block
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// late is how many runs of a worker show that it has drifted, and away by how many robust standard
+	// errors they are off.
+	late = 8
+	away = 3.0
+	// matters is the least change, as a logarithm, that is worth setting a worker aside for.
+	matters = 0.01
+	// agree is how many of those runs are to be on the same side. A worker is looked at anew after every
+	// pause of its runs: looked at after each, one in a few hundred would be off by that much by chance.
+	agree = late - 1
+	pause = late / 2
+	// ofMedian is the standard error of a median, times the root of the number of runs, for runs of
+	// deviation 1.
+	ofMedian = 1.2533
+)
+
+// A Drift is a worker whose last runs have left what its class measures, and what it measured before.
+type Drift struct {
+	Where, Class string
+	// Ratio is that of its values to those of its class, since then.
+	Ratio float64
+	Since time.Time // when the first of those runs began
+	Runs  int       // how many there are
+}
+
+// Drift returns the worker that has drifted the most, if there is one. Its last eight runs are compared with
+// those of the other workers of its class from then on, after what the features explain, and with its own
+// before; a worker that was always a little slower has not drifted. All but medians and median distances are
+// left out of account, so that a few bad runs are no drift. A worker alone in its class has nothing to be
+// compared with.
+func (m *Model) Drift() (d Drift, ok bool) {
+	if m.drifted == m.version {
+		return d, false
+	}
+	m.drifted = m.version
+	if len(m.est.rest) != len(m.runs) {
+		return d, false
+	}
+	greatest := 0.0
+	for w := range m.workers {
+		s := m.shift(w)
+		if s.score <= greatest {
+			continue
+		}
+		greatest, ok = s.score, true
+		onset := m.onset(s)
+		d = Drift{
+			m.workers[w].where, m.workers[w].key.class, math.Exp(s.by), m.runs[s.runs[onset]].at, len(s.runs) - onset,
+		}
+	}
+	return d, ok
+}
+
+// A shift is how far the last runs of a worker are off.
+type shift struct {
+	score  float64 // 0 if it is no drift
+	by     float64 // the logarithm of how far from its class
+	before float64 // the same of its earlier runs, as far as they say
+	centre float64 // of the class, meanwhile
+	runs   []int   // of the worker, those that count
+}
+
+// shift returns that of a worker.
+func (m *Model) shift(w int) (s shift) {
+	class := m.workers[w].class
+	var others []int
+	peers := map[int]bool{}
+	for i, r := range m.runs {
+		switch {
+		case r.out || m.workers[r.worker].class != class:
+		case r.worker == w:
+			s.runs = append(s.runs, i)
+		default:
+			others = append(others, i)
+			peers[r.worker] = true
+		}
+	}
+	if len(s.runs) < late || len(others) < late || len(s.runs) < m.workers[w].looked+pause {
+		return s
+	}
+	m.workers[w].looked = len(s.runs)
+	window := s.runs[len(s.runs)-late:]
+	from := len(others) - late
+	for from > 0 && others[from-1] > window[0] {
+		from--
+	}
+	var now, then, there, once []float64
+	for _, i := range window {
+		now = append(now, m.est.rest[i])
+	}
+	for _, i := range s.runs[:len(s.runs)-late] {
+		then = append(then, m.est.rest[i])
+	}
+	for _, i := range others[from:] {
+		there = append(there, m.est.rest[i]-m.est.worker[m.runs[i].worker])
+	}
+	for _, i := range others[:from] {
+		once = append(once, m.est.rest[i]-m.est.worker[m.runs[i].worker])
+	}
+	last := median(now)
+	s.centre = median(there)
+	var off []float64
+	for _, x := range now {
+		off = append(off, x-last)
+	}
+	for _, x := range there {
+		off = append(off, x-s.centre)
+	}
+	noise := max(deviation(off), m.noise(others))
+	spread := alikeWeight * alike * alike
+	for p := range peers {
+		spread += m.est.worker[p] * m.est.worker[p]
+	}
+	spread /= float64(alikeWeight + len(peers))
+	known := float64(len(then)) * spread
+	known /= known + ofMedian*ofMedian*noise*noise
+	s.by, s.before = last-s.centre, known*(median(then)-median(once))
+	err := ofMedian * noise * math.Sqrt(1/float64(late)+1/float64(len(there)))
+	moved := math.Abs(s.by - s.before)
+	same := 0
+	for _, x := range now {
+		if d := x - s.centre; d*s.by > 0 && (d-s.before)*(s.by-s.before) > 0 {
+			same++
+		}
+	}
+	if moved < matters || math.Abs(s.by) < away*err || same < agree {
+		return s
+	}
+	// Of two workers each seems to leave the other. The one that has left its own past is the one.
+	if n := float64(len(then)); n >= late &&
+		math.Abs(last-median(then)) < away*ofMedian*noise*math.Sqrt(1/float64(late)+1/n) {
+		return s
+	}
+	if score := moved / math.Sqrt(err*err+spread*(1-known)); score > away {
+		s.score = score
+	}
+	return s
+}
+
+// noise returns the deviation of some runs around their workers.
+func (m *Model) noise(runs []int) float64 {
+	var off []float64
+	for _, i := range runs {
+		off = append(off, m.est.rest[i]-m.est.worker[m.runs[i].worker])
+	}
+	return deviation(off)
+}
+
+// onset returns from which run of a worker on it has been off: where the runs from there on, at least as many
+// as show it, differ the most from those before.
+func (m *Model) onset(s shift) (from int) {
+	sum, most := 0.0, 0.0
+	from = len(s.runs) - late
+	middle := (s.by + s.centre + s.before) / 2
+	sign := 1.0
+	if s.by+s.centre < middle {
+		sign = -1
+	}
+	for k := len(s.runs) - 1; k >= 0; k-- {
+		// A run counts for the drift as far as it is nearer to where the worker is now than to where it was.
+		sum += min(max(sign*(m.est.rest[s.runs[k]]-middle), -3*math.Abs(s.by-s.before)), 3*math.Abs(s.by-s.before))
+		if len(s.runs)-k >= late && sum >= most {
+			from, most = k, sum
+		}
+	}
+	return from
+}
+
+// SetAside has the runs that a worker began since a time not count. What it runs from then on is that of
+// another worker of its class, of which nothing is known.
+func (m *Model) SetAside(where, class string, since time.Time) {
+	k := key{where, class}
+	epochs := m.index[k]
+	for _, e := range epochs {
+		for i := range m.runs {
+			if r := &m.runs[i]; r.worker == e.worker && !r.at.Before(since) {
+				r.out = true
+			}
+		}
+	}
+	c := slices.Index(m.classes, class)
+	if c < 0 {
+		return
+	}
+	m.index[k] = append(epochs, epoch{since, len(m.workers)})
+	m.workers = append(m.workers, worker{key: k, class: c})
+	m.fit()
+	m.drifted = m.version
+}

@@ -1,0 +1,155 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+)
+
+// A Contrast is studies side by side: what they came to, where their best configurations differ,
+// and by how much. Its JSON is a contract.
+type Contrast struct {
+	Alike   bool      `json:"alike"` // they have one objective, so that their values are on one scale
+	Studies []Side    `json:"studies"`
+	Params  []Setting `json:"parameters"`
+	Versus  []Versus  `json:"differences"` // of each study from the first, where they have one objective
+}
+
+// A Side is one of the studies.
+type Side struct {
+	Study     string    `json:"study"`
+	Objective Objective `json:"objective"`
+	Best      int64     `json:"best_trial"` // 0 if there is none
+	Value     *float64  `json:"best"`       // of the metric: the median of the runs of the best configuration
+	Runs      int       `json:"best_runs"`  // of the best configuration
+	Config    string    `json:"config"`     // the best one as text
+	Gain      *Gain     `json:"gain,omitempty"`
+	Trials    Counts    `json:"trials"`
+	Spent     float64   `json:"spent_s"`
+	Saved     float64   `json:"saved_s"`
+	Lost      float64   `json:"lost_s"`
+}
+
+// A Setting is one parameter at the best configuration of each study, "" where a study has no
+// such parameter or no best one.
+type Setting struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values"` // one for each study
+	Differs bool     `json:"differs"`
+}
+
+// A Versus compares the best configurations of two studies of one objective, by the runs of them that
+// were made at the ends of the studies.
+type Versus struct {
+	A       string      `json:"a"`
+	B       string      `json:"b"`
+	Change  *float64    `json:"change"`  // (b - a) / |a|, of the metric; null if nothing was compared
+	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
+	Verdict string      `json:"verdict"` // empty if nothing was compared
+	Runs    [2]int      `json:"runs"`
+	Text    string      `json:"text"` // the same for people
+}
+
+// leastVersus is how many runs of each best configuration are compared at least.
+const leastVersus = 3
+
+// NewVersus compares the best configurations of two studies with one objective.
+func NewVersus(a, b *Whole) Versus {
+	x, y := a.atEnd(), b.atEnd()
+	v := Versus{A: a.Study, B: b.Study, Runs: [2]int{len(x), len(y)}}
+	if len(x) < leastVersus || len(y) < leastVersus {
+		v.Text = "not compared: the best of each has to be run again at least 3 times at the end (tune --check)"
+		return v
+	}
+	c := stats.CompareShift(x, y, stats.CompareOptions{})
+	v.Change, v.CI95, v.Verdict = finite(c.Change), [2]*float64{finite(c.Low), finite(c.High)}, c.Verdict.String()
+	n := fmt.Sprintf("%d and %d runs, made at different times", len(x), len(y))
+	sign, word := c.Change, "more"
+	low, high := c.Low, c.High
+	if c.Verdict == stats.Less {
+		sign, word, low, high = -c.Change, "less", -c.High, -c.Low
+	}
+	plain := func(x float64) string { return strings.TrimPrefix(report.Percent(x), "+") }
+	interval := fmt.Sprintf("95 %% interval %s to %s", plain(low), plain(high))
+	if c.Verdict != stats.Less && c.Verdict != stats.More {
+		v.Text = fmt.Sprintf("no difference is shown: %s, %s (%s)", report.Percent(c.Change), interval, n)
+		return v
+	}
+	v.Text = fmt.Sprintf("%s %% %s %s than %s, %s (%s)", report.Number(100*sign, 3), word, b.Objective.Metric, a.Study,
+		interval, n)
+	return v
+}
+
+// atEnd returns the values of the best configuration in the runs at the end.
+func (w *Whole) atEnd() (x []float64) {
+	for _, a := range w.Again {
+		if a.Trial == w.Best && a.State == assay.Done && !a.Race {
+			x = append(x, float64(a.Value))
+		}
+	}
+	return x
+}
+
+// best returns the texts of the values of the best configuration by the names of the parameters,
+// nil if there is none.
+func (w *Whole) best() map[string]string {
+	row := slices.Index(w.Trials.ID, w.Best)
+	if w.Best == 0 || row < 0 {
+		return nil
+	}
+	texts := map[string]string{}
+	for i, p := range w.Params {
+		x := float64(w.Trials.Config[i][row])
+		if p.Levels != nil {
+			texts[p.Name] = p.Levels[int(x)]
+			continue
+		}
+		texts[p.Name] = assay.FormatNumber(x)
+	}
+	return texts
+}
+
+// NewContrast returns studies side by side.
+func NewContrast(studies []*Whole) Contrast {
+	out := Contrast{Alike: true, Studies: []Side{}, Params: []Setting{}, Versus: []Versus{}}
+	var best []map[string]string
+	for i, w := range studies {
+		first := studies[0]
+		if w.Objective != first.Objective {
+			out.Alike = false
+		} else if i > 0 {
+			out.Versus = append(out.Versus, NewVersus(first, w))
+		}
+		texts := w.best()
+		s := Side{
+			Study: w.Study, Objective: w.Objective, Best: w.Best, Runs: w.Runs, Gain: w.Gain, Trials: w.Counts,
+			Spent: float64(w.Spent), Saved: float64(w.Saved), Lost: float64(w.Lost),
+		}
+		if w.Best > 0 {
+			s.Value = finite(float64(w.Value))
+		}
+		var words []string
+		for _, p := range w.Params {
+			if texts != nil {
+				words = append(words, p.Name+"="+texts[p.Name])
+			}
+			if !slices.ContainsFunc(out.Params, func(s Setting) bool { return s.Name == p.Name }) {
+				out.Params = append(out.Params, Setting{Name: p.Name, Values: []string{}})
+			}
+		}
+		s.Config = strings.Join(words, " ")
+		out.Studies, best = append(out.Studies, s), append(best, texts)
+	}
+	for i := range out.Params {
+		p := &out.Params[i]
+		for _, texts := range best {
+			p.Values = append(p.Values, texts[p.Name])
+			p.Differs = p.Differs || texts[p.Name] != p.Values[0]
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/setup"
+)
+
+const (
+	// mostLearned is how many runs a cost model is fitted to here: the work grows with their cube.
+	mostLearned = 300
+	keptModels  = 8
+)
+
+// models are cost models of studies, as they were after so many events. They are safe for
+// concurrent use.
+type models struct {
+	mu   sync.Mutex
+	kept []fitted // the last one used comes first
+}
+
+// A fitted is one of them.
+type fitted struct {
+	study   string
+	events  int64
+	learner *costmodel.ActiveLearner
+	model   *costmodel.Model
+}
+
+// find returns the model of a study as it is now.
+func (m *models) find(study string, events int64) (f fitted, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, f := range m.kept {
+		if f.study == study && f.events == events {
+			copy(m.kept[1:i+1], m.kept[:i])
+			m.kept[0] = f
+			return f, true
+		}
+	}
+	return f, false
+}
+
+// keep keeps a model in place of an older one of its study, or of the one that nobody asked for longest.
+func (m *models) keep(f fitted) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := []fitted{f}
+	for _, old := range m.kept {
+		if old.study != f.study && len(all) < keptModels {
+			all = append(all, old)
+		}
+	}
+	m.kept = all
+}
+
+// model returns the cost model of a study on record, as assay learn --from makes it.
+func (s *Server) model(ctx context.Context, r *result.Record) (fitted, error) {
+	if f, ok := s.models.find(r.Name, r.Summary.Events); ok {
+		return f, nil
+	}
+	if n := r.Summary.Trials() + r.Summary.Checks; n > mostLearned {
+		return fitted{}, assay.Errorf(assay.ClassConflict,
+			"a server fits a cost model to at most %d runs, and there are %d: assay learn --from fits it", mostLearned, n)
+	}
+	space, err := r.Definition.Space()
+	if err != nil {
+		return fitted{}, err
+	}
+	f := fitted{study: r.Name, events: r.Summary.Events}
+	if f.learner, err = setup.Learned(ctx, s.o.Store, r.Name, r.Definition, space); err != nil {
+		return f, err
+	}
+	f.model, err = f.learner.Model()
+	if errors.Is(err, assay.ErrTooFew) {
+		return f, assay.Errorf(assay.ClassConflict, "no run to its end: there is no model")
+	}
+	if err == nil {
+		s.models.keep(f)
+	}
+	return f, err
+}
+
+// A Prediction is what to predict.
+type Prediction struct {
+	At        []map[string]any `json:"at" minItems:"1" maxItems:"64" nullable:"false" doc:"assignments: the values of the model's attributes by their names"`
+	Explain   bool             `json:"explain,omitempty" doc:"by how many percent the time changes if an attribute grows by 1 %"`
+	On        json.RawMessage  `json:"on,omitempty" type:"object" doc:"a machine, as assay profile --json describes it: what at leaves out is that machine's"`
+	LearnedOn json.RawMessage  `json:"learned_on,omitempty" type:"object" doc:"the machine of the model's runs, likewise"`
+}
+
+// Predictions are the answers, in order; each is what `assay predict --json` prints.
+type Predictions struct {
+	Study       string             `json:"study"`
+	Predictions []result.Predicted `json:"predictions"`
+}
+
+// machines returns the machine to predict on, nil for that of the runs, and the model with the
+// machine that it was learned on.
+func (b Prediction) machines(m *costmodel.Model) (there costmodel.Machine, _ *costmodel.Model, err error) {
+	read := func(name string, text json.RawMessage) (machine costmodel.Machine, err error) {
+		if len(text) == 0 || string(text) == "null" {
+			return nil, nil
+		}
+		if machine, err = costmodel.ReadMachine(text); err != nil {
+			err = refuse(http.StatusUnprocessableEntity, "%s: %v", name, err)
+		}
+		return machine, err
+	}
+	if there, err = read("on", b.On); err != nil {
+		return nil, nil, err
+	}
+	here, err := read("learned_on", b.LearnedOn)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case here == nil:
+		return there, m, nil
+	case there == nil:
+		return nil, nil, refuse(http.StatusUnprocessableEntity, "learned_on needs on: the machine to predict for")
+	}
+	m, err = m.LearnedOn(here)
+	return there, m, err
+}
+
+// predict predicts what is asked for. Its errors are those of the request.
+func (b Prediction) predict(study string, m *costmodel.Model) (*Predictions, error) {
+	there, m, err := b.machines(m)
+	if err != nil {
+		return nil, err
+	}
+	out := &Predictions{Study: study}
+	for i, values := range b.At {
+		at := map[string]string{}
+		for name, v := range values {
+			if at[name], err = textOf(v); err != nil {
+				return nil, refuse(http.StatusUnprocessableEntity, "assignment %d: %s: %v", i+1, name, err)
+			}
+		}
+		p, err := result.Predict(m, at, there)
+		if err == nil && b.Explain {
+			err = p.Explain(m)
+		}
+		if err != nil {
+			return nil, refuse(http.StatusUnprocessableEntity, "assignment %d: %v", i+1, err)
+		}
+		out.Predictions = append(out.Predictions, p)
+	}
+	return out, nil
+}
+
+// costs registers the routes of cost models.
+func (s *Server) costs() {
+	type modelIn struct {
+		StudyPath
+		Cached
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/model", func(ctx context.Context, in *modelIn) (*data, error) {
+		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
+			f, err := s.model(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return result.NewStudyModel(in.Study, f.learner, f.model), nil
+		})
+	}, notModified, func(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusConflict) })
+
+	type predictIn struct {
+		StudyPath
+		Written
+		Body Prediction
+	}
+	handle(s, http.MethodPost, prefix+"/studies/{study}/predict", func(ctx context.Context, in *predictIn) (*data, error) {
+		return s.look(ctx, in.Study, Cached{}, func(ctx context.Context, r *result.Record) (any, error) {
+			f, err := s.model(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return in.Body.predict(in.Study, f.model)
+		})
+	})
+}

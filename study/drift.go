@@ -1,0 +1,128 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/block"
+	"github.com/assay-run/assay/internal/replay"
+)
+
+// An Asider is a Runner that can be told to let a worker be.
+type Asider interface {
+	// SetAside has a worker take nothing more until a person has it go on. reason says why, for people.
+	SetAside(where, class, reason string)
+}
+
+// drifting is the part of the loop that looks after workers which change. A run of a worker that has
+// drifted does not count from when it began to: the trials are run again, by others.
+type drifting struct {
+	spoilt  []assay.Proposal // trials to be run again
+	redoing map[int64]bool   // of those, that run
+}
+
+// lookForDrift sets a worker aside that has drifted.
+func (l *loop) lookForDrift(ctx context.Context) error {
+	found, ok := l.model.Drift()
+	if !ok || detached(ctx) {
+		return nil
+	}
+	d := assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
+	for _, k := range l.known {
+		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
+			d.Trials = append(d.Trials, k.ID)
+		}
+	}
+	d.Reason = l.driftText(found)
+	if err := l.keep(ctx, assay.Event{Drifted: &d}); err != nil {
+		return err
+	}
+	l.setAside(d)
+	if a, ok := l.Runner.(Asider); ok {
+		a.SetAside(d.Where, d.Class, d.Reason)
+	}
+	l.choose()
+	l.notify(false)
+	return nil
+}
+
+// of reports whether a run is one that a drift has not count.
+func of(d assay.Drift, t assay.Trial) bool {
+	return t.Measurement.Where == d.Where && t.Measurement.Class == d.Class && !t.Started.Before(d.Since)
+}
+
+// driftText says what has happened, in words. The time is that of the machine that the study runs on.
+func (l *loop) driftText(d block.Drift) string {
+	since := d.Since.Local()
+	when := since.Format("15:04")
+	if y, m, day := l.clock.Now().Local().Date(); since.Year() != y || since.Month() != m || since.Day() != day {
+		when = since.Format("2 January 15:04")
+	}
+	share := fmt.Sprintf("%.0f %%", 100*math.Abs(d.Ratio-1))
+	if l.Goal.Metric == "elapsed" {
+		how := "slower"
+		if d.Ratio < 1 {
+			how = "faster"
+		}
+		return fmt.Sprintf("%s is %s %s than its class since %s", d.Where, share, how, when)
+	}
+	how := "above"
+	if d.Ratio < 1 {
+		how = "below"
+	}
+	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", l.Goal.Metric, d.Where, share,
+		how, when)
+}
+
+// setAside puts a drift that is on record into effect.
+func (l *loop) setAside(d assay.Drift) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, k := range l.known {
+		if k.purpose == searched && slices.Contains(d.Trials, k.ID) {
+			l.spoilt = append(l.spoilt, k.Proposal)
+		}
+	}
+	l.known = slices.DeleteFunc(l.known, func(k known) bool { return of(d, k.Trial) })
+	l.model.SetAside(d.Where, d.Class, d.Since)
+	l.version = l.model.Version()
+	l.recount()
+}
+
+// toRedo returns the next trial that is to be run again, and is not.
+func (l *loop) toRedo() (p assay.Proposal, ok bool) {
+	for _, p := range l.spoilt {
+		if !l.redoing[p.ID] {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// redo launches a trial again whose run does not count any more.
+func (l *loop) redo(ctx context.Context, p assay.Proposal) {
+	limit := time.Duration(0)
+	if l.Budget.Time > 0 {
+		limit = l.left()
+	}
+	l.redoing[p.ID] = true
+	l.begin(ctx, p, true, l.runs.check(l.Name, p), limit, nil)
+}
+
+// redone takes note that a trial was run again, and reports whether it was owed.
+func (l *loop) redone(id int64) bool {
+	i := slices.IndexFunc(l.spoilt, func(p assay.Proposal) bool { return p.ID == id })
+	delete(l.redoing, id)
+	if i < 0 {
+		return false
+	}
+	l.spoilt = slices.Delete(l.spoilt, i, i+1)
+	return true
+}
+
+// tellRedone tells the searcher of a run that takes the place of another.
+func (l *loop) tellRedone(t assay.Trial) error { return replay.Redone(l.Searcher, t) }
