@@ -39,6 +39,13 @@ var (
 func attributesOf(space *assay.Space, lessIsMore []string) []attribute {
 	attrs := make([]attribute, space.Dim())
 	for i, p := range space.Params {
+		if p.Kind == assay.Permutation { // each order is a category
+			orders := make([]string, p.Count())
+			for k := range orders {
+				orders[k] = p.Text(float64(k))
+			}
+			p.Kind, p.Levels = assay.Categorical, orders
+		}
 		a := attribute{param: p, numeric: p.Ordered(), lo: p.Lo, hi: p.Hi}
 		if p.Kind == assay.Categorical {
 			a.lo, a.hi = 0, 1

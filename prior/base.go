@@ -162,7 +162,10 @@ func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, 
 		return k, nil
 	}
 	k.Metric, k.Maximize, k.Unit, k.Program = goal.Metric, goal.Maximize, goal.Unit, programOf(st)
-	params := st.Parameters()
+	var params []assay.Param // without conditions: what is not in force is at rest in the trials
+	for _, p := range st.Params {
+		params = append(params, p.Param())
+	}
 	k.Space, k.Params = kb.intern(params)
 	if slices.ContainsFunc(trials, func(t assay.Trial) bool { return len(t.Config) != len(k.Params) }) {
 		k.Flaw = "its trials are not of its parameters (see assay study fsck)"

@@ -102,7 +102,12 @@ func fits(space *assay.Space, goal assay.Goal, s Study) (*translation, error) {
 	case s.Goal.Unit != goal.Unit:
 		return nil, fmt.Errorf("its objective %s is in %q, not in %q", goal.Metric, s.Goal.Unit, goal.Unit)
 	}
-	return newTranslation(space.Params, s.Params)
+	t, err := newTranslation(space.Params, s.Params)
+	if err != nil {
+		return nil, err
+	}
+	t.space = space
+	return t, nil
 }
 
 // A source is an earlier study in the coordinates of the running one. Its outcomes are on its
@@ -277,6 +282,7 @@ func (s *source) byValue() []assay.Trial {
 // A translation turns configurations of earlier parameters into those of the running study:
 // values by their number, levels by their text.
 type translation struct {
+	space  *assay.Space // the running study's; nil if nothing is known of it but to
 	to     []assay.Param
 	from   []assay.Param         // in the order of to
 	column []int                 // where each is in an earlier configuration
@@ -328,6 +334,15 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 // coordinate is outside of the common part: a level that is not there, or a number beyond the
 // range. A number between the steps of the running study is moved to the nearest of them.
 func (t *translation) config(c assay.Config) (assay.Config, bool) {
+	c, ok := t.coordinates(c)
+	if ok && t.space != nil {
+		c = t.space.Rested(c)
+	}
+	return c, ok
+}
+
+// coordinates is config, whatever is in force.
+func (t *translation) coordinates(c assay.Config) (assay.Config, bool) {
 	if t.same {
 		for i, x := range c {
 			// The comparison is written so that NaN is outside. A number between the steps stays as it is.
@@ -340,6 +355,14 @@ func (t *translation) config(c assay.Config) (assay.Config, bool) {
 	out := make(assay.Config, len(t.to))
 	for i, p := range t.to {
 		x := c[t.column[i]]
+		if p.Kind == assay.Permutation {
+			y, err := p.Parse(t.from[i].Text(x))
+			if err != nil {
+				return nil, false
+			}
+			out[i] = y
+			continue
+		}
 		if !p.Numeric() {
 			y, ok := t.level[i][x]
 			if !ok {
