@@ -284,6 +284,13 @@ type Job struct {
 	// Traces are resources that vary while the run goes on, for a carrier that realises them. Then
 	// Resources has the mean of each, which is all that others see of it.
 	Traces map[string]Trace
+
+	// Inputs, Shared and Outputs are for a carrier that runs the job on another machine: files that it
+	// brings there, paths that are there already, and patterns of files that it keeps of the run, as of
+	// path.Match. See [Job.Apart]. Others ignore them.
+	Inputs  []Input
+	Shared  []Shared
+	Outputs []string
 }
 
 // Errors of a Runner whose runs may outlive their caller.

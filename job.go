@@ -30,17 +30,35 @@ type jobJSON struct {
 	Verify    []rawText          `json:"verify,omitempty"`
 	Data      rawText            `json:"data,omitempty"`
 	Traces    map[string]Trace   `json:"traces,omitempty"`
+	Inputs    []Input            `json:"inputs,omitempty"`
+	Shared    []Shared           `json:"shared,omitempty"`
+	Outputs   []string           `json:"outputs,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
 // in which an empty list or map is nil.
 //
 // Arguments, variables and files may be any bytes. It returns an error for a
-// number that is not finite, a name of a study, resource or metric that is not
+// number that is not finite, a name of a study, resource, metric, input or output that is not
 // UTF-8, and a metric whose textual form would be read as another one.
 func (j Job) MarshalJSON() ([]byte, error) {
 	if !utf8.ValidString(j.ID.Study) {
 		return nil, fmt.Errorf("the name of study %q is not UTF-8", j.ID.Study)
+	}
+	for _, in := range j.Inputs {
+		if !utf8.ValidString(in.Name) {
+			return nil, fmt.Errorf("the name of input %q is not UTF-8", in.Name)
+		}
+	}
+	for _, at := range j.Shared {
+		if !utf8.ValidString(at.Path) {
+			return nil, fmt.Errorf("the shared path %q is not UTF-8", at.Path)
+		}
+	}
+	for _, pattern := range j.Outputs {
+		if !utf8.ValidString(pattern) {
+			return nil, fmt.Errorf("the pattern of outputs %q is not UTF-8", pattern)
+		}
 	}
 	for name := range j.Traces {
 		if !utf8.ValidString(name) {
@@ -56,6 +74,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
 		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify), rawText(j.Data), j.Traces,
+		j.Inputs, j.Shared, j.Outputs,
 	})
 }
 
@@ -69,6 +88,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
 		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data), r.Traces,
+		r.Inputs, r.Shared, r.Outputs,
 	}
 	return nil
 }

@@ -78,6 +78,16 @@ var anyJob = rapid.Custom(func(t *rapid.T) Job {
 	j.Files = list(rapid.Custom(func(t *rapid.T) File {
 		return File{anyText.Draw(t, "file"), anyText.Draw(t, "text")}
 	}), 3).Draw(t, "files")
+	j.Inputs = list(rapid.Custom(func(t *rapid.T) Input {
+		return Input{
+			rapid.String().Draw(t, "input"), rapid.String().Draw(t, "hash"), rapid.Int64().Draw(t, "size"),
+			rapid.Bool().Draw(t, "exec"),
+		}
+	}), 3).Draw(t, "staged")
+	j.Shared = list(rapid.Custom(func(t *rapid.T) Shared {
+		return Shared{rapid.String().Draw(t, "path"), rapid.Int64().Draw(t, "size")}
+	}), 3).Draw(t, "shared")
+	j.Outputs = list(rapid.String(), 3).Draw(t, "outputs")
 	if rapid.Bool().Draw(t, "set up") {
 		j.Setup = &Setup{
 			Argv: list(anyText, 3).Draw(t, "setup"), Env: list(anyText, 3).Draw(t, "setup env"),
@@ -143,6 +153,7 @@ func TestJobJSON(t *testing.T) {
 				Warmup:  4, Metrics: []MetricSource{source}, Priority: -5,
 				Setup: &Setup{Argv: []string{"cc"}, Inputs: []string{"*.c"}, Limit: 5, Parallel: true},
 				Files: []File{{"f", "x"}}, Verify: []string{"cmp"},
+				Inputs: []Input{{"in", "ab", 6, true}}, Shared: []Shared{{"/data", -1}}, Outputs: []string{"*.log"},
 			},
 			`{"id":{"study":"s","trial":3,"repeat":1,"attempt":2},"config":[1,0.5],` +
 				`"argv":["p"],"env":["A=1"],"dir":"/d",` +
@@ -150,7 +161,9 @@ func TestJobJSON(t *testing.T) {
 				`"grace_ns":3,"prepare":["q"],"cleanup":["r"],"warmup":4,` +
 				`"metrics":[{"name":"rate","source":"stdout:/rate: (.*)/"}],"priority":-5,` +
 				`"setup":{"argv":["cc"],"inputs":["*.c"],"limit_ns":5,"parallel":true},` +
-				`"files":[{"name":"f","text":"x"}],"verify":["cmp"]}`,
+				`"files":[{"name":"f","text":"x"}],"verify":["cmp"],` +
+				`"inputs":[{"name":"in","sha256":"ab","size":6,"exec":true}],"shared":[{"path":"/data","size":-1}],` +
+				`"outputs":["*.log"]}`,
 		},
 	} {
 		if got, err := json.Marshal(tt.job); err != nil || string(got) != tt.want {
@@ -163,6 +176,9 @@ func TestJobJSON(t *testing.T) {
 func TestJobWithoutJSON(t *testing.T) {
 	for says, job := range map[string]Job{
 		`study "\xff"`:      {ID: RunID{Study: "\xff"}},
+		`input "\xff"`:      {Inputs: []Input{{Name: "\xff"}}},
+		`path "\xff"`:       {Shared: []Shared{{Path: "\xff"}}},
+		`outputs "\xff"`:    {Outputs: []string{"\xff"}},
 		`resource "\xff"`:   {Resources: map[string]float64{"\xff": 1}},
 		"name is not UTF":   {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
 		"unsupported":       {Config: Config{math.NaN()}},

@@ -67,7 +67,10 @@ func TestReplaceReachesEveryText(t *testing.T) {
 	got := j.Replace(SetupDir, "/x")
 	var rest []string
 	left(reflect.ValueOf(got), "Job", SetupDir, &rest)
-	want := []string{"Job.ID.Study", "Job.Metrics.Name", "Job.Metrics.Pointer"}
+	want := []string{
+		"Job.ID.Study", "Job.Metrics.Name", "Job.Metrics.Pointer",
+		"Job.Inputs.Name", "Job.Inputs.SHA256", "Job.Shared.Path", "Job.Outputs",
+	}
 	if !reflect.DeepEqual(rest, want) {
 		t.Errorf("it stays in %q, want %q", rest, want)
 	}

@@ -70,6 +70,12 @@ type Booking struct {
 	// Measurement is what is known of it. Its Elapsed is what the attempt cost.
 	Measurement Measurement `json:"measurement"`
 	Reason      string      `json:"reason,omitempty"` // for people
+	// Staged is how long it took to bring the inputs to where the run was made. It is no part of the
+	// time of the run.
+	Staged time.Duration `json:"staged_ns,omitempty"`
+	// Files is the SHA-256 of the list of what was kept of the run, "" if nothing was. What it names may come
+	// later than the booking, or never.
+	Files string `json:"files,omitempty"`
 	// Undo is what earlier bookings of the same attempt have added to the time that was lost,
 	// and which this one takes back. The journal of the study sets it.
 	Undo time.Duration `json:"undo_ns,omitempty"`

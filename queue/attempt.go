@@ -50,10 +50,12 @@ type attempt struct {
 	class   string // of its machine
 	heard   time.Time
 	so      assay.Measurement
-	tainted bool   // the worker's machine or clock stood still
-	ahead   bool   // another attempt at the run is ahead
-	halted  bool   // the worker was told so
-	why     string // it was booked with
+	tail    [2][]byte // the ends of its outputs, as they were last heard of
+	tainted bool      // the worker's machine or clock stood still
+	ahead   bool      // another attempt at the run is ahead
+	halted  bool      // the worker was told so
+	past    bool      // it was booked before the study joined
+	why     string    // it was booked with
 	reason  string
 }
 
@@ -109,7 +111,7 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	if b.Why == whyLost {
 		a.state = lost
 	}
-	a.why, a.reason = b.Why, b.Reason
+	a.why, a.reason, a.tail = b.Why, b.Reason, [2][]byte{}
 	if r.counted == nil {
 		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
 	}
@@ -125,9 +127,10 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 }
 
 // moot reports whether an attempt has ended in a way that says nothing of the run and
-// uses up none of the attempts that whoever asks for it makes.
+// uses up none of the attempts that whoever asks for it makes. So has one that could not be set up in an earlier
+// session: somebody may have seen to it, and has the study go on.
 func (a *attempt) moot() bool {
-	return a.state == ended && (a.why == whyCancel || a.why == whyDuplicate)
+	return a.state == ended && (a.why == whyCancel || a.why == whyDuplicate || a.why == whySetup && a.past)
 }
 
 // answer returns the attempt that stands for the one that was asked for, or the number

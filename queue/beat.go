@@ -41,6 +41,9 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	}
 	f.bind(a, b.Worker)
 	a.heard = f.now()
+	if b.So.Elapsed >= a.so.Elapsed {
+		a.tail = tails(b)
+	}
 	switch {
 	case b.Gap > f.o.Lease && !f.flaws.has(ignoresGaps):
 		a.tainted = true

@@ -73,9 +73,14 @@ type Beat struct {
 	So     assay.Measurement `json:"so_far"`
 	// Gap is the longest time since the run began in which the worker's own clock stood or
 	// the worker did not run. One longer than the lease taints the attempt.
-	Gap  time.Duration `json:"gap_ns,omitempty"`
-	Tail []byte        `json:"tail,omitempty"` // the end of the output so far, at most 4 KiB
+	Gap time.Duration `json:"gap_ns,omitempty"`
+	// Tail and ErrTail are the ends of the outputs so far, together at most [MaxTail].
+	Tail    []byte `json:"tail,omitempty"`
+	ErrTail []byte `json:"err_tail,omitempty"`
 }
+
+// MaxTail is how many bytes of the outputs so far go with a [Beat].
+const MaxTail = 4 << 10
 
 // An Outcome is the end of an attempt.
 type Outcome struct {
@@ -90,6 +95,9 @@ type Outcome struct {
 	Reason string `json:"reason,omitempty"`
 	Stdout []byte `json:"stdout,omitempty"`
 	Stderr []byte `json:"stderr,omitempty"`
+	// Staged and Files are those of [assay.Booking]. What Files names comes after the outcome.
+	Staged time.Duration `json:"staged_ns,omitempty"`
+	Files  string        `json:"files,omitempty"`
 }
 
 // A Control is the server's side of a fleet, as workers see it. Each call can be made

@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -74,8 +76,8 @@ func (f *Fleet) heal(name string, p *app) {
 			open[m.class] += len(m.open)
 		}
 	}
-	for class, n := range open {
-		h := p.idle[class]
+	for _, class := range slices.Sorted(maps.Keys(open)) {
+		n, h := open[class], p.idle[class]
 		if h == nil {
 			h = &healing{now.Add(firstPause), firstPause}
 			p.idle[class] = h

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -296,7 +297,8 @@ func (r *Runner) Close() {
 	}
 	m.left = true
 	delete(f.studies, m.Name)
-	for _, u := range m.runs {
+	for _, key := range slices.SortedFunc(maps.Keys(m.runs), runKey.compare) {
+		u := m.runs[key]
 		for _, w := range slices.Clone(u.waiters) {
 			w.finish(assay.Measurement{}, assay.ErrDetached)
 			u.parted = true

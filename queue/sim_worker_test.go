@@ -1,8 +1,11 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -35,7 +38,8 @@ func (k *simWorker) start(ctx context.Context) {
 	k.running = map[assay.RunID]bool{}
 	died := k.died
 	k.died = nil
-	for _, o := range k.spool {
+	for _, id := range inOrder(k.spool) {
+		o := k.spool[id]
 		k.w.calls.Go(func() { k.tell(ctx, o) })
 	}
 	for _, id := range died {
@@ -59,7 +63,7 @@ func (k *simWorker) kill() {
 	}
 	k.end()
 	k.end = nil
-	for id := range k.running {
+	for _, id := range inOrder(k.running) {
 		if _, told := k.spool[id]; !told {
 			k.died = append(k.died, id)
 		}
@@ -308,4 +312,12 @@ func (k *simWorker) tell(ctx context.Context, o Outcome) {
 		}
 		sleep(ctx, k.w.between(time.Second, 10*time.Second))
 	}
+}
+
+// inOrder returns the runs of a map, in one order each time.
+func inOrder[V any](m map[assay.RunID]V) []assay.RunID {
+	return slices.SortedFunc(maps.Keys(m), func(a, b assay.RunID) int {
+		return cmp.Or(cmp.Compare(a.Study, b.Study), cmp.Compare(a.Trial, b.Trial), cmp.Compare(a.Repeat, b.Repeat),
+			cmp.Compare(a.Attempt, b.Attempt))
+	})
 }

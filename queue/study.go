@@ -2,6 +2,8 @@ package queue
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -53,6 +55,10 @@ type member struct {
 type runKey struct {
 	trial  int64
 	repeat int
+}
+
+func (k runKey) compare(o runKey) int {
+	return cmp.Or(cmp.Compare(k.trial, o.trial), cmp.Compare(k.repeat, o.repeat))
 }
 
 type attemptKey struct {
@@ -134,6 +140,7 @@ func (f *Fleet) recall(m *member) {
 		case e.Booked != nil:
 			r := get(e.Booked.RunID)
 			r.end(r.get(e.Booked.Attempt), *e.Booked, e.Booked.Measurement)
+			r.get(e.Booked.Attempt).past = true
 			if e.Booked.Counts() {
 				m.learn(e.Booked.Measurement.Elapsed)
 			}
@@ -154,8 +161,8 @@ func (f *Fleet) recall(m *member) {
 	for who, why := range asides {
 		f.setAside(m, who, why)
 	}
-	for _, runs := range of {
-		for _, r := range runs {
+	for _, trial := range slices.Sorted(maps.Keys(of)) { // attempts are placed in one order each time
+		for _, r := range of[trial] {
 			if r.over && r.forget() {
 				continue
 			}

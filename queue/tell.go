@@ -27,7 +27,11 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 	f.bind(a, o.Worker)
 	m := o.Measurement
 	m.Stdout, m.Stderr = o.Stdout, o.Stderr
-	return f.book(ctx, a, assay.Booking{Why: o.Why, Reason: o.Reason}, m)
+	b := assay.Booking{Why: o.Why, Reason: o.Reason, Staged: max(0, o.Staged)}
+	if isHash(o.Files) { // it is on record for good
+		b.Files = o.Files
+	}
+	return f.book(ctx, a, b, m)
 }
 
 // book writes the end of an attempt and puts it into effect, unless it has ended before.

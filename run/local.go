@@ -339,6 +339,8 @@ func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	p := &process{local: l, slot: s, marker: id.marker(l.runs.Add(1)), ended: make(chan struct{})}
 	if kept != nil {
 		p.out.tap, p.err.tap = kept.Output, kept.Output
+	} else if t, ok := ctx.Value(teeKey{}).(tee); ok && job.ID.Attempt > 0 {
+		p.out.tap, p.err.tap = t.stdout, t.stderr
 	}
 	if err := p.begin(job, cpus); err != nil {
 		return assay.Measurement{}, err

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,13 @@ import (
 
 // outputs is where the outputs of a study's runs are kept: beside the store, not in
 // it, so that a program that floods its output cannot harm the record.
-// The name of the study is escaped, since it may hold a slash. The store must have a path.
+// The name of the study is escaped, since it may hold a slash. There must be a place for them.
 func (s *Store) outputs(study string) string {
-	return filepath.Join(s.Path+".outputs", "study-"+url.PathEscape(study))
+	return filepath.Join(cmp.Or(s.Outputs, s.Path+".outputs"), "study-"+url.PathEscape(study))
 }
+
+// keepsOutputs reports whether there is a place for outputs.
+func (s *Store) keepsOutputs() bool { return s.Outputs != "" || s.Path != "" }
 
 // keepOutput keeps what there is of a run's output, if anything: ID.stdout and
 // ID.stderr, readable by the user alone, since a program may print secrets. A later
@@ -52,7 +56,7 @@ func (s *Store) Output(ctx context.Context, study string, trial int64, stream st
 	if _, err := s.Spec(ctx, study); err != nil {
 		return nil, err
 	}
-	if s.Path == "" {
+	if !s.keepsOutputs() {
 		return nil, usagef("this store keeps no outputs of runs")
 	}
 	f, err := os.Open(filepath.Join(s.outputs(study), fmt.Sprintf("%d.%s", trial, stream)))

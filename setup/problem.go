@@ -111,6 +111,12 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if err := p.checkTraces(); err != nil {
 		return p, err
 	}
+	if _, _, err := inputsOf(def); err != nil {
+		return p, err
+	}
+	if _, err := sharedOf(def, true); err != nil {
+		return p, err
+	}
 	if err := p.checkData(); err != nil {
 		return p, err
 	}
@@ -354,6 +360,8 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 		j.Metrics = p.Program.Metrics(c)
 		j.Setup, j.Service = p.Program.Setup(c), p.Program.Service(c)
 		j.Files, j.Verify = p.Program.Files(c), p.Program.Verify(c)
+		j.Inputs, j.Shared = p.Definition.Stage()
+		j.Outputs = p.Definition.Outputs
 	}
 	return j, nil
 }

@@ -23,6 +23,8 @@ type Store struct {
 	assay.Store
 	assay.Projector
 	Path string // of its file, "" if it has none
+	// Outputs is where the outputs of runs are kept, "" beside the file: without either they are not.
+	Outputs string
 
 	// close is never nil.
 	close func() error
@@ -60,7 +62,9 @@ func stores() []storeKind {
 }
 
 // InMemory returns the store that m is. Closing it does nothing.
-func InMemory(m *store.Mem) *Store { return &Store{m, m, "", func() error { return nil }} }
+func InMemory(m *store.Mem) *Store {
+	return &Store{Store: m, Projector: m, close: func() error { return nil }}
+}
 
 // openPostgres returns what opens a database.
 func openPostgres(opts postgres.Options) func(ctx context.Context, rest string) (*Store, error) {
@@ -69,7 +73,7 @@ func openPostgres(opts postgres.Options) func(ctx context.Context, rest string) 
 		if err != nil {
 			return nil, err
 		}
-		return &Store{s, s, "", s.Close}, nil
+		return &Store{Store: s, Projector: s, Path: "", close: s.Close}, nil
 	}
 }
 
@@ -85,7 +89,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, unopened(err)
 	}
-	return &Store{s, s, path, s.Close}, nil
+	return &Store{Store: s, Projector: s, Path: path, close: s.Close}, nil
 }
 
 // unopened returns the error of opening a store: one that is where this user may
@@ -186,7 +190,7 @@ func (s *Store) Remove(ctx context.Context, study string) error {
 	if !ok {
 		return usagef("this store cannot forget studies")
 	}
-	if err := r.Remove(ctx, study); err != nil || s.Path == "" {
+	if err := r.Remove(ctx, study); err != nil || !s.keepsOutputs() {
 		return err
 	}
 	return os.RemoveAll(s.outputs(study))

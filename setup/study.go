@@ -114,7 +114,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
-	if s.store.Path != "" {
+	if s.store.keepsOutputs() {
 		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
 	}
 	return nil

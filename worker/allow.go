@@ -102,6 +102,8 @@ func brings(j assay.Job) string {
 		return "data"
 	case len(j.Resources) > 0:
 		return "resources"
+	case len(j.Inputs) > 0 || len(j.Outputs) > 0 || len(j.Shared) > 0:
+		return "inputs, outputs or shared paths"
 	}
 	return ""
 }

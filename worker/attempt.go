@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/run"
 )
 
 // Causes with which the server ends a run.
@@ -23,11 +23,8 @@ var (
 // leastBeat is the shortest time between two beats of an attempt.
 const leastBeat = time.Second
 
-// maxTail is how much of the output goes with a beat.
-const maxTail = 4 << 10
-
 // attempt makes the run of a claim, and tells its outcome.
-func (w *worker) attempt(d queue.Delivery, c queue.Claim) {
+func (w *worker) attempt(d queue.Delivery, c queue.Claim, slot int) {
 	t := c.Task
 	o := queue.Outcome{ID: t.ID, Worker: w.ID}
 	if left := time.Until(w.Until) - untilGrace; !w.Until.IsZero() && t.Expected > left {
@@ -41,7 +38,7 @@ func (w *worker) attempt(d queue.Delivery, c queue.Claim) {
 	} else {
 		w.out.begins(t)
 		w.count(1)
-		o = w.run(d, c, job)
+		o = w.run(d, c, job, slot)
 		w.count(-1)
 		w.out.ends(o)
 	}
@@ -66,7 +63,7 @@ func (w *worker) keep(o queue.Outcome) {
 }
 
 // run makes the run of a job and returns its outcome. It reports to the server meanwhile.
-func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job) queue.Outcome {
+func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) queue.Outcome {
 	every := cmp.Or(c.Beat, 10*time.Second)
 	if job.Interval > 0 {
 		every = min(every, job.Interval)
@@ -75,16 +72,35 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job) queue.Outco
 	job.Interval, job.Live = every, true
 	ctx, end := context.WithCancelCause(w.kill)
 	defer end(nil)
-	b := &beats{w: w, d: d, id: c.Task.ID, every: every, end: end, watch: newWatch(w.Slept), seen: make(chan struct{}, 1)}
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { b.loop(over) })
-	m, err := w.Runner.Run(ctx, job, b.observe)
-	close(over)
-	wg.Wait()
-	last := b.watch.look()
-
-	o := queue.Outcome{ID: c.Task.ID, Worker: w.ID, Measurement: storable(m)}
+	beating := func(f func(b *beats)) *beats {
+		b := &beats{w: w, d: d, id: c.Task.ID, every: every, end: end, watch: newWatch(w.Slept), seen: make(chan struct{}, 1)}
+		over := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() { b.loop(over) })
+		f(b)
+		close(over)
+		wg.Wait()
+		return b
+	}
+	o := queue.Outcome{ID: c.Task.ID, Worker: w.ID}
+	var m assay.Measurement
+	var err error
+	if needsStaging(job) { // what happens to the machine meanwhile is no matter to the run
+		began := time.Now()
+		beating(func(*beats) { err = w.stage(ctx, &job, slot) })
+		o.Staged = time.Since(began)
+		defer w.unstage(job)
+	}
+	var files *keeper
+	var b *beats
+	var last time.Duration
+	if err == nil {
+		files = w.kept.begin(c.Task.ID)
+		b = beating(func(b *beats) { m, err = w.Runner.Run(run.Tee(ctx, files.stdout, files.stderr), job, b.observe) })
+		last = b.watch.look()
+		o.Files = files.end(job, m, w.Blobs != nil)
+	}
+	o.Measurement = storable(m)
 	o.Stdout, o.Stderr = shorten(m.Stdout), shorten(m.Stderr)
 	switch {
 	case err == nil:
@@ -101,6 +117,8 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job) queue.Outco
 		o.Why = "duplicate"
 	case ctx.Err() != nil:
 		o.Why, o.Reason = "error", overReason(context.Cause(ctx))
+	case errors.Is(err, errStaging):
+		o.Why, o.Reason = "error", err.Error()
 	case errors.Is(err, assay.ErrSetup):
 		o.Why, o.Reason = "setup", err.Error()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
@@ -189,7 +207,7 @@ func (b *beats) send(ctx context.Context, gap time.Duration) {
 	b.mu.Lock()
 	m := b.latest
 	b.mu.Unlock()
-	tail := append(slices.Clip(tailOf(m.Stdout)), tailOf(m.Stderr)...)
+	tail, errTail := tails(m.Stdout, m.Stderr)
 	m.Stdout, m.Stderr = nil, nil
 	ctx, cancel := context.WithTimeout(ctx, max(b.every, leastBeat))
 	defer cancel()
@@ -197,7 +215,7 @@ func (b *beats) send(ctx context.Context, gap time.Duration) {
 	go func() { defer close(renewed); _ = b.d.Renew(ctx) }() // if it fails, the ticket comes again, and is dropped then
 	defer func() { <-renewed }()
 	verdict, err := b.w.Control.Beat(ctx, queue.Beat{
-		ID: b.id, Worker: b.w.ID, So: storable(m), Gap: gap, Tail: tailOf(tail),
+		ID: b.id, Worker: b.w.ID, So: storable(m), Gap: gap, Tail: tail, ErrTail: errTail,
 	})
 	if err != nil {
 		return
@@ -212,4 +230,9 @@ func (b *beats) send(ctx context.Context, gap time.Duration) {
 	}
 }
 
-func tailOf(b []byte) []byte { return b[max(0, len(b)-maxTail):] }
+// tails returns the ends of two outputs, together at most [queue.MaxTail]: half of it each, and what the other leaves.
+func tails(stdout, stderr []byte) ([]byte, []byte) {
+	end := func(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
+	b := end(stderr, max(queue.MaxTail/2, queue.MaxTail-len(stdout)))
+	return end(stdout, queue.MaxTail-len(b)), b
+}

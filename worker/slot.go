@@ -11,7 +11,7 @@ import (
 
 // slot takes tickets, one at a time, and runs what they turn into, until nothing more is to be
 // taken.
-func (w *worker) slot() {
+func (w *worker) slot(n int) {
 	for wait := newBackoff(); w.take.Err() == nil && w.waitAside(); {
 		d, err := w.Carrier.Take(w.take, w.self.Apps, w.self.Class)
 		if err != nil {
@@ -20,7 +20,7 @@ func (w *worker) slot() {
 			}
 			continue
 		}
-		if w.ticket(d) {
+		if w.ticket(d, n) {
 			wait = newBackoff()
 		} else if !wait.sleep(w.take) {
 			return
@@ -30,7 +30,7 @@ func (w *worker) slot() {
 
 // ticket turns a delivery into a run and runs it. It returns false if the server did not answer, so
 // that the ticket will be delivered again.
-func (w *worker) ticket(d queue.Delivery) bool {
+func (w *worker) ticket(d queue.Delivery, slot int) bool {
 	var c queue.Claim
 	greeted := false
 	for wait := newBackoff(); ; {
@@ -63,7 +63,7 @@ func (w *worker) ticket(d queue.Delivery) bool {
 		return true
 	}
 	defer w.release(c.Task.ID)
-	w.attempt(d, c)
+	w.attempt(d, c, slot)
 	w.done(d)
 	return true
 }
@@ -102,12 +102,14 @@ func (w *worker) tell(o queue.Outcome) {
 		_, err := w.call(func(ctx context.Context) error { return w.Control.Tell(ctx, o) })
 		switch class := assay.ClassOf(err); {
 		case err == nil:
+			w.kept.told(o)
 			if err := w.spool.drop(o.ID); err != nil {
 				w.out.f("%s: %v", label(o.ID), err) // told again at the next start, which changes nothing
 			}
 			return
 		case class == assay.ClassUsage || class == assay.ClassNotFound:
 			w.out.f("%s: the server does not want the outcome: %v", label(o.ID), err)
+			w.kept.refused(o.ID)
 			if err := w.spool.refuse(o.ID); err != nil {
 				w.out.f("%s: %v", label(o.ID), err)
 			}

@@ -167,3 +167,9 @@ func storable(m assay.Measurement) assay.Measurement {
 	}
 	return m
 }
+
+// hashOf returns the SHA-256 of some bytes, in hexadecimal.
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
@@ -44,6 +45,10 @@ type Options struct {
 	// Drain, once closed, has the worker take nothing more and return when nothing runs.
 	Drain <-chan struct{}
 	Out   io.Writer // what it does, in lines; nil for nowhere
+	// Blobs is where inputs come from and outputs go to; with nil, runs that have any are refused.
+	Blobs Blobs
+	Cache int64         // bytes of inputs that are kept for the next runs; 0 means 10 GiB
+	Keep  time.Duration // how long the whole outputs of runs are kept here; 0 means 7 days
 	// Machine is what it runs on; the zero value means this one.
 	Machine Machine
 	// Slept is how long the machine has been suspended since it was started; nil means [Slept].
@@ -71,6 +76,8 @@ var errEvicted = errors.New("the worker was evicted")
 type worker struct {
 	Options
 	spool spool
+	cache *blobs.Cache
+	kept  *kept
 	users map[string][]string // what runs a command as a user
 	self  queue.Worker
 	out   lines
@@ -129,15 +136,16 @@ func Run(ctx context.Context, o Options) error {
 			w.release(o.ID)
 		}
 	})
-	for range w.Slots {
-		slots.Go(w.slot)
+	for n := range w.Slots {
+		slots.Go(func() { w.slot(n) })
 	}
 	over := make(chan struct{})
-	var hello sync.WaitGroup
-	hello.Go(func() { w.hello(over) })
+	var beside sync.WaitGroup
+	beside.Go(func() { w.hello(over) })
+	beside.Go(func() { w.send(over) })
 	slots.Wait()
 	close(over)
-	hello.Wait()
+	beside.Wait()
 	return w.ended(nil)
 }
 
@@ -182,6 +190,9 @@ func open(ctx context.Context, o Options) (*worker, func(), error) {
 	}
 	if w.spool, err = openSpool(o.Dir); err == nil {
 		err = w.sweep(ctx)
+	}
+	if err == nil {
+		err = w.openFiles()
 	}
 	if err != nil {
 		unlock()

@@ -3,18 +3,13 @@ package main
 import (
 	"context"
 	"io"
-	"strconv"
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/setup"
 )
 
 // showOutput prints what was kept of a stream of a trial's run.
-func showOutput(ctx context.Context, w io.Writer, h *setup.Store, study, trial string, stderr bool) error {
-	id, err := strconv.ParseInt(trial, 10, 64)
-	if err != nil || id < 1 {
-		return usagef("%q is not the number of a trial", trial)
-	}
+func showOutput(ctx context.Context, w io.Writer, h *setup.Store, study string, id int64, stderr bool) error {
 	stream := "stdout"
 	if stderr {
 		stream = "stderr"

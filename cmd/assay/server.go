@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/server"
 )
 
 func serverCommand(s streams) *cobra.Command {
 	o := server.Options{}
-	asJSON := false
+	asJSON, quota := false, ""
 	cmd := &cobra.Command{
 		Use:   "server [flags]",
 		Short: "run studies for many, on workers anywhere",
@@ -37,6 +38,10 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 			}
 			if o.Lease < time.Second {
 				return usagef("--lease %s: at least 1s", o.Lease)
+			}
+			var err error
+			if o.Blobs, err = parseBytes("--blobs", quota); err != nil {
+				return err
 			}
 			program, err := os.Executable()
 			if err != nil {
@@ -70,6 +75,7 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	fl.StringVar(&o.Monitor, "monitor", "",
 		"`HOST:PORT` where NATS of this process says, to all, how much is queued, for autoscalers")
 	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
+	fl.StringVar(&quota, "blobs", "10G", "how many `bytes` the inputs of studies and the outputs of runs may have in all")
 	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
 
 	var names []string
@@ -97,6 +103,15 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	return cmd
 }
 
+// parseBytes reads a size of a flag, such as 10G.
+func parseBytes(flag, text string) (int64, error) {
+	x, ok := assay.Number(text)
+	if !ok || x < 1 || x > 1<<60 {
+		return 0, usagef("%s %s: not a size such as 500M or 10G", flag, text)
+	}
+	return int64(x), nil
+}
+
 // counted returns "1 study" or "3 studies".
 func counted(n int, one, many string) string {
 	if n == 1 {
@@ -107,7 +122,8 @@ func counted(n int, one, many string) string {
 
 func workerCommand(s streams) *cobra.Command {
 	o := server.Worker{}
-	var until string
+	var until, cache string
+	days := 0
 	labels := map[string]string{}
 	cmd := &cobra.Command{
 		Use:   "worker [flags]",
@@ -132,6 +148,14 @@ It runs the applications of --apps, a file that the server cannot change. With
 				}
 				o.Until = t
 			}
+			if days < 1 || days > 36500 {
+				return usagef("--keep-days %d: at least 1", days)
+			}
+			var err error
+			if o.Cache, err = parseBytes("--cache", cache); err != nil {
+				return err
+			}
+			o.Keep = time.Duration(days) * 24 * time.Hour
 			o.Server = cmp.Or(o.Server, os.Getenv("ASSAY_SERVER"))
 			o.TokenFile = cmp.Or(o.TokenFile, os.Getenv("ASSAY_TOKEN_FILE"))
 			o.Labels, o.Version, o.Out, o.Warn = labels, version(), s.out, warnings(s.err)
@@ -155,6 +179,10 @@ It runs the applications of --apps, a file that the server cannot change. With
 	fl.StringVar(&until, "until", "", "`time` at which it ends, and before which it takes nothing that would last longer")
 	fl.StringVar(&o.Dir, "data", "",
 		"`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
+	fl.StringVar(&o.API, "api", "",
+		"`address` of the server's API, where inputs come from: unix:/PATH or https://HOST:PORT (default beside --server)")
+	fl.StringVar(&cache, "cache", "10G", "how many `bytes` of inputs are kept for the next runs")
+	fl.IntVar(&days, "keep-days", 7, "how many days the whole output of runs is kept here")
 	fl.DurationVar(&o.Alone, "alone", 0, "end when nothing runs and no server has answered for so `long`")
 	return cmd
 }

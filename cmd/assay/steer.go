@@ -148,6 +148,9 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *config.Study) er
 	if name == "" {
 		name = p.Name()
 	}
+	if err := c.SendInputs(cmd.Context(), def); err != nil {
+		return err
+	}
 	sub, err := api.Submitted(def, name)
 	if err != nil {
 		return err
@@ -215,6 +218,11 @@ func attach(
 	}
 	if err != nil {
 		return err
+	}
+	if res.EndedBy == "error" { // the record does not say which
+		if d, err := c.Study(ctx, st.Study); err == nil && d.Study.Why != "" {
+			return fmt.Errorf("study %s has ended: %s", st.Study, d.Study.Why)
+		}
 	}
 	return tell(s, p, st.Study, res, asJSON)
 }

@@ -25,7 +25,6 @@ type studyFlags struct {
 	store  string
 	json   bool
 	format string
-	stderr bool
 	remote remoteFlags
 }
 
@@ -78,16 +77,11 @@ func studyCommand(s streams) *cobra.Command {
 			return exportStudy(ctx, s.out, h, args[0], f.format)
 		})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
-	output := add("output STUDY TRIAL", "what was kept of the output of a trial's run", cobra.ExactArgs(2),
-		func(ctx context.Context, h *setup.Store, args []string) error {
-			return showOutput(ctx, s.out, h, args[0], args[1], f.stderr)
-		})
-	output.Flags().BoolVar(&f.stderr, "stderr", false, "the error output")
 	explain, noise := explainCommand(s, f), noiseCommand(s, f)
 	for _, c := range []*cobra.Command{ls, show, trials, export, explain, noise} {
 		f.remote.instead(c)
 	}
-	cmd.AddCommand(explain, noise)
+	cmd.AddCommand(explain, noise, outputCommand(s, f), filesCommand(s))
 	yes := false
 	rm := add("rm STUDY...", "forget studies and their trials", cobra.MinimumNArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {

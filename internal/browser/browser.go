@@ -323,6 +323,12 @@ func (b *Tab) Scripts(on bool) {
 	Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
+// Forget has the browser forget what it keeps of pages that it has seen, but for their cookies.
+func (b *Tab) Forget() {
+	b.t.Helper()
+	Call(b, network.ClearBrowserCache, cdp.Empty{})
+}
+
 // Trust has the browser take any certificate.
 func (b *Tab) Trust() {
 	b.t.Helper()

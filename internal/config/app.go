@@ -34,6 +34,9 @@ func (c *checker) app() {
 		{"cleanup", len(s.Cleanup.Argv) > 0},
 		{"service", s.Service != nil},
 		{"files", len(s.Files) > 0},
+		{"inputs", len(s.Inputs) > 0},
+		{"outputs", len(s.Outputs) > 0},
+		{"shared", len(s.Shared) > 0},
 		{"verify", len(s.Verify.Argv) > 0},
 		{"workbench", s.Workbench != nil},
 	} {

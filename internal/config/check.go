@@ -68,6 +68,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	c.online()
 	c.metrics()
 	c.workbench()
+	c.staging()
 	if !incomplete {
 		c.goal()
 	}

@@ -42,7 +42,7 @@ func (s *Study) identity() Study {
 
 // Identity returns a hash of everything that must not change when a study is
 // resumed: parameters, configurations, relations, command and its environment,
-// setup, hooks, objective, limits, metrics, search with its seed and options, stop,
+// setup, hooks, inputs and their content, outputs, objective, limits, metrics, search with its seed and options, stop,
 // repeat, and the table. Free to change are name, budget, timeout, parallel, the
 // directory, and where the runs are made.
 func (s *Study) Identity() string {
@@ -75,6 +75,10 @@ func (s *Study) Diff(other *Study) []string {
 	differ("prepare", a.Prepare, b.Prepare)
 	differ("files", a.Files, b.Files)
 	differ("verify", a.Verify, b.Verify)
+	differ("inputs", a.Inputs, b.Inputs)
+	differ("outputs", a.Outputs, b.Outputs)
+	differ("shared", a.Shared, b.Shared)
+	out = append(out, a.Staged.diff(b.Staged)...)
 	differ("warmup", a.Warmup, b.Warmup)
 	differ("cleanup", a.Cleanup, b.Cleanup)
 	differ("service", a.Service, b.Service)

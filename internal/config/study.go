@@ -38,6 +38,14 @@ type Study struct {
 	Files   []File            `json:"files,omitempty"` // written before Prepare
 	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 
+	// Inputs are patterns of files that a run reads, Outputs of those that it writes, both below Dir; Shared are
+	// paths that are the same on all machines. Staged is what the first and the last were when the study was
+	// given to a server.
+	Inputs  []string `json:"inputs,omitempty"`
+	Outputs []string `json:"outputs,omitempty"`
+	Shared  []string `json:"shared,omitempty"`
+	Staged  *Staged  `json:"staged,omitempty"`
+
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
 	Objective Objective `json:"objective"`

@@ -39,7 +39,7 @@ func (s *Study) same(file []byte) bool {
 		return false
 	}
 	is := *s
-	is.Prior.Resolved, is.Configs = nil, nil
+	is.Prior.Resolved, is.Configs, is.Staged = nil, nil, nil
 	if s.Replay != nil {
 		r := *s.Replay
 		r.Digest = ""

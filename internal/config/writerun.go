@@ -15,6 +15,9 @@ func (p *pairing) around(s *Study) {
 		files.Content = append(files.Content, scalar(f.Name), scalar(f.Text))
 	}
 	p.add(len(s.Files) > 0, "files", files)
+	p.add(len(s.Inputs) > 0, "inputs", texts(s.Inputs))
+	p.add(len(s.Outputs) > 0, "outputs", texts(s.Outputs))
+	p.add(len(s.Shared) > 0, "shared", texts(s.Shared))
 	if s.Service != nil {
 		p.add(true, "service", serviceNode(*s.Service))
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -62,6 +63,11 @@ func Explain(r *result.Record, trials []assay.Trial) (*Explained, error) {
 	out := &Explained{Output: e.Output(r), Of: of, Legend: e.Legend(r.Goal)}
 	for _, p := range e.Params {
 		var curve []Sampled
+		i := slices.IndexFunc(r.Params, func(q assay.Param) bool { return q.Name == p.Name })
+		if i < 0 || r.Params[i].Kind == assay.Permutation {
+			out.Curves = append(out.Curves, curve) // its orders have no line between them
+			continue
+		}
 		for _, q := range e.Dependence(p.Name) {
 			curve = append(curve, Sampled{result.Real(q.X), result.Real(q.Mid), result.Real(q.Low), result.Real(q.High)})
 		}

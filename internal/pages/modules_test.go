@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io/fs"
+	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 )
 
@@ -84,6 +90,81 @@ func TestCutsAreData(t *testing.T) {
 			t.Errorf("%s: %s %v", name, b, err)
 		}
 	}
+}
+
+// A parameter that is not in force has no value on a page, and a permutation the orders that
+// trials have had, each under its own name.
+func TestConditionsAndOrders(t *testing.T) {
+	f := newFixture(t)
+	def, _, err := config.Parse("f.yaml", []byte(`
+command: [fit, "{solver}", "{trees}", "{passes}"]
+parameters:
+  solver: {type: categorical, values: [svm, forest]}
+  trees: {type: int, min: 10, max: 500, when: "solver == 'forest'"}
+  passes: {type: permutation, values: [a, b, c, d, e, f, g, h, i, j, k, l, m, n]}
+objective: {minimize: elapsed}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := json.Marshal(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Create(t.Context(), "fit", spec); err != nil {
+		t.Fatal(err)
+	}
+	space, err := def.Space()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	var events []assay.Event
+	var texts []map[string]any
+	for i := range 40 {
+		c, ok := space.Draw(rng)
+		if !ok {
+			t.Fatal("no configuration")
+		}
+		texts = append(texts, space.Values(c))
+		tr := &assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: float64(i), Started: at, Ended: at}
+		tr.Measurement = assay.Measurement{Elapsed: time.Second}
+		events = append(events, assay.Event{At: at, Asked: &tr.Proposal}, assay.Event{At: at, Spent: time.Second, Told: tr})
+	}
+	if _, err := f.Append(t.Context(), "fit", 0, events...); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(t.Context(), f, "fit", Options{Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := 0
+	for k, want := range texts {
+		if trees, inForce := want["trees"]; !inForce {
+			without++
+			if x := float64(s.Trials.Config[1][k]); !math.IsNaN(x) || s.param(1, s.Trials.ID[k]) != "–" {
+				t.Errorf("trial %d: trees %v", k+1, x)
+			}
+		} else if got := s.param(1, s.Trials.ID[k]); got != fmt.Sprint(trees) {
+			t.Errorf("trial %d: trees %s, want %v", k+1, got, trees)
+		}
+		if got := s.param(2, s.Trials.ID[k]); got != want["passes"] {
+			t.Errorf("trial %d: %s, want %v", k+1, got, want["passes"])
+		}
+	}
+	if without == 0 || without == len(texts) {
+		t.Errorf("%d of %d have no trees", without, len(texts))
+	}
+	b := browser.Open(t)
+	b.Page(f.page(Options{Now: time.Now()}, "fit"))
+	b.Frame()
+	for _, c := range b.Canvases() {
+		if c.Box.Width > 0 && c.Share < 0.005 { // nothing was run twice, so that noise has no chart
+			t.Errorf("blank: %+v", c)
+		}
+	}
+	b.Picture("orders")
 }
 
 // The tests of modules without a page, by node.

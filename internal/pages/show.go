@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,9 @@ func (s *Study) param(i int, id int64) string {
 		return "–"
 	}
 	x := float64(s.Trials.Config[i][k])
+	if math.IsNaN(x) {
+		return "–" // it is not in force
+	}
 	if levels := s.Params[i].Levels; levels != nil {
 		return levels[int(x)]
 	}
@@ -178,7 +182,7 @@ func atEnds(s *Study) (out []string) {
 		return nil
 	}
 	for i, p := range s.Params {
-		x, lo, hi := s.Trials.Config[i][k], p.Lo, p.Hi
+		x, lo, hi := s.Trials.Config[i][k], p.Lo, p.Hi // what is not in force is at no end
 		if p.Levels != nil {
 			if p.Kind != assay.Ordinal.String() || len(p.Levels) < 3 {
 				continue

@@ -94,21 +94,22 @@ func (w *Whole) atEnd() (x []float64) {
 	return x
 }
 
-// best returns the texts of the values of the best configuration by the names of the parameters,
-// nil if there is none.
+// best returns the texts of the values of the best configuration by the names of the parameters
+// that are in force, nil if there is none.
 func (w *Whole) best() map[string]string {
 	row := slices.Index(w.Trials.ID, w.Best)
 	if w.Best == 0 || row < 0 {
 		return nil
 	}
+	params, c := w.def.Parameters(), assay.Config{}
+	for i := range params {
+		c = append(c, float64(w.Trials.Config[i][row]))
+	}
 	texts := map[string]string{}
-	for i, p := range w.Params {
-		x := float64(w.Trials.Config[i][row])
-		if p.Levels != nil {
-			texts[p.Name] = p.Levels[int(x)]
-			continue
+	for i, p := range params {
+		if assay.Active(params, c, i) {
+			texts[p.Name] = p.Text(c[i])
 		}
-		texts[p.Name] = assay.FormatNumber(x)
 	}
 	return texts
 }
@@ -134,8 +135,8 @@ func NewContrast(studies []*Whole) Contrast {
 		}
 		var words []string
 		for _, p := range w.Params {
-			if texts != nil {
-				words = append(words, p.Name+"="+texts[p.Name])
+			if text, ok := texts[p.Name]; ok {
+				words = append(words, p.Name+"="+text)
 			}
 			if !slices.ContainsFunc(out.Params, func(s Setting) bool { return s.Name == p.Name }) {
 				out.Params = append(out.Params, Setting{Name: p.Name, Values: []string{}})

@@ -60,6 +60,8 @@ type WholeParam struct {
 	Hi     Real     `json:"hi"`
 	Log    bool     `json:"log,omitempty"`
 	Levels []string `json:"levels,omitempty"` // a coordinate is an index in them; nil of a number
+
+	orders map[float64]int // the levels of a permutation, by its coordinates
 }
 
 // NewParams returns parameters as data.
@@ -79,7 +81,7 @@ type Columns struct {
 	State   []string          `json:"state"`
 	Nth     []int             `json:"nth"`     // in the order in which they ended, from 1; 0 while it runs
 	Value   []Real            `json:"value"`   // the metric; null if there is none
-	Config  [][]Real          `json:"config"`  // coordinates, a list for each parameter
+	Config  [][]Real          `json:"config"`  // coordinates, a list for each parameter; null where it is not in force
 	Spent   []Real            `json:"spent"`   // of the time budget when it ended
 	Elapsed []Real            `json:"elapsed"` // of its run
 	Predict []Real            `json:"predict"` // what a stop expected
@@ -232,8 +234,12 @@ func (w *Whole) columns(r *Record, trials []assay.Trial, ends map[int64]ending) 
 		c.Elapsed = append(c.Elapsed, Real(t.Measurement.Elapsed.Seconds()))
 		c.Predict = append(c.Predict, Real(predicted))
 		c.Started = append(c.Started, t.Started.UnixMilli())
-		for i := range r.Params {
-			c.Config[i] = append(c.Config[i], Real(t.Config[i]))
+		for i, p := range r.Params {
+			x := math.NaN()
+			if _, inForce := j.Config[p.Name]; inForce {
+				x = w.Params[i].coordinate(p, t.Config[i])
+			}
+			c.Config[i] = append(c.Config[i], Real(x))
 		}
 		for _, name := range names {
 			x, ok := j.Metrics[name]
@@ -250,6 +256,23 @@ func (w *Whole) columns(r *Record, trials []assay.Trial, ends map[int64]ending) 
 		}
 		c.Reason = append(c.Reason, k)
 	}
+}
+
+// coordinate returns the coordinate of a value for a page. The levels of a permutation are the
+// orders that trials have had: of all there are too many.
+func (p *WholeParam) coordinate(of assay.Param, x float64) float64 {
+	if of.Kind != assay.Permutation {
+		return x
+	}
+	if p.orders == nil {
+		p.orders, p.Levels = map[float64]int{}, []string{}
+	}
+	i, seen := p.orders[x]
+	if !seen {
+		i = len(p.Levels)
+		p.orders[x], p.Levels = i, append(p.Levels, of.Text(x))
+	}
+	return float64(i)
 }
 
 // tell fills in what the study came to.

@@ -97,8 +97,8 @@ func workers(b *testing.B, dir string, n int) {
 	}
 }
 
-// process starts a worker in a process, with one slot.
-func process(b *testing.B, dir, name string) {
+// process starts a worker in a process, with one slot, until the end of the test.
+func process(b testing.TB, dir, name string) *exec.Cmd {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "ASSAY_TEST_WORKER="+dir, "ASSAY_TEST_NAME="+name)
@@ -107,6 +107,7 @@ func process(b *testing.B, dir, name string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = cmd.Process.Signal(unix.SIGTERM); _ = cmd.Wait() })
+	return cmd
 }
 
 // await waits until a server has so many workers.
@@ -125,7 +126,7 @@ func (l lab) await(b *testing.B, n int) {
 }
 
 // submit has a server run a study.
-func (l lab) submit(b *testing.B, name, text string) {
+func (l lab) submit(b testing.TB, name, text string) {
 	b.Helper()
 	def, _, err := config.Parse("", []byte(text), nil)
 	if err != nil {
@@ -141,7 +142,7 @@ func (l lab) submit(b *testing.B, name, text string) {
 }
 
 // ended waits until studies have ended, and returns when the last of their trials did.
-func (l lab) ended(b *testing.B, names ...string) (last time.Time) {
+func (l lab) ended(b testing.TB, names ...string) (last time.Time) {
 	b.Helper()
 	for _, name := range names {
 		for {
@@ -300,10 +301,10 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		began, held, last := time.Now(), 0.0, 0.0
+		held, last := 0.0, 0.0
 		pid, c, kill := start(b, dir, studies)
 		workers(b, dir, 64)
-		for time.Since(began) < 20*time.Second { // they run, and more trials come
+		for began := time.Now(); time.Since(began) < 20*time.Second; { // they run, and more trials come
 			last = resident(b, pid)
 			held = max(held, last)
 			time.Sleep(100 * time.Millisecond)

@@ -75,6 +75,10 @@ func looked(sum assay.Summary) api.Info {
 // nobody is a Fleet without machines.
 type nobody struct{}
 
+func (nobody) Live(string, int64) (queue.Live, bool) { return queue.Live{}, false }
+
+func (nobody) Needs(string, func(string) bool) error { return errLook() }
+
 func (nobody) Queue() []queue.Entry            { return nil }
 func (nobody) Workers() []queue.WorkerState    { return nil }
 func (nobody) Order(string, queue.Order) error { return errLook() }

@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if dir := os.Getenv("ASSAY_TEST_SERVER"); dir != "" {
-		err := server.Run(context.Background(), server.Options{Dir: dir, Version: "v0.0.0"}, func(r server.Ready) {
+		lease, _ := time.ParseDuration(os.Getenv("ASSAY_TEST_LEASE")) // 0 is the default
+		err := server.Run(context.Background(), server.Options{Dir: dir, Version: "v0.0.0", Lease: lease}, func(r server.Ready) {
 			_ = json.NewEncoder(os.Stdout).Encode(r)
 		})
 		fmt.Fprintln(os.Stderr, err)

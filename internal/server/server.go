@@ -8,6 +8,8 @@
 //	DIR/worker       the worker that the server starts
 //	DIR/orders.json  which workers are to take nothing more
 //	DIR/keys.jsonl   writes of the last hour that have an Idempotency-Key
+//	DIR/blobs        inputs of studies and what runs left, by their content
+//	DIR/outputs      what runs printed, if the studies are in a database
 //	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
 //	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
 //
@@ -29,6 +31,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest"
@@ -50,6 +53,8 @@ type Options struct {
 	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
 	Slots int
+	// Blobs is how many bytes the files of studies may have; 0 means 10 GiB.
+	Blobs int64
 	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
 	Lease   time.Duration
 	Version string
@@ -88,6 +93,7 @@ type server struct {
 	fleet *queue.Fleet
 	host  *service.Host
 	audit *access.Audit
+	blobs *blobs.Store
 	keys  *keys // nil if there are none
 	api   *api.Server
 	errs  chan error
@@ -178,6 +184,9 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 		return r, err
 	}
 	s.end(s.store.Close)
+	if err := s.openBlobs(); err != nil {
+		return r, err
+	}
 	if err := s.carry(ctx); err != nil {
 		return r, err
 	}
@@ -198,6 +207,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err := s.serve(append(listeners, own), r); err != nil {
 		return r, err
 	}
+	s.collect(ctx)
 	if s.o.Slots > 0 {
 		return r, s.startWorker(socket)
 	}
@@ -297,7 +307,7 @@ func (s *server) serve(listeners []net.Listener, r Ready) error {
 		fleet.start = func() error { return s.startWorker(filepath.Join(s.o.Dir, api.SocketName)) }
 	}
 	o := api.Options{
-		Host: s.host, Fleet: fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
+		Blobs: s.blobs, Warn: s.o.Warn, Host: s.host, Fleet: fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)
@@ -353,17 +363,20 @@ func (s *server) names() []string {
 }
 
 // next returns the address with the port after it.
-func next(address string) (string, error) {
+func next(address string) (string, error) { return beside(address, 1) }
+
+// beside returns the address with another port, so many further. Port 0 stands for any.
+func beside(address string, by int) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	var n int
 	if err == nil {
 		_, err = fmt.Sscanf(port, "%d", &n)
 	}
-	if err != nil || n < 0 || n > 65534 {
+	if err != nil || n < 0 || n+by > 65535 {
 		return "", assay.Errorf(assay.ClassUsage, "--listen %s: not an address HOST:PORT", address)
 	}
 	if n > 0 {
-		n++
+		n += by
 	}
 	return net.JoinHostPort(host, fmt.Sprint(n)), nil
 }

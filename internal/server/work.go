@@ -23,6 +23,7 @@ type Worker struct {
 	Server    string // unix:PATH, tls://HOST:PORT, https://HOST:PORT of the API; "" is the server of this user
 	TokenFile string
 	Creds     string // a file with credentials, for NATS that is elsewhere
+	API       string // where the API of the server is, unix:PATH or https://HOST:PORT; "" is found by Server
 	Dir       string // "" is one for this server and name
 	Name      string
 	Slots     int
@@ -31,6 +32,8 @@ type Worker struct {
 	Labels    map[string]string
 	Until     time.Time
 	Alone     time.Duration
+	Cache     int64 // bytes of inputs that are kept; 0 means 10 GiB
+	Keep      time.Duration
 	Version   string
 	Drain     <-chan struct{}
 	Out       io.Writer
@@ -60,6 +63,7 @@ func Work(ctx context.Context, o Worker) error {
 	}
 	bus := jetstream.Options{URL: url, Creds: o.Creds, Warn: o.Warn}
 	prefix := "worker"
+	files := api.ClientOptions{}
 	if o.TokenFile != "" {
 		t, err := access.ReadCredential(o.TokenFile)
 		if err != nil {
@@ -69,6 +73,7 @@ func Work(ctx context.Context, o Worker) error {
 			return assay.Errorf(assay.ClassUsage,
 				"%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
 		}
+		files.Token, files.CA = t.Bearer(), t.CA
 		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
 			bus.TLS = access.Pinned(t.CA)
 		}
@@ -90,6 +95,10 @@ func Work(ctx context.Context, o Worker) error {
 		return err
 	}
 	defer conn.Close()
+	store, err := filesOf(o, url, files)
+	if err != nil {
+		return err
+	}
 	runner, closeRunner, err := setup.Jobs(o.Accept, o.Warn)
 	if err != nil {
 		return err
@@ -98,8 +107,36 @@ func Work(ctx context.Context, o Worker) error {
 	return worker.Run(ctx, worker.Options{
 		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,
 		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until, Alone: o.Alone,
-		Drain: o.Drain, Out: o.Out, Machine: machine,
+		Drain: o.Drain, Out: o.Out, Machine: machine, Blobs: store, Cache: o.Cache, Keep: o.Keep,
 	})
+}
+
+// filesOf returns the files of the server of a worker whose queue is at url. They are nil if nobody says where the API
+// of the server is: that is so where the queue is NATS that is elsewhere.
+func filesOf(o Worker, url string, c api.ClientOptions) (worker.Blobs, error) {
+	if c.Address = o.API; c.Address == "" {
+		scheme, rest, _ := strings.Cut(url, ":")
+		switch scheme {
+		case "unix":
+			c.Address = "unix:" + filepath.Join(filepath.Dir(rest), api.SocketName)
+		case "tls":
+			at, err := beside(strings.TrimSuffix(strings.TrimPrefix(rest, "//"), "/"), -1)
+			if err != nil {
+				return nil, nil //nolint:nilerror // it is said when there is something to fetch
+			}
+			c.Address = "https://" + at
+		default:
+			return nil, nil
+		}
+	}
+	if strings.HasPrefix(c.Address, "https:") && c.Token == "" {
+		return nil, nil
+	}
+	client, err := api.NewClient(c)
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }
 
 // fleetURL returns where the queue of a server is, by what stands for the server.

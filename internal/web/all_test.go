@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,7 +26,7 @@ type view struct {
 
 // fanned is a workflow of seven tasks.
 const fanned = "id,kind,run_s,parents\nsplit,split,10,\nalign1,align,120,split\nalign2,align,90,split\n" +
-	"align3,align,100,split\nsort1,sort,30,align1\nmerge,merge,40,sort1 align2 align3\nreport,report,5,merge\n"
+	"align3,align,100,split\nsort1,sort,30,align1\nmerge,merge,40,sort1 align2 align3\n<img/src=x/onerror=alert(1)>,</script><script>alert(2)</script>,5,merge\n"
 
 // queries are what pages are asked for, beside their paths.
 var queries = map[string]string{
@@ -53,6 +54,9 @@ func views(t *testing.T) (all []view) {
 	}
 	return append(all,
 		view{name: "compare-choose", path: "/compare"},
+		view{name: "compare-hostile", path: "/compare?s=before&s=" + url.QueryEscape(hostile)},
+		view{name: "kb-hostile", path: "/kb?s=" + url.QueryEscape(hostile)},
+		view{name: "model-hostile", path: "/model?s=" + url.QueryEscape(hostile)},
 		view{name: "model-none", path: "/model?s=empty"},
 		view{name: "kb-none", path: "/kb?s=empty"},
 		view{name: "nothing", path: "/no/such/page"},

@@ -55,14 +55,13 @@ func TestPlanPage(t *testing.T) {
 	b.Allow("willReadFrequently") // the test reads the picture
 	// Dragged: the line is at 4 minutes; the axis has 0 at its foot. It goes up by the keys too.
 	b.Picture("plan-deadline")
-	c := b.Place("[data-draw=curve] canvas")
 	line := browser.Eval[float64](b, `(() => { const c = document.querySelector("[data-draw=curve] canvas"), k = c.width / c.clientWidth;
 		const d = c.getContext("2d").getImageData(Math.round(c.width / 2) - 40, 0, 80, c.height).data, n = new Array(c.height).fill(0);
 		const [r, g, bl] = getComputedStyle(document.documentElement).getPropertyValue("--failed").trim().match(/[0-9a-f]{2}/gi).map((x) => parseInt(x, 16));
 		for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - r) + Math.abs(d[i + 1] - g) + Math.abs(d[i + 2] - bl) < 12) n[Math.floor(i / 320)]++;
 		return n.indexOf(Math.max(...n)) / k; })()`)
 	browser.Eval[bool](b, `(document.querySelector("[data-draw=curve] canvas").scrollIntoView({block: "center"}), true)`)
-	c = b.Place("[data-draw=curve] canvas")
+	c := b.Place("[data-draw=curve] canvas")
 	x, y := c.X+c.Width/2, c.Y+line
 	b.Mouse(input.DispatchMouseEventTypeMousePressed, x, y)
 	b.Mouse(input.DispatchMouseEventTypeMouseMoved, x, y-40)
@@ -150,7 +149,7 @@ func TestComparePage(t *testing.T) {
 func TestKnowledgePage(t *testing.T) {
 	b, at := looking(t)
 	b.Go(at + "/kb")
-	if n := browser.Eval[int](b, `document.querySelectorAll("table.map tbody tr").length`); n != 3 {
+	if n := browser.Eval[int](b, `document.querySelectorAll("table.map tbody tr").length`); n != 4 {
 		t.Errorf("%d studies in the map", n)
 	}
 	b.Click(`table.map a[href="/kb?s=after"]`)

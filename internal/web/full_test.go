@@ -52,6 +52,10 @@ func (f full) Infos(ctx context.Context) (all []api.Info, err error) {
 // A fleet has two machines, of which one is at a run.
 type fleet struct{}
 
+func (fleet) Live(string, int64) (queue.Live, bool) { return queue.Live{}, false }
+
+func (fleet) Needs(string, func(string) bool) error { return nil }
+
 func (fleet) Queue() []queue.Entry {
 	since := time.Now().Add(-time.Minute)
 	return []queue.Entry{
@@ -85,7 +89,10 @@ func (keys) Tokens(context.Context) ([]api.Token, error) {
 func (keys) Add(context.Context, api.Token, string) (string, error) { return "secret", nil }
 func (keys) Revoke(context.Context, string, string) error           { return nil }
 
-// everything fills a store with studies: three of an encoder with live trials, of which two are alike
+// hostile is a name that means something to whoever takes it for more than a text.
+const hostile = "a \"b\" <img src=x onerror=alert(1)>&'c' {{.}} \u202e${1}"
+
+// everything fills a store with studies: four of an encoder with live trials, of which two are alike
 // and end with repeated runs, and one that tells what resources cost.
 func everything(t testing.TB) *setup.Store {
 	t.Helper()
@@ -100,6 +107,7 @@ func everything(t testing.TB) *setup.Store {
 	r.run(60)
 	_, asked := r.ask()
 	r.append(asked)
+	newRecord(t, store, hostile).run(40)
 	lab(t, store, "resources")
 	newRecord(t, store, "empty")
 	return store

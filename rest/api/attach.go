@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,6 +132,25 @@ func (c *Client) insist(ctx context.Context, study string, away func(error)) (St
 
 // over reports whether a study makes no more runs by itself.
 func over(s Study) bool { return s.State == "ended" || s.State == "stopped" }
+
+// SendInputs has the server keep the files that a study reads, those that it does not have, and the definition say what
+// they are. It comes before [Submitted].
+func (c *Client) SendInputs(ctx context.Context, def *config.Study) error {
+	files, err := setup.Stage(ctx, def)
+	if err != nil {
+		return err
+	}
+	for _, hash := range slices.Sorted(maps.Keys(files)) {
+		has, err := c.HasBlob(ctx, hash)
+		if err == nil && !has {
+			err = c.PutBlob(ctx, hash, files[hash], "", "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Submitted is the definition of a study as a server takes it. The study file belongs to the
 // machine that read it: the server sees its content alone.

@@ -91,7 +91,10 @@ func Open(address, tokenFile string) (*Client, error) {
 // NewClient returns the client of a server. It does not connect. An error is of the class
 // usage.
 func NewClient(o ClientOptions) (*Client, error) {
-	t := &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: 10 * time.Second}
+	t := &http.Transport{
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: 10 * time.Second,
+		ExpectContinueTimeout: 2 * time.Second,
+	}
 	c := &Client{address: o.Address, token: o.Token}
 	carry := http.RoundTripper(t)
 	switch {
@@ -165,9 +168,14 @@ func (c *Client) request(
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if method != http.MethodGet {
+	if method != http.MethodGet && method != http.MethodHead {
 		r.Header.Set("Idempotency-Key", rand.Text())
 	}
+	return c.do(ctx, h, r)
+}
+
+// do sends a request that is ready.
+func (c *Client) do(ctx context.Context, h *http.Client, r *http.Request) (*http.Response, error) {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}

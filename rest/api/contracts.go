@@ -37,6 +37,10 @@ type Fleet interface {
 	Queue() []queue.Entry
 	Workers() []queue.WorkerState
 	Order(worker string, o queue.Order) error
+	// Live returns what runs, or waits to run, of a trial; false if nothing does.
+	Live(study string, trial int64) (queue.Live, bool)
+	// Needs returns nil if a run that one of the workers is at has an input of that hash.
+	Needs(hash string, mine func(worker string) bool) error
 	// Lack says that no worker can run what is open of a study, "" if one can.
 	Lack(study string) string
 }
@@ -82,5 +86,13 @@ const (
 	Admin         = access.Admin    // says who may do what
 )
 
+// Porter is the least role of what an author may do, and a worker too.
+const Porter Role = "author, worker"
+
 // may reports whether somebody of role r may do what needs the role least.
-func may(r, least Role) bool { return least == Nobody || r.Includes(least) }
+func may(r, least Role) bool {
+	if least == Porter {
+		return r == Machine || r.Includes(Author)
+	}
+	return least == Nobody || r.Includes(least)
+}

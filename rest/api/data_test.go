@@ -126,6 +126,36 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// What is not in force at the best configuration is no part of it.
+func TestCompareConditions(t *testing.T) {
+	r := newRig(t)
+	def, _, err := config.Parse("f.yaml", []byte("command: [x, '{mode}', '{n}']\nparameters:\n  mode: [a, b]\n"+
+		"  n: {type: int, min: 1, max: 4, when: mode == 'a'}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.host.Submit(t.Context(), def, "when", "test"); err != nil {
+		t.Fatal(err)
+	}
+	space, err := def.Space()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := space.Parse(map[string]string{"mode": "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := assay.Trial{Proposal: assay.Proposal{ID: 1, Config: c}, State: assay.Done, Value: 2}
+	end.Measurement.Elapsed = 2 * time.Second
+	if err := r.host.append(t.Context(), "when", assay.Event{Asked: &end.Proposal}, assay.Event{Told: &end}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := r.clientOf(Viewer).Compare(t.Context(), "when", "tuned")
+	if err != nil || out.Studies[0].Config != "mode=b" || fmt.Sprint(out.Params) != "[{mode [b ] true} {n [ 1] true}]" {
+		t.Errorf("%v: %+v", err, out)
+	}
+}
+
 func TestKnowledge(t *testing.T) {
 	r := newRig(t)
 	r.lab(t, "before", amdahl)

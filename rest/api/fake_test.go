@@ -1,17 +1,20 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
@@ -154,6 +157,24 @@ func (f *fakeFleet) Lack(string) string {
 	return f.lacks
 }
 
+// Live is the trial of the queue that a worker is at.
+func (f *fakeFleet) Live(study string, trial int64) (queue.Live, bool) {
+	if study != "tuned" || trial != 2 {
+		return queue.Live{}, false
+	}
+	return queue.Live{
+		ID: assay.RunID{Study: study, Trial: trial, Attempt: 1}, State: "placed", Worker: "rack", Silent: time.Second,
+		So: assay.Measurement{Elapsed: 3 * time.Second}, Stdout: []byte("so far\n"), Stderr: []byte("\xa9warned"),
+	}, true
+}
+
+func (f *fakeFleet) Needs(hash string, mine func(string) bool) error {
+	if hash == heldHash && mine("worker-0123456789abcdef") {
+		return nil
+	}
+	return assay.Errorf(assay.ClassNotFound, "no run has it")
+}
+
 func (f *fakeFleet) Queue() []queue.Entry {
 	at := time.Unix(1700000000, 0).UTC()
 	return []queue.Entry{
@@ -238,7 +259,41 @@ type rig struct {
 	fleet *fakeFleet
 	keys  *fakeKeys
 	store *setup.Store
+	blobs *blobs.Store
 	at    *httptest.Server
+}
+
+// held is an input of the trial that runs, and what was kept of trial 1 as a.log: see keep.
+const (
+	held     = "hello"
+	heldHash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+)
+
+// keep books that a run of a trial has left files.
+func (r *rig) keep(t testing.TB, trial int64, files string) {
+	t.Helper()
+	b := &assay.Booking{
+		RunID: assay.RunID{Study: "tuned", Trial: trial, Attempt: 1}, Where: "rack", Files: files, Staged: 2 * time.Second,
+		Measurement: assay.Measurement{Elapsed: time.Second},
+	}
+	if err := r.host.append(context.Background(), "tuned", assay.Event{Booked: b}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listed is the list of what was kept of trial 1.
+func listed(t testing.TB) (text []byte, hash string) {
+	t.Helper()
+	m := &blobs.Manifest{Files: []blobs.Kept{{Name: "a.log", SHA256: heldHash, Size: 5}}}
+	text, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, _, err = blobs.Sum(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, hash
 }
 
 const defined = `{"version":1,"command":["true","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
@@ -252,7 +307,13 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{host: &fakeHost{store: st, state: map[string]string{}}, fleet: &fakeFleet{}, keys: newFakeKeys(), store: st}
-	o := Options{Host: r.host, Fleet: r.fleet, Store: st, Keys: r.keys, About: About{Version: "test", Listen: []string{}}}
+	if r.blobs, err = blobs.Open(t.TempDir(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.blobs.Put(ctx, heldHash, int64(len(held)), strings.NewReader(held)); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Blobs: r.blobs, Host: r.host, Fleet: r.fleet, Store: st, Keys: r.keys, About: About{Version: "test", Listen: []string{}}}
 	for _, e := range edit {
 		e(&o)
 	}
@@ -271,6 +332,11 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 	}
 	for _, id := range []int64{1, 3, 4} {
 		r.told(t, id, float64(id))
+	}
+	text, hash := listed(t)
+	r.keep(t, 1, hash)
+	if _, err := r.blobs.Put(ctx, hash, int64(len(text)), bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
 	}
 	r.at = httptest.NewServer(r.Handler())
 	t.Cleanup(func() {

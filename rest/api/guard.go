@@ -77,11 +77,17 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r.Method, route.Path, route.Least, who.Name, who.Role))
 		return
 	}
-	if p := checkForm(r, route.most()); p != nil {
+	if p := checkForm(r); p != nil {
 		answer(w, r, p)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, route.most())
+	if most := route.most(); most > 0 {
+		if r.ContentLength > most {
+			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", most, r.ContentLength))
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+	}
 	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 }
 
@@ -124,8 +130,8 @@ func (g *guard) hostAllowed(host string) bool {
 	return slices.Contains(g.hosts, strings.ToLower(name))
 }
 
-// checkForm returns what is wrong with a request, whose body may have so many bytes, before anything reads it.
-func checkForm(r *http.Request, most int64) *Problem {
+// checkForm returns what is wrong with a request before anything reads its body.
+func checkForm(r *http.Request) *Problem {
 	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		if pair == "" && r.URL.RawQuery == "" {
@@ -137,9 +143,6 @@ func checkForm(r *http.Request, most int64) *Problem {
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return refuse(http.StatusUnsupportedMediaType, "bodies are not compressed here (Content-Encoding: %.40s)", e)
-	}
-	if r.ContentLength > most {
-		return refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", most, r.ContentLength)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (rs *replays) keep(path string) (err error) {
 func (rs *replays) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
-		if key == "" || len(key) > 200 || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		if key == "" || len(key) > 200 || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodPut {
 			next.ServeHTTP(w, r)
 			return
 		}

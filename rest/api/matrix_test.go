@@ -95,6 +95,7 @@ var bodies = map[string]string{
 	"POST " + prefix + "/tokens":                    `{"name":"more","role":"viewer"}`,
 	"POST " + prefix + "/plan":                      `{"files":{"w.csv":"id,run_s\na,2\nb,3\n"}}`,
 	"POST " + prefix + "/studies/{study}/predict":   `{"at":[{"n":"3"}]}`,
+	"PUT " + blobPath:                               held,
 }
 
 // filled puts what there is in the place of what a path names.
@@ -102,7 +103,11 @@ func filled(path string) string {
 	if path == prefix+"/compare" {
 		path += "?s=tuned&s=other"
 	}
-	return strings.NewReplacer("{study}", "tuned", "{trial}", "2", "{worker}", "rack", "{token}", "viewer").Replace(path)
+	if strings.Contains(path, "/files") {
+		path = strings.Replace(path, "{trial}", "1", 1)
+	}
+	return strings.NewReplacer("{name}", "a.log", "{hash}", heldHash, "{study}", "tuned", "{trial}", "2", "{worker}", "rack",
+		"{token}", "viewer").Replace(path)
 }
 
 // Every route has a row, and every row a route.
@@ -195,6 +200,8 @@ func wanted(path string, has map[string]Role, least Role, listed bool, role Role
 		return []int{404}
 	case !listed:
 		return []int{405}
+	case path == blobPath && least == Porter && role == Machine:
+		return []int{200, 403} // a worker has the inputs of its runs, and puts what is on record: see TestWorkersBlobs
 	case !may(role, least) || path == prefix+"/studies" && least == Operator && !may(role, Author): // it has a command
 		return []int{403}
 	case strings.HasSuffix(path, "/explain") || strings.HasSuffix(path, "/noise"):

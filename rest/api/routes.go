@@ -29,6 +29,9 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
 	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
 	{http.MethodGet, prefix + "/studies/{study}/answer", Viewer, "what it has come to: the best, the gain, time, and the runs at the end"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/output", Viewer, "what a run has printed, also while it goes on"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files", Viewer, "the files that were kept of a run"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files/{name}", Viewer, "a file that was kept of a run"},
 	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
 	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
 	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},
@@ -54,6 +57,10 @@ var Routes = []Route{
 	{http.MethodPost, prefix + "/workers/{worker}/drain", Operator, "have a worker take nothing more"},
 	{http.MethodPost, prefix + "/workers/{worker}/evict", Operator, "have a worker end what runs, too"},
 
+	// A worker has the inputs of its runs, and puts what is on record of them.
+	{http.MethodGet, blobPath, Porter, "a file by the SHA-256 of its bytes"},
+	{http.MethodPut, blobPath, Porter, "have a file kept, by the SHA-256 of its bytes"},
+
 	{http.MethodGet, prefix + "/server", Admin, "what the server is"},
 	{http.MethodGet, prefix + "/tokens", Admin, "the tokens, without their secrets"},
 	{http.MethodPost, prefix + "/tokens", Admin, "make a token"},
@@ -61,9 +68,12 @@ var Routes = []Route{
 	{http.MethodDelete, prefix + "/tokens/{token}", Admin, "end a token"},
 }
 
-// most returns how many bytes a body of the route has at most.
+// most returns how many bytes a body of the route has at most; 0 if its quota says.
 func (r Route) most() int64 {
-	if r.Path == prefix+"/plan" {
+	switch r.Path {
+	case blobPath:
+		return 0
+	case prefix + "/plan":
 		return maxPlan
 	}
 	return maxBody

@@ -47,6 +47,10 @@ include-operation-id = "post-studies-study-predict"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 
 [[operations]]
+include-operation-id = "put-blobs-hash"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 422]
+
+[[operations]]
 include-operation-id = "patch-studies-study-budget"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 `

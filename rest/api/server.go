@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -24,6 +25,10 @@ type Options struct {
 	Store *setup.Store // what Host writes to; it is read here, and never written
 	// Keys are the tokens; nil if there are none, and then only a peer gets in.
 	Keys Keys
+	// Blobs are the files of studies; nil keeps none.
+	Blobs *blobs.Store
+	// Warn is told, for people, of what is wrong with the files; nil means nobody.
+	Warn func(string)
 	// Audit returns the last entries of the audit; nil has none.
 	Audit func(limit int) ([]Decision, error)
 	// Peer says who is at the other end of a connection by what the system says of it, such
@@ -59,6 +64,7 @@ type Server struct {
 	guard   *guard
 	hubs    *hubs
 	replay  *replays
+	kept    *keptIndexes
 	fits    chan struct{} // room for what fits models
 	tallies tallies
 	savings savings
@@ -79,8 +85,8 @@ func New(o Options) *Server {
 		o.Stream = time.Hour
 	}
 	s := &Server{
-		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), fits: make(chan struct{}, 1),
-		tallies: tallies{store: o.Store, of: map[string]*tally{}},
+		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), kept: newKeptIndexes(),
+		fits: make(chan struct{}, 1), tallies: tallies{store: o.Store, of: map[string]*tally{}},
 		savings: savings{store: o.Store, known: map[string]*saving{}},
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
@@ -180,6 +186,8 @@ func (s *Server) routes() {
 	s.compares()
 	s.plans()
 	s.costs()
+	s.files()
+	s.blobs()
 	s.fleet()
 	s.admin()
 }

@@ -308,6 +308,9 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}
+	if err := s.staged(def); err != nil {
+		return Info{}, err
+	}
 	name := b.Name
 	if name == "" {
 		name = def.Name
@@ -322,6 +325,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 // executing are the keys of a definition that say what a machine runs or reads.
 var executing = []string{
 	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
+	"inputs", "outputs", "shared", "staged",
 }
 
 // executes returns which key of a definition says what a machine runs or reads, or "". An
@@ -332,6 +336,8 @@ func executes(def *config.Study) string {
 		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
 		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
 		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
+		"inputs": len(def.Inputs) > 0, "outputs": len(def.Outputs) > 0, "shared": len(def.Shared) > 0,
+		"staged": def.Staged != nil,
 	}
 	for _, key := range executing {
 		if has[key] {

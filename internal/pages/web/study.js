@@ -8,7 +8,8 @@ export class Study {
   constructor(data) {
     this.data = data;
     this.study = data.study;
-    this.params = data.params;
+    // The levels of a permutation are the orders that trials have had: of all there are too many.
+    this.params = data.params.map((p) => (p.kind === "permutation" && !data.trials ? { ...p, levels: [] } : p));
     this.again = data.again ?? [];
     this.cuts = data.cuts ?? [];
     this.explain = data.explain ?? null;
@@ -164,7 +165,12 @@ export class Study {
   /** @param {number} i @param {unknown} v @returns {Num} */
   coordinateOf(i, v) {
     if (v === null || v === undefined) return null;
-    if (this.params[i].levels) return this.levels[i].get(String(v)) ?? null;
+    const levels = this.params[i].levels;
+    if (levels) {
+      const text = String(v);
+      if (this.params[i].kind === "permutation" && !this.levels[i].has(text)) this.levels[i].set(text, levels.push(text) - 1);
+      return this.levels[i].get(text) ?? null;
+    }
     return Number.isNaN(Number(v)) ? null : Number(v);
   }
 
@@ -246,6 +252,21 @@ function filled(t, params) {
     predict: none(), metrics: {}, reason: [], reasons: [], started: new Array(n).fill(0), ended: none(),
     worker: new Array(n).fill(""), class: new Array(n).fill(""), ...t,
   };
+}
+
+// textOf returns the value that a coordinate of the record stands for: of a permutation, whose
+// coordinate numbers the orders of its levels lexically, the order.
+/** @param {Param} p @param {number} x @returns {string | number} */
+export function textOf(p, x) {
+  if (!p.levels) return x;
+  if (p.kind !== "permutation") return p.levels[x];
+  const left = [...p.levels], order = [];
+  for (let f = left.reduce((a, _, i) => a * (i + 1), 1), rank = x; left.length > 0;) {
+    f /= left.length;
+    order.push(...left.splice(Math.floor(rank / f), 1));
+    rank %= f;
+  }
+  return order.join(",");
 }
 
 // visible shows control characters as escapes, as the command line does.

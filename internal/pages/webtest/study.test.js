@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Selection } from "../web/filter.js";
-import { Study, unitOf, visible } from "../web/study.js";
+import { Study, textOf, unitOf, visible } from "../web/study.js";
 import { columns, sorted } from "../web/table.js";
 
 const head = () => ({
@@ -131,4 +131,23 @@ test("names are shown as they are, and found only if they are there", () => {
   assert.equal(visible("a\tb\u001b\u202e"), "a\\tb\\x1b\\u202e");
   assert.equal(unitOf("elapsed"), "s");
   assert.equal(unitOf("constructor"), "");
+});
+
+test("an order of a permutation is a level as soon as a trial has had it", () => {
+  const passes = { name: "passes", kind: "permutation", lo: 0, hi: 0, levels: ["inline", "unroll", "licm"] };
+  const orders = [0, 1, 2, 3, 4, 5].map((x) => textOf(passes, x));
+  assert.deepEqual(orders, ["inline,unroll,licm", "inline,licm,unroll", "unroll,inline,licm", "unroll,licm,inline", "licm,inline,unroll", "licm,unroll,inline"]);
+  assert.equal(textOf({ ...passes, levels: Array.from({ length: 18 }, (_, i) => String(i)) }, 6402373705727999), Array.from({ length: 18 }, (_, i) => 17 - i).join());
+  const s = new Study({ ...head(), params: [passes] });
+  const rows = page([1, "done", 5, 0, 1], [2, "done", 4, 0, 2], [3, "done", 4, 0, 3]);
+  s.append({ ...rows, config: { passes: [orders[4], orders[0], orders[4]] } });
+  assert.deepEqual(s.trials.config, [[0, 1, 0]]);
+  assert.equal(s.param(0, 2), "licm,inline,unroll");
+  assert.equal(passes.levels.length, 3);
+});
+
+test("a value that is not in force is none", () => {
+  const s = new Study(head());
+  s.append({ ...page([1, "done", 5, 0, 1]), config: { n: [null], codec: ["gzip"], on: [null] } });
+  assert.equal(s.config(0), "n=– codec=gzip on=–");
 });

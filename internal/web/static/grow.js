@@ -1,3 +1,5 @@
+import { textOf } from "./study.js";
+
 // Events of a study, as its record has them, become columns as the API has them: a Study takes
 // both in the same way.
 
@@ -9,7 +11,7 @@ const ms = (text) => { const t = Date.parse(text ?? ""); return t > 0 ? t : null
 /** @param {number[]} coordinates @param {Head} head */
 const config = (coordinates, head) => Object.fromEntries(head.params.map((p, i) => {
   const x = coordinates[i];
-  return [p.name, [p.levels ? p.levels[x] : x]];
+  return [p.name, [textOf(p, x)]];
 }));
 
 // columnsOf returns the columns of the one trial that an event is about; null if it is about none,

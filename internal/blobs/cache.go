@@ -1,0 +1,278 @@
+package blobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay"
+)
+
+// A Cache keeps blobs that were fetched, in a directory, those that were used last:
+//
+//	DIR/HASH        a blob, with mode 0400
+//	DIR/HASH.part   one of which a beginning was fetched
+//
+// It is safe for concurrent use; one process at a time has the directory.
+type Cache struct {
+	dir   string
+	quota int64
+
+	mu   sync.Mutex
+	used map[string]*inUse
+}
+
+// An inUse is a blob that somebody needs now.
+type inUse struct {
+	users int
+	turn  chan struct{} // has one token: who has it may fetch the blob
+}
+
+// A Fetch opens a blob where it comes from, from a byte on. again says that what came before was not what its
+// hash says.
+type Fetch func(ctx context.Context, hash string, from int64, again bool) (io.ReadCloser, error)
+
+// OpenCache opens the cache of a directory, and makes it. quota is the most that its files have in all, in bytes.
+func OpenCache(dir string, quota int64) (*Cache, error) {
+	return &Cache{dir: dir, quota: quota, used: map[string]*inUse{}}, os.MkdirAll(dir, 0o700)
+}
+
+func (c *Cache) path(hash string) string { return filepath.Join(c.dir, hash) }
+
+// errCached says that a cached file does not have its hash: it was removed, and is fetched again.
+var errCached = errors.New("the cached file is damaged")
+
+// Place puts an input into a directory, and fetches it before if the cache does not have it. What is in the directory
+// is a file of its own, which is read-only: whatever a run does to it, the cache stays as it is. It is compared with
+// its hash as it is written, and is on the disk when Place returns, so that nothing is left to write during the run.
+//
+// An error matches [ErrDamaged] if what was fetched twice has another hash, and is of the class io if there is no room
+// for it. Other errors are those of fetch, or of the directories.
+func (c *Cache) Place(ctx context.Context, root *os.Root, in assay.Input, fetch Fetch) error {
+	if err := checkHash(in.SHA256); err != nil {
+		return err
+	}
+	if flaw := NameFlaw(in.Name); flaw != "" {
+		return assay.Errorf(assay.ClassUsage, "%.80q is no name of an input: %s", in.Name, flaw)
+	}
+	if in.Size < 0 || in.Size > c.quota {
+		return assay.Errorf(assay.ClassIO, "input %s has %s: the cache of this worker has %s (assay worker --cache SIZE)", in.Name,
+			Bytes(in.Size), Bytes(c.quota))
+	}
+	for range 2 {
+		release, err := c.have(ctx, in, fetch)
+		if err != nil {
+			return full(err)
+		}
+		err = c.put(ctx, root, in)
+		if errors.Is(err, errCached) {
+			os.Remove(c.path(in.SHA256))
+		}
+		release()
+		if !errors.Is(err, errCached) {
+			return full(err)
+		}
+	}
+	return assay.Errorf(assay.ClassIO, "input %s is %w in the cache of this worker, twice: its disk does not keep what is written",
+		in.Name, ErrDamaged)
+}
+
+// have makes sure that the cache has a blob, until release is called.
+func (c *Cache) have(ctx context.Context, in assay.Input, fetch Fetch) (release func(), err error) {
+	c.mu.Lock()
+	u := c.used[in.SHA256]
+	if u == nil {
+		u = &inUse{turn: make(chan struct{}, 1)}
+		u.turn <- struct{}{}
+		c.used[in.SHA256] = u
+	}
+	u.users++
+	c.mu.Unlock()
+	release = func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if u.users--; u.users == 0 {
+			delete(c.used, in.SHA256)
+		}
+	}
+	select {
+	case <-u.turn:
+	case <-ctx.Done():
+		release()
+		return nil, context.Cause(ctx)
+	}
+	defer func() { u.turn <- struct{}{} }()
+	now := time.Now()
+	if err = os.Chtimes(c.path(in.SHA256), now, now); errors.Is(err, fs.ErrNotExist) {
+		if err = c.room(in); err == nil {
+			err = c.fetch(ctx, in, fetch)
+		}
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// room removes what was not used for the longest time, until there is room for a blob.
+func (c *Cache) room(in assay.Input) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	total := in.Size
+	for _, e := range entries {
+		hash, _, _ := cut(e.Name())
+		info, err := e.Info()
+		if err != nil || hash == in.SHA256 {
+			continue // what there is of it already is part of its size
+		}
+		total += info.Size()
+		if c.used[hash] == nil {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, f := range files {
+		if total <= c.quota {
+			return nil
+		}
+		if err := os.Remove(filepath.Join(c.dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		total -= f.Size()
+	}
+	if total > c.quota {
+		return assay.Errorf(assay.ClassIO, "the cache of this worker, %s, is full of what its runs need now "+
+			"(assay worker --cache SIZE)", Bytes(c.quota))
+	}
+	return nil
+}
+
+// cut splits the name of a file of the cache.
+func cut(name string) (hash, ext string, part bool) {
+	ext = filepath.Ext(name)
+	return name[:len(name)-len(ext)], ext, ext == ".part"
+}
+
+// fetch fetches a blob whose turn it is. What came of it before is not fetched again, unless the whole turns out to be
+// another one.
+func (c *Cache) fetch(ctx context.Context, in assay.Input, fetch Fetch) error {
+	part := c.path(in.SHA256) + ".part"
+	sum := ""
+	for again := range 2 {
+		var err error
+		if sum, err = fetchPart(ctx, part, in, again > 0, fetch); err != nil {
+			return err
+		}
+		if sum == in.SHA256 {
+			if err := os.Chmod(part, 0o400); err != nil {
+				return err
+			}
+			return os.Rename(part, c.path(in.SHA256))
+		}
+		if err := os.Remove(part); err != nil {
+			return err
+		}
+	}
+	return assay.Errorf(assay.ClassIO, "input %s is %w: what the server sends as %s has the SHA-256 %s", in.Name, ErrDamaged,
+		in.SHA256, sum)
+}
+
+// fetchPart fetches what is missing of a part, and returns the SHA-256 of the whole.
+func fetchPart(ctx context.Context, part string, in assay.Input, again bool, fetch Fetch) (sum string, err error) {
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	at, err := io.Copy(h, f)
+	if err != nil {
+		return "", err
+	}
+	if at > in.Size {
+		return hex.EncodeToString(h.Sum(nil)), nil // of something else
+	}
+	if at < in.Size || in.Size == 0 {
+		r, err := fetch(ctx, in.SHA256, at, again)
+		if err != nil {
+			return "", err
+		}
+		defer r.Close()
+		src := &source{r: io.LimitReader(r, in.Size-at)}
+		n, err := io.Copy(io.MultiWriter(f, h), src)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case src.err != nil || err == nil && at+n < in.Size:
+			return "", assay.Errorf(assay.ClassUnavailable, "input %s broke off after %d of %d bytes", in.Name, at+n, in.Size)
+		case err != nil:
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), f.Sync()
+}
+
+// placedAt is the time of the last change of an input, whenever it was put into a directory: what is made of inputs
+// depends on nothing else than their content.
+var placedAt = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// put writes a cached blob into a directory.
+//
+// It is no hard link: the program runs as the user of the cache, or as root, who may write to what is read-only, and
+// would write to the cache. Where the file system shares blocks of files that are not written to, nothing is copied.
+func (c *Cache) put(ctx context.Context, root *os.Root, in assay.Input) error {
+	from, err := os.Open(c.path(in.SHA256))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errCached
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	name := filepath.FromSlash(in.Name)
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	to, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	h := sha256.New()
+	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
+		_, err = io.Copy(h, reading{ctx, to})
+	} else {
+		_, err = io.Copy(io.MultiWriter(to, h), reading{ctx, from})
+	}
+	mode := fs.FileMode(0o444)
+	if in.Exec {
+		mode = 0o555
+	}
+	if err = errors.Join(err, to.Sync(), to.Chmod(mode)); err != nil {
+		return fmt.Errorf("input %s: %w", in.Name, err)
+	}
+	if hex.EncodeToString(h.Sum(nil)) != in.SHA256 {
+		return errors.Join(errCached, root.Remove(name))
+	}
+	return root.Chtimes(name, placedAt, placedAt)
+}

@@ -1,0 +1,97 @@
+// Package blobs keeps files by their content: the inputs of runs, and what is kept of them.
+//
+//   - A [Store] is what a server has: files by their SHA-256, in a directory, up to a quota.
+//   - A [Cache] is what a worker has of it: what was used last, up to a quota. [Cache.Place] puts an input
+//     into the directory of a run.
+//   - [Gather] takes what is to be kept out of the directory of a run, and a [Manifest] is the list of it.
+//
+// What has a name came from somebody else: [NameFlaw] says which names are none. What has a hash is compared
+// with it whenever it is read whole: a file that changed on disk is found, and set aside.
+package blobs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/assay-run/assay"
+)
+
+// maxName is the longest name of a file, in bytes.
+const maxName = 1024
+
+// NameFlaw returns what is wrong with the name of an input or an output, or "". A name is a path below a
+// directory, with slashes, as it is written: nothing in it is an escape.
+func NameFlaw(name string) string {
+	switch {
+	case name == "" || name == ".":
+		return "it names no file"
+	case len(name) > maxName:
+		return "it is longer than 1024 bytes"
+	case !utf8.ValidString(name):
+		return "it is not UTF-8"
+	case strings.HasPrefix(name, "/"):
+		return "it is an absolute path"
+	case strings.Contains(name, `\`):
+		return "it has a backslash"
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }):
+		return "it has a control character"
+	case !fs.ValidPath(name):
+		return "it is not a plain path below a directory: no .., no . and no empty part"
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if len(part) > 255 {
+			return "a part of it is longer than 255 bytes"
+		}
+	}
+	return ""
+}
+
+// PatternFlaw returns what is wrong with a pattern of files below a directory, or "".
+func PatternFlaw(pattern string) string {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return "it is no pattern: a [ without its ], or a backslash at its end"
+	}
+	return NameFlaw(strings.NewReplacer(`\`, "").Replace(pattern))
+}
+
+// Is reports whether a text is a SHA-256 as it is written here: 64 hexadecimal digits in lower case.
+func Is(hash string) bool {
+	return len(hash) == 2*sha256.Size && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// checkHash returns an error of the class usage for what is no hash.
+func checkHash(hash string) error {
+	if !Is(hash) {
+		return assay.Errorf(assay.ClassUsage, "%.80q is no SHA-256 in 64 hexadecimal digits in lower case", hash)
+	}
+	return nil
+}
+
+// Sum returns the SHA-256 of what a reader has, and how much it is.
+func Sum(r io.Reader) (hash string, size int64, err error) {
+	h := sha256.New()
+	if size, err = io.Copy(h, r); err != nil {
+		return "", size, err
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}
+
+// ErrDamaged says that bytes are not those of their hash any more.
+var ErrDamaged = errors.New("damaged")
+
+// full returns an error of the disk as one of the class io, others as they are.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) ||
+		errors.Is(err, syscall.EROFS) {
+		return assay.WithClass(assay.ClassIO, err)
+	}
+	return err
+}

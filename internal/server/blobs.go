@@ -1,0 +1,103 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/assay-run/assay/internal/blobs"
+)
+
+const (
+	blobsDir     = "blobs"
+	defaultBlobs = 10 << 30
+	// collectEvery is how often blobs that nobody needs are looked for, beside the start, and collectAge how long they are
+	// kept: what is sent before the study that names it is none of them.
+	collectEvery = time.Hour
+	collectAge   = 24 * time.Hour
+)
+
+// openBlobs opens the files of the studies. What was half sent is removed.
+func (s *server) openBlobs() (err error) {
+	if s.store.Path == "" { // a database keeps no outputs
+		s.store.Outputs = filepath.Join(s.o.Dir, "outputs")
+	}
+	s.blobs, err = blobs.Open(filepath.Join(s.o.Dir, blobsDir), cmp.Or(s.o.Blobs, defaultBlobs))
+	return err
+}
+
+// collect removes, from time to time, the blobs that no study on record names.
+func (s *server) collect(ctx context.Context) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(collectEvery)
+		defer t.Stop()
+		for {
+			_, err := s.blobs.Collect(collectAge, func(old map[string]bool) (map[string]bool, error) { return s.needed(ctx, old) })
+			if err != nil && ctx.Err() == nil {
+				s.o.Warn("blobs that nobody needs are not removed: " + err.Error())
+			}
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	s.end(func() error { stop(); <-done; return nil })
+}
+
+// needed returns which of the old blobs a study on record names: as an input, as a list of what a run left, or in
+// such a list.
+func (s *server) needed(ctx context.Context, old map[string]bool) (map[string]bool, error) {
+	need := map[string]bool{}
+	for study, err := range s.store.Studies(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		def, err := s.store.Definition(ctx, study)
+		if err != nil {
+			return nil, err
+		}
+		inputs, _ := def.Stage()
+		for _, in := range inputs {
+			need[in.SHA256] = true
+		}
+		for e, err := range s.store.Events(ctx, study, 0) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, err
+			}
+			if e.Booked != nil && e.Booked.Files != "" {
+				need[e.Booked.Files] = true
+				s.listed(e.Booked.Files, need)
+			}
+		}
+	}
+	return need, nil
+}
+
+// listed adds what a list names. One that is not there, or is damaged, names nothing.
+func (s *server) listed(hash string, need map[string]bool) {
+	f, err := s.blobs.Open(hash, false)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, blobs.MaxManifest+1))
+	if err != nil && !os.IsNotExist(err) {
+		return
+	}
+	if m, err := blobs.ParseManifest(b); err == nil {
+		for _, k := range m.All() {
+			need[k.SHA256] = true
+		}
+	}
+}

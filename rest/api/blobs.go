@@ -1,0 +1,368 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/worker"
+)
+
+// blobPath is the route of blobs. Their bodies are as large as the quota allows.
+const blobPath = prefix + "/blobs/{hash}"
+
+// errNoBlobs is the answer of a server that keeps no files.
+var errNoBlobs = assay.Errorf(assay.ClassNotFound, "this server keeps no files")
+
+// blobIn names a blob.
+type blobIn struct {
+	Hash string `path:"hash" pattern:"^[0-9a-f]{64}$" doc:"the SHA-256 of its bytes"`
+}
+
+// octets documents a body of any bytes.
+func octets() map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+}
+
+// blobs registers the routes of files by their content.
+func (s *Server) blobs() {
+	handle(s, http.MethodGet, blobPath, func(ctx context.Context, in *blobIn) (*huma.StreamResponse, error) {
+		if s.o.Blobs == nil {
+			return nil, errNoBlobs
+		}
+		if err := s.mayFetch(ctx, in.Hash); err != nil {
+			return nil, err
+		}
+		return stream(func(w http.ResponseWriter, r *http.Request) error {
+			if r.Method == http.MethodHead { // whoever asks is about to name it
+				if _, err := s.o.Blobs.Size(in.Hash); err != nil {
+					return err
+				}
+			}
+			return s.send(w, r, in.Hash)
+		}), nil
+	}, sends)
+
+	type putIn struct {
+		Hash  string `path:"hash" pattern:"^[0-9a-f]{64}$" doc:"the SHA-256 of the bytes of the body"`
+		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"of a worker: the study of the run"`
+		Files string `query:"files" pattern:"^[0-9a-f]{64}$" doc:"of a worker: the list that names the blob; without it, the blob is a list that is on record"`
+	}
+	handle(s, http.MethodPut, blobPath, func(ctx context.Context, in *putIn) (*huma.StreamResponse, error) {
+		if s.o.Blobs == nil {
+			return nil, errNoBlobs
+		}
+		return stream(func(w http.ResponseWriter, r *http.Request) error {
+			if who := whoOf(ctx); who.Role == Machine {
+				if err := s.mayKeep(ctx, in.Hash, in.Study, in.Files, r.ContentLength); err != nil {
+					return err
+				}
+			}
+			news, err := s.o.Blobs.Put(ctx, in.Hash, r.ContentLength, &patient{r.Body, http.NewResponseController(w)})
+			if err != nil {
+				return err
+			}
+			if !news {
+				w.Header().Set("Connection", "close") // what is there is not read
+			}
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}), nil
+	}, func(op *huma.Operation) {
+		op.Description = "The same blob again is no error, and its body need not be sent. Half a body, or one with another hash, is " +
+			"nothing: 422. Where there is no room it is 507."
+		op.RequestBody = &huma.RequestBody{Description: "the bytes of the blob", Content: octets()}
+		op.DefaultStatus = http.StatusNoContent
+		op.Responses = map[string]*huma.Response{"204": {Description: "the blob is there"}}
+	})
+}
+
+// sends documents an answer that is a file.
+func sends(op *huma.Operation) {
+	op.Description = "A Range is answered with a part, 206. With Cache-Control: no-cache the bytes are compared with their hash again."
+	op.Errors = append(op.Errors, http.StatusRequestedRangeNotSatisfiable)
+	op.Responses = map[string]*huma.Response{
+		"200": {Description: "the bytes", Content: octets()}, "206": {Description: "some of the bytes", Content: octets()},
+		"304": {Description: "what the client has is what there is"}, "412": {Description: "the condition does not hold"},
+	}
+}
+
+// stream returns an answer that is written as it comes. An error that comes before anything was written is the answer.
+func stream(do func(w http.ResponseWriter, r *http.Request) error) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		r, w := humago.Unwrap(hc)
+		if err := do(w, r); err != nil {
+			answer(w, r, problem(err))
+		}
+	}}
+}
+
+// send answers with a blob, or the part of it that was asked for.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, hash string) error {
+	f, err := s.o.Blobs.Open(hash, r.Header.Get("Cache-Control") == "no-cache")
+	if errors.Is(err, blobs.ErrDamaged) && s.o.Warn != nil {
+		s.o.Warn(err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("ETag", `"`+hash+`"`)
+	if h.Get("Content-Disposition") == "" {
+		h.Set("Content-Disposition", "attachment")
+	}
+	http.ServeContent(&slow{ResponseWriter: w, rc: http.NewResponseController(w)}, r, "", time.Time{}, f)
+	return nil
+}
+
+// A patient reads a body for as long as something of it comes.
+type patient struct {
+	io.Reader
+	rc *http.ResponseController
+}
+
+// Read implements [io.Reader].
+func (p *patient) Read(b []byte) (int, error) {
+	_ = p.rc.SetReadDeadline(time.Now().Add(answerTimeout)) // where there are none, there is no slow client
+	_ = p.rc.SetWriteDeadline(time.Now().Add(2 * answerTimeout))
+	return p.Reader.Read(b)
+}
+
+// A slow writer writes an answer for as long as somebody takes something of it. The refusals of what serves files
+// become those of this server.
+type slow struct {
+	http.ResponseWriter
+	rc      *http.ResponseController
+	refused int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (s *slow) WriteHeader(status int) {
+	if status < http.StatusBadRequest || s.refused != 0 {
+		s.ResponseWriter.WriteHeader(status)
+		return
+	}
+	s.refused = status
+	p := refuse(status, "%s", http.StatusText(status))
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		p.Detail = "the range is none of this file: " + s.Header().Get("Content-Range")
+	}
+	s.Header().Del("Content-Disposition")
+	s.Header().Del("Content-Length")
+	answer(s.ResponseWriter, &http.Request{ProtoMajor: 2}, p)
+}
+
+// Write implements [io.Writer].
+func (s *slow) Write(b []byte) (int, error) {
+	if s.refused != 0 {
+		return len(b), nil
+	}
+	_ = s.rc.SetWriteDeadline(time.Now().Add(answerTimeout))
+	return s.ResponseWriter.Write(b)
+}
+
+// mayFetch returns an error if a blob is not for who asks: a worker has the inputs of the runs that it is at, and a person
+// with a token for some studies none, since a blob does not say whose it is.
+func (s *Server) mayFetch(ctx context.Context, hash string) error {
+	who := whoOf(ctx)
+	switch {
+	case who.Role == Machine:
+		err := s.o.Fleet.Needs(hash, func(id string) bool { return worker.IDHasPrefix(id, who.Name) })
+		if err != nil && assay.ClassOf(err) != assay.ClassUnavailable {
+			return errBlob(hash)
+		}
+		return err
+	case who.Role != Admin && len(who.Scope) > 0:
+		return errBlob(hash)
+	}
+	return nil
+}
+
+// errBlob says that there is no blob of a hash, or none for who asks.
+func errBlob(hash string) error {
+	return assay.Errorf(assay.ClassNotFound, "there is no blob %s: %w", hash, fs.ErrNotExist)
+}
+
+// mayKeep returns an error if a worker may not put a blob: it is neither a list that is on record, nor named by one that
+// is.
+func (s *Server) mayKeep(ctx context.Context, hash, study, files string, size int64) error {
+	denied := refuse(http.StatusForbidden, "a worker puts what is on record of its runs: blob %.12s... is not", hash)
+	if study == "" {
+		return denied
+	}
+	of, err := s.kept.of(ctx, s.o.Store, study)
+	if err != nil {
+		if assay.ClassOf(err) == assay.ClassNotFound || errors.Is(err, fs.ErrNotExist) {
+			return denied
+		}
+		return err
+	}
+	if files == "" {
+		if !of.lists[hash] || size > blobs.MaxManifest {
+			return denied
+		}
+		return nil
+	}
+	if !of.lists[files] {
+		return denied
+	}
+	m, err := s.list(files)
+	if err != nil {
+		return err
+	}
+	for _, k := range m.All() {
+		if k.SHA256 == hash && k.Size == size {
+			return nil
+		}
+	}
+	return denied
+}
+
+// list returns the list of what was kept of a run, once its worker has sent it.
+func (s *Server) list(hash string) (*blobs.Manifest, error) {
+	if s.o.Blobs == nil {
+		return nil, errNoBlobs
+	}
+	f, err := s.o.Blobs.Open(hash, false)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, blobs.MaxManifest+1))
+	if err != nil {
+		return nil, err
+	}
+	return blobs.ParseManifest(b)
+}
+
+// staged returns an error if the files that a study reads are not here.
+func (s *Server) staged(def *config.Study) error {
+	if len(def.Inputs) == 0 && len(def.Shared) == 0 {
+		return nil
+	}
+	if def.Staged == nil && len(def.Inputs) > 0 {
+		return assay.Errorf(assay.ClassUsage, "the study has inputs, and does not say what they are: a client puts them with PUT %s, and "+
+			"says so in staged of its spec; assay tune --on fleet does", blobPath)
+	}
+	if def.Staged == nil {
+		def.Staged = &config.Staged{}
+		for _, path := range def.Shared {
+			def.Staged.Shared = append(def.Staged.Shared, assay.Shared{Path: path, Size: -1})
+		}
+		return nil
+	}
+	for _, in := range def.Staged.Inputs {
+		if s.o.Blobs == nil {
+			return errNoBlobs
+		}
+		size, err := s.o.Blobs.Size(in.SHA256)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return assay.WithHint(
+				assay.Errorf(assay.ClassConflict, "input %s is not on the server: blob %s is missing", in.Name, in.SHA256),
+				"PUT "+blobPath+" puts it there")
+		case err != nil:
+			return err
+		case size != in.Size:
+			return assay.Errorf(assay.ClassUsage, "input %s has %d bytes, and blob %s has %d", in.Name, in.Size, in.SHA256, size)
+		}
+	}
+	return nil
+}
+
+// HasBlob reports whether the server has a blob.
+func (c *Client) HasBlob(ctx context.Context, hash string) (bool, error) {
+	resp, err := c.request(ctx, c.http, http.MethodHead, "/blobs/"+hash, nil, nil)
+	if err != nil {
+		if class := assay.ClassOf(err); class == assay.ClassNotFound || statusOf(err) == http.StatusInsufficientStorage {
+			err = nil // one that is damaged is put again
+		}
+		return false, err
+	}
+	resp.Body.Close()
+	return true, nil
+}
+
+// statusOf returns the status of the answer that an error is of, 0 if it is none.
+func statusOf(err error) int {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p.Status
+	}
+	return 0
+}
+
+// PutBlob has the server keep a file, unless it has it. A file that is another one by now is an error of the class
+// usage. A worker says of which study its run was, and which list on record names the blob, "" if it is one.
+func (c *Client) PutBlob(ctx context.Context, hash, path, study, files string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	to := "/blobs/" + hash
+	if study != "" {
+		q := map[string][]string{"study": {study}}
+		if files != "" {
+			q["files"] = []string{files}
+		}
+		to += "?" + url.Values(q).Encode()
+	}
+	resp, err := c.send(ctx, to, f, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return resp.Body.Close()
+}
+
+// send puts a body of bytes.
+func (c *Client) send(ctx context.Context, path string, body io.Reader, size int64) (*http.Response, error) {
+	if size == 0 {
+		body = http.NoBody
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, c.base+prefix+path, io.NopCloser(body))
+	if err != nil {
+		return nil, err
+	}
+	r.ContentLength = size
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("Expect", "100-continue") // what the server has, or does not want, is not sent
+	return c.do(ctx, c.stream, r)
+}
+
+// Blob opens a blob of the server, from a byte on. If again is set, the server compares its bytes with their hash first.
+func (c *Client) Blob(ctx context.Context, hash string, from int64, again bool) (io.ReadCloser, error) {
+	h := http.Header{}
+	if from > 0 {
+		h.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	}
+	if again {
+		h.Set("Cache-Control", "no-cache")
+	}
+	resp, err := c.request(ctx, c.stream, http.MethodGet, "/blobs/"+hash, nil, h)
+	if err != nil {
+		return nil, err
+	}
+	if from > 0 && resp.StatusCode != http.StatusPartialContent {
+		resp.Body.Close()
+		return nil, assay.Errorf(assay.ClassUnavailable, "%s sends blob %s from its beginning, not from byte %d on", c.address, hash, from)
+	}
+	return resp.Body, nil
+}

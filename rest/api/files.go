@@ -1,0 +1,316 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/blobs"
+)
+
+// An Output is what a run of a trial has printed.
+type Output struct {
+	Study   string  `json:"study"`
+	Trial   int64   `json:"trial"`
+	State   string  `json:"state" enum:"waiting,running,ended"`
+	Attempt int     `json:"attempt" doc:"0 if none is known"`
+	Worker  string  `json:"worker" doc:"the machine of the run, by its name"`
+	Elapsed float64 `json:"elapsed_s"`
+	Silent  float64 `json:"silent_s" doc:"of a run that goes on: how long ago its worker said so"`
+	Stdout  Text    `json:"stdout"`
+	Stderr  Text    `json:"stderr"`
+}
+
+// A Text is what is known of an output.
+type Text struct {
+	Text string `json:"text" doc:"what is no text in it is replaced"`
+	// Part says that there was more.
+	Part string `json:"part" enum:"whole,ends,head,tail" doc:"whole: as far as the run got it is all; ends: the middle is left out, and a line in its place says so; head and tail: as was asked for, or all that is known while it runs"`
+}
+
+// Files are what was kept of a run.
+type Files struct {
+	Study   string     `json:"study"`
+	Trial   int64      `json:"trial"`
+	Attempt int        `json:"attempt" doc:"0 if none is known"`
+	Worker  string     `json:"worker" doc:"the machine of the run, by its name"`
+	Staged  float64    `json:"staged_s" doc:"how long it took to bring the inputs: no part of the time of the run"`
+	State   string     `json:"state" enum:"none,coming,here" doc:"none: nothing was kept; coming: the worker has not sent all of it yet; here: all is there"`
+	Files   []File     `json:"files" nullable:"false"`
+	Left    []LeftFile `json:"left" nullable:"false" doc:"files that fit and were not kept"`
+	More    int        `json:"more" doc:"how many more were not kept"`
+}
+
+// A File is one of a run.
+type File struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+	Here   bool   `json:"here" doc:"false while the worker has not sent it"`
+}
+
+// A LeftFile is one that was not kept.
+type LeftFile struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// trialPath names a trial in a path.
+type trialPath struct {
+	Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+	Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
+}
+
+// files registers the routes of what runs print and leave.
+func (s *Server) files() {
+	const at = prefix + "/studies/{study}/trials/{trial}"
+	type outputIn struct {
+		Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+		Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
+		Head  int64  `query:"head" minimum:"1" maximum:"4194304" doc:"only so many bytes of the beginning of each"`
+		Tail  int64  `query:"tail" minimum:"1" maximum:"4194304" doc:"only so many bytes of the end of each"`
+	}
+	type outputOut struct{ Body Output }
+	handle(s, http.MethodGet, at+"/output", func(ctx context.Context, in *outputIn) (*outputOut, error) {
+		o, err := s.output(ctx, in.Study, in.Trial)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range []*Text{&o.Stdout, &o.Stderr} {
+			t.limit(in.Head, in.Tail)
+		}
+		return &outputOut{o}, nil
+	})
+
+	type filesOut struct{ Body Files }
+	handle(s, http.MethodGet, at+"/files", func(ctx context.Context, in *trialPath) (*filesOut, error) {
+		f, _, err := s.filesOf(ctx, in.Study, in.Trial)
+		return &filesOut{f}, err
+	})
+
+	type fileIn struct {
+		Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+		Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
+		Name  string `path:"name" minLength:"1" maxLength:"1024" doc:"the name of the file, its slashes as %2F"`
+	}
+	handle(s, http.MethodGet, at+"/files/{name}", func(ctx context.Context, in *fileIn) (*huma.StreamResponse, error) {
+		f, m, err := s.filesOf(ctx, in.Study, in.Trial)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil && f.State == "coming" {
+			return nil, assay.Errorf(assay.ClassUnavailable, "worker %s has not sent what it kept of trial %d yet", f.Worker, in.Trial)
+		}
+		k, ok := blobs.Kept{}, false
+		if m != nil {
+			k, ok = m.File(in.Name)
+		}
+		if !ok {
+			return nil, assay.Errorf(assay.ClassNotFound, "no file %.200q was kept of trial %d", in.Name, in.Trial)
+		}
+		if _, err := s.o.Blobs.Size(k.SHA256); errors.Is(err, fs.ErrNotExist) {
+			return nil, assay.Errorf(assay.ClassUnavailable, "worker %s has not sent %.200q yet", f.Worker, in.Name)
+		}
+		return stream(func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(k.Name)}))
+			return s.send(w, r, k.SHA256)
+		}), nil
+	}, sends)
+}
+
+// trial returns a trial of a study that the request may see.
+func (s *Server) trial(ctx context.Context, study string, id int64) (assay.Trial, error) {
+	if _, err := s.see(ctx, study); err != nil {
+		return assay.Trial{}, err
+	}
+	for row, err := range s.o.Store.Trials(ctx, study, id-1, 1) {
+		if err != nil {
+			return assay.Trial{}, err
+		}
+		if row.Trial.ID == id {
+			return row.Trial, nil
+		}
+	}
+	return assay.Trial{}, assay.Errorf(assay.ClassNotFound, "study %q has no trial %d", study, id)
+}
+
+// output returns what is known of the outputs of a trial.
+func (s *Server) output(ctx context.Context, study string, id int64) (Output, error) {
+	t, err := s.trial(ctx, study, id)
+	if err != nil {
+		return Output{}, err
+	}
+	o := Output{Study: study, Trial: id, State: "ended", Stdout: textOfBytes(nil, "whole"), Stderr: textOfBytes(nil, "whole")}
+	if l, ok := s.o.Fleet.Live(study, id); ok {
+		o.State, o.Attempt, o.Worker = "waiting", l.ID.Attempt, l.Worker
+		if l.State == "placed" {
+			o.State, o.Elapsed, o.Silent = "running", l.So.Elapsed.Seconds(), l.Silent.Seconds()
+			o.Stdout, o.Stderr = textOfBytes(l.Stdout, "tail"), textOfBytes(l.Stderr, "tail")
+		}
+		return o, nil
+	}
+	if !t.State.Final() {
+		o.State = "waiting"
+		return o, nil
+	}
+	o.Elapsed = t.Measurement.Elapsed.Seconds()
+	of, err := s.kept.of(ctx, s.o.Store, study)
+	if err != nil {
+		return o, err
+	}
+	m := &blobs.Manifest{}
+	if b, ok := of.best(id); ok {
+		o.Attempt, o.Worker = b.Attempt, b.Where
+		if b.Files != "" {
+			if m, err = s.list(b.Files); err != nil { // it may come yet, and the shorter form is there
+				m = &blobs.Manifest{}
+			}
+		}
+	}
+	for _, x := range []struct {
+		to   *Text
+		kept *blobs.Kept
+		name string
+	}{{&o.Stdout, m.Stdout, "stdout"}, {&o.Stderr, m.Stderr, "stderr"}} {
+		b, err := s.stream(ctx, study, id, x.name, x.kept)
+		if err != nil {
+			return o, err
+		}
+		part := "whole"
+		if cutMark(b) {
+			part = "ends"
+		}
+		*x.to = textOfBytes(b, part)
+	}
+	return o, nil
+}
+
+// stream returns what was kept of an output of a run that has ended: what its worker has sent, else what came with the
+// outcome.
+func (s *Server) stream(ctx context.Context, study string, id int64, name string, k *blobs.Kept) ([]byte, error) {
+	if k != nil {
+		if f, err := s.o.Blobs.Open(k.SHA256, false); err == nil {
+			defer f.Close()
+			return io.ReadAll(f)
+		}
+	}
+	r, err := s.o.Store.Output(ctx, study, id, name)
+	if err != nil {
+		if assay.ClassOf(err) == assay.ClassUsage { // a store that keeps none
+			err = nil
+		}
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, blobs.MaxStream))
+}
+
+// cutMark reports whether an output has the line that stands for what was left out of its middle.
+func cutMark(b []byte) bool {
+	for _, mark := range []string{" bytes cut ...]\n", " bytes are left out ...\n"} {
+		if strings.Contains(string(b), mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// textOfBytes returns an output as text. A rune that was cut off at either end of a tail is left out.
+func textOfBytes(b []byte, part string) Text {
+	if part == "tail" {
+		for i := 0; i < utf8.UTFMax && len(b) > 0 && !utf8.RuneStart(b[0]); i++ {
+			b = b[1:]
+		}
+	}
+	return Text{strings.ToValidUTF8(string(b), "\uFFFD"), part}
+}
+
+// limit leaves what was asked for.
+func (t *Text) limit(head, tail int64) {
+	switch n := int64(len(t.Text)); {
+	case head > 0 && tail > 0 && head+tail < n:
+		*t = Text{strings.ToValidUTF8(t.Text[:head], "") + "\n[...]\n" + strings.ToValidUTF8(t.Text[n-tail:], ""), "ends"}
+	case head > 0 && tail > 0:
+	case head > 0 && head < n:
+		*t = Text{strings.ToValidUTF8(t.Text[:head], ""), "head"}
+	case tail > 0 && tail < n:
+		*t = Text{strings.ToValidUTF8(t.Text[n-tail:], ""), "tail"}
+	}
+}
+
+// filesOf returns what was kept of a trial, and the list of it, which is nil if it is not there.
+func (s *Server) filesOf(ctx context.Context, study string, id int64) (f Files, m *blobs.Manifest, err error) {
+	f = Files{Study: study, Trial: id, State: "none", Files: []File{}, Left: []LeftFile{}}
+	if _, err := s.trial(ctx, study, id); err != nil {
+		return f, nil, err
+	}
+	of, err := s.kept.of(ctx, s.o.Store, study)
+	if err != nil {
+		return f, nil, err
+	}
+	b, ok := of.best(id)
+	if !ok {
+		return f, nil, nil
+	}
+	f.Attempt, f.Worker, f.Staged = b.Attempt, b.Where, b.Staged.Seconds()
+	if b.Files == "" {
+		return f, nil, nil
+	}
+	f.State = "coming"
+	m, err = s.list(b.Files)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil, nil
+	}
+	if err != nil {
+		return f, nil, err
+	}
+	f.State, f.More = "here", m.More
+	for _, k := range m.Files {
+		_, err := s.o.Blobs.Size(k.SHA256)
+		if err != nil {
+			f.State = "coming"
+		}
+		f.Files = append(f.Files, File{k.Name, k.Size, k.SHA256, err == nil})
+	}
+	for _, l := range m.Left {
+		f.Left = append(f.Left, LeftFile(l))
+	}
+	return f, m, nil
+}
+
+// Output returns what a run of a trial has printed: so many bytes of the end of each output, all if tail is 0.
+func (c *Client) Output(ctx context.Context, study string, trial, tail int64) (o Output, err error) {
+	q := url.Values{}
+	if tail > 0 {
+		q.Set("tail", strconv.FormatInt(tail, 10))
+	}
+	err = c.call(ctx, http.MethodGet, of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/output"), q, nil, &o)
+	return o, err
+}
+
+// Files returns what was kept of a trial.
+func (c *Client) Files(ctx context.Context, study string, trial int64) (f Files, err error) {
+	err = c.call(ctx, http.MethodGet, of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/files"), nil, nil, &f)
+	return f, err
+}
+
+// File opens a file that was kept of a trial.
+func (c *Client) File(ctx context.Context, study string, trial int64, name string) (io.ReadCloser, error) {
+	at := of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/files/"+url.PathEscape(name))
+	resp, err := c.request(ctx, c.stream, http.MethodGet, at, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}

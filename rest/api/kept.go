@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
+)
+
+// mostKeptIndexes is how many studies are indexed at once.
+const mostKeptIndexes = 64
+
+// keptIndexes say what was kept of the runs of studies, by what is on record: each study is read once, and from then on
+// only what is new. They are safe for concurrent use.
+type keptIndexes struct {
+	mu sync.Mutex
+	by map[string]*keptIndex
+}
+
+// A keptIndex is that of one study.
+type keptIndex struct {
+	mu      sync.Mutex // held while it is read
+	created time.Time
+	at      assay.Position
+	seen    kept
+}
+
+// kept is what is on record of a study.
+type kept struct {
+	lists map[string]bool           // hashes of lists
+	runs  map[int64][]assay.Booking // by trial, with a list or without
+}
+
+func newKeptIndexes() *keptIndexes { return &keptIndexes{by: map[string]*keptIndex{}} }
+
+// of returns what is on record now. It is to be read until the next call of the same study at most, and is not changed.
+func (k *keptIndexes) of(ctx context.Context, st *setup.Store, study string) (kept, error) {
+	sum, err := st.Summary(ctx, study)
+	if err != nil {
+		return kept{}, err
+	}
+	k.mu.Lock()
+	x := k.by[study]
+	if x == nil {
+		for name := range k.by {
+			if len(k.by) < mostKeptIndexes {
+				break
+			}
+			delete(k.by, name) // any one: it is read again when it is asked for
+		}
+		x = &keptIndex{}
+		k.by[study] = x
+	}
+	k.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.created.Equal(sum.Created) || x.at > assay.Position(sum.Events) || x.seen.lists == nil {
+		x.created, x.at, x.seen = sum.Created, 0, kept{map[string]bool{}, map[int64][]assay.Booking{}}
+	}
+	if x.at == assay.Position(sum.Events) {
+		return x.seen, nil
+	}
+	next := kept{make(map[string]bool, len(x.seen.lists)), make(map[int64][]assay.Booking, len(x.seen.runs))}
+	for hash := range x.seen.lists {
+		next.lists[hash] = true
+	}
+	for trial, all := range x.seen.runs {
+		next.runs[trial] = all[:len(all):len(all)]
+	}
+	at := x.at
+	for e, err := range st.Events(ctx, study, at) {
+		if err != nil {
+			return kept{}, err
+		}
+		at++
+		b := e.Booked
+		if b == nil || b.Where == "" {
+			continue
+		}
+		one := *b
+		one.Measurement = assay.Measurement{Elapsed: b.Measurement.Elapsed}
+		next.runs[b.Trial] = append(next.runs[b.Trial], one)
+		if b.Files != "" {
+			next.lists[b.Files] = true
+		}
+	}
+	x.at, x.seen = at, next
+	return next, nil
+}
+
+// best returns the attempt at a trial of which something is looked at: the last one of the trial's own run that counts,
+// else the last that left something, else the last.
+func (k kept) best(trial int64) (b assay.Booking, ok bool) {
+	rank := func(b assay.Booking) int {
+		switch {
+		case b.Counts() && b.Repeat == 0:
+			return 3
+		case b.Files != "":
+			return 2
+		}
+		return 1
+	}
+	for _, o := range k.runs[trial] {
+		if !ok || rank(o) >= rank(b) {
+			b, ok = o, true
+		}
+	}
+	return b, ok
+}
