@@ -38,3 +38,22 @@ func TestStudyLive(t *testing.T) {
 	r.run(20)
 	b.Wait(fmt.Sprintf(`parseInt(document.querySelector("[data-live=counts]").textContent) > %d`, before))
 }
+
+// A study is reached whatever its name is.
+func TestNamesInAddresses(t *testing.T) {
+	store := memory(t)
+	names := []string{"a/b", "what? #1 & 50%", "größe", "<b>"}
+	for _, name := range names {
+		newRecord(t, store, name).run(3)
+	}
+	url := ui(t, store)
+	b := browser.Open(t)
+	b.Visit(url)
+	for _, name := range names {
+		b.Wait(`document.title === "Studies - assay"`)
+		b.Ready()
+		browser.Eval[bool](b, `([...document.querySelectorAll("a")].find((a) => a.textContent === `+browser.Quote(name)+`).click(), true)`)
+		b.Wait(`document.documentElement.dataset.drawn === "true" && document.querySelector("h1").textContent === ` + browser.Quote(name))
+		b.Visit(base(url) + "/")
+	}
+}

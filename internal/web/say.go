@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 // functions are what templates say numbers and texts with: the words of the command line.
 var functions = template.FuncMap{
 	"visible":      report.Visible,
+	"path":         url.PathEscape, // of a name in an address
 	"visibleLines": report.VisibleLines,
 	"seconds":      func(s float64) string { return report.Seconds(s) },
 	"number":       func(x float64) string { return report.Number(x, 4) },

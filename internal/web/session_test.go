@@ -57,7 +57,7 @@ func newDoor(t *testing.T) *door {
 }
 
 // do sends a request as a browser does.
-func (d *door) do(method, path string, form url.Values, header ...string) (*http.Response, string) {
+func (d *door) do(method, path string, form url.Values, header ...string) (reply, string) {
 	d.t.Helper()
 	var body io.Reader
 	if form != nil {
@@ -80,9 +80,18 @@ func (d *door) do(method, path string, form url.Values, header ...string) (*http
 	}
 	w := &answer{header: http.Header{}}
 	d.site.ServeHTTP(w, r)
-	resp := &http.Response{StatusCode: w.status, Header: w.header}
-	d.jar.SetCookies(r.URL, resp.Cookies())
-	return resp, w.body.String()
+	for _, line := range w.header["Set-Cookie"] {
+		if c, err := http.ParseSetCookie(line); err == nil {
+			d.jar.SetCookies(r.URL, []*http.Cookie{c})
+		}
+	}
+	return reply{w.status, w.header}, w.body.String()
+}
+
+// A reply is an answer without its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
 }
 
 type answer struct {

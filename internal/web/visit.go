@@ -152,7 +152,7 @@ var statuses = map[assay.Class]int{
 // fail shows an error: after an act as a message on the page that it came from, else as a page.
 func (v *visit) fail(err error) {
 	if r, ok := err.(refusal); ok {
-		v.show("error.html", "Refused", errorPage{Text: r.text}, r.status)
+		_ = v.show("error.html", "Refused", errorPage{Text: r.text}, r.status)
 		return
 	}
 	if back := v.back(); v.r.Method == http.MethodPost && back != "" {
@@ -164,7 +164,7 @@ func (v *visit) fail(err error) {
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}
-	v.show("error.html", "Not shown", errorPage{Text: err.Error(), Hint: assay.HintOf(err)}, status)
+	_ = v.show("error.html", "Not shown", errorPage{Text: err.Error(), Hint: assay.HintOf(err)}, status)
 }
 
 type errorPage struct{ Text, Hint string }

@@ -76,9 +76,6 @@ func (Numbers) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeNumber, Nullable: true}}
 }
 
-// fields are the columns that a request may leave out.
-var fields = []string{"value", "elapsed", "spent", "predicted", "reason", "started", "ended", "worker", "metrics"}
-
 // of returns the rows from a to b, with the fields that are wanted. It shares memory with c.
 func (c *Columns) of(a, b int, want []string) *Columns {
 	has := func(name string) bool { return len(want) == 0 || slices.Contains(want, name) }
