@@ -116,6 +116,10 @@ type Drift struct {
 type Batch struct {
 	Configs []Config `json:"configs"`
 	By      string   `json:"by,omitempty"`
+	// Restores are the trials, in the order of Configs, that these are to be run in place of: they were
+	// withdrawn before a run of them had begun, and are wanted after all. A withdrawn trial stays
+	// withdrawn. Empty for configurations that are a person's own.
+	Restores []int64 `json:"restores,omitempty"`
 }
 
 // A Steering is a decision about a study that a server runs.

@@ -50,6 +50,7 @@ type attempt struct {
 	class   string // of its machine
 	heard   time.Time
 	so      assay.Measurement
+	curve   Curve
 	tail    [2][]byte // the ends of its outputs, as they were last heard of
 	tainted bool      // the worker's machine or clock stood still
 	ahead   bool      // another attempt at the run is ahead

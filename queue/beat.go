@@ -50,6 +50,7 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	case b.So.Elapsed >= a.so.Elapsed: // beats may overtake each other
 		a.so = b.So
 		a.so.Stdout, a.so.Stderr = nil, nil
+		a.curve.add(b.So)
 	}
 	v := f.verdict(a)
 	if v == Go && f.observe(ctx, a) {

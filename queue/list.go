@@ -102,14 +102,18 @@ func (a *attempt) waiting() waiting {
 func (w waiting) entry(state string) Entry {
 	w.State = state
 	if w.values != nil && w.config != nil { // a run that the record alone knows of has none yet
-		values := w.values(w.config)
-		var text []string
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			text = append(text, name+"="+values[name])
-		}
-		w.Config = strings.Join(text, " ")
+		w.Config = ConfigText(w.values(w.config))
 	}
 	return w.Entry
+}
+
+// ConfigText writes the values of parameters for people, in the order of their names.
+func ConfigText(values map[string]string) string {
+	var text []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text = append(text, name+"="+values[name])
+	}
+	return strings.Join(text, " ")
 }
 
 // A turn is a study with what is left of what is open.

@@ -48,6 +48,7 @@ type member struct {
 	unnamed    int // how many runs had no ID
 	share      share
 	lasted     time.Duration // how long its runs last, 0 if nobody knows
+	paces      []paced       // the latest runs, the earliest first
 	losing     bool          // lost attempts are being booked
 	lacking    time.Time     // since when something is open that nobody can run; zero if not so
 }

@@ -81,6 +81,9 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 	}
 	if b.Counts() {
 		r.m.learn(m.Elapsed)
+		if b.Why == "" {
+			r.m.pace(f.workers[a.worker], m.Elapsed)
+		}
 	}
 	for _, o := range r.attempts { // one that was to end for this one goes on
 		if o.ahead && !o.halted && !b.Counts() {

@@ -146,19 +146,25 @@ type WorkerState struct {
 	Running int     // attempts that it has
 	Done    int     // outcomes that it told, since the server started
 	Load    float64 // the share of its slots that are taken
+	Ratio   float64 // of the times of its runs to those of its class, 0 if that is not known: see [Fleet.Workers]
 	Away    bool    // it was not heard of for longer than a lease
 }
 
 // Workers returns all workers that were heard of in the last day, by name and ID.
+//
+// The Ratio of one is that of medians over the latest runs of the studies that go on, among machines of
+// one class. It wants five runs of the worker, and another worker.
 func (f *Fleet) Workers() []WorkerState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
+	ratios := f.ratios()
 	all := make([]WorkerState, 0, len(f.workers))
 	for _, w := range f.workers {
 		s := WorkerState{
 			Worker: w.Worker, Order: w.order, Silent: now.Sub(w.heard), Heard: w.heard, Running: w.running, Done: w.done,
 			Load: float64(w.running) / float64(max(w.Slots, 1)), Away: !f.there(w, now),
+			Ratio: ratios[w.ID],
 		}
 		if s.Until > 0 {
 			s.Until = w.left(now)

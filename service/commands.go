@@ -1,11 +1,14 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
@@ -258,6 +261,50 @@ func (h *Host) Order(ctx context.Context, name string, trials []int64, by string
 		}
 		return nil
 	}, h.idleError)
+}
+
+// Restore undoes what Order and Withdraw did to trials that have not begun, see
+// [study.Helm.Restore].
+func (h *Host) Restore(ctx context.Context, name string, trials []int64, by string) error {
+	return h.either(ctx, name, func(s *session) error {
+		if err := s.helm.Restore(ctx, by, trials...); err != nil {
+			return err
+		}
+		for _, id := range trials {
+			h.o.Fleet.Prioritise(name, id, 0)
+		}
+		return nil
+	}, h.idleError)
+}
+
+// A Discarded is a trial of a study that goes on which was withdrawn, and can be restored.
+type Discarded struct {
+	Study  string
+	Config string // the values of the parameters, for people
+	study.Discard
+}
+
+// Discarded returns what can be restored, by study, the earliest first.
+func (h *Host) Discarded() (all []Discarded) {
+	h.mu.Lock()
+	var sessions []*session
+	for _, s := range h.active {
+		select {
+		case <-s.opened:
+			if s.openErr == nil {
+				sessions = append(sessions, s)
+			}
+		default:
+		}
+	}
+	h.mu.Unlock()
+	slices.SortFunc(sessions, func(a, b *session) int { return cmp.Compare(a.name, b.name) })
+	for _, s := range sessions {
+		for _, d := range s.helm.Discarded() {
+			all = append(all, Discarded{s.name, queue.ConfigText(s.values(d.Config)), d})
+		}
+	}
+	return all
 }
 
 // Withdraw takes trials back, see [study.Helm.Withdraw]. It waits for those that run to end.

@@ -234,19 +234,10 @@ func (s *session) join(h *Host, def *config.Study) (err error) {
 		}
 	}
 	s.app, s.class = placed(def)
-	space := s.study.Space
 	s.runner, err = h.o.Fleet.Join(queue.Study{
 		Name: s.name, App: s.app, Class: s.class, Priority: s.priority, Parallel: def.Parallel,
 		Record: s.journal, Past: past,
-		Values: func(c assay.Config) map[string]string {
-			values := make(map[string]string, len(c))
-			for i, p := range space.Params {
-				if space.Active(c, i) {
-					values[p.Name] = p.Text(c[i])
-				}
-			}
-			return values
-		},
+		Values: s.values,
 	})
 	if err != nil {
 		return err
@@ -254,6 +245,17 @@ func (s *session) join(h *Host, def *config.Study) (err error) {
 	s.study.Runner = s.runner
 	s.runner.Hold(s.paused)
 	return nil
+}
+
+// values returns the texts of the parameters by their names.
+func (s *session) values(c assay.Config) map[string]string {
+	values := make(map[string]string, len(c))
+	for i, p := range s.study.Space.Params {
+		if s.study.Space.Active(c, i) {
+			values[p.Name] = p.Text(c[i])
+		}
+	}
+	return values
 }
 
 // placed returns the application and the class of machines of a definition.

@@ -14,6 +14,8 @@ type attempts struct {
 	wasted map[assay.RunID]time.Duration
 	// begun has the trials of which an attempt has begun that may still count.
 	begun map[int64]bool
+	// ever has the trials of which an attempt was begun, unless they were told.
+	ever map[int64]bool
 }
 
 // settle completes a booking that takes the place of an earlier one of the same attempt.
@@ -24,11 +26,12 @@ func (a *attempts) note(e assay.Event) {
 	switch {
 	case e.Started != nil:
 		if a.begun == nil {
-			a.begun = map[int64]bool{}
+			a.begun, a.ever = map[int64]bool{}, map[int64]bool{}
 		}
-		a.begun[e.Started.Trial] = true
+		a.begun[e.Started.Trial], a.ever[e.Started.Trial] = true, true
 	case e.Told != nil:
 		delete(a.begun, e.Told.ID)
+		delete(a.ever, e.Told.ID)
 	case e.Withdrawn != nil:
 		delete(a.begun, e.Withdrawn.Trial)
 	case e.Booked != nil:

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,9 @@ type Helm struct {
 	commands chan command
 	over     chan struct{} // closed when the session has ended
 	close    sync.Once
+
+	mu        sync.Mutex
+	discarded []Discard // that can be restored, the earliest first
 }
 
 // A command is done by the loop. answer is called once, by the loop too, now or later.
@@ -213,12 +217,18 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 	if err := l.append(ctx, assay.Event{Given: batch}); err != nil {
 		return err
 	}
-	giver.Give(batch.Configs)
-	l.gave(batch.Configs)
+	l.handOver(giver, batch.Configs)
+	return nil
+}
+
+// handOver has the searcher propose configurations that a person wants, which are on record. A search
+// that had ended goes on for them.
+func (l *loop) handOver(to assay.Giver, configs []assay.Config) {
+	to.Give(configs)
+	l.gave(configs)
 	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == "trials" && l.owes() > 0 {
 		l.reopen()
 	}
-	return nil
 }
 
 // NewBatch returns configurations that a person gives to a study of a space. It is an error of
@@ -277,7 +287,9 @@ func (l *loop) rank(trial int64, priority int) {
 		l.priority = map[int64]int{}
 	}
 	l.priority[trial] = priority
-	slices.SortStableFunc(l.open, func(a, b assay.Proposal) int { return l.priority[b.ID] - l.priority[a.ID] })
+	slices.SortFunc(l.open, func(a, b assay.Proposal) int {
+		return cmp.Or(cmp.Compare(l.priority[b.ID], l.priority[a.ID]), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 // unended returns an error unless all trials wait or run.
@@ -386,6 +398,7 @@ func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 		l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
 		l.runs.told(w.ID)
 		l.withdrawn[w.ID] = true
+		l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
 		if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
 			l.fatal = err
 			return err

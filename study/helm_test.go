@@ -144,7 +144,11 @@ func story(t testing.TB, st assay.Store) (lines []string) {
 		case e.Withdrawn != nil:
 			lines = append(lines, fmt.Sprint("withdrawn ", e.Withdrawn.Trial))
 		case e.Given != nil:
-			lines = append(lines, fmt.Sprint("given ", e.Given.Configs))
+			line := fmt.Sprint("given ", e.Given.Configs)
+			if len(e.Given.Restores) > 0 {
+				line += fmt.Sprint(" for ", e.Given.Restores)
+			}
+			lines = append(lines, line)
 		case e.Ordered != nil:
 			lines = append(lines, fmt.Sprint("ordered ", e.Ordered.Trial, " ", e.Ordered.Priority))
 		case e.Steered != nil:
@@ -600,6 +604,9 @@ func TestKilledBehindEachEvent(t *testing.T) {
 			func() error { return s.Helm.SetBudget(ctx, 16, 0, "x", "") },
 			func() error { return s.Helm.Resume(ctx, "x", "") },
 			func() error { return s.Helm.Give(ctx, "x", assay.Config{5}, assay.Config{9}) },
+			func() error { return s.Helm.Order(ctx, 3, "x", last(t, mem)) },
+			func() error { return s.Helm.Withdraw(ctx, "x", "", last(t, mem)) },
+			func() error { return s.Helm.Restore(ctx, "x", s.Helm.Discarded()[0].ID) },
 		} {
 			if err := do(); err != nil {
 				t.Fatalf("command %d: %v", i, err)
@@ -653,7 +660,7 @@ func TestKilledBehindEachEvent(t *testing.T) {
 				}
 			}
 		}
-		if len(all) < 40 {
+		if len(all) < 44 {
 			t.Errorf("only %d events", len(all))
 		}
 	})
@@ -661,7 +668,7 @@ func TestKilledBehindEachEvent(t *testing.T) {
 
 // randomCommand gives one, and returns what has to be on record if it was acknowledged.
 func randomCommand(ctx context.Context, h *study.Helm, r *rand.Rand) string {
-	switch id := 1 + r.Int64N(40); r.IntN(8) {
+	switch id := 1 + r.Int64N(40); r.IntN(10) {
 	case 0, 1:
 		if h.Withdraw(ctx, "x", "", id) == nil {
 			return fmt.Sprint("withdrawn ", id)
@@ -678,6 +685,14 @@ func randomCommand(ctx context.Context, h *study.Helm, r *rand.Rand) string {
 		}
 	case 5:
 		_ = h.Pause(ctx, "x", "")
+	case 6, 7:
+		if all := h.Discarded(); len(all) > 0 {
+			if d := all[r.IntN(len(all))]; h.Restore(ctx, "x", d.ID) == nil {
+				return fmt.Sprint("given ", []assay.Config{d.Config}, " for ", []int64{d.ID})
+			}
+		} else {
+			_ = h.Restore(ctx, "x", id)
+		}
 	default:
 		_ = h.Resume(ctx, "x", "")
 	}

@@ -373,6 +373,13 @@ func (j *Journal) lost() time.Duration {
 	return j.attempts.lost
 }
 
+// claimed reports whether an attempt at a trial that was not told has ever begun.
+func (j *Journal) claimed(trial int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.attempts.ever[trial]
+}
+
 // begun reports whether an attempt at a trial has begun that may still count.
 func (j *Journal) begun(trial int64) bool {
 	j.mu.Lock()

@@ -65,6 +65,7 @@ type steered struct {
 	reopened  bool          // the search is to go on that had ended
 	priority  map[int64]int // of trials, 0 for those that it lacks
 	withdrawn map[int64]bool
+	discarded map[int64]Discard // of withdrawn, those that can be restored
 	leaving   map[int64]leaving
 	cancels   map[int64]context.CancelCauseFunc // of the trials that run
 	fatal     error                             // of the searcher, in a command
@@ -92,6 +93,7 @@ func newLoop(s *Study) *loop {
 	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
 	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
+	l.discarded = map[int64]Discard{}
 	l.cancels = map[int64]context.CancelCauseFunc{}
 	if l.clock == nil {
 		l.clock = realClock{}

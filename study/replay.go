@@ -51,6 +51,8 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 // read reads the record, and all of the loop that follows from it but the searcher.
 func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 	over := map[int64]bool{}
+	var discards []Discard
+	var restored []int64
 	if l.journal, err = l.Journal(ctx); err != nil {
 		return nil, err
 	}
@@ -68,9 +70,13 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.remember(*e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
-			l.withdrawn[e.Withdrawn.Trial] = true
+			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {
+				l.withdrawn[e.Withdrawn.Trial] = true
+				discards = append(discards, Discard{Withdrawal: *e.Withdrawn, At: e.At})
+			}
 			l.runs.told(e.Withdrawn.Trial)
 		case e.Given != nil:
+			restored = append(restored, e.Given.Restores...)
 			l.gave(e.Given.Configs)
 		case e.Ordered != nil:
 			l.rank(e.Ordered.Trial, e.Ordered.Priority)
@@ -88,6 +94,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.cuts++
 		}
 	}
+	l.recallDiscards(discards, restored)
 	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
 	l.replayed = len(l.history)
 	l.choose()

@@ -13,15 +13,25 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/assay-run/assay/internal/browser"
 )
 
 // TestMain lets scripts and documentation run the command by its name.
 func TestMain(m *testing.M) {
 	of := func(version string) func() { return func() { release = version; main() } }
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withBrowser{m}, map[string]func(){
 		"assay": main, "assay-1.1": of("v1.1.0"), "assay-1.2": of("v1.2.0"), "assay-1.3": of("v1.3.7"),
 		"assay-far": of("v1.4.0"),
 	})
+}
+
+// withBrowser ends the browser, if a test has begun one.
+type withBrowser struct{ *testing.M }
+
+func (m withBrowser) Run() int {
+	defer browser.Close()
+	return m.M.Run()
 }
 
 // TestScripts runs the scenarios in testdata/script.

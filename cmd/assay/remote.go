@@ -104,10 +104,11 @@ func queueCommand(s streams) *cobra.Command {
 	limit, study, reason := 0, "", ""
 	ls := f.command("ls", "list what runs, and what waits in the order in which it will be claimed", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
-			all, total, err := c.Queue(ctx, study, limit)
+			queue, err := c.Queued(ctx, study, limit)
 			if err != nil {
 				return err
 			}
+			all, total := queue.Entries, queue.Total
 			var lacks []string
 			t := report.NewTable(palette(s.out), "trial", "state", "application", "worker", ">for", ">silent", "configuration")
 			err = show(s.out, f.json, all, t, "nothing waits, and nothing runs", func(e api.Entry) {
@@ -126,6 +127,9 @@ func queueCommand(s streams) *cobra.Command {
 			}
 			for _, line := range lacks {
 				_, err = fmt.Fprintln(s.out, report.Visible(line))
+			}
+			if err == nil && !f.json && len(queue.Discarded) > 0 {
+				_, err = fmt.Fprint(s.out, report.Visible(restorable(queue.Discarded))+"\n")
 			}
 			return err
 		})
@@ -154,11 +158,27 @@ func queueCommand(s streams) *cobra.Command {
 	discard := f.command("discard STUDY/TRIAL...", "take trials back: they are not run, or no further", cobra.MinimumNArgs(1),
 		move("discard", "withdrawn"))
 	discard.Flags().StringVar(&reason, "reason", "", "why, for the record")
-	for _, c := range []*cobra.Command{first, discard} {
+	restore := f.command("restore STUDY/TRIAL...",
+		"undo first and discard for trials that no worker has claimed: what was discarded is offered again, with a new number",
+		cobra.MinimumNArgs(1), move("restore", "restored"))
+	for _, c := range []*cobra.Command{first, discard, restore} {
 		c.Example = "  assay queue " + c.Name() + " x264/21 x264/30..39"
 	}
-	cmd.AddCommand(ls, first, discard)
+	cmd.AddCommand(ls, first, discard, restore)
 	return cmd
+}
+
+// restorable says which trials were discarded and can be restored.
+func restorable(all []api.Discarded) string {
+	const most = 5
+	var names []string
+	for _, d := range all[max(0, len(all)-most):] {
+		names = append(names, fmt.Sprintf("%s/%d", d.Study, d.Trial))
+	}
+	if n := len(all) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("and %d before", n))
+	}
+	return "discarded, and can be restored: " + strings.Join(names, " ")
 }
 
 // trialsText returns "trial 3", or "4 trials".

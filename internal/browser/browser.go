@@ -63,6 +63,12 @@ func Main(m *testing.M, after ...func()) {
 	for _, f := range after {
 		f()
 	}
+	Close()
+	os.Exit(code)
+}
+
+// Close ends the browser, for a package whose tests are run by something else than Main.
+func Close() {
 	if one.ctx != nil {
 		_ = chromedp.Cancel(one.ctx)
 		one.stop()
@@ -70,7 +76,6 @@ func Main(m *testing.M, after ...func()) {
 	if one.dir != "" {
 		_ = os.RemoveAll(one.dir)
 	}
-	os.Exit(code)
 }
 
 // start starts the browser.

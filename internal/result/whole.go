@@ -300,9 +300,7 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	if err != nil {
 		return err
 	}
-	w.story.Command = func(c assay.Config) string {
-		return CommandLine(placeless(program.Argv(c)), placeless(program.Environment(c)), w.def.Dir, "")
-	}
+	w.story.Command = func(c assay.Config) string { return Again(program, w.def.Dir, c) }
 	w.story.Beside = func(c assay.Config) string { return Beside(program, c) }
 	return nil
 }
@@ -322,6 +320,11 @@ func (w *Whole) Answer() []report.Entry { return w.story.lines().Entries() }
 
 // Lucky reports whether the runs at the end say that the first configuration is better.
 func (w *Whole) Lucky() bool { return w.story.worse() }
+
+// Again returns a line for a shell that runs a configuration once more; dir is that of the study, or "".
+func Again(p *config.Program, dir string, c assay.Config) string {
+	return CommandLine(placeless(p.Argv(c)), placeless(p.Environment(c)), dir, "")
+}
 
 // CommandLine returns a command with the environment that it needs as a line for a shell in the
 // directory here; dir is that of the study, or "".

@@ -45,6 +45,10 @@ func (l *lookout) Order(context.Context, string, []int64, string) error { return
 
 func (l *lookout) Withdraw(context.Context, string, []int64, string, string) error { return errLook() }
 
+func (l *lookout) Restore(context.Context, string, []int64, string) error { return errLook() }
+
+func (l *lookout) Discarded() []service.Discarded { return nil }
+
 // Info implements [api.Host].
 func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	sum, err := l.store.Summary(ctx, name)
@@ -83,3 +87,5 @@ func (nobody) Queue() []queue.Entry            { return nil }
 func (nobody) Workers() []queue.WorkerState    { return nil }
 func (nobody) Order(string, queue.Order) error { return errLook() }
 func (nobody) Lack(string) string              { return "" }
+
+func (nobody) Reported(string, int64) []queue.Reported { return nil }

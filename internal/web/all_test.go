@@ -43,7 +43,7 @@ func views(t *testing.T) (all []view) {
 			continue
 		}
 		name := strings.Trim(regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path, "-"), "-")
-		path = strings.NewReplacer("{$}", "", "{study}", "encoder", "{trial}", "17", "{worker}", "rack-07").Replace(path)
+		path = strings.NewReplacer("{$}", "", "{study}", "encoder", "{trial}", "61", "{worker}", "rack-07").Replace(path)
 		if strings.Contains(path, "{") {
 			t.Fatalf("%s: what stands for this in the test?", pattern)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
 )
 
 // A full is a server of everything that pages show: studies of several kinds, a queue, workers,
@@ -30,8 +31,16 @@ func (f full) Give(context.Context, string, []assay.Config, string) error      {
 func (f full) Order(context.Context, string, []int64, string) error            { return nil }
 func (f full) Withdraw(context.Context, string, []int64, string, string) error { return nil }
 
-func (f full) Info(ctx context.Context, study string) (api.Info, error) {
-	sum, err := f.store.Summary(ctx, study)
+func (f full) Restore(context.Context, string, []int64, string) error { return nil }
+
+func (f full) Discarded() []service.Discarded {
+	return []service.Discarded{{Study: "encoder", Config: "level=3", Discard: study.Discard{
+		Proposal: assay.Proposal{ID: 60}, At: time.Now(), Withdrawal: assay.Withdrawal{Trial: 60, By: "ada", Reason: "known bad"},
+	}}}
+}
+
+func (f full) Info(ctx context.Context, name string) (api.Info, error) {
+	sum, err := f.store.Summary(ctx, name)
 	return api.Info{Summary: sum, State: service.StateOf(sum), Running: int(sum.Counts[assay.Running])}, err
 }
 
@@ -51,6 +60,22 @@ func (f full) Infos(ctx context.Context) (all []api.Info, err error) {
 
 // A fleet has two machines, of which one is at a run.
 type fleet struct{}
+
+func (fleet) Reported(name string, trial int64) []queue.Reported {
+	if name != "encoder" || trial != 61 {
+		return nil
+	}
+	r := queue.Reported{
+		ID: assay.RunID{Study: name, Trial: trial, Attempt: 1}, Placed: true, Where: "rack-07",
+		So: assay.Measurement{Elapsed: 40 * time.Second}, Curve: queue.Curve{Metrics: map[string][]float64{}},
+	}
+	for i := range 40 {
+		r.Curve.At = append(r.Curve.At, time.Duration(i+1)*time.Second)
+		r.Curve.Metrics["cpu"] = append(r.Curve.Metrics["cpu"], float64(i)*0.9)
+		r.Curve.Metrics["max_rss"] = append(r.Curve.Metrics["max_rss"], 2e7*(1+float64(i%7)/9))
+	}
+	return []queue.Reported{r}
+}
 
 func (fleet) Live(string, int64) (queue.Live, bool) { return queue.Live{}, false }
 
@@ -105,8 +130,9 @@ func everything(t testing.TB) *setup.Store {
 	}
 	r := newRecord(t, store, "encoder")
 	r.run(60)
-	_, asked := r.ask()
-	r.append(asked)
+	p, asked := r.ask()
+	run := assay.RunID{Study: "encoder", Trial: p.ID, Attempt: 1}
+	r.append(asked, assay.Event{At: time.Now(), Started: &assay.Start{RunID: run, Where: "rack-07", Class: "9f3a"}})
 	newRecord(t, store, hostile).run(40)
 	lab(t, store, "resources")
 	newRecord(t, store, "empty")

@@ -31,6 +31,11 @@ var functions = template.FuncMap{
 	"pairs":  pairs,
 	"gain":   gain,
 	"ago":    ago,
+	"to":     func(study string) string { return "/s/" + url.PathEscape(study) },
+	"ref":    ref,
+	"inc":    func(i int) int { return i + 1 },
+	"join":   strings.Join,
+	"list":   func(acts ...Act) []Act { return acts },
 	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"at": func(t time.Time) string {
 		if t.IsZero() {

@@ -30,8 +30,9 @@ type session struct {
 
 // A flash is the outcome of an act, which the next page says once.
 type flash struct {
-	Text string
-	Bad  bool
+	Text    string
+	Bad     bool
+	Command string // that does the same
 }
 
 // authorize says in a request whom it is from.

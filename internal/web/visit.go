@@ -76,6 +76,8 @@ func (s *site) page(p page) http.HandlerFunc {
 		}
 		if r.Method == http.MethodPost {
 			err = v.checkForm(p)
+		} else {
+			err = v.may(p.least)
 		}
 		if err == nil {
 			err = p.answer(s, v)
@@ -118,14 +120,19 @@ func (v *visit) checkForm(p page) error {
 	if subtle.ConstantTimeCompare([]byte(v.r.PostFormValue("csrf")), []byte(v.session.csrf)) != 1 {
 		return refusal{http.StatusForbidden, "the form is of another session: load the page again, and send it from there"}
 	}
-	if p.least == access.Viewer {
+	return v.may(p.least)
+}
+
+// may returns why who asks is not offered what needs a role.
+func (v *visit) may(least access.Role) error {
+	if least == access.Viewer {
 		return nil
 	}
 	if v.s.o.ReadOnly {
 		return refusal{http.StatusMethodNotAllowed, "these pages only look: no server runs the studies of this store"}
 	}
-	if !v.Me.Role.Includes(p.least) {
-		return refusal{http.StatusForbidden, fmt.Sprintf("that is for the role %s; %s is %s", p.least, v.Me.Name, v.Me.Role)}
+	if !v.Me.Role.Includes(least) {
+		return refusal{http.StatusForbidden, fmt.Sprintf("that is for the role %s; %s is %s", least, v.Me.Name, v.Me.Role)}
 	}
 	return nil
 }
@@ -199,6 +206,15 @@ func (v *visit) done(to, text string) error {
 		to = back
 	}
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil
+}
+
+// did is done with the command that does the same.
+func (v *visit) did(to, text, command string) error {
+	if err := v.done(to, ""); err != nil {
+		return err
+	}
+	v.session.say(&flash{Text: text, Command: command})
 	return nil
 }
 

@@ -274,6 +274,12 @@ func (c *Client) Study(ctx context.Context, study string) (d Detail, err error) 
 	return d, err
 }
 
+// Trial returns all there is of one trial.
+func (c *Client) Trial(ctx context.Context, study string, id int64) (d TrialDetail, err error) {
+	err = c.call(ctx, http.MethodGet, of(study, "/trials/"+strconv.FormatInt(id, 10)), nil, nil, &d)
+	return d, err
+}
+
 // Brief is Study without what takes reading all trials: Saved is 0.
 func (c *Client) Brief(ctx context.Context, study string) (d Detail, err error) {
 	err = c.call(ctx, http.MethodGet, of(study, ""), url.Values{"brief": {"true"}}, nil, &d)
@@ -307,6 +313,13 @@ func (c *Client) Submit(ctx context.Context, s Submission) (d Detail, err error)
 	return d, err
 }
 
+// Check says what a submission would be, and makes nothing. An error of a study file begins with its
+// place.
+func (c *Client) Check(ctx context.Context, s Submission) (out Checked, err error) {
+	err = c.call(ctx, http.MethodPost, "/check", nil, s, &out)
+	return out, err
+}
+
 // SetState has a study run, pause or stop.
 func (c *Client) SetState(ctx context.Context, study, state, reason string) (s Study, err error) {
 	in := map[string]string{"state": state}
@@ -329,7 +342,7 @@ func (c *Client) Give(ctx context.Context, study string, configs []map[string]an
 	return s, err
 }
 
-// Move has trials run first, or discards them.
+// Move has trials run first, discards them, or undoes that.
 func (c *Client) Move(ctx context.Context, study string, trials []int64, do Change) (s Study, err error) {
 	in := map[string]any{"trials": trials, "do": do.Do}
 	if do.Reason != "" {
@@ -341,16 +354,18 @@ func (c *Client) Move(ctx context.Context, study string, trials []int64, do Chan
 
 // Queue returns what waits and what runs, and how many there are.
 func (c *Client) Queue(ctx context.Context, study string, limit int) ([]Entry, int, error) {
+	out, err := c.Queued(ctx, study, limit)
+	return out.Entries, out.Total, err
+}
+
+// Queued is Queue with what can be restored.
+func (c *Client) Queued(ctx context.Context, study string, limit int) (out Queue, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if study != "" {
 		q.Set("study", study)
 	}
-	var out struct {
-		Total   int
-		Entries []Entry
-	}
-	err := c.call(ctx, http.MethodGet, "/queue", q, nil, &out)
-	return out.Entries, out.Total, err
+	err = c.call(ctx, http.MethodGet, "/queue", q, nil, &out)
+	return out, err
 }
 
 // Workers returns the machines of the server.

@@ -25,6 +25,10 @@ type Host interface {
 	Order(ctx context.Context, study string, trials []int64, by string) error
 	// Withdraw takes trials back.
 	Withdraw(ctx context.Context, study string, trials []int64, by, reason string) error
+	// Restore undoes what Order and Withdraw did to trials that have not begun.
+	Restore(ctx context.Context, study string, trials []int64, by string) error
+	// Discarded returns what Restore can bring back of what was withdrawn, the earliest first.
+	Discarded() []service.Discarded
 	Info(ctx context.Context, study string) (Info, error)
 	Infos(ctx context.Context) ([]Info, error)
 }
@@ -37,6 +41,8 @@ type Fleet interface {
 	Queue() []queue.Entry
 	Workers() []queue.WorkerState
 	Order(worker string, o queue.Order) error
+	// Reported is what attempts at runs of a trial reported over their time, as far as it is kept.
+	Reported(study string, trial int64) []queue.Reported
 	// Live returns what runs, or waits to run, of a trial; false if nothing does.
 	Live(study string, trial int64) (queue.Live, bool)
 	// Needs returns nil if a run that one of the workers is at has an input of that hash.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -17,7 +18,9 @@ import (
 	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
 )
 
 // A fakeHost keeps studies in a store, and runs nothing: what is steered, ordered, given and
@@ -103,6 +106,29 @@ func (h *fakeHost) Withdraw(ctx context.Context, study string, trials []int64, b
 	return nil
 }
 
+func (h *fakeHost) Restore(ctx context.Context, study string, trials []int64, by string) error {
+	for _, id := range trials {
+		b := &assay.Batch{Configs: []assay.Config{{float64(id)}}, By: by, Restores: []int64{id}}
+		if err := h.append(ctx, study, assay.Event{Given: b}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *fakeHost) Discarded() []service.Discarded {
+	d := func(name string, id int64) service.Discarded {
+		return service.Discarded{
+			Study: name, Config: fmt.Sprint("n=", id),
+			Discard: study.Discard{
+				Proposal: assay.Proposal{ID: id}, Withdrawal: assay.Withdrawal{Trial: id, By: "ada", Reason: "bad"},
+				At: time.Unix(1700000000+id, 0).UTC(),
+			},
+		}
+	}
+	return []service.Discarded{d("other", 9), d("tuned", 5), d("tuned", 6)}
+}
+
 // open returns an error unless the trial waits or runs.
 func (h *fakeHost) open(ctx context.Context, study string, id int64) error {
 	for row, err := range h.store.Trials(ctx, study, id-1, 1) {
@@ -181,6 +207,20 @@ func (f *fakeFleet) Queue() []queue.Entry {
 		{ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 1}, Study: "tuned", App: "x", State: "placed", Worker: "rack", Since: at},
 		{ID: assay.RunID{Study: "other", Trial: 1, Attempt: 1}, Study: "other", App: "x", State: "open", Since: at},
 	}
+}
+
+func (f *fakeFleet) Reported(study string, trial int64) []queue.Reported {
+	if study != "tuned" || trial != 2 {
+		return nil
+	}
+	return []queue.Reported{{
+		ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 2}, Placed: true, Where: "rack", Silent: 3 * time.Second,
+		So: assay.Measurement{Elapsed: 9 * time.Second},
+		Curve: queue.Curve{
+			At:      []time.Duration{time.Second, 2 * time.Second},
+			Metrics: map[string][]float64{"score": {1.5, math.NaN()}},
+		},
+	}}
 }
 
 func (f *fakeFleet) Workers() []queue.WorkerState {

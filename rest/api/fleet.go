@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -19,7 +20,7 @@ type Entry struct {
 	App      string    `json:"app"`
 	Class    string    `json:"class,omitempty"`
 	Config   string    `json:"config" doc:"the values of the parameters, for people"`
-	Priority int       `json:"priority" doc:"of the study"`
+	Priority int       `json:"priority" doc:"of the trial among those of its study: 0, or greater once it was put first"`
 	State    string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
 	Worker   string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
 	Since    time.Time `json:"since" doc:"when it came to wait, or began"`
@@ -36,6 +37,7 @@ type Worker struct {
 	Slots   int               `json:"slots"`
 	Running int               `json:"running"`
 	Done    int               `json:"done" doc:"runs that it has ended since the server started"`
+	Ratio   float64           `json:"ratio,omitempty" doc:"of the times of its runs to those of all machines of its class in the same studies, as medians of the latest; not there while too little is known"`
 	Apps    []string          `json:"apps" nullable:"false"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Class   string            `json:"class"`
@@ -59,6 +61,35 @@ func entryOf(e queue.Entry) Entry {
 	}
 }
 
+// A Discarded is a trial that was taken back before it began, and can be restored.
+type Discarded struct {
+	Study  string    `json:"study"`
+	Trial  int64     `json:"trial"`
+	Config string    `json:"config" doc:"the values of the parameters, for people"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// A Queue is what waits and what runs, in the order of claims.
+type Queue struct {
+	Total     int         `json:"total" doc:"how many entries there are, those that are left out too"`
+	Entries   []Entry     `json:"entries" nullable:"false"`
+	Discarded []Discarded `json:"discarded" nullable:"false" doc:"what was taken back before it began, and can be restored: at most as many as entries, the latest"`
+}
+
+// discarded returns what who can have restored.
+func (s *Server) discarded(who Who, study string, limit int) []Discarded {
+	out := []Discarded{}
+	for _, d := range s.o.Host.Discarded() {
+		if who.sees(d.Study) && (study == "" || study == d.Study) {
+			out = append(out, Discarded{d.Study, d.ID, d.Config, d.By, d.Reason, d.At})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Discarded) int { return a.At.Compare(b.At) })
+	return out[max(0, len(out)-limit):]
+}
+
 // workers returns the one of that name or ID, all if it is "".
 func (s *Server) workers(who string) Workers {
 	out := Workers{[]Worker{}}
@@ -80,7 +111,7 @@ func (s *Server) workers(who string) Workers {
 		out.Workers = append(out.Workers, Worker{
 			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
 			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine, State: state, Why: w.Why,
-			Silent: w.Silent.Seconds(),
+			Silent: w.Silent.Seconds(), Ratio: w.Ratio,
 		})
 	}
 	return out
@@ -92,15 +123,10 @@ func (s *Server) fleet() {
 		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"only of that study"`
 		Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
 	}
-	type queueOut struct {
-		Body struct {
-			Total   int     `json:"total" doc:"how many there are, those that are left out too"`
-			Entries []Entry `json:"entries" nullable:"false"`
-		}
-	}
+	type queueOut struct{ Body Queue }
 	handle(s, http.MethodGet, prefix+"/queue", func(ctx context.Context, in *queueIn) (*queueOut, error) {
 		out := &queueOut{}
-		out.Body.Entries = []Entry{}
+		out.Body.Entries, out.Body.Discarded = []Entry{}, s.discarded(whoOf(ctx), in.Study, in.Limit)
 		for _, e := range s.o.Fleet.Queue() {
 			if !whoOf(ctx).sees(e.Study) || in.Study != "" && in.Study != e.Study {
 				continue

@@ -86,6 +86,7 @@ func (r *rig) do(t testing.TB, role Role, method, path, body string, header http
 // bodies are good bodies of the requests that need one.
 var bodies = map[string]string{
 	"POST " + prefix + "/studies":                   `{"name":"new","file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
+	"POST " + prefix + "/check":                     `{"file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
 	"POST " + prefix + "/studies/{study}/trials":    `{"configs":[{"n":7}]}`,
 	"PATCH " + prefix + "/studies/{study}/state":    `{"state":"pause"}`,
 	"PATCH " + prefix + "/studies/{study}/priority": `{"priority":3}`,

@@ -27,6 +27,7 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/studies", Viewer, "the studies, by their names"},
 	{http.MethodGet, prefix + "/studies/{study}", Viewer, "what a study is, and what it has come to"},
 	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
+	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}", Viewer, "one trial: its attempts, what they reported, what was decided"},
 	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
 	{http.MethodGet, prefix + "/studies/{study}/answer", Viewer, "what it has come to: the best, the gain, time, and the runs at the end"},
 	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/output", Viewer, "what a run has printed, also while it goes on"},
@@ -45,6 +46,7 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/queue", Viewer, "what waits and what runs, in the order of claims"},
 	{http.MethodGet, prefix + "/workers", Viewer, "the machines that make the runs"},
 
+	{http.MethodPost, prefix + "/check", Operator, "what a definition of a study would be, or where it is wrong; nothing is made"},
 	// A definition that says what is executed needs an author.
 	{http.MethodPost, prefix + "/studies", Operator, "make a study and run it, or go on with it"},
 	{http.MethodPost, prefix + "/studies/{study}/trials", Operator, "have configurations run"},

@@ -182,6 +182,8 @@ func (s *Server) routes() {
 	s.document()
 	s.studies()
 	s.steering()
+	s.checking()
+	s.oneTrial()
 	s.looks()
 	s.compares()
 	s.plans()

@@ -124,9 +124,9 @@ func (s *Server) steering() {
 	})
 }
 
-// A Change is what is to become of trials that have not ended.
+// A Change is what is to become of trials that have not ended, or were discarded.
 type Change struct {
-	Do     string `json:"do" enum:"first,discard" doc:"first: before all others of the study; discard: never, or no further"`
+	Do     string `json:"do" enum:"first,discard,restore" doc:"first: before all others of the study; discard: never, or no further; restore: undo these for trials that have not begun"`
 	Reason string `json:"reason,omitempty" maxLength:"1000"`
 }
 
@@ -136,9 +136,12 @@ func (s *Server) move(ctx context.Context, study string, trials []int64, c Chang
 		return nil, err
 	}
 	var err error
-	if by := whoOf(ctx).Name; c.Do == "first" {
+	switch by := whoOf(ctx).Name; c.Do {
+	case "first":
 		err = s.o.Host.Order(ctx, study, trials, by)
-	} else {
+	case "restore":
+		err = s.o.Host.Restore(ctx, study, trials, by)
+	default:
 		err = s.o.Host.Withdraw(ctx, study, trials, by, c.Reason)
 	}
 	if err != nil {

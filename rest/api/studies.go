@@ -295,15 +295,10 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	who := whoOf(ctx)
-	switch {
-	case def.Replay != nil:
-		return Info{}, assay.Errorf(assay.ClassUsage, "a recorded table is replayed by assay tune, not by a server")
-	case def.Online:
-		return Info{}, assay.Errorf(assay.ClassUsage, "a program is tuned while it runs by assay serve --online")
-	case def.Workbench != nil:
-		return Info{}, assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
+	if err := hosted(def); err != nil {
+		return Info{}, err
 	}
+	who := whoOf(ctx)
 	if what := executes(def); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)

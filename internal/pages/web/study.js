@@ -274,8 +274,8 @@ export function textOf(p, x) {
 export function visible(text) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => {
     const code = c.codePointAt(0) ?? 0;
-    const short = "\t\n\r".indexOf(c);
-    if (short >= 0) return "\\" + "tnr"[short];
+    const short = "\x07\b\t\n\v\f\r".indexOf(c);
+    if (short >= 0) return "\\" + "abtnvfr"[short];
     return code < 0x80 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
   });
 }

@@ -1,0 +1,121 @@
+import { axes, widest } from "./axis.js";
+import "./copy.js";
+import { choice, color, el } from "./dom.js";
+import { metric, number, seconds } from "./format.js";
+import { follow, get, say, visible } from "./rows.js";
+import { linear, padded, timeTicks } from "./scale.js";
+import { unitOf } from "./study.js";
+import { font, Surface } from "./surface.js";
+
+// One trial as it goes on: what it reports is drawn, and when it has ended the page is loaded again.
+
+const place = document.getElementById("trial");
+const path = `/studies/${encodeURIComponent(place.dataset.study)}/trials/${place.dataset.trial}`;
+const dashes = [[], [6, 3], [2, 3]];
+let surface = null, shown = "", names = [], curves = [], detail = null;
+
+const unit = () => (shown === detail.metric ? detail.unit ?? "" : unitOf(shown));
+const say1 = (x) => (unit() ? metric(x, unit()) : number(x));
+
+function draw(ctx, width, height) {
+  const all = curves.map((c) => ({ at: c.at_s, values: c.metrics[shown] ?? [] }));
+  const values = all.flatMap((c) => c.values).filter((v) => v !== null);
+  const v = detail.verdict?.predicted, predicted = shown === detail.metric && typeof v === "number" ? v : null;
+  const end = all.reduce((m, c) => Math.max(m, c.at.at(-1) ?? 0), 0);
+  const [lo, hi] = padded(predicted === null ? values : [...values, predicted], false);
+  const sy = linear(lo, hi, height - 46, 26);
+  const yTicks = sy.ticks(5, unit());
+  const left = Math.min(width * 0.3, widest(ctx, yTicks.map(say1)) + 12), right = width - 16;
+  const sx = linear(0, end * 1.03 || 1, left, right);
+  axes(ctx, { left, top: 26, right, bottom: height - 46 },
+    { scale: sx, ticks: timeTicks(0, sx.hi, Math.max(2, Math.floor((right - left) / 90))), text: (t) => (t === 0 ? "0" : seconds(t)), title: "since it began" },
+    { scale: sy, ticks: yTicks, text: say1, title: visible(shown) });
+  for (const [i, c] of all.entries()) {
+    ctx.strokeStyle = ctx.fillStyle = color(i === all.length - 1 ? "done" : "muted");
+    ctx.lineWidth = 1.6;
+    ctx.setLineDash(dashes[(all.length - 1 - i) % dashes.length]);
+    ctx.beginPath();
+    let pen = false;
+    for (const [k, t] of c.at.entries()) {
+      if (c.values[k] === null) { pen = false; continue; }
+      if (pen) ctx.lineTo(sx(t), sy(c.values[k]));
+      else ctx.moveTo(sx(t), sy(c.values[k]));
+      pen = true;
+      if (c.at.length < 60) ctx.fillRect(sx(t) - 1.5, sy(c.values[k]) - 1.5, 3, 3);
+    }
+    ctx.stroke();
+  }
+  ctx.setLineDash([]);
+  if (predicted !== null) {
+    ctx.strokeStyle = ctx.fillStyle = color("stopped");
+    ctx.setLineDash([4, 3]);
+    ctx.beginPath();
+    ctx.moveTo(left, sy(predicted));
+    ctx.lineTo(right, sy(predicted));
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.font = font();
+    ctx.textAlign = "right";
+    ctx.textBaseline = "bottom";
+    ctx.fillText("predicted " + say1(predicted), right, sy(predicted) - 3);
+  }
+}
+
+function curve(d) {
+  detail = d;
+  curves = d.attempts.map((a) => a.curve).filter(Boolean);
+  const now = [...new Set(curves.flatMap((c) => Object.keys(c.metrics)))].sort();
+  if (now.length === 0) return;
+  document.querySelector("[data-some=curve]").hidden = false;
+  if (!names.includes(shown)) shown = now.includes(d.metric) ? d.metric : now[0];
+  if (now.join("\n") !== names.join("\n")) {
+    names = now;
+    const at = document.getElementById("curve"), fresh = el("div");
+    at.replaceChildren(fresh);
+    if (names.length > 1) {
+      fresh.append(el("div", { class: "bar" }, choice("metric", names.map((n) => [n, visible(n)]), shown, (v) => { shown = v; surface.paint(); })));
+    }
+    surface = new Surface(fresh, { height: 240, label: `what trial ${d.trial.id} reported over its time; the table below has the numbers`, draw });
+  }
+  surface.paint();
+}
+
+function attempts(d) {
+  const a = d.attempts.at(-1);
+  if (a) say("elapsed", seconds(a.elapsed_s + (a.silent_s ?? 0)));
+}
+
+// print shows what was printed, and follows its end unless somebody reads above it.
+async function print() {
+  const at = document.getElementById("output");
+  if (!at || at.dataset.state === "ended") return;
+  const o = await get(path + "/output?tail=65536");
+  document.querySelector("[data-none=output]").hidden = Boolean(o.stdout.text || o.stderr.text);
+  for (const name of ["stdout", "stderr"]) {
+    const pre = at.querySelector(`[data-output=${name}]`), text = visibleLines(o[name].text);
+    document.querySelector(`[data-some=${name}]`).hidden = !text;
+    if (pre.textContent === text) continue;
+    const end = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 4;
+    pre.textContent = text;
+    if (end) pre.scrollTop = pre.scrollHeight;
+  }
+}
+
+const visibleLines = (text) => text.split("\n").map((l) => l.split("\t").map(visible).join("\t")).join("\n");
+
+const running = place.dataset.state === "running";
+const attemptsSeen = document.querySelectorAll("#attempts tr").length;
+
+follow(async () => {
+  const d = await get(path);
+  curve(d);
+  if (running && (d.trial.state !== "running" || d.attempts.length !== attemptsSeen)) {
+    location.reload(); // it has ended, or begun
+    return false;
+  }
+  if (running) {
+    attempts(d);
+    await print();
+  }
+  return running;
+});

@@ -1,0 +1,76 @@
+import { seconds } from "./format.js";
+import { visible } from "./study.js";
+
+// Lists that the server has written and that go on: rows of templates, filled with texts.
+
+// keyed has the rows of a list be those of items, in their order. A row stays that of its item, with
+// what is chosen in it and where the focus is.
+export function keyed(body, items, key, fill) {
+  const template = document.getElementById("row-" + body.id);
+  const old = new Map([...body.children].map((r) => [r.dataset.key, r]));
+  const focus = document.activeElement;
+  let at = body.firstElementChild;
+  for (const item of items) {
+    const k = key(item);
+    let row = old.get(k);
+    old.delete(k);
+    if (!row) {
+      row = template.content.firstElementChild.cloneNode(true);
+      row.dataset.key = k;
+    }
+    fill(row, item);
+    if (row === at) at = at.nextElementSibling;
+    else body.insertBefore(row, at);
+  }
+  for (const r of old.values()) r.remove();
+  if (body.contains(focus) && focus !== document.activeElement) focus.focus();
+}
+
+// put sets texts of a row by the names of their places. Nothing is markup.
+export function put(row, texts) {
+  for (const [name, text] of Object.entries(texts)) {
+    const e = row.querySelector(`[data-f="${name}"]`);
+    if (e && e.textContent !== text) e.textContent = text;
+  }
+}
+
+// say sets the text of a place of the page.
+export function say(what, text) {
+  for (const e of document.querySelectorAll(`[data-live=${what}]`)) if (e.textContent !== text) e.textContent = text;
+}
+
+export function ago(text) {
+  const s = (Date.now() - Date.parse(text)) / 1000;
+  return s < 2 ? "now" : seconds(Math.floor(s)) + " ago";
+}
+
+export async function get(path) {
+  const answer = await fetch("/api/v1" + path, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? answer.statusText);
+  return answer.json();
+}
+
+// follow calls look again and again while the page is seen: a second after the last answer, or ten
+// times as long as that took.
+export function follow(look) {
+  let timer = 0;
+  const next = async () => {
+    clearTimeout(timer);
+    if (document.hidden) return;
+    const t0 = performance.now();
+    let on = true;
+    try {
+      on = (await look()) !== false;
+      say("link", on ? "live" : "");
+    } catch (e) {
+      say("link", e instanceof TypeError ? "the server is away; trying again" : visible(String(e.message ?? e)));
+    }
+    if (on) timer = setTimeout(next, Math.max(1000, 10 * (performance.now() - t0)));
+  };
+  document.addEventListener("visibilitychange", next);
+  next();
+}
+
+export const ref = (e) => `${e.study}/${e.trial}`;
+export const link = (e) => `/s/${encodeURIComponent(e.study)}/t/${e.trial}`;
+export { visible };

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/setup"
+)
+
+// A Checked is what a submission would be.
+type Checked struct {
+	Name       string   `json:"name" doc:"of the study"`
+	Executes   string   `json:"executes,omitempty" doc:"the key of the definition that says what is executed, so that it needs the role author; not there if none does"`
+	Size       string   `json:"configurations" doc:"how many there are, for people"`
+	Parameters []string `json:"parameters" nullable:"false" doc:"each in one line, for people"`
+	Relations  []string `json:"relations" nullable:"false"`
+	Objective  string   `json:"objective"`
+	Limits     []string `json:"limits" nullable:"false"`
+	Search     string   `json:"search"`
+	Stopping   string   `json:"stopping" doc:"how runs are stopped early, for people"`
+	First      []string `json:"first" nullable:"false" doc:"the first runs: a line for a shell, or the values of the parameters of an application"`
+}
+
+// previewed is how many of the first runs are told.
+const previewed = 3
+
+// nowhere is the runner of a study that is only looked at: its programs need not be here.
+type nowhere struct{}
+
+// Run implements [assay.Runner].
+func (nowhere) Run(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error) {
+	return assay.Measurement{}, assay.Errorf(assay.ClassUsage, "nobody runs this")
+}
+
+// check says what a submission would be. Nothing is made.
+func (s *Server) check(ctx context.Context, b Submission) (out Checked, err error) {
+	def, err := b.definition()
+	if err == nil {
+		err = hosted(def)
+	}
+	if err != nil {
+		return out, err
+	}
+	select { // a search is made, and asked: that is work for the processor
+	case s.fits <- struct{}{}:
+		defer func() { <-s.fits }()
+	case <-ctx.Done():
+		return out, assay.WithClass(assay.ClassUnavailable, ctx.Err())
+	}
+	executing := executes(def)
+	p, err := setup.New(def, setup.Options{Runner: nowhere{}})
+	if err != nil {
+		return out, err
+	}
+	out = Checked{
+		Name: cmp.Or(b.Name, p.Name()), Executes: executing, Size: p.Space.Size().String(), Objective: result.GoalText(p.Goal),
+		Search: cmp.Or(def.Search.Name, "auto"), Stopping: p.Stopping(),
+		Parameters: []string{}, Relations: []string{}, Limits: []string{}, First: []string{},
+	}
+	for _, q := range p.Space.Params {
+		out.Parameters = append(out.Parameters, result.ParamText(q))
+	}
+	for _, r := range p.Space.Relations {
+		out.Relations = append(out.Relations, r.Text)
+	}
+	for _, limit := range p.Goal.Limits {
+		out.Limits = append(out.Limits, limit.Text)
+	}
+	first, err := p.Preview(previewed)
+	for _, c := range first {
+		text := p.Space.Text(c)
+		if p.Program != nil && def.App == "" {
+			text = result.Again(p.Program, def.Dir, c)
+		}
+		out.First = append(out.First, text)
+	}
+	return out, err
+}
+
+// hosted returns why a server does not run what is defined, or nil.
+func hosted(def *config.Study) error {
+	switch {
+	case def.Replay != nil:
+		return assay.Errorf(assay.ClassUsage, "a recorded table is replayed by assay tune, not by a server")
+	case def.Online:
+		return assay.Errorf(assay.ClassUsage, "a program is tuned while it runs by assay serve --online")
+	case def.Workbench != nil:
+		return assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
+	}
+	return nil
+}
+
+// checking registers the route that checks a submission.
+func (s *Server) checking() {
+	type in struct{ Body Submission }
+	type out struct{ Body Checked }
+	handle(s, http.MethodPost, prefix+"/check", func(ctx context.Context, in *in) (*out, error) {
+		body, err := s.check(ctx, in.Body)
+		return &out{body}, err
+	})
+}

@@ -1,0 +1,269 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/result"
+)
+
+// A TrialDetail is all that is on record of a trial, and what its runs reported of late.
+type TrialDetail struct {
+	Study     string   `json:"study"`
+	Trial     Trial    `json:"trial"`
+	Objective string   `json:"objective"`
+	Metric    string   `json:"metric" doc:"the one of the objective"`
+	Unit      string   `json:"unit,omitempty" doc:"of the metric"`
+	Verdict   *Verdict `json:"verdict,omitempty" doc:"what the stopping rule made of it, if anything"`
+	// Attempts are in the order in which they began; one that waits is not among them.
+	Attempts  []Attempt   `json:"attempts" nullable:"false" doc:"in the order in which they began, those of repeated runs too"`
+	Repeats   []Repeat    `json:"repeats" nullable:"false" doc:"further runs of its configuration, which do not count as trials"`
+	Decisions []TrialMove `json:"decisions" nullable:"false" doc:"what people decided about it"`
+	Restores  int64       `json:"restores,omitempty" doc:"the trial in whose place it is run"`
+	Restored  int64       `json:"restored,omitempty" doc:"the trial that is run in its place"`
+	Command   string      `json:"command" doc:"a line for a shell that repeats it by hand; empty if the workers' application knows the command"`
+	Files     []string    `json:"files" nullable:"false" doc:"the files that a run is given"`
+}
+
+// A Verdict is what a stopping rule decided.
+type Verdict struct {
+	Stop      bool     `json:"stop" doc:"false: it would have stopped the run, and let it go on to see whether that were right"`
+	Reason    string   `json:"reason"`
+	Predicted *float64 `json:"predicted" doc:"the final value of the metric as it was predicted; null if it was not"`
+	At        float64  `json:"at_s" doc:"how long the run had lasted"`
+}
+
+// An Attempt is one attempt at a run.
+type Attempt struct {
+	Repeat  int        `json:"repeat" doc:"how often the configuration was run before"`
+	Attempt int        `json:"attempt"`
+	State   string     `json:"state" enum:"placed,counts,lost" doc:"placed: a worker is at it; counts: its measurement is that of the run; lost: it is not"`
+	Worker  string     `json:"worker"`
+	Class   string     `json:"class" doc:"of the machine"`
+	Began   time.Time  `json:"began"`
+	Ended   *time.Time `json:"ended" doc:"when the server heard of its end; null while it runs"`
+	Elapsed float64    `json:"elapsed_s"`
+	Silent  float64    `json:"silent_s,omitempty" doc:"how long its worker has not been heard of, while it runs"`
+	Why     string     `json:"why" doc:"what ended it, if that was not itself: limit, stop, cancel, lost, duplicate, tainted, setup or error"`
+	Reason  string     `json:"reason"`
+	Curve   *Reports   `json:"curve,omitempty" doc:"what it reported; not there if that was nothing, or the server was restarted since"`
+}
+
+// Reports are what an attempt reported over its time, as lists of one length.
+type Reports struct {
+	At      []float64             `json:"at_s" nullable:"false" doc:"seconds since it began"`
+	Metrics map[string][]*float64 `json:"metrics" doc:"a list for each metric; null where it was not reported"`
+}
+
+// A Repeat is a further run of a trial's configuration.
+type Repeat struct {
+	State   string    `json:"state"`
+	Value   *float64  `json:"value"`
+	Elapsed float64   `json:"elapsed_s"`
+	Race    bool      `json:"race" doc:"it was made to find out which configuration is best; others compare the best with the first"`
+	Ended   time.Time `json:"ended"`
+}
+
+// A TrialMove is what a person decided about a trial.
+type TrialMove struct {
+	Do     string    `json:"do" enum:"first,last,discard,restore" doc:"last: an order was taken back"`
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason"`
+}
+
+// trialDetail returns all there is of one trial.
+func (s *Server) trialDetail(ctx context.Context, study string, id int64) (out TrialDetail, err error) {
+	r, err := result.Read(ctx, s.o.Store, study)
+	if err != nil {
+		return out, err
+	}
+	found := false
+	for row, err := range s.o.Store.Trials(ctx, study, id-1, 1) {
+		if err == nil {
+			err = r.Fits(row.Trial)
+		}
+		if err != nil {
+			return out, err
+		}
+		if found = row.Trial.ID == id; found {
+			out.describe(r, row.Trial)
+		}
+	}
+	if !found {
+		return out, assay.Errorf(assay.ClassNotFound, "study %q has no trial %d", study, id)
+	}
+	out.Study = study
+	t := &history{TrialDetail: &out, goal: r.Goal, id: id}
+	for e, err := range s.o.Store.Events(ctx, study, 0) {
+		if err != nil {
+			return out, err
+		}
+		t.note(e)
+	}
+	s.live(&out, id)
+	return out, nil
+}
+
+// describe fills in what the trial itself is.
+func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
+	d.Trial = trialOf(r, t)
+	d.Objective, d.Metric, d.Unit = result.GoalText(r.Goal), r.Goal.Metric, r.Goal.Unit
+	d.Attempts, d.Repeats, d.Decisions, d.Files = []Attempt{}, []Repeat{}, []TrialMove{}, []string{}
+	if v := t.Decision; v != nil {
+		shown := r.Goal.Show(v.Predicted)
+		d.Verdict = &Verdict{Stop: v.Stop, Reason: v.Reason, Predicted: finite(&shown), At: v.At.Seconds()}
+	}
+	if len(r.Definition.Command) == 0 {
+		return
+	}
+	p, err := r.Definition.Program()
+	if err != nil {
+		return // the study would not have begun
+	}
+	d.Command = result.Again(p, r.Definition.Dir, t.Config)
+	for _, f := range p.Files(t.Config) {
+		d.Files = append(d.Files, f.Name)
+	}
+}
+
+// A history takes what concerns one trial out of the events of its study.
+type history struct {
+	*TrialDetail
+	goal  assay.Goal
+	id    int64
+	waits []restored // that were given and not asked yet
+}
+
+// A restored configuration is run in the place of a trial.
+type restored struct {
+	of     int64
+	config assay.Config
+}
+
+// note takes in an event.
+func (h *history) note(e assay.Event) {
+	switch {
+	case e.Asked != nil:
+		h.asked(*e.Asked)
+	case e.Started != nil && e.Started.Trial == h.id:
+		h.Attempts = append(h.Attempts, Attempt{
+			Repeat: e.Started.Repeat, Attempt: e.Started.Attempt, State: "placed", Worker: e.Started.Where,
+			Class: e.Started.Class, Began: e.At,
+		})
+	case e.Booked != nil && e.Booked.Trial == h.id:
+		h.booked(e.At, *e.Booked)
+	case e.Checked != nil && e.Checked.ID == h.id:
+		v := h.goal.Show(e.Checked.Value)
+		h.Repeats = append(h.Repeats, Repeat{
+			e.Checked.State.String(), finite(&v), e.Checked.Measurement.Elapsed.Seconds(), e.Race, e.At,
+		})
+	case e.Ordered != nil && e.Ordered.Trial == h.id:
+		do := "first"
+		if e.Ordered.Priority <= 0 {
+			do = "last"
+		}
+		h.Decisions = append(h.Decisions, TrialMove{do, e.At, e.Ordered.By, ""})
+	case e.Withdrawn != nil && e.Withdrawn.Trial == h.id:
+		h.Decisions = append(h.Decisions, TrialMove{"discard", e.At, e.Withdrawn.By, e.Withdrawn.Reason})
+	case e.Given != nil:
+		for i, of := range e.Given.Restores {
+			if of == h.id {
+				h.Decisions = append(h.Decisions, TrialMove{"restore", e.At, e.Given.By, ""})
+			}
+			if i < len(e.Given.Configs) {
+				h.waits = append(h.waits, restored{of, e.Given.Configs[i]})
+			}
+		}
+	}
+}
+
+// asked notes whether a proposal is run in the place of another.
+func (h *history) asked(p assay.Proposal) {
+	i := slices.IndexFunc(h.waits, func(r restored) bool { return r.config.Equal(p.Config) })
+	if i < 0 {
+		return
+	}
+	if h.waits[i].of == h.id {
+		h.Restored = p.ID
+	}
+	if p.ID == h.id {
+		h.Restores = h.waits[i].of
+	}
+	h.waits = slices.Delete(h.waits, i, i+1)
+}
+
+// booked notes the end of an attempt. The last booking of one holds.
+func (h *history) booked(at time.Time, b assay.Booking) {
+	i := slices.IndexFunc(h.Attempts, func(a Attempt) bool { return a.Repeat == b.Repeat && a.Attempt == b.Attempt })
+	if i < 0 {
+		return
+	}
+	a := &h.Attempts[i]
+	a.State, a.Ended, a.Why, a.Reason, a.Elapsed = "lost", &at, b.Why, b.Reason, b.Measurement.Elapsed.Seconds()
+	if b.Counts() {
+		a.State = "counts"
+	}
+}
+
+// live adds what the fleet knows of the attempts.
+func (s *Server) live(d *TrialDetail, trial int64) {
+	at := func(id assay.RunID) *Attempt {
+		for i, a := range d.Attempts {
+			if a.Repeat == id.Repeat && a.Attempt == id.Attempt {
+				return &d.Attempts[i]
+			}
+		}
+		return nil
+	}
+	for _, r := range s.o.Fleet.Reported(d.Study, trial) {
+		a := at(r.ID)
+		if a == nil {
+			continue
+		}
+		if r.Placed && a.State == "placed" {
+			a.Elapsed, a.Silent, a.Worker = r.So.Elapsed.Seconds(), r.Silent.Seconds(), cmp.Or(r.Where, a.Worker)
+		}
+		if len(r.Curve.At) == 0 {
+			continue
+		}
+		a.Curve = &Reports{At: []float64{}, Metrics: map[string][]*float64{}}
+		for _, t := range r.Curve.At {
+			a.Curve.At = append(a.Curve.At, t.Seconds())
+		}
+		for name, list := range r.Curve.Metrics {
+			column := make([]*float64, len(list))
+			for i, x := range list {
+				if !math.IsNaN(x) && !math.IsInf(x, 0) {
+					column[i] = &x
+				}
+			}
+			a.Curve.Metrics[name] = column
+		}
+	}
+}
+
+// oneTrial registers the route of one trial.
+func (s *Server) oneTrial() {
+	type in struct {
+		StudyPath
+		Trial int64 `path:"trial" minimum:"1" doc:"the id of the trial"`
+	}
+	type out struct {
+		ETag string `header:"ETag"`
+		Body TrialDetail
+	}
+	handle(s, http.MethodGet, prefix+"/studies/{study}/trials/{trial}", func(ctx context.Context, in *in) (*out, error) {
+		i, err := s.see(ctx, in.Study)
+		if err != nil {
+			return nil, err
+		}
+		body, err := s.trialDetail(ctx, in.Study, in.Trial)
+		return &out{tag(i.Events), body}, err
+	})
+}
