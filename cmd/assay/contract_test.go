@@ -237,7 +237,7 @@ func TestContracts(t *testing.T) {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,
 		},
 		"study similar s --prune --json": {
-			"study": str, "after": num, "helpers": []want{{"study": str, "trials": num}}, "notes": list, "cuts": list, "space_left": num,
+			"study": str, "after": num, "helpers": list, "notes": list, "cuts": list, "space_left": num,
 			"later_trials": num, "later_outside": num, "best": null, "best_left": null, "loss": null,
 		},
 		"study noise - --json": {
