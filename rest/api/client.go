@@ -93,7 +93,7 @@ func Open(address, tokenFile string) (*Client, error) {
 func NewClient(o ClientOptions) (*Client, error) {
 	t := &http.Transport{
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: idleTimeout, TLSHandshakeTimeout: 10 * time.Second,
-		ExpectContinueTimeout: 2 * time.Second,
+		ExpectContinueTimeout: 15 * time.Second, // a busy server need not be sent what it refuses
 	}
 	c := &Client{address: o.Address, token: o.Token}
 	carry := http.RoundTripper(t)
