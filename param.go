@@ -46,8 +46,8 @@ type Param struct {
 	Numbers []float64
 	Unit    string // base SI unit or "", for people and for exports
 	// When says where the parameter is in force; nil is everywhere. It reads other parameters of the
-	// space: see [Space.Active].
-	When *Relation
+	// space: see [Space.Active]. It is code, and no part of a parameter's JSON.
+	When *Relation `json:"-"`
 }
 
 // validate reports the first flaw of the parameter's definition. Everything else in
