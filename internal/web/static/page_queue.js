@@ -4,10 +4,14 @@ import { ago, follow, get, keyed, link, put, ref, say, visible } from "./rows.js
 // The queue as it goes on. Acts are the form's own; here the reason of a discard is asked for without
 // another page, and the commands are those of what is chosen.
 
-const form = document.getElementById("queue");
-const body = (id) => document.getElementById(id);
+/** @typedef {any} Entry a trial of the queue, as the API has it */
+
+const form = /** @type {HTMLFormElement} */ (document.getElementById("queue"));
+/** @param {string} id */
+const body = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const acts = !form.classList.contains("looking");
 
+/** @param {any} row @param {Entry} e */
 function common(row, e) {
   const name = ref(e);
   const a = row.querySelector("a[data-f=ref]");
@@ -17,6 +21,7 @@ function common(row, e) {
   row.querySelector("input").ariaLabel = "choose " + visible(name);
 }
 
+/** @type {Record<string, (row: any, e: Entry) => void>} */
 const fill = {
   placed(row, e) {
     common(row, e);
@@ -33,18 +38,20 @@ const fill = {
   },
 };
 
+/** @param {Entry} e */
 const attempt = (e) => `${ref(e)}.${e.repeat}.${e.attempt}`;
 
 async function look() {
   const of = form.dataset.study ? "&study=" + encodeURIComponent(form.dataset.study) : "";
   const q = await get("/queue?limit=500" + of);
   const lists = {
-    placed: q.entries.filter((e) => e.state === "placed"), open: q.entries.filter((e) => e.state === "open"),
+    placed: q.entries.filter((/** @type {Entry} */ e) => e.state === "placed"), open: q.entries.filter((/** @type {Entry} */ e) => e.state === "open"),
     gone: q.discarded.reverse(),
   };
   for (const [id, list] of Object.entries(lists)) {
     keyed(body(id), list, id === "gone" ? ref : attempt, fill[id]);
-    const none = document.querySelector(`[data-none=${id}]`), some = document.querySelector(`[data-some=${id}]`);
+    const none = /** @type {HTMLElement | null} */ (document.querySelector(`[data-none=${id}]`));
+    const some = /** @type {HTMLElement | null} */ (document.querySelector(`[data-some=${id}]`));
     if (none) none.hidden = list.length > 0;
     if (some) some.hidden = list.length === 0;
   }
@@ -52,27 +59,30 @@ async function look() {
   chosen();
 }
 
-const checked = () => [...form.querySelectorAll("input[name=trial]:checked")].map((i) => i.value);
+const checked = () => /** @type {HTMLInputElement[]} */ ([...form.querySelectorAll("input[name=trial]:checked")]).map((i) => i.value);
 
 function chosen() {
   const n = checked().length;
   say("chosen", n === 0 ? "the chosen trials" : n === 1 ? "the one chosen" : `the ${n} chosen`);
-  const all = n ? checked() : [form.querySelector("#open input")?.value ?? "STUDY/TRIAL"];
-  const studies = Map.groupBy ? Map.groupBy(all, (r) => r.slice(0, r.lastIndexOf("/"))) : new Map();
+  const sample = /** @type {HTMLInputElement | null} */ (form.querySelector("#open input"));
+  const all = n ? checked() : [sample?.value ?? "STUDY/TRIAL"];
+  const studies = new Set(all.map((r) => r.slice(0, r.lastIndexOf("/"))));
   const lines = document.querySelectorAll("#commands code:first-child");
   if (studies.size !== 1) return;
   for (const [i, verb] of ["first", "discard", "restore"].entries()) {
-    const [[study, refs]] = studies, ids = refs.map((r) => r.slice(r.lastIndexOf("/") + 1));
-    const words = refs.map((r) => (/^[\w./@%+=:,-]+$/.test(r) ? r : `'${r.replaceAll("'", "'\\''")}'`));
+    const [study] = studies, ids = all.map((r) => r.slice(r.lastIndexOf("/") + 1));
+    const words = all.map((r) => (/^[\w./@%+=:,-]+$/.test(r) ? r : `'${r.replaceAll("'", "'\\''")}'`));
     lines[i].textContent = visible(["assay queue", verb, ...words].join(" "));
-    lines[i].parentElement.lastElementChild.textContent =
-      visible(`PATCH /api/v1/queue/${encodeURIComponent(study)} {"trials":[${ids}],"do":"${verb}"}`);
+    const call = lines[i].parentElement?.lastElementChild;
+    if (call) call.textContent = visible(`PATCH /api/v1/queue/${encodeURIComponent(study)} {"trials":[${ids}],"do":"${verb}"}`);
   }
 }
 
 // ask asks why, and sends the form as the page that asks would.
+/** @param {HTMLButtonElement} button */
 function ask(button) {
-  const dialog = document.getElementById("ask"), why = document.getElementById("why");
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("ask"));
+  const why = /** @type {HTMLInputElement} */ (document.getElementById("why"));
   const refs = button.value === "*" ? checked() : [button.value];
   say("asked", refs.length > 5 ? `${refs.length} trials` : visible(refs.join(" ")));
   why.value = "";
@@ -91,7 +101,7 @@ function ask(button) {
 
 form.addEventListener("change", chosen);
 form.addEventListener("submit", (e) => {
-  const b = e.submitter;
+  const b = /** @type {HTMLButtonElement | null} */ (e.submitter);
   if (!b || !acts) return;
   if (b.value === "*" && checked().length === 0) return;
   if (b.name === "discard") {

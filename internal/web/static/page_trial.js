@@ -9,14 +9,30 @@ import { font, Surface } from "./surface.js";
 
 // One trial as it goes on: what it reports is drawn, and when it has ended the page is loaded again.
 
-const place = document.getElementById("trial");
-const path = `/studies/${encodeURIComponent(place.dataset.study)}/trials/${place.dataset.trial}`;
+const place = /** @type {HTMLElement} */ (document.getElementById("trial"));
+const path = `/studies/${encodeURIComponent(place.dataset.study ?? "")}/trials/${place.dataset.trial}`;
+/** @param {string} what @param {boolean} is */
+function show(what, is) {
+  const e = /** @type {HTMLElement | null} */ (document.querySelector(what));
+  if (e) e.hidden = !is;
+}
+
 const dashes = [[], [6, 3], [2, 3]];
-let surface = null, shown = "", names = [], curves = [], detail = null;
+/** @type {any} */
+let surface = null;
+let shown = "";
+/** @type {string[]} */
+let names = [];
+/** @type {any[]} */
+let curves = [];
+/** @type {any} */
+let detail = null; // of the trial, as the API has it
 
 const unit = () => (shown === detail.metric ? detail.unit ?? "" : unitOf(shown));
+/** @param {number} x */
 const say1 = (x) => (unit() ? metric(x, unit()) : number(x));
 
+/** @param {CanvasRenderingContext2D} ctx @param {number} width @param {number} height */
 function draw(ctx, width, height) {
   const all = curves.map((c) => ({ at: c.at_s, values: c.metrics[shown] ?? [] }));
   const values = all.flatMap((c) => c.values).filter((v) => v !== null);
@@ -61,16 +77,17 @@ function draw(ctx, width, height) {
   }
 }
 
+/** @param {any} d */
 function curve(d) {
   detail = d;
-  curves = d.attempts.map((a) => a.curve).filter(Boolean);
+  curves = d.attempts.map((/** @type {any} */ a) => a.curve).filter(Boolean);
   const now = [...new Set(curves.flatMap((c) => Object.keys(c.metrics)))].sort();
   if (now.length === 0) return;
-  document.querySelector("[data-some=curve]").hidden = false;
+  show("[data-some=curve]", true);
   if (!names.includes(shown)) shown = now.includes(d.metric) ? d.metric : now[0];
   if (now.join("\n") !== names.join("\n")) {
     names = now;
-    const at = document.getElementById("curve"), fresh = el("div");
+    const at = /** @type {HTMLElement} */ (document.getElementById("curve")), fresh = el("div");
     at.replaceChildren(fresh);
     if (names.length > 1) {
       fresh.append(el("div", { class: "bar" }, choice("metric", names.map((n) => [n, visible(n)]), shown, (v) => { shown = v; surface.paint(); })));
@@ -80,6 +97,7 @@ function curve(d) {
   surface.paint();
 }
 
+/** @param {any} d */
 function attempts(d) {
   const a = d.attempts.at(-1);
   if (a) say("elapsed", seconds(a.elapsed_s + (a.silent_s ?? 0)));
@@ -90,10 +108,10 @@ async function print() {
   const at = document.getElementById("output");
   if (!at || at.dataset.state === "ended") return;
   const o = await get(path + "/output?tail=65536");
-  document.querySelector("[data-none=output]").hidden = Boolean(o.stdout.text || o.stderr.text);
+  show("[data-none=output]", !o.stdout.text && !o.stderr.text);
   for (const name of ["stdout", "stderr"]) {
-    const pre = at.querySelector(`[data-output=${name}]`), text = visibleLines(o[name].text);
-    document.querySelector(`[data-some=${name}]`).hidden = !text;
+    const pre = /** @type {HTMLElement} */ (at.querySelector(`[data-output=${name}]`)), text = visibleLines(o[name].text);
+    show(`[data-some=${name}]`, Boolean(text));
     if (pre.textContent === text) continue;
     const end = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 4;
     pre.textContent = text;
@@ -101,6 +119,7 @@ async function print() {
   }
 }
 
+/** @param {string} text */
 const visibleLines = (text) => text.split("\n").map((l) => l.split("\t").map(visible).join("\t")).join("\n");
 
 const running = place.dataset.state === "running";

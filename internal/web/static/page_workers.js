@@ -3,12 +3,12 @@ import { follow, get, put, say } from "./rows.js";
 
 // The machines as they go on. One that is new or gone is shown by loading the page again, unless
 // somebody is about to press a button.
-const body = document.querySelector("#workers tbody");
+const body = /** @type {HTMLElement} */ (document.querySelector("#workers tbody"));
 
 follow(async () => {
   const { workers } = await get("/workers");
-  const rows = new Map([...body.children].map((r) => [r.dataset.key, r]));
-  const same = workers.length === rows.size && workers.every((w) => rows.has(w.id));
+  const rows = new Map(/** @type {HTMLElement[]} */ ([...body.children]).map((r) => [r.dataset.key, r]));
+  const same = workers.length === rows.size && workers.every((/** @type {any} */ w) => rows.has(w.id));
   if (!same && !body.contains(document.activeElement)) {
     location.reload();
     return false;
@@ -20,7 +20,7 @@ follow(async () => {
       slots: `${w.running} of ${w.slots}`, silent: seconds(w.silent_s) + " ago", done: String(w.done),
       ratio: w.ratio ? number(w.ratio, 4) : "–",
     });
-    const meter = row.querySelector("meter"), dot = row.querySelector(".dot");
+    const meter = /** @type {HTMLMeterElement} */ (row.querySelector("meter")), dot = /** @type {HTMLElement} */ (row.querySelector(".dot"));
     meter.max = w.slots;
     meter.value = w.running;
     if (dot.textContent !== w.state) {
@@ -29,4 +29,5 @@ follow(async () => {
     }
   }
   say("workers", String(workers.length));
+  return true;
 });
