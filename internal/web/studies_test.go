@@ -26,7 +26,7 @@ func TestStudiesAreFilteredAndChosen(t *testing.T) {
 	}
 	b.Go(at + "/")
 	browser.Eval[bool](b, `(() => { const all = [...document.querySelectorAll("input[name=s]")];
-		for (const c of all) c.checked = c.value.startsWith("encoder"); return true; })()`)
+		for (const c of all) c.checked = ["before", "after"].includes(c.value); return true; })()`)
 	b.Click("form[action='/compare'] button")
 	b.Wait(`location.pathname === "/compare" && new URLSearchParams(location.search).getAll("s").length > 1`)
 }
