@@ -118,7 +118,8 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	}
 	m.Stdout, m.Stderr = nil, nil
 	switch b.Why {
-	case whyTainted, whySetup, whyError: // what was seen before is worth more
+	case whyTainted, whySetup, whyError, whyCancel, whyDuplicate:
+		// What was seen before is worth more, or nothing is learned from the end.
 	default:
 		a.so = m
 	}
