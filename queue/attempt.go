@@ -50,6 +50,7 @@ type attempt struct {
 	class   string // of its machine
 	heard   time.Time
 	so      assay.Measurement
+	seen    *assay.Measurement // of one that was cancelled or given up for another: so before it ended
 	curve   Curve
 	tail    [2][]byte // the ends of its outputs, as they were last heard of
 	tainted bool      // the worker's machine or clock stood still
@@ -119,8 +120,11 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	m.Stdout, m.Stderr = nil, nil
 	switch b.Why {
 	case whyTainted, whySetup, whyError: // what was seen before is worth more
+	case whyCancel, whyDuplicate: // nothing is learned from the end
+		so := a.so
+		a.seen, a.so = &so, m
 	default:
-		a.so = m
+		a.seen, a.so = nil, m
 	}
 	if b.Counts() {
 		r.counted = a
@@ -220,12 +224,17 @@ func (r *run) next() int {
 	return r.attempts[len(r.attempts)-1].n + 1
 }
 
-// last returns what was last measured of a run.
-func (r *run) last() assay.Measurement {
+// last returns what was last measured of a run; of what is kept as a result only that from which
+// something is learned.
+func (r *run) last(kept bool) assay.Measurement {
 	if len(r.attempts) == 0 {
 		return assay.Measurement{}
 	}
-	m := r.attempts[len(r.attempts)-1].so
+	a := r.attempts[len(r.attempts)-1]
+	m := a.so
+	if kept && a.seen != nil {
+		m = *a.seen
+	}
 	m.Stdout, m.Stderr = r.output.Stdout, r.output.Stderr
 	return m
 }

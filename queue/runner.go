@@ -177,7 +177,7 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 		w.finish(assay.Measurement{}, cause)
 		r.parted = true
 	} else if len(r.waiters) > 1 {
-		w.finish(r.last(), cause) // the run is for the others
+		w.finish(r.last(stops(cause)), cause) // the run is for the others
 	}
 	if len(r.waiters) == 0 {
 		f.withdraw(r)
@@ -206,7 +206,7 @@ func (f *Fleet) leave(w *waiter, cause error) bool {
 // the run does not count any more. The lock is held.
 func (w *waiter) giveUp() {
 	w.r.over = true
-	m := w.r.last()
+	m := w.r.last(stops(w.cause))
 	if m.Elapsed < w.so.Elapsed {
 		m = w.so
 	}

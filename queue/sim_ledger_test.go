@@ -61,7 +61,7 @@ func (w *world) auditStudy(s *simStudy) {
 		case e.Told != nil:
 			ended[e.Told.ID]++
 			got, want := e.Told.Measurement, counted[e.Told.ID].Measurement
-			if want.Elapsed == 0 && s.plans[e.Told.ID-1].stop > 0 && w.seen(s.name, e.Told.ID, got, last) {
+			if want.Elapsed == 0 && s.plans[e.Told.ID-1].stop > 0 && w.seen(s.name, e.Told.ID, got) {
 				want = got // stopped, and not heard of again
 			}
 			if got.Metrics["token"] != want.Metrics["token"] || got.Elapsed != want.Elapsed || want.Elapsed == 0 {
@@ -99,18 +99,12 @@ func (w *world) auditStudy(s *simStudy) {
 	}
 }
 
-// seen reports whether a worker has said of a trial what it was told with: while it ran, or at its end if
-// it was ended for another reason at the time when it was to be stopped, and so does not count.
-func (w *world) seen(study string, trial int64, m assay.Measurement, booked map[assay.RunID]assay.Booking) bool {
+// seen reports whether a worker has said of a trial what it was told with.
+func (w *world) seen(study string, trial int64, m assay.Measurement) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, t := range w.attempts {
-		if id.Study != study || id.Trial != trial {
-			continue
-		}
-		b := booked[id]
-		cancelled := b.Why == whyCancel && b.Measurement.Elapsed == m.Elapsed && b.Measurement.Metrics["token"] == m.Metrics["token"]
-		if cancelled || t.beats[m.Elapsed] == m.Metrics["token"] {
+		if id.Study == study && id.Trial == trial && t.beats[m.Elapsed] == m.Metrics["token"] {
 			return true
 		}
 	}
