@@ -207,6 +207,10 @@ func (f *serveFlags) serve(
 			perr = <-ended
 		}
 	case err = <-served:
+		if len(program) > 0 { // its work is worth more than the search
+			fmt.Fprintf(s.err, "assay: %v: no configuration is given out any more; the program goes on\n", err)
+			perr = <-ended
+		}
 	}
 	err = errors.Join(err, server.Close(), session.Close())
 	if err != nil {
