@@ -243,7 +243,8 @@ func (f *serveFlags) program(
 		cmd.Env = append(cmd.Env, "ASSAY_TOKEN_FILE="+file)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.err, s.err
-	cmd.WaitDelay = grace
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace // and then SIGKILL
 	if err := cmd.Start(); err != nil {
 		return err
 	}
