@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		tool(args)
 		return
 	}
+	if seconds := os.Getenv(stopEnv); seconds != "" {
+		stopped(seconds)
+		return
+	}
 	if os.Getenv(pipeEnv) != "" {
 		pipe()
 		return

@@ -102,7 +102,7 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	var r assay.Runner = local
+	r := run.Awake(local)
 	if w := p.Definition.Workbench; w != nil {
 		if r, err = onWorkbench(ctx, p.opts.Warn, w, r); err != nil {
 			return opened{}, errors.Join(err, local.Close())
