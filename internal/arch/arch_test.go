@@ -43,9 +43,9 @@ var apart = map[string][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":          {""},
-	"/bench/gate":         {},   // tables of our own, and what auto comes to on them
-	"/bench/studies":      {},   // data, and tests of it
-	"/internal/access":    {""}, // who may do what on a server: roles, tokens, certificates
+	"/bench/gate":         {},                      // tables of our own, and what auto comes to on them
+	"/bench/studies":      {},                      // data, and tests of it
+	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
 	"/internal/arch":      {},
 	"/internal/blobs":     {""}, // files by their content: what a server keeps, and what a worker has of it
 	"/internal/builds":    {""}, // what setups have made, on disk
@@ -83,6 +83,7 @@ var beside = map[string][]string{
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
 		"/rest/api",
 	},
+	"/internal/whole":   {}, // files that are there as a whole
 	"/internal/rfs":     {}, // a remote file system that counts and times
 	"/internal/browser": {}, // a browser that looks at pages, for tests
 	"/internal/testbed": {},
