@@ -26,6 +26,9 @@ type awake struct {
 	slept func() time.Duration // of the machine, since its start
 }
 
+// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+func (a awake) Unwrap() assay.Runner { return a.inner }
+
 // leastSleep is the shortest suspension that counts: two clocks are read one after the other.
 const leastSleep = 10 * time.Millisecond
 
