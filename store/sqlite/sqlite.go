@@ -113,6 +113,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := s.open(ctx, s.create); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	s.keepReserve()
 	return s, nil
 }
 
