@@ -148,6 +148,11 @@ func (f *Fleet) Serve(ctx context.Context) error {
 		case <-look.C:
 			f.expire(ctx, &losing)
 		case <-refill.C:
+			select { // what is due at the same time is done in one order
+			case <-look.C:
+				f.expire(ctx, &losing)
+			default:
+			}
 			f.refill(ctx)
 		}
 	}
