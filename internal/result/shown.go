@@ -54,6 +54,8 @@ func (r *Record) describe(l *report.Lines) {
 		l.Add("replays", "%s", r.Definition.Replay.File)
 	case config.ModeOnline:
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
+	case config.ModeAsked:
+		l.Add("runs", "made by whoever asks and tells")
 	default:
 		l.AddCommand("command", report.ShellQuote(r.Definition.Command))
 		addBeside(l, besideOf(r.Definition))
