@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -21,6 +22,7 @@ func (b *bench) stopAt(r *Runner, attempt int, at time.Duration) *future {
 			}
 		})
 	}()
+	synctest.Wait()
 	return u
 }
 

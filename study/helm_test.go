@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -735,13 +736,13 @@ func TestGiveAfterTheSearch(t *testing.T) {
 				s.Budget.Trials = 2
 			}
 			s.Searcher = search.Given(&few{search.NewRandom(s.Space, 1), tt.left})
-			checks := 0
-			s.Notify = func(p study.Progress) { checks = p.Checks }
+			var checks atomic.Int64
+			s.Notify = func(p study.Progress) { checks.Store(int64(p.Checks)) }
 			g := begin(t, s)
 			time.Sleep(300 * time.Second)
 			synctest.Wait()
-			if checks == 0 || checks == 100 {
-				t.Fatalf("given after %d checks", checks)
+			if n := checks.Load(); n == 0 || n == 100 {
+				t.Fatalf("given after %d checks", n)
 			}
 			at := assay.Config{33}
 			if tt.given {
