@@ -64,7 +64,6 @@ the search needs a result first; the reason is said on standard error.`,
 	fl.BoolVar(&f.open, "open", false, "list the trials that were asked and not told, and ask for none")
 	fl.DurationVar(&f.again, "again", 0, "hand out trials once more that were asked longer ago than this `age`, before new ones")
 	fl.DurationVar(&f.withdraw, "withdraw", 0, "take back trials that were asked longer ago than this `age`, and ask for none")
-	cmd.MarkFlagsMutuallyExclusive("open", "again", "withdraw")
 	return cmd
 }
 
@@ -151,14 +150,23 @@ type asked struct {
 
 func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 	ctx := cmd.Context()
+	given := cmd.Flags().Changed
+	several := 0
+	for _, name := range []string{"open", "again", "withdraw"} {
+		if given(name) {
+			several++
+		}
+	}
 	switch {
+	case several > 1:
+		return usagef("--open, --again and --withdraw: one of them")
 	case f.n < 1:
 		return usagef("-n %d: at least 1 trial", f.n)
 	case f.again < 0 || f.withdraw < 0:
 		return usagef("an age is not below 0")
 	}
 	return f.with(ctx, s, at, func(d *setup.Desk) error {
-		switch given := cmd.Flags().Changed; {
+		switch {
 		case f.open:
 			return f.print(s.out, d, d.Open())
 		case given("withdraw"):

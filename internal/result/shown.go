@@ -72,8 +72,12 @@ func (r *Record) describe(l *report.Lines) {
 	for _, text := range r.Definition.SubjectTo {
 		l.Add("subject to", "%s", text)
 	}
-	l.Add("search", "%s, early stopping: %s, seed %d", cmp.Or(r.Definition.Search.Name, "auto"),
-		cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
+	search := cmp.Or(r.Definition.Search.Name, "auto")
+	if r.Definition.Asked { // who makes the runs stops them
+		l.Add("search", "%s, seed %d", search, r.Definition.Search.Seed)
+		return
+	}
+	l.Add("search", "%s, early stopping: %s, seed %d", search, cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
 }
 
 // maxHelpers is how many names of earlier studies are listed.
