@@ -48,6 +48,9 @@ func runners() []runner {
 // the class usage.
 func runnerOf(def *config.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
+	if def.Mode() == config.ModeAsked {
+		return runner{}, nil
+	}
 	if def.Mode() == config.ModeOnline {
 		if name != "" {
 			return runner{}, usagef("%son line, the ranks of the program run what is tried: nothing is placed", at)
@@ -176,6 +179,9 @@ func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
 	row, err := runnerOf(p.Definition)
 	if err != nil {
 		return opened{}, err
+	}
+	if row.open == nil {
+		return opened{}, usagef("study %q runs nothing: somebody else makes its runs (assay ask, assay tell)", owner)
 	}
 	return row.open(ctx, p, cmp.Or(owner, "assay"))
 }

@@ -72,7 +72,7 @@ early, and says which configuration is best and by how much.
 		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
+		tuneCommand(s), askCommand(s), tellCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -211,3 +212,6 @@ func (o *Story) WriteFailures(w io.Writer) {
 		}
 	}
 }
+
+// EndText says for people what ended a study; see assay.End.
+func EndText(by string) string { return cmp.Or(endings[by], by) }
