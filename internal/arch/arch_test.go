@@ -83,10 +83,11 @@ var beside = map[string][]string{
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
 		"/rest/api",
 	},
-	"/internal/whole":   {}, // files that are there as a whole
-	"/internal/rfs":     {}, // a remote file system that counts and times
-	"/internal/browser": {}, // a browser that looks at pages, for tests
-	"/internal/testbed": {},
+	"/internal/faultdisk": {"/internal/rfs"}, // a disk that fails, for tests
+	"/internal/whole":     {},                // files that are there as a whole
+	"/internal/rfs":       {},                // a remote file system that counts and times
+	"/internal/browser":   {},                // a browser that looks at pages, for tests
+	"/internal/testbed":   {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
@@ -99,7 +100,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/testbed"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.
