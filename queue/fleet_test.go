@@ -29,9 +29,11 @@ type bench struct {
 type memo struct {
 	mu     sync.Mutex
 	events []assay.Event
+	slow   time.Duration // how long an Append takes
 }
 
 func (m *memo) Append(_ context.Context, events ...assay.Event) error {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = append(m.events, events...)

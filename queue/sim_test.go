@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -293,11 +294,15 @@ func simulate(t *testing.T, seed uint64, planted flaws) (err error) {
 }
 
 // The control plane keeps what it promises, whatever fails. ASSAY_SIM=SEED runs
-// one seed alone, and shows the records if it fails.
+// one seed alone, and ASSAY_SIM=SEED..SEED those in between; both show the records of one that fails.
 func TestSimulator(t *testing.T) {
 	first, end := uint64(0), simSeeds()
-	if seed, err := strconv.ParseUint(os.Getenv("ASSAY_SIM"), 10, 64); err == nil {
+	a, b, several := strings.Cut(os.Getenv("ASSAY_SIM"), "..")
+	if seed, err := strconv.ParseUint(a, 10, 64); err == nil {
 		first, end = seed, seed+1
+	}
+	if seed, err := strconv.ParseUint(b, 10, 64); several && err == nil {
+		end = seed + 1
 	}
 	for seed := first; seed < end; seed++ {
 		if err := simulate(t, seed, 0); err != nil {

@@ -475,7 +475,7 @@ func (l *loop) wait(ctx context.Context) (outcome, happening) {
 func (l *loop) result() Result {
 	r := Result{
 		Trials: l.trials(), Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
+		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(), Workers: l.model.Effects(),
 	}
 	if l.journal != nil {
 		r.Lost = l.journal.lost()

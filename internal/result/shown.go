@@ -38,6 +38,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		}
 		s.repeatedLines(&l, r.Params.Text)
 	}
+	workerLines(&l, out.Workers)
 	r.describePrior(&l, out.Cuts)
 	if learner != nil {
 		addErrorCurve(&l, learner)
