@@ -36,6 +36,7 @@ type loop struct {
 	races  []assay.Trial // that find out which is best
 	racing *racing       // nil if every run is taken for the truth
 	lasted lasted
+	enough enough // is worth no further run
 	short  string // why there are fewer checks than were wanted, or ""
 	cuts   int    // on record
 	runs   tally
@@ -359,6 +360,9 @@ func (l *loop) over(ctx context.Context) string {
 	if l.Budget.Time > 0 && l.left() <= 0 {
 		return "budget"
 	}
+	if l.gained() {
+		return byGain
+	}
 	return ""
 }
 
@@ -542,6 +546,9 @@ func (l *loop) result() Result {
 	r := Result{
 		Trials: l.history, Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
 		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
+	}
+	if r.EndedBy == byGain {
+		r.Why = l.enough.Why
 	}
 	if l.journal != nil {
 		r.Lost = l.journal.lost()
