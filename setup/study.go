@@ -102,7 +102,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.close = append(s.close, r.close)
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
-		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
+		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
 	}
