@@ -5,6 +5,7 @@
 # make soak   the long versions of the fault tests
 # make fuzz   every fuzz target, 60 s each
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
+# make promises  the tests of what assay promises; writes docs/promises.md with what they counted
 # make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
 
 GO     ?= go
@@ -12,7 +13,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: test extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: promises test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) test -timeout 10m ./...
@@ -32,6 +33,9 @@ bench:
 
 soak: deps
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
+
+promises: deps
+	$(GO) run ./internal/promises
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)

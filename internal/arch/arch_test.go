@@ -89,6 +89,7 @@ var beside = map[string][]string{
 	"/internal/browser":   {},                // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
 
+	"/internal/promises":   {}, // runs the tests of what is promised
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.

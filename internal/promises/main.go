@@ -1,0 +1,194 @@
+// Command promises runs the tests that hold what assay promises, and writes docs/promises.md with what they
+// counted. `make promises` calls it. With ASSAY_SOAK=1 the tests take their long form.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// file is where the table is written, from the root of the repository.
+const file = "docs/promises.md"
+
+func main() {
+	only := os.Args[1:] // the promises to look at; all if none is named
+	results := map[string]result{}
+	broken := 0
+	for _, p := range promises() {
+		if len(only) > 0 && !slices.Contains(only, p.id) {
+			continue
+		}
+		r := try(p)
+		results[p.id] = r
+		fmt.Fprintf(os.Stderr, "%-4s %s\n", p.id, r)
+		if len(r.failed) > 0 || r.passed == 0 {
+			broken++
+		}
+	}
+	if len(only) == 0 {
+		if err := os.WriteFile(file, page(results), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	if broken > 0 {
+		fmt.Fprintf(os.Stderr, "%d promises are not held\n", broken)
+		os.Exit(1)
+	}
+}
+
+// A result is what the tests of a promise came to.
+type result struct {
+	passed  int
+	failed  []string
+	skipped []string
+	counts  []string
+}
+
+// String returns it for a person.
+func (r result) String() string {
+	s := fmt.Sprintf("%d passed", r.passed)
+	if len(r.failed) > 0 {
+		s += ", FAILED: " + strings.Join(r.failed, ", ")
+	}
+	if len(r.skipped) > 0 {
+		s += ", skipped: " + strings.Join(r.skipped, ", ")
+	}
+	return s
+}
+
+// try runs the tests of a promise.
+func try(p promise) result {
+	var r result
+	for _, c := range p.checks {
+		cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout", "3h", "-run", pattern(c.run), "./"+c.pkg)
+		out, err := cmd.Output()
+		before := r.passed + len(r.failed)
+		r.read(bytes.NewReader(out))
+		if err != nil && len(r.failed) == 0 || r.passed+len(r.failed) == before && len(r.skipped) == 0 {
+			r.failed = append(r.failed, fmt.Sprintf("%s %s: no test ran: %v", c.pkg, c.run, err))
+		}
+	}
+	return r
+}
+
+// pattern has each alternative begin a test's name.
+func pattern(run string) string {
+	if strings.HasPrefix(run, "^") {
+		return run
+	}
+	all := strings.Split(run, "|")
+	for i, a := range all {
+		name, sub, ok := strings.Cut(a, "/")
+		if all[i] = "^" + name; ok {
+			all[i] += "$/^" + sub + "$"
+		}
+	}
+	return strings.Join(all, "|")
+}
+
+// said is a line of a test's log: its place and what it says.
+var said = regexp.MustCompile(`^\s+[a-z0-9_]+_test\.go:\d+: (counted: )?(.*\d.*)\n$`)
+
+// read takes in the events of go test -json.
+func (r *result) read(in io.Reader) {
+	logs := map[string][]string{}
+	for d := json.NewDecoder(in); ; {
+		var e struct{ Action, Test, Output string }
+		if d.Decode(&e) != nil {
+			return
+		}
+		if e.Test == "" {
+			continue
+		}
+		switch e.Action {
+		case "output":
+			if m := said.FindStringSubmatch(e.Output); m != nil {
+				if m[1] != "" {
+					m[2] = "\x00" + m[2] // goes before all else that the test says
+				}
+				logs[e.Test] = append(logs[e.Test], m[2])
+			}
+		case "pass":
+			if strings.Contains(e.Test, "/") && !strings.HasPrefix(e.Test, "TestScripts/") {
+				continue
+			}
+			r.passed++
+			r.counts = append(r.counts, counted(logs[e.Test])...)
+		case "fail":
+			r.failed = append(r.failed, e.Test)
+		case "skip":
+			r.skipped = append(r.skipped, e.Test)
+		}
+	}
+}
+
+// counted returns what a test counted: the line marked so, or a single line that it logged.
+func counted(lines []string) []string {
+	for _, l := range lines {
+		if text, ok := strings.CutPrefix(l, "\x00"); ok {
+			return []string{text}
+		}
+	}
+	if len(lines) == 1 {
+		return lines
+	}
+	return nil
+}
+
+// page is the documentation.
+func page(results map[string]result) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `# What you may rely on
+
+Each promise is held by tests that count. This page is written by the first of these commands, from %s
+at commit %s; the second runs the long form of the same tests.
+
+    make promises
+    make soak
+
+The tests of one promise alone: `+"`go run ./internal/promises P2`"+`. What a control does stands beside it: a rig whose control passes sees nothing.
+What was counted is what the tests said in this run; a test that says nothing counts by passing.
+
+`, time.Now().UTC().Format(time.DateOnly), commit())
+	for _, p := range promises() {
+		r := results[p.id]
+		fmt.Fprintf(&b, "## %s. %s\n\n", p.id, p.words)
+		for _, c := range p.checks {
+			fmt.Fprintf(&b, "- `go test ./%s -run '%s'`\n", c.pkg, pattern(c.run))
+		}
+		fmt.Fprintf(&b, "- came to: %s\n", r)
+		for _, n := range r.counts {
+			fmt.Fprintf(&b, "- counted: %s\n", n)
+		}
+		if p.control != "" {
+			fmt.Fprintf(&b, "- control: %s\n", p.control)
+		}
+		if p.lacks != "" {
+			fmt.Fprintf(&b, "- not tested: %s\n", p.lacks)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// commit returns the commit that is checked out.
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err == nil {
+		return strings.TrimSpace(string(out))
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every test that the table names is there, and the page speaks of every promise.
+func TestTable(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
+	for _, p := range promises() {
+		if !strings.Contains(string(page), "## "+p.id+". "+p.words) {
+			t.Errorf("%s: the page lacks %s (make promises writes it)", p.id, p.words)
+		}
+		for _, c := range p.checks {
+			files, err := filepath.Glob(filepath.Join("..", "..", c.pkg, "*_test.go"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("%s: no tests in %s: %v", p.id, c.pkg, err)
+			}
+			var names []string
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range declared.FindAllStringSubmatch(string(b), -1) {
+					names = append(names, m[1])
+				}
+			}
+			for _, one := range strings.Split(pattern(c.run), "|") {
+				one, _, _ = strings.Cut(one, "/")
+				e := regexp.MustCompile(one)
+				found := false
+				for _, n := range names {
+					found = found || e.MatchString(n)
+				}
+				if !found {
+					t.Errorf("%s: no test of %s matches %s", p.id, c.pkg, one)
+				}
+			}
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	var r result
+	r.read(strings.NewReader(`{"Action":"output","Test":"TestA","Output":"    a_test.go:7: cut 3\n"}
+{"Action":"output","Test":"TestA","Output":"    a_test.go:9: counted: cuts 20, lost 0\n"}
+{"Action":"pass","Test":"TestA/sub"}
+{"Action":"pass","Test":"TestA"}
+{"Action":"output","Test":"TestB","Output":"    b_test.go:9: 12 kills\n"}
+{"Action":"fail","Test":"TestB"}
+{"Action":"skip","Test":"TestC"}
+{"Action":"pass"}
+`))
+	if got := r.String(); got != "1 passed, FAILED: TestB, skipped: TestC" || len(r.counts) != 1 || r.counts[0] != "cuts 20, lost 0" {
+		t.Errorf("%s; %q", got, r.counts)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+// A check is tests that hold a promise.
+type check struct {
+	pkg string // below the module's root
+	run string // regular expression of the tests, for go test -run
+}
+
+// A promise is what users may rely on.
+type promise struct {
+	id, words string
+	checks    []check
+	// control is what the tests have that must fail where the promise is broken.
+	control string
+	// lacks is what is not tested, "" if nothing is known.
+	lacks string
+}
+
+// promises is the table. A test of this package sees that every test there is.
+func promises() []promise {
+	return []promise{
+		{"P1", "A finished trial is never lost, whatever is killed at whatever instant.", []check{
+			{"store/sqlite", "TestKill|TestKillGroup"},
+			{"cmd/assay", "TestKill9"},
+			{"worker", "TestKilled"},
+			{"service", "TestKilled"},
+			{"internal/server", "TestFleetKilled"},
+		}, "the simulator's planted bugs (P18)", ""},
+		{"P2", "Nor is it lost by a power cut.", []check{
+			{"store/sqlite", "TestPowerCut"}, {"internal/whole", "TestPowerCut"},
+		}, "commits that do not wait for the disk, and files written in place, lose in 80 % of cuts or more", ""},
+		{"P3", "A full or failing disk ends assay cleanly and costs nothing that was finished.", []check{
+			{"store/sqlite", "TestEachOperationFails|TestReserve|TestFull"},
+			{"setup", "TestRoom|TestMostOutput"},
+			{"cmd/assay", "TestDiskErrors"},
+			{"queue", "TestRecordFails"},
+		}, "without the reserve the disk takes no result", "the n-th operation of a worker's spool"},
+		{"P4", "A study goes on where it stopped: nothing runs again, nothing is left out.", []check{
+			{"study", "TestResumeAfterEveryEvent|TestKilledBehindEachEvent"},
+			{"cmd/assay", "TestKilledEveryHalfSecond|TestResumeDoesNotSearchAgain"},
+			{"search", "TestResume"},
+		}, "", ""},
+		{"P5", "A trial counts once, whatever is delivered twice.", []check{
+			{"queue", "TestSimulator"}, {"study", "TestCutsAreRecordedOnce"}, {"rest/api", "TestIdempotency|TestKeysSurviveARestart"},
+		}, "the simulator's planted bugs (P18)", ""},
+		{"P6", "A worker that was frozen cannot overwrite newer work.", []check{
+			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"}, {"store/postgres", "TestLeaseFrozen"},
+		}, "the simulator's planted bugs (P18)", "links that are taken down in a network namespace"},
+		{"P7", "Stopping a trial leaves nothing running, and nobody else is hit.", []check{
+			{"run", "TestHostileTreeLeavesNothing|TestForkBombEnds|TestSweepEndsWhatAKilledToolHasLeft|TestSweepSparesOthers"},
+			{"cmd/assay", "TestScripts/interrupt"},
+		}, "a process of a dead tool is ended, those with forged markers are not", ""},
+		{"P8", "When the server starts again, runs that went on are taken up.", []check{
+			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady"},
+		}, "", ""},
+		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
+			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
+		}, "", ""},
+		{"P12", "Many at once are fine.", []check{
+			{"store/sqlite", "TestProcesses|TestOpenAtOnce"},
+			{"queue", "TestLargeFleet"},
+			{"service", "TestManyStudies"},
+			{"rest/api", "TestEventsFollowers"},
+		}, "", ""},
+		{"P13", "Wild output of a program harms nothing.", []check{
+			{"run", "TestKeeper|TestOutput|TestMetrics"},
+			{"cmd/assay", "TestNothingHostileReachesTheTerminal"},
+			{"internal/web", "TestHostile"},
+		}, "", "a stream of 10 GB"},
+		{"P14", "Clocks may jump, and the machine may sleep.", []check{
+			{"run", "TestAwake"}, {"worker", "TestWatch|TestTainted"}, {"internal/term", "TestStatusSurvivesAClockThatGoesBack"},
+		}, "a run that was not stopped is not given up", ""},
+		{"P15", "A damaged file is seen, named, and mostly saved.", []check{
+			{"store/sqlite", "TestDamage|TestDamagedLog|TestLogWithoutFile|TestCopyDamaged"},
+			{"cmd/assay", "TestScripts/salvage"},
+			{"internal/blobs", "TestDamaged|TestCacheDamaged"},
+		}, "a store without damage is reported as whole", "truncation at every single byte"},
+		{"P16", "What is unknown is never called a success.", []check{
+			{"queue", "TestSimulator|TestStaleOutcome"}, {"study", "TestExhaustedMachineEndsTheStudy|TestMissingMetricFailsTheTrial"},
+		}, "the simulator's planted bugs (P18)", ""},
+		{"P17", "An update is safe: older stores are read, newer ones refused.", []check{
+			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"},
+		}, "", ""},
+		{"P18", "All of this holds together under every order of events that the simulator draws.", []check{
+			{"queue", "TestSimulator|TestSimulatorFindsFlaws|TestSimulatorRepeats"},
+		}, "each of the planted bugs is found", ""},
+		{"S1", "Nothing is open to the network unless you say so.", []check{
+			{"cmd/assay", "TestScripts/server_badinput"}, {"rest", "TestStrangers"},
+		}, "", "the sockets after each subcommand"},
+		{
+			"S2", "No action without the right to it.",
+			[]check{{"rest/api", "TestMatrix|TestEveryRouteHasARow|TestScope|TestExecutes"}},
+			"a route without a row fails", "",
+		},
+		{"S3", "A web page that you visit cannot drive assay.", []check{{"rest/api", "TestHosts|TestOrigins"}, {"rest", "TestBadRequests"}}, "", ""},
+		{"S5", "A parameter's value is data.", []check{{"worker", "TestHostileTasks"}, {"internal/web", "TestHostileForms"}}, "", ""},
+		{"S6", "Files of runs stay in their box.", []check{{"internal/blobs", "TestPlaceHostileNames"}, {"run", "TestFiles"}}, "", ""},
+		{"S7", "Bombs are refused early.", []check{
+			{"rest/api", "TestBombs"}, {"internal/config", "TestBombs"}, {"workflow/trace", "TestGzipBomb"}, {"internal/whole", "TestReadIsBounded"},
+		}, "a log that packs well is read", ""},
+		{
+			"S8", "Secrets do not leak.",
+			[]check{{"internal/access", "TestConceal"}, {"rest/api", "TestQueries"}},
+			"",
+			"secrets of runs by reference are not built",
+		},
+		{"S9", "A worker can do its job and nothing else.", []check{{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"}, {"rest/api", "TestWorkersBlobs"}}, "", ""},
+		{
+			"S11", "Readers hold, whatever they are given.",
+			[]check{{"run", "^Fuzz"}, {"workflow/trace", "^Fuzz"}, {"internal/config", "^Fuzz"}, {"internal/rfs", "^Fuzz"}},
+			"", "this runs the seeds; `make fuzz` searches",
+		},
+		{"S12", "Guessing a token is useless, and a want of descriptors ends nothing.", []check{
+			{"internal/access", "TestBruteForce"}, {"rest/api", "TestWrongTokens"}, {"rest", "TestStrangers|TestNoDescriptors"},
+		}, "", ""},
+	}
+}
