@@ -36,6 +36,7 @@ type loop struct {
 	races  []assay.Trial // that find out which is best
 	racing *racing       // nil if every run is taken for the truth
 	lasted lasted
+	enough enough // is worth no further run
 	short  string // why there are fewer checks than were wanted, or ""
 	cuts   int    // on record
 	runs   tally
@@ -363,6 +364,9 @@ func (l *loop) over(ctx context.Context) string {
 	if l.Budget.Time > 0 && l.left() <= 0 {
 		return "budget"
 	}
+	if l.gained() {
+		return byGain
+	}
 	return ""
 }
 
@@ -475,7 +479,10 @@ func (l *loop) wait(ctx context.Context) (outcome, happening) {
 func (l *loop) result() Result {
 	r := Result{
 		Trials: l.trials(), Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
+		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(), Workers: l.model.Effects(),
+	}
+	if r.EndedBy == byGain {
+		r.Why = l.enough.Why
 	}
 	if l.journal != nil {
 		r.Lost = l.journal.lost()

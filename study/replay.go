@@ -52,6 +52,7 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 	for _, e := range events {
 		if l.endedBy, l.short = "", ""; e.Ended != nil {
 			l.endedBy, l.short = e.Ended.By, e.Ended.Short
+			l.enough.End = *e.Ended
 		}
 	}
 	return l.result(), nil
@@ -101,6 +102,8 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.setAside(*e.Drifted)
 		case e.Cut != nil:
 			l.cuts++
+		case e.Ended != nil && e.Ended.By == byGain:
+			l.enough.End = *e.Ended
 		}
 	}
 	l.recallDiscards(discards, restored)
