@@ -36,7 +36,6 @@ func (l *loop) replay(ctx context.Context) error {
 			calls = append(calls, e)
 		}
 	}
-	events = nil
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	return player.Play(calls)
 }
