@@ -102,7 +102,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.close = append(s.close, r.close)
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
-		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
+		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
 	}
@@ -112,10 +112,16 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if def.Stop.Interval == 0 {
 		s.Finest = finest
 	}
+	s.Command = func(c assay.Config) (assay.Job, error) {
+		if err := s.store.roomToRun(); err != nil {
+			return assay.Job{}, err
+		}
+		return p.job(c)
+	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
-		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
+		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
 	}
 	return nil
 }

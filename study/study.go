@@ -55,6 +55,7 @@ type Study struct {
 	Budget   Budget
 
 	Stopper  assay.Stopper // optional; nil never stops a run
+	Ender    assay.Ender   // optional; nil never ends the study
 	Clock    assay.Clock   // optional; nil is the machine's
 	Parallel int           // trials in flight; 0 means 1
 	Retries  int           // more attempts at a run whose outcome is unknown; 0 means 2, negative none
@@ -122,6 +123,7 @@ type Result struct {
 	Spent    time.Duration // of the time budget, over all sessions
 	Overhead time.Duration // of this session: searching, modelling and recording, in real time
 	EndedBy  string        // see assay.End; "detached" if the session let go of its runs
+	Why      string        // why no more is to be gained, if EndedBy is "gain"
 	Replayed int           // trials of earlier sessions
 	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
 	Lost time.Duration

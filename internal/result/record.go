@@ -192,6 +192,9 @@ type Shown struct {
 	Trials Counts        `json:"trials"`
 	Spent  float64       `json:"spent_s"`
 	Best   *Best         `json:"best"`
+	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
+	EndedBy string `json:"ended_by,omitempty"`
+	Why     string `json:"ended_why,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
 	Gain     *Gain       `json:"gain,omitempty"`
 	Repeated *Repeated   `json:"repeated,omitempty"`
@@ -245,6 +248,7 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 		return err
 	}
 	out.came, out.Found = came, nil
+	out.EndedBy, out.Why = came.EndedBy, came.Why
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
 	out.Workers = newWorkers(came)
 	if came.Found {
