@@ -38,6 +38,7 @@ type studyPage struct {
 	Paid    string
 	Kept    string
 	Unit    string // of the metric
+	Pruned  []prunedValue
 	Data    template.JS
 }
 
@@ -70,7 +71,7 @@ func (s *site) study(v *visit) error {
 			return err
 		}
 		p.Answer = &a
-		p.Study.Saved = float64(a.Saved)
+		p.Study.Saved, p.Pruned = float64(a.Saved), prunedOf(&a, p.Best)
 	}
 	if err := v.listed(&p, query); err != nil {
 		return err
