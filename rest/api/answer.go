@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
 )
 
@@ -49,7 +50,7 @@ func answerOf(ctx context.Context, r *result.Record) (*Answer, error) {
 }
 
 // between returns how much of what was spent was between the runs. Runs at the same time count once;
-// those at the end, of which the record has no start, one after the other.
+// those of which the record has no start, at the end and of attempts that were lost, one after the other.
 func between(w *result.Whole) time.Duration {
 	if w.Simulated {
 		return 0 // no time has passed but that of the runs
@@ -57,12 +58,16 @@ func between(w *result.Whole) time.Duration {
 	type span struct{ from, to float64 }
 	var runs []span
 	for k, at := range w.Trials.Started {
-		if took := float64(w.Trials.Elapsed[k]) * 1000; took > 0 && at > 0 {
+		took := float64(w.Trials.Elapsed[k]) * 1000
+		if w.Trials.State[k] == assay.Running.String() { // it waits or runs still
+			took = float64(w.Last.UnixMilli() - at)
+		}
+		if took > 0 && at > 0 {
 			runs = append(runs, span{float64(at), float64(at) + took})
 		}
 	}
 	slices.SortFunc(runs, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	var ran, until float64
+	ran, until := float64(w.Lost)*1000, 0.0
 	for _, r := range runs {
 		ran += max(0, r.to-max(r.from, until))
 		until = max(until, r.to)

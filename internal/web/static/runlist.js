@@ -17,6 +17,7 @@ export class Runs {
     this.total = 0;
     this.shown = "";
     this.asking = 0;
+    this.known = false; // what the queue has: until then the list is as the server wrote it
     this.at = Date.now(); // when the queue was asked for
     /** @type {Map<number, {n: number, seen: import("./foresee.js").Seen[]}>} how long trials like one took, when so many had ended */
     this.like = new Map();
@@ -40,9 +41,11 @@ export class Runs {
     this.asking ||= setTimeout(async () => {
       this.asking = 0;
       const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`).catch(() => null);
-      if (!answer?.ok) return;
-      const q = await answer.json();
-      [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
+      this.known = true;
+      if (answer?.ok) {
+        const q = await answer.json();
+        [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
+      }
       this.update();
     }, 150);
   }
@@ -63,6 +66,7 @@ export class Runs {
 
   // update shows what has changed; a reason that is being written stays.
   update() {
+    if (!this.known) return this.ask();
     const rows = this.rows(), waiting = rows.filter((r) => !r.placed).length + Math.max(0, this.total - this.queue.length);
     const note = document.querySelector("[data-live=waiting]");
     if (note) note.textContent = waiting ? `${count(waiting)} wait` : "";
