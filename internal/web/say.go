@@ -59,6 +59,9 @@ var functions = template.FuncMap{
 		return state
 	},
 	"spark": spark,
+	"signed": func(x float64) string {
+		return strings.Replace(fmt.Sprintf("%+.2f", x), "-", "−", 1)
+	},
 	"tone": func(state string) string {
 		return map[string]string{
 			"done": "done", "censored": "stopped", "infeasible": "outside", "failed": "failed", "running": "running",
