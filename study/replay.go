@@ -43,6 +43,7 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 	for _, e := range events {
 		if l.endedBy, l.short = "", ""; e.Ended != nil {
 			l.endedBy, l.short = e.Ended.By, e.Ended.Short
+			l.enough.End = *e.Ended
 		}
 	}
 	return l.result(), nil
@@ -67,7 +68,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
-			l.remember(*e.Told)
+			l.remember(e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
 			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {
@@ -92,6 +93,8 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.setAside(*e.Drifted)
 		case e.Cut != nil:
 			l.cuts++
+		case e.Ended != nil && e.Ended.By == byGain:
+			l.enough.End = *e.Ended
 		}
 	}
 	l.recallDiscards(discards, restored)
