@@ -37,6 +37,18 @@ func (f full) Give(_ context.Context, _ string, configs []assay.Config, _ string
 func (f full) Order(context.Context, string, []int64, string) error            { return nil }
 func (f full) Withdraw(context.Context, string, []int64, string, string) error { return nil }
 
+func (f full) Ask(context.Context, string, int, time.Duration) (study.Answer, error) {
+	return study.Answer{}, nil
+}
+
+func (f full) Tell(context.Context, string, []study.Report) (study.Receipt, study.Result, error) {
+	return study.Receipt{}, study.Result{}, nil
+}
+
+func (f full) Recall(context.Context, string, time.Duration, string, string) ([]study.Handed, error) {
+	return nil, nil
+}
+
 func (f full) Restore(context.Context, string, []int64, string) error { return nil }
 
 func (f full) Discarded() []service.Discarded {

@@ -41,6 +41,18 @@ include-operation-id = "post-studies-study-trials"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 
 [[operations]]
+include-operation-id = "post-studies-study-ask"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-tell"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-recall"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
 include-operation-id = "post-check"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 403, 409, 422]
 
