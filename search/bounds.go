@@ -244,21 +244,23 @@ func (b *Bayes) improvement(o assay.Prediction) float64 {
 }
 
 // weigh adds to scores the logarithms of the probabilities that the configurations of rows keep the limits. A score
-// that is below least stays as it is, since it only can become less.
+// that is below least before all are added may stay so, since it only can become less.
 func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
 	if b.limits == nil {
 		return
 	}
-	var some [][]float64
-	var at []int
-	for i, s := range scores {
-		if s >= least && !math.IsInf(s, -1) {
-			some, at = append(some, rows[i]), append(at, i)
-		}
+	at := make([]int, len(scores))
+	for i := range at {
+		at[i] = i
 	}
-	out := make([]assay.Prediction, len(some))
+	some, out := make([][]float64, len(rows)), make([]assay.Prediction, len(rows))
 	for _, c := range b.limits.models {
-		assay.PredictAll(c.model, some, out)
+		// What one limit has brought below least needs no other.
+		at = slices.DeleteFunc(at, func(i int) bool { return scores[i] < least || math.IsInf(scores[i], -1) })
+		for k, i := range at {
+			some[k] = rows[i]
+		}
+		assay.PredictAll(c.model, some[:len(at)], out[:len(at)])
 		for k, i := range at {
 			scores[i] += c.log(out[k])
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
@@ -336,5 +337,65 @@ func TestWrappersThatEndLearning(t *testing.T) {
 	}
 	if _, ok := assay.As[assay.LimitLearner](Cache(First(NewAuto(space, AutoOptions{}), space.At(0)))); !ok {
 		t.Error("a wrapper that says nothing of limits hides the learner")
+	}
+}
+
+// BenchmarkAutoLimits measures one ask and tell after 100 trials with two limits, inside of which are some runs or none, over a
+// space without a pool and with one. Goal: 30 ms, as without limits.
+func BenchmarkAutoLimits(b *testing.B) {
+	metrics := func(s *assay.Space, c assay.Config) map[string]float64 {
+		u := s.Unit(c)
+		v := mixedValue(s, c)
+		return map[string]float64{"size": v * (1 + u[0]), "error": 1/v + u[1]}
+	}
+	for _, space := range []struct {
+		name string
+		of   *assay.Space
+	}{{"mixed", mixedSpace()}, {"pool", boxSpace(b)}} {
+		for name, bounds := range map[string][]assay.Bound{
+			"loose": {atMost("size", 8), atMost("error", 3)}, "none inside": {atMost("size", 0.1), atMost("error", 0.01)},
+		} {
+			b.Run(space.name+"/"+name, func(b *testing.B) {
+				s := space.of
+				trial := func(p assay.Proposal) assay.Trial {
+					t := doneTrial(p, mixedValue(s, p.Config))
+					t.Measurement.Metrics = metrics(s, p.Config)
+					for _, x := range bounds {
+						if l, r, err := x.Sides(t.Measurement.Metric); err == nil && l > r {
+							t.State = assay.Infeasible
+						}
+					}
+					return t
+				}
+				a := NewAuto(s, AutoOptions{Seed: 1})
+				a.LearnLimits(bounds)
+				r := NewRandom(s, 1)
+				for range 100 {
+					c, _ := r.draw()
+					if err := a.Observe(trial(assay.Proposal{Config: c})); err != nil {
+						b.Fatal(err)
+					}
+				}
+				step := func() {
+					ps, err := a.Ask(1)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := a.Tell(trial(ps[0])); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for range 3 {
+					step()
+				}
+				var spent time.Duration
+				for b.Loop() {
+					before := cpuTime()
+					step()
+					spent += cpuTime() - before
+				}
+				b.ReportMetric(spent.Seconds()*1e3/float64(b.N), "cpu-ms/op")
+			})
+		}
 	}
 }
