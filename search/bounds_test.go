@@ -241,48 +241,6 @@ func TestLimitsResume(t *testing.T) {
 	}
 }
 
-// A run that was cut tells of a metric that grows that it is at least so much, and of any other nothing.
-func TestLimitsOfRunsThatWereCut(t *testing.T) {
-	grows := atMost("size", 2)
-	grows.Grows = true
-	l := &limits{of: []assay.Bound{grows, atMost("error", 2)}}
-	tr := assay.Trial{State: assay.Censored}
-	tr.Measurement.Metrics = map[string]float64{"size": 1, "error": 1}
-	got := l.read(tr)
-	if got[0] != (sides{1, 2, atLeast}) || got[1].known != unknown {
-		t.Errorf("of a run that was cut: %v", got)
-	}
-	tr.State = assay.Done
-	if got := l.read(tr); got[0] != (sides{1, 2, exact}) || got[1] != (sides{1, 2, exact}) {
-		t.Errorf("of one that ended: %v", got)
-	}
-	tr.State = assay.Failed
-	if got := l.read(tr); got != nil {
-		t.Errorf("of one that failed: %v", got)
-	}
-}
-
-func TestMarginScale(t *testing.T) {
-	of := func(left, right float64) example { return example{sides: []sides{{left, right, exact}}} }
-	ratio := newMarginScale([]example{of(4, 2), of(1, 2)}, 0)
-	if got := ratio.forward(sides{4, 2, exact}); !ratio.ratio || math.Abs(got-math.Log(2)) > 1e-15 || ratio.edge != 0 {
-		t.Errorf("of positive sides: %v at %+v", got, ratio)
-	}
-	// Counts: 0 and 1 keep "at most 1", 3 breaks it. The edge lies between 1 and 3.
-	count := newMarginScale([]example{of(0, 1), of(1, 1), of(3, 1)}, 0)
-	if on, off := count.forward(sides{1, 1, exact}), count.forward(sides{3, 1, exact}); count.ratio ||
-		!(on < count.edge && count.edge < off) {
-		t.Errorf("of counts: %v and %v around %+v", on, off, count)
-	}
-	if s := newMarginScale([]example{of(1, 1), of(1, 1)}, 0); s.usual != 0 {
-		t.Errorf("of equals: %+v", s)
-	}
-	huge := newMarginScale([]example{of(-math.MaxFloat64, math.MaxFloat64), of(1, 0)}, 0)
-	if got := huge.forward(sides{-math.MaxFloat64, math.MaxFloat64, exact}); math.IsInf(got, 0) || math.IsNaN(got) {
-		t.Errorf("of huge numbers: %v", got)
-	}
-}
-
 // Leaving out the chances of those that cannot be the best leaves the best as it is.
 func TestWeighLeavesOutNoBest(t *testing.T) {
 	space := boxSpace(t)
