@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"syscall"
 	"time"
 
@@ -208,7 +209,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 		if broken, err := l.Goal.Broken(m); err != nil {
 			t = failed(t, err.Error())
 		} else if broken != "" {
-			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(l.Goal.AllBroken(m), ", ")
 		} else if t.Decision != nil {
 			t.Reason = t.Decision.Reason
 		}

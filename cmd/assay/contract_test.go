@@ -223,6 +223,7 @@ func TestContracts(t *testing.T) {
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
 			"gain?": objs, "repeated?": objs, "refuted?": list,
+			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
 		},
 		"study trials s --json": {
 			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs,
@@ -232,6 +233,7 @@ func TestContracts(t *testing.T) {
 			"study": str, "metric": str, "trials": num, "exact": num, "explained": num, "relative": flag, "base": num,
 			"predicted": num, "best": bestTrial,
 			"parameters": []want{{"name": str, "value": anything, "effect": num, "importance": num, "main_effect": num}},
+			"limits?":    list,
 		},
 		"study similar s --json": {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,

@@ -196,23 +196,54 @@ type Shown struct {
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
-	Gain     *Gain       `json:"gain,omitempty"`
-	Repeated *Repeated   `json:"repeated,omitempty"`
-	Refuted  []Refuted   `json:"refuted,omitempty"`
-	Workers  []Worker    `json:"workers,omitempty"` // in the order of classes and names
-	Cuts     []assay.Cut `json:"cuts,omitempty"`
+	Gain     *Gain     `json:"gain,omitempty"`
+	Repeated *Repeated `json:"repeated,omitempty"`
+	Refuted  []Refuted `json:"refuted,omitempty"`
+	Workers  []Worker  `json:"workers,omitempty"` // in the order of classes and names
+	// Limits are what the limits are made of, with how many runs that came to their end broke each.
+	Limits []ShownLimit `json:"limits,omitempty"`
+	Cuts   []assay.Cut  `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
 	came  study.Result // what is shown of it in words
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
 
+// A ShownLimit is one comparison of the limits.
+type ShownLimit struct {
+	Limit    string `json:"limit"`
+	Measured int    `json:"measured"` // runs that tell
+	Broken   int    `json:"broken"`
+}
+
+// count adds a trial.
+func (l *ShownLimit) count(b assay.Bound, t assay.Trial) {
+	if t.State != assay.Done && t.State != assay.Infeasible {
+		return
+	}
+	left, right, err := b.Sides(t.Measurement.Metric)
+	if err != nil {
+		return
+	}
+	l.Measured++
+	if left > right {
+		l.Broken++
+	}
+}
+
 // Shown returns what the study is and what it has found so far.
 func (r *Record) Shown(ctx context.Context) (Shown, error) {
 	out := Shown{Study: r.Name, Spec: r.Definition, Spent: r.Summary.Spent.Seconds()}
+	bounds := r.Goal.Bounds()
+	for _, b := range bounds {
+		out.Limits = append(out.Limits, ShownLimit{Limit: b.Text})
+	}
 	for t, err := range r.Trials(ctx) {
 		if err != nil {
 			return out, err
+		}
+		for i, b := range bounds {
+			out.Limits[i].count(b, t)
 		}
 		if t.State == assay.Done && (out.Found == nil || t.Value < out.Found.Value) {
 			out.Found = &t

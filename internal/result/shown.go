@@ -21,6 +21,11 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
 	r.describe(&l)
 	l.Add("trials", "%s", out.Trials.Text())
+	for _, limit := range out.Limits {
+		if limit.Broken > 0 {
+			l.Add("outside", "%d of %d runs break %s", limit.Broken, limit.Measured, limit.Limit)
+		}
+	}
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
 	if out.EndedBy != "" {
 		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())

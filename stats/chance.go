@@ -1,11 +1,10 @@
-package model
+package stats
 
 import (
 	"math"
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 )
 
 // chanceFloor is the least deviation of a predicted margin, as a share of that of those which were measured: where all
@@ -82,7 +81,7 @@ func NewMarginScale(all []Sides) MarginScale {
 	if len(away) == 0 {
 		return s
 	}
-	if m := stats.Median(away); m > 0 {
+	if m := Median(away); m > 0 {
 		s.spread = m
 	} else if m := slices.Max(away); m > 0 {
 		s.spread = m
@@ -137,5 +136,5 @@ func (c Chance) Log(o assay.Prediction) float64 {
 	if o.Std > 0 {
 		std = math.Hypot(std, o.Std)
 	}
-	return stats.LogNormCDF((c.edge - o.Mean) / std)
+	return LogNormCDF((c.edge - o.Mean) / std)
 }
