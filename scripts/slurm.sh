@@ -3,7 +3,7 @@
 # several slurmd of two processors each, without authentication. Root, and Debian's packages slurmctld, slurmd and slurm-client, are needed.
 set -eu
 what=$1 dir=$2 nodes=${3:-3}
-ns="assay-slurm-$(basename "$dir" | tr -c 'A-Za-z0-9\n' -)"
+ns="assay-slurm-$(printf %s "$dir" | cksum | cut -d' ' -f1)"
 export SLURM_CONF="$dir/slurm.conf"
 start() { # NAME COMMAND...
 	name=$1; shift
@@ -79,6 +79,7 @@ down)
 	done
 	for pid in $(ip netns pids "$ns" 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done
 	ip netns del "$ns" 2>/dev/null || true
+	sleep 1 # what was killed writes nothing more
 	;;
 *) echo "usage: slurm.sh up DIR [NODES] | start DIR NAME | kill DIR NAME | down DIR" >&2; exit 2 ;;
 esac

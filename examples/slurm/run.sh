@@ -8,7 +8,7 @@ rig="$here/../../scripts/slurm.sh"
 dir=$(mktemp -d "${1:-/tmp}/assay-slurm-XXXXXX")
 at="$dir/slurm"
 tune=
-trap 'kill -9 $tune 2>/dev/null; sh "$rig" down "$at"; [ -n "${KEEP:-}" ] || rm -rf "$dir"' EXIT
+trap 'kill -9 $tune 2>/dev/null || true; sh "$rig" down "$at" || true; [ -n "${KEEP:-}" ] || rm -rf "$dir" || true' EXIT
 trap "exit 1" INT TERM
 sh "$rig" up "$at" 3
 PATH="$at/bin:$PATH"
