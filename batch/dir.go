@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // The files of an attempt; see the package comment.
@@ -125,7 +125,7 @@ func (d dir) write(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(d.path(name), b)
+	return whole.WriteFile(d.path(name), b, 0o600)
 }
 
 // take makes the claim of an attempt. mine is false if somebody has made it before.
@@ -145,7 +145,7 @@ func (d dir) take(c claim) (mine bool, err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return true, err // it is ours all the same: nobody else can make it
 	}
-	return true, durable.SyncDir(string(d))
+	return true, whole.SyncDir(string(d))
 }
 
 // has reports whether there is a file of that name among names.

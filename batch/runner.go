@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // Options of a [Runner]. A zero duration means the documented default.
@@ -144,7 +144,7 @@ func identity(dir string) (string, error) {
 	var random [4]byte
 	rand.Read(random[:])
 	id := hex.EncodeToString(random[:])
-	return id, durable.WriteFile(path, []byte(id+"\n"))
+	return id, whole.WriteFile(path, []byte(id+"\n"), 0o600)
 }
 
 // Close lets go of all runs, as with [assay.ErrDetached]. What was to be cancelled is cancelled first.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -30,7 +29,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	for _, e := range best {
 		cs = s.admit(cs, e.config)
 	}
-	from := s.score(cs)
+	from := s.score(cs, math.Inf(-1))
 	cs = nil
 	for range b.draws {
 		if c, ok := b.draw(limitedDraws); ok {
@@ -44,7 +43,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 			}
 		}
 	}
-	scored := s.score(cs)
+	scored := s.score(cs, math.Inf(-1))
 	if !b.space.Listed() { // where neighbours cost a pass over the list
 		// The sort is stable, so that the same seed climbs from the same candidates.
 		slices.SortStableFunc(scored, func(a, c candidate) int { return cmp.Compare(c.score, a.score) })
@@ -53,12 +52,25 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	return s.best.config, s.best.mean
 }
 
+// outsideBy returns by how much a measured trial breaks the limits, 0 if it keeps them.
+func (b *Bayes) outsideBy(e example) float64 {
+	if e.state == assay.Done {
+		return 0
+	}
+	return math.Nextafter(b.limits.excess(e), math.Inf(1))
+}
+
 // bestTrials returns the n finished trials with the least values, the earliest
-// of equals first.
+// of equals first. Where limits are learned, those outside come last, the one that breaks them least first.
 func (b *Bayes) bestTrials(n int) []example {
 	// A copy: the order of b.trials is that of time, and is kept.
-	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return e.state != assay.Done })
-	slices.SortStableFunc(es, func(a, c example) int { return cmp.Compare(a.value, c.value) })
+	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return !b.measured(e) })
+	slices.SortStableFunc(es, func(a, c example) int {
+		if b.limits != nil && (a.state != assay.Done || c.state != assay.Done) {
+			return cmp.Or(cmp.Compare(b.outsideBy(a), b.outsideBy(c)), cmp.Compare(a.value, c.value))
+		}
+		return cmp.Compare(a.value, c.value)
+	})
 	return es[:min(n, len(es))]
 }
 
@@ -93,7 +105,7 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 type candidate struct {
 	config assay.Config
 	mean   float64
-	score  float64 // LogEI
+	score  float64 // LogEI, and the log of the chance to keep the limits
 }
 
 // A sweep scores candidates for one proposal.
@@ -116,8 +128,8 @@ func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
 }
 
 // score predicts configurations. Visited ones are scored, to be passed through,
-// but never the best; likewise those outside a limit.
-func (s *sweep) score(cs []assay.Config) []candidate {
+// but never the best; likewise those outside a limit. A score below least need not be exact, but is below it.
+func (s *sweep) score(cs []assay.Config, least float64) []candidate {
 	X, out := make([][]float64, len(cs)), make([]assay.Prediction, len(cs))
 	// One array for all rows. A row that is cut off before the array grows keeps the old one, which is as good.
 	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
@@ -128,9 +140,17 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 		X[i] = all[n:len(all):len(all)]
 	}
 	assay.PredictAll(s.b.surrogate, X, out)
+	scores := make([]float64, len(cs))
+	for i, o := range out {
+		scores[i] = s.b.improvement(o)
+	}
+	if s.best.config == nil {
+		least = math.Inf(-1)
+	}
+	s.b.weigh(X, scores, min(least, s.best.score))
 	scored := make([]candidate, len(cs))
 	for i, c := range cs {
-		scored[i] = candidate{c, out[i].Mean, stats.LogEI(out[i].Mean, out[i].Std, s.b.incumbent)}
+		scored[i] = candidate{c, out[i].Mean, scores[i]}
 		s.offer(scored[i])
 	}
 	return scored
@@ -167,6 +187,10 @@ func better(a, b candidate) bool {
 // meet, one goes on.
 func (s *sweep) climb(from []candidate) {
 	for step := 0; step < maxClimb && len(from) > 0; step++ {
+		least := math.Inf(1)
+		for _, c := range from {
+			least = min(least, c.score)
+		}
 		var cs []assay.Config
 		var of []int // the climber whose neighbour it is
 		for i, c := range from {
@@ -178,7 +202,7 @@ func (s *sweep) climb(from []candidate) {
 			}
 		}
 		next := slices.Clone(from)
-		for k, c := range s.score(cs) {
+		for k, c := range s.score(cs, least) {
 			if i := of[k]; better(c, next[i]) {
 				next[i] = c
 			}

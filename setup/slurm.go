@@ -18,7 +18,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/batch"
 	"github.com/assay-run/assay/internal/config"
-	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
@@ -161,7 +161,7 @@ func shimIn(spool string) (string, error) {
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return "", err
 	}
-	return path, durable.SyncDir(dir)
+	return path, whole.SyncDir(dir)
 }
 
 // request returns what is asked of a batch system for a run.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/whole"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +32,7 @@ func Identity(dir, prefix string) (string, error) {
 	var random [8]byte
 	rand.Read(random[:])
 	id := prefix + "-" + hex.EncodeToString(random[:])
-	return id, durable.WriteFile(path, []byte(id+"\n"))
+	return id, whole.WriteFile(path, []byte(id+"\n"), 0o600)
 }
 
 // IDHasPrefix reports whether id is one that [Identity] makes of a prefix.

@@ -2,8 +2,6 @@ package durable_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,24 +22,5 @@ func TestKept(t *testing.T) {
 		!strings.HasSuffix(s, "xlast") ||
 		!strings.Contains(s, "bytes are left out") {
 		t.Errorf("%d bytes", len(s))
-	}
-}
-
-// A file is replaced as a whole, and nothing else is left in the directory.
-func TestWriteFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "result")
-	for _, text := range []string{"first", "second, which is longer"} {
-		if err := durable.WriteFile(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if b, err := os.ReadFile(path); err != nil || string(b) != text {
-			t.Errorf("%q, %v", b, err)
-		}
-	}
-	if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
-		t.Errorf("%v, %v", all, err)
-	}
-	if err := durable.WriteFile(filepath.Join(path, "below"), nil); err == nil {
-		t.Error("a file below a file was written")
 	}
 }
