@@ -72,8 +72,8 @@ type Runner struct {
 	unnamed  int
 	jobs     map[string]Job // as of the last query, by name
 	strays   map[string]*stray
-	condemns []Job          // to be cancelled
-	claimed  bool           // some shim was seen to begin: the spool is shared
+	condemns []Job // to be cancelled
+	claimed  bool  // some shim was seen to begin: the spool is shared
 	closed   bool
 	said     map[string]bool
 }
