@@ -15,7 +15,8 @@ func TestParseJobs(t *testing.T) {
 		"10_2|assay-1f-5-0-1|STRANGE|None\n\n"
 	jobs, err := parseJobs("squeue", out)
 	want := []Job{
-		{"7", "assay-1f-3-0-1", Waiting, "PENDING", "Resources"}, {"9", "assay-1f-4-0-1", Over, "CANCELLED", ""},
+		{"7", "assay-1f-3-0-1", Waiting, "PENDING", "Resources"},
+		{"9", "assay-1f-4-0-1", Over, "CANCELLED", ""},
 		{"10_2", "assay-1f-5-0-1", Unsure, "STRANGE", "None"},
 	}
 	if err != nil || !slices.Equal(jobs, want) {
