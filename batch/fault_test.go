@@ -338,6 +338,31 @@ func TestPolite(t *testing.T) {
 	}
 }
 
+// A job that is said to run for ever though its run has ended is cancelled after a while, since it keeps others from its
+// machine.
+func TestStray(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(newSleeper())
+		c.lies, c.said = batch.Going, "RUNNING"
+		r, err := open(c, t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), work(1, time.Second, 0), nil); err != nil {
+			t.Error(err)
+		}
+		c.set2(func() { c.lies, c.said = 0, "" })
+		if _, err := r.Run(t.Context(), work(2, 5*time.Minute, 0), nil); err != nil {
+			t.Error(err)
+		}
+		r.Close()
+		if c.cancels != 1 {
+			t.Errorf("%d jobs were cancelled, want that of the first trial", c.cancels)
+		}
+		c.wg.Wait()
+	})
+}
+
 // A job that the system refuses ends the study, unless another configuration may be taken.
 func TestRefused(t *testing.T) {
 	for _, varies := range []bool{false, true} {

@@ -261,6 +261,7 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 	for _, a := range doubted {
 		r.doubt(a)
 	}
+	r.stray()
 	r.lower()
 }
 
@@ -395,10 +396,11 @@ func (r *Runner) visit(a *attempt) (news bool) {
 		news = true
 	}
 	if beats && b.Seq != a.seq {
+		grown := b.Measurement.Elapsed > a.so.Elapsed // else it was not observed since
 		a.seq, a.so, a.heard = b.Seq, b.Measurement, time.Now()
 		news = true
 		for _, w := range a.waiters {
-			if a.so.Elapsed <= 0 { // it was not observed yet
+			if !grown {
 				break
 			}
 			select {

@@ -71,8 +71,9 @@ type Runner struct {
 	runs     map[key]*attempt
 	unnamed  int
 	jobs     map[string]Job // as of the last query, by name
-	condemns []Job          // to be cancelled
-	claimed  bool           // some shim was seen to begin: the spool is shared
+	strays   map[string]*stray
+	condemns []Job // to be cancelled
+	claimed  bool  // some shim was seen to begin: the spool is shared
 	closed   bool
 	said     map[string]bool
 }

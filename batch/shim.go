@@ -125,7 +125,8 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if at := s.ends(d, sp); !at.IsZero() {
+	at := s.ends(d, sp)
+	if !at.IsZero() {
 		timer := time.AfterFunc(time.Until(at), func() { end(errWalltime) })
 		defer timer.Stop()
 	}
@@ -149,8 +150,8 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	r = result{Measurement: durable.Storable(m), Stdout: durable.Shorten(m.Stdout), Stderr: durable.Shorten(m.Stderr)}
 	switch {
 	case err == nil:
-	case errors.Is(err, errWalltime):
-		r.Why, r.Reason = whyLimit, err.Error()
+	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !at.IsZero() && time.Until(at) < spare:
+		r.Why, r.Reason = whyLimit, errWalltime.Error()
 	case errors.Is(err, assay.ErrLimit):
 		r.Why = whyLimit
 	case errors.Is(err, errOrderStop):

@@ -64,6 +64,8 @@ type Problem struct {
 	made assay.Searcher
 	// stopper is nil if no run is to be stopped.
 	stopper assay.Stopper
+	// walltimes is of a study whose runs are jobs of a batch system, nil otherwise.
+	walltimes *Walltimes
 }
 
 // New checks a definition and builds everything that can be wrong with it before

@@ -47,10 +47,12 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 		return opened{}, spoolError(spool, err)
 	}
 	b := p.Definition.Placement.Batch
+	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
 	var bound *study.Study
 	r, err := batch.New(batch.Options{
 		System: system, Dir: filepath.Join(spool, studyDir(owner)), Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
 		Poll: b.Poll, Request: p.request,
+		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return p.walltimes.again(job, had) },
 		Record: func(ctx context.Context, events ...assay.Event) error {
 			j, err := bound.Journal(ctx)
 			if err != nil {
@@ -64,8 +66,19 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	}
 	return opened{Runner: r, close: r.Close, bind: func(ctx context.Context, s *study.Study) error {
 		bound = s
-		_, err := s.Journal(ctx)
-		return err
+		j, err := s.Journal(ctx)
+		if err != nil {
+			return err
+		}
+		p.walltimes.follow(j.Past())
+		keep := s.Output
+		s.Output = func(t assay.Trial) {
+			p.walltimes.learn(t)
+			if keep != nil {
+				keep(t)
+			}
+		}
+		return nil
 	}}, nil
 }
 
@@ -164,17 +177,6 @@ func (p *Problem) request(job assay.Job) (batch.Request, error) {
 	}, nil
 }
 
-// walltime returns the longest time of the job of a run, 0 for what the batch system gives by itself.
-func (p *Problem) walltime(job assay.Job) time.Duration {
-	if t := p.Definition.Placement.Batch.Time; t > 0 {
-		return batch.Minutes(t)
-	}
-	if p.Definition.Timeout > 0 {
-		return batch.Minutes(p.Definition.Timeout + batch.Overhead)
-	}
-	return 0
-}
-
 // Shim makes the run of an attempt at a batch system, in the directory that the attempt has in the spool, and
 // returns the exit code of its program. ctx ends with the cause batch.ErrTerm when the job is to end.
 func Shim(ctx context.Context, dir string) (code int, err error) {
@@ -182,7 +184,7 @@ func Shim(ctx context.Context, dir string) (code int, err error) {
 	if err != nil {
 		return batch.ExitNoSpool, err
 	}
-	defer done()
+	defer func() { err = errors.Join(err, done()) }()
 	node, _ := os.Hostname() // for people
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	s := batch.Shim{

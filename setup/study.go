@@ -106,11 +106,6 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
 	}
-	if r.bind != nil {
-		if err := r.bind(ctx, s.Study); err != nil {
-			return err
-		}
-	}
 	if p.Table != nil {
 		return nil
 	}
@@ -127,6 +122,9 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
+	}
+	if r.bind != nil {
+		return r.bind(ctx, s.Study)
 	}
 	return nil
 }

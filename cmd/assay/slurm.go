@@ -19,6 +19,10 @@ type letting struct {
 	came chan os.Signal
 }
 
+// detaches is in the context of a command that lets go of its runs at any signal: they are not waited for.
+type detaches struct{}
+
+// letsGo returns what lets go of jobs that outlive this process; of others nothing.
 func letsGo(ctx context.Context, outlive, detach bool) *letting {
 	if !outlive {
 		return &letting{ctx: ctx, stop: func() {}}
@@ -26,6 +30,7 @@ func letsGo(ctx context.Context, outlive, detach bool) *letting {
 	signals := []os.Signal{syscall.SIGHUP}
 	if detach {
 		signals = append(signals, syscall.SIGINT, syscall.SIGTERM)
+		ctx = context.WithValue(ctx, detaches{}, true)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	ch := make(chan os.Signal, 1)
