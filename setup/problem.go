@@ -197,7 +197,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
-	if p.Definition.Stop.Rule == posteriorStop {
+	if f, ok := p.stopper.(assay.Follower); p.Definition.Stop.Rule == posteriorStop || ok && f.Follows() {
 		s = search.Presume(s)
 	}
 	if wrap != nil {
