@@ -398,15 +398,23 @@ func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 		return err
 	}
 	for _, w := range ws {
-		l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
-		l.runs.told(w.ID)
-		l.withdrawn[w.ID] = true
-		l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
-		if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
-			l.fatal = err
+		if err := l.takenBack(w); err != nil {
 			return err
 		}
 	}
 	l.notify(false)
+	return nil
+}
+
+// takenBack takes in a withdrawal that is on record.
+func (l *loop) takenBack(w withdrawal) error {
+	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
+	l.runs.told(w.ID)
+	l.withdrawn[w.ID] = true
+	l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
+	if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
+		l.fatal = err
+		return err
+	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/internal/replay"
 )
 
@@ -126,6 +127,8 @@ type Result struct {
 	Replayed int           // trials of earlier sessions
 	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
 	Lost time.Duration
+	// Workers is what the runs say of those that made them, as far as the record names them.
+	Workers []block.Effect
 }
 
 // actors is implemented by simulated clocks, which advance when no actor runs. The

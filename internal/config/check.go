@@ -55,7 +55,8 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	if s.App != "" {
 		c.app()
 	} else if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
-		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table)")
+		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table; "+
+			"assay ask has somebody else make the runs)")
 	}
 	c.params(incomplete)
 	var warnings []string
@@ -66,6 +67,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		}
 	}
 	c.online()
+	c.asked()
 	c.metrics()
 	c.workbench()
 	c.staging()
@@ -258,11 +260,11 @@ func (c *checker) metrics() {
 	for _, m := range c.study.Metrics {
 		path, where := "metrics."+m.Name, "metric "+m.Name
 		switch f := m.flaw(); {
-		case f != "":
+		case f != "" && (m.Source != "" || nameFlaw(m.Name) != ""): // without a source: see asked
 			c.add(path, "", where, 0, "%s", f)
 		case seen[m.Name]:
 			c.add(path, "", where, 0, "it is declared twice")
-		case isBuiltin(m.Name):
+		case isBuiltin(m.Name) && !c.study.Asked:
 			c.add(path, "", where, 0, "it is built in: give yours another name")
 		}
 		seen[m.Name] = true
@@ -280,6 +282,9 @@ func (c *checker) goal() {
 		path, where := fmt.Sprintf("subject_to[%d]", i), fmt.Sprintf("subject_to %d", i+1)
 		_, names, err := expr.Limit(text, known...)
 		c.expression(path, where, text, err)
+		if s.Asked {
+			known = s.told(names)
+		}
 		for _, n := range names {
 			if !slices.Contains(known, n) {
 				c.add(path, text, where, 0, "%s", unknownMetric(n, known))

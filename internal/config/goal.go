@@ -75,6 +75,9 @@ func (s *Study) metricNames() []string {
 		}
 		return append(names, "exit_code")
 	}
+	if s.Asked {
+		return s.told(nil)
+	}
 	for _, b := range builtin {
 		names = append(names, b.name)
 	}
@@ -139,12 +142,17 @@ func (s *Study) Goal() (assay.Goal, error) {
 	if g.Metric == "" {
 		g.Metric = "elapsed"
 	}
-	g.Grows = !g.Maximize && s.grows(g.Metric)
+	g.Grows = !g.Maximize && !s.Asked && s.grows(g.Metric)
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)
 		if err != nil {
 			return assay.Goal{}, err
+		}
+		for i := range l.Bounds {
+			b := &l.Bounds[i]
+			// The greatest memory so far is no more than that of the whole run.
+			b.Grows = b.Metric != "" && (s.grows(b.Metric) || b.Metric == "max_rss")
 		}
 		g.Limits = append(g.Limits, l)
 	}

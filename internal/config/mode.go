@@ -14,6 +14,7 @@ const (
 	ModeCommand Mode = "command" // runs of a command
 	ModeTable   Mode = "table"   // runs on record, replayed
 	ModeOnline  Mode = "on-line" // iterations of a program that runs already
+	ModeAsked   Mode = "asked"   // runs that somebody else makes, who asks and tells
 )
 
 // Mode returns what the trials of the study are.
@@ -21,6 +22,8 @@ func (s *Study) Mode() Mode {
 	switch {
 	case s.Online:
 		return ModeOnline
+	case s.Asked:
+		return ModeAsked
 	case s.Replay != nil:
 		return ModeTable
 	}

@@ -10,7 +10,14 @@ import (
 
 // study reads the keys of a study file into s.
 func (d *decoder) study(n *yaml.Node, s *Study) {
-	d.mapping(n, "the study", d.keys(s), nil)
+	keys := d.keys(s)
+	for i, k := range keys {
+		keys[i].read = func(n *yaml.Node) {
+			d.mark("key:"+k.key, n)
+			k.read(n)
+		}
+	}
+	d.mapping(n, "the study", keys, nil)
 	d.finish(n, s)
 }
 

@@ -68,7 +68,9 @@ type Study struct {
 	Placement Placement `json:"place,omitzero"`
 
 	// Online says that a program is tuned while it runs: there is no command.
-	Online bool    `json:"online,omitempty"`
+	Online bool `json:"online,omitempty"`
+	// Asked says that somebody else makes the runs: there is no command. See [Study.SetAsked].
+	Asked  bool    `json:"asked,omitempty"`
 	Replay *Replay `json:"replay,omitempty"`
 	// Configs are the configurations of a resolved replay, in table order.
 	Configs []assay.Config `json:"configs,omitempty"`

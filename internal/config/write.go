@@ -34,7 +34,12 @@ func (s *Study) YAML() (text string, ok bool) {
 // same reports whether a study file is read as s. What earlier studies and a table were
 // resolved to is not said by a study file.
 func (s *Study) same(file []byte) bool {
-	back, _, err := Parse("study.yaml", file, nil)
+	back, _, err := Parse("study.yaml", file, func(back *Study) error {
+		if s.Asked {
+			back.SetAsked()
+		}
+		return nil
+	})
 	if err != nil {
 		return false
 	}

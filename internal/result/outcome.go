@@ -166,7 +166,9 @@ func NewRefuted(values func(assay.Config) map[string]any, r study.Result) (all [
 func MetricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
 	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
 	maps.Copy(m, t.Measurement.Metrics)
-	m["elapsed"] = t.Measurement.Elapsed.Seconds()
+	if t.Measurement.Elapsed > 0 || t.Attempts > 0 { // else it is not known: somebody else made the run
+		m["elapsed"] = t.Measurement.Elapsed.Seconds()
+	}
 	if v, ok := t.Measurement.Metric(g.Metric); ok {
 		m[g.Metric] = v
 	}

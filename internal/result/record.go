@@ -199,6 +199,7 @@ type Shown struct {
 	Gain     *Gain       `json:"gain,omitempty"`
 	Repeated *Repeated   `json:"repeated,omitempty"`
 	Refuted  []Refuted   `json:"refuted,omitempty"`
+	Workers  []Worker    `json:"workers,omitempty"` // in the order of classes and names
 	Cuts     []assay.Cut `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
@@ -249,6 +250,7 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	out.came, out.Found = came, nil
 	out.EndedBy, out.Why = came.EndedBy, came.Why
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
+	out.Workers = newWorkers(came)
 	if came.Found {
 		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
 	}

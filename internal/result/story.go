@@ -222,3 +222,6 @@ func (o *Story) WriteFailures(w io.Writer) {
 		}
 	}
 }
+
+// EndText says for people what ended a study; see assay.End.
+func EndText(by string) string { return cmp.Or(endings[by], by) }

@@ -51,6 +51,7 @@ class Page {
     this.pending = 0;
     this.events = head.events;
     this.runs = new Runs(head.study, this.study);
+    this.heard = Date.now(); // when the last event came
     this.answered = -1; // events that the answer knows of
   }
 
@@ -205,6 +206,11 @@ class Page {
       const s = (Date.now() - Date.parse(/** @type {HTMLTimeElement} */ (e).dateTime)) / 1000;
       if (s < 3600) e.textContent = s < 2 ? "now" : seconds(Math.floor(s)) + " ago";
     }
+    // That what ran a study was killed is no event.
+    if (live("state")?.textContent === "running" && Date.now() - this.heard > 4000) {
+      this.heard = Date.now();
+      this.look();
+    }
     if (!this.runs.any()) return;
     this.study.now = Date.now();
     this.runs.tick();
@@ -231,6 +237,8 @@ class Page {
       const at = document.querySelector("time[data-ago]");
       if (at && e.at) /** @type {HTMLTimeElement} */ (at).dateTime = e.at;
       if (e.steered || e.ended || e.checked || e.cut) this.reask();
+      this.heard = Date.now();
+      if (live("state")?.textContent === "idle" && !e.ended) this.look();
       if (e.started || e.booked || e.ordered) this.runs.ask();
       if (!c) return;
       states.set(c.id[0], c.state[0]);
@@ -264,14 +272,19 @@ class Page {
     this.follow();
   }
 
+  // look asks for the state of the study.
+  async look() {
+    if (document.hidden) return;
+    const d = await get("?brief=true").catch(() => null), dot = live("state")?.firstElementChild;
+    if (d && dot && dot.textContent !== d.study.state) dot.replaceWith(el("span", { class: "dot state-" + d.study.state }, d.study.state));
+  }
+
   // reask asks for the state and the answer anew, once for many reasons.
   reask() {
     if (this.asking) return;
     this.asking = setTimeout(async () => {
       try {
-        const [d, a] = await Promise.all([get(""), get("/answer")]);
-        const dot = live("state")?.firstElementChild;
-        if (dot && dot.textContent !== d.study.state) dot.replaceWith(el("span", { class: "dot state-" + d.study.state }, d.study.state));
+        const [, a] = await Promise.all([this.look(), get("/answer")]);
         this.answer(a);
       } catch {} // the next reason asks again
       this.asking = 0;
