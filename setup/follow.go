@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"cmp"
+
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/stop"
@@ -11,7 +13,6 @@ func declareMedian(f *fields) newStopper {
 	r := stop.Median{Maximize: f.def.Objective.Maximize}
 	f.int("after", &r.After, 2, 10_000)
 	f.int("from", &r.From, 1, 1_000_000)
-	f.follows()
 	return func(*config.Study, *assay.Space) assay.Stopper { return r }
 }
 
@@ -21,20 +22,20 @@ func declareCurve(f *fields) newStopper {
 	f.int("after", &r.After, 3, 10_000)
 	f.int("from", &r.From, 2, 1_000_000)
 	f.number("level", &r.Level, 1e-6, 0.5)
-	f.follows()
 	return func(*config.Study, *assay.Space) assay.Stopper { return r }
 }
 
-// follows is a flaw unless runs report the objective while they go on.
-func (f *fields) follows() {
-	m, ok := f.def.Progress()
-	if f.err != nil || ok && m.Name == f.def.Objective.Metric {
-		return
+// checkFollowed returns an error unless runs report the objective while they go on, if the stopping rule follows
+// that.
+func (p *Problem) checkFollowed() error {
+	f, ok := p.stopper.(assay.Follower)
+	if !ok || !f.Follows() {
+		return nil
 	}
-	objective := f.def.Objective.Metric
-	if objective == "" {
-		objective = "elapsed"
+	def, objective := p.Definition, cmp.Or(p.Definition.Objective.Metric, "elapsed")
+	if m, ok := def.Progress(); ok && m.Name == objective {
+		return nil
 	}
-	f.err = usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is needed",
-		f.def.At("stop.rule"), f.def.Stop.Rule, objective)
+	return usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is needed",
+		def.At("stop.rule"), def.Stop.Rule, objective)
 }

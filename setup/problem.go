@@ -169,7 +169,7 @@ func (p *Problem) readMethod() (err error) {
 		return err
 	}
 	p.stopper = stopper(p.Definition, p.Space)
-	return nil
+	return p.checkFollowed()
 }
 
 // algorithm returns the searcher that the definition names: the one that New made,
