@@ -22,6 +22,8 @@ type Measurement struct {
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	// Curve is what the run has reported of the metric that it is followed by; nil if there is none.
+	Curve *Curve `json:"curve,omitempty"`
 	// Missing says why a metric that the run should have reported was not
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
@@ -72,7 +74,7 @@ type State uint8
 const (
 	Running    State = iota
 	Done             // ran to the end; Value is exact
-	Censored         // stopped early; the true value is at least Value
+	Censored         // stopped early; the true value is at least Value, but see [Decision.Last]
 	Failed           // the program failed, or its objective could not be measured; Value is +Inf
 	Infeasible       // ran to the end, Value is exact, but a limit of the goal is broken
 	// Withdrawn is the state of a trial that a person or a service took back
@@ -205,6 +207,9 @@ type Decision struct {
 	Predicted float64
 	// At is how long the trial had run when the decision was made; set by the loop.
 	At time.Duration
+	// Last says that the value of the stopped trial is the last that it had reported of a metric that may fall
+	// again: it is no bound of the true value, which is predicted to be no better than the best of the time.
+	Last bool
 }
 
 type decisionJSON struct {
@@ -213,11 +218,12 @@ type decisionJSON struct {
 	Reason    string        `json:"reason,omitempty"`
 	Predicted *float64      `json:"predicted,omitempty"`
 	At        time.Duration `json:"at_ns"`
+	Last      bool          `json:"last,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At})
+	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At, d.Last})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -226,7 +232,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At}
+	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At, j.Last}
 	if j.Predicted != nil {
 		d.Predicted = *j.Predicted
 	}

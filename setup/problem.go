@@ -173,7 +173,7 @@ func (p *Problem) readMethod() (err error) {
 		return err
 	}
 	p.stopper = stopper(p.Definition, p.Space)
-	return nil
+	return p.checkFollowed()
 }
 
 // algorithm returns the searcher that the definition names: the one that New made,
@@ -209,7 +209,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
-	if p.Definition.Stop.Rule == posteriorStop {
+	if f, ok := p.stopper.(assay.Follower); p.Definition.Stop.Rule == posteriorStop || ok && f.Follows() {
 		s = search.Presume(s)
 	}
 	if wrap != nil {

@@ -41,6 +41,8 @@ func stoppers() []stopper {
 			posteriorStop, "a run stops when its chance to end better than the best, given how far it has " +
 				"come, is small", declarePosterior,
 		},
+		{"median", "a run stops whose progress is worse than the median of the others' at the same step", declareMedian},
+		{"curve", "a run stops whose progress is unlikely to end better than the best", declareCurve},
 	}
 }
 
@@ -152,7 +154,10 @@ func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
 // what that comes to.
 func (p *Problem) Stopping() string {
 	rule, def := cmp.Or(p.Definition.Stop.Rule, autoStop), p.Definition
+	f, follows := p.stopper.(assay.Follower)
 	switch {
+	case follows && f.Follows():
+		return rule
 	case rule != noStop && !p.Goal.Grows:
 		return rule + " (none: " + p.Goal.Metric + " may fall again while a run goes on)"
 	case rule != autoStop:

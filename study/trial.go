@@ -117,13 +117,15 @@ func exhausted(err error) bool {
 func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
 	audit **assay.Decision,
 ) func(assay.Measurement) {
-	if stopper == nil || !l.Goal.Grows {
+	f, follows := stopper.(assay.Follower)
+	follows = follows && f.Follows()
+	if stopper == nil || !l.Goal.Grows && !follows {
 		return nil
 	}
 	stopped := false
 	return func(m assay.Measurement) {
 		v, err := l.Goal.Value(m)
-		if stopped || err != nil {
+		if stopped || err != nil || follows && m.Curve.Last() == 0 {
 			return
 		}
 		now := t
@@ -138,7 +140,7 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		switch {
 		case d.Stop:
 			stopped = true
-			d.At = m.Elapsed
+			d.At, d.Last = m.Elapsed, !l.Goal.Grows
 			cancel(&stopError{d})
 		case d.Audited && *audit == nil:
 			d.At = m.Elapsed

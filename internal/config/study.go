@@ -112,6 +112,15 @@ type Method struct {
 	Options map[string]any `json:"options,omitempty"` // texts, float64s, bools and lists of those
 }
 
+// Progress returns the metric by which runs are followed, if there is one.
+func (s *Study) Progress() (m Metric, ok bool) {
+	i := slices.IndexFunc(s.Metrics, func(m Metric) bool { return m.Poll == progressPoll })
+	if i < 0 {
+		return m, false
+	}
+	return s.Metrics[i], true
+}
+
 // A Stop is an early-termination rule. Rule "" stands for auto, and Interval 0
 // for the loop's own choice.
 type Stop struct {

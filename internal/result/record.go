@@ -334,6 +334,7 @@ type Trial struct {
 	Step     string             `json:"step,omitempty"`   // where it failed
 	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
 	Decision *assay.Decision    `json:"decision,omitempty"`
+	Curve    *assay.Curve       `json:"curve,omitempty"` // what it reported of the metric that it is followed by
 	Attempts int                `json:"attempts,omitempty"`
 	Started  time.Time          `json:"started"`
 	Ended    *time.Time         `json:"ended"`
@@ -344,7 +345,7 @@ type Trial struct {
 func (r *Record) Trial(t assay.Trial) Trial {
 	j := Trial{
 		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: Word(t.State), Metrics: map[string]float64{},
-		Reason: t.Reason, Decision: t.Decision, Attempts: t.Attempts, Started: t.Started,
+		Reason: t.Reason, Decision: t.Decision, Curve: t.Measurement.Curve, Attempts: t.Attempts, Started: t.Started,
 	}
 	if f := t.Measurement.Failure; f != nil {
 		j.Step, j.Output = f.Step, f.Output
