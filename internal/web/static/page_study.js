@@ -52,6 +52,7 @@ class Page {
     this.events = head.events;
     this.runs = new Runs(head.study, this.study);
     this.heard = Date.now(); // when the last event came
+    this.looked = 0; // when an event had the state be asked for
     this.worked = Date.now(); // when the answer was asked for
     this.answered = -1; // events that the answer knows of
   }
@@ -241,7 +242,10 @@ class Page {
       if (at && e.at) /** @type {HTMLTimeElement} */ (at).dateTime = e.at;
       if (e.steered || e.ended || e.checked || e.cut) this.reask();
       this.heard = Date.now();
-      if (live("state")?.textContent === "idle" && !e.ended) this.look();
+      if (live("state")?.textContent === "idle" && !e.ended && Date.now() - this.looked > 1000) {
+        this.looked = Date.now();
+        this.look();
+      }
       if (e.started || e.booked || e.ordered) this.runs.ask();
       if (!c) return;
       states.set(c.id[0], c.state[0]);
