@@ -25,6 +25,9 @@ type Limit struct {
 	// Holds reports whether the metrics satisfy the limit. It returns an error
 	// if a metric that it needs was not measured.
 	Holds func(metric func(name string) (float64, bool)) (bool, error)
+	// Bounds are what it is made of: it holds if and only if all of them do. Without any it is one itself; see
+	// [Goal.Bounds].
+	Bounds []Bound
 }
 
 // Value returns the objective value of a measurement, to be minimized: the

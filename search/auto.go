@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/model"
@@ -49,14 +50,16 @@ type Auto struct {
 	opts    AutoOptions
 	turn    int // proposals made by a model
 	process process
+	limits  []process // by limit that is learned
 	memoir  memoir[bayesStep, autoState]
 }
 
 var (
-	_ assay.Hinter   = (*Auto)(nil)
-	_ assay.Narrower = (*Auto)(nil)
-	_ assay.Observer = (*Auto)(nil)
-	_ assay.Resumer  = (*Auto)(nil)
+	_ assay.Hinter       = (*Auto)(nil)
+	_ assay.LimitLearner = (*Auto)(nil)
+	_ assay.Narrower     = (*Auto)(nil)
+	_ assay.Observer     = (*Auto)(nil)
+	_ assay.Resumer      = (*Auto)(nil)
 )
 
 // NewAuto returns an Auto searcher.
@@ -89,6 +92,9 @@ func (a *Auto) Narrow(keep func(assay.Config) bool) { a.bayes.Narrow(keep) }
 // Hint implements [assay.Hinter].
 func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 
+// LearnLimits implements [assay.LimitLearner].
+func (a *Auto) LearnLimits(bounds []assay.Bound) { a.bayes.LearnLimits(bounds) }
+
 // Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
 func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
 	return a.memoir.ask(a, a.bayes.proposals.Last(), n)
@@ -96,10 +102,10 @@ func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
 
 // compute implements [resumed]. After an error the process is what it was, as the random numbers are.
 func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
-	before := a.process
+	before, limits := a.process, slices.Clone(a.limits)
 	ps, steps, err := a.bayes.ask(n, a.choose)
 	if err != nil {
-		a.process = before
+		a.process, a.limits = before, limits
 	}
 	return ps, steps, err
 }

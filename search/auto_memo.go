@@ -16,6 +16,14 @@ type autoState struct {
 	// memo before.
 	Kernel []float64 `json:"kernel,omitempty"`
 	Trials int       `json:"trials,omitempty"`
+	// Limits are those of the processes of limits, by limit.
+	Limits []kernelState `json:"limits,omitempty"`
+}
+
+// A kernelState are the parameters of a process and the trials that it was learned from, as in [autoState].
+type kernelState struct {
+	Kernel []float64 `json:"kernel,omitempty"`
+	Trials int       `json:"trials,omitempty"`
 }
 
 // maxKernel is beyond what a parameter of a kernel can be: its exponential is finite.
@@ -37,20 +45,41 @@ func (a *Auto) again(s bayesStep) (assay.Proposal, error) { return a.bayes.again
 // state implements [resumed]. The parameters of a kernel are in the first memo after they were learned and
 // in no later one: noted is the fit that was written last.
 func (a *Auto) state() autoState {
-	s := autoState{bayesState: a.bayes.state(), Turn: a.turn, Trials: a.process.trials}
-	if a.process.fitted != nil && a.process.noted != a.process.trials {
-		s.Kernel = a.process.fitted.Parameters()
-		a.process.noted = a.process.trials
+	own := a.process.note()
+	s := autoState{bayesState: a.bayes.state(), Turn: a.turn, Trials: own.Trials, Kernel: own.Kernel}
+	for i := range a.limits {
+		s.Limits = append(s.Limits, a.limits[i].note())
 	}
 	return s
+}
+
+// note returns what is to be written of the process.
+func (p *process) note() kernelState {
+	s := kernelState{Trials: p.trials}
+	if p.fitted != nil && p.noted != p.trials {
+		s.Kernel = p.fitted.Parameters()
+		p.noted = p.trials
+	}
+	return s
+}
+
+// restore takes in what note returned.
+func (p *process) restore(s kernelState) {
+	if s.Kernel != nil {
+		*p = process{fitted: model.GPOf(s.Kernel), trials: s.Trials, noted: s.Trials}
+	}
 }
 
 // restore implements [resumed]. Without a kernel the one of the memo before stays.
 func (a *Auto) restore(s autoState) {
 	a.bayes.restore(s.bayesState)
 	a.turn = s.Turn
-	if s.Kernel != nil {
-		a.process = process{fitted: model.GPOf(s.Kernel), trials: s.Trials, noted: s.Trials}
+	a.process.restore(kernelState{s.Kernel, s.Trials})
+	for i, l := range s.Limits {
+		if i == len(a.limits) {
+			a.limits = append(a.limits, process{})
+		}
+		a.limits[i].restore(l)
 	}
 }
 
@@ -60,15 +89,28 @@ func (a *Auto) valid(step *bayesStep, state *autoState) error {
 	if step != nil {
 		return a.bayes.valid(step, nil)
 	}
-	if state.Turn < 0 || state.Trials < 0 {
-		return fmt.Errorf("turn %d, %d trials", state.Turn, state.Trials)
+	if state.Turn < 0 {
+		return fmt.Errorf("turn %d", state.Turn)
 	}
-	// A hint is one feature more.
-	if n := len(state.Kernel) - len(a.bayes.space.Features()); state.Kernel != nil && n != 2 && n != 3 {
-		return fmt.Errorf("%d parameters of a kernel over %d features", len(state.Kernel), len(a.bayes.space.Features()))
-	}
-	if err := validNumbers(state.Kernel, maxKernel); err != nil {
-		return fmt.Errorf("kernel: %w", err)
+	for _, k := range append([]kernelState{{state.Kernel, state.Trials}}, state.Limits...) {
+		if err := a.validKernel(k); err != nil {
+			return err
+		}
 	}
 	return a.bayes.valid(nil, &state.bayesState)
+}
+
+// validKernel returns an error unless s can be the state of a process.
+func (a *Auto) validKernel(s kernelState) error {
+	if s.Trials < 0 {
+		return fmt.Errorf("%d trials", s.Trials)
+	}
+	// A hint is one feature more.
+	if n := len(s.Kernel) - len(a.bayes.space.Features()); s.Kernel != nil && n != 2 && n != 3 {
+		return fmt.Errorf("%d parameters of a kernel over %d features", len(s.Kernel), len(a.bayes.space.Features()))
+	}
+	if err := validNumbers(s.Kernel, maxKernel); err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -31,13 +30,12 @@ type process struct {
 	noted  int            // trials of the parameters that are in a memo
 }
 
-// fit returns the process for the examples of a, which are those of its forest; nil if there
-// is none. The parameters of the kernel are learned anew when the trials have become a tenth
+// fit returns the process for examples; nil if there is none. The parameters of
+// the kernel are learned anew when the trials have become a tenth
 // more, and kept between: learning costs some tens of factorizations, keeping one. A new fit
 // starts from the parameters of the last.
-func (p *process) fit(a *Auto) assay.Predictor {
+func (p *process) fit(a *Auto, d assay.Data) assay.Predictor {
 	b := a.bayes
-	d := processData(b.examples(), b.surrogate)
 	if p.fitted != nil && len(p.fitted.Parameters()) != len(d.X[0])+2 {
 		*p = process{} // a memo of another hint
 	}
@@ -61,8 +59,9 @@ func (p *process) fit(a *Auto) assay.Predictor {
 // processData returns the examples for the process: all if there are at most processExamples,
 // and else the latest half of that number and the best half of the others. The best show where
 // the optimum is, the latest what the models were wrong about. Where a censored run belongs
-// the forest says, but no lower than where it was stopped.
-func processData(d assay.Data, forest assay.Predictor) assay.Data {
+// the forest says, but no lower than where it was stopped. rank, if not nil, says which outcomes are the best: those
+// of which it is least.
+func processData(d assay.Data, forest assay.Predictor, rank func(float64) float64) assay.Data {
 	// The examples are in the order of time, the outstanding ones last.
 	n := len(d.Y)
 	if n <= processExamples {
@@ -79,8 +78,37 @@ func processData(d assay.Data, forest assay.Predictor) assay.Data {
 			y[i] = max(y[i], out[i].Mean)
 		}
 	}
+	if rank != nil {
+		for i := range y {
+			y[i] = rank(y[i])
+		}
+	}
 	slices.SortStableFunc(order[:latest], func(i, j int) int { return cmp.Compare(y[i], y[j]) })
 	return d.Rows(append(order[:processExamples/2], order[latest:]...))
+}
+
+// limitsByProcess returns a process for each limit, in place of the forests that b has. What is best to know of
+// a limit is what is next to it.
+func (a *Auto) limitsByProcess() []chance {
+	b := a.bayes
+	if n := len(b.limits.of) - len(a.limits); n > 0 {
+		a.limits = append(a.limits, make([]process, n)...)
+	}
+	forests := map[int]assay.Predictor{}
+	for _, c := range b.limits.models {
+		forests[c.of] = c.model
+	}
+	return b.limits.fit(b, func(k int, d assay.Data) assay.Predictor {
+		if forests[k] == nil {
+			return nil
+		}
+		edge := b.limits.margin[k].edge
+		d = processData(d, forests[k], func(y float64) float64 { return math.Abs(y - edge) })
+		if m := a.limits[k].fit(a, d); m != nil {
+			return m
+		}
+		return forests[k]
+	})
 }
 
 // byProcess returns the candidate with the largest expected improvement by the
@@ -92,9 +120,14 @@ func processData(d assay.Data, forest assay.Predictor) assay.Data {
 // pool the process climbs as [Bayes] does.
 func (a *Auto) byProcess() (assay.Config, float64) {
 	b := a.bayes
-	g := a.process.fit(a)
+	g := a.process.fit(a, processData(b.examples(), b.surrogate, nil))
 	if g == nil {
 		return nil, 0
+	}
+	if b.limits != nil {
+		forests := b.limits.models
+		b.limits.models = a.limitsByProcess()
+		defer func() { b.limits.models = forests }()
 	}
 	if b.pool != nil {
 		return b.pool.best(b, b.pool.shortlist(b, g.(model.MeanPredictor)), g)
@@ -126,12 +159,15 @@ func (p *pool) shortlist(b *Bayes, process model.MeanPredictor) []int {
 	if len(all) > processPool {
 		all = p.leading(b, all, processPool/2, processPool/2, func(rows [][]float64, out []float64) {
 			assay.PredictAll(b.surrogate, rows, p.out[:len(rows)])
-			for k, o := range p.out[:len(rows)] {
-				out[k] = -stats.LogEI(o.Mean, o.Std, b.incumbent)
+			p.score(b, len(rows), false, 0)
+			for k, s := range p.scores[:len(rows)] {
+				out[k] = -s
 			}
 		})
 	}
-	return p.leading(b, all, processShort, processRandom, process.PredictMeans)
+	return p.leading(b, all, processShort, processRandom, func(rows [][]float64, out []float64) {
+		b.rank(process, rows, out)
+	})
 }
 
 // leading returns the n configurations of least rank among the given ones, and
@@ -181,8 +217,9 @@ func (p *pool) best(b *Bayes, among []int, model assay.Predictor) (assay.Config,
 			p.expand(i, p.rows[k])
 		}
 		assay.PredictAll(model, p.rows[:len(part)], p.out[:len(part)])
+		p.score(b, len(part), at >= 0, top.score)
 		for k, o := range p.out[:len(part)] {
-			c := candidate{mean: o.Mean, score: stats.LogEI(o.Mean, o.Std, b.incumbent)}
+			c := candidate{mean: o.Mean, score: p.scores[k]}
 			if at < 0 || better(c, top) {
 				at, top = part[k], c
 			}

@@ -28,7 +28,7 @@ func TestProcessSeesTheBest(t *testing.T) {
 	d.Censored[0] = true // at 0, the best; but the forest expects more
 	d.X[0][0] = 1000
 	got := map[float64]bool{}
-	seen := processData(d, foresees{})
+	seen := processData(d, foresees{}, nil)
 	for i, y := range seen.Y {
 		if seen.X[i][0] != 1000 {
 			got[y] = true
@@ -54,7 +54,7 @@ func TestProcessSeesTheBest(t *testing.T) {
 		t.Error(diff)
 	}
 	few := d.Rows([]int{5, 3, 4})
-	if diff := cmp.Diff(few.Y, processData(few, foresees{}).Y); diff != "" {
+	if diff := cmp.Diff(few.Y, processData(few, foresees{}, nil).Y); diff != "" {
 		t.Errorf("few examples: %s", diff)
 	}
 }

@@ -328,7 +328,7 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 		d.Y = append(d.Y, math.Abs(float64(i-120)))
 		d.Censored = append(d.Censored, i >= 110 && i < 115) // stopped at 6 to 10, among the best
 	}
-	got := processData(d, constant(1000))
+	got := processData(d, constant(1000), nil)
 	if len(got.Y) != processExamples || len(got.X) != processExamples || len(got.Censored) != processExamples {
 		t.Fatalf("%d examples, want %d", len(got.Y), processExamples)
 	}
@@ -351,7 +351,7 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 		t.Errorf("examples %v, want %v", seen, want)
 	}
 	// A forest that expects nothing more of a stopped run leaves it at when it was stopped.
-	got = processData(d, constant(0))
+	got = processData(d, constant(0), nil)
 	stopped := 0
 	for _, c := range got.Censored {
 		if c {
@@ -363,7 +363,7 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 	}
 	// Where there is room for all, all are seen.
 	few := d.Rows([]int{5, 110, 7})
-	if got := processData(few, constant(0)); len(got.Y) != 3 {
+	if got := processData(few, constant(0), nil); len(got.Y) != 3 {
 		t.Errorf("%d of 3 examples", len(got.Y))
 	}
 }

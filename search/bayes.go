@@ -69,13 +69,15 @@ type Bayes struct {
 	hint    func(assay.Config) float64 // of Hint, or nil
 	done    bool
 	memoir  memoir[bayesStep, bayesState]
-	spread  bool // the design made the latest proposal
-	asked   int  // proposals and observed trials
-	ended   int  // told and observed trials
+	spread  bool    // the design made the latest proposal
+	asked   int     // proposals and observed trials
+	ended   int     // told and observed trials
+	limits  *limits // that are learned; nil without
 
 	surrogate assay.Predictor // nil if it must be fitted again
 	scale     scale           // of the surrogate
-	incumbent float64         // on that scale
+	incumbent float64         // on that scale; +Inf while every trial is outside the limits
+	spreadOf  float64         // deviation of the values on that scale
 }
 
 // An example is a trial that has ended.
@@ -86,13 +88,15 @@ type example struct {
 	features []float64
 	state    assay.State
 	value    float64
+	sides    []sides // what it tells of each limit that is learned; nil if that is nothing
 }
 
 var (
-	_ assay.Hinter   = (*Bayes)(nil)
-	_ assay.Narrower = (*Bayes)(nil)
-	_ assay.Observer = (*Bayes)(nil)
-	_ assay.Resumer  = (*Bayes)(nil)
+	_ assay.Hinter       = (*Bayes)(nil)
+	_ assay.LimitLearner = (*Bayes)(nil)
+	_ assay.Narrower     = (*Bayes)(nil)
+	_ assay.Observer     = (*Bayes)(nil)
+	_ assay.Resumer      = (*Bayes)(nil)
 )
 
 // NewBayes returns a Bayes searcher. It panics if there is no learner or the
@@ -151,8 +155,13 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 			}
 			break
 		}
-		ps = append(ps, b.give(c, lie))
-		steps = append(steps, bayesStep{c, finite(lie), b.spread})
+		// The models are those by which c was chosen: a proposal of the design has no beliefs.
+		var margins []float64
+		if !math.IsNaN(lie) {
+			margins = b.believe(c)
+		}
+		ps = append(ps, b.give(c, lie, margins))
+		steps = append(steps, bayesStep{c, finite(lie), b.spread, finites(margins)})
 	}
 	if len(ps) == 0 {
 		return nil, nil, assay.ErrDone
@@ -160,11 +169,14 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 	return ps, steps, nil
 }
 
-// give proposes c, of which the belief is lie.
-func (b *Bayes) give(c assay.Config, lie float64) assay.Proposal {
+// give proposes c, of which the belief is lie, and margins that of the limits.
+func (b *Bayes) give(c assay.Config, lie float64, margins []float64) assay.Proposal {
 	b.visit(c)
 	p := b.propose(c)
 	b.lies[p.ID] = lie
+	if b.limits != nil && margins != nil {
+		b.limits.lies[p.ID] = margins
+	}
 	b.asked++
 	b.surrogate = nil
 	return p
@@ -199,7 +211,7 @@ func (b *Bayes) ready() bool {
 func (b *Bayes) finished() int {
 	n := 0
 	for _, e := range b.trials {
-		if e.state == assay.Done {
+		if b.measured(e) {
 			n++
 		}
 	}
@@ -223,6 +235,9 @@ func (b *Bayes) Tell(trials ...assay.Trial) error {
 	}
 	for i, t := range trials {
 		delete(b.lies, t.ID)
+		if b.limits != nil {
+			delete(b.limits.lies, t.ID)
+		}
 		b.learn(configs[i], t)
 	}
 	return nil
@@ -275,6 +290,9 @@ func (b *Bayes) learn(c assay.Config, t assay.Trial) {
 	e := example{config: c, features: b.encode(c), state: t.State, value: t.Value}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
 		e.state = assay.Failed // whatever it is called, there is no value
+	}
+	if b.limits != nil {
+		e.sides = b.limits.read(t)
 	}
 	b.trials = append(b.trials, e)
 	b.ended++

@@ -14,6 +14,7 @@ type bayesStep struct {
 	Config assay.Config `json:"c"`
 	Lie    *float64     `json:"y,omitempty"` // its believed objective; nil if there is none
 	Spread bool         `json:"d,omitempty"` // the design made it, which makes it again
+	Limits []*float64   `json:"l,omitempty"` // its believed margins, nil for one without a belief
 }
 
 // A bayesState is what proposals leave but the steps themselves.
@@ -46,7 +47,7 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 				b.proposals.Last()+1)
 		}
 	}
-	return b.give(s.Config, orNaN(s.Lie)), nil
+	return b.give(s.Config, orNaN(s.Lie), orNaNs(s.Limits)), nil
 }
 
 // state implements [resumed].

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -53,12 +52,25 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	return s.best.config, s.best.mean
 }
 
+// outsideBy returns by how much a measured trial breaks the limits, 0 if it keeps them.
+func (b *Bayes) outsideBy(e example) float64 {
+	if e.state == assay.Done {
+		return 0
+	}
+	return math.Nextafter(b.limits.excess(e), math.Inf(1))
+}
+
 // bestTrials returns the n finished trials with the least values, the earliest
-// of equals first.
+// of equals first. Where limits are learned, those outside come last, the one that breaks them least first.
 func (b *Bayes) bestTrials(n int) []example {
 	// A copy: the order of b.trials is that of time, and is kept.
-	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return e.state != assay.Done })
-	slices.SortStableFunc(es, func(a, c example) int { return cmp.Compare(a.value, c.value) })
+	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return !b.measured(e) })
+	slices.SortStableFunc(es, func(a, c example) int {
+		if b.limits != nil && (a.state != assay.Done || c.state != assay.Done) {
+			return cmp.Or(cmp.Compare(b.outsideBy(a), b.outsideBy(c)), cmp.Compare(a.value, c.value))
+		}
+		return cmp.Compare(a.value, c.value)
+	})
 	return es[:min(n, len(es))]
 }
 
@@ -93,7 +105,7 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 type candidate struct {
 	config assay.Config
 	mean   float64
-	score  float64 // LogEI
+	score  float64 // LogEI, and the log of the chance to keep the limits
 }
 
 // A sweep scores candidates for one proposal.
@@ -128,9 +140,14 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 		X[i] = all[n:len(all):len(all)]
 	}
 	assay.PredictAll(s.b.surrogate, X, out)
+	scores := make([]float64, len(cs))
+	for i, o := range out {
+		scores[i] = s.b.improvement(o)
+	}
+	s.b.weigh(X, scores, math.Inf(-1)) // the climb needs all of them
 	scored := make([]candidate, len(cs))
 	for i, c := range cs {
-		scored[i] = candidate{c, out[i].Mean, stats.LogEI(out[i].Mean, out[i].Std, s.b.incumbent)}
+		scored[i] = candidate{c, out[i].Mean, scores[i]}
 		s.offer(scored[i])
 	}
 	return scored

@@ -298,6 +298,24 @@ func orNaN(x *float64) float64 {
 	return *x
 }
 
+// finites is finite of several; nil of none.
+func finites(xs []float64) []*float64 {
+	var out []*float64
+	for _, x := range xs {
+		out = append(out, finite(x))
+	}
+	return out
+}
+
+// orNaNs reads back what finites wrote.
+func orNaNs(xs []*float64) []float64 {
+	var out []float64
+	for _, x := range xs {
+		out = append(out, orNaN(x))
+	}
+	return out
+}
+
 // validNumbers returns an error for a number beyond ±limit, or NaN.
 func validNumbers(xs []float64, limit float64) error {
 	if i := slices.IndexFunc(xs, func(x float64) bool { return !(math.Abs(x) <= limit) }); i >= 0 {

@@ -26,6 +26,23 @@ func Penalize(inner assay.Searcher, factor float64) assay.Searcher {
 	return &penalize{inner: inner, factor: factor, lo: math.Inf(1), hi: math.Inf(-1)}
 }
 
+// Unlearned returns a searcher that does not learn limits, though inner would: a run that breaks one is to it what
+// one that failed is.
+func Unlearned(inner assay.Searcher) assay.Searcher { return unlearned{inner} }
+
+type unlearned struct{ assay.Searcher }
+
+var _ assay.Lacker = unlearned{}
+
+// Unwrap implements [assay.Unwrapper].
+func (u unlearned) Unwrap() assay.Searcher { return u.Searcher }
+
+// Lacks implements [assay.Lacker].
+func (u unlearned) Lacks(ability any) bool {
+	_, learner := ability.(*assay.LimitLearner)
+	return learner
+}
+
 type penalize struct {
 	inner  assay.Searcher
 	factor float64
@@ -38,7 +55,12 @@ var _ assay.Lacker = (*penalize)(nil)
 func (p *penalize) Unwrap() assay.Searcher { return p.inner }
 
 // Lacks implements [assay.Lacker].
-func (p *penalize) Lacks(ability any) bool { return assay.LacksWith[assay.Observer](ability, p.inner) }
+//
+// Inner sees no trial that breaks a limit, so that it cannot learn them.
+func (p *penalize) Lacks(ability any) bool {
+	_, learner := ability.(*assay.LimitLearner)
+	return learner || assay.LacksWith[assay.Observer](ability, p.inner)
+}
 
 // Ask implements [assay.Searcher].
 func (p *penalize) Ask(n int) ([]assay.Proposal, error) { return p.inner.Ask(n) }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -38,6 +37,7 @@ type pool struct {
 	rows   [][]float64
 	at     []int // which configurations the rows are
 	out    []assay.Prediction
+	scores []float64
 }
 
 // newPool returns the pool of an Indexed space. A row of features is put together from those
@@ -76,7 +76,7 @@ func newPool(space *assay.Space) *pool {
 		}
 	}
 	p.makeRows()
-	p.at, p.out = make([]int, poolChunk), make([]assay.Prediction, poolChunk)
+	p.at, p.out, p.scores = make([]int, poolChunk), make([]assay.Prediction, poolChunk), make([]float64, poolChunk)
 	return p
 }
 
@@ -243,8 +243,9 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	fill := 0
 	flush := func() {
 		assay.PredictAll(b.surrogate, p.rows[:fill], p.out[:fill])
+		p.score(b, fill, best >= 0, top.score)
 		for k, o := range p.out[:fill] {
-			c := candidate{mean: o.Mean, score: stats.LogEI(o.Mean, o.Std, b.incumbent)}
+			c := candidate{mean: o.Mean, score: p.scores[k]}
 			if best < 0 || better(c, top) {
 				best, top, ties = p.at[k], c, 1
 			} else if !better(top, c) {
@@ -270,6 +271,18 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 		return nil, math.NaN()
 	}
 	return p.space.At(int64(best)), top.mean
+}
+
+// score sets the scores of the first n rows from what is predicted of them in p.out. With a best one so far, whose
+// score is top, those that cannot be better may have any score below it.
+func (p *pool) score(b *Bayes, n int, some bool, top float64) {
+	for k, o := range p.out[:n] {
+		p.scores[k] = b.improvement(o)
+	}
+	if !some {
+		top = math.Inf(-1)
+	}
+	b.weigh(p.rows[:n], p.scores[:n], top)
 }
 
 // expand writes the features of configuration i to row.

@@ -24,6 +24,7 @@ func (b *Bayes) fit() error {
 		return fmt.Errorf("surrogate: %w", err)
 	}
 	b.surrogate = p
+	b.fitLimits()
 	return nil
 }
 
@@ -35,7 +36,7 @@ func (b *Bayes) fit() error {
 func (b *Bayes) examples() assay.Data {
 	var values []float64
 	for _, e := range b.trials {
-		if e.state == assay.Done {
+		if b.measured(e) {
 			values = append(values, e.value)
 		}
 	}
@@ -43,6 +44,9 @@ func (b *Bayes) examples() assay.Data {
 	worst := slices.Max(values)
 	b.scale = newScale(values)
 	b.incumbent = b.scale.forward(slices.Min(values))
+	if b.limits != nil {
+		b.bind(values)
+	}
 
 	var d assay.Data
 	add := func(features []float64, y float64, censored bool) {
@@ -54,7 +58,7 @@ func (b *Bayes) examples() assay.Data {
 	}
 	for _, e := range b.trials {
 		switch {
-		case e.state == assay.Done:
+		case b.measured(e):
 			add(e.features, e.value, false)
 		// By how much it is worse nobody knows: the worst keeps its surroundings out of the way.
 		case e.state != assay.Censored:
@@ -73,6 +77,22 @@ func (b *Bayes) examples() assay.Data {
 		add(b.encode(c), lie, false)
 	}
 	return d
+}
+
+// bind sets what depends on the limits: the incumbent is the best value within them.
+func (b *Bayes) bind(values []float64) {
+	b.limits.rescale(b.trials)
+	b.incumbent = math.Inf(1)
+	on := make([]float64, len(values))
+	for i, v := range values {
+		on[i] = b.scale.forward(v)
+	}
+	b.spreadOf = deviation(on)
+	for _, e := range b.trials {
+		if e.state == assay.Done {
+			b.incumbent = min(b.incumbent, b.scale.forward(e.value))
+		}
+	}
 }
 
 // A scale is a monotone transform under which objective values are of one order

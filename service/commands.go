@@ -28,7 +28,11 @@ func (h *Host) Submit(ctx context.Context, def *config.Study, name, by string) (
 	if err != nil {
 		return Info{}, err
 	}
-	if name, err = p.Claim(ctx, h.o.Store, name); err != nil {
+	name, err = p.Claim(ctx, h.o.Store, name)
+	if other, is := errors.AsType[*setup.AnotherStudyError](err); is {
+		return Info{}, assay.Errorf(assay.ClassConflict, "%s", other.Hosted())
+	}
+	if err != nil {
 		return Info{}, err
 	}
 	for {

@@ -55,6 +55,11 @@ func NamedMethods() []Method {
 			nil,
 		},
 		{DefaultSearcher, "the default of assay tune", DefaultSearcher, nil, autoStop, nil},
+		{
+			"auto-worst", "auto, to which a run that breaks a limit is the worst one", DefaultSearcher,
+			map[string]any{"limits": "worst"},
+			autoStop, nil,
+		},
 		{"random-tc", "rs, runs stopped at the best one's value", "random", nil, "incumbent", nil},
 		{"bayes-tc", "bayes, runs stopped at the best one's value", "bayes", nil, "incumbent", nil},
 	}
@@ -90,8 +95,10 @@ func MethodOf(name string) (Method, error) {
 // its stopper, which is nil if nothing is to be stopped. A stopping rule may depend on
 // the budget: on what is limited, and on how much time there is. Each call makes new
 // ones, so that repetitions of a method may run side by side.
-func (m Method) Make(space *assay.Space, seed uint64, budget config.Budget) (assay.Searcher, assay.Stopper, error) {
-	p := &Problem{Space: space, Definition: &config.Study{
+func (m Method) Make(
+	space *assay.Space, goal assay.Goal, seed uint64, budget config.Budget,
+) (assay.Searcher, assay.Stopper, error) {
+	p := &Problem{Space: space, Goal: goal, Definition: &config.Study{
 		Search: config.Method{Name: m.Searcher, Seed: seed, Options: m.Search},
 		Stop:   config.Stop{Rule: m.Stopper, Options: m.Stop}, Budget: budget,
 	}}

@@ -32,7 +32,7 @@ func (p *Problem) AtPercentile(metric string, percentile float64) (*Problem, err
 	limited, def := *p, *p.Definition
 	def.SubjectTo = append(slices.Clip(def.SubjectTo),
 		fmt.Sprintf("%s <= %s", metric, strconv.FormatFloat(most, 'g', -1, 64)))
-	limited.Definition = &def
+	limited.Definition, limited.made = &def, nil // a searcher serves one problem
 	var err error
 	limited.Goal, err = def.Goal()
 	return &limited, err

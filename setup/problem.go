@@ -173,13 +173,21 @@ func (p *Problem) readMethod() (err error) {
 }
 
 // algorithm returns the searcher that the definition names: the one that New made,
-// and another like it when that one has been taken.
+// and another like it when that one has been taken. It learns the limits of the goal, if it can.
 func (p *Problem) algorithm() (assay.Searcher, error) {
 	s := p.made
-	if p.made = nil; s != nil {
-		return s, nil
+	if p.made = nil; s == nil {
+		var err error
+		if s, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
+			return nil, err
+		}
 	}
-	return p.makes(p.Space, p.Definition.Search.Seed)
+	if bounds := p.Goal.Bounds(); len(bounds) > 0 {
+		if l, ok := assay.As[assay.LimitLearner](s); ok {
+			l.LearnLimits(bounds)
+		}
+	}
+	return s, nil
 }
 
 // A wrapper wraps the algorithm of a searcher, within all that a study adds.

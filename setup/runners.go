@@ -84,14 +84,14 @@ func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	return opened{table.NewReplay(p.Table, c, config.Grows), c, func() error { return nil }}, nil
 }
 
-// Local returns what runs commands on this machine, after the remains of an owner that
-// died were cleared away. With pin, runs are kept off this process's own processor
+// Local returns what runs commands on this machine, after the remains of tools that
+// died were cleared away, whatever they ran. With pin, runs are kept off this process's own processor
 // where there are 4 or more.
 // The function warn, which may be nil, is told what a run waits for that nothing limits.
 // The caller closes the runner. The remains are cleared away first, since they would disturb
 // what is measured.
 func Local(ctx context.Context, owner string, pin bool, warn func(text string)) (*run.Local, error) {
-	if _, err := run.Sweep(ctx, owner); err != nil {
+	if _, err := run.SweepAll(ctx); err != nil {
 		return nil, err
 	}
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin, Waiting: warn})
@@ -105,7 +105,7 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	var r assay.Runner = local
+	r := run.Awake(local)
 	if w := p.Definition.Workbench; w != nil {
 		if r, err = onWorkbench(ctx, p.opts.Warn, w, r); err != nil {
 			return opened{}, errors.Join(err, local.Close())

@@ -82,7 +82,7 @@ func simply(make func(*assay.Space, uint64) assay.Searcher) newSearcher {
 func declareAuto(f *fields) newSearcher {
 	o := search.AutoOptions{}
 	f.initial(&o.Initial)
-	penalized := f.penalty()
+	penalized := f.limits()
 	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
 		o.Seed = seed
 		return penalized(search.NewAuto(s, o))
@@ -96,7 +96,7 @@ func declareBayes(f *fields) newSearcher {
 	name, stopped := "forest", "impute"
 	f.word("learner", &name, Names(Learners())...)
 	f.word("stopped", &stopped, "impute", "drop")
-	penalized := f.penalty()
+	penalized := f.limits()
 	return simply(func(s *assay.Space, seed uint64) assay.Searcher {
 		o.Seed, o.Learner = seed, newLearner(name, stopped == "drop", seed)
 		return penalized(search.NewBayes(s, o))
@@ -133,6 +133,20 @@ func (f *fields) penalty() func(assay.Searcher) assay.Searcher {
 			return search.Penalize(s, factor)
 		}
 		return s
+	}
+}
+
+// limits declares what a searcher that can learn limits makes of a run that breaks one: it learns from it, or takes
+// it for the worst value, or that times the penalty. It returns what makes it so.
+func (f *fields) limits() func(assay.Searcher) assay.Searcher {
+	how := "learn"
+	f.word("limits", &how, "learn", "worst")
+	penalized := f.penalty()
+	return func(s assay.Searcher) assay.Searcher {
+		if how == "worst" {
+			s = search.Unlearned(s)
+		}
+		return penalized(s)
 	}
 }
 

@@ -164,7 +164,7 @@ func TestMethodsAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range Methods() {
-		s, stopper, err := m.Make(space, 1, config.Budget{})
+		s, stopper, err := m.Make(space, assay.Goal{}, 1, config.Budget{})
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}

@@ -176,7 +176,10 @@ func (l *loop) obey(s assay.Steering) {
 		if s.Time > 0 {
 			l.Budget.Time = s.Time
 		}
-		if l.endedBy == "trials" || l.endedBy == "budget" {
+		if l.enough.By == byGain { // somebody wants more, whatever is to be gained
+			l.enough = enough{off: true}
+		}
+		if l.endedBy == "trials" || l.endedBy == "budget" || l.endedBy == byGain {
 			l.reopen()
 		}
 	}
@@ -226,7 +229,7 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 func (l *loop) handOver(to assay.Giver, configs []assay.Config) {
 	to.Give(configs)
 	l.gave(configs)
-	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == "trials" && l.owes() > 0 {
+	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == byGain || l.endedBy == "trials" && l.owes() > 0 {
 		l.reopen()
 	}
 }

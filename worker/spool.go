@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/queue"
 )
 
@@ -81,7 +82,7 @@ func (s spool) put(o queue.Outcome) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(s.path("spool", o.ID, ".json"), b)
+	return whole.WriteFile(s.path("spool", o.ID, ".json"), b, 0o600)
 }
 
 // drop forgets an outcome.

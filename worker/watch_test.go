@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // A watch finds when its worker did not run, and when the machine slept; small delays are none.
@@ -54,7 +56,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("gap %v, %q", gap, why)
 		}
 	})
-	if d := Slept(); d < 0 || d > 100*365*24*time.Hour {
+	if d := proc.Slept(); d < 0 || d > 100*365*24*time.Hour {
 		t.Errorf("this machine slept %v", d)
 	}
 }

@@ -144,7 +144,7 @@ func play(
 	if err != nil {
 		t.Fatal(err)
 	}
-	searcher, stopper, err := method.Make(p.Space, seed, budget)
+	searcher, stopper, err := method.Make(p.Space, p.Goal, seed, budget)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 		"each method with a race as well, as assay tune has it, compared with the same without")
 	fl.IntVar(&f.check, "check", 5, "pairs of runs that compare the best with the first, with --race")
 	fl.StringArrayVar(&f.limits, "limit", nil,
-		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
+		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table; + joins limits")
 	fl.BoolVar(&f.charge, "charge-overhead", false,
 		"spend the methods' own time of the time budgets too; results then depend on the machine, best with -j 1")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
@@ -73,7 +73,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
 	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
-		benchFleetCommand(s))
+		benchFleetCommand(s), benchGainCommand(s))
 	return cmd
 }
 
@@ -181,7 +181,7 @@ func benchMethods(text string) ([]bench.Method, error) {
 				if p.ByTrials {
 					budget.Trials = 1 // how many does not matter, but that it is they that count
 				}
-				return m.Make(p.Space, seed, budget)
+				return m.Make(p.Space, p.Goal, seed, budget)
 			},
 		})
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,26 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 // suffix tells the study with this limit from others.
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
 
+// limitCombinations reads limits joined by +, each with its percentiles: all that hold together, one for each
+// combination of these.
+func limitCombinations(text string) ([][]percentileLimit, error) {
+	all := [][]percentileLimit{nil}
+	for part := range strings.SplitSeq(text, "+") {
+		limits, err := percentileLimits(part)
+		if err != nil {
+			return nil, err
+		}
+		var next [][]percentileLimit
+		for _, have := range all {
+			for _, l := range limits {
+				next = append(next, append(slices.Clip(have), l))
+			}
+		}
+		all = next
+	}
+	return all, nil
+}
+
 // A limitedProblem is a study with a limit, whose suffix tells it from others.
 type limitedProblem struct {
 	*setup.Problem
@@ -57,16 +78,19 @@ func limitedProblems(warn io.Writer, what, file string, texts []string) ([]limit
 	}
 	var all []limitedProblem
 	for _, text := range texts {
-		limits, err := percentileLimits(text)
+		combinations, err := limitCombinations(text)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range limits {
-			limited, err := p.AtPercentile(l.metric, l.percentile)
-			if err != nil {
-				return nil, usagef("--limit %s: %w", l.metric, err)
+		for _, limits := range combinations {
+			limited, suffix := p, ""
+			for _, l := range limits {
+				if limited, err = limited.AtPercentile(l.metric, l.percentile); err != nil {
+					return nil, usagef("--limit %s: %w", l.metric, err)
+				}
+				suffix += l.suffix()
 			}
-			all = append(all, limitedProblem{limited, l.suffix()})
+			all = append(all, limitedProblem{limited, suffix})
 		}
 	}
 	return all, nil

@@ -31,6 +31,24 @@ func TestPercentileLimits(t *testing.T) {
 	}
 }
 
+func TestLimitCombinations(t *testing.T) {
+	got, err := limitCombinations("power@10,50+load@20,30")
+	want := [][]percentileLimit{
+		{{"power", 10}, {"load", 20}},
+		{{"power", 10}, {"load", 30}},
+		{{"power", 50}, {"load", 20}},
+		{{"power", 50}, {"load", 30}},
+	}
+	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	for _, text := range []string{"power@10+", "+power@10", "power@10+load", "power@10++load@20"} {
+		if got, err := limitCombinations(text); assay.ClassOf(err) != assay.ClassUsage {
+			t.Errorf("%q: %+v, %v; want a mistake", text, got, err)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	positive := func(x float64) bool { return x > 0 }
 	got, err := numbers("f", " 1, 2.5,,1e3 ", "positive", positive)

@@ -270,7 +270,8 @@ func TestContracts(t *testing.T) {
 			"studies": list, "methods": list, "seeds": num,
 			"rows": []want{{
 				"study": str, "method": str, "budget": budgetAt, "re_mean": num, "re_ci95": list, "re_median": num,
-				"re_by_seed": list, "trials_mean": num, "completed_mean": num, "early_mean": num, "wrong_mean": num,
+				"re_by_seed": list, "trials_mean": num, "completed_mean": num, "found": num, "outside_mean": num,
+				"early_mean": num, "wrong_mean": num,
 				"spent_s_mean": num, "overhead_ms_per_trial": num, "deciding_ms_per_trial": num, "curve?": list,
 			}},
 			"geomean": []want{{"method": str, "budget": budgetAt, "re": num, "re_ci95": list}},

@@ -39,6 +39,7 @@ type tuneFlags struct {
 	budget    string
 	trials    int
 	target    string
+	gain      string
 	timeout   string
 	parallel  int
 	on        string
@@ -100,6 +101,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
 	fl.IntVar(&f.trials, "trials", 0, "number of trials")
 	fl.StringVar(&f.target, "target", "", "metric `value` that is good enough; of seconds also 50ms or 2m")
+	fl.StringVar(&f.gain, "gain", "",
+		"end when as much again is expected to bring less than this `share`, such as 1%; none goes on")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
@@ -139,7 +142,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		cmd,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
 		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
-		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
+		flagGroup{"How long", []string{"budget", "trials", "gain", "timeout"}},
 		flagGroup{"How a run is made", []string{
 			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
 		}},
@@ -443,6 +446,13 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 			return usagef("--%s %d: at least 1", n.flag, n.value)
 		}
 		*n.to = n.value
+	}
+	if given("gain") {
+		x, err := config.ParseGain(f.gain)
+		if err != nil {
+			return usagef("--gain %w", err)
+		}
+		st.Stop.Gain = x
 	}
 	if given("target") {
 		x, err := config.ParseTarget(f.target)

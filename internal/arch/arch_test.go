@@ -43,9 +43,9 @@ var apart = map[string][]string{
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":          {""},
-	"/bench/gate":         {},   // tables of our own, and what auto comes to on them
-	"/bench/studies":      {},   // data, and tests of it
-	"/internal/access":    {""}, // who may do what on a server: roles, tokens, certificates
+	"/bench/gate":         {},                      // tables of our own, and what auto comes to on them
+	"/bench/studies":      {},                      // data, and tests of it
+	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
 	"/internal/arch":      {},
 	"/internal/blobs":     {""}, // files by their content: what a server keeps, and what a worker has of it
 	"/internal/builds":    {""}, // what setups have made, on disk
@@ -83,9 +83,11 @@ var beside = map[string][]string{
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
 		"/rest/api",
 	},
-	"/internal/rfs":     {}, // a remote file system that counts and times
-	"/internal/browser": {}, // a browser that looks at pages, for tests
-	"/internal/testbed": {},
+	"/internal/faultdisk": {"/internal/rfs"}, // a disk that fails, for tests
+	"/internal/whole":     {},                // files that are there as a whole
+	"/internal/rfs":       {},                // a remote file system that counts and times
+	"/internal/browser":   {},                // a browser that looks at pages, for tests
+	"/internal/testbed":   {},
 
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
@@ -98,7 +100,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/testbed"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.

@@ -81,6 +81,8 @@ type Options struct {
 // An outcome is what one method found on one problem with one seed, at one budget.
 type outcome struct {
 	re, logRatio     float64
+	found            bool // a run within the limits ended
+	outside          int  // runs that broke a limit
 	started, ended   int
 	completed        int
 	early, wrong     int // stops by prediction, and those of a configuration truly better than the best
@@ -287,9 +289,12 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 				o.wrong++
 			}
 		}
+		if t.State == assay.Infeasible {
+			o.outside++
+		}
 		if t.State == assay.Done && t.Value < best {
 			if v, ok := p.True(t.Config); ok {
-				best, found = t.Value, v
+				best, found, o.found = t.Value, v, true
 			}
 		}
 	}

@@ -38,8 +38,10 @@ type Row struct {
 	BySeed             []float64  `json:"re_by_seed"`
 	Trials             float64    `json:"trials_mean"`
 	Completed          float64    `json:"completed_mean"`
-	Early              float64    `json:"early_mean"` // runs stopped by a prediction, before they had come to the best
-	Wrong              float64    `json:"wrong_mean"` // of these, runs of configurations truly better than that best
+	Found              float64    `json:"found"`        // share of the seeds that had a run within the limits
+	Outside            float64    `json:"outside_mean"` // runs that broke a limit
+	Early              float64    `json:"early_mean"`   // runs stopped by a prediction, before they had come to the best
+	Wrong              float64    `json:"wrong_mean"`   // of these, runs of configurations truly better than that best
 	Spent              float64    `json:"spent_s_mean"`
 	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"` // real time of searching, deciding and recording
 	DecidingMSPerTrial float64    `json:"deciding_ms_per_trial"` // of this, the stopping rule's
@@ -108,6 +110,10 @@ func (o *Options) row(pi, mi, bi int, outs []outcome) Row {
 		row.BySeed = append(row.BySeed, c.re)
 		row.Trials += float64(c.ended) / n
 		row.Completed += float64(c.completed) / n
+		row.Outside += float64(c.outside) / n
+		if c.found {
+			row.Found += 1 / n
+		}
 		row.Early += float64(c.early) / n
 		row.Wrong += float64(c.wrong) / n
 		row.Spent += c.spent.Seconds() / n

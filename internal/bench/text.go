@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/assay-run/assay/internal/report"
@@ -11,13 +12,25 @@ import (
 
 // Write writes the report as tables for people.
 func (r Report) Write(w io.Writer, p report.Palette) error {
-	t := report.NewTable(p, "study", "method", "budget", ">error %", "95 %", ">median %",
-		">trials", ">completed", ">overhead ms")
+	columns := []string{
+		"study", "method", "budget", ">error %", "95 %", ">median %", ">trials", ">completed", ">overhead ms",
+	}
+	limited := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Outside > 0 })
+	if limited {
+		columns = append(columns, ">outside", ">found %")
+	}
+	t := report.NewTable(p, columns...)
 	for _, row := range r.Rows {
-		t.Add(row.Study, row.Method, row.Budget.text(), percent(row.Mean),
-			percent(row.CI95[0])+" – "+percent(row.CI95[1]), percent(row.Median),
+		cells := []string{
+			row.Study, row.Method, row.Budget.text(), percent(row.Mean),
+			percent(row.CI95[0]) + " – " + percent(row.CI95[1]), percent(row.Median),
 			fmt.Sprintf("%.1f", row.Trials), fmt.Sprintf("%.1f", row.Completed),
-			fmt.Sprintf("%.2f", row.OverheadMSPerTrial))
+			fmt.Sprintf("%.2f", row.OverheadMSPerTrial),
+		}
+		if limited {
+			cells = append(cells, fmt.Sprintf("%.1f", row.Outside), fmt.Sprintf("%.0f", 100*row.Found))
+		}
+		t.Add(cells...)
 	}
 	if err := t.Write(w); err != nil {
 		return err

@@ -314,6 +314,7 @@ func (c *checker) numbers() {
 		{"budget: time", s.Budget.Time < 0},
 		{"timeout", s.Timeout < 0},
 		{"interval", s.Stop.Interval < 0},
+		{"gain", s.Stop.Gain < 0},
 	} {
 		if n.bad {
 			c.add("", "", n.what, 0, "it is below 0")

@@ -149,6 +149,11 @@ func (s *Study) Goal() (assay.Goal, error) {
 		if err != nil {
 			return assay.Goal{}, err
 		}
+		for i := range l.Bounds {
+			b := &l.Bounds[i]
+			// The greatest memory so far is no more than that of the whole run.
+			b.Grows = b.Metric != "" && (s.grows(b.Metric) || b.Metric == "max_rss")
+		}
 		g.Limits = append(g.Limits, l)
 	}
 	return g, nil

@@ -295,6 +295,16 @@ func (d *decoder) search(n *yaml.Node) (m Method) {
 func (d *decoder) stop(n *yaml.Node) (s Stop) {
 	d.method("stop", "rule", n, &s.Rule, &s.Options, field{"interval", func(n *yaml.Node) {
 		s.Interval, _ = d.duration(n, "stop.interval")
+	}}, field{"gain", func(n *yaml.Node) {
+		t, ok := d.text(n, "stop.gain")
+		if !ok {
+			return
+		}
+		gain, err := ParseGain(t)
+		if err != nil {
+			d.fail(n, "stop.gain: %v", err)
+		}
+		s.Gain = gain
 	}})
 	return s
 }

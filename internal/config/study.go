@@ -118,6 +118,9 @@ type Stop struct {
 	Rule     string         `json:"rule,omitempty"`
 	Interval time.Duration  `json:"interval_ns,omitempty"`
 	Options  map[string]any `json:"options,omitempty"`
+	// Gain, in per cent of the best value, is the least that going on is to bring: the study ends
+	// when as much again is expected to bring less. 0 never ends it.
+	Gain float64 `json:"gain_percent,omitempty"`
 }
 
 // A Repeat says how often a configuration is run and how the values are made

@@ -140,6 +140,7 @@ func (w *writer) method(s *Study) {
 	p.add(true, "search", flow(yaml.MappingNode, search...))
 	stop.add(s.Stop.Rule != "", "rule", scalar(s.Stop.Rule))
 	stop.add(s.Stop.Interval > 0, "interval", span(s.Stop.Interval))
+	stop.add(s.Stop.Gain > 0, "gain", scalar(GainText(s.Stop.Gain)))
 	stop.options(s.Stop.Options)
 	p.add(len(stop) > 0, "stop", flow(yaml.MappingNode, stop...))
 	repeat.add(s.Repeat.Auto, "runs", scalar("auto"))

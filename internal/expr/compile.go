@@ -209,9 +209,16 @@ func (r *resolver) stray() *Error {
 func compile(
 	text string, env map[string]any, v vocabulary, switches map[string][]string,
 ) (*vm.Program, []string, error) {
+	return compileAs(expr.AsBool(), text, env, v, switches)
+}
+
+// compileAs is compile of an expression of some type.
+func compileAs(
+	as expr.Option, text string, env map[string]any, v vocabulary, switches map[string][]string,
+) (*vm.Program, []string, error) {
 	r := &resolver{text: text, lookup: v.resolve, switches: switches}
 	options := []expr.Option{
-		expr.Env(env), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes),
+		expr.Env(env), as, expr.WarnOnAny(), expr.MaxNodes(maxNodes),
 		expr.DisableAllBuiltins(), expr.Patch(r),
 	}
 	for _, f := range Functions() {

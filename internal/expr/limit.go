@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
 
 	"github.com/assay-run/assay"
 )
@@ -19,8 +20,8 @@ import (
 //
 // Holds returns an error if a metric named in text was not measured or is not
 // finite, even where the rest would decide alone, and if the expression cannot
-// be evaluated. It is safe for concurrent use. The error of Limit is an
-// [*Error].
+// be evaluated. It is safe for concurrent use. The Bounds are the conditions that
+// && joins. The error of Limit is an [*Error].
 func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 	tree, err := parse(text)
 	if err != nil {
@@ -49,31 +50,45 @@ func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 	if len(used) == 0 {
 		return assay.Limit{}, nil, &Error{Text: text, Message: "a limit that names no metric"}
 	}
+	run := measured(text, program, used)
+	holds := func(metric func(string) (float64, bool)) (bool, error) {
+		out, err := run(metric)
+		ok, _ := out.(bool)
+		return ok, err
+	}
+	l := assay.Limit{Text: text, Holds: holds}
+	if tree, err = parse(text); err != nil { // the names in the first one are those of slots
+		return assay.Limit{}, nil, err
+	}
+	l.Bounds = bounds(text, tree, env, newVocabulary(names))
+	return l, used, nil
+}
+
+// measured returns what evaluates a program of text over the metrics that it uses, which is safe for concurrent use.
+func measured(text string, program *vm.Program, used []string) func(func(string) (float64, bool)) (any, error) {
 	slots := make([]string, len(used))
 	for i, n := range used {
 		slots[i] = slot(n)
 	}
 	pool := sync.Pool{New: func() any { return &evaluator{env: make(map[string]any, len(used))} }}
-	holds := func(metric func(string) (float64, bool)) (bool, error) {
+	return func(metric func(string) (float64, bool)) (any, error) {
 		e := pool.Get().(*evaluator)
 		defer pool.Put(e)
 		for i, n := range used {
 			x, ok := metric(n)
 			if !ok {
-				return false, fmt.Errorf("metric %q of the limit %q was not measured", n, text)
+				return nil, fmt.Errorf("metric %q of the limit %q was not measured", n, text)
 			}
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return false, fmt.Errorf("metric %q of the limit %q is %v", n, text, x)
+				return nil, fmt.Errorf("metric %q of the limit %q is %v", n, text, x)
 			}
 			e.env[slots[i]] = x
 		}
 		e.machine.MemoryBudget = maxMemory
 		out, err := e.machine.Run(program, e.env)
 		if err != nil {
-			return false, fmt.Errorf("the limit %q cannot be evaluated: %s", text, wrap(text, err).Message)
+			return nil, fmt.Errorf("the limit %q cannot be evaluated: %s", text, wrap(text, err).Message)
 		}
-		ok, _ := out.(bool)
-		return ok, nil
+		return out, nil
 	}
-	return assay.Limit{Text: text, Holds: holds}, used, nil
 }

@@ -22,6 +22,9 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	r.describe(&l)
 	l.Add("trials", "%s", out.Trials.Text())
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
+	if out.EndedBy != "" {
+		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
+	}
 	if best := out.Found; best != nil {
 		l.Add("best", "%s", r.Params.Text(best.Config))
 		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
@@ -38,6 +41,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		}
 		s.repeatedLines(&l, r.Params.Text)
 	}
+	workerLines(&l, out.Workers)
 	r.describePrior(&l, out.Cuts)
 	if learner != nil {
 		addErrorCurve(&l, learner)

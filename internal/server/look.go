@@ -10,6 +10,7 @@ import (
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
 
@@ -69,7 +70,7 @@ func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	if err != nil {
 		return api.Info{}, err
 	}
-	return looked(sum), nil
+	return l.looked(ctx, sum)
 }
 
 // Infos implements [api.Host].
@@ -78,16 +79,31 @@ func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, looked(sum))
+		i, err := l.looked(ctx, sum)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
 	}
 	return all, nil
 }
 
-// looked returns what there is to say of a study that goes on elsewhere, or has ended.
-func looked(sum assay.Summary) api.Info {
+// looked returns what there is to say of a study that goes on elsewhere, or has ended. It runs if
+// somebody holds it.
+func (l *lookout) looked(ctx context.Context, sum assay.Summary) (api.Info, error) {
 	i := api.Info{Summary: sum, State: service.StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
 	i.Running = int(sum.Counts[assay.Running])
-	return i
+	of, tells := l.store.Store.(store.Holder)
+	if i.State != service.Idle || !tells {
+		return i, nil
+	}
+	by, err := of.Held(ctx, sum.Study)
+	if by != "" {
+		i.State = service.Running
+	} else {
+		i.Running = 0 // who began these runs was killed
+	}
+	return i, err
 }
 
 // nobody is a Fleet without machines.
