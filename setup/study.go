@@ -106,6 +106,11 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
 	}
+	if r.bind != nil {
+		if err := r.bind(ctx, s.Study); err != nil {
+			return err
+		}
+	}
 	if p.Table != nil {
 		return nil
 	}

@@ -76,7 +76,7 @@ early, and says which configuration is best and by how much.
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
-		doctorCommand(s), versionCommand(s),
+		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
 	root.InitDefaultHelpCmd()
 	usageArgs(root)

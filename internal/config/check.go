@@ -68,6 +68,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	}
 	c.online()
 	c.asked()
+	c.batch()
 	c.metrics()
 	c.workbench()
 	c.staging()
@@ -205,6 +206,9 @@ func (c *checker) templates(warnings *[]string) {
 	c.service(hook, check)
 	if len(s.Command) == 1 || !s.Shell { // else see check
 		hook("command", "argument", Hook{s.Command, s.Shell})
+	}
+	for _, size := range s.Placement.Batch.sizes() {
+		check("place."+size.key, "place."+size.key, size.text)
 	}
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)

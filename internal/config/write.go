@@ -167,6 +167,7 @@ func (w *writer) method(s *Study) {
 	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
 	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
 	place.add(s.Placement.Target != "", "target", scalar(s.Placement.Target))
+	place.batch(s.Placement.Batch)
 	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
 	if b := s.Workbench; b != nil {
 		var bench pairing
