@@ -221,7 +221,7 @@ func TestContracts(t *testing.T) {
 			"stopped": num, "outside_limits": num, "objective": str, "best": null, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
-			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
+			"study": str, "spec": objs, "trials": counts, "spent_s": num, "ended_by?": str, "best": bestTrial, "cuts?": list,
 			"gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study trials s --json": {
