@@ -27,6 +27,12 @@ if [ "${1:-test}" = test ] && ! command -v schemathesis >/dev/null 2>&1 && [ ! -
 	python3 -m venv "$tester" >/dev/null 2>&1 && "$tester/bin/pip" install -q 'schemathesis>=4.32,<5' >/dev/null 2>&1 ||
 		echo "missing: schemathesis (of PyPI); its test is skipped"
 fi
+# Optuna, whose sampler the package for Python has, in an environment of its own.
+optuna="${XDG_CACHE_HOME:-$HOME/.cache}/assay/optuna"
+if [ "${1:-test}" = test ] && ! python3 -c 'import optuna' 2>/dev/null && [ ! -x "$optuna/bin/python" ]; then
+	python3 -m venv "$optuna" >/dev/null 2>&1 && "$optuna/bin/pip" install -q 'optuna>=5,<6' pandas >/dev/null 2>&1 ||
+		echo "missing: optuna (of PyPI); the tests with it are skipped"
+fi
 # The JSON schemas of Kubernetes, against which the manifests are checked.
 schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"
 if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// TestDocs runs every `$ assay` line of the documentation's console blocks, in
+// TestDocs runs every `$ assay` and `$ python3` line of the documentation's console blocks, in
 // order, in one directory for each page that holds the files which the page
 // shows under their names. A command must succeed, and print the lines shown, in
 // their order: each is compared up to its first digit, since what follows are
@@ -18,7 +18,7 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/slurm.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
@@ -90,7 +90,7 @@ func runBlock(t *testing.T, dir string, b fence) (n int) {
 	var command string
 	var want []string
 	flush := func() {
-		if strings.HasPrefix(command, "assay ") {
+		if strings.HasPrefix(command, "assay ") || strings.HasPrefix(command, "python3 ") {
 			n++
 			runLine(t, dir, b.line, command, want)
 		}
