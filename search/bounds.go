@@ -152,7 +152,7 @@ func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
 		}
 		assay.PredictAll(c.Model, some[:len(at)], out[:len(at)])
 		for k, i := range at {
-			scores[i] += c.Log(out[k])
+			scores[i] += stats.LogNormCDF(c.Z(out[k]))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (b *Bayes) rank(process model.MeanPredictor, rows [][]float64, out []float6
 		}
 		p.PredictMeans(rows, means)
 		for i, mean := range means {
-			out[i] -= c.Log(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].Usual})
+			out[i] -= stats.LogNormCDF(c.Z(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].Usual}))
 		}
 	}
 }

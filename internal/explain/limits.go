@@ -11,13 +11,13 @@ import (
 	"github.com/assay-run/assay/model"
 )
 
-// A Limit is what was learned of one comparison of the limits of a goal. The chances are NaN if the runs do not differ in it, so
-// that nothing was learned.
+// A Limit is what was learned of one comparison of the limits of a goal. The chances are NaN if the runs do not
+// differ in it, so that nothing was learned.
 type Limit struct {
 	Text     string
 	Measured int     // trials that tell exactly whether they keep it
 	Broken   int     // of these, trials that do not
-	AtBest   float64 // chance that another run of the best configuration keeps it, as the model sees it; NaN without a best
+	AtBest   float64 // chance that the best configuration keeps it, as the model sees it; NaN without a best
 	Anywhere float64 // mean chance over the space
 	By       string  // parameter that moves it most; "" if none does
 }
@@ -62,7 +62,7 @@ func limit(space *assay.Space, b assay.Bound, trials []assay.Trial, seed uint64)
 		return l
 	}
 	chance := scale.Chance(p)
-	at := func(c assay.Config) float64 { return math.Exp(chance.Log(p.Predict(space.Encode(c)))) }
+	at := func(c assay.Config) float64 { return chance.Of(p.Predict(space.Encode(c))) }
 	if best, ok := assay.Best(trials); ok {
 		l.AtBest = at(best.Config)
 	}
