@@ -234,6 +234,16 @@ type Stopper interface {
 	Decide(history []Trial, running Trial) Decision
 }
 
+// An Ender is a rule that ends a study: a pure function of the trials that have ended, in the order
+// in which they did, and of what is left of the budget, as a multiple of what was spent: +Inf
+// without a budget.
+type Ender interface {
+	// Enough reports whether going on is not worth it, and why, in words.
+	Enough(history []Trial, left float64) (why string, enough bool)
+	// Least is the gain, relative to the best value, that is worth going on for.
+	Least() float64
+}
+
 // A RunID names one attempt at one run of a study. The same ID is the same run,
 // however often it is sent, by whichever session of the study.
 //

@@ -151,7 +151,12 @@ type Withdrawal struct {
 
 // An End is why a session of a study ended; a later session may go on.
 type End struct {
-	By string `json:"by"` // "budget", "trials", "target", "search", "failures", "interrupt" or "error"
+	// By is "budget", "trials", "target", "gain", "search", "failures", "interrupt" or "error".
+	By string `json:"by"`
+	// Why and Gain stand with "gain": why no more is to be gained, in words, and the least gain, relative
+	// to the best value, that would have been worth it.
+	Why  string  `json:"why,omitempty"`
+	Gain float64 `json:"gain,omitempty"`
 	// Short says why fewer runs than were wanted compare the best with the first
 	// configuration; "" if none lacks.
 	Short string `json:"short,omitempty"`

@@ -80,14 +80,31 @@ func checkTaken(t *testing.T, s LeasedStore, study string) {
 	}
 }
 
+// checkHeld fails unless a store that can tell who holds a study says so.
+func checkHeld(t *testing.T, s LeasedStore, study, by string) {
+	t.Helper()
+	of, ok := s.(interface {
+		Held(ctx context.Context, study string) (string, error)
+	})
+	if !ok {
+		return
+	}
+	got, err := of.Held(t.Context(), study)
+	if noStoreErr(t, err); !strings.Contains(got, by) || by == "" && got != "" {
+		t.Errorf("%q is held by %q, want %q", study, got, by)
+	}
+}
+
 func testLeaseOwner(t *testing.T, s LeasedStore) {
 	a := mustLease(t, s, "a", time.Hour)
 	_, err := s.Lease(t.Context(), "a", "another", time.Hour)
 	if !errors.Is(err, assay.ErrLocked) || !strings.Contains(err.Error(), "somebody") {
 		t.Errorf("a second lease: got %v, want ErrLocked with the holder", err)
 	}
+	checkHeld(t, s, "a", "somebody")
 	b := mustLease(t, s, "b", time.Hour) // another study has its own
 	noStoreErr(t, a.Release())
+	checkHeld(t, s, "a", "")
 	noStoreErr(t, a.Release())
 	if isLost(a) {
 		t.Error("a lease that was released is lost")

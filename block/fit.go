@@ -3,8 +3,6 @@ package block
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Deviations of the effects, in logarithms, before any run.
@@ -58,12 +56,11 @@ func fitted(m *Model) estimate {
 	}
 	tau, shared := alike*alike, 0.0
 	noise := max(total, leastNoise*leastNoise) // of a run, of which one part in 1+shared is its own
-	var theta mat.VecDense
-	var inverse mat.SymDense
 	rest := make([]float64, n)
+	eq := newEquations(d.columns)
 	for range rounds {
 		own := noise / (1 + shared)
-		a, b := d.normal(m, shared)
+		d.normal(eq, shared)
 		for j := range d.columns {
 			var prior float64
 			switch {
@@ -76,20 +73,19 @@ func fitted(m *Model) estimate {
 			default:
 				prior = own / tau
 			}
-			a.SetSym(j, j, a.At(j, j)+prior)
+			eq.a[j*eq.n+j] += prior
 		}
-		var chol mat.Cholesky
-		if !chol.Factorize(a) || chol.SolveVecTo(&theta, b) != nil || chol.InverseTo(&inverse) != nil {
+		if !eq.solve() {
 			return estimate{}
 		}
 		sum, workers := 0.0, 0.0
 		for w := range m.workers {
-			x := theta.AtVec(d.worker + w)
-			sum += x*x + own*inverse.At(d.worker+w, d.worker+w)
+			x := eq.theta[d.worker+w]
+			sum += x*x + own*eq.variance(d.worker+w)
 			workers++
 		}
 		tau = (alikeWeight*alike*alike + sum) / (alikeWeight + workers)
-		d.residuals(m, &theta, rest)
+		d.residuals(m, eq.theta, rest)
 		d.trim(m, rest)
 		noise, shared = d.variances(rest)
 	}
@@ -99,14 +95,14 @@ func fitted(m *Model) estimate {
 	}
 	if d.worker > d.class {
 		for k := range m.classes {
-			e.class[k] = theta.AtVec(d.class + k)
+			e.class[k] = eq.theta[d.class+k]
 		}
 	}
 	for w := range m.workers {
-		e.worker[w] = theta.AtVec(d.worker + w)
-		e.off[w] = math.Sqrt(noise / (1 + shared) * inverse.At(d.worker+w, d.worker+w))
+		e.worker[w] = eq.theta[d.worker+w]
+		e.off[w] = math.Sqrt(noise / (1 + shared) * eq.variance(d.worker+w))
 	}
-	d.residuals(m, &theta, rest) // what is far off counts as it is
+	d.residuals(m, eq.theta, rest) // what is far off counts as it is
 	e.rest = d.unexplained(m, &e, rest, shared)
 	return e
 }
@@ -121,6 +117,7 @@ type design struct {
 	class, worker int   // the first column of each
 	columns       int
 	of            [][]int // rows, by index in rows, of each configuration
+	entries       []entries
 }
 
 func newDesign(m *Model) *design {
@@ -163,70 +160,78 @@ func newDesign(m *Model) *design {
 		d.worker += len(m.classes)
 	}
 	d.columns = d.worker + len(m.workers)
+	d.write(m)
 	return d
 }
 
-// row sets z to a row of the design.
-func (d *design) row(m *Model, i int, z []float64) {
-	clear(z)
-	r := &m.runs[d.rows[i]]
-	z[0] = 1
-	for j, f := range d.features {
-		z[1+j] = r.x[f] - d.centre[j]
-	}
-	for j, s := range d.squares {
-		z[1+len(d.features)+j] = z[1+s] * z[1+s]
-	}
-	if d.worker > d.class {
-		z[d.class+m.workers[r.worker].class] = 1
-	}
-	z[d.worker+r.worker] = 1
-}
-
-// normal returns ZᵀV⁻¹Z and ZᵀV⁻¹y, V = I + shared·J within each configuration.
-func (d *design) normal(m *Model, shared float64) (*mat.SymDense, *mat.VecDense) {
-	a, b := mat.NewSymDense(d.columns, nil), mat.NewVecDense(d.columns, nil)
-	z, sum := make([]float64, d.columns), make([]float64, d.columns)
-	add := func(z []float64, y, weight float64) {
-		for j, x := range z {
-			if x == 0 {
-				continue
-			}
-			b.SetVec(j, b.AtVec(j)+weight*x*y)
-			for k := j; k < len(z); k++ {
-				if z[k] != 0 {
-					a.SetSym(j, k, a.At(j, k)+weight*x*z[k])
-				}
+// write sets the entries of the rows that are not 0: they are few, for a run has one worker of many.
+func (d *design) write(m *Model) {
+	most := d.class + 2
+	d.entries = make([]entries, len(d.rows))
+	all := make([]entry, 0, most*len(d.rows))
+	for n, i := range d.rows {
+		r := &m.runs[i]
+		from := len(all)
+		add := func(column int, x float64) {
+			if x != 0 {
+				all = append(all, entry{column, x})
 			}
 		}
+		add(0, 1)
+		for j, f := range d.features {
+			add(1+j, r.x[f]-d.centre[j])
+		}
+		for j, s := range d.squares {
+			x := r.x[d.features[s]] - d.centre[s]
+			add(1+len(d.features)+j, x*x)
+		}
+		if d.worker > d.class {
+			add(d.class+m.workers[r.worker].class, 1)
+		}
+		add(d.worker+r.worker, 1)
+		d.entries[n] = all[from:len(all):len(all)]
 	}
+}
+
+// normal sets the equations to ZᵀV⁻¹Z and ZᵀV⁻¹y, V = I + shared·J within each configuration.
+func (d *design) normal(eq *equations, shared float64) {
+	clear(eq.a)
+	clear(eq.b)
+	sum := make([]float64, d.columns)
+	var sums entries
 	for _, rows := range d.of {
+		if shared == 0 || len(rows) == 0 {
+			for _, i := range rows {
+				eq.add(d.entries[i], d.y[i], 1)
+			}
+			continue
+		}
 		clear(sum)
 		ys := 0.0
 		for _, i := range rows {
-			d.row(m, i, z)
 			y := d.y[i]
-			add(z, y, 1)
+			eq.add(d.entries[i], y, 1)
 			ys += y
-			for j, x := range z {
-				sum[j] += x
+			for _, e := range d.entries[i] {
+				sum[e.column] += e.x
 			}
 		}
-		if n := float64(len(rows)); n > 0 && shared > 0 {
-			add(sum, ys, -shared/(1+n*shared))
+		sums = sums[:0]
+		for j, x := range sum {
+			if x != 0 {
+				sums = append(sums, entry{j, x})
+			}
 		}
+		eq.add(sums, ys, -shared/(1+float64(len(rows))*shared))
 	}
-	return a, b
 }
 
 // residuals sets rest to them.
-func (d *design) residuals(m *Model, theta *mat.VecDense, rest []float64) {
-	z := make([]float64, d.columns)
+func (d *design) residuals(m *Model, theta, rest []float64) {
 	for i := range rest {
-		d.row(m, i, z)
 		rest[i] = m.runs[d.rows[i]].y
-		for j, x := range z {
-			rest[i] -= x * theta.AtVec(j)
+		for _, e := range d.entries[i] {
+			rest[i] -= e.x * theta[e.column]
 		}
 	}
 }

@@ -205,6 +205,8 @@ func programOf(st *config.Study) string {
 	switch {
 	case st.Mode() == config.ModeOnline:
 		return string(config.ModeOnline)
+	case st.Mode() == config.ModeAsked:
+		return string(config.ModeAsked)
 	case len(st.Command) == 0:
 		return ""
 	case st.Shell:

@@ -41,7 +41,7 @@ type attempt struct {
 	state state
 	index int // in the heap of what is open, or in the list of what is placed
 
-	age      int64 // the smaller one has waited longer
+	opened   int64 // since when it waits, as the record has it: the earlier one goes first
 	priority int
 	since    time.Time // of its state
 

@@ -55,7 +55,6 @@ type Fleet struct {
 	claims  map[claimKey]*claimed
 	apps    map[string]*app
 	placed  []*attempt // at workers, in no order
-	asked   int64      // how many attempts were open so far: their age
 	looked  time.Time  // when leases were last looked at
 	forgot  time.Time  // when claims and workers were last forgotten
 	pending []Ticket   // to be offered
@@ -149,6 +148,11 @@ func (f *Fleet) Serve(ctx context.Context) error {
 		case <-look.C:
 			f.expire(ctx, &losing)
 		case <-refill.C:
+			select { // what is due at the same time is done in one order
+			case <-look.C:
+				f.expire(ctx, &losing)
+			default:
+			}
 			f.refill(ctx)
 		}
 	}

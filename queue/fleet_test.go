@@ -21,6 +21,7 @@ type bench struct {
 	f       *Fleet
 	carrier *Memory
 	records map[string]*memo
+	tickets int
 	stop    func()
 }
 
@@ -28,9 +29,11 @@ type bench struct {
 type memo struct {
 	mu     sync.Mutex
 	events []assay.Event
+	slow   time.Duration // how long an Append takes
 }
 
 func (m *memo) Append(_ context.Context, events ...assay.Event) error {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = append(m.events, events...)
@@ -157,8 +160,8 @@ func (b *bench) hello(w Worker) Order {
 // of a study, or "".
 func (b *bench) claim(worker string) string {
 	b.Helper()
-	b.f.asked++
-	c, err := b.f.Claim(b.Context(), Ticket{ID: fmt.Sprint("ticket", b.f.asked), App: Commands}, worker)
+	b.tickets++
+	c, err := b.f.Claim(b.Context(), Ticket{ID: fmt.Sprint("ticket", b.tickets), App: Commands}, worker)
 	if err != nil {
 		b.Fatal(err)
 	}

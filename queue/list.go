@@ -62,7 +62,7 @@ func (f *Fleet) Queue() []Entry {
 	}
 	for _, t := range turns {
 		slices.SortFunc(t.queue, func(a, b waiting) int {
-			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.age, b.age))
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.opened, b.opened), a.key.compare(b.key))
 		})
 	}
 	for heap.Init(&turns); len(turns) > 0; {
@@ -75,7 +75,7 @@ func (f *Fleet) Queue() []Entry {
 		}
 		t.used += cmp.Or(first.long, time.Minute).Seconds() / t.weight
 		t.running += 1 / t.weight
-		t.job, t.age = t.queue[0].Priority, t.queue[0].age
+		t.job, t.opened = t.queue[0].Priority, t.queue[0].opened
 		heap.Fix(&turns, 0)
 	}
 	return all
@@ -84,7 +84,8 @@ func (f *Fleet) Queue() []Entry {
 // waiting is what an Entry is made of, as it was copied.
 type waiting struct {
 	Entry
-	age    int64
+	key    runKey
+	opened int64
 	long   time.Duration
 	config assay.Config
 	values func(assay.Config) map[string]string
@@ -95,7 +96,7 @@ func (a *attempt) waiting() waiting {
 	m := a.run.m
 	return waiting{Entry{
 		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
-	}, a.age, m.expected(a.run), a.run.job.Config, m.Values}
+	}, a.run.key, a.opened, m.expected(a.run), a.run.job.Config, m.Values}
 }
 
 // entry returns the entry of what was copied.

@@ -36,9 +36,10 @@ func (h *openHeap) Pop() any {
 	return a
 }
 
-// before compares two open attempts of a study: by priority, then by age.
+// before compares two open attempts of a study: by priority, then by the time of their opening, then by
+// their numbers. All of these are of the record, so that a restart changes nothing.
 func (a *attempt) before(b *attempt) int {
-	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.age, b.age))
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.opened, b.opened), a.run.key.compare(b.run.key))
 }
 
 // A share is what a study has had of the machines of late: slot-seconds, of which those
@@ -70,29 +71,36 @@ func (s *share) run(t time.Time, by int) {
 type rank struct {
 	priority, job int
 	used, running float64 // by weight
-	age           int64
+	opened        int64
+	study         string
 }
 
 // rank returns that of a study with something open.
 func (m *member) rank(now time.Time) rank {
 	first := m.open[0]
 	return rank{
-		m.Priority, first.priority, m.share.now(now) / m.Weight, float64(m.share.running) / m.Weight, first.age,
+		m.Priority, first.priority, m.share.now(now) / m.Weight, float64(m.share.running) / m.Weight, first.opened,
+		m.Name,
 	}
 }
 
 func (a rank) before(b rank) bool {
 	return cmp.Or(
 		cmp.Compare(b.priority, a.priority), cmp.Compare(b.job, a.job), cmp.Compare(a.used, b.used),
-		cmp.Compare(a.running, b.running), cmp.Compare(a.age, b.age),
+		cmp.Compare(a.running, b.running), cmp.Compare(a.opened, b.opened), cmp.Compare(a.study, b.study),
 	) < 0
 }
 
 // open puts a new attempt at a run into the queue, and a ticket for it. The lock is held.
 func (f *Fleet) open(r *run, n int) {
-	f.asked++
 	a := r.get(n)
-	a.age, a.since = f.asked, f.now()
+	a.since = f.now()
+	if a.opened = a.since.UnixNano(); r.m.Opened != nil && r.key.trial != 0 {
+		a.opened = 0
+		if t := r.m.Opened(a.id()); !t.IsZero() {
+			a.opened = t.UnixNano()
+		}
+	}
 	f.enqueue(a)
 	f.pending = append(f.pending, f.newTicket(r.m))
 }

@@ -224,10 +224,19 @@ func (w *waiter) gone() bool {
 }
 
 // giveUp ends the wait for the outcome of a run that was to be ended: its worker is heard
-// of and does not obey.
+// of and does not obey. An outcome that is being written is what the run has come to.
 func (f *Fleet) giveUp(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for w.r.busy != nil && !w.gone() {
+		busy := w.r.busy
+		f.mu.Unlock()
+		select {
+		case <-busy:
+		case <-w.done:
+		}
+		f.mu.Lock()
+	}
 	if !w.gone() {
 		w.giveUp()
 	}

@@ -7,15 +7,15 @@ import (
 
 // call is a request of a worker to the server and its answer: each may be late, lost or
 // repeated, and what is repeated may come much later, to another server.
-func call[T any](ctx context.Context, k *simWorker, do func(*simServer) (T, error)) (T, error) {
+func call[T any](ctx context.Context, k *simWorker, dice *dice, do func(*simServer) (T, error)) (T, error) {
 	w := k.w
 	var none T
 	away := func() (T, error) {
-		sleep(ctx, w.between(time.Second, 4*time.Second))
+		sleep(ctx, dice.between(time.Second, 4*time.Second))
 		return none, errAway
 	}
-	if w.chance(0.03) {
-		later := w.between(time.Millisecond, 50*time.Second)
+	if dice.chance(0.03) {
+		later := dice.between(time.Millisecond, 50*time.Second)
 		w.calls.Go(func() {
 			if sleep(ctx, later) && !k.cut() {
 				if s := w.current(); s != nil {
@@ -24,11 +24,11 @@ func call[T any](ctx context.Context, k *simWorker, do func(*simServer) (T, erro
 			}
 		})
 	}
-	late := w.between(time.Millisecond, 30*time.Millisecond)
-	if w.chance(0.03) {
-		late = w.between(time.Millisecond, 8*time.Second)
+	late := dice.between(time.Millisecond, 30*time.Millisecond)
+	if dice.chance(0.03) {
+		late = dice.between(time.Millisecond, 8*time.Second)
 	}
-	if !sleep(ctx, late) || w.chance(0.02) || k.cut() {
+	if !sleep(ctx, late) || dice.chance(0.02) || k.cut() {
 		return away()
 	}
 	s := w.current()
@@ -54,7 +54,7 @@ func call[T any](ctx context.Context, k *simWorker, do func(*simServer) (T, erro
 	case <-ctx.Done():
 		return none, errAway
 	}
-	if !sleep(ctx, w.between(time.Millisecond, 30*time.Millisecond)) || w.chance(0.02) || k.cut() || s.dead() {
+	if !sleep(ctx, dice.between(time.Millisecond, 30*time.Millisecond)) || dice.chance(0.02) || k.cut() || s.dead() {
 		return away()
 	}
 	return a.v, a.err
@@ -73,6 +73,12 @@ func (c *simCarrier) now() *Memory {
 	return c.inner
 }
 
+// A simDoor is the carrier as one server has it.
+type simDoor struct {
+	*simCarrier
+	offers, depths *dice
+}
+
 // wipe loses all tickets.
 func (c *simCarrier) wipe() {
 	c.w.mu.Lock()
@@ -80,14 +86,14 @@ func (c *simCarrier) wipe() {
 	c.inner = NewMemory(simLease)
 }
 
-func (c *simCarrier) Offer(ctx context.Context, ts ...Ticket) error {
+func (c *simDoor) Offer(ctx context.Context, ts ...Ticket) error {
 	for _, t := range ts {
-		if c.w.chance(0.05) {
+		if c.offers.chance(0.05) {
 			continue
 		}
-		sleep(ctx, c.w.between(0, 10*time.Millisecond))
+		sleep(ctx, c.offers.between(0, 10*time.Millisecond))
 		n := 1
-		if c.w.chance(0.05) {
+		if c.offers.chance(0.05) {
 			n = 2
 		}
 		for range n {
@@ -99,31 +105,47 @@ func (c *simCarrier) Offer(ctx context.Context, ts ...Ticket) error {
 	return nil
 }
 
-func (c *simCarrier) Depth(ctx context.Context, app string) (int, error) {
-	if c.w.chance(0.05) {
+func (c *simDoor) Depth(ctx context.Context, app string) (int, error) {
+	if c.depths.chance(0.05) {
 		return 0, errAway
 	}
 	return c.now().Depth(ctx, app)
 }
 
-func (c *simCarrier) Take(ctx context.Context, apps []string, class string) (Delivery, error) {
-	sleep(ctx, c.w.between(time.Millisecond, 100*time.Millisecond))
+// Take is for workers, which call take.
+func (c *simDoor) Take(context.Context, []string, string) (Delivery, error) { return nil, errAway }
+
+// take waits for a ticket, for a while. Of those who wait for one that comes it gets to any.
+func (c *simCarrier) take(ctx context.Context, dice *dice, apps []string, class string) (Delivery, error) {
+	sleep(ctx, dice.between(time.Millisecond, 100*time.Millisecond))
 	c.w.mu.Lock()
-	if n := len(c.old); n > 0 && c.w.rng.IntN(8) == 0 && time.Since(c.w.began) < troubleFor {
-		t := c.old[c.w.rng.IntN(n)]
+	if n := len(c.old); n > 0 && dice.intn(8) == 0 && time.Since(c.w.began) < troubleFor {
+		t := c.old[dice.intn(n)]
 		c.w.mu.Unlock()
 		return repeated{t}, nil
 	}
 	c.w.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, 7*time.Second)
 	defer cancel()
-	d, err := c.now().Take(ctx, apps, class)
-	if err == nil {
-		c.w.mu.Lock()
-		c.old = append(c.old, d.Ticket())
-		c.w.mu.Unlock()
+	inner := c.now()
+	for ctx.Err() == nil {
+		d, moved, wait := inner.take(apps, class)
+		if d != nil {
+			c.w.mu.Lock()
+			c.old = append(c.old, d.Ticket())
+			c.w.mu.Unlock()
+			return d, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-moved:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		dice.part(ctx)
 	}
-	return d, err
+	return nil, context.Cause(ctx)
 }
 
 // repeated is a ticket that is delivered once more than it should be.

@@ -58,7 +58,8 @@ func (w *world) boot() {
 	}
 	w.mu.Unlock()
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	f := New(w.carrier, Options{Lease: simLease, Now: func() time.Time {
+	door := &simDoor{w.carrier, w.diceOf("offers", s.epoch), w.diceOf("depths", s.epoch)}
+	f := New(door, Options{Lease: simLease, Now: func() time.Time {
 		if w.flaws.has(wallClock) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -78,7 +79,7 @@ func (w *world) boot() {
 	w.mu.Unlock()
 	w.calls.Go(func() { _ = f.Serve(s.ctx) })
 	for _, st := range w.studies {
-		d := &driver{s: s, study: st, log: &simLog{s: s, study: st.name, turn: make(chan struct{}, 1)}}
+		d := &driver{s: s, study: st, log: newSimLog(s, st.name)}
 		s.logs[st.name] = d.log
 		past := d.log.read()
 		r, err := f.Join(Study{
@@ -123,7 +124,12 @@ type simLog struct {
 	s     *simServer
 	study string
 	turn  chan struct{}
+	dice  *dice // of who has the turn
 	at    assay.Position
+}
+
+func newSimLog(s *simServer, study string) *simLog {
+	return &simLog{s: s, study: study, turn: make(chan struct{}, 1), dice: s.w.diceOf("log", study, s.epoch)}
 }
 
 var errDead = errors.New("the process is gone")
@@ -144,45 +150,46 @@ func (l *simLog) Append(_ context.Context, events ...assay.Event) error {
 	for i := range events {
 		events[i].At = time.Now()
 	}
-	err := l.write(events)
+	late, err := l.write(events)
 	// Others may write before this one hears that it has.
-	sleep(context.Background(), l.s.w.between(0, 30*time.Millisecond))
+	sleep(context.Background(), late)
 	if l.s.dead() {
 		return errDead
 	}
 	return err
 }
 
-// write writes events, whatever it takes.
-func (l *simLog) write(events []assay.Event) error {
+// write writes events, whatever it takes, and returns after what time that is heard of.
+func (l *simLog) write(events []assay.Event) (late time.Duration, err error) {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
-	w := l.s.w
+	w, dice := l.s.w, l.dice
+	late = dice.between(0, 30*time.Millisecond)
 	for _, e := range events { // what is about to begin is sometimes taken back
-		if e.Started != nil && w.chance(0.02) {
+		if e.Started != nil && dice.chance(0.02) {
 			w.calls.Go(func() { w.withdraw(w.study(l.study), e.Started.Trial) })
 		}
 	}
 	for {
 		ctx := context.Background() // a disk does not stop half-way
-		sleep(ctx, w.between(0, 3*time.Millisecond))
-		if w.chance(0.02) {
-			sleep(ctx, w.between(0, 2*time.Second))
+		sleep(ctx, dice.between(0, 3*time.Millisecond))
+		if dice.chance(0.02) {
+			sleep(ctx, dice.between(0, 2*time.Second))
 		}
-		if l.s.dead() && (w.current() != nil || w.chance(0.5)) {
-			return errDead
+		if l.s.dead() && (w.current() != nil || dice.chance(0.5)) {
+			return late, errDead
 		}
 		w.mu.Lock()
 		broken := time.Now().Before(w.broken)
 		w.mu.Unlock()
-		if !broken || w.chance(0.3) {
+		if !broken || dice.chance(0.3) {
 			at, err := w.store.Append(context.Background(), l.study, l.at, events...)
 			if err != nil && l.s.dead() {
-				return errDead // another server goes on
+				return late, errDead // another server goes on
 			}
 			if err != nil {
 				w.failf("appending to %s: %v", l.study, err)
-				return err
+				return late, err
 			}
 			if !broken {
 				l.at = at
@@ -191,11 +198,11 @@ func (l *simLog) write(events []assay.Event) error {
 		}
 		switch {
 		case l.s.dead():
-			return errDead
+			return late, errDead
 		case !broken:
-			return nil
+			return late, nil
 		}
-		sleep(ctx, w.between(10*time.Millisecond, 500*time.Millisecond))
+		sleep(ctx, dice.between(10*time.Millisecond, 500*time.Millisecond))
 	}
 }
 

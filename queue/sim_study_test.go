@@ -30,6 +30,7 @@ func (stopped) Stops() bool   { return true }
 // drive runs the study until all of its trials are over.
 func (d *driver) drive(past []assay.Event) {
 	w, ctx := d.s.w, d.s.ctx
+	w.diceOf("drive", d.study.name, d.s.epoch).part(ctx)
 	w.mu.Lock()
 	d.asked, d.over, d.running = map[int64]bool{}, map[int64]bool{}, map[int64]context.CancelCauseFunc{}
 	for _, e := range past {
@@ -94,7 +95,8 @@ func (d *driver) withdraw(trial int64) {
 	w.mu.Lock()
 	end := d.running[trial]
 	w.mu.Unlock()
-	if end == nil || d.log.Append(d.s.ctx, assay.Event{Withdrawn: &assay.Withdrawal{Trial: trial}}) != nil {
+	if end == nil || d.log.Append(d.s.ctx, assay.Event{Withdrawn: &assay.Withdrawal{Trial: trial}}) != nil ||
+		d.s.ctx.Err() != nil { // the server has let go of its studies: nobody is told that it is done
 		return
 	}
 	w.mu.Lock()
@@ -118,10 +120,13 @@ func (d *driver) trial(trial int64) {
 			cancel(stopped{})
 		}
 	}
+	dice := w.diceOf("trial", d.study.name, d.s.epoch, trial)
 	for attempt := 1; ; attempt++ {
+		dice.part(ctx)
 		id := assay.RunID{Study: d.study.name, Trial: trial, Attempt: attempt}
 		job := assay.Job{ID: id, Interval: 5 * time.Second, Limit: p.limit}
 		m, err := d.runner.Run(ctx, job, observe)
+		dice.part(context.Background())
 		lost := err != nil && !errors.Is(err, assay.ErrLimit) && !errors.Is(err, stopped{})
 		if lost && ctx.Err() == nil {
 			if attempt > 100 {

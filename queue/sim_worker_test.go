@@ -35,22 +35,23 @@ func (k *simWorker) start(ctx context.Context) {
 	}
 	ctx, k.end = context.WithCancel(ctx)
 	k.process++
+	process := k.process
 	k.running = map[assay.RunID]bool{}
-	died := k.died
+	died, dice := k.died, k.w.diceOf("start", k.ID, k.process)
 	k.died = nil
 	for _, id := range inOrder(k.spool) {
 		o := k.spool[id]
-		k.w.calls.Go(func() { k.tell(ctx, o) })
+		k.w.calls.Go(func() { k.tell(ctx, k.w.diceOf("tell", id, k.ID, process), o) })
 	}
 	for _, id := range died {
-		if k.w.rng.IntN(2) == 0 { // it finds the remains and says so
+		if dice.intn(2) == 0 { // it finds the remains and says so
 			o := Outcome{ID: id, Worker: k.ID, Why: "error", Reason: "the worker was killed"}
 			k.finish(o)
-			k.w.calls.Go(func() { k.tell(ctx, o) })
+			k.w.calls.Go(func() { k.tell(ctx, k.w.diceOf("remains", id, k.ID, process), o) })
 		}
 	}
-	for range k.Slots {
-		k.w.calls.Go(func() { k.slot(ctx) })
+	for i := range k.Slots {
+		k.w.calls.Go(func() { k.slot(ctx, k.w.diceOf("slot", i, k.ID, process)) })
 	}
 }
 
@@ -94,7 +95,7 @@ func (k *simWorker) cut() bool {
 }
 
 // thaw waits until the worker is not frozen.
-func (k *simWorker) thaw(ctx context.Context) bool {
+func (k *simWorker) thaw(ctx context.Context, dice *dice) bool {
 	for {
 		k.w.mu.Lock()
 		left := time.Duration(0)
@@ -105,7 +106,7 @@ func (k *simWorker) thaw(ctx context.Context) bool {
 		if left <= 0 {
 			return ctx.Err() == nil
 		}
-		if !sleep(ctx, left) {
+		if !sleep(ctx, left+dice.moment()) {
 			return false
 		}
 	}
@@ -132,9 +133,9 @@ func (k *simWorker) frozen(a, b time.Time) (all, longest time.Duration) {
 }
 
 // hello says hello until it is answered.
-func (k *simWorker) hello(ctx context.Context) {
+func (k *simWorker) hello(ctx context.Context, dice *dice) {
 	for ctx.Err() == nil {
-		o, err := call(ctx, k, func(s *simServer) (Order, error) { return s.fleet.Hello(ctx, k.Worker) })
+		o, err := call(ctx, k, dice, func(s *simServer) (Order, error) { return s.fleet.Hello(ctx, k.Worker) })
 		if err == nil {
 			if o.Drain {
 				k.w.mu.Lock()
@@ -153,29 +154,29 @@ func (k *simWorker) drains() bool {
 }
 
 // slot takes and runs, one at a time.
-func (k *simWorker) slot(ctx context.Context) {
-	k.hello(ctx)
+func (k *simWorker) slot(ctx context.Context, dice *dice) {
+	k.hello(ctx, dice)
 	said := time.Now()
 	for ctx.Err() == nil && !k.drains() {
-		if !k.thaw(ctx) {
+		if !k.thaw(ctx, dice) {
 			return
 		}
-		d, err := k.w.carrier.Take(ctx, k.Apps, k.Class)
+		d, err := k.w.carrier.take(ctx, dice, k.Apps, k.Class)
 		if err != nil {
 			if time.Since(said) > simLease {
-				k.hello(ctx)
+				k.hello(ctx, dice)
 				said = time.Now()
 			}
 			continue
 		}
 		for range 4 {
-			if !k.thaw(ctx) {
+			if !k.thaw(ctx, dice) {
 				return
 			}
-			c, err := call(ctx, k, func(s *simServer) (Claim, error) { return s.claim(ctx, d.Ticket(), k) })
+			c, err := call(ctx, k, dice, func(s *simServer) (Claim, error) { return s.claim(ctx, d.Ticket(), k) })
 			switch {
 			case errors.Is(err, ErrStranger), errors.Is(err, ErrDraining):
-				k.hello(ctx)
+				k.hello(ctx, dice)
 				if k.drains() {
 					return
 				}
@@ -183,7 +184,7 @@ func (k *simWorker) slot(ctx context.Context) {
 			case err != nil:
 				continue
 			case c.Verdict == Go:
-				k.run(ctx, c, d)
+				k.run(ctx, dice, c, d)
 			}
 			_ = d.Done(ctx)
 			break
@@ -230,7 +231,7 @@ func (k *simWorker) finish(o Outcome) {
 }
 
 // run makes a run.
-func (k *simWorker) run(ctx context.Context, c Claim, d Delivery) {
+func (k *simWorker) run(ctx context.Context, dice *dice, c Claim, d Delivery) {
 	id := c.Task.ID
 	t := k.begin(id)
 	if t == nil {
@@ -238,7 +239,7 @@ func (k *simWorker) run(ctx context.Context, c Claim, d Delivery) {
 	}
 	w := k.w
 	p := w.plan(id)
-	lasts := w.between(p.lasts*4/5, p.lasts*6/5)
+	lasts := dice.between(p.lasts*4/5, p.lasts*6/5)
 	began := time.Now()
 	why := ""
 	measured := func() assay.Measurement {
@@ -256,7 +257,7 @@ func (k *simWorker) run(ctx context.Context, c Claim, d Delivery) {
 		return m
 	}
 	for {
-		if !sleep(ctx, min(c.Beat, lasts)) || !k.thaw(ctx) {
+		if !sleep(ctx, min(c.Beat, lasts)) || !k.thaw(ctx, dice) {
 			return
 		}
 		m := measured()
@@ -273,13 +274,13 @@ func (k *simWorker) run(ctx context.Context, c Claim, d Delivery) {
 		t.beats[m.Elapsed] = t.token
 		w.mu.Unlock()
 		b := Beat{ID: id, Worker: k.ID, So: m, Gap: gap}
-		v, err := call(ctx, k, func(s *simServer) (Verdict, error) { return s.beat(ctx, b, t) })
+		v, err := call(ctx, k, dice, func(s *simServer) (Verdict, error) { return s.beat(ctx, b, t) })
 		if err == nil && v != Go {
 			why = string(v)
 			break
 		}
 	}
-	if !k.thaw(ctx) {
+	if !k.thaw(ctx, dice) {
 		return
 	}
 	o := Outcome{ID: id, Worker: k.ID, Measurement: measured(), Why: why}
@@ -293,16 +294,16 @@ func (k *simWorker) run(ctx context.Context, c Claim, d Delivery) {
 	}
 	k.finish(o)
 	w.mu.Unlock()
-	k.tell(ctx, o)
+	k.tell(ctx, dice, o)
 }
 
 // tell tells an outcome until it is taken.
-func (k *simWorker) tell(ctx context.Context, o Outcome) {
+func (k *simWorker) tell(ctx context.Context, dice *dice, o Outcome) {
 	for ctx.Err() == nil {
-		if !k.thaw(ctx) {
+		if !k.thaw(ctx, dice) {
 			return
 		}
-		_, err := call(ctx, k, func(s *simServer) (bool, error) { return true, s.tell(ctx, o) })
+		_, err := call(ctx, k, dice, func(s *simServer) (bool, error) { return true, s.tell(ctx, o) })
 		if assay.ClassOf(err) != assay.ClassUnavailable {
 			k.w.mu.Lock()
 			delete(k.spool, o.ID)
@@ -310,7 +311,7 @@ func (k *simWorker) tell(ctx context.Context, o Outcome) {
 			k.w.mu.Unlock()
 			return
 		}
-		sleep(ctx, k.w.between(time.Second, 10*time.Second))
+		sleep(ctx, dice.between(time.Second, 10*time.Second))
 	}
 }
 

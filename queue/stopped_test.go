@@ -72,3 +72,21 @@ func TestStoppedRunIsGivenUpForAnother(t *testing.T) {
 		b.want("measured", m.Elapsed, 5*time.Second)
 	})
 }
+
+// The outcome of a run that was to be stopped is waited for while it is being written, however long that takes: what
+// counts by the record is what the run has come to.
+func TestStoppedRunIsBeingWritten(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.hello(Worker{ID: "w"})
+		u := b.stopAt(b.join(Study{Name: "s"}), 1, 20*time.Second)
+		b.want("claim", b.claim("w"), "s 1.1")
+		b.want("beat that is observed", b.beat("w", rid(1, 1), 20*time.Second, 0), Stop)
+		time.Sleep(29 * time.Second)
+		b.records["s"].slow = 10 * time.Second
+		b.tell("w", rid(1, 1), 21*time.Second, string(Stop))
+		m, err := b.ended(u)
+		b.want("error", err, stopped{})
+		b.want("measured", m.Elapsed, 21*time.Second)
+		b.want("booked", b.records["s"].booked(), []string{"1.1 stop"})
+	})
+}

@@ -22,6 +22,9 @@ type Study struct {
 	Record   Record
 	Values   func(assay.Config) map[string]string // the texts of the parameters; nil for none
 	Past     []assay.Event                        // what is on record
+	// Opened returns the time since when a run waits, as the record has it, so that the order of what waits
+	// is the same after a restart. nil stands for the time of the call of Run.
+	Opened func(assay.RunID) time.Time
 }
 
 // Classes of a [Study] that are no hash of a class.
@@ -44,7 +47,6 @@ type member struct {
 	ran        ran
 	open       openHeap
 	at         int // in the list of its app, if something is open
-	joined     int64
 	unnamed    int // how many runs had no ID
 	share      share
 	lasted     time.Duration // how long its runs last, 0 if nobody knows
@@ -79,9 +81,8 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 	if f.studies[s.Name] != nil {
 		return nil, assay.Errorf(assay.ClassLocked, "study %q has joined already", s.Name)
 	}
-	f.asked++
 	m := &member{
-		Study: s, joined: f.asked, priorities: map[int64]int{}, runs: map[runKey]*run{},
+		Study: s, priorities: map[int64]int{}, runs: map[runKey]*run{},
 		told: map[attemptKey]bool{}, share: share{at: f.now()}, ran: ran{},
 	}
 	if s.Class != ClassSame && s.Class != ClassAny {

@@ -22,9 +22,8 @@ const (
 
 // An Entrant is a configuration with its runs.
 type Entrant struct {
-	// Trial is the first run of the configuration that was done, or else the one that was
-	// stopped.
-	Trial assay.Trial
+	trial *assay.Trial // see Trial
+	own   int          // which of Values is that of trial
 	// Done is whether a run came to its end. One that was only stopped is no answer, but
 	// may have been unlucky: the race gives it a second run.
 	Done bool
@@ -45,11 +44,31 @@ type Field struct {
 	stopped  int                 // runs that were stopped since one ended, or was run again
 	differ   []float64           // of runs of one configuration, each with the one before it
 	apart    float64             // the greatest of differ
+
+	// What incumbent returns, unless something was added since.
+	best  *Entrant
+	least float64
+	known bool
+}
+
+// Trial returns the first run of the configuration that was done, or else the one that was
+// stopped, with the value that it was added with.
+func (e Entrant) Trial() assay.Trial {
+	t := *e.trial
+	t.Value = e.Values[e.own]
+	return t
 }
 
 // Add adds a run: a trial, or a repeated run of one. What a prediction stopped, or the end
 // of a budget, says too little to matter.
-func (f *Field) Add(t assay.Trial) {
+func (f *Field) Add(t assay.Trial) { f.AddAs(&t, t.Value) }
+
+// AddAs adds a run with a value that takes the place of its own. The Field keeps run, which is not to
+// be changed from then on: a study of many trials has them once.
+func (f *Field) AddAs(run *assay.Trial, value float64) {
+	f.known = false
+	t := *run
+	t.Value = value
 	key := t.Config.Key()
 	e := f.of[key]
 	switch t.State {
@@ -79,7 +98,7 @@ func (f *Field) Add(t assay.Trial) {
 		f.apart = max(f.apart, d)
 	}
 	if n := len(e.Values); n == 0 || !e.Done && t.State == assay.Done {
-		e.Trial = t
+		e.trial, e.own = run, n
 	}
 	e.Done = e.Done || t.State == assay.Done
 	e.Values = append(e.Values, t.Value)
@@ -146,13 +165,21 @@ func (f *Field) Quiet() bool {
 // middle returns the upper median of the values of e: of two the greater. One lucky run
 // does not change it by more than the noise.
 func (e *Entrant) middle() float64 {
+	if len(e.Values) == 1 {
+		return e.Values[0]
+	}
 	v := slices.Clone(e.Values)
 	slices.Sort(v)
 	return v[len(v)/2]
 }
 
 // Value returns the median of the values of e.
-func (e Entrant) Value() float64 { return stats.Median(e.Values) }
+func (e Entrant) Value() float64 {
+	if len(e.Values) == 1 {
+		return e.Values[0]
+	}
+	return stats.Median(e.Values)
+}
 
 // trusted reports whether the value of e may end other runs.
 func (f *Field) trusted(e *Entrant) bool { return len(e.Values) > 1 || f.Quiet() }
@@ -160,6 +187,10 @@ func (f *Field) trusted(e *Entrant) bool { return len(e.Values) > 1 || f.Quiet()
 // incumbent returns the entrant with the least value that may end other runs; nil if there
 // is none. One that was refuted may.
 func (f *Field) incumbent() (best *Entrant, value float64) {
+	if f.known {
+		return f.best, f.least
+	}
+	defer func() { f.best, f.least, f.known = best, value, true }()
 	value = math.Inf(1)
 	quiet := f.Quiet()
 	for _, e := range f.entrants {

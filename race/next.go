@@ -44,14 +44,14 @@ func (f *Field) Doubt(pending func(assay.Config) bool) (t assay.Trial, ok bool) 
 		doubted = best
 	}
 	for _, e := range f.entrants {
-		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.Trial.Config) {
+		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.trial.Config) {
 			doubted, least = e, v
 		}
 	}
-	if doubted == nil || pending(doubted.Trial.Config) {
+	if doubted == nil || pending(doubted.trial.Config) {
 		return t, false
 	}
-	return doubted.Trial, true
+	return doubted.Trial(), true
 }
 
 // A standing is what the race thinks of an entrant, on a scale on which a difference is a
@@ -68,7 +68,7 @@ type standing struct {
 func (f *Field) standings() []standing {
 	scale := f.scale()
 	noise := f.Noise()
-	var all []standing
+	all := make([]standing, 0, len(f.entrants))
 	for _, e := range f.entrants {
 		if len(e.Broken) > 0 || !e.Done && len(e.Values) > 1 {
 			continue
@@ -143,7 +143,7 @@ func (f *Field) Next() (t assay.Trial, ok bool) {
 		return t, false
 	}
 	if !f.trusted(leader.Entrant) {
-		return leader.Trial, true
+		return leader.Trial(), true
 	}
 	reach := math.Sqrt(2 * math.Log(float64(runs)))
 	for _, s := range all {
@@ -158,9 +158,9 @@ func (f *Field) Next() (t assay.Trial, ok bool) {
 	case challenger.low-reach*challenger.off >= leader.at+reach*leader.off-same:
 		return f.single(all, leader)
 	case len(leader.Values) < len(challenger.Values):
-		return leader.Trial, true
+		return leader.Trial(), true
 	}
-	return challenger.Trial, true
+	return challenger.Trial(), true
 }
 
 // single returns the least of those that have one run and may owe it to a heavy tail.
@@ -168,7 +168,7 @@ func (f *Field) single(all []standing, leader standing) (t assay.Trial, ok bool)
 	least := leader.at - math.Log1p(-f.apart)
 	for _, s := range all {
 		if len(s.Values) == 1 && s.at < least {
-			t, ok, least = s.Trial, true, s.at
+			t, ok, least = s.Trial(), true, s.at
 		}
 	}
 	return t, ok

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,13 +77,14 @@ func (r *relay) Addr() net.Addr { return r.addr }
 // serveConn answers the requests of one connection until it ends or goes to
 // net/http.
 func (o *Online) serveConn(c net.Conn, to *relay) {
-	k := &conn{}
+	k := &conn{known: sync.OnceFunc(func() { o.strangers.forget(c) })}
 	in := bufio.NewReaderSize(c, plainSize)
 	var out []byte
 	for {
 		q, plain, err := o.readPlain(c, in)
 		if err != nil {
 			c.Close()
+			k.known()
 			o.gone(k)
 			return
 		}
@@ -94,6 +96,7 @@ func (o *Online) serveConn(c net.Conn, to *relay) {
 			}
 			return
 		}
+		k.known()
 		body, err := q.route(k, q.body)
 		out = appendAnswer(out[:0], body, err)
 		if _, err := in.Discard(q.size); err != nil {

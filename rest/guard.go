@@ -34,6 +34,9 @@ func (g *guard) wrap(mux *http.ServeMux) http.Handler {
 			write(w, nil, err)
 			return
 		}
+		if k, ok := r.Context().Value(connKey{}).(*conn); ok {
+			k.known()
+		}
 		h, pattern := mux.Handler(r)
 		if pattern == "" {
 			write(w, nil, noRoute(h, r))

@@ -30,6 +30,9 @@ type Online struct {
 	shut  bool
 	conns sync.Map // net.Conn of server -> *conn
 	ended sync.WaitGroup
+
+	strangers strangers
+	closing   chan struct{} // closed by Close
 }
 
 // A route answers the body of a request that came through k, which may be nil.
@@ -43,7 +46,7 @@ const maxTexts = 1024
 func NewOnline(session *online.Session, space *assay.Space, token string) *Online {
 	o := &Online{
 		session: session, space: space, guard: &guard{token: token},
-		texts: map[*float64][]byte{}, open: map[io.Closer]bool{},
+		texts: map[*float64][]byte{}, open: map[io.Closer]bool{}, closing: make(chan struct{}),
 	}
 	o.server = &http.Server{
 		Handler:           o.routes(),
@@ -59,7 +62,8 @@ func NewOnline(session *online.Session, space *assay.Space, token string) *Onlin
 	return o
 }
 
-// Serve answers requests until Close, and then returns nil.
+// Serve answers requests until Close, and then returns nil. If the machine has no descriptor or
+// memory for a connection, it waits for one.
 func (o *Online) Serve(l net.Listener) error {
 	to := &relay{conns: make(chan net.Conn), done: make(chan struct{}), addr: l.Addr()}
 	o.ended.Go(func() { _ = o.server.Serve(to) }) // until Close
@@ -69,7 +73,7 @@ func (o *Online) Serve(l net.Listener) error {
 		return nil
 	}
 	for {
-		c, err := l.Accept()
+		c, err := o.accept(l)
 		if err != nil {
 			if o.drop(l) {
 				return fmt.Errorf("%w", err)
@@ -79,6 +83,9 @@ func (o *Online) Serve(l net.Listener) error {
 		if !o.keep(c) {
 			c.Close()
 			continue
+		}
+		if o.guard.token != "" {
+			o.strangers.admit(c)
 		}
 		o.ended.Go(func() {
 			defer o.drop(c)
@@ -111,6 +118,9 @@ func (o *Online) Handler() http.Handler { return o.server.Handler }
 // does not close the session.
 func (o *Online) Close() error {
 	o.mu.Lock()
+	if !o.shut {
+		close(o.closing)
+	}
 	o.shut = true
 	for c := range o.open {
 		c.Close()
@@ -123,6 +133,7 @@ func (o *Online) Close() error {
 
 // A conn is what is known of one connection.
 type conn struct {
+	known    func() // called when it has shown the token
 	mu       sync.Mutex
 	instance string // that has last spoken through it
 }
@@ -131,7 +142,7 @@ type connKey struct{} // of the *conn in a request's context
 
 // admit returns what is known of a connection of server.
 func (o *Online) admit(c net.Conn) *conn {
-	k := &conn{}
+	k := &conn{known: func() {}}
 	if h, ok := c.(*handedOver); ok {
 		k = h.k
 	}
@@ -143,6 +154,9 @@ func (o *Online) admit(c net.Conn) *conn {
 func (o *Online) connState(c net.Conn, state http.ConnState) {
 	if state != http.StateClosed && state != http.StateHijacked {
 		return
+	}
+	if h, ok := c.(*handedOver); ok {
+		o.strangers.forget(h.Conn)
 	}
 	if v, ok := o.conns.LoadAndDelete(c); ok {
 		o.gone(v.(*conn))

@@ -2,16 +2,31 @@ package run
 
 import (
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/proc"
 	"go.uber.org/goleak"
 )
 
+// spaceEnv holds the PID namespace that the runs of these tests claim to be of.
+const spaceEnv = "ASSAY_TEST_SPACE"
+
 func TestMain(m *testing.M) {
+	space, err := strconv.ParseUint(os.Getenv(spaceEnv), 10, 64)
+	if err != nil {
+		space = proc.Namespace() + uint64(os.Getpid())<<32
+		os.Setenv(spaceEnv, strconv.FormatUint(space, 10))
+	}
+	pidSpace = func() uint64 { return space }
 	if args := os.Getenv(toolEnv); args != "" {
 		tool(args)
+		return
+	}
+	if seconds := os.Getenv(stopEnv); seconds != "" {
+		stopped(seconds)
 		return
 	}
 	if os.Getenv(pipeEnv) != "" {

@@ -30,6 +30,10 @@ import (
 // number of the run.
 const markerName = "ASSAY_RUN"
 
+// pidSpace returns the PID namespace of this process. The tests of this package have one of their
+// own, so that no tool that starts beside them sweeps what they count.
+var pidSpace = proc.Namespace
+
 // A runnerID names one Local of one process for ever.
 type runnerID struct {
 	owner string // of LocalOptions, or of a run, hashed
@@ -48,7 +52,7 @@ func newRunnerID(owner string) (runnerID, error) {
 	}
 	var b [4]byte
 	rand.Read(b[:])
-	return runnerID{hashOwner(owner), proc.Namespace(), s.PID, s.Start, hex.EncodeToString(b[:])}, nil
+	return runnerID{hashOwner(owner), pidSpace(), s.PID, s.Start, hex.EncodeToString(b[:])}, nil
 }
 
 // The hash (FNV-1a, 64 bits, in hexadecimal) makes any owner fit for the name of a directory:
@@ -135,17 +139,29 @@ type Swept struct {
 // the error is its cause; what was sent SIGKILL stays counted. The cgroups come first, because
 // their kill reaches all members at once, even if they fork.
 func Sweep(ctx context.Context, owner string) (Swept, error) {
+	hash := hashOwner(owner)
+	return sweep(ctx, func(of string) bool { return of == hash })
+}
+
+// SweepAll is [Sweep] for every owner: a run whose tool is dead is nobody's, and disturbs whatever
+// is measured next on the machine.
+func SweepAll(ctx context.Context) (Swept, error) {
+	return sweep(ctx, func(string) bool { return true })
+}
+
+// sweep is [Sweep] for the owners, hashed, that ours returns true for.
+func sweep(ctx context.Context, ours func(owner string) bool) (Swept, error) {
 	var total Swept
-	hash, space := hashOwner(owner), proc.Namespace()
+	space := pidSpace()
 	dead := func(mark string) (owner string, dead bool) {
 		id, ok := parseRunnerID(mark)
 		return id.owner, ok && id.space == space && !id.alive()
 	}
 	lost := func(mark string) bool {
 		owner, dead := dead(mark)
-		return dead && owner == hash
+		return dead && ours(owner)
 	}
-	groups, err := sweepGroups(ctx, hash, dead)
+	groups, err := sweepGroups(ctx, ours, dead)
 	total.Groups = groups
 	if err != nil {
 		return total, err
@@ -197,13 +213,15 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// sweepGroups ends and removes the groups of an owner that dead tools have left
+// sweepGroups ends and removes the groups of our owners that dead tools have left
 // where a new one of ours would be made, and the groups of those tools that hold
 // nothing else. It returns how many runs' groups there were.
 // The groups have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a
 // run. A group of a tool goes only when no run's group of any owner is left in it. An error
 // leaves the remaining groups as they are, for the next sweep. Groups of another user are that user's to sweep.
-func sweepGroups(ctx context.Context, owner string, dead func(name string) (of string, dead bool)) (n int, err error) {
+func sweepGroups(
+	ctx context.Context, ours func(owner string) bool, dead func(name string) (of string, dead bool),
+) (n int, err error) {
 	dir, _, err := cgroup.Self()
 	if err != nil {
 		return 0, nil // no groups, nothing left in them
@@ -222,7 +240,7 @@ func sweepGroups(ctx context.Context, owner string, dead func(name string) (of s
 			if !ok { // not yet a run's
 				of = toolOwner
 			}
-			if of != owner {
+			if !ours(of) {
 				continue
 			}
 			switch err := sweepGroup(ctx, path); {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/assay-run/assay"
 )
@@ -25,12 +26,41 @@ func (s *Store) outputs(study string) string {
 // keepsOutputs reports whether there is a place for outputs.
 func (s *Store) keepsOutputs() bool { return s.Outputs != "" || s.Path != "" }
 
-// keepOutput keeps what there is of a run's output, if anything: ID.stdout and
+// A keeper keeps the outputs of the runs of one study, in the session of a process.
+type keeper struct {
+	dir  string
+	warn func(string)
+
+	once  sync.Once
+	mu    sync.Mutex
+	bytes int64 // in dir
+	full  bool
+}
+
+// keeper returns what keeps the outputs of a study. The function warn is told what is not kept.
+func (s *Store) keeper(study string, warn func(string)) *keeper {
+	return &keeper{dir: s.outputs(study), warn: warn}
+}
+
+// keep keeps what there is of a run's output, if anything: ID.stdout and
 // ID.stderr, readable by the user alone, since a program may print secrets. A later
 // attempt at the same trial replaces them. A failure costs the output only, and is said
-// to warn.
-func (s *Store) keepOutput(warn func(string), study string, t assay.Trial) {
-	dir := s.outputs(study)
+// to warn. So is, once, that there is no room: see [roomForOutput].
+func (k *keeper) keep(t assay.Trial) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := int64(len(t.Measurement.Stdout) + len(t.Measurement.Stderr))
+	if n == 0 || k.full {
+		return
+	}
+	k.once.Do(func() { k.bytes = bytesIn(k.dir) })
+	if why := roomForOutput(filepath.Dir(filepath.Dir(k.dir)), k.bytes, n); why != "" {
+		k.full = true
+		k.warn(fmt.Sprintf("the output of trial %d and of those after it is not kept: %s", t.ID, why))
+		return
+	}
+	k.bytes += n
+	dir, warn := k.dir, k.warn
 	for _, stream := range []struct {
 		name string
 		data []byte
@@ -47,6 +77,17 @@ func (s *Store) keepOutput(warn func(string), study string, t assay.Trial) {
 			return
 		}
 	}
+}
+
+// bytesIn returns the size of the files in a directory, 0 if there is none.
+func bytesIn(dir string) (sum int64) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+	}
+	return sum
 }
 
 // Output opens what was kept of a stream of a trial's run, "stdout" or "stderr": it is

@@ -40,6 +40,8 @@ type Options struct {
 	// names, and Clock is its clock, nil for the machine's. The caller closes it.
 	Runner assay.Runner
 	Clock  assay.Clock
+	// Spool is the directory that a batch system's machines share, in place of that of the definition.
+	Spool string
 }
 
 // A Problem is a definition that has been read and checked: what runs, in which

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 	"github.com/assay-run/assay/workbench"
 )
@@ -31,6 +32,8 @@ type opened struct {
 	assay.Runner
 	clock assay.Clock // nil for the machine's
 	close func() error
+	// bind, if it is not nil, is given the study before it runs.
+	bind func(ctx context.Context, s *study.Study) error
 }
 
 // runners is the table of runners: --on, and place.on of a study file. To add one, add
@@ -39,6 +42,7 @@ func runners() []runner {
 	return []runner{
 		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
 		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
+		{Slurm, "makes each run a job of Slurm", config.ModeCommand, false, openSlurm},
 		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
 	}
 }
@@ -48,6 +52,9 @@ func runners() []runner {
 // the class usage.
 func runnerOf(def *config.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
+	if def.Mode() == config.ModeAsked {
+		return runner{}, nil
+	}
 	if def.Mode() == config.ModeOnline {
 		if name != "" {
 			return runner{}, usagef("%son line, the ranks of the program run what is tried: nothing is placed", at)
@@ -78,17 +85,17 @@ func openFleet(context.Context, *Problem, string) (opened, error) {
 // Nothing is open when it returns, so that close does nothing.
 func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	c := &table.SimClock{}
-	return opened{table.NewReplay(p.Table, c, config.Grows), c, func() error { return nil }}, nil
+	return opened{Runner: table.NewReplay(p.Table, c, config.Grows), clock: c, close: func() error { return nil }}, nil
 }
 
-// Local returns what runs commands on this machine, after the remains of an owner that
-// died were cleared away. With pin, runs are kept off this process's own processor
+// Local returns what runs commands on this machine, after the remains of tools that
+// died were cleared away, whatever they ran. With pin, runs are kept off this process's own processor
 // where there are 4 or more.
 // The function warn, which may be nil, is told what a run waits for that nothing limits.
 // The caller closes the runner. The remains are cleared away first, since they would disturb
 // what is measured.
 func Local(ctx context.Context, owner string, pin bool, warn func(text string)) (*run.Local, error) {
-	if _, err := run.Sweep(ctx, owner); err != nil {
+	if _, err := run.SweepAll(ctx); err != nil {
 		return nil, err
 	}
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin, Waiting: warn})
@@ -102,7 +109,7 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	var r assay.Runner = local
+	r := run.Awake(local)
 	if w := p.Definition.Workbench; w != nil {
 		if r, err = onWorkbench(ctx, p.opts.Warn, w, r); err != nil {
 			return opened{}, errors.Join(err, local.Close())
@@ -124,7 +131,7 @@ func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 		}
 		r = run.WithSetup(r, cache)
 	}
-	return opened{r, nil, func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
+	return opened{Runner: r, close: func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
 }
 
 // Jobs returns what runs the jobs of any studies on this machine, as the runner "local" runs those
@@ -171,11 +178,14 @@ func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r 
 // stands for a study without a name.
 func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
 	if p.opts.Runner != nil {
-		return opened{p.opts.Runner, p.opts.Clock, func() error { return nil }}, nil
+		return opened{Runner: p.opts.Runner, clock: p.opts.Clock, close: func() error { return nil }}, nil
 	}
 	row, err := runnerOf(p.Definition)
 	if err != nil {
 		return opened{}, err
+	}
+	if row.open == nil {
+		return opened{}, usagef("study %q runs nothing: somebody else makes its runs (assay ask, assay tell)", owner)
 	}
 	return row.open(ctx, p, cmp.Or(owner, "assay"))
 }

@@ -102,9 +102,14 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.close = append(s.close, r.close)
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
-		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
+		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
+	}
+	if r.bind != nil {
+		if err := r.bind(ctx, s.Study); err != nil {
+			return err
+		}
 	}
 	if p.Table != nil {
 		return nil
@@ -112,10 +117,16 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if def.Stop.Interval == 0 {
 		s.Finest = finest
 	}
+	s.Command = func(c assay.Config) (assay.Job, error) {
+		if err := s.store.roomToRun(); err != nil {
+			return assay.Job{}, err
+		}
+		return p.job(c)
+	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
 	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
-		s.Output = func(t assay.Trial) { s.store.keepOutput(p.opts.Warn, c.name, t) }
+		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
 	}
 	return nil
 }
@@ -187,11 +198,25 @@ func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, erro
 			return c, nil
 		}
 		if chosen != "" {
-			return claim{}, assay.Errorf(assay.ClassConflict, "study %q is on record as another study:\n  %s\n"+
-				"give this one a name of its own (--study NAME), or forget the other (assay study rm %s)",
-				candidate, strings.Join(diff, "\n  "), report.ShellQuote([]string{candidate}))
+			return claim{}, assay.WithClass(assay.ClassConflict, &AnotherStudyError{Study: candidate, Diff: diff})
 		}
 	}
+}
+
+// AnotherStudyError says that a study of the name that was chosen is on record, and is not this one.
+type AnotherStudyError struct {
+	Study string
+	Diff  []string // what differs, for people
+}
+
+func (e *AnotherStudyError) Error() string {
+	return e.Hosted() + fmt.Sprintf(", or forget the other (assay study rm %s)", report.ShellQuote([]string{e.Study}))
+}
+
+// Hosted returns the text of the error for a study on a server, which forgets none.
+func (e *AnotherStudyError) Hosted() string {
+	return fmt.Sprintf("study %q is on record as another study:\n  %s\ngive this one a name of its own (--study NAME)",
+		e.Study, strings.Join(e.Diff, "\n  "))
 }
 
 // create makes the study, with the earlier studies that help it. It returns an error

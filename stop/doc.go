@@ -8,4 +8,6 @@
 // better than the best, and [Posterior] one that is unlikely to end better. Trials
 // that were stopped, failed or broke a limit of the goal are no standard to be
 // compared with.
+//
+// [Gain] ends studies rather than runs: it is an assay.Ender.
 package stop

@@ -91,6 +91,14 @@ func EncodeEvents(events []assay.Event) ([][]byte, error) {
 // The event shares no memory with b. An event of a newer kind only is an error, as one of no
 // kind is.
 func DecodeEvent(b []byte) (assay.Event, error) {
+	if e, ok := quickEvent(b); ok {
+		return e, nil
+	}
+	return slowEvent(b)
+}
+
+// slowEvent is DecodeEvent of any payload.
+func slowEvent(b []byte) (assay.Event, error) {
 	var p payload
 	if err := json.Unmarshal(b, &p); err != nil {
 		return assay.Event{}, fmt.Errorf("event: %w", err)

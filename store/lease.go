@@ -114,3 +114,11 @@ func (l *lease) Release() error {
 	l.timer.Stop()
 	return l.free()
 }
+
+// A Holder is a store that can tell who has the lock or the lease of a study, and takes neither to
+// find out. It is for people: a study that nobody holds at the moment may have begun when they read it.
+type Holder interface {
+	// Held returns who holds the study, "" for nobody, and for one of whom this machine cannot tell
+	// whether it lives.
+	Held(ctx context.Context, study string) (by string, err error)
+}

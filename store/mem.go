@@ -350,6 +350,13 @@ func (m *Mem) unlock(study string) error {
 	return nil
 }
 
+// Held implements [Holder].
+func (m *Mem) Held(ctx context.Context, study string) (by string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.locks[study], ctx.Err()
+}
+
 // Lease implements [assay.Leaser]. Fences count for the whole store.
 func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
 	if err := CheckLease(ctx, study, ttl); err != nil {

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -56,27 +58,72 @@ func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 	}
 }
 
+// mostAhead is how many records are decoded at once at most.
+const mostAhead = 2048
+
 // EventsOf returns the events behind a position, of the records from that position on.
+// Decoding is what costs, so it is done for many records at once by all processors: for one record
+// first, then for twice as many each time. Who wants but the first event pays for little more.
 func EventsOf(study string, after assay.Position, records iter.Seq2[Record, error]) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
+		var ahead []Record
+		most := 1
+		// pass yields the events of the records ahead, and reports whether more are wanted.
+		pass := func() bool {
+			for i, d := range decodeAll(ahead) {
+				err := d.err
+				if err != nil {
+					err = fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, ahead[i].Seq, err)
+				}
+				if !yield(d.event, err) || err != nil {
+					return false
+				}
+			}
+			ahead, most = ahead[:0], min(2*most, mostAhead)
+			return true
+		}
 		for r, err := range records {
 			if err != nil {
-				yield(assay.Event{}, err)
+				if pass() {
+					yield(assay.Event{}, err)
+				}
 				return
 			}
 			if r.Seq <= max(int64(after), 0) {
 				continue // the creation, or the event before, whose hash is the next one's
 			}
-			e, err := DecodeEvent(r.Payload)
-			if err != nil {
-				yield(assay.Event{}, fmt.Errorf("%w: study %q: event %d: %w", ErrDamaged, study, r.Seq, err))
-				return
-			}
-			if !yield(e, nil) {
+			if ahead = append(ahead, r); len(ahead) >= most && !pass() {
 				return
 			}
 		}
+		pass()
 	}
+}
+
+// decoded is what became of a record.
+type decoded struct {
+	event assay.Event
+	err   error
+}
+
+// decodeAll decodes records, each on its own.
+func decodeAll(records []Record) []decoded {
+	out := make([]decoded, len(records))
+	part := func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i].event, out[i].err = DecodeEvent(records[i].Payload)
+		}
+	}
+	// Less than this is done before another goroutine has begun.
+	const least = 32
+	n := min(runtime.GOMAXPROCS(0), len(records)/least)
+	var wg sync.WaitGroup
+	for k := 1; k < n; k++ {
+		wg.Go(func() { part(k*len(records)/n, (k+1)*len(records)/n) })
+	}
+	part(0, len(records)/max(n, 1))
+	wg.Wait()
+	return out
 }
 
 // Poll is the Watch of a store that looks at the end of a record every so often. end returns the

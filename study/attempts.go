@@ -16,6 +16,9 @@ type attempts struct {
 	begun map[int64]bool
 	// ever has the trials of which an attempt was begun, unless they were told.
 	ever map[int64]bool
+	// opened has the trials that have no result, with the time since when they are to be run, or to be
+	// run once more.
+	opened map[int64]time.Time
 }
 
 // settle completes a booking that takes the place of an earlier one of the same attempt.
@@ -24,6 +27,11 @@ func (a *attempts) settle(b *assay.Booking) { b.Undo = a.wasted[b.RunID] }
 // note takes in an event, the next on record.
 func (a *attempts) note(e assay.Event) {
 	switch {
+	case e.Asked != nil:
+		if a.opened == nil {
+			a.opened = map[int64]time.Time{}
+		}
+		a.opened[e.Asked.ID] = e.At
 	case e.Started != nil:
 		if a.begun == nil {
 			a.begun, a.ever = map[int64]bool{}, map[int64]bool{}
@@ -32,8 +40,10 @@ func (a *attempts) note(e assay.Event) {
 	case e.Told != nil:
 		delete(a.begun, e.Told.ID)
 		delete(a.ever, e.Told.ID)
+		delete(a.opened, e.Told.ID)
 	case e.Withdrawn != nil:
 		delete(a.begun, e.Withdrawn.Trial)
+		delete(a.opened, e.Withdrawn.Trial)
 	case e.Booked != nil:
 		b := e.Booked
 		a.lost += b.Lost()
@@ -43,6 +53,9 @@ func (a *attempts) note(e assay.Event) {
 		}
 		if !b.Extra {
 			delete(a.begun, b.Trial)
+		}
+		if _, open := a.opened[b.Trial]; open && b.Repeat == 0 {
+			a.opened[b.Trial] = e.At
 		}
 		if a.wasted == nil {
 			a.wasted = map[assay.RunID]time.Duration{}

@@ -35,7 +35,7 @@ const (
 
 // A known is a run on record.
 type known struct {
-	assay.Trial // as it is on record
+	*assay.Trial // as it is on record; it is not changed
 	purpose
 }
 
@@ -59,10 +59,10 @@ func (b *blocked) corrected(t assay.Trial) assay.Trial {
 }
 
 // takeIn takes a run into account. The mutex of the loop is held.
-func (l *loop) takeIn(t assay.Trial, why purpose) {
+func (l *loop) takeIn(t *assay.Trial, why purpose) {
 	k := known{t, why}
 	l.known = append(l.known, k)
-	l.model.Add(t)
+	l.model.Add(*t)
 	if v := l.model.Version(); v != l.version {
 		l.version = v
 		l.recount()
@@ -84,29 +84,31 @@ func (l *loop) recount() {
 		l.count(k)
 	}
 	if l.racing != nil {
-		l.racing.least = l.racing.field.Incumbent()
-		l.racing.review(l)
+		l.racing.least, l.racing.quiet = l.racing.field.Incumbent(), l.racing.field.Quiet()
+		l.racing.stale = true
 	}
 }
 
 // count takes a run into what is known of its configuration. The mutex of the loop is held.
 func (l *loop) count(k known) {
-	t := l.corrected(k.Trial)
+	value := l.model.Correct(*k.Trial)
 	if l.racing == nil {
-		if k.purpose == searched && t.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
+		if k.purpose == searched && k.State == assay.Done && (l.best == nil || value < l.best.Value) {
+			t := *k.Trial
+			t.Value = value
 			l.best = &t
 		}
 		return
 	}
 	fields := []*race.Field{&l.racing.field}
-	if l.Anywhere && t.Measurement.Class == l.model.Target() {
+	if l.Anywhere && k.Measurement.Class == l.model.Target() {
 		fields = append(fields, &l.racing.target)
 	}
 	for _, f := range fields {
 		if k.purpose == compared {
-			f.Refute(t)
+			f.Refute(l.corrected(*k.Trial))
 		} else {
-			f.Add(t)
+			f.AddAs(k.Trial, value)
 		}
 	}
 }
@@ -191,7 +193,7 @@ func (l *loop) finalist() (t assay.Trial, ok bool) {
 	}
 	for _, s := range l.leading() {
 		if !there[s.trial.Config.Key()] {
-			return s.trial, true
+			return *s.trial, true
 		}
 	}
 	return t, false
@@ -199,7 +201,7 @@ func (l *loop) finalist() (t assay.Trial, ok bool) {
 
 // A standing is the place of a configuration among those of its class of machines.
 type standing struct {
-	trial assay.Trial
+	trial *assay.Trial
 	value float64
 	rank  float64 // as a share of their number
 }
@@ -222,7 +224,7 @@ func (l *loop) leading() []standing {
 			byClass[class] = map[string]standing{}
 			classes = append(classes, class)
 		}
-		v := l.corrected(k.Trial).Value
+		v := l.model.Correct(*k.Trial)
 		if old, known := byClass[class][key]; !known {
 			byClass[class][key] = standing{trial: k.Trial, value: v}
 		} else if old.value = min(old.value, v); true {

@@ -89,9 +89,9 @@ func (l *loop) recheck(t assay.Trial, race bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if race {
-		l.takeIn(t, raced)
+		l.takeIn(&t, raced)
 	} else {
-		l.takeIn(t, compared)
+		l.takeIn(&t, compared)
 	}
 }
 
@@ -125,7 +125,7 @@ func (l *loop) holds(best assay.Trial) bool {
 	runs := l.repeats(best.Config)
 	for _, t := range l.history { // those of the search itself, if it repeats
 		if t.State == assay.Done && t.ID != best.ID && t.Config.Equal(best.Config) {
-			runs = append(runs, t)
+			runs = append(runs, *t)
 		}
 	}
 	return slices.ContainsFunc(runs, func(t assay.Trial) bool { return t.State == assay.Done })
@@ -138,7 +138,8 @@ func (l *loop) refuted() (all []Refuted) {
 	}
 	for _, e := range l.answers().Entrants() {
 		if len(e.Broken) > 0 {
-			all = append(all, Refuted{e.Trial, e.Broken, len(l.repeats(e.Trial.Config))})
+			t := e.Trial()
+			all = append(all, Refuted{t, e.Broken, len(l.repeats(t.Config))})
 		}
 	}
 	return all

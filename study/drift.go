@@ -33,7 +33,7 @@ func (l *loop) lookForDrift(ctx context.Context) error {
 	}
 	d := assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
 	for _, k := range l.known {
-		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
+		if k.purpose == searched && of(d, *k.Trial) && k.State != assay.Failed {
 			d.Trials = append(d.Trials, k.ID)
 		}
 	}
@@ -87,7 +87,7 @@ func (l *loop) setAside(d assay.Drift) {
 			l.spoilt = append(l.spoilt, k.Proposal)
 		}
 	}
-	l.known = slices.DeleteFunc(l.known, func(k known) bool { return of(d, k.Trial) })
+	l.known = slices.DeleteFunc(l.known, func(k known) bool { return of(d, *k.Trial) })
 	l.model.SetAside(d.Where, d.Class, d.Since)
 	l.version = l.model.Version()
 	l.recount()

@@ -176,7 +176,10 @@ func (l *loop) obey(s assay.Steering) {
 		if s.Time > 0 {
 			l.Budget.Time = s.Time
 		}
-		if l.endedBy == "trials" || l.endedBy == "budget" {
+		if l.enough.By == byGain { // somebody wants more, whatever is to be gained
+			l.enough = enough{off: true}
+		}
+		if l.endedBy == "trials" || l.endedBy == "budget" || l.endedBy == byGain {
 			l.reopen()
 		}
 	}
@@ -226,7 +229,7 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 func (l *loop) handOver(to assay.Giver, configs []assay.Config) {
 	to.Give(configs)
 	l.gave(configs)
-	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == "trials" && l.owes() > 0 {
+	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == byGain || l.endedBy == "trials" && l.owes() > 0 {
 		l.reopen()
 	}
 }
@@ -395,15 +398,23 @@ func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 		return err
 	}
 	for _, w := range ws {
-		l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
-		l.runs.told(w.ID)
-		l.withdrawn[w.ID] = true
-		l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
-		if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
-			l.fatal = err
+		if err := l.takenBack(w); err != nil {
 			return err
 		}
 	}
 	l.notify(false)
+	return nil
+}
+
+// takenBack takes in a withdrawal that is on record.
+func (l *loop) takenBack(w withdrawal) error {
+	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
+	l.runs.told(w.ID)
+	l.withdrawn[w.ID] = true
+	l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
+	if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
+		l.fatal = err
+		return err
+	}
 	return nil
 }

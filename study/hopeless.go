@@ -22,7 +22,7 @@ func (l *loop) hopeless() bool {
 		}
 	}
 	for _, t := range first {
-		if sameReason(t) != sameReason(first[0]) {
+		if sameReason(*t) != sameReason(*first[0]) {
 			return false
 		}
 	}

@@ -380,6 +380,18 @@ func (j *Journal) claimed(trial int64) bool {
 	return j.attempts.ever[trial]
 }
 
+// Opened returns the time since when a run waits, as the record has it: when its trial was asked, or when
+// the last attempt at it was booked. It is zero for a run of which the record has no such time: one that
+// repeats a trial, or of one that has ended.
+func (j *Journal) Opened(id assay.RunID) time.Time {
+	if id.Repeat != 0 {
+		return time.Time{}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.attempts.opened[id.Trial]
+}
+
 // begun reports whether an attempt at a trial has begun that may still count.
 func (j *Journal) begun(trial int64) bool {
 	j.mu.Lock()

@@ -36,6 +36,7 @@ type loop struct {
 	races  []assay.Trial // that find out which is best
 	racing *racing       // nil if every run is taken for the truth
 	lasted lasted
+	enough enough // is worth no further run
 	short  string // why there are fewer checks than were wanted, or ""
 	cuts   int    // on record
 	runs   tally
@@ -48,7 +49,8 @@ type loop struct {
 	unrecorded error
 
 	mu      sync.Mutex
-	history []assay.Trial // appended by the loop, read by observers
+	history []*assay.Trial // on record, none of which is changed; appended by the loop
+	shown   []assay.Trial  // of history: what was asked for; see trials
 
 	best     *assay.Trial // of history, or nil
 	first    *assay.Trial // that of the first proposal, or nil while it runs
@@ -101,7 +103,7 @@ func newLoop(s *Study) *loop {
 	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
 	l.actors, _ = l.clock.(actors)
 	if l.Race {
-		l.racing = &racing{least: math.Inf(1)}
+		l.racing = &racing{least: math.Inf(1), stale: true}
 	}
 	l.began = l.clock.Now()
 	return l
@@ -129,8 +131,11 @@ func (l *loop) spent() time.Duration {
 // notify shows what changed. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
+		l.mu.Lock()
+		trials := l.trials()
+		l.mu.Unlock()
 		p := Progress{
-			Trials: l.history, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
+			Trials: trials, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
 			Races:  len(l.races),
 			Replay: replay,
 		}
@@ -359,6 +364,9 @@ func (l *loop) over(ctx context.Context) string {
 	if l.Budget.Time > 0 && l.left() <= 0 {
 		return "budget"
 	}
+	if l.gained() {
+		return byGain
+	}
 	return ""
 }
 
@@ -467,81 +475,14 @@ func (l *loop) wait(ctx context.Context) (outcome, happening) {
 	return outcome{}, roomy
 }
 
-// settle records the outcome of a trial and tells the searcher. What cannot be
-// recorded is in the Result all the same, but the searcher does not hear of it: it
-// must not know more than the record.
-func (l *loop) settle(ctx context.Context, o outcome) error {
-	i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
-	l.running = slices.Delete(l.running, i, i+1)
-	if detached(ctx) {
-		return nil // what it comes to is for the next session to see
-	}
-	if o.again {
-		return l.settleAgain(ctx, o)
-	}
-	delete(l.cancels, o.trial.ID)
-	if w, ok := l.leaving[o.trial.ID]; ok {
-		delete(l.leaving, o.trial.ID)
-		if o.lost {
-			err := l.takeBack(ctx, withdrawal{o.trial.Proposal, w.Withdrawal})
-			w.ended(err)
-			return err
-		}
-		w.ended(errWithdrawn) // it was quicker
-	}
-	if o.lost || o.err != nil {
-		return o.err
-	}
-	t0 := time.Now()
-	defer func() { l.overhead += time.Since(t0) }()
-	l.keepOutput(&o.trial)
-	err := l.keep(ctx, assay.Event{Told: &o.trial})
-	l.remember(o.trial)
-	l.choose()
-	if l.endedBy == "" && l.hopeless() {
-		l.endedBy = "failures"
-	}
-	l.notify(false)
-	if err != nil {
-		return err
-	}
-	if err := l.Searcher.Tell(o.trial); err != nil {
-		return err
-	}
-	return l.lookForDrift(ctx)
-}
-
-// detached reports whether the session lets go of its runs.
-func detached(ctx context.Context) bool { return errors.Is(context.Cause(ctx), assay.ErrDetached) }
-
-// keepOutput hands out the output of a run and forgets it, so that a long study
-// does not hold every output in memory.
-func (l *loop) keepOutput(t *assay.Trial) {
-	if l.Output != nil {
-		l.Output(*t)
-	}
-	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
-}
-
-// remember adds a trial in a final state to the history. Of equal values the trial
-// that ended first stays the best. The first trial is that of ID 1, whatever its
-// state: it is what the best is compared with.
-func (l *loop) remember(t assay.Trial) {
-	if t.ID == 1 {
-		l.first = &t
-	}
-	l.lasted.trial(t)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.takeIn(t, searched)
-	l.history = append(l.history, t)
-}
-
 // result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
 	r := Result{
-		Trials: l.history, Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(),
+		Trials: l.trials(), Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
+		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(), Workers: l.model.Effects(),
+	}
+	if r.EndedBy == byGain {
+		r.Why = l.enough.Why
 	}
 	if l.journal != nil {
 		r.Lost = l.journal.lost()

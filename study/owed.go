@@ -35,7 +35,7 @@ func (l *loop) gave(configs []assay.Config) {
 func (l *loop) knows(c assay.Config) bool {
 	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return !l.withdrawn[p.ID] && p.Config.Equal(c) }) ||
 		slices.ContainsFunc(l.running, func(r Running) bool { return r.Config.Equal(c) }) ||
-		slices.ContainsFunc(l.history, func(t assay.Trial) bool { return t.Config.Equal(c) })
+		slices.ContainsFunc(l.history, func(t *assay.Trial) bool { return t.Config.Equal(c) })
 }
 
 // proposed notes proposals, and reports whether one of them is owed.

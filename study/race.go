@@ -34,9 +34,11 @@ type racing struct {
 	// target is the same of the runs on the target class alone, of a study on machines of any class.
 	target race.Field
 	// seen is the history as a Stopper sees it: each trial that is done has the value
-	// that may end other runs. It is guarded by the mutex of the loop; what was handed
-	// out is not changed.
+	// that may end other runs. It is made when somebody looks, since most studies have no
+	// rule, and kept up from then on unless stale says that it is to be made anew. It is
+	// guarded by the mutex of the loop; what was handed out is not changed.
 	seen  []assay.Trial
+	stale bool
 	least float64 // the value that may end other runs, +Inf if there is none; guarded likewise
 	quiet bool    // of field, when seen was made
 }
@@ -81,20 +83,19 @@ func (r *racing) look(l *loop, k known) {
 	f := &r.field
 	least, quiet := r.least, r.quiet
 	r.least, r.quiet = f.Incumbent(), f.Quiet()
-	if k.purpose != searched || r.least != least || r.quiet != quiet {
-		r.review(l)
+	if r.stale || k.purpose != searched || r.least != least || r.quiet != quiet {
+		r.stale = true
 		return
 	}
-	r.seen = append(r.seen, f.Believe(l.corrected(k.Trial)))
+	r.seen = append(r.seen, f.Believe(l.corrected(*k.Trial)))
 }
 
 // review sets what a rule sees of all trials. The mutex of the loop is held.
 func (r *racing) review(l *loop) {
-	r.seen = make([]assay.Trial, 0, len(l.history)+1)
-	r.quiet = r.field.Quiet()
+	r.seen, r.stale = make([]assay.Trial, 0, len(l.history)+1), false
 	for _, k := range l.known {
 		if k.purpose == searched {
-			r.seen = append(r.seen, r.field.Believe(l.corrected(k.Trial)))
+			r.seen = append(r.seen, r.field.Believe(l.corrected(*k.Trial)))
 		}
 	}
 }
@@ -108,7 +109,7 @@ func (l *loop) choose() {
 	defer l.mu.Unlock()
 	l.best = nil
 	if e, ok := l.answers().Best(); ok {
-		t := e.Trial
+		t := e.Trial()
 		t.Value = e.Value()
 		l.best = &t
 	}
@@ -121,7 +122,10 @@ func (l *loop) past() (trials []assay.Trial, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.racing == nil {
-		return l.history[:len(l.history):len(l.history)], true
+		return slices.Clip(l.trials()), true
+	}
+	if l.racing.stale {
+		l.racing.review(l)
 	}
 	seen := l.racing.seen
 	return seen[:len(seen):len(seen)], l.best == nil || !math.IsInf(l.racing.least, 1)

@@ -29,5 +29,9 @@ func (l *loop) record(wait, write context.Context, events []assay.Event) error {
 
 // end records why the session ended, whatever has become of ctx.
 func (l *loop) end(ctx context.Context) error {
-	return l.keep(ctx, assay.Event{Ended: &assay.End{By: l.endedBy, Short: l.short}})
+	e := assay.End{By: l.endedBy, Short: l.short}
+	if e.By == byGain {
+		e.Why, e.Gain = l.enough.Why, l.enough.Gain
+	}
+	return l.keep(ctx, assay.Event{Ended: &e})
 }

@@ -28,8 +28,16 @@ func (l *loop) replay(ctx context.Context) error {
 		l.watch.halt()
 		l.hold()
 	}
+	// What runs came to elsewhere is no call of the searcher, and most of the record of a fleet. It is let
+	// go of: many studies may wait for their turn to be played.
+	var calls []assay.Event
+	for _, e := range events {
+		if e.Started == nil && e.Booked == nil {
+			calls = append(calls, e)
+		}
+	}
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
-	return player.Play(events)
+	return player.Play(calls)
 }
 
 // Recall returns what a study on record has come to so far, without running or changing
@@ -43,6 +51,7 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 	for _, e := range events {
 		if l.endedBy, l.short = "", ""; e.Ended != nil {
 			l.endedBy, l.short = e.Ended.By, e.Ended.Short
+			l.enough.End = *e.Ended
 		}
 	}
 	return l.result(), nil
@@ -67,7 +76,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
-			l.remember(*e.Told)
+			l.remember(e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
 			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {
@@ -92,6 +101,8 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 			l.setAside(*e.Drifted)
 		case e.Cut != nil:
 			l.cuts++
+		case e.Ended != nil && e.Ended.By == byGain:
+			l.enough.End = *e.Ended
 		}
 	}
 	l.recallDiscards(discards, restored)

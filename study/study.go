@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/internal/replay"
 )
 
@@ -54,6 +55,7 @@ type Study struct {
 	Budget   Budget
 
 	Stopper  assay.Stopper // optional; nil never stops a run
+	Ender    assay.Ender   // optional; nil never ends the study
 	Clock    assay.Clock   // optional; nil is the machine's
 	Parallel int           // trials in flight; 0 means 1
 	Retries  int           // more attempts at a run whose outcome is unknown; 0 means 2, negative none
@@ -121,9 +123,12 @@ type Result struct {
 	Spent    time.Duration // of the time budget, over all sessions
 	Overhead time.Duration // of this session: searching, modelling and recording, in real time
 	EndedBy  string        // see assay.End; "detached" if the session let go of its runs
+	Why      string        // why no more is to be gained, if EndedBy is "gain"
 	Replayed int           // trials of earlier sessions
 	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
 	Lost time.Duration
+	// Workers is what the runs say of those that made them, as far as the record names them.
+	Workers []block.Effect
 }
 
 // actors is implemented by simulated clocks, which advance when no actor runs. The

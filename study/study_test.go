@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -348,6 +349,26 @@ func TestSetupErrorEndsTheStudy(t *testing.T) {
 			t.Errorf("%v after %d runs, %d trials, ended by %s", err, len(f.ran), len(r.Trials), r.EndedBy)
 		}
 	})
+}
+
+// What the machine lacks is no property of a configuration: the study ends, and the trial runs when it
+// goes on.
+func TestExhaustedMachineEndsTheStudy(t *testing.T) {
+	for _, lacks := range []error{syscall.EMFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC} {
+		inBubble(t, func(t *testing.T) {
+			st := store.NewMem()
+			s := newStudy(t, st, 3)
+			s.Runner = &fake{err: fmt.Errorf("fork/exec: %w", lacks)}
+			r, err := s.Run(t.Context())
+			if assay.ClassOf(err) != assay.ClassUnavailable || assay.HintOf(err) == "" || len(r.Trials) != 0 {
+				t.Errorf("%v: %v of class %v, %d trials", lacks, err, assay.ClassOf(err), len(r.Trials))
+			}
+			again := newStudy(t, st, 3)
+			if r := mustRun(t, again); len(r.Trials) != 3 || r.Trials[0].State != assay.Done {
+				t.Errorf("%v: %d trials after going on", lacks, len(r.Trials))
+			}
+		})
+	}
 }
 
 func TestMissingMetricFailsTheTrial(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -95,6 +96,17 @@ func hopeless(err error) bool {
 		errors.Is(err, assay.ErrUnbegun)
 }
 
+// exhausted reports whether an error of a Runner says that the machine lacks something which is
+// no property of the configuration: descriptors, processes or memory.
+func exhausted(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // observer returns the callback that asks stopper about the running trial t and
 // cancels its run, or nil if nothing can stop it: without a stopper, or if the
 // metric may fall again, so that the value so far says nothing about the final one.
@@ -180,6 +192,10 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 		return outcome{trial: t, lost: true}
 	case errors.Is(err, assay.ErrSetup):
 		return outcome{trial: t, err: err}
+	case exhausted(err):
+		return outcome{trial: t, err: assay.WithHint(
+			assay.Errorf(assay.ClassUnavailable, "trial %d could not be run: %w", t.ID, err),
+			"ulimit -a shows what there is; the trial runs when the study goes on")}
 	case err != nil && hopeless(err):
 		t = failed(t, err.Error())
 	case err != nil:

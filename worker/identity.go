@@ -4,13 +4,13 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +32,7 @@ func Identity(dir, prefix string) (string, error) {
 	var random [8]byte
 	rand.Read(random[:])
 	id := prefix + "-" + hex.EncodeToString(random[:])
-	return id, writeFile(path, []byte(id+"\n"))
+	return id, whole.WriteFile(path, []byte(id+"\n"), 0o600)
 }
 
 // IDHasPrefix reports whether id is one that [Identity] makes of a prefix.
@@ -53,33 +53,4 @@ func lock(dir string) (unlock func(), err error) {
 			"--data DIR gives this one a directory of its own")
 	}
 	return func() { f.Close() }, nil
-}
-
-// writeFile writes a file that is there as a whole or not at all, whatever ends this process or
-// the machine.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // nothing once it is renamed
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return fmt.Errorf("%w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes the names of a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

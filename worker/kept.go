@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/queue"
 )
 
@@ -191,7 +192,7 @@ func (r *keeper) list(job assay.Job, m assay.Measurement) (hash string, err erro
 	if err != nil {
 		return "", err
 	}
-	return hashOf(text), writeFile(filepath.Join(r.dir, "list"), text)
+	return hashOf(text), whole.WriteFile(filepath.Join(r.dir, "list"), text, 0o600)
 }
 
 func (k *kept) path(id assay.RunID) string { return filepath.Join(k.dir, keyOf(id)) }
@@ -202,7 +203,7 @@ func (k *kept) write(a about) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(k.path(a.ID), "about.json"), b)
+	return whole.WriteFile(filepath.Join(k.path(a.ID), "about.json"), b, 0o600)
 }
 
 // read returns what a directory is.

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/proc"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
 )
@@ -51,7 +52,7 @@ type Options struct {
 	Keep  time.Duration // how long the whole outputs of runs are kept here; 0 means 7 days
 	// Machine is what it runs on; the zero value means this one.
 	Machine Machine
-	// Slept is how long the machine has been suspended since it was started; nil means [Slept].
+	// Slept is how long the machine has been suspended since it was started; nil means [proc.Slept].
 	Slept func() time.Duration
 }
 
@@ -156,7 +157,7 @@ func open(ctx context.Context, o Options) (*worker, func(), error) {
 		o.Name, _ = os.Hostname()
 	}
 	if o.Slept == nil {
-		o.Slept = Slept
+		o.Slept = proc.Slept
 	}
 	if o.Machine.CPU == "" && o.Machine.Release == "" {
 		o.Machine = ThisMachine()

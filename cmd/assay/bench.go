@@ -73,7 +73,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	cmd.AddCommand(benchWorkflowCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
 	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
-		benchFleetCommand(s))
+		benchFleetCommand(s), benchGainCommand(s))
 	return cmd
 }
 

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -109,7 +109,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	out := duel.NewReport(all)
 	if f.junit != "" {
 		var b bytes.Buffer
-		err = errors.Join(err, out.WriteJUnit(&b, err), os.WriteFile(f.junit, b.Bytes(), 0o644))
+		err = errors.Join(err, out.WriteJUnit(&b, err), whole.WriteFile(f.junit, b.Bytes(), 0o644))
 	}
 	if sig := which(); sig != nil && hard.Err() != nil {
 		return &exitError{interruptCode(sig)} // the second signal: there is no result

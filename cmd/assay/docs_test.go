@@ -18,6 +18,7 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
+		"../../docs/ask.md", "../../docs/slurm.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
@@ -31,6 +32,7 @@ func TestDocs(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 			t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
+			t.Setenv("FAKESLURM", dir) // its commands stand in for those of Slurm
 			for _, shown := range []string{"examples", "clients"} {
 				if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
 					t.Fatal(err)

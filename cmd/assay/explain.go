@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/explain"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -78,7 +78,7 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		if err := e.Chart(r).WriteSVG(&b); err != nil {
 			return err
 		}
-		if err := os.WriteFile(svg, b.Bytes(), 0o644); err != nil {
+		if err := whole.WriteFile(svg, b.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
@@ -226,10 +227,8 @@ func writeNew(path string, r io.Reader) error {
 	if strings.HasSuffix(path, "/") {
 		return usagef("-o %s: it is a directory; NAME goes to a file", path)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return inputError(err)
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, f.Close())
+	return mistaken(whole.Write(path, 0o644, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -205,7 +206,7 @@ func (to modelFile) finish(s streams, o *result.Learned, l *costmodel.ActiveLear
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, append(b, '\n'), 0o644); err != nil {
+	if err := whole.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
 	o.Model = file

@@ -72,11 +72,11 @@ early, and says which configuration is best and by how much.
 		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
 	})
 	root.AddCommand(
-		tuneCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
+		tuneCommand(s), askCommand(s), tellCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
-		doctorCommand(s), versionCommand(s),
+		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
 	root.InitDefaultHelpCmd()
 	usageArgs(root)
@@ -127,13 +127,34 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 	return usagef("an argument is missing\nusage: %s\n%s", cmd.UseLine(), see)
 }
 
-// interrupts returns a channel that is closed at the first SIGINT or SIGTERM, a
+// interrupts returns a channel that is closed at the first signal that ends a command, a
 // context that is cancelled at the second, and the signal that came, or nil.
+// SIGINT comes from a terminal: what runs may end. Who sends SIGTERM or SIGHUP is a system that
+// waits for a while and then kills, and SIGQUIT is for the impatient: the context is cancelled
+// at once, so that every run is ended within its grace.
 func interrupts(ctx context.Context, first func()) (
 	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
 ) {
+	return hear(ctx, first, func(s os.Signal) bool { return s != syscall.SIGINT })
+}
+
+// drains is [interrupts] for a command that ends its own way at the first signal, whatever it is.
+func drains(ctx context.Context) (
+	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
+) {
+	return hear(ctx, func() {}, func(os.Signal) bool { return false })
+}
+
+// hear waits for signals; the first one cancels the context if hurried says so.
+// A SIGHUP that nohup has switched off stays so. A reader of our output that is gone is an error
+// of writing, and no end.
+func hear(ctx context.Context, first func(), hurried func(os.Signal) bool) (
+	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
+) {
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(ch, endSignals()...)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
 	hard, cancel := context.WithCancel(ctx)
 	d := make(chan struct{})
 	got := make(chan os.Signal, 1)
@@ -144,6 +165,9 @@ func interrupts(ctx context.Context, first func()) (
 			got <- s
 			close(d)
 			first()
+			if hurried(s) {
+				cancel()
+			}
 		case <-done:
 			return
 		}
@@ -162,13 +186,22 @@ func interrupts(ctx context.Context, first func()) (
 			return nil
 		}
 	}
-	return d, hard, which, func() { signal.Stop(ch); close(done); cancel() }
+	return d, hard, which, func() { signal.Stop(ch); signal.Stop(pipe); close(done); cancel() }
 }
 
-// untilSignal returns a context that is done at the first SIGINT or SIGTERM. A second one ends
+// endSignals are the signals that end a command with order.
+func endSignals() []os.Signal {
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
+// untilSignal returns a context that is done at the first signal that ends a command. A second one ends
 // the process at once.
 func untilSignal(ctx context.Context) (context.Context, func()) {
-	out, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	out, stop := signal.NotifyContext(ctx, endSignals()...)
 	context.AfterFunc(out, stop) // the next one has the effect that it has without us
 	return out, stop
 }

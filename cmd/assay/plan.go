@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // planFlags are the flags of assay plan.
@@ -158,12 +156,7 @@ func newPlanner(in io.Reader, f *planFlags) (*planning.Planner, error) {
 	}
 }
 
-// writeFile writes a file with f.
+// writeFile writes a file with f, as a whole.
 func writeFile(name string, f func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return mistaken(err)
-	}
-	w := bufio.NewWriter(file)
-	return errors.Join(f(w), w.Flush(), file.Close())
+	return mistaken(whole.Write(name, 0o644, f))
 }

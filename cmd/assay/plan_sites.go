@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/sitemodel"
 	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/workflow"
 	"github.com/assay-run/assay/workflow/site"
 )
@@ -124,7 +125,7 @@ func siteMachines(sites *config.Sites) (map[string]costmodel.Machine, error) {
 		if file == "" {
 			continue
 		}
-		b, err := os.ReadFile(file)
+		b, err := whole.Read(file, maxModel)
 		if err != nil {
 			return nil, sites.ProfileError(i, err)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -86,8 +86,11 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 	return cmd
 }
 
+// maxModel is the size of the largest model, and of the largest profile of a machine, that is read.
+const maxModel = 256 << 20
+
 func readModel(file string) (*costmodel.Model, error) {
-	b, err := os.ReadFile(file)
+	b, err := whole.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}

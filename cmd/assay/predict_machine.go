@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // readMachine reads a profile of assay profile --json; "" is none.
@@ -12,7 +12,7 @@ func readMachine(flag, file string) (costmodel.Machine, error) {
 	if file == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := whole.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay/internal/pages"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -92,7 +92,7 @@ func (f *reportFlags) run(ctx context.Context, w io.Writer, names []string) erro
 			return usagef("the study's name is no name of a file: say where with -o FILE")
 		}
 	}
-	if err := os.WriteFile(file, page.Bytes(), 0o644); err != nil {
+	if err := whole.WriteFile(file, page.Bytes(), 0o644); err != nil {
 		return mistaken(err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %d studies, %s\n", report.Visible(file), len(studies),

@@ -207,6 +207,10 @@ func (f *serveFlags) serve(
 			perr = <-ended
 		}
 	case err = <-served:
+		if len(program) > 0 { // its work is worth more than the search
+			fmt.Fprintf(s.err, "assay: %v: no configuration is given out any more; the program goes on\n", err)
+			perr = <-ended
+		}
 	}
 	err = errors.Join(err, server.Close(), session.Close())
 	if err != nil {
@@ -239,7 +243,8 @@ func (f *serveFlags) program(
 		cmd.Env = append(cmd.Env, "ASSAY_TOKEN_FILE="+file)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.err, s.err
-	cmd.WaitDelay = grace
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace // and then SIGKILL
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ It runs the applications of --apps, a file that the server cannot change. With
 			o.Server = cmp.Or(o.Server, os.Getenv("ASSAY_SERVER"))
 			o.TokenFile = cmp.Or(o.TokenFile, os.Getenv("ASSAY_TOKEN_FILE"))
 			o.Labels, o.Version, o.Out, o.Warn = labels, version(), s.out, warnings(s.err)
-			drain, hard, _, stop := interrupts(cmd.Context(), func() {})
+			drain, hard, _, stop := drains(cmd.Context())
 			defer stop()
 			o.Drain = drain
 			return server.Work(hard, o)

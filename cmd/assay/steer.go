@@ -182,7 +182,7 @@ func attach(
 	ctx context.Context, s streams, c *api.Client, p *setup.Problem, st api.Study, resumed, asJSON bool,
 ) error {
 	live, status := newLive(s.err, p)
-	drain, hard, which, stopSignals := interrupts(ctx, func() {})
+	drain, hard, which, stopSignals := drains(ctx)
 	defer stopSignals()
 	watched, let := context.WithCancelCause(hard)
 	defer let(nil)

@@ -39,6 +39,7 @@ type tuneFlags struct {
 	budget    string
 	trials    int
 	target    string
+	gain      string
 	timeout   string
 	parallel  int
 	on        string
@@ -62,6 +63,7 @@ type tuneFlags struct {
 
 	remote remoteFlags
 	detach bool
+	spool  string
 	class  string
 }
 
@@ -100,6 +102,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
 	fl.IntVar(&f.trials, "trials", 0, "number of trials")
 	fl.StringVar(&f.target, "target", "", "metric `value` that is good enough; of seconds also 50ms or 2m")
+	fl.StringVar(&f.gain, "gain", "",
+		"end when as much again is expected to bring less than this `share`, such as 1%; none goes on")
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
@@ -126,7 +130,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	f.remote.add(cmd)
-	fl.BoolVar(&f.detach, "detach", false, "do not wait for the study")
+	fl.BoolVar(&f.detach, "detach", false,
+		"do not wait for the study; with --on slurm, the jobs go on when this command is ended")
+	fl.StringVar(&f.spool, "spool", "",
+		"`directory` that the machines of the jobs share (default beside the default store)")
 	fl.StringVar(&f.class, "class", "",
 		"`class` of the machines: same as the first that takes a run, any, or one of assay workers ls (default same)")
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
@@ -139,13 +146,14 @@ no, none, default or empty. Running the same study again resumes it.`,
 		cmd,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
 		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
-		flagGroup{"How long", []string{"budget", "trials", "timeout"}},
+		flagGroup{"How long", []string{"budget", "trials", "gain", "timeout"}},
 		flagGroup{"How a run is made", []string{
 			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
 		}},
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"With --on fleet", []string{"server", "token-file", "class", "detach"}},
+		flagGroup{"With --on slurm", []string{"spool"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
@@ -163,17 +171,26 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if def.Placement.On == setup.Fleet {
 		return f.onFleet(cmd, s, def)
 	}
+	onSlurm := def.Placement.On == setup.Slurm
 	for _, flag := range []string{"server", "token-file", "class", "detach"} {
-		if cmd.Flags().Changed(flag) {
+		if cmd.Flags().Changed(flag) && !(flag == "detach" && onSlurm) {
 			return usagef("--%s is for a study on a server: --on %s", flag, setup.Fleet)
 		}
 	}
-	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check})
+	if cmd.Flags().Changed("spool") && !onSlurm {
+		return usagef("--spool is for jobs of a batch system: --on %s", setup.Slurm)
+	}
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check, Spool: f.spool})
 	if err != nil {
 		return err
 	}
 	defer sd.Close()
-	res, which, err := conduct(cmd.Context(), s, sd)
+	lets := letsGo(cmd.Context(), onSlurm, f.detach)
+	defer lets.stop()
+	res, which, err := conduct(lets.ctx, s, sd)
+	if errors.Is(err, assay.ErrDetached) {
+		return lets.said(s.err)
+	}
 	if err != nil {
 		return err
 	}
@@ -364,6 +381,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("on") {
 		st.Placement.On = f.on
+		if f.on != setup.Slurm { // what the file asks of it is for another time
+			st.Placement.Batch = config.Batch{}
+		}
 	}
 	if given("class") {
 		st.Placement.Class = f.class
@@ -443,6 +463,13 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 			return usagef("--%s %d: at least 1", n.flag, n.value)
 		}
 		*n.to = n.value
+	}
+	if given("gain") {
+		x, err := config.ParseGain(f.gain)
+		if err != nil {
+			return usagef("--gain %w", err)
+		}
+		st.Stop.Gain = x
 	}
 	if given("target") {
 		x, err := config.ParseTarget(f.target)

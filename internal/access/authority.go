@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // An Authority is a certificate authority of one server: the files ca.pem and ca.key of a directory.
@@ -68,9 +69,9 @@ func InitAuthority(dir, name string) (*Authority, error) {
 		return nil, err
 	}
 	// The certificate comes last: an authority without it was never there.
-	err = WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
 	if err == nil {
-		err = WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 	}
 	if err != nil {
 		return nil, err

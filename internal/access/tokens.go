@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // ErrDenied is the error of a token that is wrong, revoked or expired: which, is not said.
@@ -138,7 +139,7 @@ func (t *Tokens) change(f func() (*Decision, error)) error {
 	}
 	if err == nil && e != nil {
 		b, _ := json.MarshalIndent(file{version, t.list()}, "", "  ") // of texts and times
-		err = WriteFile(t.path, append(b, '\n'))
+		err = whole.WriteFile(t.path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		t.byName = before
@@ -287,26 +288,4 @@ func (t *Tokens) Watch(ctx context.Context, ended func(name string)) {
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
-}
-
-// WriteFile writes a file with mode 0600 that is there as a whole or not at all.
-func WriteFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // nothing once it is renamed
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -55,7 +55,8 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	if s.App != "" {
 		c.app()
 	} else if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
-		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table)")
+		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table; "+
+			"assay ask has somebody else make the runs)")
 	}
 	c.params(incomplete)
 	var warnings []string
@@ -66,6 +67,8 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		}
 	}
 	c.online()
+	c.asked()
+	c.batch()
 	c.metrics()
 	c.workbench()
 	c.staging()
@@ -204,6 +207,9 @@ func (c *checker) templates(warnings *[]string) {
 	if len(s.Command) == 1 || !s.Shell { // else see check
 		hook("command", "argument", Hook{s.Command, s.Shell})
 	}
+	for _, size := range s.Placement.Batch.sizes() {
+		check("place."+size.key, "place."+size.key, size.text)
+	}
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)
 	}
@@ -258,11 +264,11 @@ func (c *checker) metrics() {
 	for _, m := range c.study.Metrics {
 		path, where := "metrics."+m.Name, "metric "+m.Name
 		switch f := m.flaw(); {
-		case f != "":
+		case f != "" && (m.Source != "" || nameFlaw(m.Name) != ""): // without a source: see asked
 			c.add(path, "", where, 0, "%s", f)
 		case seen[m.Name]:
 			c.add(path, "", where, 0, "it is declared twice")
-		case isBuiltin(m.Name):
+		case isBuiltin(m.Name) && !c.study.Asked:
 			c.add(path, "", where, 0, "it is built in: give yours another name")
 		}
 		seen[m.Name] = true
@@ -280,6 +286,9 @@ func (c *checker) goal() {
 		path, where := fmt.Sprintf("subject_to[%d]", i), fmt.Sprintf("subject_to %d", i+1)
 		_, names, err := expr.Limit(text, known...)
 		c.expression(path, where, text, err)
+		if s.Asked {
+			known = s.told(names)
+		}
 		for _, n := range names {
 			if !slices.Contains(known, n) {
 				c.add(path, text, where, 0, "%s", unknownMetric(n, known))
@@ -309,6 +318,7 @@ func (c *checker) numbers() {
 		{"budget: time", s.Budget.Time < 0},
 		{"timeout", s.Timeout < 0},
 		{"interval", s.Stop.Interval < 0},
+		{"gain", s.Stop.Gain < 0},
 	} {
 		if n.bad {
 			c.add("", "", n.what, 0, "it is below 0")

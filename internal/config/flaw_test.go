@@ -60,7 +60,8 @@ func TestFlaws(t *testing.T) {
 		},
 		{
 			"no command", "parameters: {a: 1..3}\n",
-			[]string{`nothing to run: a command is needed (or replay: a recorded table)`},
+			[]string{`nothing to run: a command is needed (or replay: a recorded table; ` +
+				`assay ask has somebody else make the runs)`},
 		},
 		{"no parameters", "command: [p]\n", []string{`no parameters: nothing to tune`}},
 		{

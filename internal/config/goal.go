@@ -75,6 +75,9 @@ func (s *Study) metricNames() []string {
 		}
 		return append(names, "exit_code")
 	}
+	if s.Asked {
+		return s.told(nil)
+	}
 	for _, b := range builtin {
 		names = append(names, b.name)
 	}
@@ -139,7 +142,7 @@ func (s *Study) Goal() (assay.Goal, error) {
 	if g.Metric == "" {
 		g.Metric = "elapsed"
 	}
-	g.Grows = !g.Maximize && s.grows(g.Metric)
+	g.Grows = !g.Maximize && !s.Asked && s.grows(g.Metric)
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)

@@ -57,6 +57,7 @@ var changes = map[string]change{
 	"Workbench": {func(s *Study) { s.Workbench = &Workbench{Passive: true} }, false},
 	"Placement": {func(s *Study) { s.Placement.On = "elsewhere" }, true},
 	"Online":    {func(s *Study) { s.Online = !s.Online }, false},
+	"Asked":     {func(s *Study) { s.Asked = !s.Asked }, false},
 	"Replay":    {func(s *Study) { s.Replay = &Replay{File: "t.csv"} }, false},
 	"Configs":   {func(s *Study) { s.Configs = []assay.Config{{1}} }, false},
 }

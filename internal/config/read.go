@@ -10,7 +10,14 @@ import (
 
 // study reads the keys of a study file into s.
 func (d *decoder) study(n *yaml.Node, s *Study) {
-	d.mapping(n, "the study", d.keys(s), nil)
+	keys := d.keys(s)
+	for i, k := range keys {
+		keys[i].read = func(n *yaml.Node) {
+			d.mark("key:"+k.key, n)
+			k.read(n)
+		}
+	}
+	d.mapping(n, "the study", keys, nil)
 	d.finish(n, s)
 }
 
@@ -288,6 +295,16 @@ func (d *decoder) search(n *yaml.Node) (m Method) {
 func (d *decoder) stop(n *yaml.Node) (s Stop) {
 	d.method("stop", "rule", n, &s.Rule, &s.Options, field{"interval", func(n *yaml.Node) {
 		s.Interval, _ = d.duration(n, "stop.interval")
+	}}, field{"gain", func(n *yaml.Node) {
+		t, ok := d.text(n, "stop.gain")
+		if !ok {
+			return
+		}
+		gain, err := ParseGain(t)
+		if err != nil {
+			d.fail(n, "stop.gain: %v", err)
+		}
+		s.Gain = gain
 	}})
 	return s
 }

@@ -13,6 +13,9 @@ import (
 // metrics reads the mapping of metrics in file order.
 func (d *decoder) metrics(n *yaml.Node) []Metric {
 	var metrics []Metric
+	if follow(n).Kind == yaml.SequenceNode {
+		return d.toldNames(n)
+	}
 	d.pairs(n, "metrics", func(key, value *yaml.Node) {
 		m := Metric{Name: key.Value}
 		if flaw := nameFlaw(key.Value); flaw != "" {
@@ -48,10 +51,8 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 		}},
 		{"grows", func(n *yaml.Node) { m.Grows = d.boolean(n, what+": grows") }},
 	}
-	var kinds []string
 	for _, k := range assay.SourceKinds() {
 		kind := k.String()
-		kinds = append(kinds, kind)
 		fields = append(fields, field{kind, func(n *yaml.Node) {
 			count++
 			t, ok := d.text(n, what+": "+kind)
@@ -67,12 +68,25 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 	}
 	before := len(d.flaws)
 	d.mapping(n, what, fields, nil)
-	if count != 1 && len(d.flaws) == before {
-		d.fail(n, "%s: one of %s is needed", what, strings.Join(kinds, ", "))
+	switch {
+	case len(d.flaws) > before:
+	case count > 1:
+		d.fail(n, "%s: one of %s is needed", what, sourceKinds())
+	case count == 0: // see asked
+		d.mark(path, n)
 	}
 	if m.Grows && m.Poll == 0 && len(d.flaws) == before {
 		d.fail(n, "%s: grows: it is not looked at while a run goes on: poll says how often", what)
 	}
+}
+
+// sourceKinds lists the kinds of sources of a metric.
+func sourceKinds() string {
+	var kinds []string
+	for _, k := range assay.SourceKinds() {
+		kinds = append(kinds, k.String())
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // minPoll is the shortest time between two looks at a metric during a run: more often, looking would be

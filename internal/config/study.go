@@ -68,7 +68,9 @@ type Study struct {
 	Placement Placement `json:"place,omitzero"`
 
 	// Online says that a program is tuned while it runs: there is no command.
-	Online bool    `json:"online,omitempty"`
+	Online bool `json:"online,omitempty"`
+	// Asked says that somebody else makes the runs: there is no command. See [Study.SetAsked].
+	Asked  bool    `json:"asked,omitempty"`
 	Replay *Replay `json:"replay,omitempty"`
 	// Configs are the configurations of a resolved replay, in table order.
 	Configs []assay.Config `json:"configs,omitempty"`
@@ -116,6 +118,9 @@ type Stop struct {
 	Rule     string         `json:"rule,omitempty"`
 	Interval time.Duration  `json:"interval_ns,omitempty"`
 	Options  map[string]any `json:"options,omitempty"`
+	// Gain, in per cent of the best value, is the least that going on is to bring: the study ends
+	// when as much again is expected to bring less. 0 never ends it.
+	Gain float64 `json:"gain_percent,omitempty"`
 }
 
 // A Repeat says how often a configuration is run and how the values are made

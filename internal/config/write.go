@@ -34,7 +34,12 @@ func (s *Study) YAML() (text string, ok bool) {
 // same reports whether a study file is read as s. What earlier studies and a table were
 // resolved to is not said by a study file.
 func (s *Study) same(file []byte) bool {
-	back, _, err := Parse("study.yaml", file, nil)
+	back, _, err := Parse("study.yaml", file, func(back *Study) error {
+		if s.Asked {
+			back.SetAsked()
+		}
+		return nil
+	})
 	if err != nil {
 		return false
 	}
@@ -135,6 +140,7 @@ func (w *writer) method(s *Study) {
 	p.add(true, "search", flow(yaml.MappingNode, search...))
 	stop.add(s.Stop.Rule != "", "rule", scalar(s.Stop.Rule))
 	stop.add(s.Stop.Interval > 0, "interval", span(s.Stop.Interval))
+	stop.add(s.Stop.Gain > 0, "gain", scalar(GainText(s.Stop.Gain)))
 	stop.options(s.Stop.Options)
 	p.add(len(stop) > 0, "stop", flow(yaml.MappingNode, stop...))
 	repeat.add(s.Repeat.Auto, "runs", scalar("auto"))
@@ -161,6 +167,7 @@ func (w *writer) method(s *Study) {
 	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
 	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
 	place.add(s.Placement.Target != "", "target", scalar(s.Placement.Target))
+	place.batch(s.Placement.Batch)
 	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
 	if b := s.Workbench; b != nil {
 		var bench pairing

@@ -81,7 +81,7 @@ func (p *pairing) measured(all []Metric) {
 }
 
 func metricNode(m Metric) *yaml.Node {
-	if m.Unit == "" && m.Poll == 0 && !m.Grows {
+	if m.Unit == "" && m.Poll == 0 && !m.Grows && m.Source != "" {
 		return scalar(m.Source)
 	}
 	var p pairing
@@ -89,7 +89,7 @@ func metricNode(m Metric) *yaml.Node {
 	if len(arg) > 1 && strings.HasPrefix(arg, "/") && strings.HasSuffix(arg, "/") {
 		arg = arg[1 : len(arg)-1]
 	}
-	p.add(true, kind, scalar(arg))
+	p.add(m.Source != "", kind, scalar(arg))
 	p.add(m.Unit != "", "unit", scalar(m.Unit))
 	p.add(m.Poll > 0, "poll", span(m.Poll))
 	p.add(m.Grows, "grows", plain("true"))

@@ -41,6 +41,10 @@ type Report struct {
 	Advice       string `json:"advice"`
 	// Ranks compares the ranks, if there are several.
 	Ranks *Ranks `json:"ranks,omitempty"`
+	// Workers and Classes are the runs by who made them, where the record says that: all runs of
+	// configurations that were run more than once.
+	Workers []Group `json:"workers,omitempty"`
+	Classes []Group `json:"classes,omitempty"`
 
 	Values []float64 `json:"-"` // the runs
 	Unit   string    `json:"-"` // of the runs, for people
@@ -83,7 +87,11 @@ func finite(x float64) *float64 {
 type Sample struct {
 	Config string
 	Values []float64
+	Makers []Maker // of the runs; none where nobody knows
 }
+
+// A Maker is the worker that made a run, and the class of its machine; "" is unknown.
+type Maker struct{ Worker, Class string }
 
 // least is the least number of runs of a configuration that says something, enough the
 // number that is not pooled with those of others.
@@ -107,7 +115,8 @@ func Samples(runs iter.Seq2[assay.Trial, error], text func(assay.Config) string)
 			at[t.Config.Key()] = i
 			samples = append(samples, Sample{Config: text(t.Config)})
 		}
-		samples[i].Values = append(samples[i].Values, t.Value)
+		s := &samples[i]
+		s.Values, s.Makers = append(s.Values, t.Value), append(s.Makers, Maker{t.Measurement.Where, t.Measurement.Class})
 	}
 	return samples, nil
 }
@@ -134,6 +143,7 @@ func OfSamples(samples []Sample, unit string, o Options) (*Report, error) {
 	}
 	n.Runs = len(n.Values)
 	n.diagnose(o)
+	n.group(samples)
 	return n, nil
 }
 

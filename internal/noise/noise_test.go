@@ -35,7 +35,7 @@ func heavy(n int, index float64, rng *rand.Rand) []float64 {
 // 15.4. A heavy tail needs minima.
 func TestAdvice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	light, err := OfSamples([]Sample{{"a=1", normal(2000, 0.1, rng)}}, "s", usual)
+	light, err := OfSamples([]Sample{{Config: "a=1", Values: normal(2000, 0.1, rng)}}, "s", usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("%+v", light)
 	}
 	// Of runs with P[y > 1.05·min] = p, the least K with p^K < 0.05 is taken.
-	tail, err := OfSamples([]Sample{{"a=1", heavy(2000, 1.5, rng)}}, "s", usual)
+	tail, err := OfSamples([]Sample{{Config: "a=1", Values: heavy(2000, 1.5, rng)}}, "s", usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,11 +62,11 @@ func TestAdvice(t *testing.T) {
 	if !strings.HasPrefix(tail.Advice, "--repeat ") || !strings.HasSuffix(tail.Advice, "only where they are needed") {
 		t.Errorf("advice %q", tail.Advice)
 	}
-	few, err := OfSamples([]Sample{{"a=1", []float64{1, 2, 3}}}, "s", usual)
+	few, err := OfSamples([]Sample{{Config: "a=1", Values: []float64{1, 2, 3}}}, "s", usual)
 	if err != nil || !strings.Contains(few.Advice, "; 3 runs are few to say so") {
 		t.Errorf("advice of few runs %q, %v", few.Advice, err)
 	}
-	same, err := OfSamples([]Sample{{"a=1", slices.Repeat([]float64{2}, 30)}}, "s", usual)
+	same, err := OfSamples([]Sample{{Config: "a=1", Values: slices.Repeat([]float64{2}, 30)}}, "s", usual)
 	if err != nil || same.Repeat != 1 || same.Estimator != "min" {
 		t.Errorf("without noise %d runs of %s, %v", same.Repeat, same.Estimator, err)
 	}
@@ -85,7 +85,10 @@ func TestSamples(t *testing.T) {
 	}
 	a, b := normal(20, 0.05, rng), normal(30, 0.05, rng)
 	n, err := OfSamples([]Sample{
-		{"a", scaled(a, 7)}, {"b", scaled(b, 100)}, {"c", []float64{1, 9}}, {"d", []float64{0, 0, 0}},
+		{Config: "a", Values: scaled(a, 7)},
+		{Config: "b", Values: scaled(b, 100)},
+		{Config: "c", Values: []float64{1, 9}},
+		{Config: "d", Values: []float64{0, 0, 0}},
 	}, "s", usual)
 	if err != nil {
 		t.Fatal(err)
@@ -93,14 +96,14 @@ func TestSamples(t *testing.T) {
 	if n.Configs != 2 || n.Runs != 50 || n.Config != "" || n.Unit != "" || math.Abs(n.Median-1) > 0.02 {
 		t.Errorf("pooled: %d configurations, %d runs, median %v in %q", n.Configs, n.Runs, n.Median, n.Unit)
 	}
-	if n, err = OfSamples([]Sample{{"a", a}, {"b", normal(60, 0.05, rng)}}, "s", usual); err != nil ||
+	if n, err = OfSamples([]Sample{{Config: "a", Values: a}, {Config: "b", Values: normal(60, 0.05, rng)}}, "s", usual); err != nil ||
 		n.Config != "b" || n.Runs != 60 {
 		t.Errorf("of the most runs: %+v, %v", n, err)
 	}
-	if n, err = OfSamples([]Sample{{"a", a[:5]}}, "s", usual); err != nil || n.Config != "a" || n.Configs != 1 {
+	if n, err = OfSamples([]Sample{{Config: "a", Values: a[:5]}}, "s", usual); err != nil || n.Config != "a" || n.Configs != 1 {
 		t.Errorf("of the only ones: %+v, %v", n, err)
 	}
-	if _, err = OfSamples([]Sample{{"a", a[:2]}}, "s", usual); !errors.Is(err, assay.ErrTooFew) {
+	if _, err = OfSamples([]Sample{{Config: "a", Values: a[:2]}}, "s", usual); !errors.Is(err, assay.ErrTooFew) {
 		t.Errorf("of two runs: %v", err)
 	}
 }

@@ -16,10 +16,13 @@ func (n *Report) Write(w io.Writer, difference float64) error {
 	if err := n.Lines(difference).Write(w); err != nil {
 		return err
 	}
+	if err := n.writeGroups(w); err != nil {
+		return err
+	}
 	return n.plotTail(w)
 }
 
-// Lines returns what [Report.Write] writes, without the drawing.
+// Lines returns what [Report.Write] writes, without the tables and the drawing.
 func (n *Report) Lines(difference float64) *report.Lines {
 	var l report.Lines
 	what := fmt.Sprintf("%d", n.Runs)

@@ -21,6 +21,7 @@ type Study struct {
 	Noise   *noise.Report  `json:"noise"`   // nil if nothing was repeated
 	File    string         `json:"-"`       // the study file
 	IsFile  bool           `json:"-"`       // it is one, not the record
+	IsAsked bool           `json:"-"`       // somebody else makes its runs
 	Price   float64        `json:"price"`   // money per second of a run; 0 if none is given
 }
 

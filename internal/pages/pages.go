@@ -42,6 +42,7 @@ func Read(ctx context.Context, store result.Store, name string, o Options) (*Stu
 	}
 	s := &Study{Whole: whole, Answer: whole.Answer(), Price: o.Price}
 	s.File, s.IsFile = r.Definition.YAML()
+	s.IsAsked = r.Definition.Asked
 	var trials []assay.Trial
 	for t, err := range r.Trials(ctx) {
 		if err != nil {

@@ -12,6 +12,7 @@ interface Param {
   hi: number;
   log?: boolean;
   levels?: string[] | null;
+  when?: string; // where it is in force; not there for everywhere
 }
 
 /** The trials of a study, column by column, as the record has them (package internal/result). */

@@ -27,6 +27,7 @@ type Outcome struct {
 	Audit    *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
 	Overhead float64   `json:"overhead_s"`
 	EndedBy  string    `json:"ended_by"`
+	Why      string    `json:"ended_why,omitempty"` // in words, if it was ended because no more is to be gained
 }
 
 // An Audit says what early stops were worth, by the trials that the rule would have
@@ -106,7 +107,7 @@ type Gain struct {
 func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
-		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Trials: CountTrials(r.Trials),
+		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials),
 		Objective: NewObjective(goal),
 	}
 	o.Repeated, o.Refuted = NewRepeated(r), NewRefuted(space.Values, r)
@@ -165,7 +166,9 @@ func NewRefuted(values func(assay.Config) map[string]any, r study.Result) (all [
 func MetricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
 	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
 	maps.Copy(m, t.Measurement.Metrics)
-	m["elapsed"] = t.Measurement.Elapsed.Seconds()
+	if t.Measurement.Elapsed > 0 || t.Attempts > 0 { // else it is not known: somebody else made the run
+		m["elapsed"] = t.Measurement.Elapsed.Seconds()
+	}
 	if v, ok := t.Measurement.Metric(g.Metric); ok {
 		m[g.Metric] = v
 	}

@@ -192,10 +192,14 @@ type Shown struct {
 	Trials Counts        `json:"trials"`
 	Spent  float64       `json:"spent_s"`
 	Best   *Best         `json:"best"`
+	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
+	EndedBy string `json:"ended_by,omitempty"`
+	Why     string `json:"ended_why,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
 	Gain     *Gain     `json:"gain,omitempty"`
 	Repeated *Repeated `json:"repeated,omitempty"`
 	Refuted  []Refuted `json:"refuted,omitempty"`
+	Workers  []Worker  `json:"workers,omitempty"` // in the order of classes and names
 	// Limits are what the limits are made of, with how many runs that came to their end broke each.
 	Limits []ShownLimit `json:"limits,omitempty"`
 	Cuts   []assay.Cut  `json:"cuts,omitempty"`
@@ -275,7 +279,9 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 		return err
 	}
 	out.came, out.Found = came, nil
+	out.EndedBy, out.Why = came.EndedBy, came.Why
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
+	out.Workers = newWorkers(came)
 	if came.Found {
 		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
 	}

@@ -27,6 +27,9 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		}
 	}
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
+	if out.EndedBy != "" {
+		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
+	}
 	if best := out.Found; best != nil {
 		l.Add("best", "%s", r.Params.Text(best.Config))
 		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
@@ -43,6 +46,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		}
 		s.repeatedLines(&l, r.Params.Text)
 	}
+	workerLines(&l, out.Workers)
 	r.describePrior(&l, out.Cuts)
 	if learner != nil {
 		addErrorCurve(&l, learner)
@@ -59,6 +63,8 @@ func (r *Record) describe(l *report.Lines) {
 		l.Add("replays", "%s", r.Definition.Replay.File)
 	case config.ModeOnline:
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
+	case config.ModeAsked:
+		l.Add("runs", "made by whoever asks and tells")
 	default:
 		l.AddCommand("command", report.ShellQuote(r.Definition.Command))
 		addBeside(l, besideOf(r.Definition))
@@ -75,8 +81,12 @@ func (r *Record) describe(l *report.Lines) {
 	for _, text := range r.Definition.SubjectTo {
 		l.Add("subject to", "%s", text)
 	}
-	l.Add("search", "%s, early stopping: %s, seed %d", cmp.Or(r.Definition.Search.Name, "auto"),
-		cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
+	search := cmp.Or(r.Definition.Search.Name, "auto")
+	if r.Definition.Asked { // who makes the runs stops them
+		l.Add("search", "%s, seed %d", search, r.Definition.Search.Seed)
+		return
+	}
+	l.Add("search", "%s, early stopping: %s, seed %d", search, cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
 }
 
 // maxHelpers is how many names of earlier studies are listed.

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -77,13 +78,22 @@ func (o *Story) lines() *report.Lines {
 	l.Add("time", "%s", spent)
 	switch {
 	case !o.Recorded:
-		l.Add("ended by", "%s; on record as study %s", endings[o.EndedBy], o.Study)
+		l.Add("ended by", "%s; on record as study %s", o.ending(), o.Study)
 	case o.EndedBy == "":
 		l.Add("ended by", "nothing yet: it runs, or its last session has not said why it ended")
 	default:
-		l.Add("ended by", "%s", endings[o.EndedBy])
+		l.Add("ended by", "%s", o.ending())
 	}
 	return &l
+}
+
+// ending says what ended the study, and why, as far as it is known.
+func (o *Outcome) ending() string {
+	text := cmp.Or(endings[o.EndedBy], o.EndedBy)
+	if o.Why != "" {
+		text += ": " + o.Why
+	}
+	return text
 }
 
 // addBeside says what a run has beside its command, if there is anything.
@@ -109,6 +119,7 @@ func (a *Audit) Text() string {
 // endings say for people what ended a study.
 var endings = map[string]string{
 	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
+	"gain":   "the gain of going on, which is too small",
 	"search": "the search, which has nothing more to try", "failures": "the first trials, which all failed for the same reason",
 	"interrupt": "an interrupt", "error": "an error",
 }
@@ -211,3 +222,6 @@ func (o *Story) WriteFailures(w io.Writer) {
 		}
 	}
 }
+
+// EndText says for people what ended a study; see assay.End.
+func EndText(by string) string { return cmp.Or(endings[by], by) }

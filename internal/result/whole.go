@@ -60,6 +60,7 @@ type WholeParam struct {
 	Hi     Real     `json:"hi"`
 	Log    bool     `json:"log,omitempty"`
 	Levels []string `json:"levels,omitempty"` // a coordinate is an index in them; nil of a number
+	When   string   `json:"when,omitempty"`   // where it is in force; "" is everywhere
 
 	orders map[float64]int // the levels of a permutation, by its coordinates
 }
@@ -68,9 +69,13 @@ type WholeParam struct {
 func NewParams(params Params) []WholeParam {
 	out := make([]WholeParam, 0, len(params))
 	for _, p := range params {
-		out = append(out, WholeParam{
+		w := WholeParam{
 			Name: p.Name, Kind: p.Kind.String(), Unit: p.Unit, Lo: Real(p.Lo), Hi: Real(p.Hi), Log: p.Log, Levels: p.Levels,
-		})
+		}
+		if p.When != nil {
+			w.When = p.When.Text
+		}
+		out = append(out, w)
 	}
 	return out
 }

@@ -66,6 +66,14 @@ func (h *handle) Flush(ctx context.Context) syscall.Errno {
 	return h.client.do(&request{op: opFlush, handle: h.id})
 }
 
+// Fsync makes the names in a directory durable; of files, handles do that.
+func (n *node) Fsync(ctx context.Context, f fs.FileHandle, flags uint32) syscall.Errno {
+	if h, ok := f.(*handle); ok && h != nil {
+		return h.Fsync(ctx, flags)
+	}
+	return n.client.do(&request{op: opSyncdir, path: n.path()})
+}
+
 func (h *handle) Fsync(ctx context.Context, flags uint32) syscall.Errno {
 	return h.client.do(&request{op: opFsync, handle: h.id, flags: int64(flags & 1)})
 }

@@ -35,6 +35,7 @@ var (
 	_ fs.NodeRmdirer    = (*node)(nil)
 	_ fs.NodeRenamer    = (*node)(nil)
 	_ fs.NodeStatfser   = (*node)(nil)
+	_ fs.NodeFsyncer    = (*node)(nil)
 )
 
 // pathOf returns the path of a node, or gone if it is in no directory any more.

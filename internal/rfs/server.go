@@ -26,6 +26,9 @@ type ServerOptions struct {
 	Rate float64
 	// Varies says that the rate may be set anew, by [Server.SetRate].
 	Varies bool
+	// Around, which may be nil, is called with each request that opens or changes something, one at a
+	// time and in the order in which they take effect. It calls do to have it done, or refuses it.
+	Around func(c Change, do func() syscall.Errno) syscall.Errno
 	// Workers is how many requests are served at a time; 0 means 16.
 	Workers int
 }
@@ -42,6 +45,8 @@ type Server struct {
 	mu    sync.Mutex
 	files map[int64]*file
 	last  int64
+
+	turn sync.Mutex // of Around
 }
 
 // A file is open.
@@ -144,7 +149,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 160<<10); return 
 func (s *Server) answer(q *request, came time.Time) *[]byte {
 	b := buffers.Get().(*[]byte)
 	out := append((*b)[:0], make([]byte, replyHeader)...)
-	out, errno := s.serve(q, out)
+	out, errno := s.serveAround(q, out)
 	if errno == 0 && len(out) > maxReply {
 		errno = syscall.E2BIG
 	}

@@ -36,6 +36,8 @@ func (s *Server) serve(q *request, out []byte) ([]byte, syscall.Errno) {
 		return s.readdir(dir, name, out)
 	case opOpen, opCreate:
 		return s.openAt(q, dir, name, out)
+	case opSyncdir:
+		return out, syncdir(dir, name)
 	case opReadlink:
 		return readlink(dir, name, out)
 	case opUnlink:
@@ -239,6 +241,16 @@ func (s *Server) rename(q *request, dir int, name string) syscall.Errno {
 	}
 	defer unix.Close(to)
 	return errnoOf(unix.Renameat2(dir, name, to, newName, uint(q.flags)))
+}
+
+// syncdir makes the names in a directory durable.
+func syncdir(dir int, name string) syscall.Errno {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return errnoOf(err)
+	}
+	defer unix.Close(fd)
+	return errnoOf(unix.Fsync(fd))
 }
 
 func readlink(dir int, name string, out []byte) ([]byte, syscall.Errno) {

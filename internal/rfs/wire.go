@@ -55,6 +55,7 @@ const (
 	opStatfs
 	opAllocate
 	opSeek
+	opSyncdir
 	opEnd // no op
 )
 

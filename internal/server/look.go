@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
@@ -9,6 +10,8 @@ import (
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
 )
 
 // Look returns the API of a store that is only looked at: studies that others run, such as a
@@ -47,6 +50,18 @@ func (l *lookout) Withdraw(context.Context, string, []int64, string, string) err
 
 func (l *lookout) Restore(context.Context, string, []int64, string) error { return errLook() }
 
+func (l *lookout) Ask(context.Context, string, int, time.Duration) (study.Answer, error) {
+	return study.Answer{}, errLook()
+}
+
+func (l *lookout) Tell(context.Context, string, []study.Report) (study.Receipt, study.Result, error) {
+	return study.Receipt{}, study.Result{}, errLook()
+}
+
+func (l *lookout) Recall(context.Context, string, time.Duration, string, string) ([]study.Handed, error) {
+	return nil, errLook()
+}
+
 func (l *lookout) Discarded() []service.Discarded { return nil }
 
 // Info implements [api.Host].
@@ -55,7 +70,7 @@ func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	if err != nil {
 		return api.Info{}, err
 	}
-	return looked(sum), nil
+	return l.looked(ctx, sum)
 }
 
 // Infos implements [api.Host].
@@ -64,16 +79,31 @@ func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, looked(sum))
+		i, err := l.looked(ctx, sum)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, i)
 	}
 	return all, nil
 }
 
-// looked returns what there is to say of a study that goes on elsewhere, or has ended.
-func looked(sum assay.Summary) api.Info {
+// looked returns what there is to say of a study that goes on elsewhere, or has ended. It runs if
+// somebody holds it.
+func (l *lookout) looked(ctx context.Context, sum assay.Summary) (api.Info, error) {
 	i := api.Info{Summary: sum, State: service.StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
 	i.Running = int(sum.Counts[assay.Running])
-	return i
+	of, tells := l.store.Store.(store.Holder)
+	if i.State != service.Idle || !tells {
+		return i, nil
+	}
+	by, err := of.Held(ctx, sum.Study)
+	if by != "" {
+		i.State = service.Running
+	} else {
+		i.Running = 0 // who began these runs was killed
+	}
+	return i, err
 }
 
 // nobody is a Fleet without machines.

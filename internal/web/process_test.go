@@ -109,6 +109,11 @@ budget: {trials: 400}
 	b.Wait(`document.title === "Studies - assay"`)
 	b.Visit(base(url) + "/s/slow")
 	b.Wait(`document.documentElement.dataset.drawn === "true"`)
+	state := func(want string) {
+		t.Helper()
+		b.Wait(`document.querySelector("[data-live=state]").textContent === "` + want + `"`)
+	}
+	state("running")
 	const trials = `parseInt(document.querySelector("[data-live=counts]").textContent)`
 	before := browser.Eval[int](b, trials)
 	b.Wait(trials + " > " + browser.Quote(before+3))
@@ -124,10 +129,18 @@ budget: {trials: 400}
 			t.Errorf("%s: %d", path, got)
 		}
 	}
+	// That it was killed is seen without an event, and that another goes on with it.
+	if err := tune.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tune.Wait()
+	state("idle")
+	tune = start(t, dir, "tune", "slow.yaml", "--store", at, "--json")
+	state("running")
 	if err := tune.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	b.Wait(`document.querySelector("[data-live=state]").textContent === "ended"`)
+	state("ended")
 }
 
 // A server that is killed comes back, and a page that was open then goes on by itself: without a

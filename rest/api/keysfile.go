@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // A keysFile has the writes that are remembered by their keys, so that a server that starts again
@@ -111,7 +111,7 @@ func (f *keysFile) anew(known map[replayKey]*replay) error {
 		}
 		all.Write(b)
 	}
-	err := access.WriteFile(f.path, all.Bytes())
+	err := whole.WriteFile(f.path, all.Bytes(), 0o600)
 	if f.f != nil {
 		err = errors.Join(err, f.f.Close())
 		f.f = nil

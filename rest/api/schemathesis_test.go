@@ -28,14 +28,28 @@ func schemathesis() string {
 
 // beyond are the requests of which the document cannot say all that is wrong: what defines a
 // study, the values of the parameters of one, and a workflow. The others must be accepted if they are as the
-// document says.
+// document says. What is wrong is refused as too large, too, where it is.
 const beyond = `
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
 [[operations]]
 include-operation-id = "post-studies"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 403, 409, 422]
 
 [[operations]]
 include-operation-id = "post-studies-study-trials"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-ask"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-tell"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-recall"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 
 [[operations]]

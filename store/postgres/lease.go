@@ -78,6 +78,26 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	return s.lease(ctx, study, holder, ttl)
 }
 
+// Held implements [store.Holder].
+func (s *Store) Held(ctx context.Context, study string) (by string, err error) {
+	live := false
+	err = s.retry(ctx, away, func(ctx context.Context) error {
+		err := s.db.QueryRowContext(ctx, `SELECT expires > clock_timestamp() FROM owners WHERE study = $1`, study).Scan(&live)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err != nil || !live {
+		return "", err
+	}
+	o, err := s.ownerOf(ctx, study)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && o.gone() {
+		return "", nil
+	}
+	return o.String(), err
+}
+
 func (s *Store) lease(ctx context.Context, study, holder string, ttl time.Duration) (*lease, error) {
 	l := &lease{s: s, study: study, ttl: ttl, lost: make(chan struct{})}
 	host, _ := os.Hostname()

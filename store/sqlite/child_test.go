@@ -56,7 +56,7 @@ func childAppend(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{synchronous: synchronous})
+	s, err := Open(ctx, path, Options{synchronous: synchronous, AnyFileSystem: true})
 	if err != nil {
 		return err
 	}

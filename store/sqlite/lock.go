@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -77,7 +78,7 @@ const killedWait = 2 * time.Second
 // An error that is not the context's matches [assay.ErrLocked] or [ErrIO]. If two names had
 // the same hash, one would lock the other out, which does no harm.
 func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
-	path := s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study))))
+	path := s.studyLock(study)
 	for end := time.Now().Add(killedWait); ; {
 		f, err := tryFlock(path, holder{Study: study, By: by})
 		if err == nil {
@@ -93,6 +94,29 @@ func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, err
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// studyLock returns the path of the lock file of a study.
+func (s *Store) studyLock(study string) string {
+	return s.lockPath(fmt.Sprintf("%.16x", sha256.Sum256([]byte(study))))
+}
+
+// Held implements [store.Holder] by what the lock file says: to try the lock would keep those out
+// who want the study at that moment. A process of another machine may have left its file behind.
+func (s *Store) Held(ctx context.Context, study string) (by string, err error) {
+	f, err := os.Open(s.studyLock(study))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrIO, err)
+	}
+	defer f.Close()
+	h := readHolder(f)
+	if here, err := os.Hostname(); err != nil || h.Host != here || h.Study != study || h.killed() {
+		return "", ctx.Err()
+	}
+	return h.String(), ctx.Err()
 }
 
 // killed reports whether the process of the holder has ended, as far as this machine

@@ -113,6 +113,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := s.open(ctx, s.create); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	s.keepReserve()
 	return s, nil
 }
 
@@ -305,8 +306,11 @@ func (s *Store) create(ctx context.Context) error {
 		return err
 	}
 	err = migrate(ctx, conn, s.opts.migrations, s.opts.migrated)
-	// The last connection folds the log into the file and removes it, so that one rename moves
-	// all.
+	// One rename moves all if the log has been folded into the file. The close of the last connection
+	// would do that too, and say nothing if it fails.
+	if err == nil {
+		err = fold(ctx, conn)
+	}
 	if err = errors.Join(err, conn.Close(), db.Close()); err != nil {
 		return classify(err)
 	}
@@ -314,6 +318,16 @@ func (s *Store) create(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrIO, err)
 	}
 	return syncDir(filepath.Dir(s.path))
+}
+
+// fold writes the log of the only connection to a file into the file.
+func fold(ctx context.Context, conn *sql.Conn) error {
+	var busy, frames, folded int
+	err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &folded)
+	if err == nil && (busy != 0 || frames != folded) {
+		err = fmt.Errorf("%w: %d of %d pages of the log are in the file", ErrIO, folded, frames)
+	}
+	return err
 }
 
 // dial opens one connection for writing, in WAL mode.

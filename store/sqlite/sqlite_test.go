@@ -169,9 +169,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A full disk, as SQLite reports it.
+// A full disk, as SQLite reports it, when the room that was kept is spent.
 func TestFull(t *testing.T) {
 	s := newTest(t)
+	s.spendReserve()
 	grow(t, s, "a", 1, 5)
 	release, err := s.Lock(t.Context(), "a")
 	if err != nil {

@@ -187,7 +187,8 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 
 // Append implements [assay.Store].
 // The events are encoded before the turn is taken, so that an event that cannot be stored
-// costs others nothing. If the outcome of a call is unknown, the same call again finds the
+// costs others nothing. On a disk that is full the room that was kept is given back, and the
+// events are written into it. If the outcome of a call is unknown, the same call again finds the
 // events or adds them.
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
@@ -213,7 +214,11 @@ func (s *Store) AppendPayloads(
 func (s *Store) appendAt(
 	ctx context.Context, study string, at assay.Position, events []assay.Event, payloads [][]byte,
 ) (assay.Position, error) {
-	err := s.write(ctx, func() error { return s.insertAt(study, at, events, payloads) })
+	insert := func() error { return s.insertAt(study, at, events, payloads) }
+	err := s.write(ctx, insert)
+	if isFull(err) && s.spendReserve() {
+		err = s.write(ctx, insert)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -64,7 +64,8 @@ func Read(opt workflow.FillOptions, sources ...Source) (*workflow.Workflow, erro
 // One layer of gzip is taken off. An error of Peek is not looked at here: the read that follows
 // asks the source again and reports it.
 func unpack(src Source) (*bufio.Reader, error) {
-	r := bufio.NewReaderSize(src.Reader, 1<<16)
+	in := &counted{Reader: src.Reader}
+	r := bufio.NewReaderSize(in, 1<<16)
 	magic, _ := r.Peek(2)
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return r, nil
@@ -73,7 +74,45 @@ func unpack(src Source) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, &workflow.InputError{File: src.Name, Msg: fmt.Sprintf("gzip: %v", err)}
 	}
-	return bufio.NewReaderSize(z, 1<<16), nil
+	return bufio.NewReaderSize(&bounded{src.Name, in, z, 0}, 1<<16), nil
+}
+
+// Packed text of real logs takes a tenth to a thirtieth of its size. What unpacks to more than
+// mostGain times the bytes read, and to more than freeGain, is taken for a bomb.
+const mostGain = 100
+
+var freeGain int64 = 64 << 20 // tests have less
+
+// counted counts the bytes that are read.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+// Read implements [io.Reader].
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// bounded reads what is packed in a source, as long as that is no bomb.
+type bounded struct {
+	name string
+	in   *counted
+	z    *gzip.Reader
+	out  int64
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.z.Read(p)
+	b.out += int64(n)
+	if b.out > freeGain && b.out > mostGain*b.in.n {
+		return 0, &workflow.InputError{File: b.name, Msg: fmt.Sprintf(
+			"gzip: it unpacks to more than %d times its size: if it is no bomb, unpack it first", mostGain)}
+	}
+	return n, err
 }
 
 // merger brings together the sources of one workflow.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -231,5 +233,35 @@ func eachRecorded(t testing.TB, dir string, f func(path string, w *workflow.Work
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A bomb is refused long before it has unpacked; a log that packs well is not.
+func TestGzipBomb(t *testing.T) {
+	defer func(was int64) { freeGain = was }(freeGain)
+	freeGain = 1 << 20
+	pack := func(head string, line func(i int) string, size int) *bytes.Buffer {
+		var z bytes.Buffer
+		g := gzip.NewWriter(&z)
+		io.WriteString(g, head)
+		for n, i := 0, 0; n < size; i++ {
+			k, _ := io.WriteString(g, line(i))
+			n += k
+		}
+		g.Close()
+		return &z
+	}
+	for _, head := range []string{"id,kind,run_s,parents\n", "{", "tasks:\n"} {
+		bomb := pack(head, func(int) string { return strings.Repeat(" ", 1<<16) }, 8<<20)
+		r := &counted{Reader: bomb}
+		_, err := Read(workflow.FillOptions{}, Source{"bomb.gz", r})
+		var in *workflow.InputError
+		if !errors.As(err, &in) || !strings.Contains(err.Error(), "unpacks to more than 100 times") {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+	log := pack("id,kind,run_s,parents\n", func(i int) string { return fmt.Sprintf("t%d,k,%d,\n", i, i%97) }, 2<<20)
+	if _, err := Read(workflow.FillOptions{}, Source{"log.gz", log}); err != nil {
+		t.Errorf("a log: %v", err)
 	}
 }

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/setup"
+)
+
+// deskFlags are the flags of ask and tell.
+type deskFlags struct {
+	remote   remoteFlags
+	study    string
+	store    string
+	wait     time.Duration
+	json     bool
+	n        int
+	open     bool
+	again    time.Duration
+	withdraw time.Duration
+}
+
+func (f *deskFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
+	fl.DurationVar(&f.wait, "wait", 10*time.Second, "how long to wait while another process asks or tells")
+	fl.BoolVar(&f.json, "json", false, "print JSON, one object a line")
+	f.remote.instead(cmd)
+}
+
+func askCommand(s streams) *cobra.Command {
+	f := &deskFlags{}
+	cmd := &cobra.Command{
+		Use:   "ask STUDY.yaml|STUDY",
+		Short: "propose configurations of a study whose runs you make",
+		Long: `ask proposes configurations of a study whose runs somebody else makes: its file has
+parameters and an objective, but no command. assay tell takes what they came to.
+
+Each trial is on record before it is printed. It stays open until it is told:
+--open lists those, --again hands those out once more that are older than a time,
+and --withdraw takes them back. Nothing is printed when the study is over, or when
+the search needs a result first; the reason is said on standard error.
+
+With --server the study is one that a server holds: a study file makes it there.`,
+		Example: `  assay ask study.yaml -n 4 --json
+  echo '{"id": 1, "value": 0.25}' | assay tell study
+  assay ask study --again 1h --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.ask(cmd, s, args[0]) },
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.IntVarP(&f.n, "number", "n", 1, "how many trials")
+	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
+	fl.BoolVar(&f.open, "open", false, "list the trials that were asked and not told, and ask for none")
+	fl.DurationVar(&f.again, "again", 0, "hand out trials once more that were asked longer ago than this `age`, before new ones")
+	fl.DurationVar(&f.withdraw, "withdraw", 0, "take back trials that were asked longer ago than this `age`, and ask for none")
+	return cmd
+}
+
+func tellCommand(s streams) *cobra.Command {
+	f := &deskFlags{}
+	cmd := &cobra.Command{
+		Use:   "tell STUDY < RESULTS",
+		Short: "tell what came of configurations that were asked",
+		Long: `tell reads what trials came to from standard input, as JSON lines or an array:
+
+  {"id": 1, "value": 1.2}
+  {"id": 2, "metrics": {"loss": 1.3, "size": 7e6}}
+  {"id": 3, "state": "failed", "reason": "out of memory"}
+
+The states are done, failed, censored (stopped: the value is at least this),
+infeasible and withdrawn. A result counts once: telling the same again is no error.
+Either all results are taken or none is.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.tell(cmd.Context(), s, args[0]) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// with opens the desk of a study file, or of a study on record, for one command.
+func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*setup.Desk) error) error {
+	def, err := f.load(s, at)
+	if err != nil {
+		return err
+	}
+	var p *setup.Problem
+	if def != nil { // its flaws are told before a store is made
+		if p, err = setup.New(def, setup.Options{Warn: warnings(s.err)}); err != nil {
+			return err
+		}
+	}
+	h, err := setup.OpenStore(ctx, f.store)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	name := f.study
+	if def == nil {
+		if def, err = h.Definition(ctx, at); err != nil {
+			return noStudy(err, at)
+		}
+		name = at
+		if p, err = setup.New(def, setup.Options{Warn: warnings(s.err)}); err != nil {
+			return err
+		}
+	}
+	d, err := p.Desk(ctx, h, name, f.wait)
+	if err != nil {
+		return taken(err)
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(s.err, "note: %s\n", report.Visible(note))
+	}
+	return errors.Join(do(d), d.Close(ctx))
+}
+
+// load reads the study file, or returns nil for the name of a study on record.
+func (f *deskFlags) load(s streams, at string) (*config.Study, error) {
+	ext := filepath.Ext(at)
+	if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && ext != ".yaml" && ext != ".yml" {
+		return nil, nil
+	}
+	return loadStudy(s.err, at, func(def *config.Study) error {
+		if !def.SetAsked() {
+			return usagef("%s: assay makes the runs of this study itself (assay tune): one whose runs you make has "+
+				"neither command nor app nor replay", at)
+		}
+		return nil
+	})
+}
+
+// ask asks here, or a server.
+func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
+	ctx := cmd.Context()
+	given := cmd.Flags().Changed
+	several := 0
+	for _, name := range []string{"open", "again", "withdraw"} {
+		if given(name) {
+			several++
+		}
+	}
+	switch {
+	case several > 1:
+		return usagef("--open, --again and --withdraw: one of them")
+	case f.n < 1:
+		return usagef("-n %d: at least 1 trial", f.n)
+	case f.again < 0 || f.withdraw < 0:
+		return usagef("an age is not below 0")
+	case !given("again"):
+		f.again = -1
+	}
+	do := func(d asker) error {
+		var trials []api.Asked
+		var err error
+		switch {
+		case f.open:
+			trials, err = d.Open(ctx)
+		case given("withdraw"):
+			trials, err = d.Withdraw(ctx, f.withdraw, "not told in "+f.withdraw.String())
+		default:
+			var a api.AskAnswer
+			if a, err = d.Ask(ctx, f.n, f.again); err == nil && len(a.Trials) < f.n {
+				sayFewer(s.err, a)
+			}
+			trials = a.Trials
+		}
+		if err != nil {
+			return err
+		}
+		return f.print(s.out, d, trials)
+	}
+	if f.remote.server != "" {
+		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
+	}
+	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
+}
+
+// sayFewer says why there are fewer trials than were asked for.
+func sayFewer(w io.Writer, a api.AskAnswer) {
+	name := report.Visible(a.Study)
+	switch {
+	case a.EndedBy != "":
+		fmt.Fprintf(w, "study %s is over: %s\n", name, result.EndText(a.EndedBy))
+	case a.Open > 0:
+		fmt.Fprintf(w, "study %s: nothing more to propose before a result is told (trials in flight: %d; "+
+			"assay ask %s --open lists them)\n", name, a.Open, report.ShellQuote([]string{name}))
+	}
+}
+
+// print prints trials.
+func (f *deskFlags) print(w io.Writer, d asker, trials []api.Asked) error {
+	for _, a := range trials {
+		var err error
+		if f.json {
+			err = writeJSON(w, a)
+		} else {
+			_, err = fmt.Fprintf(w, "%d  %s\n", a.ID, report.Visible(d.Text(a)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell tells here, or a server.
+func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
+	reports, err := setup.ReadReports(standardInput, s.in)
+	if err != nil {
+		return err
+	}
+	do := func(d asker) error {
+		t, err := d.Tell(ctx, reports)
+		if class := assay.ClassOf(err); class == assay.ClassConflict || class == assay.ClassNotFound {
+			return usageError(err)
+		} else if err != nil {
+			return err
+		}
+		if f.json {
+			return writeJSON(s.out, t)
+		}
+		return writeTold(s.out, t, d.Unit())
+	}
+	if f.remote.server != "" {
+		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
+	}
+	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
+}
+
+// writeTold prints what became of results for people.
+func writeTold(w io.Writer, t api.Told, unit string) error {
+	more := ""
+	if t.Known > 0 {
+		more += fmt.Sprintf(", %d known before", t.Known)
+	}
+	if t.Withdrawn > 0 {
+		more += fmt.Sprintf(", %d withdrawn", t.Withdrawn)
+	}
+	fmt.Fprintf(w, "study %s: %d told%s, %d in flight\n", report.Visible(t.Study), t.Told, more, t.Open)
+	if t.Best != nil {
+		fmt.Fprintf(w, "best: trial %d, %s %s\n", t.Best.Trial, t.Objective.Metric, report.Metric(t.Best.Value, unit))
+	}
+	if t.EndedBy != "" {
+		fmt.Fprintf(w, "the study is over: %s\n", result.EndText(t.EndedBy))
+	}
+	return nil
+}

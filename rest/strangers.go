@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxStrangers bounds the connections that have not shown the token. It is far more than a
+// program's processes that join at once are slow, and far less than a process has descriptors.
+const maxStrangers = 256
+
+// strangers are the connections of a server with a token that have not shown it yet. Whoever
+// reaches the port can open them, and each holds a descriptor: so there are at most
+// [maxStrangers], and the oldest goes when another comes.
+type strangers struct {
+	mu   sync.Mutex
+	open []net.Conn // oldest first
+}
+
+// admit adds a connection, and closes the oldest if they are too many.
+func (s *strangers) admit(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = append(s.open, c)
+	if len(s.open) > maxStrangers {
+		s.shut()
+	}
+}
+
+// spare closes the oldest, so that there is a descriptor again.
+func (s *strangers) spare() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) > 0 {
+		s.shut()
+	}
+}
+
+func (s *strangers) shut() {
+	s.open[0].Close()
+	s.open = slices.Delete(s.open, 0, 1)
+}
+
+// forget takes out a connection that has shown the token or has ended. Others are no error.
+func (s *strangers) forget(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.open, c); i >= 0 {
+		s.open = slices.Delete(s.open, i, i+1)
+	}
+}
+
+// The times between two attempts to accept while the machine has no descriptor or memory for it.
+const (
+	firstWait = 5 * time.Millisecond
+	longWait  = time.Second
+)
+
+// accept waits for a connection of l. A connection that ended before it was accepted, and a want
+// of descriptors or memory, do not end a server: others may give theirs back.
+func (o *Online) accept(l net.Listener) (net.Conn, error) {
+	for wait := firstWait; ; wait = min(2*wait, longWait) {
+		c, err := l.Accept()
+		if err == nil || !passes(err) {
+			return c, err
+		}
+		o.strangers.spare()
+		select {
+		case <-o.closing:
+			return nil, net.ErrClosed
+		case <-time.After(wait):
+		}
+	}
+}
+
+// passes reports whether an error of accept(2) says nothing about the listener.
+func passes(err error) bool {
+	for _, e := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/study"
+)
+
+// A Desk is a problem whose runs somebody else makes, with its place in a store. This process is its owner
+// until it is closed.
+type Desk struct {
+	*study.Desk
+	Name    string
+	Problem *Problem
+	Resumed bool     // it goes on where it was
+	Notes   []string // what there is to say of its place, and of the earlier studies that help
+
+	store   *Store
+	release func() error
+}
+
+// Delays between attempts at a lock that somebody else has.
+const (
+	firstLook = 5 * time.Millisecond
+	lastLook  = 100 * time.Millisecond
+)
+
+// Desk finds or makes the study in the store, as [Problem.Study] does, and opens its desk. If another process
+// has the study it is waited for, for as long as patience: askers hold it for a moment. The error is
+// [assay.ErrLocked] then.
+func (p *Problem) Desk(ctx context.Context, store *Store, name string, patience time.Duration) (*Desk, error) {
+	if p.Definition.Mode() != config.ModeAsked {
+		return nil, usagef("this study makes its runs itself, as one of a %v (assay tune)", p.Definition.Mode())
+	}
+	c, err := p.claim(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := store.await(ctx, c.name, patience)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.desk(ctx, store, c)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	d.release = release
+	return d, nil
+}
+
+// desk opens the desk of a claim, of which this process is the owner.
+func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*Desk, error) {
+	searcher, cuts, note, err := p.helped(ctx, store, c)
+	if err != nil {
+		return nil, err
+	}
+	d := &Desk{Name: c.name, Problem: p, Resumed: c.resumed, Notes: c.notes, store: store}
+	if note != "" {
+		d.Notes = append(d.Notes, note)
+	}
+	def := p.Definition
+	s := &study.Study{
+		Name: c.name, Space: p.Space, Goal: p.Goal, Searcher: searcher, Cuts: cuts, Store: store.Store,
+		Budget: study.Budget{Trials: def.Budget.Trials, Target: def.Budget.Target},
+	}
+	d.Desk, err = s.Desk(ctx)
+	return d, err
+}
+
+// await is Lock that waits while somebody else has the study.
+func (s *Store) await(ctx context.Context, study string, patience time.Duration) (release func() error, err error) {
+	began := time.Now()
+	for delay := firstLook; ; delay = min(2*delay, lastLook) {
+		release, err = s.Lock(ctx, study)
+		if !errors.Is(err, assay.ErrLocked) {
+			return release, err
+		}
+		if time.Since(began)+delay > patience {
+			return nil, assay.WithHint(err, "--wait says how long to wait for it")
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Close gives up the ownership of the study. A study that is over is known to the next one that looks for help.
+func (d *Desk) Close(ctx context.Context) error {
+	if d.Result().EndedBy != "" {
+		d.store.Remember(ctx)
+	}
+	return d.release()
+}

@@ -1,0 +1,323 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/replay"
+)
+
+// A Desk is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
+// It is safe for concurrent use, and the only one who writes to the study.
+//
+// It keeps the record as Run does: a proposal is on record before it is handed out, a result before the
+// searcher hears of it. So a process that dies loses nothing that was answered, and what was on record and
+// not answered is among the trials that were never told. No time of the study passes at a desk.
+type Desk struct {
+	mu sync.Mutex
+	l  *loop
+	// last is why the study was over when the record says so last, and nothing has come since.
+	last   string
+	handed handed
+	ended  map[int64]int // of the loop's history, by ID
+	held   string        // "paused" or "stopped" by a person, or ""
+	// steered says that a person has decided about the study, so that it is on record that it goes on.
+	steered bool
+}
+
+// A Handed is a trial that was asked and not told.
+type Handed struct {
+	assay.Proposal
+	Since   time.Time // when it was handed out last
+	Attempt int       // how often it was
+}
+
+// An Answer is what an asker gets.
+type Answer struct {
+	Trials []Handed
+	// Open is how many trials are in flight, those of the answer too.
+	Open int
+	// Ended is why there are fewer than were wanted and will be none, an [assay.End]; "" if the study goes
+	// on, though it may be that a result has to be told first.
+	Ended string
+}
+
+// handed are the trials in flight, by ID.
+type handed map[int64]Handed
+
+// take takes in an event of the record.
+func (h handed) take(e assay.Event) {
+	switch {
+	case e.Asked != nil:
+		h[e.Asked.ID] = Handed{*e.Asked, e.At, 1}
+	case e.Started != nil:
+		if t, ok := h[e.Started.Trial]; ok {
+			t.Since, t.Attempt = e.At, e.Started.Attempt
+			h[t.ID] = t
+		}
+	case e.Told != nil:
+		delete(h, e.Told.ID)
+	case e.Withdrawn != nil:
+		delete(h, e.Withdrawn.Trial)
+	}
+}
+
+// InFlight returns the trials of a record that were asked and not told, in the order of their IDs. Nobody
+// needs to be the owner of the study for it.
+func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, error) {
+	open := handed{}
+	for e, err := range store.Events(ctx, name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		open.take(e)
+	}
+	return slices.SortedFunc(maps.Values(open), func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) }), nil
+}
+
+// Desk brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
+// needs Name, Space, Goal, Searcher, Store and Budget, of which the time has no effect; Cuts, Clock and
+// Patience have theirs.
+func (s *Study) Desk(ctx context.Context) (*Desk, error) {
+	l := newLoop(s)
+	events, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
+	if err := player.Play(events); err != nil {
+		return nil, err
+	}
+	l.live = true
+	d := &Desk{l: l, handed: handed{}, ended: map[int64]int{}}
+	for _, e := range events {
+		d.last = ""
+		if d.handed.take(e); e.Ended != nil {
+			d.last = e.Ended.By
+		}
+		if e.Steered != nil {
+			d.obey(*e.Steered)
+		}
+	}
+	for i, t := range l.history {
+		d.ended[t.ID] = i
+	}
+	d.out(nil)
+	return d, nil
+}
+
+// out takes the proposals that wait as handed out.
+func (d *Desk) out(to *[]Handed) {
+	l := d.l
+	for _, p := range l.open {
+		h, ok := d.handed[p.ID]
+		if !ok {
+			h = Handed{p, l.clock.Now(), 1}
+			d.handed[p.ID] = h
+		}
+		l.running = append(l.running, Running{Proposal: p, Since: h.Since})
+		if to != nil {
+			*to = append(*to, h)
+		}
+	}
+	l.open = nil
+}
+
+// Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
+// or if the search needs to hear of others first. It is an error of the class conflict if a person has paused
+// or stopped the study.
+func (d *Desk) Ask(ctx context.Context, n int) (Answer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ask(ctx, n)
+}
+
+func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
+	l := d.l
+	if d.held != "" {
+		return a, assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", l.Name, d.held),
+			"assay study resume goes on with it")
+	}
+	l.endedBy = l.over(ctx)
+	for len(a.Trials) < n && l.endedBy == "" {
+		room := n - len(a.Trials)
+		if l.Budget.Trials > 0 {
+			room = min(room, l.affords())
+		}
+		before := len(a.Trials)
+		if err := l.ask(ctx, room); err != nil {
+			return a, err
+		}
+		if d.out(&a.Trials); len(a.Trials) == before {
+			break
+		}
+		d.last = ""
+		if l.endedBy == "" {
+			l.endedBy = l.over(ctx)
+		}
+	}
+	a.Open = len(l.running)
+	a.Ended, err = d.over(ctx)
+	return a, err
+}
+
+// over returns why the study is over, or "", and has it on record once. A study with trials in flight goes
+// on: what is told of them counts.
+func (d *Desk) over(ctx context.Context) (string, error) {
+	l := d.l
+	if l.endedBy == "" {
+		l.endedBy = l.over(ctx)
+	}
+	switch {
+	case l.endedBy == "interrupt":
+		return "", context.Cause(ctx)
+	case l.endedBy == "" || l.endedBy == "trials" && len(l.running) > 0:
+		return "", nil
+	case l.endedBy == d.last || len(l.running) > 0:
+		return l.endedBy, nil
+	}
+	if err := l.end(ctx); err != nil {
+		return "", err
+	}
+	d.last = l.endedBy
+	return l.endedBy, nil
+}
+
+// Again hands out at most n of the trials once more that were handed out longer than age ago and never told,
+// the oldest first. It is on record, so that of several askers one gets a trial.
+func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := d.older(age)
+	old = old[:min(n, len(old))]
+	events := make([]assay.Event, len(old))
+	for i := range old {
+		h := &old[i]
+		h.Attempt++
+		id := assay.RunID{Study: d.l.Name, Trial: h.ID, Repeat: d.l.runs.repeat[h.ID], Attempt: h.Attempt}
+		events[i].Started = &assay.Start{RunID: id}
+	}
+	a := Answer{Trials: old, Open: len(d.l.running)}
+	if len(old) == 0 {
+		return a, nil
+	}
+	if err := d.l.append(ctx, events...); err != nil {
+		return Answer{}, err
+	}
+	d.last = ""
+	for i := range old {
+		old[i].Since = d.l.clock.Now()
+		d.handed[old[i].ID] = old[i]
+	}
+	return a, nil
+}
+
+// older returns the trials in flight that were handed out at least age ago, the oldest first.
+func (d *Desk) older(age time.Duration) (old []Handed) {
+	now := d.l.clock.Now()
+	for _, h := range d.handed {
+		if now.Sub(h.Since) >= age {
+			old = append(old, h)
+		}
+	}
+	slices.SortFunc(old, func(a, b Handed) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return old
+}
+
+// Open returns the trials that were asked and not told, in the order of their IDs.
+func (d *Desk) Open() []Handed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.older(-1 << 62)
+	slices.SortFunc(all, func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Withdraw takes the trials back that were handed out at least age ago and never told, and returns them.
+func (d *Desk) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	old := d.older(age)
+	var reports []Report
+	for _, h := range old {
+		reports = append(reports, Report{ID: h.ID, State: assay.Withdrawn.String(), Reason: reason, By: by})
+	}
+	_, err := d.tell(ctx, reports)
+	return old, err
+}
+
+// Result returns what the study has come to so far, and why it is over, if it is.
+func (d *Desk) Result() Result {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.l.result()
+	r.Trials, r.EndedBy = slices.Clone(r.Trials), d.last
+	return r
+}
+
+// Give has configurations that a person wants be the next that are handed out.
+func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = ""
+	return d.l.give(ctx, configs, by)
+}
+
+// Steer records what a person decides about the study, and obeys: "pause" and "stop" have nothing handed out
+// until "run", and "budget" changes the number of trials. What is in flight may be told all the same. A
+// decision that changes nothing is not recorded.
+func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case s.Do == "budget" && (s.Time != 0 || s.Trials <= 0):
+		return assay.Errorf(assay.ClassUsage, "the time of runs that somebody else makes is theirs: "+
+			"the budget is a number of trials")
+	case s.Do == "budget" && s.Trials == d.l.Budget.Trials, s.Do == "pause" && d.held == "paused",
+		s.Do == "stop" && d.held == "stopped", s.Do == "run" && d.held == "" && d.steered:
+		return nil
+	}
+	if err := d.l.append(ctx, assay.Event{Steered: &s}); err != nil {
+		return err
+	}
+	d.last = ""
+	d.obey(s)
+	return nil
+}
+
+// obey does what a decision on record says.
+func (d *Desk) obey(s assay.Steering) {
+	switch s.Do {
+	case "run":
+		d.held, d.steered = "", true
+	case "pause":
+		d.held, d.steered = "paused", true
+	case "stop":
+		d.held, d.steered = "stopped", true
+	case "budget":
+		if s.Trials > 0 {
+			d.l.Budget.Trials = s.Trials
+		}
+	}
+}
+
+// Trials returns the greatest number of trials, 0 for any.
+func (d *Desk) Trials() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.l.Budget.Trials
+}
+
+// Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that
+// is opened goes on.
+func (d *Desk) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return errors.Join(d.l.failed())
+}

@@ -1,0 +1,231 @@
+package study
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+// A Report is what somebody tells of a trial that a [Desk] has handed out.
+type Report struct {
+	ID int64 `json:"id"`
+	// Value is the objective, as the metric of the goal; it may stand among Metrics in its place.
+	Value   *float64           `json:"value,omitempty"`
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	// State is the name of a final state; "" is done. Of a censored trial Value is what it had come to when it
+	// was stopped.
+	State  string `json:"state,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Config, if it is there, has to be what was handed out.
+	Config map[string]any `json:"config,omitempty"`
+
+	By    string `json:"-"` // who tells it, for the record of a withdrawal
+	Place string `json:"-"` // where it stands, for messages
+}
+
+// A Receipt says what became of reports.
+type Receipt struct {
+	Told      int // that count
+	Known     int // that were told before
+	Withdrawn int
+	Open      int    // trials in flight
+	Ended     string // why the study is over, or ""
+}
+
+// Tell takes what became of trials, all in one step: nothing is told if one of them cannot be. A report that
+// was told before is no error. Errors begin with the place of the report, and are of the class usage if it
+// cannot be, not found if no such trial was handed out, and conflict if the trial has come to something else.
+func (d *Desk) Tell(ctx context.Context, reports []Report) (Receipt, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tell(ctx, reports)
+}
+
+func (d *Desk) tell(ctx context.Context, reports []Report) (r Receipt, err error) {
+	l := d.l
+	var news []assay.Trial
+	var events []assay.Event
+	for _, report := range reports {
+		t, known, err := d.read(report, news)
+		if err != nil {
+			if report.Place != "" {
+				err = assay.WithHint(assay.Errorf(assay.ClassOf(err), "%s: %w", report.Place, err), assay.HintOf(err))
+			}
+			return Receipt{}, err
+		}
+		switch {
+		case known:
+			r.Known++
+			continue
+		case t.State == assay.Withdrawn:
+			r.Withdrawn++
+			events = append(events, assay.Event{Withdrawn: &assay.Withdrawal{Trial: t.ID, By: report.By, Reason: t.Reason}})
+		default:
+			r.Told++
+			events = append(events, assay.Event{Told: &t})
+		}
+		news = append(news, t)
+	}
+	if len(events) > 0 {
+		if err := l.keep(ctx, events...); err != nil {
+			return Receipt{}, err
+		}
+		d.last = ""
+	}
+	for i, t := range news {
+		if err := d.take(t, events[i]); err != nil {
+			l.fatal = err
+			return Receipt{}, err
+		}
+	}
+	r.Open = len(l.running)
+	l.endedBy = ""
+	r.Ended, err = d.over(ctx)
+	return r, err
+}
+
+// take takes in a trial that has ended on record.
+func (d *Desk) take(t assay.Trial, e assay.Event) error {
+	l := d.l
+	delete(d.handed, t.ID)
+	l.running = slices.DeleteFunc(l.running, func(r Running) bool { return r.ID == t.ID })
+	if e.Withdrawn != nil {
+		return l.takenBack(withdrawal{t.Proposal, *e.Withdrawn})
+	}
+	l.runs.told(t.ID)
+	d.ended[t.ID] = len(l.history)
+	l.remember(&t)
+	l.choose()
+	return l.Searcher.Tell(t)
+}
+
+// read returns the trial of a report, and whether it is known to have ended so. news are those of the reports
+// before it.
+func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
+	l := d.l
+	h, open := d.handed[r.ID]
+	before, told := assay.Trial{}, false
+	if i, ok := d.ended[r.ID]; ok {
+		before, told = *l.history[i], true
+	} else if l.withdrawn[r.ID] {
+		before, told = assay.Trial{Proposal: assay.Proposal{ID: r.ID}, State: assay.Withdrawn}, true
+	} else if i := slices.IndexFunc(news, func(t assay.Trial) bool { return t.ID == r.ID }); i >= 0 {
+		before, told = news[i], true
+	}
+	if !open && !told {
+		return t, false, assay.Errorf(assay.ClassNotFound, "trial %d was not asked", r.ID)
+	}
+	p := before.Proposal
+	if open {
+		p = h.Proposal
+	}
+	if t, err = l.reported(r, p); err != nil {
+		return t, false, err
+	}
+	if t.Started, t.Ended = h.Since, l.clock.Now(); !told {
+		return t, false, nil
+	}
+	if before.State == assay.Withdrawn || t.State == assay.Withdrawn {
+		if before.State == t.State {
+			return t, true, nil
+		}
+		if before.State == assay.Withdrawn {
+			return t, false, assay.Errorf(assay.ClassConflict, "trial %d was withdrawn: a result of it comes too late", r.ID)
+		}
+	}
+	if before.State != t.State || before.Value != t.Value || !maps.Equal(before.Measurement.Metrics, t.Measurement.Metrics) {
+		return t, false, assay.Errorf(assay.ClassConflict, "trial %d was told before, as something else: %s", r.ID, l.cameTo(before))
+	}
+	return t, true, nil
+}
+
+// cameTo says what a trial came to.
+func (l *loop) cameTo(t assay.Trial) string {
+	if t.State == assay.Failed || t.State == assay.Withdrawn {
+		return t.State.String()
+	}
+	metrics, err := json.Marshal(t.Measurement.Metrics)
+	if err != nil {
+		return t.State.String()
+	}
+	return fmt.Sprintf("%v, %s", t.State, metrics)
+}
+
+// reported returns what a report says of a proposal.
+func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
+	t := assay.Trial{Proposal: p, Value: math.Inf(1), Reason: r.Reason}
+	if r.State == "" {
+		t.State = assay.Done
+	} else if err := t.State.UnmarshalText([]byte(r.State)); err != nil || !t.State.Final() {
+		return t, assay.Errorf(assay.ClassUsage,
+			"trial %d: state %.40q is none of done, failed, censored, infeasible and withdrawn", r.ID, r.State)
+	}
+	if r.Config != nil && p.Config != nil {
+		said, err := json.Marshal(r.Config)
+		was, _ := json.Marshal(l.Space.Values(p.Config))
+		if err != nil || string(said) != string(was) {
+			return t, assay.Errorf(assay.ClassUsage, "trial %d is of another configuration: %s", r.ID, was)
+		}
+	}
+	metrics := maps.Clone(r.Metrics)
+	if r.Value != nil {
+		if x, ok := metrics[l.Goal.Metric]; ok && x != *r.Value {
+			return t, assay.Errorf(assay.ClassUsage, "trial %d: value is %v, and the metric %s is %v: they are the same thing",
+				r.ID, *r.Value, l.Goal.Metric, x)
+		}
+		if metrics == nil {
+			metrics = map[string]float64{}
+		}
+		metrics[l.Goal.Metric] = *r.Value
+	}
+	for name, x := range metrics {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return t, assay.Errorf(assay.ClassUsage, "trial %d: metric %s is %v: a run without a result has failed", r.ID, name, x)
+		}
+	}
+	m := assay.Measurement{Metrics: metrics}
+	if x, ok := metrics["elapsed"]; ok && x > 0 {
+		m.Elapsed = time.Duration(min(x, 9e9) * float64(time.Second))
+	}
+	t.Measurement = m
+	switch t.State {
+	case assay.Withdrawn:
+		return t, nil
+	case assay.Failed:
+		t.Measurement.Failure = assay.NewFailure("run", r.Reason, nil, nil)
+		return t, nil
+	}
+	if _, ok := metrics[l.Goal.Metric]; !ok {
+		return t, assay.Errorf(assay.ClassUsage, "trial %d has no value: \"value\", or \"metrics\" with %q, is the objective "+
+			"(of a run that failed: \"state\": \"failed\")", r.ID, l.Goal.Metric)
+	}
+	var err error
+	if t.Value, err = l.Goal.Value(t.Measurement); err != nil {
+		return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
+	}
+	if t.State != assay.Done {
+		return t, nil
+	}
+	// Only what was told counts: a measurement has an elapsed time of its own.
+	told := func(name string) (float64, bool) {
+		x, ok := metrics[name]
+		return x, ok
+	}
+	for _, limit := range l.Goal.Limits {
+		holds, err := limit.Holds(told)
+		if err != nil {
+			return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
+		}
+		if !holds {
+			t.State, t.Reason = assay.Infeasible, "breaks "+limit.Text
+			break
+		}
+	}
+	return t, nil
+}
