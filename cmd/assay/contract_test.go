@@ -223,7 +223,8 @@ func TestContracts(t *testing.T) {
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
 			"gain?": objs, "repeated?": objs, "refuted?": list,
-			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
+			"limits?":   []want{{"limit": str, "measured": num, "broken": num}},
+			"ended_by?": str, "ended_why?": str, "workers?": list,
 		},
 		"study trials s --json": {
 			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs,
