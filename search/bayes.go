@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/model"
 )
 
 // BayesOptions are the options of [NewBayes].
@@ -89,7 +89,7 @@ type example struct {
 	features []float64
 	state    assay.State
 	value    float64
-	sides    []stats.Sides // what it tells of each limit that is learned
+	sides    []model.Sides // what it tells of each limit that is learned
 }
 
 var (

@@ -18,33 +18,33 @@ type limits struct {
 	of     []assay.Bound
 	lies   map[int64][]float64 // believed margins of outstanding proposals
 	models []chance            // of the present surrogate; nil without
-	margin []stats.MarginScale // of the present examples, one for each bound
+	margin []model.MarginScale // of the present examples, one for each bound
 }
 
 // A chance is the model of a bound.
 type chance struct {
 	of int
-	stats.Chance
+	model.Chance
 }
 
 // read returns what a trial tells of each bound.
-func (l *limits) read(t assay.Trial) []stats.Sides {
-	all := make([]stats.Sides, len(l.of))
+func (l *limits) read(t assay.Trial) []model.Sides {
+	all := make([]model.Sides, len(l.of))
 	for k, b := range l.of {
-		all[k] = stats.SidesOf(t, b)
+		all[k] = model.SidesOf(t, b)
 	}
 	return all
 }
 
 // rescale sets the scales for the trials that have ended.
 func (l *limits) rescale(trials []example) {
-	l.margin = make([]stats.MarginScale, len(l.of))
-	all := make([]stats.Sides, len(trials))
+	l.margin = make([]model.MarginScale, len(l.of))
+	all := make([]model.Sides, len(trials))
 	for k := range l.of {
 		for i, e := range trials {
 			all[i] = e.sides[k]
 		}
-		l.margin[k] = stats.NewMarginScale(all)
+		l.margin[k] = model.NewMarginScale(all)
 	}
 }
 
@@ -52,7 +52,7 @@ func (l *limits) rescale(trials []example) {
 func (l *limits) excess(e example) float64 {
 	sum := 0.0
 	for k, s := range l.margin {
-		if e.sides[k].Known == stats.Unknown {
+		if e.sides[k].Known == model.Unknown {
 			continue
 		}
 		if m := s.Forward(e.sides[k]) - s.Edge; m > 0 {
@@ -77,9 +77,9 @@ func (l *limits) examples(b *Bayes, k int) assay.Data {
 	}
 	for _, e := range b.trials {
 		switch x := e.sides[k]; {
-		case x.Known == stats.Exact:
+		case x.Known == model.Exact:
 			add(e.features, s.Forward(x), false)
-		case x.Known == stats.AtLeast && b.opts.Censored:
+		case x.Known == model.AtLeast && b.opts.Censored:
 			add(e.features, s.Forward(x), true)
 		}
 	}
@@ -152,7 +152,7 @@ func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
 		}
 		assay.PredictAll(c.Model, some[:len(at)], out[:len(at)])
 		for k, i := range at {
-			scores[i] += c.Log(out[k])
+			scores[i] += stats.LogNormCDF(c.Z(out[k]))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (b *Bayes) rank(process model.MeanPredictor, rows [][]float64, out []float6
 		}
 		p.PredictMeans(rows, means)
 		for i, mean := range means {
-			out[i] -= c.Log(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].Usual})
+			out[i] -= stats.LogNormCDF(c.Z(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].Usual}))
 		}
 	}
 }

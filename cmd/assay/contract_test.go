@@ -222,7 +222,7 @@ func TestContracts(t *testing.T) {
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str, "cuts?": list,
-			"gain?": objs, "repeated?": objs, "refuted?": list,
+			"gain?": objs, "repeated?": objs, "refuted?": list, "workers?": list,
 			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
 		},
 		"study trials s --json": {

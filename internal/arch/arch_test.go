@@ -59,7 +59,7 @@ var beside = map[string][]string{
 	"/internal/report":    {},
 	"/internal/term":      {},
 	"/internal/fakeslurm": {}, // a stand-in for Slurm's commands, for tests
-	"/internal/explain":   {"", "/stats", "/model", "/internal/report", "/internal/result"},
+	"/internal/explain":   {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
 	"/internal/lab/cello": {
 		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",

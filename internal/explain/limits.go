@@ -9,16 +9,15 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
-// A Limit is what was learned of one comparison of the limits of a goal. The chances are NaN if the runs do not differ in it, so
-// that nothing was learned.
+// A Limit is what was learned of one comparison of the limits of a goal. The chances are NaN if the runs do not
+// differ in it, so that nothing was learned.
 type Limit struct {
 	Text     string
 	Measured int     // trials that tell exactly whether they keep it
 	Broken   int     // of these, trials that do not
-	AtBest   float64 // chance that another run of the best configuration keeps it, as the model sees it; NaN without a best
+	AtBest   float64 // chance that the best configuration keeps it, as the model sees it; NaN without a best
 	Anywhere float64 // mean chance over the space
 	By       string  // parameter that moves it most; "" if none does
 }
@@ -37,25 +36,25 @@ func Limits(space *assay.Space, goal assay.Goal, trials []assay.Trial, seed uint
 
 func limit(space *assay.Space, b assay.Bound, trials []assay.Trial, seed uint64) Limit {
 	l := Limit{Text: b.Text, AtBest: math.NaN(), Anywhere: math.NaN()}
-	sides := make([]stats.Sides, len(trials))
+	sides := make([]model.Sides, len(trials))
 	for i, t := range trials {
-		sides[i] = stats.SidesOf(t, b)
-		if sides[i].Known == stats.Exact {
+		sides[i] = model.SidesOf(t, b)
+		if sides[i].Known == model.Exact {
 			l.Measured++
 			if t.State == assay.Infeasible && sides[i].Left > sides[i].Right {
 				l.Broken++
 			}
 		}
 	}
-	scale := stats.NewMarginScale(sides)
+	scale := model.NewMarginScale(sides)
 	if scale.Usual == 0 || l.Measured < least {
 		return l
 	}
 	var d assay.Data
 	for i, x := range sides {
-		if x.Known != stats.Unknown {
+		if x.Known != model.Unknown {
 			d.X, d.Y = append(d.X, space.Encode(trials[i].Config)), append(d.Y, scale.Forward(x))
-			d.Censored = append(d.Censored, x.Known == stats.AtLeast)
+			d.Censored = append(d.Censored, x.Known == model.AtLeast)
 		}
 	}
 	p, err := model.Impute(model.Forest{Trees: trees, Seed: seed}, 0).Fit(d)
@@ -63,7 +62,7 @@ func limit(space *assay.Space, b assay.Bound, trials []assay.Trial, seed uint64)
 		return l
 	}
 	chance := scale.Chance(p)
-	at := func(c assay.Config) float64 { return math.Exp(chance.Log(p.Predict(space.Encode(c)))) }
+	at := func(c assay.Config) float64 { return chance.Of(p.Predict(space.Encode(c))) }
 	if best, ok := assay.Best(trials); ok {
 		l.AtBest = at(best.Config)
 	}

@@ -1,4 +1,4 @@
-package stats
+package model
 
 import (
 	"math"
@@ -81,9 +81,11 @@ func NewMarginScale(all []Sides) MarginScale {
 	if len(away) == 0 {
 		return s
 	}
-	if m := Median(away); m > 0 {
+	slices.Sort(away)
+	n := len(away)
+	if m := away[(n-1)/2]/2 + away[n/2]/2; m > 0 {
 		s.spread = m
-	} else if m := slices.Max(away); m > 0 {
+	} else if m := away[n-1]; m > 0 {
 		s.spread = m
 	}
 	var margins []float64
@@ -130,11 +132,14 @@ func (s MarginScale) Chance(m assay.Predictor) Chance {
 	return Chance{m, s.Edge, chanceFloor * s.Usual}
 }
 
-// Log returns the logarithm of the probability that the bound is kept, of what Model predicts.
-func (c Chance) Log(o assay.Prediction) float64 {
+// Of returns the probability that the bound is kept, of what Model predicts.
+func (c Chance) Of(o assay.Prediction) float64 { return math.Erfc(-c.Z(o)/math.Sqrt2) / 2 }
+
+// Z returns how many deviations the prediction lies below the edge: the chance is Φ of it.
+func (c Chance) Z(o assay.Prediction) float64 {
 	std := c.floor
 	if o.Std > 0 {
 		std = math.Hypot(std, o.Std)
 	}
-	return LogNormCDF((c.edge - o.Mean) / std)
+	return (c.edge - o.Mean) / std
 }

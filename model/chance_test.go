@@ -1,4 +1,4 @@
-package stats
+package model
 
 import (
 	"errors"
@@ -67,7 +67,7 @@ func TestChance(t *testing.T) {
 	for _, tt := range []struct{ mean, std, want float64 }{
 		{0, 1, 0.5}, {-2, 1, 0.9772}, {2, 1, 0.0228}, {-2 * 0.05 * math.Sqrt2, 0, 0.9772}, {0, math.NaN(), 0.5},
 	} {
-		if got := math.Exp(c.Log(assay.Prediction{Mean: tt.mean, Std: tt.std})); math.Abs(got-tt.want) > 2e-3 {
+		if got := c.Of(assay.Prediction{Mean: tt.mean, Std: tt.std}); math.Abs(got-tt.want) > 2e-3 {
 			t.Errorf("mean %v, deviation %v: %v, want %v", tt.mean, tt.std, got, tt.want)
 		}
 	}
