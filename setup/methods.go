@@ -91,7 +91,14 @@ func MethodOf(name string) (Method, error) {
 // the budget: on what is limited, and on how much time there is. Each call makes new
 // ones, so that repetitions of a method may run side by side.
 func (m Method) Make(space *assay.Space, seed uint64, budget config.Budget) (assay.Searcher, assay.Stopper, error) {
-	p := &Problem{Space: space, Definition: &config.Study{
+	return m.MakeFor(assay.Goal{}, space, seed, budget)
+}
+
+// MakeFor is Make for a goal, which may have several objectives.
+func (m Method) MakeFor(
+	goal assay.Goal, space *assay.Space, seed uint64, budget config.Budget,
+) (assay.Searcher, assay.Stopper, error) {
+	p := &Problem{Space: space, Goal: goal, Definition: &config.Study{
 		Search: config.Method{Name: m.Searcher, Seed: seed, Options: m.Search},
 		Stop:   config.Stop{Rule: m.Stopper, Options: m.Stop}, Budget: budget,
 	}}

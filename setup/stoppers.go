@@ -36,6 +36,10 @@ func stoppers() []stopper {
 		{noStop, "every run goes on to its end", always(nil)},
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
+		{
+			dominatedStop, "of several objectives, each of which grows: a run stops when a finished one is better in all",
+			declareDominated,
+		},
 		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
 		{
 			posteriorStop, "a run stops when its chance to end better than the best, given how far it has " +
@@ -153,6 +157,8 @@ func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
 func (p *Problem) Stopping() string {
 	rule, def := cmp.Or(p.Definition.Stop.Rule, autoStop), p.Definition
 	switch {
+	case p.Goal.Several():
+		return p.stoppingOfFront(rule)
 	case rule != noStop && !p.Goal.Grows:
 		return rule + " (none: " + p.Goal.Metric + " may fall again while a run goes on)"
 	case rule != autoStop:

@@ -47,8 +47,9 @@ type loop struct {
 	// results are in its Result alone.
 	unrecorded error
 
-	mu      sync.Mutex
-	history []assay.Trial // appended by the loop, read by observers
+	mu       sync.Mutex
+	frontier frontier      // of several objectives
+	history  []assay.Trial // appended by the loop, read by observers
 
 	best     *assay.Trial // of history, or nil
 	first    *assay.Trial // that of the first proposal, or nil while it runs
@@ -100,7 +101,8 @@ func newLoop(s *Study) *loop {
 	}
 	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
 	l.actors, _ = l.clock.(actors)
-	if l.Race {
+	l.frontier.goal = s.Goal
+	if l.Race && !s.Goal.Several() {
 		l.racing = &racing{least: math.Inf(1)}
 	}
 	l.began = l.clock.Now()
@@ -552,6 +554,14 @@ func (l *loop) result() Result {
 	}
 	if l.first != nil {
 		r.First = l.corrected(*l.first)
+	}
+	if l.Goal.Several() {
+		r.Front, r.Refuted = l.frontier.front(), l.refutedOfFront()
+		for _, m := range r.Front {
+			if r.Found && m.ID == r.Best.ID {
+				r.Runs = m.Runs
+			}
+		}
 	}
 	return r
 }

@@ -181,7 +181,7 @@ func benchMethods(text string) ([]bench.Method, error) {
 				if p.ByTrials {
 					budget.Trials = 1 // how many does not matter, but that it is they that count
 				}
-				return m.Make(p.Space, seed, budget)
+				return m.MakeFor(p.Goal, p.Space, seed, budget)
 			},
 		})
 	}
