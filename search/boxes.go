@@ -60,11 +60,17 @@ type volume struct {
 	levels [][]float64 // the different ends of the boxes, by coordinate, in order
 	lo, hi [][]int     // of each box, by coordinate: its ends in levels
 	loss   [][]float64 // of the levels, for one point
+	scales []scaleKind // of the coordinates
+	ref    []float64   // the unit of an objective is its value there, so that none overflows
 }
 
-// newVolume returns the improvement over points within ref.
-func newVolume(points [][]float64, ref []float64) *volume {
-	v := &volume{boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref))}
+// newVolume returns the improvement over points within ref, all of them on some scales. The volume is that
+// of the objectives themselves where a scale is logarithmic: with logarithms more was lacking of the fronts of
+// recorded tables (docs/results/front.md).
+func newVolume(points [][]float64, ref []float64, scales []scaleKind) *volume {
+	v := &volume{
+		boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref)), scales: scales, ref: ref,
+	}
 	for i := range ref {
 		for _, b := range v.boxes {
 			v.levels[i] = append(v.levels[i], b.lo[i], b.hi[i])
@@ -89,7 +95,11 @@ func newVolume(points [][]float64, ref []float64) *volume {
 func (v *volume) expected(mean, std []float64) float64 {
 	for i, levels := range v.levels {
 		for k, t := range levels {
-			v.loss[i][k] = shortfall(t, mean[i], std[i])
+			shift := 0.0
+			if k := v.scales[i]; k == logScale || k == mirrorScale {
+				shift = v.ref[i]
+			}
+			v.loss[i][k] = shortfall(v.scales[i], t-shift, mean[i]-shift, std[i])
 		}
 	}
 	sum := 0.0
@@ -106,14 +116,27 @@ func (v *volume) expected(mean, std []float64) float64 {
 	return sum
 }
 
-// shortfall returns E[(t-Y)⁺] of Y normal.
-func shortfall(t, mean, std float64) float64 {
-	switch {
-	case math.IsInf(t, -1):
+// shortfall returns E[(T-X)⁺] where Y is normal on the scale, and t is what T is there: T and X are the objective
+// itself on a logarithmic scale, and t and Y on any other.
+func shortfall(s scaleKind, t, mean, std float64) float64 {
+	if math.IsInf(t, -1) {
 		return 0
-	case !(std > 0):
+	}
+	if !(std > 0) {
+		switch s {
+		case logScale:
+			return max(math.Exp(t)-math.Exp(mean), 0)
+		case mirrorScale:
+			return max(math.Exp(-mean)-math.Exp(-t), 0)
+		}
 		return max(t-mean, 0)
 	}
 	z := (t - mean) / std
+	switch s {
+	case logScale: // X is log-normal
+		return max(math.Exp(t)*stats.NormCDF(z)-math.Exp(mean+std*std/2)*stats.NormCDF(z-std), 0)
+	case mirrorScale: // -X is
+		return max(math.Exp(-mean+std*std/2)*stats.NormCDF(z+std)-math.Exp(-t)*stats.NormCDF(z), 0)
+	}
 	return std * (z*stats.NormCDF(z) + stats.NormPDF(z))
 }

@@ -25,8 +25,8 @@ type FrontOptions struct {
 // front. Each objective has a model of its own, on the scale of [Bayes].
 //
 // What is proposed has the largest expected hypervolume improvement, which is exact for independent normal
-// predictions of two or three objectives. The reference point is the worst value of each objective over the
-// trials that finished. Trials that are outstanding count with what the models expect of them, in
+// predictions of two or three objectives. The reference point is in each objective the median of the trials that
+// finished, or a tenth of the range of the front beyond its worst end, whichever is worse. Trials that are outstanding count with what the models expect of them, in
 // the models and in the front. Runs that were stopped early are censored in every objective; those that failed or
 // broke a limit have the worst value in each.
 //
@@ -152,19 +152,14 @@ func (f *Front) choose() (assay.Config, []float64, error) {
 
 // A view is what the trials so far say, for one proposal.
 type view struct {
-	f      *Front
-	data   []assay.Data // of each objective
-	scales []scale
-	models []assay.Predictor // forests, or processes
-	points [][]float64       // of the finished trials, and of those that are believed, on the scales
-	front  []assay.Config    // the finished trials that none beats
-	improvement
-	rough []float64 // deviations that a shortlist is made with
-}
-
-// An improvement is what candidates are ordered by.
-type improvement interface {
-	expected(mean, std []float64) float64
+	f           *Front
+	data        []assay.Data // of each objective
+	scales      []scale
+	models      []assay.Predictor // forests, or processes
+	points      [][]float64       // of the finished trials, and of those that are believed, on the scales
+	front       []assay.Config    // the finished trials that none beats
+	improvement *volume
+	rough       []float64 // deviations that a shortlist is made with
 }
 
 // look returns what the trials say. There is at least one that finished.
@@ -269,22 +264,26 @@ func (v *view) forests() error {
 // improve sets what candidates are ordered by.
 func (v *view) improve() {
 	d := len(v.scales)
-	ref, span := make([]float64, d), make([]float64, d)
-	front := assay.Front(v.points)
+	ref, kinds := make([]float64, d), make([]scaleKind, d)
+	var front [][]float64
+	for _, k := range assay.Front(v.points) {
+		front = append(front, v.points[k])
+	}
 	for j := range d {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, p := range v.points {
-			lo, hi = min(lo, p[j]), max(hi, p[j])
+		column := func(points [][]float64) (xs []float64) {
+			for _, p := range points {
+				xs = append(xs, p[j])
+			}
+			return xs
 		}
-		span[j] = hi - lo
-		ref[j] = hi + 0.1*span[j]
-		v.rough = append(v.rough, 0.25*span[j])
+		all, ends := column(v.points), column(front)
+		span := slices.Max(all) - slices.Min(all)
+		lo, hi := slices.Min(ends), slices.Max(ends)
+		// The margin counts the ends of the front, and lets a front of one point grow.
+		ref[j] = max(stats.Median(all), hi+max((hi-lo)/10, span/50))
+		v.rough, kinds[j] = append(v.rough, span/4), v.scales[j].kind
 	}
-	var points [][]float64
-	for _, k := range front {
-		points = append(points, v.points[k])
-	}
-	v.improvement = newVolume(points, ref)
+	v.improvement = newVolume(front, ref, kinds)
 }
 
 // processes takes Gaussian processes for the models; false if there are none.

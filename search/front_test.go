@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -94,7 +95,7 @@ func TestVolumeOfACertainPoint(t *testing.T) {
 		for j := range ref {
 			ref[j] = 0.5 + rng.Float64()/2
 		}
-		v := newVolume(ps, ref)
+		v := newVolume(ps, ref, scalesOf(shiftedScale, d))
 		y := randomPoints(rng, 1, d)[0]
 		want := stats.Hypervolume(append(ps[:len(ps):len(ps)], y), ref) - stats.Hypervolume(ps, ref)
 		if got := v.expected(y, make([]float64, d)); math.Abs(got-want) > 1e-12 {
@@ -126,8 +127,51 @@ func TestVolumeExpected(t *testing.T) {
 		}
 		want := sum / draws
 		tolerance := 5*math.Sqrt(max(squares/draws-want*want, 0)/draws) + 1e-9
-		if got := newVolume(ps, ref).expected(mean, std); math.Abs(got-want) > tolerance {
+		if got := newVolume(ps, ref, scalesOf(shiftedScale, d)).expected(mean, std); math.Abs(got-want) > tolerance {
 			t.Errorf("N(%v, %v) beside %v: %v, by drawing %v ± %v", mean, std, ps, got, want, tolerance)
+		}
+	}
+}
+
+func scalesOf(k scaleKind, d int) (all []scaleKind) {
+	for range d {
+		all = append(all, k)
+	}
+	return all
+}
+
+// The shortfall of an objective on a logarithmic scale is that of the objective itself.
+func TestShortfall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, kind := range []scaleKind{logScale, mirrorScale, arsinhScale} {
+		value := func(y float64) float64 {
+			switch kind {
+			case logScale:
+				return math.Exp(y)
+			case mirrorScale:
+				return -math.Exp(-y)
+			}
+			return y
+		}
+		for range 10 {
+			at, mean, std := rng.NormFloat64(), rng.NormFloat64(), 0.1+0.4*rng.Float64()
+			const draws = 20_000
+			var sum, squares float64
+			for range draws {
+				x := max(value(at)-value(mean+std*rng.NormFloat64()), 0)
+				sum, squares = sum+x, squares+x*x
+			}
+			want := sum / draws
+			tolerance := 5*math.Sqrt(max(squares/draws-want*want, 0)/draws) + 1e-6
+			if got := shortfall(kind, at, mean, std); math.Abs(got-want) > tolerance {
+				t.Errorf("scale %d at %v, N(%v, %v): %v, by drawing %v ± %v", kind, at, mean, std, got, want, tolerance)
+			}
+			if got, want := shortfall(kind, at, mean, 0), max(value(at)-value(mean), 0); math.Abs(got-want) > 1e-12 {
+				t.Errorf("scale %d at %v, certainly %v: %v, want %v", kind, at, mean, got, want)
+			}
+		}
+		if x := shortfall(kind, math.Inf(-1), 0, 1); x != 0 {
+			t.Errorf("below everything: %v", x)
 		}
 	}
 }
@@ -221,10 +265,38 @@ func TestValues(t *testing.T) {
 }
 
 // told keeps what it is told.
-type told struct{ trials []assay.Trial }
+type told struct {
+	ask    []assay.Proposal
+	trials []assay.Trial
+}
 
-func (s *told) Ask(int) ([]assay.Proposal, error) { return nil, assay.ErrDone }
+func (s *told) Ask(int) ([]assay.Proposal, error) {
+	ps := s.ask
+	if s.ask = nil; ps == nil {
+		return nil, assay.ErrDone
+	}
+	return ps, nil
+}
+
 func (s *told) Tell(trials ...assay.Trial) error {
 	s.trials = append(s.trials, trials...)
 	return nil
+}
+
+// The estimate of repeated runs is taken of each objective.
+func TestReplicateOfSeveral(t *testing.T) {
+	inner := &told{ask: []assay.Proposal{{ID: 1, Config: assay.Config{1, 2, 3}}}}
+	s := Replicate(inner, 2, slices.Min)
+	ps, err := s.Ask(2)
+	if err != nil || len(ps) != 2 {
+		t.Fatalf("%v, %v", ps, err)
+	}
+	for i, v := range [][]float64{{1, 9}, {3, 4}} {
+		if err := s.Tell(assay.Trial{Proposal: ps[i], State: assay.Done, Value: v[0], Values: v}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := inner.trials[0].Values; !slices.Equal(v, []float64{1, 4}) {
+		t.Errorf("the least of each: %v", v)
+	}
 }
