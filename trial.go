@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -140,7 +141,11 @@ type Trial struct {
 	State State
 	// Value is the objective, which is minimized; see [Goal.Value] for the
 	// sign of a maximized metric, and State for what it means.
-	Value       float64
+	Value float64
+	// Values are those of all objectives of a goal with several, to be minimized, Value the
+	// first of them; nil if there is one objective, or no value. They follow from Measurement and
+	// the goal, and are no part of the record: search.Values sets them for a Searcher.
+	Values      []float64
 	Measurement Measurement
 	Reason      string    // why the trial was stopped, failed or is infeasible, for people
 	Decision    *Decision // what an early stop, or an audit, was decided on; nil otherwise
@@ -181,7 +186,10 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*t = Trial{j.Proposal, j.State, math.Inf(1), j.Measurement, j.Reason, j.Decision, j.Attempts, j.Started, j.Ended}
+	*t = Trial{
+		Proposal: j.Proposal, State: j.State, Value: math.Inf(1), Measurement: j.Measurement, Reason: j.Reason,
+		Decision: j.Decision, Attempts: j.Attempts, Started: j.Started, Ended: j.Ended,
+	}
 	if j.Value != nil {
 		t.Value = *j.Value
 	}
@@ -249,6 +257,40 @@ func Best(trials []Trial) (best Trial, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// Dominates reports whether a is at least as good as b in every objective, and better in one. Less
+// is better, and both have a value for each objective.
+func Dominates(a, b []float64) bool {
+	better := false
+	for i, x := range a {
+		if x > b[i] {
+			return false
+		}
+		better = better || x < b[i]
+	}
+	return better
+}
+
+// Front returns the indices of the points that no other one dominates, in order of their first
+// coordinates; of equal points the earliest alone. Points without coordinates are passed over.
+func Front(points [][]float64) []int {
+	var front []int
+	for i, p := range points {
+		if len(p) == 0 {
+			continue
+		}
+		beaten := slices.ContainsFunc(front, func(k int) bool {
+			return Dominates(points[k], p) || slices.Equal(points[k], p)
+		})
+		if beaten {
+			continue
+		}
+		front = slices.DeleteFunc(front, func(k int) bool { return Dominates(p, points[k]) })
+		front = append(front, i)
+	}
+	slices.SortStableFunc(front, func(a, b int) int { return slices.Compare(points[a], points[b]) })
+	return front
 }
 
 // ErrLimit is the cause of a run that was ended by its own time limit

@@ -162,7 +162,13 @@ func (p *Problem) readSpace() (err error) {
 // readMethod makes the searcher and the stopper. The space must have been read.
 // Flaws of the searcher are told before those of the stopper.
 func (p *Problem) readMethod() (err error) {
-	if p.makes, err = readSearcher(p.Definition); err != nil {
+	def := p.Definition
+	if p.Goal.Several() {
+		if def, err = forFront(def); err != nil {
+			return err
+		}
+	}
+	if p.makes, err = readSearcher(def); err != nil {
 		return err
 	}
 	if p.made, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
@@ -172,7 +178,9 @@ func (p *Problem) readMethod() (err error) {
 	if err != nil {
 		return err
 	}
-	p.stopper = stopper(p.Definition, p.Space)
+	if p.stopper = stopper(p.Definition, p.Space); p.Goal.Several() {
+		p.stopper = frontStopper(p.Definition, p.Goal, p.Space)
+	}
 	return p.checkFollowed()
 }
 
@@ -224,6 +232,9 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	s = search.Blocks(repeated(search.Cache(s), p.Definition.Repeat), block.New(p.Space, ""))
 	if learns {
 		s = learner.Around(s)
+	}
+	if p.Goal.Several() {
+		s = search.Values(s, p.Goal)
 	}
 	return s, nil
 }

@@ -36,6 +36,10 @@ func stoppers() []stopper {
 		{noStop, "every run goes on to its end", always(nil)},
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
+		{
+			dominatedStop, "of several objectives, each of which grows: a run stops when a finished one is better in all",
+			declareDominated,
+		},
 		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
 		{
 			posteriorStop, "a run stops when its chance to end better than the best, given how far it has " +
@@ -156,6 +160,8 @@ func (p *Problem) Stopping() string {
 	rule, def := cmp.Or(p.Definition.Stop.Rule, autoStop), p.Definition
 	f, follows := p.stopper.(assay.Follower)
 	switch {
+	case p.Goal.Several():
+		return p.stoppingOfFront(rule)
 	case follows && f.Follows():
 		return rule
 	case rule != noStop && !p.Goal.Grows:

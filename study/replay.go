@@ -41,9 +41,11 @@ func (l *loop) replay(ctx context.Context) error {
 }
 
 // Recall returns what a study on record has come to so far, without running or changing
-// anything. Of s it needs Name, Store, Space, Race, Anywhere and Class.
+// anything. Of s it needs Name, Store, Space, Goal, Race, Anywhere and Class.
 func Recall(ctx context.Context, s *Study) (Result, error) {
-	l := newLoop(&Study{Name: s.Name, Store: s.Store, Space: s.Space, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class})
+	l := newLoop(&Study{
+		Name: s.Name, Store: s.Store, Space: s.Space, Goal: s.Goal, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class,
+	})
 	events, err := l.read(ctx)
 	if err != nil {
 		return Result{}, err

@@ -89,8 +89,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.defaults, "default", nil,
 		"`NAME=VALUE` that the program has now; it is tried first and compared with the best")
 	fl.StringArrayVar(&f.where, "where", nil, "relation between parameters, such as 'threads <= 4 || level < 10'")
-	fl.StringVar(&f.minimize, "minimize", "", "`metric` to minimize (default elapsed)")
-	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
+	fl.StringVar(&f.minimize, "minimize", "",
+		"`metric` to minimize (default elapsed), or two or three for a front: elapsed,energy")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize, or two or three")
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
@@ -359,11 +360,12 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	case f.check < 0:
 		return usagef("--check %d: at least 0", f.check)
 	case given("minimize") && given("maximize"):
-		return usagef("--minimize and --maximize exclude each other")
-	case given("minimize"):
-		st.Objective = config.Objective{Metric: f.minimize}
-	case given("maximize"):
-		st.Objective = config.Objective{Metric: f.maximize, Maximize: true}
+		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
+	case given("minimize") || given("maximize"):
+		var err error
+		if st.Objective, st.Others, err = config.ObjectiveFlags(f.minimize, f.maximize); err != nil {
+			return err
+		}
 	}
 	if given("search") {
 		st.Search.Name = f.search

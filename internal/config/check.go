@@ -279,9 +279,7 @@ func (c *checker) metrics() {
 func (c *checker) goal() {
 	s := c.study
 	known := s.metricNames()
-	if m := s.Objective.Metric; m != "" && !slices.Contains(known, m) {
-		c.add("objective", m, "objective", 0, "%s", unknownMetric(m, known))
-	}
+	c.objectives(known)
 	for i, text := range s.SubjectTo {
 		path, where := fmt.Sprintf("subject_to[%d]", i), fmt.Sprintf("subject_to %d", i+1)
 		_, names, err := expr.Limit(text, known...)
@@ -294,6 +292,7 @@ func (c *checker) goal() {
 				c.add(path, text, where, 0, "%s", unknownMetric(n, known))
 			}
 		}
+		c.limited(path, text, where, names)
 	}
 }
 

@@ -151,6 +151,10 @@ func (s *Study) Goal() (assay.Goal, error) {
 		g.Metric = "elapsed"
 	}
 	g.Grows = !g.Maximize && !s.Asked && s.grows(g.Metric)
+	for _, o := range s.Others {
+		g.Others = append(g.Others, assay.Objective{Metric: o.Metric, Maximize: o.Maximize, Unit: s.Unit(o.Metric)})
+		g.Grows = g.Grows && !o.Maximize && s.grows(o.Metric)
+	}
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)

@@ -57,8 +57,8 @@ func (c *checker) online() {
 	if !s.Online {
 		return
 	}
-	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.SubjectTo) > 0 ||
-		s.Replay != nil {
+	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.Others) > 0 ||
+		len(s.SubjectTo) > 0 || s.Replay != nil {
 		c.add("", "", "", 0, "on line, what the ranks report is minimized: no other objective, no limits, no replay")
 	}
 }

@@ -49,8 +49,10 @@ type Study struct {
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
 	Objective Objective `json:"objective"`
-	SubjectTo []string  `json:"subject_to,omitempty"` // limits on metrics
-	Metrics   []Metric  `json:"metrics,omitempty"`
+	// Others are further objectives, at most two: then a front is looked for.
+	Others    []Objective `json:"other_objectives,omitempty"`
+	SubjectTo []string    `json:"subject_to,omitempty"` // limits on metrics
+	Metrics   []Metric    `json:"metrics,omitempty"`
 
 	Search Method `json:"search,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`

@@ -120,11 +120,7 @@ func (w *writer) study(s *Study) {
 	}
 	p.add(len(s.Params) > 0, "parameters", params)
 	p.add(len(s.Where) > 0, "where", texts(s.Where))
-	goal := "minimize"
-	if s.Objective.Maximize {
-		goal = "maximize"
-	}
-	p.add(s.Objective.Metric != "", "objective", flow(yaml.MappingNode, scalar(goal), scalar(s.Objective.Metric)))
+	p.add(s.Objective.Metric != "" || len(s.Others) > 0, "objective", objectiveNode(s.Objectives()))
 	p.add(len(s.SubjectTo) > 0, "subject_to", texts(s.SubjectTo))
 	p.measured(s.Metrics)
 	w.method(s)

@@ -91,6 +91,7 @@ interface Explained {
 interface StudyData {
   study: string;
   objective: { metric: string; goal: string; unit?: string };
+  objectives?: { metric: string; goal: string; unit?: string }[]; // all, if there are several
   params: Param[];
   trials?: Rows;
   again?: Rerun[];

@@ -163,6 +163,9 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	repeat := r.Definition.Repeat
 	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
 	// Reading the record takes as long as it is, so it is read only where it can say more.
+	if r.Goal.Several() {
+		return l, nil // none of a front is the best
+	}
 	if found && r.Definition.Mode() == config.ModeCommand && repeated {
 		came, err := r.recall(ctx)
 		if err != nil {
@@ -177,12 +180,17 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	return l, nil
 }
 
-// GoalText returns "minimize elapsed".
+// GoalText returns "minimize elapsed", or "minimize elapsed, maximize fps".
 func GoalText(g assay.Goal) string {
-	if g.Maximize {
-		return "maximize " + g.Metric
+	parts := make([]string, 0, 1)
+	for _, o := range g.Objectives() {
+		word := "minimize "
+		if o.Maximize {
+			word = "maximize "
+		}
+		parts = append(parts, word+o.Metric)
 	}
-	return "minimize " + g.Metric
+	return strings.Join(parts, ", ")
 }
 
 // A Shown is what `assay study show --json` prints.
@@ -195,6 +203,8 @@ type Shown struct {
 	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
+	// Front is that of a study with several objectives; Best is then the balanced trial of it.
+	Front *Front `json:"front,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
 	Gain     *Gain     `json:"gain,omitempty"`
 	Repeated *Repeated `json:"repeated,omitempty"`
@@ -282,6 +292,12 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	out.EndedBy, out.Why = came.EndedBy, came.Why
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
 	out.Workers = newWorkers(came)
+	if r.Goal.Several() {
+		if out.Front, err = r.Front(ctx, nil); err != nil {
+			return err
+		}
+		out.Curve = out.Front.heights()
+	}
 	if came.Found {
 		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
 	}
@@ -299,8 +315,12 @@ func Recall(ctx context.Context, store assay.Store, name string, def *config.Stu
 	if err != nil {
 		space = nil // the coordinates do
 	}
+	goal, err := def.Goal()
+	if err != nil {
+		return study.Result{}, err
+	}
 	return study.Recall(ctx, &study.Study{
-		Name: name, Store: store, Space: space, Race: def.Mode() == config.ModeCommand,
+		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == config.ModeCommand,
 		Anywhere: def.Placement.Class == config.Anywhere, Class: def.Placement.Target,
 	})
 }
