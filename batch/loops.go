@@ -395,7 +395,7 @@ func (r *Runner) visit(a *attempt) (news bool) {
 		}
 		news = true
 	}
-	if beats && b.Seq != a.seq {
+	if beats && b.Seq > a.seq { // another look may have been faster, and have seen a later one
 		grown := b.Measurement.Elapsed > a.so.Elapsed // else it was not observed since
 		a.seq, a.so, a.heard = b.Seq, b.Measurement, time.Now()
 		news = true

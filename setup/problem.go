@@ -66,6 +66,8 @@ type Problem struct {
 	stopper assay.Stopper
 	// walltimes is of a study whose runs are jobs of a batch system, nil otherwise.
 	walltimes *Walltimes
+	// born is when the study was made, once it is open.
+	born time.Time
 }
 
 // New checks a definition and builds everything that can be wrong with it before

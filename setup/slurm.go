@@ -50,7 +50,7 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
 	var bound *study.Study
 	r, err := batch.New(batch.Options{
-		System: system, Dir: filepath.Join(spool, studyDir(owner)), Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
+		System: system, Dir: filepath.Join(spool, studyDir(owner, p.born)), Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
 		Poll: b.Poll, Request: p.request,
 		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return p.walltimes.again(job, had) },
 		Record: func(ctx context.Context, events ...assay.Event) error {
@@ -111,14 +111,16 @@ func (p *Problem) spool() (string, error) {
 	return dir, nil
 }
 
-// studyDir returns the name of the directory of a study in the spool: any text is a name of a study.
-func studyDir(name string) string {
+// studyDir returns the name of the directory of a study in the spool: any text is a name of a study. A study
+// that is made anew under a name is another one, and finds nothing of what the first one ran.
+func studyDir(name string, born time.Time) string {
 	dir := strings.ReplaceAll(url.PathEscape(name), "%", "=") // sbatch reads % in a path as a placeholder
 	if dir == "bin" || strings.HasPrefix(dir, ".") || len(dir) > 200 {
 		sum := sha256.Sum256([]byte(name))
 		dir = "study-" + hex.EncodeToString(sum[:8])
 	}
-	return dir
+	sum := sha256.Sum256([]byte(born.UTC().Format(time.RFC3339Nano)))
+	return dir + "-" + hex.EncodeToString(sum[:4])
 }
 
 // shimIn copies this program into the spool, once for each version of it, and returns the copy's path: the machines

@@ -95,6 +95,11 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if note != "" {
 		s.Notes = append(s.Notes, note)
 	}
+	sum, err := s.store.Summary(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	p.born = sum.Created
 	r, err := p.open(ctx, c.name)
 	if err != nil {
 		return err

@@ -22,11 +22,28 @@ type letting struct {
 // detaches is in the context of a command that lets go of its runs at any signal: they are not waited for.
 type detaches struct{}
 
+// outlives is in the context of a command whose runs go on when its terminal session ends.
+type outlives struct{}
+
+// hurries returns which signals end the runs of a command at once, without waiting for a second one.
+func hurries(ctx context.Context) func(os.Signal) bool {
+	return func(s os.Signal) bool {
+		switch {
+		case ctx.Value(detaches{}) != nil:
+			return false
+		case ctx.Value(outlives{}) != nil:
+			return s == syscall.SIGQUIT // a job's time is dear: SIGTERM waits as Ctrl-C does
+		}
+		return s != syscall.SIGINT
+	}
+}
+
 // letsGo returns what lets go of jobs that outlive this process; of others nothing.
 func letsGo(ctx context.Context, outlive, detach bool) *letting {
 	if !outlive {
 		return &letting{ctx: ctx, stop: func() {}}
 	}
+	ctx = context.WithValue(ctx, outlives{}, true)
 	signals := []os.Signal{syscall.SIGHUP}
 	if detach {
 		signals = append(signals, syscall.SIGINT, syscall.SIGTERM)

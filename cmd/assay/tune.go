@@ -252,11 +252,11 @@ func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o se
 // conduct runs a study until it ends or is interrupted, by the signal that it returns.
 func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.Signal, error) {
 	live, status := newLive(s.err, sd.Problem)
-	drain, hard, which, stopSignals := interrupts(ctx, func() {
+	drain, hard, which, stopSignals := hear(ctx, func() {
 		if context.Cause(ctx) == nil {
 			live.Draining()
 		}
-	})
+	}, hurries(ctx))
 	defer stopSignals()
 	if ctx.Value(detaches{}) != nil { // any signal lets go of what runs
 		drain = nil
