@@ -35,15 +35,27 @@ func (g Goal) Bounds() []Bound {
 	return all
 }
 
-// BrokenBounds returns the bounds that a measurement breaks, those left out of which it does not tell.
-func (g Goal) BrokenBounds(m Measurement) []Bound {
-	var broken []Bound
-	for _, b := range g.Bounds() {
-		if left, right, err := b.Sides(m.Metric); err == nil && left > right {
-			broken = append(broken, b)
+// AllBroken returns every limit that a measurement breaks, in the words of the user, or of one that is made of
+// several bounds those that are broken. Limits that need what was not measured are left out.
+func (g Goal) AllBroken(m Measurement) []string {
+	var all []string
+	for _, l := range g.Limits {
+		if ok, err := l.Holds(m.Metric); ok || err != nil {
+			continue
+		}
+		n := len(all)
+		if len(l.Bounds) > 1 {
+			for _, b := range l.Bounds {
+				if left, right, err := b.Sides(m.Metric); err == nil && left > right {
+					all = append(all, b.Text)
+				}
+			}
+		}
+		if len(all) == n { // one bound, or a strict comparison that is met exactly
+			all = append(all, l.Text)
 		}
 	}
-	return broken
+	return all
 }
 
 // A LimitLearner is a Searcher that learns where the limits of a goal are kept. Any other takes a trial that

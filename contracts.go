@@ -234,6 +234,14 @@ type Stopper interface {
 	Decide(history []Trial, running Trial) Decision
 }
 
+// A Follower is a Stopper that decides by the curve of a running trial ([Measurement.Curve]), whether the goal's
+// metric grows or not. It is asked once there is a point of it.
+type Follower interface {
+	Stopper
+	// Follows reports whether it does: a wrapper has the method whatever it wraps.
+	Follows() bool
+}
+
 // An Ender is a rule that ends a study: a pure function of the trials that have ended, in the order
 // in which they did, and of what is left of the budget, as a multiple of what was spent: +Inf
 // without a budget.

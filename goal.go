@@ -5,15 +5,18 @@ import (
 	"math"
 )
 
-// A Goal is what a study looks for: one metric to minimize or maximize, within
-// limits on measured metrics.
+// A Goal is what a study looks for: one metric to minimize or maximize, or the front of
+// two or three, within limits on measured metrics.
 type Goal struct {
 	Metric   string
 	Maximize bool
+	// Others are further objectives, at most two. With them no trial is the best: those
+	// are looked for that no other one beats; see [Front]. Metric is the first objective.
+	Others []Objective
 	// Grows says that the metric can only grow while a run goes on, as elapsed
 	// time, energy and cost do, so that a run may be stopped early and its
 	// value so far is a lower bound of the final one. It is never true of a
-	// maximized metric.
+	// maximized metric, and of several objectives only if it is of each.
 	Grows  bool
 	Unit   string  // unit of the metric or "", for people
 	Limits []Limit // all must hold
@@ -30,33 +33,79 @@ type Limit struct {
 	Bounds []Bound
 }
 
+// An Objective is one metric of a goal that has several.
+type Objective struct {
+	Metric   string
+	Maximize bool
+	Unit     string // of the metric or "", for people
+}
+
+// Several reports whether the goal has more than one objective.
+func (g Goal) Several() bool { return len(g.Others) > 0 }
+
+// Objectives returns all objectives in order, the first being that of Metric.
+func (g Goal) Objectives() []Objective {
+	return append([]Objective{{g.Metric, g.Maximize, g.Unit}}, g.Others...)
+}
+
 // Value returns the objective value of a measurement, to be minimized: the
-// metric itself, or its negative if it is maximized. It returns an error if the
-// metric was not measured or is not finite.
+// metric itself, or its negative if it is maximized; of several objectives that of the
+// first. It returns an error if the metric, or that of another objective, was not
+// measured or is not finite.
 func (g Goal) Value(m Measurement) (float64, error) {
-	x, ok := m.Metric(g.Metric)
+	x, err := Objective{g.Metric, g.Maximize, g.Unit}.Value(m)
+	for _, o := range g.Others {
+		if err == nil {
+			_, err = o.Value(m)
+		}
+	}
+	if err != nil {
+		return math.Inf(1), err
+	}
+	return x, nil
+}
+
+// Values returns what the objectives come to, in order, each to be minimized. The errors
+// are those of Value.
+func (g Goal) Values(m Measurement) ([]float64, error) {
+	var values []float64
+	for _, o := range g.Objectives() {
+		x, err := o.Value(m)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, x)
+	}
+	return values, nil
+}
+
+// Value is [Goal.Value] of one objective.
+func (o Objective) Value(m Measurement) (float64, error) {
+	x, ok := m.Metric(o.Metric)
 	if !ok {
-		err := fmt.Errorf("metric %q was not measured", g.Metric)
-		if why := m.Missing[g.Metric]; why != "" {
+		err := fmt.Errorf("metric %q was not measured", o.Metric)
+		if why := m.Missing[o.Metric]; why != "" {
 			err = fmt.Errorf("%w: %s", err, why)
 		}
 		return math.Inf(1), err
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return math.Inf(1), fmt.Errorf("metric %q is %v", g.Metric, x)
+		return math.Inf(1), fmt.Errorf("metric %q is %v", o.Metric, x)
 	}
-	return g.sign() * x, nil
+	return o.Show(x), nil
 }
 
-// Show returns the metric that an objective value stands for.
-func (g Goal) Show(value float64) float64 { return g.sign() * value }
-
-func (g Goal) sign() float64 {
-	if g.Maximize {
-		return -1
+// Show returns the metric that a value of the objective stands for.
+func (o Objective) Show(value float64) float64 {
+	if o.Maximize {
+		return -value
 	}
-	return 1
+	return value
 }
+
+// Show returns the metric that an objective value stands for; of several objectives a
+// value of the first.
+func (g Goal) Show(value float64) float64 { return Objective{Maximize: g.Maximize}.Show(value) }
 
 // Broken returns the first limit that a measurement breaks, in the words of the user,
 // or "" if all hold. It returns an error if a limit before that needs a metric that

@@ -104,6 +104,8 @@ type MetricSource struct {
 	Command string         // if it takes a command: a line for /bin/sh, which prints one number
 	// Poll is how often it is found while a run goes on, at the most; 0 means only after it.
 	Poll time.Duration
+	// Curve says that the values which it had while the run went on are kept; see [Curve].
+	Curve bool
 }
 
 // String returns the textual form, which [ParseMetricSource] reads.
@@ -284,7 +286,8 @@ type sourceJSON struct {
 	Name   string  `json:"name"`
 	Source rawText `json:"source"`
 
-	Poll time.Duration `json:"poll_ns,omitempty"`
+	Poll  time.Duration `json:"poll_ns,omitempty"`
+	Curve bool          `json:"curve,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. It returns an error for a source
@@ -297,7 +300,7 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
 			s.Pointer, text)
 	}
-	return json.Marshal(sourceJSON{s.Name, rawText(text), s.Poll})
+	return json.Marshal(sourceJSON{s.Name, rawText(text), s.Poll, s.Curve})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -308,6 +311,6 @@ func (s *MetricSource) UnmarshalJSON(b []byte) error {
 	}
 	var err error
 	*s, err = ParseMetricSource(j.Name, string(j.Source))
-	s.Poll = j.Poll
+	s.Poll, s.Curve = j.Poll, j.Curve
 	return err
 }

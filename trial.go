@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type Measurement struct {
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	// Curve is what the run has reported of the metric that it is followed by; nil if there is none.
+	Curve *Curve `json:"curve,omitempty"`
 	// Missing says why a metric that the run should have reported was not
 	// measured.
 	Missing map[string]string `json:"missing,omitempty"`
@@ -72,7 +75,7 @@ type State uint8
 const (
 	Running    State = iota
 	Done             // ran to the end; Value is exact
-	Censored         // stopped early; the true value is at least Value
+	Censored         // stopped early; the true value is at least Value, but see [Decision.Last]
 	Failed           // the program failed, or its objective could not be measured; Value is +Inf
 	Infeasible       // ran to the end, Value is exact, but a limit of the goal is broken
 	// Withdrawn is the state of a trial that a person or a service took back
@@ -138,7 +141,11 @@ type Trial struct {
 	State State
 	// Value is the objective, which is minimized; see [Goal.Value] for the
 	// sign of a maximized metric, and State for what it means.
-	Value       float64
+	Value float64
+	// Values are those of all objectives of a goal with several, to be minimized, Value the
+	// first of them; nil if there is one objective, or no value. They follow from Measurement and
+	// the goal, and are no part of the record: search.Values sets them for a Searcher.
+	Values      []float64
 	Measurement Measurement
 	Reason      string    // why the trial was stopped, failed or is infeasible, for people
 	Decision    *Decision // what an early stop, or an audit, was decided on; nil otherwise
@@ -179,7 +186,10 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*t = Trial{j.Proposal, j.State, math.Inf(1), j.Measurement, j.Reason, j.Decision, j.Attempts, j.Started, j.Ended}
+	*t = Trial{
+		Proposal: j.Proposal, State: j.State, Value: math.Inf(1), Measurement: j.Measurement, Reason: j.Reason,
+		Decision: j.Decision, Attempts: j.Attempts, Started: j.Started, Ended: j.Ended,
+	}
 	if j.Value != nil {
 		t.Value = *j.Value
 	}
@@ -205,6 +215,9 @@ type Decision struct {
 	Predicted float64
 	// At is how long the trial had run when the decision was made; set by the loop.
 	At time.Duration
+	// Last says that the value of the stopped trial is the last that it had reported of a metric that may fall
+	// again: it is no bound of the true value, which is predicted to be no better than the best of the time.
+	Last bool
 }
 
 type decisionJSON struct {
@@ -213,11 +226,12 @@ type decisionJSON struct {
 	Reason    string        `json:"reason,omitempty"`
 	Predicted *float64      `json:"predicted,omitempty"`
 	At        time.Duration `json:"at_ns"`
+	Last      bool          `json:"last,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At})
+	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At, d.Last})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -226,7 +240,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At}
+	*d = Decision{j.Stop, j.Audited, j.Reason, math.NaN(), j.At, j.Last}
 	if j.Predicted != nil {
 		d.Predicted = *j.Predicted
 	}
@@ -243,6 +257,40 @@ func Best(trials []Trial) (best Trial, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// Dominates reports whether a is at least as good as b in every objective, and better in one. Less
+// is better, and both have a value for each objective.
+func Dominates(a, b []float64) bool {
+	better := false
+	for i, x := range a {
+		if x > b[i] {
+			return false
+		}
+		better = better || x < b[i]
+	}
+	return better
+}
+
+// Front returns the indices of the points that no other one dominates, in order of their first
+// coordinates; of equal points the earliest alone. Points without coordinates are passed over.
+func Front(points [][]float64) []int {
+	var front []int
+	for i, p := range points {
+		if len(p) == 0 {
+			continue
+		}
+		beaten := slices.ContainsFunc(front, func(k int) bool {
+			return Dominates(points[k], p) || slices.Equal(points[k], p)
+		})
+		if beaten {
+			continue
+		}
+		front = slices.DeleteFunc(front, func(k int) bool { return Dominates(p, points[k]) })
+		front = append(front, i)
+	}
+	slices.SortStableFunc(front, func(a, b int) int { return slices.Compare(points[a], points[b]) })
+	return front
 }
 
 // ErrLimit is the cause of a run that was ended by its own time limit

@@ -95,7 +95,8 @@ func (d *driver) withdraw(trial int64) {
 	w.mu.Lock()
 	end := d.running[trial]
 	w.mu.Unlock()
-	if end == nil || d.log.Append(d.s.ctx, assay.Event{Withdrawn: &assay.Withdrawal{Trial: trial}}) != nil {
+	if end == nil || d.log.Append(d.s.ctx, assay.Event{Withdrawn: &assay.Withdrawal{Trial: trial}}) != nil ||
+		d.s.ctx.Err() != nil { // the server has let go of its studies: nobody is told that it is done
 		return
 	}
 	w.mu.Lock()

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -49,12 +48,8 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 			before[i] = stampOf(inDir(job.Dir, s.File))
 		}
 	}
-	var l *live
-	if polls(sources) && job.Interval > 0 {
-		l = &live{
-			r: r, sources: sources, job: job, before: before, last: map[string]float64{},
-			polled: make([]time.Time, len(sources)),
-		}
+	l := newLive(r, sources, job, before)
+	if l != nil && job.Interval > 0 && polls(sources) {
 		observe = l.observer(ctx, observe)
 		job.Live = true
 	}
@@ -83,6 +78,9 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		}
 		m.Metrics[s.Name] = x
 		delete(m.Missing, s.Name)
+	}
+	if l != nil {
+		l.ended(&m)
 	}
 	return m, nil
 }

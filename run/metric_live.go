@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"sync"
@@ -19,13 +20,26 @@ type live struct {
 
 	mu     sync.Mutex
 	last   map[string]float64
-	polled []time.Time // by source; zero until then
+	polled []time.Time  // by source; zero until then
+	curve  *assay.Curve // of the source with one; nil before its first point
+	file   stamp        // of the file of that source, when it was read last
+}
+
+// newLive returns what follows a run with these sources, nil if none is to be found while it goes on.
+func newLive(r metered, sources []assay.MetricSource, job assay.Job, before []stamp) *live {
+	if !polls(sources) {
+		return nil
+	}
+	return &live{
+		r: r, sources: sources, job: job, before: before, last: map[string]float64{},
+		polled: make([]time.Time, len(sources)),
+	}
 }
 
 // polls reports whether any source is found while a run goes on.
 func polls(sources []assay.MetricSource) bool {
 	for _, s := range sources {
-		if s.Poll > 0 {
+		if s.Poll > 0 || s.Curve {
 			return true
 		}
 	}
@@ -52,6 +66,7 @@ func (l *live) observer(ctx context.Context, observe func(assay.Measurement)) fu
 			if err == nil {
 				l.mu.Lock()
 				l.last[s.Name] = x
+				l.follow(s, m, x, false)
 				l.mu.Unlock()
 			}
 		}
@@ -63,10 +78,60 @@ func (l *live) observer(ctx context.Context, observe func(assay.Measurement)) fu
 	}
 }
 
+// follow adds to the curve what is new of its source, x at last. While a run goes on, the last line of its output
+// may be half of one, and waits. The lock is held.
+func (l *live) follow(s assay.MetricSource, m assay.Measurement, x float64, ended bool) {
+	if !s.Curve {
+		return
+	}
+	if l.curve == nil {
+		l.curve = &assay.Curve{Metric: s.Name}
+	}
+	switch output := m.Stdout; s.Kind {
+	case assay.FromStderr:
+		output = m.Stderr
+		fallthrough
+	case assay.FromStdout:
+		if !ended {
+			output = output[:bytes.LastIndexByte(output, '\n')+1]
+		}
+		for i, match := range s.Pattern.FindAllSubmatchIndex(output, -1) {
+			if i < l.curve.Last() || match[2] < 0 {
+				continue
+			}
+			if v, err := number(string(output[match[2]:match[3]])); err == nil {
+				l.curve.Add(i+1, m.Elapsed, v)
+			}
+		}
+	default:
+		if now := stampOf(inDir(l.job.Dir, s.File)); now != l.file {
+			l.file = now
+			l.curve.Add(l.curve.Last()+1, m.Elapsed, x)
+		}
+	}
+}
+
+// ended adds the curve to the measurement of a run that has ended by itself, with what it reported last.
+func (l *live) ended(m *assay.Measurement) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.sources {
+		if x, ok := m.Metrics[s.Name]; ok {
+			l.follow(s, *m, x, true)
+		}
+	}
+	if l.curve.Last() > 0 {
+		m.Curve = l.curve
+	}
+}
+
 // add adds the values that were found last to a measurement.
 func (l *live) add(m *assay.Measurement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.curve.Last() > 0 {
+		m.Curve = l.curve.Clone()
+	}
 	if len(l.last) == 0 {
 		return
 	}

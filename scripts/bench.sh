@@ -69,15 +69,15 @@ go test -run '^$' -bench 'BenchmarkReady$' -benchtime 3x ./internal/server | gre
 # cpu_ms, the processor time of a run, says more than the clock where the machine is busy.
 echo "empty runs by 1, 8 and 64 workers in one process"
 go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./queue/jetstream | grep ^Bench
-echo "from the end of a run to the beginning of the next in its slot, 64 workers; goals p50 15 ms, p99 100 ms"
+echo "from the end of a run to the beginning of the next in its slot, 64 workers; goals p50 15 ms, p99 100 ms, and of-goal at most 1"
 go test -run '^$' -bench 'BenchmarkDispatch' -benchtime 1280x ./queue/jetstream | grep ^Bench
-echo "empty trials through server, store, queue and 64 workers; goals 300/s on SQLite, 500/s on PostgreSQL"
+echo "empty trials through server, store, queue and 64 workers; goals 300/s on SQLite, 500/s on PostgreSQL, and of-goal at least 1"
 sh scripts/with-postgres.sh go test -run '^$' -bench 'BenchmarkTrials' -benchtime 3200x ./internal/server | grep ^Bench || true
 echo "a server and one local worker against one process; goal 3 times as long at most"
 go test -run '^$' -bench 'BenchmarkOneWorker' -benchtime 5x ./internal/server | grep ^Bench
 echo "40 runs of a second by two workers against one; goal 0.55"
 go test -run '^$' -bench 'BenchmarkTwoWorkers' -benchtime 1x ./internal/server | grep ^Bench
-echo "memory of a server with 100 studies of 1,000 trials that go on, and 64 workers; goal 150 MB"
+echo "memory of a server with 100 studies of 1,000 trials that go on, and 64 workers; goal 150 MB, and of-goal at most 1"
 go test -run '^$' -bench 'BenchmarkMemory' -benchtime 1x ./internal/server | grep ^Bench
 
 # Models: see model/*_test.go for the peers, which are compared in one run.

@@ -5,7 +5,7 @@
 set -u
 case "${1:-test}" in
 test) want="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 time:time python3:python3 gcc:gcc clang:clang x264:x264 ffmpeg:ffmpeg
-	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps" ;;
+	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client ip:iproute2" ;;
 bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
 *) echo "usage: deps.sh test|bench" >&2; exit 2 ;;
 esac
@@ -26,6 +26,12 @@ tester="${XDG_CACHE_HOME:-$HOME/.cache}/assay/schemathesis"
 if [ "${1:-test}" = test ] && ! command -v schemathesis >/dev/null 2>&1 && [ ! -x "$tester/bin/schemathesis" ]; then
 	python3 -m venv "$tester" >/dev/null 2>&1 && "$tester/bin/pip" install -q 'schemathesis>=4.32,<5' >/dev/null 2>&1 ||
 		echo "missing: schemathesis (of PyPI); its test is skipped"
+fi
+# Optuna, whose sampler the package for Python has, in an environment of its own.
+optuna="${XDG_CACHE_HOME:-$HOME/.cache}/assay/optuna"
+if [ "${1:-test}" = test ] && ! python3 -c 'import optuna' 2>/dev/null && [ ! -x "$optuna/bin/python" ]; then
+	python3 -m venv "$optuna" >/dev/null 2>&1 && "$optuna/bin/pip" install -q 'optuna>=5,<6' pandas >/dev/null 2>&1 ||
+		echo "missing: optuna (of PyPI); the tests with it are skipped"
 fi
 # The JSON schemas of Kubernetes, against which the manifests are checked.
 schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"

@@ -160,6 +160,6 @@ func (a *Auto) besideBest() (assay.Config, float64) {
 	if len(cs) == 0 {
 		return nil, 0
 	}
-	s.score(cs)
+	s.score(cs, math.Inf(1))
 	return s.best.config, s.best.mean
 }

@@ -96,13 +96,13 @@ func (a *Auto) limitsByProcess() []chance {
 	}
 	forests := map[int]assay.Predictor{}
 	for _, c := range b.limits.models {
-		forests[c.of] = c.model
+		forests[c.of] = c.Model
 	}
 	return b.limits.fit(b, func(k int, d assay.Data) assay.Predictor {
 		if forests[k] == nil {
 			return nil
 		}
-		edge := b.limits.margin[k].edge
+		edge := b.limits.margin[k].Edge
 		d = processData(d, forests[k], func(y float64) float64 { return math.Abs(y - edge) })
 		if m := a.limits[k].fit(a, d); m != nil {
 			return m

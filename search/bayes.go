@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 )
 
 // BayesOptions are the options of [NewBayes].
@@ -88,7 +89,7 @@ type example struct {
 	features []float64
 	state    assay.State
 	value    float64
-	sides    []sides // what it tells of each limit that is learned; nil if that is nothing
+	sides    []model.Sides // what it tells of each limit that is learned
 }
 
 var (

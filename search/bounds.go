@@ -10,10 +10,6 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
-// chanceFloor is the least deviation of a predicted side, as a share of the deviation of those that were measured:
-// where all trees of a forest agree it is not certain for that.
-const chanceFloor = 0.05
-
 // limits are the limits that a search learns, a model for each bound; see [assay.LimitLearner].
 //
 // The models are of the margin, the distance of the sides on a scale: 0 where they are equal, and above where
@@ -22,148 +18,45 @@ type limits struct {
 	of     []assay.Bound
 	lies   map[int64][]float64 // believed margins of outstanding proposals
 	models []chance            // of the present surrogate; nil without
-	margin []marginScale       // of the present examples, one for each bound
+	margin []model.MarginScale // of the present examples, one for each bound
 }
 
-// A chance is a model of how probably a bound is kept.
+// A chance is the model of a bound.
 type chance struct {
-	of    int // the bound
-	model assay.Predictor
-	edge  float64 // the greatest margin that keeps it
-	floor float64 // the least deviation
+	of int
+	model.Chance
 }
 
-// log returns the logarithm of the probability that the bound is kept.
-func (c chance) log(o assay.Prediction) float64 {
-	std := c.floor
-	if o.Std > 0 {
-		std = math.Hypot(std, o.Std)
-	}
-	return stats.LogNormCDF((c.edge - o.Mean) / std)
-}
-
-// sides are what a trial tells of a bound.
-type sides struct {
-	left, right float64
-	known       uint8
-}
-
-const (
-	unknown uint8 = iota
-	atLeast       // left is no more than it would have become
-	exact
-)
-
-// read returns what a trial tells of each bound; nil if that is nothing.
-func (l *limits) read(t assay.Trial) []sides {
-	if t.State != assay.Done && t.State != assay.Infeasible && t.State != assay.Censored {
-		return nil // what a failed run measured is not what the configuration does
-	}
-	all := make([]sides, len(l.of))
+// read returns what a trial tells of each bound.
+func (l *limits) read(t assay.Trial) []model.Sides {
+	all := make([]model.Sides, len(l.of))
 	for k, b := range l.of {
-		left, right, err := b.Sides(t.Measurement.Metric)
-		switch {
-		case err != nil:
-		case t.State != assay.Censored:
-			all[k] = sides{left, right, exact}
-		case b.Grows:
-			all[k] = sides{left, right, atLeast}
-		}
+		all[k] = model.SidesOf(t, b)
 	}
 	return all
 }
 
-// A marginScale makes one number of two sides: the logarithm of their ratio if all are positive, else an inverse
-// hyperbolic sine of their difference.
-type marginScale struct {
-	ratio  bool
-	spread float64 // a usual difference
-	edge   float64 // see chance
-	usual  float64 // deviation of the exact margins; 0 if all are equal, or none is known
-}
-
-func (s marginScale) forward(x sides) float64 {
-	if s.ratio {
-		return math.Log(x.left) - math.Log(x.right)
-	}
-	return math.Asinh((x.left/2 - x.right/2) / (s.spread / 2))
-}
-
-// newMarginScale returns the scale of the bound k for the trials.
-func newMarginScale(trials []example, k int) marginScale {
-	s := marginScale{ratio: true, spread: 1}
-	var away []float64
-	for _, e := range trials {
-		if e.sides == nil || e.sides[k].known == unknown {
-			continue
-		}
-		x := e.sides[k]
-		s.ratio = s.ratio && x.left > 0 && x.right > 0
-		if x.known == exact {
-			away = append(away, min(math.Abs(x.left-x.right), math.MaxFloat64))
-		}
-	}
-	if len(away) == 0 {
-		return s
-	}
-	if m := stats.Median(away); m > 0 {
-		s.spread = m
-	} else if m := slices.Max(away); m > 0 {
-		s.spread = m
-	}
-	// Whole numbers may lie on the bound: the middle between those and the least that breaks it is as far from both.
-	var margins []float64
-	least, touches := math.Inf(1), false
-	for _, e := range trials {
-		if e.sides == nil || e.sides[k].known != exact {
-			continue
-		}
-		m := s.forward(e.sides[k])
-		margins = append(margins, m)
-		touches = touches || m == 0
-		if m > 0 {
-			least = min(least, m)
-		}
-	}
-	if touches && !math.IsInf(least, 1) {
-		s.edge = least / 2
-	}
-	s.usual = deviation(margins)
-	return s
-}
-
-// deviation returns the standard deviation of some numbers.
-func deviation(x []float64) float64 {
-	var n, mean, sum float64
-	for _, v := range x {
-		n++
-		d := v - mean
-		mean += d / n
-		sum += d * (v - mean)
-	}
-	return math.Sqrt(sum / max(1, n-1))
-}
-
 // rescale sets the scales for the trials that have ended.
 func (l *limits) rescale(trials []example) {
-	l.margin = make([]marginScale, len(l.of))
+	l.margin = make([]model.MarginScale, len(l.of))
+	all := make([]model.Sides, len(trials))
 	for k := range l.of {
-		l.margin[k] = newMarginScale(trials, k)
+		for i, e := range trials {
+			all[i] = e.sides[k]
+		}
+		l.margin[k] = model.NewMarginScale(all)
 	}
 }
 
 // excess returns by how much a trial breaks its bounds in all, in deviations of their margins: 0 if it keeps all.
 func (l *limits) excess(e example) float64 {
-	if e.sides == nil {
-		return math.Inf(1)
-	}
 	sum := 0.0
 	for k, s := range l.margin {
-		if e.sides[k].known == unknown {
+		if e.sides[k].Known == model.Unknown {
 			continue
 		}
-		if m := s.forward(e.sides[k]) - s.edge; m > 0 {
-			sum += m / cmp.Or(s.usual, 1)
+		if m := s.Forward(e.sides[k]) - s.Edge; m > 0 {
+			sum += m / cmp.Or(s.Usual, 1)
 		}
 	}
 	return sum
@@ -183,14 +76,11 @@ func (l *limits) examples(b *Bayes, k int) assay.Data {
 		}
 	}
 	for _, e := range b.trials {
-		if e.sides == nil {
-			continue
-		}
 		switch x := e.sides[k]; {
-		case x.known == exact:
-			add(e.features, s.forward(x), false)
-		case x.known == atLeast && b.opts.Censored:
-			add(e.features, s.forward(x), true)
+		case x.Known == model.Exact:
+			add(e.features, s.Forward(x), false)
+		case x.Known == model.AtLeast && b.opts.Censored:
+			add(e.features, s.Forward(x), true)
 		}
 	}
 	for id, c := range b.proposals.Outstanding() {
@@ -205,11 +95,11 @@ func (l *limits) examples(b *Bayes, k int) assay.Data {
 func (l *limits) fit(b *Bayes, learn func(k int, d assay.Data) assay.Predictor) []chance {
 	var all []chance
 	for k, s := range l.margin {
-		if s.usual == 0 {
+		if s.Usual == 0 {
 			continue
 		}
 		if m := learn(k, l.examples(b, k)); m != nil {
-			all = append(all, chance{k, m, s.edge, chanceFloor * s.usual})
+			all = append(all, chance{k, s.Chance(m)})
 		}
 	}
 	return all
@@ -244,23 +134,25 @@ func (b *Bayes) improvement(o assay.Prediction) float64 {
 }
 
 // weigh adds to scores the logarithms of the probabilities that the configurations of rows keep the limits. A score
-// that is below least stays as it is, since it only can become less.
+// that is below least before all are added may stay so, since it only can become less.
 func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
 	if b.limits == nil {
 		return
 	}
-	var some [][]float64
-	var at []int
-	for i, s := range scores {
-		if s >= least && !math.IsInf(s, -1) {
-			some, at = append(some, rows[i]), append(at, i)
-		}
+	at := make([]int, len(scores))
+	for i := range at {
+		at[i] = i
 	}
-	out := make([]assay.Prediction, len(some))
+	some, out := make([][]float64, len(rows)), make([]assay.Prediction, len(rows))
 	for _, c := range b.limits.models {
-		assay.PredictAll(c.model, some, out)
+		// What one limit has brought below least needs no other.
+		at = slices.DeleteFunc(at, func(i int) bool { return scores[i] < least || math.IsInf(scores[i], -1) })
 		for k, i := range at {
-			scores[i] += c.log(out[k])
+			some[k] = rows[i]
+		}
+		assay.PredictAll(c.Model, some[:len(at)], out[:len(at)])
+		for k, i := range at {
+			scores[i] += stats.LogNormCDF(c.Z(out[k]))
 		}
 	}
 }
@@ -273,7 +165,7 @@ func (b *Bayes) believe(c assay.Config) []float64 {
 	lies := slices.Repeat([]float64{math.NaN()}, len(b.limits.of))
 	x := b.encode(c)
 	for _, m := range b.limits.models {
-		lies[m.of] = m.model.Predict(x).Mean
+		lies[m.of] = m.Model.Predict(x).Mean
 	}
 	return lies
 }
@@ -308,13 +200,13 @@ func (b *Bayes) rank(process model.MeanPredictor, rows [][]float64, out []float6
 	}
 	means := make([]float64, len(rows))
 	for _, c := range b.limits.models {
-		p, ok := c.model.(model.MeanPredictor)
+		p, ok := c.Model.(model.MeanPredictor)
 		if !ok {
 			continue
 		}
 		p.PredictMeans(rows, means)
 		for i, mean := range means {
-			out[i] -= c.log(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].usual})
+			out[i] -= stats.LogNormCDF(c.Z(assay.Prediction{Mean: mean, Std: usualShare * b.limits.margin[c.of].Usual}))
 		}
 	}
 }

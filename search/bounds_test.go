@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
@@ -240,48 +241,6 @@ func TestLimitsResume(t *testing.T) {
 	}
 }
 
-// A run that was cut tells of a metric that grows that it is at least so much, and of any other nothing.
-func TestLimitsOfRunsThatWereCut(t *testing.T) {
-	grows := atMost("size", 2)
-	grows.Grows = true
-	l := &limits{of: []assay.Bound{grows, atMost("error", 2)}}
-	tr := assay.Trial{State: assay.Censored}
-	tr.Measurement.Metrics = map[string]float64{"size": 1, "error": 1}
-	got := l.read(tr)
-	if got[0] != (sides{1, 2, atLeast}) || got[1].known != unknown {
-		t.Errorf("of a run that was cut: %v", got)
-	}
-	tr.State = assay.Done
-	if got := l.read(tr); got[0] != (sides{1, 2, exact}) || got[1] != (sides{1, 2, exact}) {
-		t.Errorf("of one that ended: %v", got)
-	}
-	tr.State = assay.Failed
-	if got := l.read(tr); got != nil {
-		t.Errorf("of one that failed: %v", got)
-	}
-}
-
-func TestMarginScale(t *testing.T) {
-	of := func(left, right float64) example { return example{sides: []sides{{left, right, exact}}} }
-	ratio := newMarginScale([]example{of(4, 2), of(1, 2)}, 0)
-	if got := ratio.forward(sides{4, 2, exact}); !ratio.ratio || math.Abs(got-math.Log(2)) > 1e-15 || ratio.edge != 0 {
-		t.Errorf("of positive sides: %v at %+v", got, ratio)
-	}
-	// Counts: 0 and 1 keep "at most 1", 3 breaks it. The edge lies between 1 and 3.
-	count := newMarginScale([]example{of(0, 1), of(1, 1), of(3, 1)}, 0)
-	if on, off := count.forward(sides{1, 1, exact}), count.forward(sides{3, 1, exact}); count.ratio ||
-		!(on < count.edge && count.edge < off) {
-		t.Errorf("of counts: %v and %v around %+v", on, off, count)
-	}
-	if s := newMarginScale([]example{of(1, 1), of(1, 1)}, 0); s.usual != 0 {
-		t.Errorf("of equals: %+v", s)
-	}
-	huge := newMarginScale([]example{of(-math.MaxFloat64, math.MaxFloat64), of(1, 0)}, 0)
-	if got := huge.forward(sides{-math.MaxFloat64, math.MaxFloat64, exact}); math.IsInf(got, 0) || math.IsNaN(got) {
-		t.Errorf("of huge numbers: %v", got)
-	}
-}
-
 // Leaving out the chances of those that cannot be the best leaves the best as it is.
 func TestWeighLeavesOutNoBest(t *testing.T) {
 	space := boxSpace(t)
@@ -336,5 +295,65 @@ func TestWrappersThatEndLearning(t *testing.T) {
 	}
 	if _, ok := assay.As[assay.LimitLearner](Cache(First(NewAuto(space, AutoOptions{}), space.At(0)))); !ok {
 		t.Error("a wrapper that says nothing of limits hides the learner")
+	}
+}
+
+// BenchmarkAutoLimits measures one ask and tell after 100 trials with two limits, inside of which are some runs or none, over a
+// space without a pool and with one. Goal: 30 ms, as without limits.
+func BenchmarkAutoLimits(b *testing.B) {
+	metrics := func(s *assay.Space, c assay.Config) map[string]float64 {
+		u := s.Unit(c)
+		v := mixedValue(s, c)
+		return map[string]float64{"size": v * (1 + u[0]), "error": 1/v + u[1]}
+	}
+	for _, space := range []struct {
+		name string
+		of   *assay.Space
+	}{{"mixed", mixedSpace()}, {"pool", boxSpace(b)}} {
+		for name, bounds := range map[string][]assay.Bound{
+			"loose": {atMost("size", 8), atMost("error", 3)}, "none inside": {atMost("size", 0.1), atMost("error", 0.01)},
+		} {
+			b.Run(space.name+"/"+name, func(b *testing.B) {
+				s := space.of
+				trial := func(p assay.Proposal) assay.Trial {
+					t := doneTrial(p, mixedValue(s, p.Config))
+					t.Measurement.Metrics = metrics(s, p.Config)
+					for _, x := range bounds {
+						if l, r, err := x.Sides(t.Measurement.Metric); err == nil && l > r {
+							t.State = assay.Infeasible
+						}
+					}
+					return t
+				}
+				a := NewAuto(s, AutoOptions{Seed: 1})
+				a.LearnLimits(bounds)
+				r := NewRandom(s, 1)
+				for range 100 {
+					c, _ := r.draw()
+					if err := a.Observe(trial(assay.Proposal{Config: c})); err != nil {
+						b.Fatal(err)
+					}
+				}
+				step := func() {
+					ps, err := a.Ask(1)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := a.Tell(trial(ps[0])); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for range 3 {
+					step()
+				}
+				var spent time.Duration
+				for b.Loop() {
+					before := cpuTime()
+					step()
+					spent += cpuTime() - before
+				}
+				b.ReportMetric(spent.Seconds()*1e3/float64(b.N), "cpu-ms/op")
+			})
+		}
 	}
 }

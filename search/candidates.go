@@ -29,7 +29,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 	for _, e := range best {
 		cs = s.admit(cs, e.config)
 	}
-	from := s.score(cs)
+	from := s.score(cs, math.Inf(-1))
 	cs = nil
 	for range b.draws {
 		if c, ok := b.draw(limitedDraws); ok {
@@ -43,7 +43,7 @@ func (b *Bayes) maximize() (assay.Config, float64) {
 			}
 		}
 	}
-	scored := s.score(cs)
+	scored := s.score(cs, math.Inf(-1))
 	if !b.space.Listed() { // where neighbours cost a pass over the list
 		// The sort is stable, so that the same seed climbs from the same candidates.
 		slices.SortStableFunc(scored, func(a, c candidate) int { return cmp.Compare(c.score, a.score) })
@@ -128,8 +128,8 @@ func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
 }
 
 // score predicts configurations. Visited ones are scored, to be passed through,
-// but never the best; likewise those outside a limit.
-func (s *sweep) score(cs []assay.Config) []candidate {
+// but never the best; likewise those outside a limit. A score below least need not be exact, but is below it.
+func (s *sweep) score(cs []assay.Config, least float64) []candidate {
 	X, out := make([][]float64, len(cs)), make([]assay.Prediction, len(cs))
 	// One array for all rows. A row that is cut off before the array grows keeps the old one, which is as good.
 	all := make([]float64, 0, len(cs)*len(s.b.trials[0].features))
@@ -144,7 +144,10 @@ func (s *sweep) score(cs []assay.Config) []candidate {
 	for i, o := range out {
 		scores[i] = s.b.improvement(o)
 	}
-	s.b.weigh(X, scores, math.Inf(-1)) // the climb needs all of them
+	if s.best.config == nil {
+		least = math.Inf(-1)
+	}
+	s.b.weigh(X, scores, min(least, s.best.score))
 	scored := make([]candidate, len(cs))
 	for i, c := range cs {
 		scored[i] = candidate{c, out[i].Mean, scores[i]}
@@ -184,6 +187,10 @@ func better(a, b candidate) bool {
 // meet, one goes on.
 func (s *sweep) climb(from []candidate) {
 	for step := 0; step < maxClimb && len(from) > 0; step++ {
+		least := math.Inf(1)
+		for _, c := range from {
+			least = min(least, c.score)
+		}
 		var cs []assay.Config
 		var of []int // the climber whose neighbour it is
 		for i, c := range from {
@@ -195,7 +202,7 @@ func (s *sweep) climb(from []candidate) {
 			}
 		}
 		next := slices.Clone(from)
-		for k, c := range s.score(cs) {
+		for k, c := range s.score(cs, least) {
 			if i := of[k]; better(c, next[i]) {
 				next[i] = c
 			}

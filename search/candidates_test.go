@@ -160,7 +160,7 @@ func TestClimb(t *testing.T) {
 			surrogate := &nearest{to: unit(c.top)}
 			b.surrogate, b.trials = surrogate, []example{{features: space.Encode(assay.Config{0})}}
 			s := &sweep{b: b, seen: visited{}}
-			from := s.score(s.admit(nil, assay.Config{50}))
+			from := s.score(s.admit(nil, assay.Config{50}), math.Inf(-1))
 			surrogate.calls = 0
 			s.climb(from)
 			if !s.best.config.Equal(assay.Config{c.end}) {
@@ -186,7 +186,7 @@ func TestClimbTogether(t *testing.T) {
 		cs = s.admit(cs, assay.Config{x})
 	}
 	b.visited.add(assay.Config{40})
-	s.climb(s.score(cs))
+	s.climb(s.score(cs, math.Inf(-1)))
 	if x := s.best.config[0]; x != 39 && x != 41 {
 		t.Errorf("the best is %v, want a neighbour of 40", x)
 	}

@@ -11,7 +11,8 @@ import (
 // have come so far: a model that is told only how far it came, next to nothing, goes on
 // to propose its neighbours as if nothing had been tried, and the rule goes on to stop
 // them. The best value is that of the finished trials told and observed until then;
-// while there is none, and for a trial that its time limit ended, nothing is changed.
+// while there is none, and for a trial that its time limit ended, nothing is changed. A value that
+// is no bound ([assay.Decision.Last]) becomes the best one too, where it is greater.
 //
 // Use it with a rule that is seldom wrong, such as stop.Posterior.
 func Presume(inner assay.Searcher) assay.Searcher {
@@ -54,7 +55,7 @@ func (p *presume) pass(to func(...assay.Trial) error, trials []assay.Trial) erro
 		switch {
 		case t.State == assay.Done && t.Value < best:
 			best = t.Value
-		case t.Stopped() && t.Value < best && !math.IsInf(best, 1):
+		case t.Stopped() && (t.Value < best || t.Decision.Last) && !math.IsInf(best, 1):
 			t.Value = best
 		}
 		out[i] = t

@@ -32,6 +32,11 @@ func TestPresume(t *testing.T) {
 		return assay.Trial{State: assay.Censored, Value: value, Decision: &assay.Decision{Stop: true}}
 	}
 	done := func(value float64) assay.Trial { return assay.Trial{State: assay.Done, Value: value} }
+	last := func(value float64) assay.Trial {
+		t := stopped(value)
+		t.Decision.Last = true
+		return t
+	}
 	r := &recorder{}
 	s := Presume(r)
 	for i, c := range []struct {
@@ -51,6 +56,8 @@ func TestPresume(t *testing.T) {
 		{stopped(4), 20},
 		{done(10), 10},
 		{stopped(4), 10},
+		{last(4), 10},
+		{last(40), 10},
 	} {
 		before := c.told
 		if err := s.Tell(c.told); err != nil {

@@ -176,6 +176,9 @@ func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 	case bound != value:
 		m.State = assay.Censored
 	}
+	if m.State == assay.Done || m.State == assay.Censored || m.State == assay.Infeasible {
+		m.Values = mergedValues(runs, reduce)
+	}
 	like := runs[representative(runs, nearest, m)]
 	m.Proposal, m.Measurement, m.Reason, m.Decision = g.inner, like.Measurement, like.Reason, like.Decision
 	m.Started, m.Ended = runs[0].Started, runs[0].Ended
@@ -189,6 +192,26 @@ func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 		}
 	}
 	return m
+}
+
+// mergedValues returns reduce of each of several objectives over runs, nil if there are none. A run without values
+// counts as +Inf in each.
+func mergedValues(runs []assay.Trial, reduce func([]float64) float64) (values []float64) {
+	d := 0
+	for _, t := range runs {
+		d = max(d, len(t.Values))
+	}
+	for j := range d {
+		column := make([]float64, len(runs))
+		for i, t := range runs {
+			column[i] = math.Inf(1)
+			if j < len(t.Values) {
+				column[i] = t.Values[j]
+			}
+		}
+		values = append(values, reduce(column))
+	}
+	return values
 }
 
 // representative returns the run whose value is nearest to that of m, among

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -87,7 +88,7 @@ func (b *Bayes) bind(values []float64) {
 	for i, v := range values {
 		on[i] = b.scale.forward(v)
 	}
-	b.spreadOf = deviation(on)
+	b.spreadOf = model.Deviation(on)
 	for _, e := range b.trials {
 		if e.state == assay.Done {
 			b.incumbent = min(b.incumbent, b.scale.forward(e.value))

@@ -21,6 +21,9 @@ func TestWrappers(t *testing.T) {
 		{Name: "given", Wrap: of(Given), Own: giver, Ends: giver},
 		{Name: "first", Wrap: of(func(in assay.Searcher) assay.Searcher { return First(in, assay.Config{0, 0, 0}) })},
 		{Name: "penalize", Wrap: of(func(in assay.Searcher) assay.Searcher { return Penalize(in, 10) })},
+		{Name: "values", Wrap: of(func(in assay.Searcher) assay.Searcher {
+			return Values(in, assay.Goal{Metric: "elapsed"})
+		})},
 		{Name: "replicate", Wrap: of(func(in assay.Searcher) assay.Searcher {
 			return Replicate(in, 2,
 				slices.Min)

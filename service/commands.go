@@ -21,6 +21,9 @@ func (h *Host) Submit(ctx context.Context, def *config.Study, name, by string) (
 	if err := h.closing(); err != nil {
 		return Info{}, err
 	}
+	if def.Mode() == config.ModeAsked {
+		return h.submitAsked(ctx, def, name, by)
+	}
 	p, err := h.problem(def)
 	if err != nil {
 		return Info{}, err
@@ -91,6 +94,9 @@ func (h *Host) Steer(ctx context.Context, name string, d assay.Steering) error {
 	case "run", "pause", "stop", "priority", "budget":
 	default:
 		return assay.Errorf(assay.ClassUsage, "steering %q: there are run, pause, stop, priority and budget", d.Do)
+	}
+	if s, err := h.asked(ctx, name); s != nil && err == nil {
+		return h.steerAsked(ctx, s, d)
 	}
 	return h.either(ctx, name,
 		func(s *session) error { return h.steer(ctx, s, d) },
@@ -233,6 +239,9 @@ func (h *Host) record(ctx context.Context, name string, events ...assay.Event) e
 // Give has configurations of a person run, in order, before what the search proposes. A study
 // that has ended goes on for them, also if its budget of trials is used up.
 func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by string) error {
+	if s, err := h.asked(ctx, name); s != nil && err == nil {
+		return h.with(ctx, s, func(d *setup.Desk) error { return d.Give(ctx, configs, by) })
+	}
 	return h.either(ctx, name,
 		func(s *session) error { return s.helm.Give(ctx, by, configs...) },
 		func(sum assay.Summary) error {
@@ -255,6 +264,9 @@ func given(s *setup.Study, configs []assay.Config, by string) ([]assay.Event, er
 
 // Order has trials run before all others of their study, those that were ordered earlier too.
 func (h *Host) Order(ctx context.Context, name string, trials []int64, by string) error {
+	if s, err := h.asked(ctx, name); s != nil && err == nil {
+		return noQueue(name)
+	}
 	return h.either(ctx, name, func(s *session) error {
 		priority := h.nextFirst(s)
 		if err := s.helm.Order(ctx, priority, by, trials...); err != nil {
@@ -270,6 +282,9 @@ func (h *Host) Order(ctx context.Context, name string, trials []int64, by string
 // Restore undoes what Order and Withdraw did to trials that have not begun, see
 // [study.Helm.Restore].
 func (h *Host) Restore(ctx context.Context, name string, trials []int64, by string) error {
+	if s, err := h.asked(ctx, name); s != nil && err == nil {
+		return noQueue(name)
+	}
 	return h.either(ctx, name, func(s *session) error {
 		if err := s.helm.Restore(ctx, by, trials...); err != nil {
 			return err
@@ -313,6 +328,9 @@ func (h *Host) Discarded() (all []Discarded) {
 
 // Withdraw takes trials back, see [study.Helm.Withdraw]. It waits for those that run to end.
 func (h *Host) Withdraw(ctx context.Context, name string, trials []int64, by, reason string) error {
+	if s, err := h.asked(ctx, name); s != nil && err == nil {
+		return h.withdrawAsked(ctx, s, trials, by, reason)
+	}
 	return h.either(ctx, name,
 		func(s *session) error { return s.helm.Withdraw(ctx, by, reason, trials...) }, h.idleError)
 }

@@ -81,6 +81,12 @@ type guardedStopper struct {
 	warn  func(string)
 }
 
+// Follows implements [assay.Follower].
+func (g guardedStopper) Follows() bool {
+	f, ok := g.Stopper.(assay.Follower)
+	return ok && f.Follows()
+}
+
 // Decide implements [assay.Stopper].
 func (g guardedStopper) Decide(history []assay.Trial, running assay.Trial) (d assay.Decision) {
 	_ = safely(g.warn, "the stopping rule of study "+g.study, func() error {

@@ -53,6 +53,7 @@ type Host struct {
 	active  map[string]*session
 	results map[string]outcome // of the sessions here that have ended, by study
 	others  map[string]bool    // studies that go on and that somebody else has
+	seats   map[string]*seat   // of studies whose runs somebody else makes
 }
 
 // An outcome is what a session came to.
@@ -76,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	h := &Host{
 		o: o, turns: newTurns(o.Searching), active: map[string]*session{}, results: map[string]outcome{},
-		others: map[string]bool{},
+		others: map[string]bool{}, seats: map[string]*seat{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	names, err := h.running(ctx)
@@ -121,6 +122,10 @@ func goesOn(sum assay.Summary) bool {
 
 // resume goes on with a study on record. One that somebody else has is looked at again later.
 func (h *Host) resume(ctx context.Context, name string) {
+	if s, err := h.asked(ctx, name); err == nil && s != nil {
+		h.mark(name, false)
+		return // its desk is opened when somebody asks or tells
+	}
 	err := h.start(ctx, name, nil, nil)
 	if err == nil || errors.Is(err, assay.ErrLocked) {
 		return
@@ -177,15 +182,17 @@ func (h *Host) Close() error {
 	h.cancel(assay.ErrDetached)
 	h.turns.close()
 	done := make(chan struct{})
+	var left error
 	go func() {
 		defer close(done)
+		left = h.leaveDesks(context.WithoutCancel(h.ctx))
 		h.wg.Wait()
 	}()
 	timer := time.NewTimer(closeWithin)
 	defer timer.Stop()
 	select {
 	case <-done:
-		return nil
+		return left
 	case <-timer.C:
 	}
 	h.mu.Lock()

@@ -84,6 +84,10 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 		case s.paused:
 			i.State = Paused
 		}
+	} else if h.seats[sum.Study] != nil && goesOn(sum) {
+		if i.State = Running; sum.Steered == "pause" {
+			i.State = Paused
+		}
 	} else if o := h.results[sum.Study]; o.err != nil && sum.Steered != "stop" {
 		i.Why = o.err.Error()
 	}

@@ -13,7 +13,7 @@ import (
 
 // optionValues has a good and a bad value of every option of the tables.
 var optionValues = map[string]struct{ good, bad string }{
-	"initial": {"5", "0"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "guess"},
+	"initial": {"5", "0"}, "population": {"5", "1"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "guess"},
 	"limits": {"worst", "guess"},
 	"levels": {"3", "1"}, "points": {"7", "1.5"}, "minimal": {"true", "perhaps"}, "size": {"0.5", "2"},
 	"restarts": {"-1", "-2"}, "grow": {"true", "2"}, "particles": {"4", "many"}, "inertia": {"0.5", "1.5"},
@@ -27,7 +27,7 @@ var optionValues = map[string]struct{ good, bad string }{
 	"compute_attributes": {"[n, c]", "[n, m]"}, "network_attributes": {"[c]", "[m]"}, "disk_attributes": {"n", "m"},
 	"other_attributes": {"n", "m"}, "data_flow_attributes": {"n", "m"}, "known_data_flow": {"true", "2"},
 	"train_on_screening": {"true", "2"}, "reciprocal": {"[n]", "[m]"}, "less_is_more": {"[n]", "[m]"},
-	"base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
+	"from": {"3", "0"}, "base": {"0.5", "0"}, "distribution": {"normal", "cauchy"}, "level": {"0.01", "0.9"},
 	"groups": {"[n, c]", "[n, m]"}, "turn": {"5", "0"},
 	"model": {"boost", "forest"}, "rounds": {"auto", "0"}, "after": {"3", "0"},
 	"confidence": {"0.9", "1"}, "spare": {"0.1", "-1"}, "audit": {"5%", "60%"},
@@ -70,6 +70,9 @@ func withOption(t testing.TB, section, row, key, value string) (*Problem, error)
 	}
 	text := fmt.Sprintf("command: ['true', '{n}{c}']\nparameters: {n: 1..9, c: [a, b, c]}\n%s: {%s: %s, %s: %s%s}\n",
 		section, name, row, key, value, more)
+	if name == "rule" && (row == "median" || row == "curve") {
+		text += "progress: {metric: loss, source: 'stdout:/loss ([0-9]+)/'}\nobjective: {minimize: loss}\n"
+	}
 	return New(define(t, "f.yaml", text), Options{})
 }
 

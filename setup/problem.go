@@ -40,6 +40,8 @@ type Options struct {
 	// names, and Clock is its clock, nil for the machine's. The caller closes it.
 	Runner assay.Runner
 	Clock  assay.Clock
+	// Spool is the directory that a batch system's machines share, in place of that of the definition.
+	Spool string
 }
 
 // A Problem is a definition that has been read and checked: what runs, in which
@@ -62,6 +64,10 @@ type Problem struct {
 	made assay.Searcher
 	// stopper is nil if no run is to be stopped.
 	stopper assay.Stopper
+	// walltimes is of a study whose runs are jobs of a batch system, nil otherwise.
+	walltimes *Walltimes
+	// born is when the study was made, once it is open.
+	born time.Time
 }
 
 // New checks a definition and builds everything that can be wrong with it before
@@ -158,7 +164,13 @@ func (p *Problem) readSpace() (err error) {
 // readMethod makes the searcher and the stopper. The space must have been read.
 // Flaws of the searcher are told before those of the stopper.
 func (p *Problem) readMethod() (err error) {
-	if p.makes, err = readSearcher(p.Definition); err != nil {
+	def := p.Definition
+	if p.Goal.Several() {
+		if def, err = forFront(def); err != nil {
+			return err
+		}
+	}
+	if p.makes, err = readSearcher(def); err != nil {
 		return err
 	}
 	if p.made, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
@@ -168,8 +180,10 @@ func (p *Problem) readMethod() (err error) {
 	if err != nil {
 		return err
 	}
-	p.stopper = stopper(p.Definition, p.Space)
-	return nil
+	if p.stopper = stopper(p.Definition, p.Space); p.Goal.Several() {
+		p.stopper = frontStopper(p.Definition, p.Goal, p.Space)
+	}
+	return p.checkFollowed()
 }
 
 // algorithm returns the searcher that the definition names: the one that New made,
@@ -205,7 +219,7 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
-	if p.Definition.Stop.Rule == posteriorStop {
+	if f, ok := p.stopper.(assay.Follower); p.Definition.Stop.Rule == posteriorStop || ok && f.Follows() {
 		s = search.Presume(s)
 	}
 	if wrap != nil {
@@ -220,6 +234,9 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 	s = search.Blocks(repeated(search.Cache(s), p.Definition.Repeat), block.New(p.Space, ""))
 	if learns {
 		s = learner.Around(s)
+	}
+	if p.Goal.Several() {
+		s = search.Values(s, p.Goal)
 	}
 	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 	"github.com/assay-run/assay/workbench"
 )
@@ -31,6 +32,8 @@ type opened struct {
 	assay.Runner
 	clock assay.Clock // nil for the machine's
 	close func() error
+	// bind, if it is not nil, is given the study before it runs.
+	bind func(ctx context.Context, s *study.Study) error
 }
 
 // runners is the table of runners: --on, and place.on of a study file. To add one, add
@@ -39,6 +42,7 @@ func runners() []runner {
 	return []runner{
 		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
 		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
+		{Slurm, "makes each run a job of Slurm", config.ModeCommand, false, openSlurm},
 		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
 	}
 }
@@ -81,7 +85,7 @@ func openFleet(context.Context, *Problem, string) (opened, error) {
 // Nothing is open when it returns, so that close does nothing.
 func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	c := &table.SimClock{}
-	return opened{table.NewReplay(p.Table, c, config.Grows), c, func() error { return nil }}, nil
+	return opened{Runner: table.NewReplay(p.Table, c, config.Grows), clock: c, close: func() error { return nil }}, nil
 }
 
 // Local returns what runs commands on this machine, after the remains of tools that
@@ -127,7 +131,7 @@ func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 		}
 		r = run.WithSetup(r, cache)
 	}
-	return opened{r, nil, func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
+	return opened{Runner: r, close: func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
 }
 
 // Jobs returns what runs the jobs of any studies on this machine, as the runner "local" runs those
@@ -174,7 +178,7 @@ func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r 
 // stands for a study without a name.
 func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
 	if p.opts.Runner != nil {
-		return opened{p.opts.Runner, p.opts.Clock, func() error { return nil }}, nil
+		return opened{Runner: p.opts.Runner, clock: p.opts.Clock, close: func() error { return nil }}, nil
 	}
 	row, err := runnerOf(p.Definition)
 	if err != nil {

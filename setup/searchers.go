@@ -59,6 +59,11 @@ func searchers() []searcher {
 			declareGRASP,
 		},
 		{"gps", "generalised pattern search: polls on a mesh that grows and shrinks", declareGPS},
+		{
+			FrontSearcher, "expected hypervolume improvement by forests and processes: what auto is of several objectives",
+			declareFront,
+		},
+		{"nsga2", "the genetic algorithm NSGA-II, a baseline of several objectives", declareNSGA2},
 		{LearningSearcher, "active learning of a cost model: what assay learn uses", declareNIMO},
 	}
 }
@@ -67,6 +72,8 @@ func searchers() []searcher {
 const (
 	// DefaultSearcher is that of a study that names none.
 	DefaultSearcher = "auto"
+	// FrontSearcher is what the default is of a study with several objectives.
+	FrontSearcher = "front"
 	// OnlineSearcher is that of an on-line study that names none: the ranks
 	// evaluate its proposals in parallel, and it costs next to nothing.
 	OnlineSearcher = "pro"

@@ -36,11 +36,17 @@ func stoppers() []stopper {
 		{noStop, "every run goes on to its end", always(nil)},
 		{"static", "a run stops at the value of the first trial", always(stop.Static{})},
 		{"incumbent", "a run stops at the value of the best trial so far", always(stop.Incumbent{})},
+		{
+			dominatedStop, "of several objectives, each of which grows: a run stops when a finished one is better in all",
+			declareDominated,
+		},
 		{"predictive", "a run stops when it is predicted to end no better than the best", declarePredictive},
 		{
 			posteriorStop, "a run stops when its chance to end better than the best, given how far it has " +
 				"come, is small", declarePosterior,
 		},
+		{"median", "a run stops whose progress is worse than the median of the others' at the same step", declareMedian},
+		{"curve", "a run stops whose progress is unlikely to end better than the best", declareCurve},
 	}
 }
 
@@ -152,7 +158,12 @@ func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
 // what that comes to.
 func (p *Problem) Stopping() string {
 	rule, def := cmp.Or(p.Definition.Stop.Rule, autoStop), p.Definition
+	f, follows := p.stopper.(assay.Follower)
 	switch {
+	case p.Goal.Several():
+		return p.stoppingOfFront(rule)
+	case follows && f.Follows():
+		return rule
 	case rule != noStop && !p.Goal.Grows:
 		return rule + " (none: " + p.Goal.Metric + " may fall again while a run goes on)"
 	case rule != autoStop:

@@ -95,6 +95,11 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if note != "" {
 		s.Notes = append(s.Notes, note)
 	}
+	sum, err := s.store.Summary(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	p.born = sum.Created
 	r, err := p.open(ctx, c.name)
 	if err != nil {
 		return err
@@ -122,6 +127,9 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
+	}
+	if r.bind != nil {
+		return r.bind(ctx, s.Study)
 	}
 	return nil
 }

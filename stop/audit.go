@@ -17,6 +17,12 @@ var _ assay.Stopper = Audit{}
 // auditSalt sets the draw apart from that of the trials which a rule spares.
 const auditSalt = 0xa0761d6478bd642f
 
+// Follows implements [assay.Follower].
+func (a Audit) Follows() bool {
+	f, ok := a.Rule.(assay.Follower)
+	return ok && f.Follows()
+}
+
 // Decide implements [assay.Stopper]. A decision that an audit takes back says so.
 func (a Audit) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	d := a.Rule.Decide(history, running)

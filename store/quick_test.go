@@ -41,7 +41,9 @@ func TestQuickEventTakesTrials(t *testing.T) {
 		}
 	}
 	for _, e := range []assay.Event{
-		{Asked: &full.Proposal}, {Asked: &full.Proposal, Batch: -1}, {Told: &full},
+		{Asked: &full.Proposal},
+		{Asked: &full.Proposal, Batch: -1},
+		{Told: &full},
 		{Told: &assay.Trial{Proposal: full.Proposal, State: assay.Failed, Value: math.Inf(1), Reason: "exit status 1"}},
 	} {
 		e.At, e.Spent = full.Ended, 5*time.Second

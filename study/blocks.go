@@ -76,7 +76,7 @@ func (l *loop) takeIn(t *assay.Trial, why purpose) {
 
 // recount takes all runs in anew. The mutex of the loop is held.
 func (l *loop) recount() {
-	l.best = nil
+	l.best, l.frontier = nil, frontier{goal: l.Goal}
 	if l.racing != nil {
 		l.racing.field, l.racing.target = race.Field{}, race.Field{}
 	}
@@ -91,6 +91,11 @@ func (l *loop) recount() {
 
 // count takes a run into what is known of its configuration. The mutex of the loop is held.
 func (l *loop) count(k known) {
+	if l.Goal.Several() {
+		l.frontier.take(*k.Trial, k.purpose)
+		l.balanced()
+		return
+	}
 	value := l.model.Correct(*k.Trial)
 	if l.racing == nil {
 		if k.purpose == searched && k.State == assay.Done && (l.best == nil || value < l.best.Value) {

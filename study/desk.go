@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,10 +23,12 @@ type Desk struct {
 	mu sync.Mutex
 	l  *loop
 	// last is why the study was over when the record says so last, and nothing has come since.
-	last string
-	// handed are the trials in flight, by ID.
-	handed map[int64]Handed
+	last   string
+	handed handed
 	ended  map[int64]int // of the loop's history, by ID
+	held   string        // "paused" or "stopped" by a person, or ""
+	// steered says that a person has decided about the study, so that it is on record that it goes on.
+	steered bool
 }
 
 // A Handed is a trial that was asked and not told.
@@ -45,6 +48,39 @@ type Answer struct {
 	Ended string
 }
 
+// handed are the trials in flight, by ID.
+type handed map[int64]Handed
+
+// take takes in an event of the record.
+func (h handed) take(e assay.Event) {
+	switch {
+	case e.Asked != nil:
+		h[e.Asked.ID] = Handed{*e.Asked, e.At, 1}
+	case e.Started != nil:
+		if t, ok := h[e.Started.Trial]; ok {
+			t.Since, t.Attempt = e.At, e.Started.Attempt
+			h[t.ID] = t
+		}
+	case e.Told != nil:
+		delete(h, e.Told.ID)
+	case e.Withdrawn != nil:
+		delete(h, e.Withdrawn.Trial)
+	}
+}
+
+// InFlight returns the trials of a record that were asked and not told, in the order of their IDs. Nobody
+// needs to be the owner of the study for it.
+func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, error) {
+	open := handed{}
+	for e, err := range store.Events(ctx, name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		open.take(e)
+	}
+	return slices.SortedFunc(maps.Values(open), func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) }), nil
+}
+
 // Desk brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
 // needs Name, Space, Goal, Searcher, Store and Budget, of which the time has no effect; Cuts, Clock and
 // Patience have theirs.
@@ -59,23 +95,14 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 		return nil, err
 	}
 	l.live = true
-	d := &Desk{l: l, handed: map[int64]Handed{}, ended: map[int64]int{}}
+	d := &Desk{l: l, handed: handed{}, ended: map[int64]int{}}
 	for _, e := range events {
 		d.last = ""
-		switch {
-		case e.Asked != nil:
-			d.handed[e.Asked.ID] = Handed{*e.Asked, e.At, 1}
-		case e.Started != nil:
-			if h, ok := d.handed[e.Started.Trial]; ok {
-				h.Since, h.Attempt = e.At, e.Started.Attempt
-				d.handed[h.ID] = h
-			}
-		case e.Told != nil:
-			delete(d.handed, e.Told.ID)
-		case e.Withdrawn != nil:
-			delete(d.handed, e.Withdrawn.Trial)
-		case e.Ended != nil:
+		if d.handed.take(e); e.Ended != nil {
 			d.last = e.Ended.By
+		}
+		if e.Steered != nil {
+			d.obey(*e.Steered)
 		}
 	}
 	for i, t := range l.history {
@@ -103,7 +130,8 @@ func (d *Desk) out(to *[]Handed) {
 }
 
 // Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
-// or if the search needs to hear of others first.
+// or if the search needs to hear of others first. It is an error of the class conflict if a person has paused
+// or stopped the study.
 func (d *Desk) Ask(ctx context.Context, n int) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,6 +140,10 @@ func (d *Desk) Ask(ctx context.Context, n int) (Answer, error) {
 
 func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
 	l := d.l
+	if d.held != "" {
+		return a, assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", l.Name, d.held),
+			"assay study resume goes on with it")
+	}
 	l.endedBy = l.over(ctx)
 	for len(a.Trials) < n && l.endedBy == "" {
 		room := n - len(a.Trials)
@@ -235,6 +267,51 @@ func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) erro
 	defer d.mu.Unlock()
 	d.last = ""
 	return d.l.give(ctx, configs, by)
+}
+
+// Steer records what a person decides about the study, and obeys: "pause" and "stop" have nothing handed out
+// until "run", and "budget" changes the number of trials. What is in flight may be told all the same. A
+// decision that changes nothing is not recorded.
+func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case s.Do == "budget" && (s.Time != 0 || s.Trials <= 0):
+		return assay.Errorf(assay.ClassUsage, "the time of runs that somebody else makes is theirs: "+
+			"the budget is a number of trials")
+	case s.Do == "budget" && s.Trials == d.l.Budget.Trials, s.Do == "pause" && d.held == "paused",
+		s.Do == "stop" && d.held == "stopped", s.Do == "run" && d.held == "" && d.steered:
+		return nil
+	}
+	if err := d.l.append(ctx, assay.Event{Steered: &s}); err != nil {
+		return err
+	}
+	d.last = ""
+	d.obey(s)
+	return nil
+}
+
+// obey does what a decision on record says.
+func (d *Desk) obey(s assay.Steering) {
+	switch s.Do {
+	case "run":
+		d.held, d.steered = "", true
+	case "pause":
+		d.held, d.steered = "paused", true
+	case "stop":
+		d.held, d.steered = "stopped", true
+	case "budget":
+		if s.Trials > 0 {
+			d.l.Budget.Trials = s.Trials
+		}
+	}
+}
+
+// Trials returns the greatest number of trials, 0 for any.
+func (d *Desk) Trials() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.l.Budget.Trials
 }
 
 // Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that

@@ -281,3 +281,40 @@ func TestDeskStoreFails(t *testing.T) {
 		t.Errorf("after it: %+v", a)
 	}
 }
+
+// What a person decides holds for the desks that come after, and what is in flight may be told all the same.
+func TestDeskObeys(t *testing.T) {
+	st := store.NewMem()
+	d := openDesk(t, st)
+	a := askDesk(t, d, 2)
+	for _, s := range []assay.Steering{{Do: "run"}, {Do: "run"}, {Do: "budget", Trials: 3}, {Do: "budget", Trials: 3}, {Do: "pause"}} {
+		if err := d.Steer(t.Context(), s); err != nil {
+			t.Fatal(s, err)
+		}
+	}
+	if n := len(deskEvents(t, st)); n != 5 {
+		t.Errorf("%d events; want 2 trials and the 3 decisions that change something", n)
+	}
+	d = openDesk(t, st)
+	if _, err := d.Ask(t.Context(), 1); assay.ClassOf(err) != assay.ClassConflict {
+		t.Errorf("asked in a pause: %v", err)
+	}
+	if r, err := d.Tell(t.Context(), []study.Report{reportOf(a.Trials[0].ID, 1)}); err != nil || r.Told != 1 {
+		t.Errorf("told in a pause: %+v, %v", r, err)
+	}
+	if err := d.Steer(t.Context(), assay.Steering{Do: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := askDesk(t, d, 5); len(a.Trials) != 1 || a.Open != 2 {
+		t.Errorf("asked for 5 of 3 trials with 2 asked: %+v", a)
+	}
+	open, err := study.InFlight(t.Context(), st, "s")
+	if err != nil || len(open) != 2 || open[0].ID != 2 || open[1].ID != 3 {
+		t.Errorf("in flight by the record: %+v, %v", open, err)
+	}
+	for _, s := range []assay.Steering{{Do: "budget"}, {Do: "budget", Trials: 3, Time: time.Second}, {Do: "budget", Trials: -1}} {
+		if err := d.Steer(t.Context(), s); assay.ClassOf(err) != assay.ClassUsage {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}

@@ -32,7 +32,10 @@ func (l *loop) gained() bool {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
 	l.enough.judged = len(l.history)
-	why, over := l.Ender.Enough(l.trials(), l.ahead())
+	l.mu.Lock()
+	trials := l.trials()
+	l.mu.Unlock()
+	why, over := l.Ender.Enough(trials, l.ahead())
 	if over {
 		l.enough.End = assay.End{By: byGain, Why: why, Gain: l.Ender.Least()}
 	}

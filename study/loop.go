@@ -48,9 +48,10 @@ type loop struct {
 	// results are in its Result alone.
 	unrecorded error
 
-	mu      sync.Mutex
-	history []*assay.Trial // on record, none of which is changed; appended by the loop
-	shown   []assay.Trial  // of history: what was asked for; see trials
+	mu       sync.Mutex
+	frontier frontier       // of several objectives
+	history  []*assay.Trial // on record, none of which is changed; appended by the loop
+	shown    []assay.Trial  // of history: what was asked for; see trials
 
 	best     *assay.Trial // of history, or nil
 	first    *assay.Trial // that of the first proposal, or nil while it runs
@@ -102,7 +103,8 @@ func newLoop(s *Study) *loop {
 	}
 	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
 	l.actors, _ = l.clock.(actors)
-	if l.Race {
+	l.frontier.goal = s.Goal
+	if l.Race && !s.Goal.Several() {
 		l.racing = &racing{least: math.Inf(1), stale: true}
 	}
 	l.began = l.clock.Now()
@@ -493,6 +495,14 @@ func (l *loop) result() Result {
 	}
 	if l.first != nil {
 		r.First = l.corrected(*l.first)
+	}
+	if l.Goal.Several() {
+		r.Front, r.Refuted = l.frontier.front(), l.refutedOfFront()
+		for _, m := range r.Front {
+			if r.Found && m.ID == r.Best.ID {
+				r.Runs = m.Runs
+			}
+		}
 	}
 	return r
 }

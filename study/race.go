@@ -121,7 +121,7 @@ func (l *loop) choose() {
 func (l *loop) past() (trials []assay.Trial, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.racing == nil {
+	if l.racing == nil || !l.Goal.Grows { // a rule that follows curves, by which no run is borne out
 		return slices.Clip(l.trials()), true
 	}
 	if l.racing.stale {
@@ -185,6 +185,9 @@ func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, sto
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
 func (l *loop) race(ctx context.Context) error {
+	if l.Goal.Several() && l.Race {
+		return l.confirmFront(ctx)
+	}
 	if l.racing == nil {
 		return nil
 	}
@@ -234,6 +237,9 @@ func (l *loop) mostRaces() int {
 // reserve returns the time kept back for the repeated runs at the end. It changes
 // with every better trial, so what is left can grow as well as shrink.
 func (l *loop) reserve() time.Duration {
+	if l.Goal.Several() {
+		return l.frontReserve()
+	}
 	reserve := l.checkReserve() + l.finalReserve()
 	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
 		share := min(raceShare, racePart*100*l.racing.field.Noise())

@@ -28,14 +28,24 @@ func (l *loop) replay(ctx context.Context) error {
 		l.watch.halt()
 		l.hold()
 	}
+	// What runs came to elsewhere is no call of the searcher, and most of the record of a fleet. It is let
+	// go of: many studies may wait for their turn to be played.
+	var calls []assay.Event
+	for _, e := range events {
+		if e.Started == nil && e.Booked == nil {
+			calls = append(calls, e)
+		}
+	}
 	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
-	return player.Play(events)
+	return player.Play(calls)
 }
 
 // Recall returns what a study on record has come to so far, without running or changing
-// anything. Of s it needs Name, Store, Space, Race, Anywhere and Class.
+// anything. Of s it needs Name, Store, Space, Goal, Race, Anywhere and Class.
 func Recall(ctx context.Context, s *Study) (Result, error) {
-	l := newLoop(&Study{Name: s.Name, Store: s.Store, Space: s.Space, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class})
+	l := newLoop(&Study{
+		Name: s.Name, Store: s.Store, Space: s.Space, Goal: s.Goal, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class,
+	})
 	events, err := l.read(ctx)
 	if err != nil {
 		return Result{}, err

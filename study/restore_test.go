@@ -52,8 +52,8 @@ func TestRestore(t *testing.T) {
 			if err := s.Helm.Withdraw(ctx, "ada", "known bad", 1, 2, 3); err != nil {
 				t.Fatal(err)
 			}
+			synctest.Wait() // others have been asked in place of them
 			if again {
-				synctest.Wait()
 				g.detach(t)
 				s = farmStudy(t, mem, f, 12)
 				g = begin(t, s)

@@ -111,8 +111,11 @@ type Running struct {
 // Result is the answer of a study. The caller owns it. With an error of Run it
 // holds what is known, trials that could not be recorded included.
 type Result struct {
-	Best     assay.Trial   // meaningful if Found
-	Found    bool          // whether a trial ran to the end within the limits
+	Best  assay.Trial // meaningful if Found
+	Found bool        // whether a trial ran to the end within the limits
+	// Front are the trials that no other one beats, of a goal with several objectives, in order of the first
+	// of them. Best is then the one that is balanced: see [Balanced].
+	Front    []FrontTrial
 	First    assay.Trial   // the trial of the first proposal, which Best is compared with
 	Trials   []assay.Trial // in a final state, in the order they ended
 	Checks   []assay.Trial // repeated runs that compare Best with First, in the order they ended

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"syscall"
 	"time"
 
@@ -116,13 +117,15 @@ func exhausted(err error) bool {
 func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
 	audit **assay.Decision,
 ) func(assay.Measurement) {
-	if stopper == nil || !l.Goal.Grows {
+	f, follows := stopper.(assay.Follower)
+	follows = follows && f.Follows()
+	if stopper == nil || !l.Goal.Grows && !follows {
 		return nil
 	}
 	stopped := false
 	return func(m assay.Measurement) {
 		v, err := l.Goal.Value(m)
-		if stopped || err != nil {
+		if stopped || err != nil || follows && m.Curve.Last() == 0 {
 			return
 		}
 		now := t
@@ -137,7 +140,7 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		switch {
 		case d.Stop:
 			stopped = true
-			d.At = m.Elapsed
+			d.At, d.Last = m.Elapsed, !l.Goal.Grows
 			cancel(&stopError{d})
 		case d.Audited && *audit == nil:
 			d.At = m.Elapsed
@@ -208,7 +211,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 		if broken, err := l.Goal.Broken(m); err != nil {
 			t = failed(t, err.Error())
 		} else if broken != "" {
-			t.State, t.Reason = assay.Infeasible, "breaks "+broken
+			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(l.Goal.AllBroken(m), ", ")
 		} else if t.Decision != nil {
 			t.Reason = t.Decision.Reason
 		}

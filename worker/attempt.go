@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/durable"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
 )
@@ -100,8 +101,8 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 		last = b.watch.look()
 		o.Files = files.end(job, m, w.Blobs != nil)
 	}
-	o.Measurement = storable(m)
-	o.Stdout, o.Stderr = shorten(m.Stdout), shorten(m.Stderr)
+	o.Measurement = durable.Storable(m)
+	o.Stdout, o.Stderr = durable.Shorten(m.Stdout), durable.Shorten(m.Stderr)
 	switch {
 	case err == nil:
 		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
@@ -215,7 +216,7 @@ func (b *beats) send(ctx context.Context, gap time.Duration) {
 	go func() { defer close(renewed); _ = b.d.Renew(ctx) }() // if it fails, the ticket comes again, and is dropped then
 	defer func() { <-renewed }()
 	verdict, err := b.w.Control.Beat(ctx, queue.Beat{
-		ID: b.id, Worker: b.w.ID, So: storable(m), Gap: gap, Tail: tail, ErrTail: errTail,
+		ID: b.id, Worker: b.w.ID, So: durable.Storable(m), Gap: gap, Tail: tail, ErrTail: errTail,
 	})
 	if err != nil {
 		return

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -129,44 +126,6 @@ func (s spool) each(sub string, f func(name string, b []byte) error) error {
 		}
 	}
 	return nil
-}
-
-// What is kept of an output in an outcome: its beginning and its end.
-const (
-	headBytes = 16 << 10
-	tailBytes = 48 << 10
-)
-
-// shorten returns an output with what is too much cut out of its middle.
-func shorten(b []byte) []byte {
-	if len(b) <= headBytes+tailBytes {
-		return b
-	}
-	mark := fmt.Sprintf("\n... %d bytes are left out ...\n", len(b)-headBytes-tailBytes)
-	return slices.Concat(b[:headBytes], []byte(mark), b[len(b)-tailBytes:])
-}
-
-// storable returns a measurement that can be written as JSON: a metric that is no finite number
-// is missing.
-func storable(m assay.Measurement) assay.Measurement {
-	var missing map[string]string
-	for name, x := range m.Metrics {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			if missing == nil {
-				missing = maps.Clone(m.Missing)
-				if missing == nil {
-					missing = map[string]string{}
-				}
-				m.Metrics = maps.Clone(m.Metrics)
-			}
-			missing[name] = fmt.Sprintf("%v is no finite number", x)
-			delete(m.Metrics, name)
-		}
-	}
-	if missing != nil {
-		m.Missing = missing
-	}
-	return m
 }
 
 // hashOf returns the SHA-256 of some bytes, in hexadecimal.

@@ -1,14 +1,11 @@
 package worker
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
 	"time"
-
-	"github.com/assay-run/assay"
 
 	"github.com/assay-run/assay/internal/proc"
 )
@@ -105,21 +102,5 @@ func TestMachine(t *testing.T) {
 	}
 	if this := ThisMachine(); this.Memory <= 0 || this.Usable <= 0 || this.Release == "" {
 		t.Errorf("this machine: %+v", this)
-	}
-}
-
-// What is kept of an outcome can be written, and is not too much.
-func TestKept(t *testing.T) {
-	m := assay.Measurement{Metrics: map[string]float64{"a": 1, "b": math.NaN(), "c": math.Inf(-1)}}
-	kept := storable(m)
-	if len(kept.Metrics) != 1 || kept.Missing["b"] != "NaN is no finite number" || kept.Missing["c"] == "" ||
-		len(m.Metrics) != 3 {
-		t.Errorf("%+v of %+v", kept, m)
-	}
-	long := []byte("first" + strings.Repeat("x", 1<<20) + "last")
-	if s := string(shorten(long)); len(s) > headBytes+tailBytes+100 || !strings.HasPrefix(s, "firstx") ||
-		!strings.HasSuffix(s, "xlast") ||
-		!strings.Contains(s, "bytes are left out") {
-		t.Errorf("%d bytes", len(s))
 	}
 }

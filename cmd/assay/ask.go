@@ -16,12 +16,13 @@ import (
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/study"
 )
 
 // deskFlags are the flags of ask and tell.
 type deskFlags struct {
+	remote   remoteFlags
 	study    string
 	store    string
 	wait     time.Duration
@@ -37,6 +38,7 @@ func (f *deskFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	fl.DurationVar(&f.wait, "wait", 10*time.Second, "how long to wait while another process asks or tells")
 	fl.BoolVar(&f.json, "json", false, "print JSON, one object a line")
+	f.remote.instead(cmd)
 }
 
 func askCommand(s streams) *cobra.Command {
@@ -50,7 +52,9 @@ parameters and an objective, but no command. assay tell takes what they came to.
 Each trial is on record before it is printed. It stays open until it is told:
 --open lists those, --again hands those out once more that are older than a time,
 and --withdraw takes them back. Nothing is printed when the study is over, or when
-the search needs a result first; the reason is said on standard error.`,
+the search needs a result first; the reason is said on standard error.
+
+With --server the study is one that a server holds: a study file makes it there.`,
 		Example: `  assay ask study.yaml -n 4 --json
   echo '{"id": 1, "value": 0.25}' | assay tell study
   assay ask study --again 1h --json`,
@@ -140,14 +144,7 @@ func (f *deskFlags) load(s streams, at string) (*config.Study, error) {
 	})
 }
 
-// An asked is a line of ask.
-type asked struct {
-	ID      int64          `json:"id"`
-	Config  map[string]any `json:"config"`
-	Asked   time.Time      `json:"asked"`
-	Attempt int            `json:"attempt"`
-}
-
+// ask asks here, or a server.
 func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 	ctx := cmd.Context()
 	given := cmd.Flags().Changed
@@ -164,46 +161,41 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 		return usagef("-n %d: at least 1 trial", f.n)
 	case f.again < 0 || f.withdraw < 0:
 		return usagef("an age is not below 0")
+	case !given("again"):
+		f.again = -1
 	}
-	return f.with(ctx, s, at, func(d *setup.Desk) error {
+	do := func(d asker) error {
+		var trials []api.Asked
+		var err error
 		switch {
 		case f.open:
-			return f.print(s.out, d, d.Open())
+			trials, err = d.Open(ctx)
 		case given("withdraw"):
-			back, err := d.Withdraw(ctx, f.withdraw, "", "not told in "+f.withdraw.String())
-			if err != nil {
-				return err
+			trials, err = d.Withdraw(ctx, f.withdraw, "not told in "+f.withdraw.String())
+		default:
+			var a api.AskAnswer
+			if a, err = d.Ask(ctx, f.n, f.again); err == nil && len(a.Trials) < f.n {
+				sayFewer(s.err, a)
 			}
-			return f.print(s.out, d, back)
-		case given("again"):
-			a, err := d.Again(ctx, f.n, f.again)
-			if err != nil {
-				return err
-			}
-			if f.n -= len(a.Trials); f.n == 0 {
-				return f.print(s.out, d, a.Trials)
-			}
-			if err := f.print(s.out, d, a.Trials); err != nil {
-				return err
-			}
+			trials = a.Trials
 		}
-		a, err := d.Ask(ctx, f.n)
 		if err != nil {
 			return err
 		}
-		if len(a.Trials) < f.n {
-			sayFewer(s.err, d.Name, a)
-		}
-		return f.print(s.out, d, a.Trials)
-	})
+		return f.print(s.out, d, trials)
+	}
+	if f.remote.server != "" {
+		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
+	}
+	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
 // sayFewer says why there are fewer trials than were asked for.
-func sayFewer(w io.Writer, name string, a study.Answer) {
-	name = report.Visible(name)
+func sayFewer(w io.Writer, a api.AskAnswer) {
+	name := report.Visible(a.Study)
 	switch {
-	case a.Ended != "":
-		fmt.Fprintf(w, "study %s is over: %s\n", name, result.EndText(a.Ended))
+	case a.EndedBy != "":
+		fmt.Fprintf(w, "study %s is over: %s\n", name, result.EndText(a.EndedBy))
 	case a.Open > 0:
 		fmt.Fprintf(w, "study %s: nothing more to propose before a result is told (trials in flight: %d; "+
 			"assay ask %s --open lists them)\n", name, a.Open, report.ShellQuote([]string{name}))
@@ -211,13 +203,13 @@ func sayFewer(w io.Writer, name string, a study.Answer) {
 }
 
 // print prints trials.
-func (f *deskFlags) print(w io.Writer, d *setup.Desk, trials []study.Handed) error {
-	for _, h := range trials {
+func (f *deskFlags) print(w io.Writer, d asker, trials []api.Asked) error {
+	for _, a := range trials {
 		var err error
 		if f.json {
-			err = writeJSON(w, asked{h.ID, d.Problem.Space.Values(h.Config), h.Since, h.Attempt})
+			err = writeJSON(w, a)
 		} else {
-			_, err = fmt.Fprintf(w, "%d  %s\n", h.ID, report.Visible(d.Problem.Space.Text(h.Config)))
+			_, err = fmt.Fprintf(w, "%d  %s\n", a.ID, report.Visible(d.Text(a)))
 		}
 		if err != nil {
 			return err
@@ -226,42 +218,32 @@ func (f *deskFlags) print(w io.Writer, d *setup.Desk, trials []study.Handed) err
 	return nil
 }
 
-// A told is what tell prints.
-type told struct {
-	Study     string           `json:"study"`
-	Told      int              `json:"told"`
-	Known     int              `json:"known"`
-	Withdrawn int              `json:"withdrawn"`
-	Open      int              `json:"open"`
-	Objective result.Objective `json:"objective"`
-	Best      *result.Best     `json:"best"`
-	Trials    result.Counts    `json:"trials"`
-	EndedBy   string           `json:"ended_by"`
-}
-
+// tell tells here, or a server.
 func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 	reports, err := setup.ReadReports(standardInput, s.in)
 	if err != nil {
 		return err
 	}
-	return f.with(ctx, s, at, func(d *setup.Desk) error {
-		r, err := d.Tell(ctx, reports)
+	do := func(d asker) error {
+		t, err := d.Tell(ctx, reports)
 		if class := assay.ClassOf(err); class == assay.ClassConflict || class == assay.ClassNotFound {
 			return usageError(err)
 		} else if err != nil {
 			return err
 		}
-		o := result.NewOutcome(d.Name, d.Problem.Space, d.Problem.Goal, d.Result())
-		out := told{d.Name, r.Told, r.Known, r.Withdrawn, r.Open, o.Objective, o.Best, o.Trials, r.Ended}
 		if f.json {
-			return writeJSON(s.out, out)
+			return writeJSON(s.out, t)
 		}
-		return out.write(s.out, d.Problem.Goal.Unit)
-	})
+		return writeTold(s.out, t, d.Unit())
+	}
+	if f.remote.server != "" {
+		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
+	}
+	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
-// write prints it for people.
-func (t told) write(w io.Writer, unit string) error {
+// writeTold prints what became of results for people.
+func writeTold(w io.Writer, t api.Told, unit string) error {
 	more := ""
 	if t.Known > 0 {
 		more += fmt.Sprintf(", %d known before", t.Known)

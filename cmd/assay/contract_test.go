@@ -214,24 +214,26 @@ func TestContracts(t *testing.T) {
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
 			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str}, "best": bestTrial, "trials": counts,
-			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "gain?": objs, "repeated?": objs, "refuted?": list,
+			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "ended_why?": str, "gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
 			"stopped": num, "outside_limits": num, "objective": str, "best": null, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
-			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "cuts?": list,
-			"gain?": objs, "repeated?": objs, "refuted?": list,
+			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str, "cuts?": list,
+			"gain?": objs, "repeated?": objs, "refuted?": list, "workers?": list,
+			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
 		},
 		"study trials s --json": {
-			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs,
+			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs, "curve?": objs,
 			"attempts?": num, "started": str, "ended": anything,
 		},
 		"study explain s --json": {
 			"study": str, "metric": str, "trials": num, "exact": num, "explained": num, "relative": flag, "base": num,
 			"predicted": num, "best": bestTrial,
 			"parameters": []want{{"name": str, "value": anything, "effect": num, "importance": num, "main_effect": num}},
+			"limits?":    list,
 		},
 		"study similar s --json": {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// TestDocs runs every `$ assay` line of the documentation's console blocks, in
+// TestDocs runs every `$ assay` and `$ python3` line of the documentation's console blocks, in
 // order, in one directory for each page that holds the files which the page
 // shows under their names. A command must succeed, and print the lines shown, in
 // their order: each is compared up to its first digit, since what follows are
@@ -18,7 +18,7 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
@@ -32,6 +32,7 @@ func TestDocs(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
 			t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
+			t.Setenv("FAKESLURM", dir) // its commands stand in for those of Slurm
 			for _, shown := range []string{"examples", "clients"} {
 				if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
 					t.Fatal(err)
@@ -89,7 +90,7 @@ func runBlock(t *testing.T, dir string, b fence) (n int) {
 	var command string
 	var want []string
 	flush := func() {
-		if strings.HasPrefix(command, "assay ") {
+		if strings.HasPrefix(command, "assay ") || strings.HasPrefix(command, "python3 ") {
 			n++
 			runLine(t, dir, b.line, command, want)
 		}

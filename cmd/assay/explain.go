@@ -31,6 +31,10 @@ func explainCommand(s streams, f *studyFlags) *cobra.Command {
   alone         its share of the variance over the whole space (functional
                 analysis of variance); the rest are interactions
 
+With limits, it also says how many runs broke each, and what was learned of it: the chance
+that the best configuration keeps it, the mean chance over the space, and the parameter
+that moves it most.
+
 Where the metric is positive the first two are relative. The model is checked by
 cross-validation; if it explains little, so does this command.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: f.complete,
@@ -59,6 +63,11 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 	}
 	e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
 	if errors.Is(err, assay.ErrTooFew) {
+		if limits, lerr := learnedLimits(r, trials); lerr == nil && !asJSON {
+			if err := explain.WriteLimits(w, palette(w), limits); err != nil {
+				return err
+			}
+		}
 		return fmt.Errorf("study %q: %w", name, err)
 	}
 	if err != nil {
@@ -77,4 +86,13 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		return writeJSON(w, e.Output(r))
 	}
 	return e.Write(w, palette(w), r)
+}
+
+// learnedLimits says what was learned of the limits of a study, also where no run is within them.
+func learnedLimits(r *result.Record, trials []assay.Trial) ([]explain.Limit, error) {
+	space, err := assay.NewSpace(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	return explain.Limits(space, r.Goal, trials, r.Definition.Search.Seed), nil
 }

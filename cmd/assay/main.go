@@ -76,7 +76,7 @@ early, and says which configuration is best and by how much.
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
-		doctorCommand(s), versionCommand(s),
+		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
 	root.InitDefaultHelpCmd()
 	usageArgs(root)
@@ -135,7 +135,7 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 func interrupts(ctx context.Context, first func()) (
 	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
 ) {
-	return hear(ctx, first, func(s os.Signal) bool { return s != syscall.SIGINT })
+	return hear(ctx, first, hurries(ctx))
 }
 
 // drains is [interrupts] for a command that ends its own way at the first signal, whatever it is.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -15,15 +16,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/fakeslurm"
 )
 
 // TestMain lets scripts and documentation run the command by its name.
 func TestMain(m *testing.M) {
 	of := func(version string) func() { return func() { release = version; main() } }
-	testscript.Main(withBrowser{m}, map[string]func(){
+	commands := fakeslurm.Commands()
+	maps.Copy(commands, map[string]func(){
 		"assay": main, "assay-1.1": of("v1.1.0"), "assay-1.2": of("v1.2.0"), "assay-1.3": of("v1.3.7"),
 		"assay-far": of("v1.4.0"),
 	})
+	testscript.Main(withBrowser{m}, commands)
 }
 
 // withBrowser ends the browser, if a test has begun one.

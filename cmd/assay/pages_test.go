@@ -226,7 +226,30 @@ func TestPagesStory(t *testing.T) {
 		t.Errorf("the workers: %q", got)
 	}
 
-	s.assay("study", "stop", "story", "--reason", "enough")
+	// On the page of the study itself: a run is ended, one that waits is discarded, and the study is stopped.
+	b.Go(s.url + "/s/story")
+	b.Wait(`document.querySelector("[data-live=link]")?.textContent === "live"`)
+	for _, one := range []struct{ button, why string }{{"stop", "cold <i>feet</i>"}, {"discard", "not this one"}} {
+		const rows = `[...document.querySelectorAll("[data-live=runs] tr")]`
+		is := `((r) => r.querySelector("form[data-do=discard] button")?.textContent === ` + browser.Quote(one.button) + `)`
+		b.Wait(rows + `.some` + is)
+		trial := browser.Eval[string](b, `(() => {
+			const row = `+rows+`.find`+is+`, form = row.querySelector("form[data-do=discard]");
+			form.querySelector("[name=reason]").value = `+browser.Quote(one.why)+`;
+			form.querySelector("button").click();
+			return row.dataset.trial;
+		})()`)
+		b.Wait(`document.querySelector(".flash")?.textContent.includes("trial ` + trial + ` of story is discarded")`)
+		b.Wait(`document.querySelector("[data-live=link]")?.textContent === "live"`)
+		b.Wait(`!document.querySelector("[data-live=runs] tr[data-trial='` + trial + `']")`)
+		b.Picture("story-" + one.button)
+		shown := s.assay("study", "trials", "story", "--store", filepath.Join(s.dir, "state/assay/server/assay.db"), "--json")
+		if !strings.Contains(shown, `"reason":"`+one.why+`"`) {
+			t.Errorf("trial %s: the reason %q is not on record: %s", trial, one.why, shown)
+		}
+	}
+	press(b, "button[name=state][value=stop]")
+	b.Wait(`document.querySelector(".flash")?.textContent.includes("story is stopped")`)
 	b.Go(s.url + "/s/story")
 	b.Wait(`document.querySelector("[data-live=best]").textContent.trim() !== "–"`)
 	if got := b.Text("[data-live=best]"); !strings.HasPrefix(got, "0.2") && !strings.Contains(got, "ms") {

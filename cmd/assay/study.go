@@ -72,13 +72,14 @@ func studyCommand(s streams) *cobra.Command {
 	for _, c := range []*cobra.Command{ls, show, trials} {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
 	}
+	front := frontCommand(s, f, add)
 	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return exportStudy(ctx, s.out, h, args[0], f.format)
 		})
 	export.Flags().StringVar(&f.format, "format", "csv", "csv, jsonl or optuna (a journal that Optuna goes on with)")
 	explain, noise := explainCommand(s, f), noiseCommand(s, f)
-	for _, c := range []*cobra.Command{ls, show, trials, export, explain, noise} {
+	for _, c := range []*cobra.Command{ls, show, trials, front, export, explain, noise} {
 		f.remote.instead(c)
 	}
 	cmd.AddCommand(explain, noise, outputCommand(s, f), filesCommand(s))
@@ -171,6 +172,9 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			return err
 		}
 		best, last := "–", "–"
+		if r.Goal.Several() && l.Done > 0 {
+			best = "a front"
+		}
 		if l.Best != nil {
 			best = report.Metric(*l.Best, r.Goal.Unit)
 		}
@@ -232,7 +236,11 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 		return err
 	}
 	buf := bufio.NewWriter(w)
-	t := report.NewTable(palette(w), ">id", "state", ">"+r.Goal.Metric, "configuration", "reason")
+	columnsOf := []string{">id", "state"}
+	for _, o := range r.Goal.Objectives() {
+		columnsOf = append(columnsOf, ">"+o.Metric)
+	}
+	t := report.NewTable(palette(w), append(columnsOf, "configuration", "reason")...)
 	t.Width = columns(w)
 	t.Wrap("configuration", "reason")
 	for trial, err := range r.Trials(ctx) {
@@ -246,7 +254,15 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 			}
 			continue
 		}
-		t.Add(fmt.Sprint(j.ID), result.Word(j.State), result.ValueText(r.Goal, trial), r.Params.Text(trial.Config), j.Reason)
+		row := []string{fmt.Sprint(j.ID), result.Word(j.State)}
+		if r.Goal.Several() {
+			for _, o := range r.Goal.Objectives() {
+				row = append(row, result.ObjectiveText(o, trial))
+			}
+		} else {
+			row = append(row, result.ValueText(r.Goal, trial))
+		}
+		t.Add(append(row, r.Params.Text(trial.Config), j.Reason)...)
 	}
 	if !asJSON {
 		if err := t.Write(buf); err != nil {

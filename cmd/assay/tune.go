@@ -63,6 +63,7 @@ type tuneFlags struct {
 
 	remote remoteFlags
 	detach bool
+	spool  string
 	class  string
 }
 
@@ -88,8 +89,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.defaults, "default", nil,
 		"`NAME=VALUE` that the program has now; it is tried first and compared with the best")
 	fl.StringArrayVar(&f.where, "where", nil, "relation between parameters, such as 'threads <= 4 || level < 10'")
-	fl.StringVar(&f.minimize, "minimize", "", "`metric` to minimize (default elapsed)")
-	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize")
+	fl.StringVar(&f.minimize, "minimize", "",
+		"`metric` to minimize (default elapsed), or two or three for a front: elapsed,energy")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize, or two or three")
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
@@ -129,7 +131,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	f.remote.add(cmd)
-	fl.BoolVar(&f.detach, "detach", false, "do not wait for the study")
+	fl.BoolVar(&f.detach, "detach", false,
+		"do not wait for the study; with --on slurm, the jobs go on when this command is ended")
+	fl.StringVar(&f.spool, "spool", "",
+		"`directory` that the machines of the jobs share (default beside the default store)")
 	fl.StringVar(&f.class, "class", "",
 		"`class` of the machines: same as the first that takes a run, any, or one of assay workers ls (default same)")
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
@@ -149,6 +154,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"With --on fleet", []string{"server", "token-file", "class", "detach"}},
+		flagGroup{"With --on slurm", []string{"spool"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
@@ -166,17 +172,26 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if def.Placement.On == setup.Fleet {
 		return f.onFleet(cmd, s, def)
 	}
+	onSlurm := def.Placement.On == setup.Slurm
 	for _, flag := range []string{"server", "token-file", "class", "detach"} {
-		if cmd.Flags().Changed(flag) {
+		if cmd.Flags().Changed(flag) && !(flag == "detach" && onSlurm) {
 			return usagef("--%s is for a study on a server: --on %s", flag, setup.Fleet)
 		}
 	}
-	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check})
+	if cmd.Flags().Changed("spool") && !onSlurm {
+		return usagef("--spool is for jobs of a batch system: --on %s", setup.Slurm)
+	}
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check, Spool: f.spool})
 	if err != nil {
 		return err
 	}
 	defer sd.Close()
-	res, which, err := conduct(cmd.Context(), s, sd)
+	lets := letsGo(cmd.Context(), onSlurm, f.detach)
+	defer lets.stop()
+	res, which, err := conduct(lets.ctx, s, sd)
+	if errors.Is(err, assay.ErrDetached) {
+		return lets.said(s.err)
+	}
 	if err != nil {
 		return err
 	}
@@ -237,8 +252,15 @@ func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o se
 // conduct runs a study until it ends or is interrupted, by the signal that it returns.
 func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.Signal, error) {
 	live, status := newLive(s.err, sd.Problem)
-	drain, hard, which, stopSignals := interrupts(ctx, live.Draining)
+	drain, hard, which, stopSignals := hear(ctx, func() {
+		if context.Cause(ctx) == nil {
+			live.Draining()
+		}
+	}, hurries(ctx))
 	defer stopSignals()
+	if ctx.Value(detaches{}) != nil { // any signal lets go of what runs
+		drain = nil
+	}
 	sd.Drain, sd.Notify = drain, live.Notify
 	live.Start(sd.Name, sd.Resumed)
 	res, err := sd.Run(hard)
@@ -338,11 +360,12 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	case f.check < 0:
 		return usagef("--check %d: at least 0", f.check)
 	case given("minimize") && given("maximize"):
-		return usagef("--minimize and --maximize exclude each other")
-	case given("minimize"):
-		st.Objective = config.Objective{Metric: f.minimize}
-	case given("maximize"):
-		st.Objective = config.Objective{Metric: f.maximize, Maximize: true}
+		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
+	case given("minimize") || given("maximize"):
+		var err error
+		if st.Objective, st.Others, err = config.ObjectiveFlags(f.minimize, f.maximize); err != nil {
+			return err
+		}
 	}
 	if given("search") {
 		st.Search.Name = f.search
@@ -367,6 +390,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("on") {
 		st.Placement.On = f.on
+		if f.on != setup.Slurm { // what the file asks of it is for another time
+			st.Placement.Batch = config.Batch{}
+		}
 	}
 	if given("class") {
 		st.Placement.Class = f.class

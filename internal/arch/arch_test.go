@@ -15,8 +15,8 @@ const module = "github.com/assay-run/assay"
 var layers = [][]string{
 	{""},                                   // vocabulary and contracts
 	{"/stats", "/doe", "/model", "/block"}, // mathematics
-	{"/search", "/stop", "/race", "/prune", "/costmodel"}, // decisions
-	{"/run", "/table", "/workbench", "/store", "/queue"},  // the outside world
+	{"/search", "/stop", "/race", "/prune", "/costmodel"},          // decisions
+	{"/run", "/table", "/workbench", "/store", "/queue", "/batch"}, // the outside world
 	// The loop; on-line tuning; databases; a carrier.
 	{"/study", "/online", "/store/sqlite", "/store/postgres", "/queue/jetstream"},
 	{"/prior", "/internal/bench"}, // the knowledge base; methods compared on recorded tables
@@ -54,9 +54,11 @@ var beside = map[string][]string{
 	"/internal/checkout":  {""}, // commits of a repository side by side
 	"/internal/config":    {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/duel":      {"", "/stats", "/internal/report"}, // commands in turn
+	"/internal/durable":   {""},                               // what a run came to, in files that survive their writer
 	"/internal/expr":      {""},
 	"/internal/report":    {},
 	"/internal/term":      {},
+	"/internal/fakeslurm": {}, // a stand-in for Slurm's commands, for tests
 	"/internal/explain":   {"", "/model", "/internal/report", "/internal/result"},
 	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
 	"/internal/lab/cello": {
@@ -101,7 +103,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.

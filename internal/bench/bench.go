@@ -35,6 +35,9 @@ type Problem struct {
 	Time     time.Duration // the largest of the budgets that count time; set by Run likewise
 	// Replay returns a new runner and its clock, at time zero.
 	Replay func(seed uint64) (assay.Runner, assay.Clock)
+	// front is what is true of a goal with several objectives, nil of one with one. The error is then
+	// which share of the hypervolume of the table's front is lacking; see newFronted.
+	front *fronted
 }
 
 // A Method is a searcher with its stopper and wrappers.
@@ -113,7 +116,10 @@ func (o *Options) check() error {
 	}
 	for i := range o.Problems {
 		p := &o.Problems[i]
-		if p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
+		if p.front != nil && o.Race > 0 {
+			return fmt.Errorf("%s: a race looks for one best value, not for a front", p.Name)
+		}
+		if p.front == nil && p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
 			return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
 		}
 		for _, b := range o.Budgets {
@@ -270,6 +276,7 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 	var o outcome
 	found := p.Worst
 	best := math.Inf(1)
+	var done []assay.Config
 	for _, t := range trials {
 		if b.Time > 0 && t.Started.Sub(start) < b.Time {
 			o.started++
@@ -282,6 +289,9 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		o.spent = max(o.spent, t.Ended.Sub(start))
 		if t.State == assay.Done || t.State == assay.Infeasible {
 			o.completed++
+		}
+		if t.State == assay.Done {
+			done = append(done, t.Config)
 		}
 		if t.Stopped() && t.Value < best && !math.IsInf(best, 1) {
 			o.early++
@@ -300,6 +310,11 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 	}
 	if b.Trials > 0 {
 		o.started = o.ended
+	}
+	if p.front != nil {
+		p.judgeFront(&o, done)
+		o.early, o.wrong = 0, 0
+		return o
 	}
 	o.re = math.Abs(found-p.Optimum) / math.Abs(p.Optimum)
 	o.logRatio = math.Log1p(o.re)

@@ -24,6 +24,11 @@ func Recorded(name string, t *table.Table, space *assay.Space, goal assay.Goal, 
 			return table.NewReplay(t, clock, grows), clock
 		},
 	}
+	if goal.Several() {
+		var err error
+		p.front, err = newFronted(t, space, goal)
+		return p, err
+	}
 	return p, p.findOptimum()
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,7 @@ func TestApp(t *testing.T) {
 	const text = "app: x264\nparameters: {threads: 1..8}\nplace: {parallel: 3, class: any, target: k1}\n"
 	s := parse(t, text)
 	placed := Placement{On: Fleet, Class: Anywhere, Target: "k1"}
-	if s.App != "x264" || s.Placement != placed || s.Parallel != 3 || s.Mode() != ModeCommand {
+	if s.App != "x264" || !reflect.DeepEqual(s.Placement, placed) || s.Parallel != 3 || s.Mode() != ModeCommand {
 		t.Errorf("read as %+v", s)
 	}
 	p, err := s.Program()
@@ -21,7 +22,7 @@ func TestApp(t *testing.T) {
 		t.Errorf("the study brings the command %q and the variables %q", argv, env)
 	}
 	written, ok := s.YAML()
-	if again := parse(t, written); !ok || again.Diff(s) != nil || again.Placement != s.Placement || again.Parallel != 3 {
+	if again := parse(t, written); !ok || again.Diff(s) != nil || !reflect.DeepEqual(again.Placement, s.Placement) || again.Parallel != 3 {
 		t.Errorf("written as\n%s", written)
 	}
 	if d := parse(t, "command: [p, '{threads}']\nparameters: {threads: 1..8}\n").Diff(s); len(d) == 0 {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -56,7 +57,7 @@ func (c *checker) asked() {
 		{"workbench", s.Workbench != nil},
 		{"timeout", s.Timeout > 0},
 		{"parallel", s.Parallel > 0},
-		{"place", s.Placement != Placement{}},
+		{"place", !reflect.DeepEqual(s.Placement, Placement{})},
 		{"stop", s.Stop.Rule != "" && s.Stop.Rule != "auto" && s.Stop.Rule != "none" || s.Stop.Interval > 0},
 	} {
 		if k.said {

@@ -68,6 +68,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	}
 	c.online()
 	c.asked()
+	c.batch()
 	c.metrics()
 	c.workbench()
 	c.staging()
@@ -206,6 +207,9 @@ func (c *checker) templates(warnings *[]string) {
 	if len(s.Command) == 1 || !s.Shell { // else see check
 		hook("command", "argument", Hook{s.Command, s.Shell})
 	}
+	for _, size := range s.Placement.Batch.sizes() {
+		check("place."+size.key, "place."+size.key, size.text)
+	}
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)
 	}
@@ -275,9 +279,7 @@ func (c *checker) metrics() {
 func (c *checker) goal() {
 	s := c.study
 	known := s.metricNames()
-	if m := s.Objective.Metric; m != "" && !slices.Contains(known, m) {
-		c.add("objective", m, "objective", 0, "%s", unknownMetric(m, known))
-	}
+	c.objectives(known)
 	for i, text := range s.SubjectTo {
 		path, where := fmt.Sprintf("subject_to[%d]", i), fmt.Sprintf("subject_to %d", i+1)
 		_, names, err := expr.Limit(text, known...)
@@ -290,6 +292,7 @@ func (c *checker) goal() {
 				c.add(path, text, where, 0, "%s", unknownMetric(n, known))
 			}
 		}
+		c.limited(path, text, where, names)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestFlaws(t *testing.T) {
 		{"not whole", body + "parallel: 1.5\n", []string{`3:11: parallel: a whole number >= 1 is needed, not 1.5`}},
 		{
 			"mapping needed", body + "objective: [elapsed]\n",
-			[]string{`3:12: objective: a mapping (key: value) is needed, not a list`},
+			[]string{`3:13: objective: a mapping (key: value) is needed, not the text "elapsed"`},
 		},
 		{"list needed", body + "where: {a: 3}\n", []string{`3:8: where: a list is needed, not a mapping`}},
 		{"no value", body + "where:\n", []string{`3:7: where has no value`}},
@@ -191,7 +191,40 @@ func TestFlaws(t *testing.T) {
 			[]string{`3:23: objective: unknown metric elapsd (did you mean elapsed?)`},
 		},
 		{
-			"two objectives", body + "objective: {minimize: elapsed, maximize: energy}\n",
+			"one objective twice", body + "objective: {minimize: [elapsed, cpu, elapsed]}\n",
+			[]string{`3:38: objective: the metric elapsed is an objective twice`},
+		},
+		{
+			"one objective both ways", body + "objective: [{minimize: cpu}, {maximize: cpu}]\n",
+			[]string{`3:41: objective: the metric cpu is an objective twice`},
+		},
+		{
+			"four objectives", body + "objective: {minimize: [elapsed, cpu, energy], maximize: max_rss}\n",
+			[]string{`3:57: objective: 4 objectives: at most 3 are possible; make a limit of one (subject_to)`},
+		},
+		{
+			"unknown second objective", body + "objective: {minimize: [elapsed, enegy]}\n",
+			[]string{`3:33: objective: unknown metric enegy (did you mean energy?)`},
+		},
+		{
+			"a limit on an objective", body + "objective: {minimize: [elapsed, energy]}\nsubject_to: [energy <= 3]\n",
+			[]string{`4:14: subject_to 1: energy is an objective: the front says what each value of it costs, ` +
+				`so that it needs no limit`},
+		},
+		{
+			"a target of a front", body + "objective: {minimize: [elapsed, energy]}\nbudget: {target: 3}\n",
+			[]string{`4:18: target: there is no target of several objectives: use a limit, subject_to`},
+		},
+		{
+			"repeats of a front as it takes", body + "objective: {minimize: [elapsed, energy]}\nrepeat: auto\n",
+			[]string{`4:9: repeat: auto compares by one objective`},
+		},
+		{
+			"earlier studies of a front", body + "objective: {minimize: [elapsed, energy]}\nprior: auto\n",
+			[]string{`4:8: prior: earlier studies do not help one with several objectives`},
+		},
+		{
+			"no objective in a list", body + "objective: []\n",
 			[]string{`3:12: objective: one of minimize and maximize is needed`},
 		},
 		{

@@ -25,6 +25,9 @@ var builtin = []struct{ name, unit string }{
 	{"involuntary_switches", ""},
 }
 
+// ofBatch are the metrics that jobs of a batch system have as well.
+var ofBatch = []struct{ name, unit string }{{"cpu_hours", "h"}}
+
 // ofService are the metrics that runs beside a service have as well.
 var ofService = []struct{ name, unit string }{{"service_start", "s"}, {"service_cpu", "s"}, {"service_rss", "B"}}
 
@@ -48,10 +51,10 @@ func (s *Study) CheckMetric(metric string) error {
 }
 
 // Grows reports whether a metric of that name can only grow while a run goes
-// on: elapsed, user, system, cpu, energy, read_bytes, write_bytes and cost.
+// on: elapsed, user, system, cpu, energy, read_bytes, write_bytes, cost and cpu_hours.
 func Grows(metric string) bool {
 	switch metric {
-	case "elapsed", "user", "system", "cpu", "energy", "read_bytes", "write_bytes", "cost":
+	case "elapsed", "user", "system", "cpu", "energy", "read_bytes", "write_bytes", "cost", "cpu_hours":
 		return true
 	}
 	return false
@@ -87,6 +90,11 @@ func (s *Study) metricNames() []string {
 			names = append(names, "data_bytes", "data_files")
 		}
 	}
+	if s.Placement.Batch.CPUs != "" {
+		for _, m := range ofBatch {
+			names = append(names, m.name)
+		}
+	}
 	if s.Service != nil {
 		for _, m := range ofService {
 			names = append(names, m.name)
@@ -105,7 +113,7 @@ func (s *Study) Unit(metric string) string {
 			return m.Unit
 		}
 	}
-	for _, b := range slices.Concat(builtin, ofService) {
+	for _, b := range slices.Concat(builtin, ofService, ofBatch) {
 		if b.name == metric {
 			return b.unit
 		}
@@ -143,6 +151,10 @@ func (s *Study) Goal() (assay.Goal, error) {
 		g.Metric = "elapsed"
 	}
 	g.Grows = !g.Maximize && !s.Asked && s.grows(g.Metric)
+	for _, o := range s.Others {
+		g.Others = append(g.Others, assay.Objective{Metric: o.Metric, Maximize: o.Maximize, Unit: s.Unit(o.Metric)})
+		g.Grows = g.Grows && !o.Maximize && s.grows(o.Metric)
+	}
 	g.Unit = s.Unit(g.Metric)
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)

@@ -84,7 +84,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("cleanup", a.Cleanup, b.Cleanup)
 	differ("service", a.Service, b.Service)
 	differ("where", a.Where, b.Where)
-	differ("objective", a.Objective.text(), b.Objective.text())
+	differ("objective", objectivesText(a.Objectives()), objectivesText(b.Objectives()))
 	differ("subject_to", a.SubjectTo, b.SubjectTo)
 	differ("metrics", a.Metrics, b.Metrics)
 	differ("search", a.Search, b.Search)

@@ -45,6 +45,7 @@ var changes = map[string]change{
 	"Params":    {func(s *Study) { s.Params = s.Params[1:] }, false},
 	"Where":     {func(s *Study) { s.Where = append(slices.Clone(s.Where), "threads < 8") }, false},
 	"Objective": {func(s *Study) { s.Objective.Maximize = !s.Objective.Maximize }, false},
+	"Others":    {func(s *Study) { s.Others = append(s.Others, Objective{Metric: "energy"}) }, false},
 	"SubjectTo": {func(s *Study) { s.SubjectTo = nil }, false},
 	"Metrics":   {func(s *Study) { s.Metrics = s.Metrics[1:] }, false},
 	"Search":    {func(s *Study) { s.Search.Seed++ }, false},

@@ -57,8 +57,8 @@ func (c *checker) online() {
 	if !s.Online {
 		return
 	}
-	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.SubjectTo) > 0 ||
-		s.Replay != nil {
+	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.Others) > 0 ||
+		len(s.SubjectTo) > 0 || s.Replay != nil {
 		c.add("", "", "", 0, "on line, what the ranks report is minimized: no other objective, no limits, no replay")
 	}
 }
@@ -72,6 +72,8 @@ type Placement struct {
 	// Target is the class of machines that the answer is for, with the class any; "" means that of the
 	// first trial that ends.
 	Target string `json:"target,omitempty"`
+	// Batch is what is asked of a batch system.
+	Batch Batch `json:"batch,omitzero"`
 }
 
 // Anywhere is the name of all classes of machines.
@@ -80,7 +82,7 @@ const Anywhere = "any"
 // Fleet is the name of the runner that has the workers of a server make the runs.
 const Fleet = "fleet"
 
-// placement reads NAME, or {on: NAME, parallel: N, class: CLASS, target: CLASS}. What is said of parallel here is
+// placement reads NAME, or {on: NAME, parallel: N, class: CLASS, target: CLASS} and the keys of a [Batch]. What is said of parallel here is
 // as good as said at the top.
 func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
 	var target *yaml.Node
@@ -89,7 +91,7 @@ func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
 		on(n)
 		return p
 	}
-	d.mapping(n, "place", []field{
+	d.mapping(n, "place", append([]field{
 		{"on", on},
 		{"parallel", func(n *yaml.Node) {
 			if s.Parallel > 0 {
@@ -99,7 +101,7 @@ func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
 		}},
 		{"class", func(n *yaml.Node) { p.Class = d.string("place.class", n) }},
 		{"target", func(n *yaml.Node) { p.Target, target = d.string("place.target", n), n }},
-	}, nil)
+	}, d.batchFields(&p.Batch)...), nil)
 	if target != nil && p.Class != Anywhere {
 		d.fail(target, "place.target: it goes with class: any; any other class is the target itself")
 	}

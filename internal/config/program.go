@@ -97,7 +97,7 @@ func (s *Study) Program() (*Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		source.Poll = m.Poll
+		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
 		files := parse(source.File, source.Pointer)
 		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
 	}

@@ -42,14 +42,17 @@ func (d *decoder) keys(s *Study) []field {
 		{"verify", func(n *yaml.Node) { s.Verify = d.hook("verify", n) }},
 		{"parameters", func(n *yaml.Node) { s.Params = d.parameters(n) }},
 		{"where", func(n *yaml.Node) { s.Where = d.conditions("where", n) }},
-		{"objective", func(n *yaml.Node) { s.Objective = d.objective(n) }},
+		{"objective", func(n *yaml.Node) { s.Objective, s.Others = d.objectives(n) }},
 		{"subject_to", func(n *yaml.Node) { s.SubjectTo = d.conditions("subject_to", n) }},
 		{"metrics", func(n *yaml.Node) { s.Metrics = append(s.Metrics, d.metrics(n)...) }},
 		{"progress", func(n *yaml.Node) { s.Metrics = append(s.Metrics, d.progress(n)) }},
 		{"search", func(n *yaml.Node) { s.Search = d.search(n) }},
 		{"stop", func(n *yaml.Node) { s.Stop = d.stop(n) }},
 		{"repeat", func(n *yaml.Node) { s.Repeat = d.repeat(n) }},
-		{"prior", func(n *yaml.Node) { s.Prior = d.prior(n) }},
+		{"prior", func(n *yaml.Node) {
+			d.mark("prior", n)
+			s.Prior = d.prior(n)
+		}},
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
 		{"parallel", func(n *yaml.Node) {
@@ -210,24 +213,6 @@ func (d *decoder) conditions(path string, n *yaml.Node) []string {
 	return d.texts(path, path, n)
 }
 
-func (d *decoder) objective(n *yaml.Node) Objective {
-	var o Objective
-	count := 0
-	read := func(maximize bool) func(n *yaml.Node) {
-		return func(n *yaml.Node) {
-			count++
-			o.Maximize = maximize
-			o.Metric = d.string("objective", n)
-		}
-	}
-	before := len(d.flaws)
-	d.mapping(n, "objective", []field{{"minimize", read(false)}, {"maximize", read(true)}}, nil)
-	if count != 1 && len(d.flaws) == before {
-		d.fail(n, "objective: one of minimize and maximize is needed")
-	}
-	return o
-}
-
 // method reads NAME alone or {name: NAME, ...}, where the other keys are fields
 // or options.
 func (d *decoder) method(path, key string, n *yaml.Node, name *string, options *map[string]any, fields ...field) {
@@ -313,6 +298,7 @@ func (d *decoder) repeat(n *yaml.Node) (r Repeat) {
 	runs := func(n *yaml.Node) {
 		if t := follow(n); t.Kind == yaml.ScalarNode && t.Value == "auto" {
 			r.Auto = true
+			d.mark("repeat", n)
 			return
 		}
 		r.Runs, _ = d.integer(n, "repeat.runs", 1)
@@ -355,6 +341,7 @@ func (d *decoder) budget(n *yaml.Node) (b Budget) {
 				return
 			}
 			b.Target = &x
+			d.mark("budget.target", n)
 		}},
 	}, nil)
 	return b

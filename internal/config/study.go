@@ -49,8 +49,10 @@ type Study struct {
 	Params    []Param   `json:"parameters"`
 	Where     []string  `json:"where,omitempty"` // relations between parameters
 	Objective Objective `json:"objective"`
-	SubjectTo []string  `json:"subject_to,omitempty"` // limits on metrics
-	Metrics   []Metric  `json:"metrics,omitempty"`
+	// Others are further objectives, at most two: then a front is looked for.
+	Others    []Objective `json:"other_objectives,omitempty"`
+	SubjectTo []string    `json:"subject_to,omitempty"` // limits on metrics
+	Metrics   []Metric    `json:"metrics,omitempty"`
 
 	Search Method `json:"search,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`
@@ -110,6 +112,15 @@ type Method struct {
 	Name    string         `json:"name,omitempty"`
 	Seed    uint64         `json:"seed"`
 	Options map[string]any `json:"options,omitempty"` // texts, float64s, bools and lists of those
+}
+
+// Progress returns the metric by which runs are followed, if there is one.
+func (s *Study) Progress() (m Metric, ok bool) {
+	i := slices.IndexFunc(s.Metrics, func(m Metric) bool { return m.Poll == progressPoll })
+	if i < 0 {
+		return m, false
+	}
+	return s.Metrics[i], true
 }
 
 // A Stop is an early-termination rule. Rule "" stands for auto, and Interval 0

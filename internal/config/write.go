@@ -120,11 +120,7 @@ func (w *writer) study(s *Study) {
 	}
 	p.add(len(s.Params) > 0, "parameters", params)
 	p.add(len(s.Where) > 0, "where", texts(s.Where))
-	goal := "minimize"
-	if s.Objective.Maximize {
-		goal = "maximize"
-	}
-	p.add(s.Objective.Metric != "", "objective", flow(yaml.MappingNode, scalar(goal), scalar(s.Objective.Metric)))
+	p.add(s.Objective.Metric != "" || len(s.Others) > 0, "objective", objectiveNode(s.Objectives()))
 	p.add(len(s.SubjectTo) > 0, "subject_to", texts(s.SubjectTo))
 	p.measured(s.Metrics)
 	w.method(s)
@@ -167,6 +163,7 @@ func (w *writer) method(s *Study) {
 	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
 	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
 	place.add(s.Placement.Target != "", "target", scalar(s.Placement.Target))
+	place.batch(s.Placement.Batch)
 	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
 	if b := s.Workbench; b != nil {
 		var bench pairing

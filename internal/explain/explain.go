@@ -35,6 +35,7 @@ type Explanation struct {
 	Best      assay.Trial
 	Predicted float64 // the metric at the best configuration, as the model sees it
 	Params    []Param // by falling Mean, then by name
+	Limits    []Limit // of the goal
 
 	space    *assay.Space
 	ensemble model.Ensemble
@@ -63,7 +64,7 @@ func Explain(params []assay.Param, goal assay.Goal, trials []assay.Trial, seed u
 	if !ok {
 		return nil, fmt.Errorf("no trial ran to its end within the limits: %w", assay.ErrTooFew)
 	}
-	e := &Explanation{Best: best}
+	e := &Explanation{Best: best, Limits: Limits(space, goal, trials, seed)}
 	d := e.examples(space, goal, trials)
 	if e.Exact < least {
 		return nil, fmt.Errorf("%d trials ran to their end, at least %d are needed: %w", e.Exact, least, assay.ErrTooFew)

@@ -23,6 +23,7 @@ type Output struct {
 	Predicted float64       `json:"predicted"`
 	Best      result.Best   `json:"best"`
 	Params    []ParamOutput `json:"parameters"`
+	Limits    []LimitOutput `json:"limits,omitempty"`
 }
 
 // A ParamOutput is the part of one parameter.
@@ -44,6 +45,7 @@ func (e *Explanation) Output(r *result.Record) Output {
 			Trial: e.Best.ID, Config: values, Value: r.Goal.Show(e.Best.Value), Metrics: result.MetricsOf(e.Best, r.Goal),
 		},
 	}
+	out.Limits = limitOutputs(e.Limits)
 	for _, p := range e.Params {
 		out.Params = append(out.Params, ParamOutput{p.Name, values[p.Name], p.Effect, p.Mean, p.Share})
 	}
@@ -75,6 +77,14 @@ func (e *Explanation) Write(w io.Writer, p report.Palette, r *result.Record) err
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
+	}
+	if len(e.Limits) > 0 {
+		if err := WriteLimits(w, p, e.Limits); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
 	}
 	legend := report.NewTable(p, "", "")
 	for _, c := range e.Legend(r.Goal) {

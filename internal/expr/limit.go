@@ -60,7 +60,9 @@ func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 	if tree, err = parse(text); err != nil { // the names in the first one are those of slots
 		return assay.Limit{}, nil, err
 	}
-	l.Bounds = bounds(text, tree, env, newVocabulary(names))
+	if l.Bounds = bounds(text, tree, env, newVocabulary(names)); len(l.Bounds) == 1 {
+		l.Bounds[0].Text = text // as the user wrote it
+	}
 	return l, used, nil
 }
 

@@ -22,6 +22,9 @@ var functions = template.FuncMap{
 		if s.Best == 0 {
 			return "–"
 		}
+		if s.Front != nil {
+			return fmt.Sprintf("%d in the front", len(s.Front.Front))
+		}
 		return report.Visible(report.Metric(float64(s.Value), s.Objective.Unit))
 	},
 	"counts": func(s *Study) string {
@@ -31,7 +34,9 @@ var functions = template.FuncMap{
 		}
 		return n + " trials: " + rest
 	},
-	"objective":  func(s *Study) string { return s.Objective.Goal + " " + s.Objective.Metric },
+	"objective":  objectiveText,
+	"frontRows":  frontRows,
+	"volume":     volume,
 	"bestConfig": func(s *Study) string { return report.Visible(s.config(s.Best)) },
 	"moneySpent": func(s *Study) string { spent, _ := s.Money(); return amount(spent) },
 	"moneySaved": func(s *Study) string { _, saved := s.Money(); return amount(saved) },

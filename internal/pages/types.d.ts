@@ -12,6 +12,7 @@ interface Param {
   hi: number;
   log?: boolean;
   levels?: string[] | null;
+  when?: string; // where it is in force; not there for everywhere
 }
 
 /** The trials of a study, column by column, as the record has them (package internal/result). */
@@ -90,6 +91,7 @@ interface Explained {
 interface StudyData {
   study: string;
   objective: { metric: string; goal: string; unit?: string };
+  objectives?: { metric: string; goal: string; unit?: string }[]; // all, if there are several
   params: Param[];
   trials?: Rows;
   again?: Rerun[];

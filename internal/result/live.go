@@ -41,8 +41,10 @@ type Live struct {
 	at    time.Time // when last came
 	shown int       // trials that have had their line
 	best  *float64  // of the trials shown
-	drain bool
-	warn  bool // of too many stops that nothing has proved right
+	// points are the front of the trials shown, of several objectives.
+	points [][]float64
+	drain  bool
+	warn   bool // of too many stops that nothing has proved right
 }
 
 // Start says what begins, and keeps the status line moving.
@@ -135,7 +137,12 @@ func (l *Live) replayed() {
 		return
 	}
 	text := fmt.Sprintf("%d trials on record, %s spent", l.shown, report.Duration(l.last.Spent))
-	if b := l.last.Best; b != nil {
+	if l.Goal.Several() {
+		for _, t := range l.last.Trials {
+			l.enters(t)
+		}
+		text += fmt.Sprintf(", %d in the front", len(l.points))
+	} else if b := l.last.Best; b != nil {
 		l.best = &b.Value
 		text += ", best " + report.Metric(l.Goal.Show(b.Value), l.Goal.Unit)
 	}
@@ -146,7 +153,9 @@ func (l *Live) replayed() {
 // or was outside the limits, with the reason.
 func (l *Live) line(t assay.Trial) {
 	improved := t.State == assay.Done && t.Value < l.least()
-	if improved {
+	if l.Goal.Several() {
+		improved = l.enters(t)
+	} else if improved {
 		l.best = &t.Value
 	}
 	reason := why(t)
@@ -162,6 +171,22 @@ func (l *Live) line(t assay.Trial) {
 		text += "  (" + reason + ")"
 	}
 	l.print(text)
+}
+
+// enters takes a trial in, and reports whether none that was shown before beats it, of several objectives.
+func (l *Live) enters(t assay.Trial) bool {
+	v, err := l.Goal.Values(t.Measurement)
+	if err != nil || t.State != assay.Done {
+		return false
+	}
+	for _, p := range l.points {
+		if assay.Dominates(p, v) || slices.Equal(p, v) {
+			return false
+		}
+	}
+	l.points = slices.DeleteFunc(l.points, func(p []float64) bool { return assay.Dominates(v, p) })
+	l.points = append(l.points, v)
+	return true
 }
 
 // least returns the best value of the trials shown, +Inf before there is one.
@@ -181,7 +206,9 @@ func (l *Live) draw() {
 		fmt.Fprintf(&b, "/%d", n)
 	}
 	b.WriteString(" trials")
-	if best := p.Best; best != nil {
+	if best := p.Best; l.Goal.Several() && best != nil {
+		fmt.Fprintf(&b, " · %d in the front", len(l.points))
+	} else if best != nil {
 		fmt.Fprintf(&b, " · best %s (%s)", report.Metric(l.Goal.Show(best.Value), l.Goal.Unit), l.Space.Text(best.Config))
 	}
 	spent := p.Spent

@@ -13,8 +13,12 @@ import (
 type Outcome struct {
 	Study     string    `json:"study"`
 	Objective Objective `json:"objective"`
-	Best      *Best     `json:"best"` // null if no trial ended well
-	Gain      *Gain     `json:"gain,omitempty"`
+	// Objectives are all of them and Front is what was found, in order of the first, if there are several. Best is
+	// then the trial that is balanced, and its Value that of the first objective.
+	Objectives []Objective  `json:"objectives,omitempty"`
+	Front      []FrontTrial `json:"front,omitempty"`
+	Best       *Best        `json:"best"` // null if no trial ended well
+	Gain       *Gain        `json:"gain,omitempty"`
 	// Repeated is what became of the runs that were made again; nil if there were none.
 	Repeated *Repeated `json:"repeated,omitempty"`
 	// Refuted are the configurations that failed when they were run again, and are not
@@ -110,11 +114,18 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials),
 		Objective: NewObjective(goal),
 	}
+	if goal.Several() {
+		o.Objectives = NewObjectives(goal)
+	}
 	o.Repeated, o.Refuted = NewRepeated(r), NewRefuted(space.Values, r)
 	if !r.Found {
 		return o
 	}
 	o.Best = NewBest(space.Values, goal, r)
+	if goal.Several() {
+		o.Front = newFrontTrials(space.Values, goal, r.Front)
+		return o
+	}
 	o.Gain = NewGain(goal, r)
 	return o
 }
@@ -169,8 +180,10 @@ func MetricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
 	if t.Measurement.Elapsed > 0 || t.Attempts > 0 { // else it is not known: somebody else made the run
 		m["elapsed"] = t.Measurement.Elapsed.Seconds()
 	}
-	if v, ok := t.Measurement.Metric(g.Metric); ok {
-		m[g.Metric] = v
+	for _, o := range g.Objectives() {
+		if v, ok := t.Measurement.Metric(o.Metric); ok {
+			m[o.Metric] = v
+		}
 	}
 	return m
 }

@@ -163,6 +163,9 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	repeat := r.Definition.Repeat
 	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
 	// Reading the record takes as long as it is, so it is read only where it can say more.
+	if r.Goal.Several() {
+		return l, nil // none of a front is the best
+	}
 	if found && r.Definition.Mode() == config.ModeCommand && repeated {
 		came, err := r.recall(ctx)
 		if err != nil {
@@ -177,12 +180,17 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	return l, nil
 }
 
-// GoalText returns "minimize elapsed".
+// GoalText returns "minimize elapsed", or "minimize elapsed, maximize fps".
 func GoalText(g assay.Goal) string {
-	if g.Maximize {
-		return "maximize " + g.Metric
+	parts := make([]string, 0, 1)
+	for _, o := range g.Objectives() {
+		word := "minimize "
+		if o.Maximize {
+			word = "maximize "
+		}
+		parts = append(parts, word+o.Metric)
 	}
-	return "minimize " + g.Metric
+	return strings.Join(parts, ", ")
 }
 
 // A Shown is what `assay study show --json` prints.
@@ -195,24 +203,57 @@ type Shown struct {
 	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
+	// Front is that of a study with several objectives; Best is then the balanced trial of it.
+	Front *Front `json:"front,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
-	Gain     *Gain       `json:"gain,omitempty"`
-	Repeated *Repeated   `json:"repeated,omitempty"`
-	Refuted  []Refuted   `json:"refuted,omitempty"`
-	Workers  []Worker    `json:"workers,omitempty"` // in the order of classes and names
-	Cuts     []assay.Cut `json:"cuts,omitempty"`
+	Gain     *Gain     `json:"gain,omitempty"`
+	Repeated *Repeated `json:"repeated,omitempty"`
+	Refuted  []Refuted `json:"refuted,omitempty"`
+	Workers  []Worker  `json:"workers,omitempty"` // in the order of classes and names
+	// Limits are what the limits are made of, with how many runs that came to their end broke each.
+	Limits []ShownLimit `json:"limits,omitempty"`
+	Cuts   []assay.Cut  `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
 	came  study.Result // what is shown of it in words
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
 
+// A ShownLimit is one comparison of the limits.
+type ShownLimit struct {
+	Limit    string `json:"limit"`
+	Measured int    `json:"measured"` // runs that tell
+	Broken   int    `json:"broken"`
+}
+
+// count adds a trial.
+func (l *ShownLimit) count(b assay.Bound, t assay.Trial) {
+	if t.State != assay.Done && t.State != assay.Infeasible {
+		return
+	}
+	left, right, err := b.Sides(t.Measurement.Metric)
+	if err != nil {
+		return
+	}
+	l.Measured++
+	if left > right {
+		l.Broken++
+	}
+}
+
 // Shown returns what the study is and what it has found so far.
 func (r *Record) Shown(ctx context.Context) (Shown, error) {
 	out := Shown{Study: r.Name, Spec: r.Definition, Spent: r.Summary.Spent.Seconds()}
+	bounds := r.Goal.Bounds()
+	for _, b := range bounds {
+		out.Limits = append(out.Limits, ShownLimit{Limit: b.Text})
+	}
 	for t, err := range r.Trials(ctx) {
 		if err != nil {
 			return out, err
+		}
+		for i, b := range bounds {
+			out.Limits[i].count(b, t)
 		}
 		if t.State == assay.Done && (out.Found == nil || t.Value < out.Found.Value) {
 			out.Found = &t
@@ -251,6 +292,12 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	out.EndedBy, out.Why = came.EndedBy, came.Why
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
 	out.Workers = newWorkers(came)
+	if r.Goal.Several() {
+		if out.Front, err = r.Front(ctx, nil); err != nil {
+			return err
+		}
+		out.Curve = out.Front.heights()
+	}
 	if came.Found {
 		out.Found, out.Best, out.Gain = &came.Best, NewBest(r.Params.Values, r.Goal, came), NewGain(r.Goal, came)
 	}
@@ -268,8 +315,12 @@ func Recall(ctx context.Context, store assay.Store, name string, def *config.Stu
 	if err != nil {
 		space = nil // the coordinates do
 	}
+	goal, err := def.Goal()
+	if err != nil {
+		return study.Result{}, err
+	}
 	return study.Recall(ctx, &study.Study{
-		Name: name, Store: store, Space: space, Race: def.Mode() == config.ModeCommand,
+		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == config.ModeCommand,
 		Anywhere: def.Placement.Class == config.Anywhere, Class: def.Placement.Target,
 	})
 }
@@ -303,6 +354,7 @@ type Trial struct {
 	Step     string             `json:"step,omitempty"`   // where it failed
 	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
 	Decision *assay.Decision    `json:"decision,omitempty"`
+	Curve    *assay.Curve       `json:"curve,omitempty"` // what it reported of the metric that it is followed by
 	Attempts int                `json:"attempts,omitempty"`
 	Started  time.Time          `json:"started"`
 	Ended    *time.Time         `json:"ended"`
@@ -313,7 +365,7 @@ type Trial struct {
 func (r *Record) Trial(t assay.Trial) Trial {
 	j := Trial{
 		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: Word(t.State), Metrics: map[string]float64{},
-		Reason: t.Reason, Decision: t.Decision, Attempts: t.Attempts, Started: t.Started,
+		Reason: t.Reason, Decision: t.Decision, Curve: t.Measurement.Curve, Attempts: t.Attempts, Started: t.Started,
 	}
 	if f := t.Measurement.Failure; f != nil {
 		j.Step, j.Output = f.Step, f.Output

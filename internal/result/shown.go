@@ -21,11 +21,29 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
 	r.describe(&l)
 	l.Add("trials", "%s", out.Trials.Text())
+	for _, limit := range out.Limits {
+		if limit.Broken > 0 {
+			l.Add("outside", "%d of %d runs break %s", limit.Broken, limit.Measured, limit.Limit)
+		}
+	}
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
 	if out.EndedBy != "" {
 		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
 	}
-	if best := out.Found; best != nil {
+	if f := out.Front; f != nil && len(f.Front) > 0 {
+		l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),
+			report.Number(100*f.Hypervolume, 3), report.ShellQuote([]string{r.Name}))
+		for _, m := range f.Front {
+			if m.Trial == f.Balanced {
+				var values []float64
+				for _, o := range r.Goal.Objectives() {
+					values = append(values, o.Show(m.Values[o.Metric]))
+				}
+				l.Add("balanced", "%s", r.Params.Text(m.trial.Config))
+				l.Add("", "%s (trial %d%s)", valuesText(r.Goal, values), m.Trial, medianText(m.Runs))
+			}
+		}
+	} else if best := out.Found; best != nil {
 		l.Add("best", "%s", r.Params.Text(best.Config))
 		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
 			out.Best.median())
@@ -36,7 +54,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 			Result:  out.came, Goal: r.Goal,
 			Default: slices.ContainsFunc(r.Definition.Params, func(p config.Param) bool { return p.Default != nil }),
 		}
-		if out.Best != nil {
+		if out.Best != nil && out.Front == nil {
 			s.gainLine(&l)
 		}
 		s.repeatedLines(&l, r.Params.Text)

@@ -41,6 +41,14 @@ func (o *Story) lines() *report.Lines {
 		o.repeatedLines(&l, o.Space.Text)
 	case o.Best == nil:
 		l.Add("best", "none: no trial ran to its end within the limits")
+	case o.Goal.Several():
+		o.frontLines(&l)
+		if o.Command != nil {
+			l.AddCommand("command", o.Command(o.Result.Best.Config))
+			if o.Beside != nil {
+				addBeside(&l, o.Beside(o.Result.Best.Config))
+			}
+		}
 	default:
 		l.Add("best", "%s", o.Space.Text(o.Result.Best.Config))
 		of := fmt.Sprintf("trial %d of %d", o.Best.Trial, o.Trials.Total)

@@ -92,10 +92,31 @@ func ValueText(g assay.Goal, t assay.Trial) string {
 	switch t.State {
 	case assay.Running, assay.Failed, assay.Withdrawn:
 		return "–"
+	}
+	if g.Several() {
+		var parts []string
+		for _, o := range g.Objectives() {
+			parts = append(parts, ObjectiveText(o, t))
+		}
+		return strings.Join(parts, ", ")
+	}
+	switch t.State {
 	case assay.Censored:
 		return "> " + report.Metric(g.Show(t.Value), g.Unit)
 	}
 	return report.Metric(g.Show(t.Value), g.Unit)
+}
+
+// ObjectiveText is ValueText of one objective of several.
+func ObjectiveText(o assay.Objective, t assay.Trial) string {
+	x, err := o.Value(t.Measurement)
+	switch {
+	case err != nil || t.State == assay.Running || t.State == assay.Failed || t.State == assay.Withdrawn:
+		return "–"
+	case t.State == assay.Censored:
+		return "> " + report.Metric(o.Show(x), o.Unit)
+	}
+	return report.Metric(o.Show(x), o.Unit)
 }
 
 // ParamText describes a parameter in one line.

@@ -20,32 +20,35 @@ import (
 // A Whole is a study with all that is on record of it, for pages: the trials column by
 // column, so that ten thousand of them are small. Its JSON is what the modules of pages read.
 type Whole struct {
-	Study     string       `json:"study"`
-	Made      time.Time    `json:"made"`
-	Last      time.Time    `json:"last"` // of the last event
-	Objective Objective    `json:"objective"`
-	Limits    []string     `json:"limits"`
-	Where     []string     `json:"where"`
-	Search    string       `json:"search"`
-	Stop      string       `json:"stop"`
-	Seed      uint64       `json:"seed,string"`
-	Parallel  int          `json:"parallel"`
-	Simulated bool         `json:"simulated"` // the time is that of a recorded table
-	EndedBy   string       `json:"ended_by"`  // "" while it runs, or if it has not said so
-	Params    []WholeParam `json:"params"`
-	Counts    Counts       `json:"counts"`
-	Best      int64        `json:"best"`       // a trial, or 0
-	Value     Real         `json:"best_value"` // of the best: the median of its runs
-	Runs      int          `json:"best_runs"`  // of the best
-	First     int64        `json:"first"`      // the trial that the best is compared with, or 0
-	Default   bool         `json:"default"`
-	Gain      *Gain        `json:"gain"`
-	Spent     Real         `json:"spent_s"`
-	Lost      Real         `json:"lost_s"`
-	Saved     Real         `json:"saved_s"`
-	Trials    Columns      `json:"trials"`
-	Again     []Rerun      `json:"again"` // repeated runs, in order
-	Cuts      []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
+	Study     string    `json:"study"`
+	Made      time.Time `json:"made"`
+	Last      time.Time `json:"last"` // of the last event
+	Objective Objective `json:"objective"`
+	// Objectives are all of them and Front is what was found, of a study with several: Best is then balanced.
+	Objectives []Objective  `json:"objectives,omitempty"`
+	Front      *Front       `json:"front,omitempty"`
+	Limits     []string     `json:"limits"`
+	Where      []string     `json:"where"`
+	Search     string       `json:"search"`
+	Stop       string       `json:"stop"`
+	Seed       uint64       `json:"seed,string"`
+	Parallel   int          `json:"parallel"`
+	Simulated  bool         `json:"simulated"` // the time is that of a recorded table
+	EndedBy    string       `json:"ended_by"`  // "" while it runs, or if it has not said so
+	Params     []WholeParam `json:"params"`
+	Counts     Counts       `json:"counts"`
+	Best       int64        `json:"best"`       // a trial, or 0
+	Value      Real         `json:"best_value"` // of the best: the median of its runs
+	Runs       int          `json:"best_runs"`  // of the best
+	First      int64        `json:"first"`      // the trial that the best is compared with, or 0
+	Default    bool         `json:"default"`
+	Gain       *Gain        `json:"gain"`
+	Spent      Real         `json:"spent_s"`
+	Lost       Real         `json:"lost_s"`
+	Saved      Real         `json:"saved_s"`
+	Trials     Columns      `json:"trials"`
+	Again      []Rerun      `json:"again"` // repeated runs, in order
+	Cuts       []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
 
 	story *Story
 	def   *config.Study
@@ -60,6 +63,7 @@ type WholeParam struct {
 	Hi     Real     `json:"hi"`
 	Log    bool     `json:"log,omitempty"`
 	Levels []string `json:"levels,omitempty"` // a coordinate is an index in them; nil of a number
+	When   string   `json:"when,omitempty"`   // where it is in force; "" is everywhere
 
 	orders map[float64]int // the levels of a permutation, by its coordinates
 }
@@ -68,9 +72,13 @@ type WholeParam struct {
 func NewParams(params Params) []WholeParam {
 	out := make([]WholeParam, 0, len(params))
 	for _, p := range params {
-		out = append(out, WholeParam{
+		w := WholeParam{
 			Name: p.Name, Kind: p.Kind.String(), Unit: p.Unit, Lo: Real(p.Lo), Hi: Real(p.Hi), Log: p.Log, Levels: p.Levels,
-		})
+		}
+		if p.When != nil {
+			w.When = p.When.Text
+		}
+		out = append(out, w)
 	}
 	return out
 }
@@ -282,6 +290,14 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 		return err
 	}
 	outcome := NewOutcome(r.Name, space, r.Goal, res)
+	if r.Goal.Several() {
+		w.Objectives, w.Front = outcome.Objectives, NewFront(r.Name, r.Params.Values, r.Goal, res)
+		for i, p := range w.Front.Curve {
+			if k := slices.Index(w.Trials.ID, p.Trial); k >= 0 && !math.IsNaN(float64(w.Trials.Spent[k])) {
+				w.Front.Curve[i].Spent = float64(w.Trials.Spent[k])
+			}
+		}
+	}
 	w.Objective, w.Counts, w.Gain = outcome.Objective, outcome.Trials, outcome.Gain
 	w.Counts.Total = len(w.Trials.ID)
 	w.Spent, w.Lost, w.Saved, w.EndedBy = Real(outcome.Spent), Real(outcome.Lost), Real(outcome.Saved), outcome.EndedBy

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
@@ -10,6 +11,7 @@ import (
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
 )
 
 // Look returns the API of a store that is only looked at: studies that others run, such as a
@@ -47,6 +49,18 @@ func (l *lookout) Order(context.Context, string, []int64, string) error { return
 func (l *lookout) Withdraw(context.Context, string, []int64, string, string) error { return errLook() }
 
 func (l *lookout) Restore(context.Context, string, []int64, string) error { return errLook() }
+
+func (l *lookout) Ask(context.Context, string, int, time.Duration) (study.Answer, error) {
+	return study.Answer{}, errLook()
+}
+
+func (l *lookout) Tell(context.Context, string, []study.Report) (study.Receipt, study.Result, error) {
+	return study.Receipt{}, study.Result{}, errLook()
+}
+
+func (l *lookout) Recall(context.Context, string, time.Duration, string, string) ([]study.Handed, error) {
+	return nil, errLook()
+}
 
 func (l *lookout) Discarded() []service.Discarded { return nil }
 

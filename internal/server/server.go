@@ -114,6 +114,7 @@ func Run(ctx context.Context, o Options, ready func(Ready)) (err error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
+	defer keepHeap()()
 	s := &server{o: o, errs: make(chan error, 8)}
 	defer func() { err = errors.Join(err, s.close()) }()
 	r, err := s.open(ctx)

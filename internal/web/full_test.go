@@ -21,15 +21,33 @@ import (
 
 // A full is a server of everything that pages show: studies of several kinds, a queue, workers,
 // tokens and an audit, of somebody who may do all. It runs nothing.
-type full struct{ store *setup.Store }
+type full struct {
+	store *setup.Store
+	given *[]assay.Config // what was given last
+}
 
 func (f full) Submit(context.Context, *config.Study, string, string) (api.Info, error) {
 	return api.Info{}, assay.Errorf(assay.ClassUsage, "nothing is run here")
 }
-func (f full) Steer(context.Context, string, assay.Steering) error             { return nil }
-func (f full) Give(context.Context, string, []assay.Config, string) error      { return nil }
+func (f full) Steer(context.Context, string, assay.Steering) error { return nil }
+func (f full) Give(_ context.Context, _ string, configs []assay.Config, _ string) error {
+	*f.given = configs
+	return nil
+}
 func (f full) Order(context.Context, string, []int64, string) error            { return nil }
 func (f full) Withdraw(context.Context, string, []int64, string, string) error { return nil }
+
+func (f full) Ask(context.Context, string, int, time.Duration) (study.Answer, error) {
+	return study.Answer{}, nil
+}
+
+func (f full) Tell(context.Context, string, []study.Report) (study.Receipt, study.Result, error) {
+	return study.Receipt{}, study.Result{}, nil
+}
+
+func (f full) Recall(context.Context, string, time.Duration, string, string) ([]study.Handed, error) {
+	return nil, nil
+}
 
 func (f full) Restore(context.Context, string, []int64, string) error { return nil }
 
@@ -212,8 +230,14 @@ func lab(t testing.TB, store *setup.Store, name string) {
 // one with a code that is good once.
 func serveAll(t testing.TB, store *setup.Store) (at string, enter func() string) {
 	t.Helper()
+	return serveGiven(t, store, new([]assay.Config))
+}
+
+// serveGiven is serveAll, and says what was given.
+func serveGiven(t testing.TB, store *setup.Store, given *[]assay.Config) (at string, enter func() string) {
+	t.Helper()
 	a := api.New(api.Options{
-		Host: full{store}, Fleet: fleet{}, Store: store, Keys: keys{},
+		Host: full{store, given}, Fleet: fleet{}, Store: store, Keys: keys{},
 		Audit: func(int) ([]api.Decision, error) {
 			return []api.Decision{{At: time.Now(), By: "ada", Do: "token added"}}, nil
 		},

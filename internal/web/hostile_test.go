@@ -65,6 +65,18 @@ func (h *hostileHost) Restore(context.Context, string, []int64, string) error { 
 
 func (h *hostileHost) Withdraw(context.Context, string, []int64, string, string) error { return nil }
 
+func (h *hostileHost) Ask(context.Context, string, int, time.Duration) (study.Answer, error) {
+	return study.Answer{}, h.refuse()
+}
+
+func (h *hostileHost) Tell(context.Context, string, []study.Report) (study.Receipt, study.Result, error) {
+	return study.Receipt{}, study.Result{}, h.refuse()
+}
+
+func (h *hostileHost) Recall(context.Context, string, time.Duration, string, string) ([]study.Handed, error) {
+	return nil, h.refuse()
+}
+
 func (h *hostileHost) refuse() error { return assay.Errorf(assay.ClassConflict, "%s", h.texts[1]) }
 
 func (h *hostileHost) Info(ctx context.Context, name string) (api.Info, error) {

@@ -125,6 +125,8 @@ func (p *modelPage) ran(a result.Attribute) string {
 	if a.Min != nil && lo <= hi {
 		return fmt.Sprintf("run at %s to %s", assay.FormatNumber(lo), assay.FormatNumber(hi))
 	}
+	// The values of an ordinal are in the order that the attribute has.
+	slices.SortFunc(texts, func(x, y string) int { return slices.Index(a.Values, x) - slices.Index(a.Values, y) })
 	return "run at " + strings.Join(texts[:min(len(texts), 8)], ", ")
 }
 

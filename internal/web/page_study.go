@@ -37,6 +37,8 @@ type studyPage struct {
 	Price   string // of an hour of a run, as it was given
 	Paid    string
 	Kept    string
+	Unit    string // of the metric
+	Pruned  []prunedValue
 	Data    template.JS
 }
 
@@ -57,7 +59,7 @@ func (s *site) study(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := studyPage{Study: d.Study, Open: d.Study.State == "running" || d.Study.State == "paused"}
+	p := studyPage{Study: d.Study, Unit: d.Objective.Unit, Open: d.Study.State == "running" || d.Study.State == "paused"}
 	if p.Study.BestTrial > 0 {
 		if p.Best, err = v.trial(name, p.Study.BestTrial); err != nil {
 			return err
@@ -69,7 +71,7 @@ func (s *site) study(v *visit) error {
 			return err
 		}
 		p.Answer = &a
-		p.Study.Saved = float64(a.Saved)
+		p.Study.Saved, p.Pruned = float64(a.Saved), prunedOf(&a, p.Best)
 	}
 	if err := v.listed(&p, query); err != nil {
 		return err
@@ -175,7 +177,8 @@ func dataOf(d api.Detail, price float64) (template.JS, error) {
 		Params    []result.WholeParam `json:"params"`
 		Default   bool                `json:"default"`
 		Price     float64             `json:"price"`
-	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Params, d.Default, price}) // <, > and & are escaped
+		Spent     float64             `json:"spent_s"`
+	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Params, d.Default, price, d.Study.Spent}) // <, > and & are escaped
 	return template.JS(report.VisibleJSON(b)), err
 }
 

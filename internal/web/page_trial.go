@@ -114,16 +114,7 @@ func (p *trialPage) commands() {
 		}
 	}
 	slices.SortFunc(p.Commands, func(a, b Act) int { return len(a.Command) - len(b.Command) })
-	words := []string{"assay", "study", "add", p.Study}
-	config := map[string]any{}
-	for _, c := range p.Config {
-		words = append(words, c.Name+"="+c.Value)
-		config[c.Name] = p.Trial.Config[c.Name]
-	}
-	p.Commands = append(p.Commands, Act{
-		report.ShellQuote(words), "POST", "/api/v1/studies/" + url.PathEscape(p.Study) + "/trials",
-		jsonOf(map[string]any{"configs": []any{config}}),
-	})
+	p.Commands = append(p.Commands, giveAct(p.Study, p.Trial.Config))
 }
 
 // giveAgain has the configuration of a trial run once more, as one of its own.

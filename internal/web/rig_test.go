@@ -57,6 +57,7 @@ type record struct {
 	spent time.Duration
 	best  float64
 	n     int64
+	first assay.Config // nil is any
 	pos   assay.Position
 }
 
@@ -73,6 +74,14 @@ func memory(t testing.TB) *setup.Store {
 
 // newRecord puts a study on record that has no trials yet.
 func newRecord(t testing.TB, store *setup.Store, name string) *record {
+	t.Helper()
+	r := newRecordOf(t, store, name, definition)
+	r.first = assay.Config{15, 1, 1, 0, 0, 0}
+	return r
+}
+
+// newRecordOf puts a study of a definition on record that has no trials yet.
+func newRecordOf(t testing.TB, store *setup.Store, name, definition string) *record {
 	t.Helper()
 	def, _, err := config.Parse("f.yaml", []byte(definition), nil)
 	if err != nil {
@@ -105,8 +114,8 @@ func (r *record) append(events ...assay.Event) {
 // ask returns the next trial and the event that begins it.
 func (r *record) ask() (assay.Proposal, assay.Event) {
 	r.n++
-	c := assay.Config{15, 1, 1, 0, 0, 0}
-	if r.n > 1 {
+	c := r.first
+	if r.n > 1 || c == nil {
 		c, _ = r.space.Draw(r.rng)
 	}
 	p := assay.Proposal{ID: r.n, Config: c}

@@ -58,6 +58,10 @@ var functions = template.FuncMap{
 		}
 		return state
 	},
+	"spark": spark,
+	"signed": func(x float64) string {
+		return strings.Replace(fmt.Sprintf("%+.2f", x), "-", "−", 1)
+	},
 	"tone": func(state string) string {
 		return map[string]string{
 			"done": "done", "censored": "stopped", "infeasible": "outside", "failed": "failed", "running": "running",
@@ -76,6 +80,33 @@ func pairs(c map[string]any) (out []pair) {
 	}
 	slices.SortFunc(out, func(a, b pair) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// A line is a curve in a box of 100 by 24.
+type line struct {
+	From, To *float64
+	Points   string
+}
+
+// spark returns the line of a curve, nil if there is none.
+func spark(curve []float64) *line {
+	if len(curve) < 2 {
+		return nil
+	}
+	lo, hi := slices.Min(curve), slices.Max(curve)
+	var points []string
+	for i, v := range curve {
+		y := 12.0
+		if hi > lo {
+			y = 2 + 20*(hi-v)/(hi-lo)
+		}
+		x := 1 + 98*float64(i)/float64(len(curve)-1)
+		if i > 0 { // the best stays until there is a better one
+			points = append(points, fmt.Sprintf("%.1f,%s", x, points[len(points)-1][strings.IndexByte(points[len(points)-1], ',')+1:]))
+		}
+		points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
+	}
+	return &line{&curve[0], &curve[len(curve)-1], strings.Join(points, " ")}
 }
 
 // A figure is a number with what it is.

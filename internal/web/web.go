@@ -43,6 +43,7 @@ var table = []page{
 	{"GET /{$}", access.Viewer, (*site).studies},
 	{"GET /s/{study}", access.Viewer, (*site).study},
 	{"POST /s/{study}/trials", access.Operator, (*site).changeTrials},
+	{"POST /s/{study}/values", access.Operator, (*site).tryPruned},
 	{"POST /s/{study}/state", access.Operator, (*site).changeState},
 	{"GET /s/{study}/t/{trial}", access.Viewer, (*site).trial},
 	{"POST /s/{study}/t/{trial}", access.Operator, (*site).giveAgain},

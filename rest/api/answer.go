@@ -1,8 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
 )
 
@@ -16,6 +20,9 @@ type Answer struct {
 	Words []Line `json:"words"`
 	// Lucky says that the runs at the end are against the best.
 	Lucky bool `json:"lucky"`
+	// Between is how much of what was spent was between the runs: searching, modelling, recording,
+	// and what the runs wait for.
+	Between float64 `json:"between_s" doc:"of what was spent, the time in which nothing ran"`
 }
 
 // A Line is a part of an answer.
@@ -31,7 +38,7 @@ func answerOf(ctx context.Context, r *result.Record) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Whole: w, Words: []Line{}, Lucky: w.Lucky()}
+	a := &Answer{Whole: w, Words: []Line{}, Lucky: w.Lucky(), Between: between(w).Seconds()}
 	for _, e := range w.Answer() {
 		if n := len(a.Words); e.Label == "" && n > 0 {
 			a.Words[n-1].Text += "\n" + e.Text
@@ -40,4 +47,33 @@ func answerOf(ctx context.Context, r *result.Record) (*Answer, error) {
 		a.Words = append(a.Words, Line{e.Label, e.Text, e.Command})
 	}
 	return a, nil
+}
+
+// between returns how much of what was spent was between the runs. Runs at the same time count once;
+// those of which the record has no start, at the end and of attempts that were lost, one after the other.
+func between(w *result.Whole) time.Duration {
+	if w.Simulated {
+		return 0 // no time has passed but that of the runs
+	}
+	type span struct{ from, to float64 }
+	var runs []span
+	for k, at := range w.Trials.Started {
+		took := float64(w.Trials.Elapsed[k]) * 1000
+		if w.Trials.State[k] == assay.Running.String() { // it waits or runs still
+			took = float64(w.Last.UnixMilli() - at)
+		}
+		if took > 0 && at > 0 {
+			runs = append(runs, span{float64(at), float64(at) + took})
+		}
+	}
+	slices.SortFunc(runs, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	ran, until := float64(w.Lost)*1000, 0.0
+	for _, r := range runs {
+		ran += max(0, r.to-max(r.from, until))
+		until = max(until, r.to)
+	}
+	for _, a := range w.Again {
+		ran += float64(a.Elapsed) * 1000
+	}
+	return max(0, time.Duration((float64(w.Spent)*1000-ran)*float64(time.Millisecond)))
 }

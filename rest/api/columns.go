@@ -120,8 +120,10 @@ type tally struct {
 	all  Columns
 	conf []assay.Config
 	row  map[int64]int // of an id
-	used uint64        // guarded by tallies.mu
-	rows int           // guarded by tallies.mu
+	past []moment
+	restores
+	used uint64 // guarded by tallies.mu
+	rows int    // guarded by tallies.mu
 }
 
 // mostTallied is how many trials there are in memory of all studies together that nobody asks for
@@ -144,6 +146,24 @@ type tallies struct {
 func (ts *tallies) columns(
 	ctx context.Context, r *result.Record, after int64, limit int, want []string,
 ) (*Columns, int64, error) {
+	t, err := ts.lock(ctx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer t.mu.Unlock()
+	n := len(t.all.ID)
+	a, _ := slices.BinarySearch(t.all.ID, after+1)
+	b, next := n, int64(0)
+	if n-a > limit {
+		b = a + limit
+		next = t.all.ID[b-1]
+	}
+	// What is handed out is not changed: rows that change are in a copy from now on.
+	return t.all.of(a, b, want).clone(t.open(a)), next, nil
+}
+
+// lock returns the tally of a study with all that is on record now. Who has it unlocks it.
+func (ts *tallies) lock(ctx context.Context, r *result.Record) (*tally, error) {
 	ts.mu.Lock()
 	t := ts.of[r.Name]
 	if t == nil {
@@ -155,7 +175,6 @@ func (ts *tallies) columns(
 	ts.mu.Unlock()
 
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.rec == nil || !t.rec.Summary.Created.Equal(r.Summary.Created) || t.at > r.Summary.Events {
 		t.begin(r) // it is new, or another one of that name
 	}
@@ -165,19 +184,12 @@ func (ts *tallies) columns(
 		}
 		if err != nil {
 			t.rec = nil
-			return nil, 0, err
+			t.mu.Unlock()
+			return nil, err
 		}
 	}
-	n := len(t.all.ID)
-	ts.keep(r.Name, t, n)
-	a, _ := slices.BinarySearch(t.all.ID, after+1)
-	b, next := n, int64(0)
-	if n-a > limit {
-		b = a + limit
-		next = t.all.ID[b-1]
-	}
-	// What is handed out is not changed: rows that change are in a copy from now on.
-	return t.all.of(a, b, want).clone(t.open(a)), next, nil
+	ts.keep(r.Name, t, len(t.all.ID))
+	return t, nil
 }
 
 // keep forgets the tallies that were used least recently if there are too many trials.
@@ -203,7 +215,8 @@ func (ts *tallies) keep(name string, t *tally, rows int) {
 
 // begin starts anew.
 func (t *tally) begin(r *result.Record) {
-	t.rec, t.at, t.row, t.conf = r, 0, map[int64]int{}, nil
+	t.rec, t.at, t.row, t.conf, t.past = r, 0, map[int64]int{}, nil, nil
+	t.restores = restores{of: map[int64]int64{}, by: map[int64]int64{}}
 	t.sum = store.NewSummary(r.Name, r.Summary.Created)
 	t.all = Columns{
 		ID: []int64{}, State: []string{}, Config: map[string][]any{}, Value: Numbers{}, Elapsed: Numbers{}, Spent: Numbers{},
@@ -264,6 +277,10 @@ func (t *tally) old(k int) assay.Trial {
 // take takes the next event in.
 func (t *tally) take(e assay.Event) error {
 	t.at++
+	t.restores.take(e)
+	for _, trial := range concerns(e) {
+		t.past = append(t.past, moment{trial, assay.Position(t.at)})
+	}
 	id, about := store.TrialOf(e)
 	if s := e.Started; s != nil {
 		if k, ok := t.row[s.Trial]; ok && t.all.State[k] == assay.Running.String() {

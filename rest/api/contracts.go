@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/study"
 )
 
 // A Host runs many studies. It is safe for concurrent use.
@@ -29,6 +31,13 @@ type Host interface {
 	Restore(ctx context.Context, study string, trials []int64, by string) error
 	// Discarded returns what Restore can bring back of what was withdrawn, the earliest first.
 	Discarded() []service.Discarded
+	// Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
+	// negative, that were handed out longer ago than that and never told: see [study.Desk].
+	Ask(ctx context.Context, study string, n int, again time.Duration) (study.Answer, error)
+	// Tell takes what trials came to, all or none, and returns what the study has come to.
+	Tell(ctx context.Context, study string, reports []study.Report) (study.Receipt, study.Result, error)
+	// Recall takes the trials back that were asked at least age ago and never told, and returns them.
+	Recall(ctx context.Context, study string, age time.Duration, by, reason string) ([]study.Handed, error)
 	Info(ctx context.Context, study string) (Info, error)
 	Infos(ctx context.Context) ([]Info, error)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -114,6 +115,57 @@ func (h *fakeHost) Restore(ctx context.Context, study string, trials []int64, by
 		}
 	}
 	return nil
+}
+
+// desk opens the desk of a study whose runs somebody else makes, for one call.
+func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.Desk) error) error {
+	def, err := h.store.Definition(ctx, name)
+	if err != nil {
+		return err
+	}
+	if def.Mode() != config.ModeAsked {
+		return assay.Errorf(assay.ClassConflict, "the runs of study %s are made here", name)
+	}
+	p, err := setup.New(def, setup.Options{})
+	if err != nil {
+		return err
+	}
+	d, err := p.Desk(ctx, h.store, name, time.Minute)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(d), d.Close(ctx))
+}
+
+func (h *fakeHost) Ask(ctx context.Context, name string, n int, again time.Duration) (a study.Answer, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		if again >= 0 {
+			a, err = d.Again(ctx, n, again)
+			return err
+		}
+		a, err = d.Ask(ctx, n)
+		return err
+	})
+	return a, err
+}
+
+func (h *fakeHost) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		r, err = d.Tell(ctx, reports)
+		res = d.Result()
+		return err
+	})
+	return r, res, err
+}
+
+func (h *fakeHost) Recall(
+	ctx context.Context, name string, age time.Duration, by, reason string,
+) (back []study.Handed, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		back, err = d.Withdraw(ctx, age, by, reason)
+		return err
+	})
+	return back, err
 }
 
 func (h *fakeHost) Discarded() []service.Discarded {
@@ -339,6 +391,10 @@ func listed(t testing.TB) (text []byte, hash string) {
 const defined = `{"version":1,"command":["true","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
 	`"objective":{"metric":"elapsed"}}`
 
+// askedFor is a study whose runs somebody else makes. One trial is asked.
+const askedFor = `{"version":1,"asked":true,"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
+	`"objective":{"metric":"value"},"search":{"name":"random","seed":1}}`
+
 func newRig(t testing.TB, edit ...func(*Options)) *rig {
 	t.Helper()
 	ctx := context.Background()
@@ -358,8 +414,8 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 		e(&o)
 	}
 	r.Server = New(o)
-	for _, name := range []string{"tuned", "other"} {
-		def, err := config.Decode([]byte(defined))
+	for name, text := range map[string]string{"tuned": defined, "other": defined, "asked": askedFor} {
+		def, err := config.Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,6 +428,9 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 	}
 	for _, id := range []int64{1, 3, 4} {
 		r.told(t, id, float64(id))
+	}
+	if _, err := r.host.Ask(ctx, "asked", 1, -1); err != nil {
+		t.Fatal(err)
 	}
 	text, hash := listed(t)
 	r.keep(t, 1, hash)

@@ -96,6 +96,9 @@ var bodies = map[string]string{
 	"POST " + prefix + "/tokens":                    `{"name":"more","role":"viewer"}`,
 	"POST " + prefix + "/plan":                      `{"files":{"w.csv":"id,run_s\na,2\nb,3\n"}}`,
 	"POST " + prefix + "/studies/{study}/predict":   `{"at":[{"n":"3"}]}`,
+	"POST " + prefix + "/studies/{study}/ask":       `{"n":2}`,
+	"POST " + prefix + "/studies/{study}/tell":      `{"results":[{"id":1,"value":2.5}]}`,
+	"POST " + prefix + "/studies/{study}/recall":    `{"age_s":0}`,
 	"PUT " + blobPath:                               held,
 }
 
@@ -103,6 +106,9 @@ var bodies = map[string]string{
 func filled(path string) string {
 	if path == prefix+"/compare" {
 		path += "?s=tuned&s=other"
+	}
+	if i := strings.LastIndexByte(path, '/'); slices.Contains([]string{"/ask", "/tell", "/recall", "/asked"}, path[max(0, i):]) {
+		path = strings.Replace(path, "{study}", "asked", 1)
 	}
 	if strings.Contains(path, "/files") {
 		path = strings.Replace(path, "{trial}", "1", 1)

@@ -40,6 +40,7 @@ var Routes = []Route{
 	{http.MethodGet, prefix + "/studies/{study}/report", Viewer, "a page of one file"},
 	{http.MethodGet, prefix + "/studies/{study}/model", Viewer, "what it costs on which resources: the model of its runs"},
 	{http.MethodPost, prefix + "/studies/{study}/predict", Viewer, "how long a run takes on resources, by its model"},
+	{http.MethodGet, prefix + "/studies/{study}/asked", Viewer, "the trials that were asked and not told"},
 	{http.MethodGet, prefix + "/compare", Viewer, "studies side by side"},
 	{http.MethodGet, prefix + "/knowledge", Viewer, "which studies are alike"},
 	{http.MethodPost, prefix + "/plan", Viewer, "how long a workflow takes on how many slots, for how much money"},
@@ -49,6 +50,9 @@ var Routes = []Route{
 	{http.MethodPost, prefix + "/check", Operator, "what a definition of a study would be, or where it is wrong; nothing is made"},
 	// A definition that says what is executed needs an author.
 	{http.MethodPost, prefix + "/studies", Operator, "make a study and run it, or go on with it"},
+	{http.MethodPost, prefix + "/studies/{study}/ask", Operator, "have trials handed out of a study whose runs somebody else makes"},
+	{http.MethodPost, prefix + "/studies/{study}/tell", Operator, "say what trials came to that were asked"},
+	{http.MethodPost, prefix + "/studies/{study}/recall", Operator, "take trials back that were asked long ago and never told"},
 	{http.MethodPost, prefix + "/studies/{study}/trials", Operator, "have configurations run"},
 	{http.MethodPatch, prefix + "/studies/{study}/state", Operator, "run, pause or stop a study"},
 	{http.MethodPatch, prefix + "/studies/{study}/priority", Operator, "say which study goes first"},

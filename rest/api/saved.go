@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +16,11 @@ import (
 // while the study goes on.
 const patience = 20
 
-// savings are what early stopping saved, by study. To know it all trials are read: with many of
-// them, and somebody who looks after every event, a server would do little else.
+// mostCurve is how many places a curve has.
+const mostCurve = 32
+
+// savings are what early stopping saved, by study, and how the best came about. To know it all trials are
+// read: with many of them, and somebody who looks after every event, a server would do little else.
 type savings struct {
 	store *setup.Store
 	mu    sync.Mutex
@@ -28,13 +33,16 @@ type saving struct {
 	created time.Time  // of the study
 	events  int64      // of which it is
 	saved   time.Duration
+	curve   []float64
 	until   time.Time // it is good enough while the study goes on
 }
 
-// of returns what early stopping has saved a study: exactly, or somewhat behind while it goes on.
-func (s *savings) of(ctx context.Context, sum assay.Summary) (time.Duration, error) {
-	if sum.Counts[assay.Censored] == 0 {
-		return 0, nil
+// of returns what early stopping has saved a study, and the best so far at places that lie evenly over
+// the trials, as it is minimized: exactly, or somewhat behind while it goes on. The curve is not to be
+// changed.
+func (s *savings) of(ctx context.Context, sum assay.Summary) (time.Duration, []float64, error) {
+	if sum.Best == 0 && sum.Counts[assay.Censored] == 0 {
+		return 0, nil, nil
 	}
 	s.mu.Lock()
 	k := s.known[sum.Study]
@@ -46,17 +54,42 @@ func (s *savings) of(ctx context.Context, sum assay.Summary) (time.Duration, err
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.events == sum.Events || k.events >= 0 && sum.Ended == "" && time.Now().Before(k.until) {
-		return k.saved, nil
+		return k.saved, k.curve, nil
 	}
 	began := time.Now()
 	var trials []assay.Trial
 	for row, err := range s.store.Trials(ctx, sum.Study, 0, 0) {
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		trials = append(trials, row.Trial)
 	}
-	k.events, k.saved = sum.Events, study.Saved(trials)
+	k.events, k.saved, k.curve = sum.Events, study.Saved(trials), curveOf(trials)
 	k.until = time.Now().Add(patience * time.Since(began))
-	return k.saved, nil
+	return k.saved, k.curve, nil
+}
+
+// curveOf returns the best so far, of trials in the order in which they ended, from the first that has
+// a value on: at most mostCurve places.
+func curveOf(trials []assay.Trial) []float64 {
+	trials = slices.DeleteFunc(slices.Clone(trials), func(t assay.Trial) bool { return !t.State.Final() })
+	slices.SortStableFunc(trials, func(a, b assay.Trial) int { return a.Ended.Compare(b.Ended) })
+	best := math.Inf(1)
+	var all []float64
+	for _, t := range trials {
+		if t.State == assay.Done {
+			best = min(best, t.Value)
+		}
+		if !math.IsInf(best, 0) {
+			all = append(all, best)
+		}
+	}
+	if len(all) <= mostCurve {
+		return all
+	}
+	out := make([]float64, mostCurve)
+	for i := range out {
+		out[i] = all[i*(len(all)-1)/(mostCurve-1)]
+	}
+	return out
 }

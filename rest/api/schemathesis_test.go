@@ -41,6 +41,21 @@ include-operation-id = "post-studies-study-trials"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 
 [[operations]]
+include-operation-id = "post-studies-study-ask"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
+include-operation-id = "post-studies-study-tell"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+# Two refusals come before what the body is: a body that is too large, of more results than there may be, and an
+# Idempotency-Key that was used for another request.
+checks.negative_data_rejection.expected-statuses = [400, 401, 403, 404, 406, 409, 413, 422, 428, "5xx"]
+
+[[operations]]
+include-operation-id = "post-studies-study-recall"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
+
+[[operations]]
 include-operation-id = "post-check"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 403, 409, 422]
 

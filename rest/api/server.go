@@ -182,6 +182,7 @@ func (s *Server) routes() {
 	s.document()
 	s.studies()
 	s.steering()
+	s.asking()
 	s.checking()
 	s.oneTrial()
 	s.looks()

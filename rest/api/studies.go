@@ -23,7 +23,7 @@ type Study struct {
 	Study      string    `json:"study"`
 	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: nobody of this server runs it"`
 	Priority   int       `json:"priority" doc:"of two studies the one of greater priority goes first"`
-	App        string    `json:"app" doc:"the application that is run; command if the study has its own"`
+	App        string    `json:"app" doc:"the application that is run; command if the study has its own; empty if somebody else makes its runs"`
 	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
 	Objective  string    `json:"objective"`
 	Best       *float64  `json:"best" doc:"of the metric; null while there is none"`
@@ -43,6 +43,7 @@ type Study struct {
 	Last       time.Time `json:"last" doc:"when the last event was"`
 	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
+	Curve      []float64 `json:"curve,omitempty" nullable:"false" doc:"the best so far, at up to 32 places that lie evenly over the trials that ended"`
 	Lacks      string    `json:"lacks,omitempty" doc:"why no worker can run what is open, and what there is; after two leases"`
 }
 
@@ -64,9 +65,23 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 	if err != nil {
 		return out, err
 	}
-	saved, err := s.savings.of(ctx, i.Summary)
+	saved, curve, err := s.savings.of(ctx, i.Summary)
+	if err != nil {
+		return out, err
+	}
 	out.Saved = saved.Seconds()
-	return out, err
+	def, err := s.o.Store.Definition(ctx, i.Study)
+	if err != nil {
+		return out, err
+	}
+	goal, err := def.Goal()
+	if err != nil {
+		return out, err
+	}
+	for _, v := range curve {
+		out.Curve = append(out.Curve, goal.Show(v))
+	}
+	return out, nil
 }
 
 // brief is study without what takes reading all trials: Saved is 0.
@@ -85,6 +100,9 @@ func (s *Server) brief(ctx context.Context, i Info) (Study, error) {
 	}
 	// The fleet knows those of a study that goes on; the class is that of the first machine then.
 	out.App, out.Class = cmp.Or(out.App, def.App, queue.Commands), cmp.Or(out.Class, def.Placement.Class)
+	if def.Asked {
+		out.App = ""
+	}
 	goal, err := def.Goal()
 	if err != nil {
 		return out, err
@@ -268,8 +286,10 @@ func (s *Server) studies() {
 type Submission struct {
 	Name string `json:"name,omitempty" maxLength:"200" doc:"of the study; that in the definition by default"`
 	// File and Spec are two forms of one thing.
-	File string          `json:"file,omitempty" doc:"the text of a study file"`
-	Spec json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
+	File string `json:"file,omitempty" doc:"the text of a study file"`
+	// Asked is of a file; a spec says it itself.
+	Asked bool            `json:"asked,omitempty" doc:"whoever asks makes the runs: the file has no command"`
+	Spec  json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
 }
 
 // definition reads and checks what a submission defines.
@@ -278,7 +298,17 @@ func (b Submission) definition() (*config.Study, error) {
 	case (b.File == "") == (len(b.Spec) == 0):
 		return nil, assay.Errorf(assay.ClassUsage, "a study is defined by file or by spec: one of them")
 	case b.File != "":
-		def, _, err := config.Parse("study.yaml", []byte(b.File), nil)
+		var edit func(*config.Study) error
+		if b.Asked {
+			edit = func(def *config.Study) error {
+				if !def.SetAsked() {
+					return assay.Errorf(assay.ClassUsage, "study.yaml: the runs of this study are made by the server: one whose runs "+
+						"whoever asks makes has neither command nor app nor replay")
+				}
+				return nil
+			}
+		}
+		def, _, err := config.Parse("study.yaml", []byte(b.File), edit)
 		return def, err
 	}
 	def, err := config.Decode(b.Spec)
@@ -299,6 +329,10 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 		return Info{}, err
 	}
 	who := whoOf(ctx)
+	if def.Asked && !may(who.Role, Author) {
+		return Info{}, refuse(http.StatusForbidden,
+			"a study whose runs somebody else makes is opened by the role %s; %s is %s", Author, who.Name, who.Role)
+	}
 	if what := executes(def); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
@@ -338,6 +372,9 @@ func executes(def *config.Study) string {
 		if has[key] {
 			return key
 		}
+	}
+	if def.Asked {
+		return "asked" // nothing is, but what others execute follows from it
 	}
 	for _, m := range def.Metrics {
 		// What a run prints is its own; all else is a command or a file of the machine.

@@ -100,11 +100,8 @@ func (s *Server) trialDetail(ctx context.Context, study string, id int64) (out T
 	}
 	out.Study = study
 	t := &history{TrialDetail: &out, goal: r.Goal, id: id}
-	for e, err := range s.o.Store.Events(ctx, study, 0) {
-		if err != nil {
-			return out, err
-		}
-		t.note(e)
+	if out.Restores, out.Restored, err = s.tallies.about(ctx, r, id, t.note); err != nil {
+		return out, err
 	}
 	s.live(&out, id)
 	return out, nil
@@ -135,22 +132,13 @@ func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
 // A history takes what concerns one trial out of the events of its study.
 type history struct {
 	*TrialDetail
-	goal  assay.Goal
-	id    int64
-	waits []restored // that were given and not asked yet
-}
-
-// A restored configuration is run in the place of a trial.
-type restored struct {
-	of     int64
-	config assay.Config
+	goal assay.Goal
+	id   int64
 }
 
 // note takes in an event.
 func (h *history) note(e assay.Event) {
 	switch {
-	case e.Asked != nil:
-		h.asked(*e.Asked)
 	case e.Started != nil && e.Started.Trial == h.id:
 		h.Attempts = append(h.Attempts, Attempt{
 			Repeat: e.Started.Repeat, Attempt: e.Started.Attempt, State: "placed", Worker: e.Started.Where,
@@ -172,30 +160,8 @@ func (h *history) note(e assay.Event) {
 	case e.Withdrawn != nil && e.Withdrawn.Trial == h.id:
 		h.Decisions = append(h.Decisions, TrialMove{"discard", e.At, e.Withdrawn.By, e.Withdrawn.Reason})
 	case e.Given != nil:
-		for i, of := range e.Given.Restores {
-			if of == h.id {
-				h.Decisions = append(h.Decisions, TrialMove{"restore", e.At, e.Given.By, ""})
-			}
-			if i < len(e.Given.Configs) {
-				h.waits = append(h.waits, restored{of, e.Given.Configs[i]})
-			}
-		}
+		h.Decisions = append(h.Decisions, TrialMove{"restore", e.At, e.Given.By, ""})
 	}
-}
-
-// asked notes whether a proposal is run in the place of another.
-func (h *history) asked(p assay.Proposal) {
-	i := slices.IndexFunc(h.waits, func(r restored) bool { return r.config.Equal(p.Config) })
-	if i < 0 {
-		return
-	}
-	if h.waits[i].of == h.id {
-		h.Restored = p.ID
-	}
-	if p.ID == h.id {
-		h.Restores = h.waits[i].of
-	}
-	h.waits = slices.Delete(h.waits, i, i+1)
 }
 
 // booked notes the end of an attempt. The last booking of one holds.

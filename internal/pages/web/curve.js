@@ -106,7 +106,8 @@ export function curve(place, plan, by = {}) {
     const d = view.deadline;
     const e = d === null ? null : within(plan, d);
     said.textContent = d === null ? "" : e
-      ? `Within ${seconds(d)}: ${e.slots} slots at least (${e.method}: ${seconds(e.makespan_s)}, at most ${seconds(e.high_s)}), ${money(e.cost)} of money.`
+      ? `Within ${seconds(d)}: ${e.slots} slots at least (${e.method}: ${seconds(e.makespan_s)}), so that the end of the band, ` +
+        `${seconds(e.high_s)}, is within it too; ${money(e.cost)} of money.`
       : `No number of slots here ends within ${seconds(d)}.`;
     surface.later();
   };

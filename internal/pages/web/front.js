@@ -16,13 +16,18 @@ import { unitOf, visible } from "./study.js";
 export function front(place, study, selection = null) {
   const names = metricsOf(study);
   const kept = recall("front:" + study.study, /** @type {Record<string, any>} */ ({}));
+  const second = study.objectives[1]?.metric, plain = names.find((n, i) => i > 0 && unitOf(n) === "");
   /** @type {Record<"x" | "y", {name: string, up: boolean, log: boolean}>} */
-  const view = { x: axis("x", names.find((n, i) => i > 0 && unitOf(n) === "") ?? names[1] ?? names[0]), y: axis("y", names[0]) };
+  const view = { x: axis("x", second && names.includes(second) ? second : plain ?? names[1] ?? names[0]), y: axis("y", names[0]) };
 
   function axis(/** @type {"x" | "y"} */ which, /** @type {string} */ otherwise) {
     const k = kept[which];
     if (k && names.includes(k.name)) return { name: String(k.name), up: Boolean(k.up), log: Boolean(k.log) };
-    return { name: otherwise, up: otherwise === study.metric && study.up, log: false };
+    return { name: otherwise, up: upOf(otherwise), log: false };
+  }
+  // upOf reports whether more of a metric is better, as far as the study says.
+  function upOf(/** @type {string} */ name) {
+    return study.objectives.some((o) => o.metric === name && o.goal === "maximize");
   }
 
   const bar = el("div", { class: "bar" });
@@ -34,7 +39,7 @@ export function front(place, study, selection = null) {
       changed();
     };
     return [select(w === "x" ? "across" : "upwards", names.map((n) => [n, visible(n)]), v.name, (name) => {
-      view[w] = { name, up: name === study.metric && study.up, log: v.log };
+      view[w] = { name, up: upOf(name), log: v.log };
       set();
     }), el("button", { type: "button", title: "turn it round", onclick: () => { v.up = !v.up; set(); } }, v.up ? "more is better" : "less is better"),
     toggle("log", v.log, (on) => { v.log = on; set(); })];

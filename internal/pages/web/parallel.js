@@ -134,7 +134,7 @@ export function parallel(place, study, selection) {
     ctx.globalAlpha = lines.length > 3000 ? 0.12 : lines.length > 500 ? 0.3 : lines.length > 100 ? 0.55 : 0.85;
     const from = rgb(color("worst")), to = rgb(color("done"));
     ctx.lineWidth = lines.length > 500 ? 1 : 1.4;
-    const dashes = lines.length <= 1000; // of more nobody sees them, and they take seconds
+    const dashes = lines.length <= 1000; // of more nobody sees them, and they take seconds; the ends of the lines are seen
     for (const k of lines) {
       const r = rankOf.get(k);
       ctx.strokeStyle = r === undefined ? color(state(t.state[k]).color)
@@ -159,14 +159,26 @@ export function parallel(place, study, selection) {
     clear.hidden = selection.empty;
   }
 
-  // path goes along the line of a trial; what it has no value of is left out.
+  // path goes along the line of a trial; what it has no value of is left out. A stopped one ends before
+  // it has reached the axis of the metric, and one outside the limits has a gap there: what became of a
+  // trial is told by more than its colour, however many there are.
   function path(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ k) {
     let begun = false;
+    /** @type {[number, number]} */
+    let at = [0, 0];
     for (let i = 0; i < dims.length; i++) {
       const v = dims[i].values[k];
       if (v === null) continue;
-      if (begun) ctx.lineTo(xs[i], scales[i](v));
-      else ctx.moveTo(xs[i], scales[i](v));
+      const x = xs[i], y = scales[i](v), how = dims[i].goal && begun ? t.state[k] : "";
+      const part = (/** @type {number} */ share) => /** @type {[number, number]} */ ([at[0] + share * (x - at[0]), at[1] + share * (y - at[1])]);
+      if (how === "censored") ctx.lineTo(...part(0.7));
+      else if (how === "infeasible") {
+        ctx.lineTo(...part(0.4));
+        ctx.moveTo(...part(0.7));
+        ctx.lineTo(x, y);
+      } else if (begun) ctx.lineTo(x, y);
+      else ctx.moveTo(x, y);
+      at = [x, y];
       begun = true;
     }
   }
@@ -295,6 +307,8 @@ export function parallel(place, study, selection) {
     return best;
   }
 
+  place.append(el("p", { class: "note" }, "The stronger the blue the better, and the thick line is the best. The line of a stopped trial " +
+    "ends before the last axis, where it would have gone on; one outside limits has a gap there."));
   const below = new Tabled(place, "the best 100 of these trials", () => {
     const mask = selection.mask(), rows = done.filter((k) => mask[k]).slice(-100).reverse();
     return grid(["trial", ...dims.map((d) => d.name)], rows.map((k) => [String(t.id[k]), ...dims.map((d) => d.say(d.values[k]))]),

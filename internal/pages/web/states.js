@@ -17,7 +17,7 @@ const byName = new Map(states.map((s) => [s.name, s]));
 export function state(name) { return byName.get(name) ?? states[0]; }
 
 // mark draws the mark of a state at a place: a square for done, a roof for stopped (the value is
-// at least this), a diamond for outside limits, a cross for failed, a ring for running.
+// at least this), a diamond for outside limits, a cross for failed, a dash for withdrawn, a ring for running.
 /** @param {CanvasRenderingContext2D} ctx @param {string} name @param {number} x @param {number} y */
 export function mark(ctx, name, x, y, size = 3.5) {
   const c = color(state(name).color);
@@ -47,7 +47,12 @@ export function mark(ctx, name, x, y, size = 3.5) {
       ctx.lineTo(x - size, y + size);
       ctx.stroke();
       return;
-    case "running": case "withdrawn":
+    case "withdrawn":
+      ctx.moveTo(x - size, y);
+      ctx.lineTo(x + size, y);
+      ctx.stroke();
+      return;
+    case "running":
       ctx.arc(x, y, size, 0, 2 * Math.PI);
       ctx.stroke();
       return;

@@ -20,6 +20,7 @@ export class Study {
     this.metric = data.objective.metric;
     this.unit = data.objective.unit ?? "";
     this.up = data.objective.goal === "maximize";
+    this.objectives = data.objectives ?? [data.objective];
     this.trials = filled(data.trials, this.params.length);
     this.n = this.trials.id.length;
     this.given = this.n; // rows whose nth the record says; that of later ones follows from when they ended

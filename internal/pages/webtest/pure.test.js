@@ -5,6 +5,8 @@ import { count, metric, money, number, percent, seconds } from "../web/format.js
 import { linear, log, logTicks, padded, timeTicks } from "../web/scale.js";
 import { median } from "../web/again.js";
 import { keep, recall } from "../web/prefs.js";
+import { alike, foresee } from "../web/foresee.js";
+import { study } from "./fixture.js";
 
 test("scales and their inverses", () => {
   const s = linear(2, 12, 100, 0);
@@ -73,4 +75,30 @@ test("what a reader chose is kept where there is a place, and what somebody else
     assert.deepEqual(recall("other", { part: 1 }), { part: 1 });
   }
   delete globalThis.localStorage;
+});
+
+test("when a run ends, by those that took longer", () => {
+  const of = (times, cut = []) => [...times.map((time) => ({ time, ended: true })), ...cut.map((time) => ({ time, ended: false }))].sort((a, b) => a.time - b.time);
+  const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  assert.deepEqual(foresee(of(ten), 0), { low: 1, mid: 5, high: 9 });
+  // What has ended before says nothing about a run that goes on.
+  assert.deepEqual(foresee(of([...ten.map((x) => x / 100), ...ten]), 0.5), { low: 1, mid: 5, high: 9 });
+  assert.equal(foresee(of(ten), 5.5)?.mid, 8);
+  assert.equal(foresee(of(ten), 6), null, "four are too few");
+  // Who was cut off would have taken longer: the middle is later, and the end may not be known.
+  assert.ok((foresee(of(ten, [1, 1, 2, 2, 3]), 0)?.mid ?? 0) > 5);
+  assert.equal(foresee(of([1, 2, 3, 4, 5, 6], [7, 7, 7]), 0)?.high, null);
+  assert.equal(foresee(of([1, 2, 3, 4, 5], new Array(9).fill(6)), 0), null, "most were cut off");
+});
+
+test("runs are expected to be like trials that are alike", () => {
+  const s = study(200), slow = [];
+  for (let k = 0; k < 200; k++) if (s.trials.config[0][k] > 10) slow.push(k);
+  for (const k of slow) s.trials.elapsed[k] = 1000;
+  const time = (level) => {
+    s.append({ id: [900 + level], state: ["running"], config: Object.fromEntries(s.params.map((p, i) =>
+      [p.name, [i === 0 ? level : s.coordinate(i, s.trials.config[i][3])]])) });
+    return foresee(alike(s, s.row.get(900 + level)), 0).mid;
+  };
+  assert.ok(time(19) >= 1000 && time(2) < 1000, `${time(19)} ${time(2)}`);
 });

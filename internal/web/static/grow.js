@@ -8,11 +8,14 @@ import { textOf } from "./study.js";
 /** @param {string | undefined} text */
 const ms = (text) => { const t = Date.parse(text ?? ""); return t > 0 ? t : null; };
 
+// conditional reports whether a parameter is in force in some places only. The record has a
+// coordinate of it everywhere, and no script can tell where it means something: the API can.
+/** @param {Head} head */
+export const conditional = (head) => head.params.some((p) => p.when);
+
 /** @param {number[]} coordinates @param {Head} head */
-const config = (coordinates, head) => Object.fromEntries(head.params.map((p, i) => {
-  const x = coordinates[i];
-  return [p.name, [textOf(p, x)]];
-}));
+const config = (coordinates, head) => Object.fromEntries(head.params.flatMap((p, i) =>
+  p.when ? [] : [[p.name, [textOf(p, coordinates[i])]]]));
 
 // columnsOf returns the columns of the one trial that an event is about; null if it is about none,
 // or says nothing that a page shows.

@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 import { Selection } from "./filter.js";
 import { count, money, number, seconds } from "./format.js";
 import { front } from "./front.js";
-import { columnsOf } from "./grow.js";
+import { columnsOf, conditional } from "./grow.js";
 import { history } from "./history.js";
 import { importance } from "./importance.js";
 import { noise } from "./noise.js";
@@ -52,6 +52,8 @@ class Page {
     this.events = head.events;
     this.runs = new Runs(head.study, this.study);
     this.heard = Date.now(); // when the last event came
+    this.looked = 0; // when an event had the state be asked for
+    this.worked = Date.now(); // when the answer was asked for
     this.answered = -1; // events that the answer knows of
   }
 
@@ -135,7 +137,9 @@ class Page {
     Object.assign(s, { again: a.again ?? [], cuts: a.cuts ?? [], first: a.first ?? 0 });
     s.append({ id: [], state: [], config: {} }, a.best ?? 0);
     this.answered = this.events;
+    this.worked = Date.now();
     say("saved", seconds(a.saved_s ?? 0));
+    say("between", seconds(a.between_s ?? 0));
     if (s.price) say("kept", money((a.saved_s ?? 0) * s.price));
     const words = live("words");
     words?.replaceChildren(
@@ -152,13 +156,10 @@ class Page {
     const s = this.study, t = s.trials;
     /** @type {Record<string, number>} */
     const n = {};
-    let ran = 0, last = 0;
     for (let k = 0; k < s.n; k++) {
       n[t.state[k]] = (n[t.state[k]] ?? 0) + 1;
-      ran += t.elapsed[k] ?? 0;
-      last = Math.max(last, t.spent[k] ?? 0);
+      s.spent_s = Math.max(s.spent_s, t.spent[k] ?? 0);
     }
-    for (const r of s.again) ran += r.elapsed ?? 0;
     say("counts", `${count(n.done ?? 0)} done, ${count(n.censored ?? 0)} stopped, ${count(n.failed ?? 0)} failed` +
       (n.infeasible ? `, ${count(n.infeasible)} outside limits` : "") + `, ${count(n.running ?? 0)} running`);
     if (s.bestRow >= 0) {
@@ -167,14 +168,9 @@ class Page {
       live("config")?.replaceChildren(...s.params.flatMap((p, i) => [
         el("dt", {}, visible(p.name)), el("dd", {}, visible(s.param(i, s.bestRow)))]));
     }
-    if (last > 0) {
-      say("spent", seconds(last));
-      if (s.price) say("paid", money(last * s.price));
-      const row = live("between-row");
-      if (row && last - ran > 0.001 && s.again.length === 0) {
-        row.hidden = false;
-        say("between", seconds(last - ran));
-      } else if (row) row.hidden = true;
+    if (s.spent_s > 0) {
+      say("spent", seconds(s.spent_s));
+      if (s.price) say("paid", money(s.spent_s * s.price));
     }
     this.runs.update();
   }
@@ -206,6 +202,11 @@ class Page {
       const s = (Date.now() - Date.parse(/** @type {HTMLTimeElement} */ (e).dateTime)) / 1000;
       if (s < 3600) e.textContent = s < 2 ? "now" : seconds(Math.floor(s)) + " ago";
     }
+    // What follows from all trials is worked out anew every now and then.
+    if (this.events > this.answered && Date.now() - this.worked > 15000 + 0.3 * this.study.n && !document.hidden) {
+      this.worked = Date.now();
+      this.reask();
+    }
     // That what ran a study was killed is no event.
     if (live("state")?.textContent === "running" && Date.now() - this.heard > 4000) {
       this.heard = Date.now();
@@ -226,7 +227,9 @@ class Page {
     let batch = [];
     const take = () => {
       for (const c of batch) this.study.append(c, 0);
+      const ids = batch.flatMap((c) => (Object.keys(c.config).length ? c.id : []));
       batch = [];
+      if (ids.length && conditional(head)) this.fill(Math.min(...ids), Math.max(...ids));
       this.changed();
     };
     const states = new Map(); // of trials in the batch
@@ -234,11 +237,15 @@ class Page {
     const on = (/** @type {MessageEvent} */ m) => {
       const e = JSON.parse(m.data), c = columnsOf(e, head, stateOf);
       this.events = Number(m.lastEventId) || this.events;
+      if (e.spent_ns) this.study.spent_s = Math.max(this.study.spent_s, e.spent_ns / 1e9);
       const at = document.querySelector("time[data-ago]");
       if (at && e.at) /** @type {HTMLTimeElement} */ (at).dateTime = e.at;
       if (e.steered || e.ended || e.checked || e.cut) this.reask();
       this.heard = Date.now();
-      if (live("state")?.textContent === "idle" && !e.ended) this.look();
+      if (live("state")?.textContent === "idle" && !e.ended && Date.now() - this.looked > 1000) {
+        this.looked = Date.now();
+        this.look();
+      }
       if (e.started || e.booked || e.ordered) this.runs.ask();
       if (!c) return;
       states.set(c.id[0], c.state[0]);
@@ -263,6 +270,16 @@ class Page {
       if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (this.events >= 0) this.again(); }, 2000);
     });
     this.source = source;
+  }
+
+  // fill asks for the configurations of trials with parameters that are not in force everywhere.
+  /** @param {number} from @param {number} to */
+  async fill(from, to) {
+    const page = await get(`/trials?format=columns&after=${from - 1}&limit=${to - from + 1}&fields=reason`).catch(() => null);
+    if (!page) return;
+    const c = page.columns, of = this.study.trials.state;
+    this.study.append({ id: c.id, state: c.id.map((/** @type {number} */ id) => of[this.study.row.get(id) ?? -1] ?? "running"), config: c.config }, 0);
+    this.changed();
   }
 
   // again follows anew where the browser has given up, as it does when the answer was a refusal.

@@ -1,5 +1,6 @@
 import { el } from "./dom.js";
 import { count, seconds } from "./format.js";
+import { alike, foresee } from "./foresee.js";
 import { visible } from "./study.js";
 
 // Runs is the list of what runs and what waits: by the queue of the server or, of a study that a
@@ -16,7 +17,21 @@ export class Runs {
     this.total = 0;
     this.shown = "";
     this.asking = 0;
+    this.known = false; // what the queue has: until then the list is as the server wrote it
     this.at = Date.now(); // when the queue was asked for
+    /** @type {Map<number, {n: number, seen: import("./foresee.js").Seen[]}>} how long trials like one took, when so many had ended */
+    this.like = new Map();
+  }
+
+  // seen returns how long the trials like one took. Another tenth of them has to have ended before
+  // that is looked at anew.
+  /** @param {number} trial */
+  seen(trial) {
+    const k = this.study.row.get(trial), n = this.study.ended.length, old = this.like.get(trial);
+    if (old && n <= 1.1 * old.n) return old.seen;
+    const seen = k === undefined ? [] : alike(this.study, k);
+    if (k !== undefined) this.like.set(trial, { n, seen });
+    return seen;
   }
 
   any() { return this.body.querySelector("[data-since]") !== null; }
@@ -26,9 +41,11 @@ export class Runs {
     this.asking ||= setTimeout(async () => {
       this.asking = 0;
       const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`).catch(() => null);
-      if (!answer?.ok) return;
-      const q = await answer.json();
-      [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
+      this.known = true;
+      if (answer?.ok) {
+        const q = await answer.json();
+        [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
+      }
       this.update();
     }, 150);
   }
@@ -49,6 +66,7 @@ export class Runs {
 
   // update shows what has changed; a reason that is being written stays.
   update() {
+    if (!this.known) return this.ask();
     const rows = this.rows(), waiting = rows.filter((r) => !r.placed).length + Math.max(0, this.total - this.queue.length);
     const note = document.querySelector("[data-live=waiting]");
     if (note) note.textContent = waiting ? `${count(waiting)} wait` : "";
@@ -61,7 +79,8 @@ export class Runs {
     }
     this.body.replaceChildren(...rows.slice(0, 100).map((r) => {
       const where = r.placed ? el("span", { class: "state running" }, "○ " + (visible(r.worker) || "here")) : el("span", { class: "muted" }, "waits");
-      const bar = el("span", { class: "track" }, el("span", { class: "fill" }));
+      const bar = el("span", {}, el("span", { class: "track" }, el("span", { class: "band" }), el("span", { class: "fill" }), el("span", { class: "tick" })),
+        el("span", { class: "ends" }));
       const row = el("tr", { "data-trial": String(r.trial), "data-since": r.placed ? String(r.since) : null },
         el("td", { class: "num" }, String(r.trial)), el("td", {}, where), el("td", { class: "num" }), el("td", {}, r.placed ? bar : ""),
         el("td", { class: "cut", title: visible(r.config) }, visible(r.config)));
@@ -87,17 +106,46 @@ export class Runs {
 
   // tick has the times grow, beside the time of the best where that is the metric.
   tick() {
+    const known = new Set();
     const s = this.study, best = s.metric === "elapsed" && !s.up && s.bestRow >= 0 ? s.trials.value[s.bestRow] : null;
     for (const row of this.body.querySelectorAll("[data-since]")) {
       const ran = Math.max(0, (Date.now() - Number(/** @type {HTMLElement} */ (row).dataset.since)) / 1000);
       row.children[2].textContent = seconds(ran < 10 ? Math.round(10 * ran) / 10 : Math.round(ran));
       const fill = /** @type {HTMLElement | null} */ (row.querySelector(".fill"));
       if (!fill) continue;
-      const share = best ? ran / best : 0;
-      fill.style.width = Math.min(100, 100 * share) + "%";
-      fill.classList.toggle("over", share > 1);
-      if (fill.parentElement) fill.parentElement.hidden = !best;
-      fill.parentElement?.setAttribute("title", best ? `${Math.round(100 * share)} % of the time of the best` : "");
+      const trial = Number(/** @type {HTMLElement} */ (row).dataset.trial), end = foresee(this.seen(trial), ran);
+      known.add(trial);
+      ends(row, fill, ran, end, best);
     }
+    for (const trial of this.like.keys()) if (!known.has(trial)) this.like.delete(trial);
   }
+}
+
+// ends shows how far a run has come: what it has run, the band in which it is expected to end, and
+// where the best ended, if the time is what is minimized.
+/** @param {Element} row @param {HTMLElement} fill @param {number} ran @param {ReturnType<typeof foresee>} end @param {Num} best */
+function ends(row, fill, ran, end, best) {
+  const track = /** @type {HTMLElement} */ (fill.parentElement);
+  const band = /** @type {HTMLElement} */ (track.querySelector(".band")), tick = /** @type {HTMLElement} */ (track.querySelector(".tick"));
+  const high = end ? end.high ?? 2 * end.mid : 0, whole = Math.max(high, best ? 1.25 * best : 0, ran) || 1;
+  const part = (/** @type {number} */ s) => Math.min(100, (100 * s) / whole) + "%";
+  fill.style.width = part(ran);
+  fill.classList.toggle("over", best !== null && ran > best);
+  band.hidden = !end;
+  if (end) {
+    band.style.left = part(end.low);
+    band.style.width = part(high - end.low);
+  }
+  tick.hidden = best === null;
+  if (best !== null) tick.style.left = part(best);
+  track.hidden = !end && best === null;
+  const left = (/** @type {number} */ s) => seconds(Math.max(0, s - ran) < 10 ? Math.round(10 * Math.max(0, s - ran)) / 10 : Math.round(s - ran));
+  const say = (/** @type {string} */ text) => {
+    const at = row.querySelector(".ends");
+    if (at && at.textContent !== text) at.textContent = text;
+  };
+  if (end) say(`in ${left(end.mid)} (${left(end.low)} to ${end.high === null ? "?" : left(end.high)})`);
+  else say(best !== null && ran > best ? "longer than the best" : "");
+  track.title = (end ? `of those like it that lasted longer, eight of ten ended between ${seconds(end.low)} and ${end.high === null ? "an unknown time" : seconds(end.high)}` : "") +
+    (best !== null ? `${end ? "; " : ""}the mark is the best, ${seconds(best)}` : "");
 }

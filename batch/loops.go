@@ -1,0 +1,488 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+)
+
+const (
+	// callLimit is how long one call of a System may take.
+	callLimit = time.Minute
+	// slowest is the longest time between two queries of a system that fails.
+	slowest = 5 * time.Minute
+	// many is how many jobs make queries dear: they are made half as often then.
+	many = 1000
+	// tries is how often an attempt is submitted that the system does not know.
+	tries = 3
+)
+
+// sleep waits, and returns false if the Runner was closed meanwhile.
+func (r *Runner) sleep(d time.Duration, early <-chan struct{}) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-early:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// submit submits what is wanted, one attempt after the other.
+func (r *Runner) submit() {
+	for {
+		a := r.next()
+		if a == nil {
+			if !r.sleep(r.o.Poll, r.kick) {
+				return
+			}
+			continue
+		}
+		r.send(a)
+		if !r.sleep(r.o.Gap, nil) {
+			return
+		}
+	}
+}
+
+// next returns the attempt that is to be submitted next, nil if there is none.
+func (r *Runner) next() (next *attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for _, a := range r.runs {
+		if a.state != wanted || a.again.After(now) {
+			continue
+		}
+		if next == nil || a.job.Priority > next.job.Priority ||
+			a.job.Priority == next.job.Priority && before(a.key, next.key) {
+			next = a
+		}
+	}
+	if next != nil {
+		next.state = sending
+	}
+	return next
+}
+
+func before(a, b key) bool {
+	if a.trial != b.trial {
+		return a.trial < b.trial
+	}
+	return a.repeat < b.repeat
+}
+
+// send submits an attempt, which is on record before.
+func (r *Runner) send(a *attempt) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), callLimit)
+	defer cancel()
+	req, err := r.prepared(ctx, a)
+	if err != nil {
+		r.o.Warn(fmt.Sprintf("%s is not submitted yet: %v", a.name(), err))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if a.state == sending {
+			a.state, a.again = wanted, time.Now().Add(r.o.Poll)
+		}
+		return
+	}
+	id, err := r.o.System.Submit(ctx, req)
+	r.sent(a, req, id, err)
+}
+
+// prepared writes the script of an attempt, and has it recorded.
+func (r *Runner) prepared(ctx context.Context, a *attempt) (Request, error) {
+	req, d := a.req, a.dir()
+	if req.Name == "" {
+		var err error
+		if req, err = r.o.Request(a.job); err != nil {
+			return req, err
+		}
+		if a.walltime > 0 {
+			req.Walltime = min(req.Walltime, a.walltime) // that is what its result is judged by
+		}
+	}
+	req.Name, req.Script, req.Output = a.name(), d.path(scriptFile), d.path(printedFile)
+	if req.Dir == "" {
+		req.Dir = string(d)
+	}
+	if err := os.WriteFile(req.Script, []byte(a.script(req)), 0o700); err != nil {
+		return req, err
+	}
+	if r.o.Record == nil || a.job.ID.Attempt <= 0 || a.tries > 0 {
+		return req, nil
+	}
+	id := a.job.ID
+	id.Attempt = a.n
+	return req, r.o.Record(ctx, assay.Event{Started: &assay.Start{RunID: id, Where: req.Name}})
+}
+
+// sent takes note of what became of a submission.
+func (r *Runner) sent(a *attempt, req Request, id string, err error) {
+	if err == nil {
+		_ = a.dir().write(submittedFile, id) // for people, and it spares a query after a restart
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a.tries++
+	a.req, a.sent, a.absent = req, time.Now(), 0
+	if a.state == ended { // taken back meanwhile: it would do nothing
+		if err == nil {
+			a.number, a.axed = id, time.Time{}
+			a.condemn()
+		}
+		return
+	}
+	switch {
+	case err == nil:
+		a.state, a.number = placed, id
+	case errors.Is(err, ErrRefused):
+		r.refuse(a, err)
+	case errors.Is(err, ErrFull):
+		a.tries--
+		a.state, a.again = wanted, time.Now().Add(r.o.Poll)
+		r.warn(fmt.Sprintf("%v; it is tried again", err))
+	default:
+		a.state = unknown
+		r.warn(fmt.Sprintf("it is not known whether jobs were submitted: %v; they are looked for", err))
+	}
+}
+
+// warn warns of something that was not said before. The lock is held.
+func (r *Runner) warn(text string) {
+	if !r.said[text] {
+		r.said[text] = true
+		go r.o.Warn(text)
+	}
+}
+
+// refuse ends an attempt that the system will never take. The lock is held.
+func (r *Runner) refuse(a *attempt, err error) {
+	if mine, e := a.dir().take(claim{By: "refused", At: time.Now().UTC()}); !mine || e != nil {
+		a.state = unknown // it has begun all the same
+		return
+	}
+	a.state = ended
+	if a.req.Varies {
+		a.finish(assay.Measurement{Failure: assay.NewFailure("run", err.Error(), nil, nil)}, nil)
+	} else {
+		a.finish(assay.Measurement{}, fmt.Errorf("%w: %w", assay.ErrSetup, err))
+	}
+	a.book(result{Why: whySetup, Reason: err.Error()})
+	a.forget()
+}
+
+// poll asks the system for all jobs, again and again.
+func (r *Runner) poll() {
+	wait := r.o.Poll
+	for r.sleep(wait, nil) {
+		if !r.open() {
+			wait = r.o.Poll
+			continue
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
+		jobs, err := r.o.System.Poll(ctx)
+		cancel()
+		if r.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			wait = min(2*wait, slowest)
+			r.once(fmt.Sprintf("the batch system does not answer: %v; runs go on, and it is asked again", err))
+			continue
+		}
+		wait = r.o.Poll
+		if len(jobs) > many {
+			wait *= 2
+		}
+		r.took(began, jobs)
+	}
+}
+
+// open reports whether there is an attempt of which the system may know.
+func (r *Runner) open() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.runs {
+		if a.state == placed || a.state == unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// took takes in the answer to a query that began then.
+func (r *Runner) took(began time.Time, jobs []Job) {
+	var doubted []*attempt
+	r.mu.Lock()
+	r.jobs = make(map[string]Job, len(jobs))
+	for _, j := range jobs {
+		if old, twice := r.jobs[j.Name]; !twice || old.State == Over {
+			r.jobs[j.Name] = j // of several of one name, one that is alive
+		}
+	}
+	now := time.Now()
+	for _, a := range r.runs {
+		if a.state != placed && a.state != unknown || !a.sent.Before(began) {
+			continue
+		}
+		j, known := r.jobs[a.name()]
+		if known {
+			a.said, a.number = j, j.ID
+			a.state = placed
+		}
+		if known && j.State != Over {
+			a.absent = 0
+			continue
+		}
+		if a.absent++; a.absent == 1 {
+			a.since = now
+		}
+		if a.absent >= 2 && now.Sub(a.since) >= r.o.Unseen && now.Sub(a.heard) >= r.o.Unseen {
+			doubted = append(doubted, a)
+		}
+	}
+	r.mu.Unlock()
+	slices.SortFunc(doubted, func(a, b *attempt) int {
+		if before(a.key, b.key) {
+			return -1
+		}
+		return 1
+	})
+	for _, a := range doubted {
+		r.doubt(a)
+	}
+	r.stray()
+	r.lower()
+}
+
+// doubt finds out what became of an attempt that the system does not show any more.
+func (r *Runner) doubt(a *attempt) {
+	if r.visit(a) { // it has come to its end, or was heard of
+		return
+	}
+	d := a.dir()
+	r.mu.Lock()
+	asked := a.asked
+	a.asked = true
+	r.mu.Unlock()
+	if !asked {
+		_ = os.WriteFile(d.path(askedFile), nil, 0o600)
+		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
+		jobs, err := r.o.System.Find(ctx, a.name())
+		cancel()
+		for _, j := range jobs {
+			if err == nil && j.State != Over {
+				r.mu.Lock()
+				a.absent, a.number, a.state = 0, j.ID, placed
+				r.mu.Unlock()
+				return
+			}
+		}
+		if len(jobs) > 0 && err == nil {
+			r.mu.Lock()
+			a.said = jobs[0]
+			r.mu.Unlock()
+		}
+	}
+	if r.visit(a) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case a.state == ended:
+	case a.begun:
+		a.lose("its job is gone, and left no result" + a.hearsay())
+	case a.state == unknown && a.tries < tries && a.ordered == "":
+		a.state, a.absent = wanted, 0 // whichever of its jobs begins first makes the run
+		nudge(r.kick)
+	default:
+		mine, err := d.take(claim{By: whyLost, At: time.Now().UTC()})
+		if err != nil || !mine { // it has begun just now, or the spool is away: it is looked at again
+			return
+		}
+		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
+			a.state = ended
+			a.finish(assay.Measurement{}, assay.WithHint(fmt.Errorf("%w: the job %s ended without having begun the run%s",
+				assay.ErrSetup, a.name(), a.hearsay()), "the spool "+r.o.Dir+
+				" must be on a file system that the machines of the jobs share; what a job printed is in "+d.path(printedFile)))
+			a.book(result{Why: whySetup, Reason: "the job did not begin the run"})
+			a.forget()
+			return
+		}
+		a.lose("its job is gone, and did not begin the run" + a.hearsay())
+	}
+}
+
+// hearsay returns what the system said of a job, for people.
+func (a *attempt) hearsay() string {
+	if a.said.Said == "" {
+		return ""
+	}
+	return " (the batch system says " + a.said.Said + ")"
+}
+
+// look looks into the spool, again and again. An attempt whose job waits is looked at once a query.
+func (r *Runner) look() {
+	var full time.Time
+	for r.sleep(r.o.Look, nil) {
+		all := time.Since(full) >= r.o.Poll
+		if all {
+			full = time.Now()
+		}
+		r.mu.Lock()
+		var at []*attempt
+		for _, a := range r.runs {
+			if a.state == placed && (all || a.begun || a.said.State != Waiting) || a.state == unknown || a.state == sending {
+				at = append(at, a)
+			}
+		}
+		r.mu.Unlock()
+		for _, a := range at {
+			r.visit(a)
+			if r.ctx.Err() != nil {
+				return
+			}
+		}
+	}
+}
+
+// visit reads what the spool has of an attempt. It reports whether it has ended or was heard of just now.
+func (r *Runner) visit(a *attempt) (news bool) {
+	d := a.dir()
+	names, err := d.names()
+	if err != nil {
+		r.once(fmt.Sprintf("the spool cannot be read: %v", err))
+		return true // nothing is decided by what cannot be seen
+	}
+	var res result
+	if has(names, resultFile) {
+		if ok, _ := d.read(resultFile, &res); ok && res.Name == a.name() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.claimed = true
+			if a.state != ended {
+				a.end(res)
+				a.book(res)
+			}
+			return true
+		}
+	}
+	var b beat
+	beats := false
+	if has(names, beatFile) {
+		beats, _ = d.read(beatFile, &b)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.state == ended {
+		return true
+	}
+	if has(names, claimFile) && !a.begun {
+		a.begun, a.heard, r.claimed = true, time.Now(), true
+		if a.state == unknown {
+			a.state = placed
+		}
+		news = true
+	}
+	if beats && b.Seq > a.seq { // another look may have been faster, and have seen a later one
+		grown := b.Measurement.Elapsed > a.so.Elapsed // else it was not observed since
+		a.seq, a.so, a.heard = b.Seq, b.Measurement, time.Now()
+		news = true
+		for _, w := range a.waiters {
+			if !grown {
+				break
+			}
+			select {
+			case w.seen <- a.so:
+			default: // it is at the one before
+			}
+		}
+	}
+	if a.ordered != "" && a.begun && time.Since(a.ends) >= r.o.Wait {
+		a.condemn()
+	}
+	return news
+}
+
+// reap has the system end what is to be ended, several jobs at once.
+func (r *Runner) reap() {
+	for wait := time.Duration(0); ; {
+		if wait > 0 {
+			if !r.sleep(wait, nil) {
+				return
+			}
+		} else if !r.sleep(r.o.Poll, r.axe) {
+			return
+		}
+		if !r.sleep(min(r.o.Look, 200*time.Millisecond), nil) { // what comes with it
+			return
+		}
+		r.mu.Lock()
+		jobs := slices.Clone(r.condemns)
+		r.mu.Unlock()
+		if len(jobs) == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), callLimit)
+		err := r.o.System.Cancel(ctx, jobs...)
+		cancel()
+		if err != nil {
+			wait = min(max(2*wait, r.o.Poll), slowest)
+			r.once(fmt.Sprintf("jobs are not cancelled yet: %v", err))
+			continue
+		}
+		wait = 0
+		r.mu.Lock()
+		r.condemns = slices.Delete(r.condemns, 0, len(jobs))
+		r.mu.Unlock()
+	}
+}
+
+// lower reduces what was asked for jobs that wait, where less will do by now.
+func (r *Runner) lower() {
+	type change struct {
+		a  *attempt
+		j  Job
+		to time.Duration
+	}
+	var changes []change
+	r.mu.Lock()
+	for _, a := range r.runs {
+		if a.state != placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.ordered != "" {
+			continue
+		}
+		req, err := r.o.Request(a.job)
+		if err == nil && req.Walltime > 0 && req.Walltime <= a.walltime*9/10 {
+			changes = append(changes, change{a, a.said, req.Walltime})
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range changes[:min(len(changes), lowered)] {
+		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
+		if err := c.a.dir().write(lowerFile, c.to); err == nil {
+			if err = r.o.System.Lower(ctx, c.j, c.to); err == nil {
+				r.mu.Lock()
+				c.a.walltime = c.to
+				r.mu.Unlock()
+			}
+		}
+		cancel()
+		if !r.sleep(r.o.Gap, nil) {
+			return
+		}
+	}
+}
+
+// lowered is how many jobs are lowered after one query.
+const lowered = 20

@@ -1,0 +1,372 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
+)
+
+// Options of a [Runner]. A zero duration means the documented default.
+type Options struct {
+	System System
+	// Dir is the directory of the study in the spool; it is made.
+	Dir string
+	// Shim is the command that starts a [Shim]; the directory of the attempt is its last argument.
+	Shim []string
+	// Request returns what is asked of the system for a job; nil asks for nothing. Name, Script and Output are
+	// set by the Runner. An error of the class usage ends the study.
+	Request func(assay.Job) (Request, error)
+	// Again says what to do with a run that came to the end of its job's time: true has it made once more, with
+	// another Request. nil never does.
+	Again func(job assay.Job, walltime time.Duration, m assay.Measurement) bool
+	// Record, if set, adds to the record of the study: that an attempt begins, before it is submitted, and what it
+	// came to. An error keeps it from being submitted.
+	Record func(context.Context, ...assay.Event) error
+	// Warn is told, for people, what goes wrong and goes on by itself; nil hears nothing.
+	Warn func(text string)
+
+	Poll   time.Duration // between two queries; 0 means 30 s
+	Look   time.Duration // between two looks into the spool; 0 means 5 s, and Poll at most
+	Unseen time.Duration // how long a job that is not seen is waited for; 0 means 60 s
+	Every  time.Duration // between two beats of a shim, at least; 0 means 1 s
+	Gap    time.Duration // between two jobs that are submitted; 0 means 1 s
+	// Wait is how long an attempt has to obey an order, before the system is asked to end it; 0 means 30 s.
+	Wait time.Duration
+}
+
+// A Runner makes runs as jobs of a batch system. Its runs outlive their callers: it finds them again in its spool.
+// A run has one outcome: Run of any attempt at it returns the one that counts.
+//
+// The causes of a context are told apart as by the Runner of package queue: [assay.ErrDetached] leaves the job alone,
+// an error with a method Stops() bool says itself whether the measurement is to be kept, [context.Canceled],
+// [context.DeadlineExceeded] and errors of the class conflict cancel the run, and all others stop it.
+//
+// The directory belongs to one Runner at a time; the owner of the study sees to that.
+type Runner struct {
+	o    Options
+	id   string // of the study in the spool: names its jobs
+	cwd  string // where this process began
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+	// books are events on their way to the record.
+	books sync.WaitGroup
+	kick  chan struct{} // there is something to submit
+	axe   chan struct{} // there is something to cancel
+
+	mu       sync.Mutex
+	runs     map[key]*attempt
+	unnamed  int
+	jobs     map[string]Job // as of the last query, by name
+	strays   map[string]*stray
+	condemns []Job // to be cancelled
+	claimed  bool  // some shim was seen to begin: the spool is shared
+	closed   bool
+	said     map[string]bool
+}
+
+// A key names a run of a study.
+type key struct {
+	study  string
+	trial  int64
+	repeat int
+}
+
+var _ assay.Runner = (*Runner)(nil)
+
+// New returns a Runner on a directory of the spool, which must be closed.
+func New(o Options) (*Runner, error) {
+	o.Poll = cmp.Or(o.Poll, 30*time.Second)
+	o.Look = min(cmp.Or(o.Look, 5*time.Second), o.Poll)
+	o.Unseen = cmp.Or(o.Unseen, time.Minute)
+	o.Every = cmp.Or(o.Every, time.Second)
+	o.Gap = cmp.Or(o.Gap, time.Second)
+	o.Wait = cmp.Or(o.Wait, 30*time.Second)
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	if o.Request == nil {
+		o.Request = func(assay.Job) (Request, error) { return Request{}, nil }
+	}
+	if !filepath.IsAbs(o.Dir) {
+		return nil, assay.Errorf(assay.ClassUsage, "the spool %s is no absolute path: jobs are started elsewhere", o.Dir)
+	}
+	if strings.ContainsAny(o.Dir, "\n\x00") {
+		return nil, assay.Errorf(assay.ClassUsage, "the spool %q has a line break in its name", o.Dir)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	id, err := identity(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{
+		o: o, id: id, cwd: cwd, kick: make(chan struct{}, 1), axe: make(chan struct{}, 1), runs: map[key]*attempt{},
+		jobs: map[string]Job{}, said: map[string]bool{},
+	}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	r.wg.Go(r.poll)
+	r.wg.Go(r.look)
+	r.wg.Go(r.submit)
+	r.wg.Go(r.reap)
+	return r, nil
+}
+
+// identity returns what names the jobs of a directory: made once, so that a study which begins anew elsewhere under
+// the same name is not given the jobs of this one.
+func identity(dir string) (string, error) {
+	path := filepath.Join(dir, "id")
+	b, err := os.ReadFile(path)
+	if id := strings.TrimSpace(string(b)); err == nil && len(id) == 8 {
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var random [4]byte
+	rand.Read(random[:])
+	id := hex.EncodeToString(random[:])
+	return id, whole.WriteFile(path, []byte(id+"\n"), 0o600)
+}
+
+// Close lets go of all runs, as with [assay.ErrDetached]. What was to be cancelled is cancelled first.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	for _, a := range r.runs {
+		a.finish(assay.Measurement{}, assay.ErrDetached)
+	}
+	r.mu.Unlock()
+	r.stop()
+	r.wg.Wait()
+	r.books.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r.mu.Lock()
+	rest := r.condemns
+	r.mu.Unlock()
+	if len(rest) == 0 {
+		return nil
+	}
+	if err := r.o.System.Cancel(ctx, rest...); err != nil {
+		return fmt.Errorf("%d jobs are not cancelled, and will do nothing when they begin: %w", len(rest), err)
+	}
+	return nil
+}
+
+var errClosed = assay.Errorf(assay.ClassConflict, "the study has left the batch system")
+
+// Run implements [assay.Runner].
+func (r *Runner) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	if ctx.Err() != nil {
+		return assay.Measurement{}, context.Cause(ctx)
+	}
+	a, w, err := r.attach(job, observe != nil && job.Interval > 0)
+	if err != nil {
+		return assay.Measurement{}, err
+	}
+	defer close(w.left)
+	ended := ctx.Done()
+	var patience <-chan time.Time
+	leave := func() bool {
+		ended = nil
+		now := r.leave(a, w, context.Cause(ctx))
+		patience = time.After(2*r.o.Wait + r.o.Unseen)
+		return now
+	}
+	for {
+		select {
+		case <-w.done:
+			return w.m, w.err
+		case m := <-w.seen:
+			if observe(m); ctx.Err() != nil && ended != nil && leave() {
+				return w.m, w.err
+			}
+		case <-ended:
+			if leave() {
+				return w.m, w.err
+			}
+		case <-patience:
+			r.giveUp(a, w)
+		}
+	}
+}
+
+// A waiter is one call of Run.
+type waiter struct {
+	seen  chan assay.Measurement // nil if nobody observes
+	left  chan struct{}          // closed when Run returns
+	done  chan struct{}          // closed when m and err are known
+	m     assay.Measurement
+	err   error
+	cause error // of the context, once it is done
+}
+
+// over reports whether the outcome is known.
+func (w *waiter) over() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// attach finds the run of a job in the spool or makes it, and waits for it.
+func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *waiter, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, errClosed
+	}
+	id := job.ID
+	if id.Attempt <= 0 {
+		r.unnamed++
+		id.Trial, id.Repeat = 0, r.unnamed
+	}
+	k := key{id.Study, id.Trial, id.Repeat}
+	a := r.runs[k]
+	if a == nil {
+		var err error
+		if a, err = r.find(k, job); err != nil {
+			return nil, nil, err
+		}
+	}
+	w := &waiter{left: make(chan struct{}), done: make(chan struct{})}
+	if a.state == ended {
+		w.m, w.err = a.so, a.err
+		close(w.done)
+		return a, w, nil
+	}
+	r.runs[k] = a
+	if observes {
+		w.seen = make(chan assay.Measurement)
+	}
+	a.waiters = append(a.waiters, w)
+	if a.state == wanted {
+		nudge(r.kick)
+	}
+	return a, w, nil
+}
+
+// find makes what is known of a run: its latest attempt, if that is alive or has ended with a result that counts, or
+// else a new one. The lock is held.
+func (r *Runner) find(k key, job assay.Job) (*attempt, error) {
+	at := filepath.Join(r.o.Dir, fmt.Sprintf("%d-%d", k.trial, k.repeat))
+	if job.ID.Attempt <= 0 {
+		var random [4]byte
+		rand.Read(random[:])
+		at = filepath.Join(r.o.Dir, fmt.Sprintf("aside-%x", random))
+	}
+	n, err := latest(at)
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{r: r, key: k, at: at, n: n, job: job}
+	if n > 0 && a.recall() {
+		return a, nil
+	}
+	return a, a.anew()
+}
+
+// latest returns the number of the latest attempt in the directory of a run, 0 if there is none.
+func latest(at string) (int, error) {
+	entries, err := os.ReadDir(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	n := 0
+	for _, e := range entries {
+		var i int
+		if _, err := fmt.Sscanf(e.Name(), "%d", &i); err == nil {
+			n = max(n, i)
+		}
+	}
+	return n, err
+}
+
+// leave ends what a call of Run waits for, whose context is done. It reports whether Run returns now.
+func (r *Runner) leave(a *attempt, w *waiter, cause error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w.over() {
+		return true
+	}
+	w.cause = cause
+	if errors.Is(cause, assay.ErrDetached) || len(a.waiters) > 1 { // the run goes on
+		a.waiters = slices.DeleteFunc(a.waiters, func(o *waiter) bool { return o == w })
+		w.m, w.err = a.so, cause
+		if errors.Is(cause, assay.ErrDetached) {
+			w.m = assay.Measurement{}
+			if len(a.waiters) == 0 && a.state == wanted {
+				delete(r.runs, a.key) // it is not submitted any more
+			}
+		}
+		close(w.done)
+		return true
+	}
+	a.order(stops(cause))
+	return w.over()
+}
+
+// giveUp ends a call of Run whose run does not obey.
+func (r *Runner) giveUp(a *attempt, w *waiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !w.over() {
+		a.lose("it did not end when it was told to")
+	}
+}
+
+// stops reports whether a cause keeps the measurement so far; see [Runner].
+func stops(cause error) bool {
+	var s interface{ Stops() bool }
+	switch {
+	case errors.As(cause, &s):
+		return s.Stops()
+	case errors.Is(cause, context.Canceled), errors.Is(cause, context.DeadlineExceeded):
+		return false
+	}
+	return assay.ClassOf(cause) != assay.ClassConflict
+}
+
+// nudge wakes who waits on c.
+func nudge(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// once warns of something that was not said before. The lock is not held.
+func (r *Runner) once(text string) {
+	r.mu.Lock()
+	before := r.said[text]
+	r.said[text] = true
+	r.mu.Unlock()
+	if !before {
+		r.o.Warn(text)
+	}
+}

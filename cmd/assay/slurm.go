@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/assay-run/assay"
+)
+
+// A letting lets go of jobs that can go on without this process: at the end of the terminal session, and with --detach
+// at any signal that ends the command. Otherwise Ctrl-C waits for what runs, and a second one cancels it.
+type letting struct {
+	ctx  context.Context
+	stop func()
+	came chan os.Signal
+}
+
+// detaches is in the context of a command that lets go of its runs at any signal: they are not waited for.
+type detaches struct{}
+
+// outlives is in the context of a command whose runs go on when its terminal session ends.
+type outlives struct{}
+
+// hurries returns which signals end the runs of a command at once, without waiting for a second one.
+func hurries(ctx context.Context) func(os.Signal) bool {
+	return func(s os.Signal) bool {
+		switch {
+		case ctx.Value(detaches{}) != nil:
+			return false
+		case ctx.Value(outlives{}) != nil:
+			return s == syscall.SIGQUIT // a job's time is dear: SIGTERM waits as Ctrl-C does
+		}
+		return s != syscall.SIGINT
+	}
+}
+
+// letsGo returns what lets go of jobs that outlive this process; of others nothing.
+func letsGo(ctx context.Context, outlive, detach bool) *letting {
+	if !outlive {
+		return &letting{ctx: ctx, stop: func() {}}
+	}
+	ctx = context.WithValue(ctx, outlives{}, true)
+	signals := []os.Signal{syscall.SIGHUP}
+	if detach {
+		signals = append(signals, syscall.SIGINT, syscall.SIGTERM)
+		ctx = context.WithValue(ctx, detaches{}, true)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	ch := make(chan os.Signal, 1)
+	l := &letting{ctx: ctx, came: make(chan os.Signal, 1)}
+	signal.Notify(ch, signals...)
+	go func() {
+		select {
+		case s := <-ch:
+			l.came <- s
+			cancel(assay.ErrDetached)
+		case <-ctx.Done():
+		}
+	}()
+	l.stop = func() { signal.Stop(ch); cancel(nil) }
+	return l
+}
+
+// said says how to go on, and returns the error of the signal.
+func (l *letting) said(w io.Writer) error {
+	fmt.Fprintf(w, "detached: the jobs go on. This attaches to them:\n  %s\n", resumeCommand(commandLine()))
+	select {
+	case s := <-l.came:
+		return &exitError{interruptCode(s)}
+	default:
+		return nil
+	}
+}

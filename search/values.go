@@ -1,0 +1,57 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// Values returns a searcher whose inner one is told the values of all objectives of a goal that has
+// several ([assay.Trial].Values), which follow from what was measured. It is to be the outermost wrapper:
+// those inside that make one trial of several see the values too.
+func Values(inner assay.Searcher, goal assay.Goal) assay.Searcher { return &values{inner, goal} }
+
+type values struct {
+	inner assay.Searcher
+	goal  assay.Goal
+}
+
+var _ assay.Lacker = (*values)(nil)
+
+// Unwrap implements [assay.Unwrapper].
+func (v *values) Unwrap() assay.Searcher { return v.inner }
+
+// Lacks implements [assay.Lacker].
+func (v *values) Lacks(ability any) bool { return assay.LacksWith[assay.Observer](ability, v.inner) }
+
+// Ask implements [assay.Searcher].
+func (v *values) Ask(n int) ([]assay.Proposal, error) { return v.inner.Ask(n) }
+
+// Tell implements [assay.Searcher].
+func (v *values) Tell(trials ...assay.Trial) error { return v.inner.Tell(v.valued(trials)...) }
+
+// Observe implements [assay.Observer].
+func (v *values) Observe(trials ...assay.Trial) error {
+	o, ok := assay.As[assay.Observer](v.inner)
+	if !ok {
+		return nil
+	}
+	return o.Observe(v.valued(trials)...)
+}
+
+// valued returns trials with their values. One without is none that a searcher could compare: it has
+// failed, as a trial without the metric of one objective has.
+func (v *values) valued(trials []assay.Trial) []assay.Trial {
+	all := slices.Clone(trials)
+	for i, t := range all {
+		switch t.State {
+		case assay.Done, assay.Censored, assay.Infeasible:
+			if x, err := v.goal.Values(t.Measurement); err == nil {
+				all[i].Values = x
+			} else {
+				all[i].State = assay.Failed
+			}
+		}
+	}
+	return all
+}

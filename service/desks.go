@@ -1,0 +1,228 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/study"
+)
+
+// A seat is the place of a study here whose runs somebody else makes. Its desk is opened when it is needed
+// first, and closed when the study is over or the Host closes. Until then nobody else can ask or tell.
+type seat struct {
+	name string
+	turn chan struct{} // of those who use what follows
+	desk *setup.Desk   // nil if it is not open
+	user user
+}
+
+// deskPatience is how long a study is waited for that another process has.
+const deskPatience = 2 * time.Second
+
+// asked returns the seat of a study whose runs somebody else makes, or nil if it is one of another kind.
+func (h *Host) asked(ctx context.Context, name string) (*seat, error) {
+	h.mu.Lock()
+	s := h.seats[name]
+	h.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	def, err := h.o.Store.Definition(ctx, name)
+	if err != nil || def.Mode() != config.ModeAsked {
+		return nil, err
+	}
+	return h.seat(name), nil
+}
+
+// seat finds or makes the seat of a study.
+func (h *Host) seat(name string) *seat {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.seats[name]
+	if s == nil {
+		s = &seat{name: name, turn: make(chan struct{}, 1)}
+		h.seats[name] = s
+	}
+	return s
+}
+
+// with has do use the desk of a study, one at a time. What panics is an error, and the desk is not used
+// again: the next one is brought up by the record.
+func (h *Host) with(ctx context.Context, s *seat, do func(*setup.Desk) error) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := h.closing(); err != nil {
+		return err
+	}
+	if !h.turns.take(&s.user) {
+		return errClosing
+	}
+	began := time.Now()
+	defer func() { h.turns.give(&s.user, time.Since(began)) }()
+	err := safely(h.o.Warn, "study "+s.name, func() error {
+		if s.desk == nil {
+			if err := h.openDesk(ctx, s); err != nil {
+				return err
+			}
+		}
+		return do(s.desk)
+	})
+	if s.desk == nil {
+		return err
+	}
+	_, panicked := errors.AsType[*panicError](err)
+	if panicked || s.desk.Err() != nil || s.desk.Result().EndedBy != "" && len(s.desk.Open()) == 0 {
+		err = errors.Join(err, s.close(ctx))
+	}
+	return err
+}
+
+// openDesk opens the desk of a study on record.
+func (h *Host) openDesk(ctx context.Context, s *seat) error {
+	def, err := h.o.Store.Definition(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	p, err := setup.New(def, setup.Options{Warn: h.o.Warn})
+	if err != nil {
+		return err
+	}
+	s.desk, err = p.Desk(ctx, h.o.Store, s.name, deskPatience)
+	if errors.Is(err, assay.ErrLocked) {
+		return assay.Errorf(assay.ClassConflict, "study %s is asked and told by somebody else: %w", s.name, err)
+	}
+	return err
+}
+
+// close lets go of the study. Who calls it has the turn.
+func (s *seat) close(ctx context.Context) error {
+	d := s.desk
+	if s.desk = nil; d == nil {
+		return nil
+	}
+	return d.Close(context.WithoutCancel(ctx))
+}
+
+// desk has do use the desk of a study of that name.
+func (h *Host) desk(ctx context.Context, name string, do func(*setup.Desk) error) error {
+	s, err := h.asked(ctx, name)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return assay.Errorf(assay.ClassConflict, "the runs of study %s are made here: nobody asks for them or tells them", name)
+	}
+	return h.with(ctx, s, do)
+}
+
+// leaveDesks lets go of all studies whose runs somebody else makes.
+func (h *Host) leaveDesks(ctx context.Context) error {
+	h.mu.Lock()
+	seats := make([]*seat, 0, len(h.seats))
+	for _, s := range h.seats {
+		seats = append(seats, s)
+	}
+	h.mu.Unlock()
+	var errs []error
+	for _, s := range seats {
+		select {
+		case s.turn <- struct{}{}:
+			errs = append(errs, s.close(ctx))
+			<-s.turn
+		case <-ctx.Done():
+			return errors.Join(append(errs, context.Cause(ctx))...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// submitAsked makes a study whose runs somebody else makes, or goes on with it.
+func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+	p, err := setup.New(def, setup.Options{Warn: h.o.Warn})
+	if err != nil {
+		return Info{}, err
+	}
+	if name, err = p.Claim(ctx, h.o.Store, name); err != nil {
+		return Info{}, err
+	}
+	err = h.with(ctx, h.seat(name), func(d *setup.Desk) error {
+		if n := def.Budget.Trials; n > 0 && n != d.Trials() {
+			if err := d.Steer(ctx, assay.Steering{Do: "budget", Trials: n, By: by}); err != nil {
+				return err
+			}
+		}
+		return d.Steer(ctx, assay.Steering{Do: "run", By: by})
+	})
+	if err != nil {
+		return Info{}, err
+	}
+	return h.Info(ctx, name)
+}
+
+// Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
+// negative, that were handed out at least that long ago and never told: see [study.Desk].
+func (h *Host) Ask(ctx context.Context, name string, n int, again time.Duration) (a study.Answer, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		var old []study.Handed
+		if again >= 0 {
+			if a, err = d.Again(ctx, n, again); err != nil || len(a.Trials) == n {
+				return err
+			}
+			old = a.Trials
+		}
+		a, err = d.Ask(ctx, n-len(old))
+		a.Trials = append(old, a.Trials...)
+		return err
+	})
+	return a, err
+}
+
+// Tell takes what trials came to that were asked, all or none, and returns what the study has come to: see
+// [study.Desk.Tell].
+func (h *Host) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		r, err = d.Tell(ctx, reports)
+		res = d.Result()
+		return err
+	})
+	return r, res, err
+}
+
+// Recall takes the trials back that were asked at least age ago and never told, and returns them.
+func (h *Host) Recall(ctx context.Context, name string, age time.Duration, by, reason string) (back []study.Handed, err error) {
+	err = h.desk(ctx, name, func(d *setup.Desk) error {
+		back, err = d.Withdraw(ctx, age, by, reason)
+		return err
+	})
+	return back, err
+}
+
+// steerAsked steers a study whose runs somebody else makes.
+func (h *Host) steerAsked(ctx context.Context, s *seat, d assay.Steering) error {
+	return h.with(ctx, s, func(desk *setup.Desk) error { return desk.Steer(ctx, d) })
+}
+
+// withdrawAsked takes trials back that were asked, all or none.
+func (h *Host) withdrawAsked(ctx context.Context, s *seat, trials []int64, by, reason string) error {
+	reports := make([]study.Report, len(trials))
+	for i, id := range trials {
+		reports[i] = study.Report{ID: id, State: assay.Withdrawn.String(), Reason: reason, By: by}
+	}
+	return h.with(ctx, s, func(d *setup.Desk) error {
+		_, err := d.Tell(ctx, reports)
+		return err
+	})
+}
+
+// noQueue says that a study has no trials here that wait.
+func noQueue(name string) error {
+	return assay.Errorf(assay.ClassConflict, "the trials of study %s are with those who asked for them: none waits here", name)
+}

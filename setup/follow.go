@@ -1,0 +1,41 @@
+package setup
+
+import (
+	"cmp"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/stop"
+)
+
+// declareMedian is the rule that compares runs at the same step.
+func declareMedian(f *fields) newStopper {
+	r := stop.Median{Maximize: f.def.Objective.Maximize}
+	f.int("after", &r.After, 2, 10_000)
+	f.int("from", &r.From, 1, 1_000_000)
+	return func(*config.Study, *assay.Space) assay.Stopper { return r }
+}
+
+// declareCurve is the rule that predicts where a run ends by how others went on.
+func declareCurve(f *fields) newStopper {
+	r := stop.Curve{Maximize: f.def.Objective.Maximize}
+	f.int("after", &r.After, 3, 10_000)
+	f.int("from", &r.From, 2, 1_000_000)
+	f.number("level", &r.Level, 1e-6, 0.5)
+	return func(*config.Study, *assay.Space) assay.Stopper { return r }
+}
+
+// checkFollowed returns an error unless runs report the objective while they go on, if the stopping rule follows
+// that.
+func (p *Problem) checkFollowed() error {
+	f, ok := p.stopper.(assay.Follower)
+	if !ok || !f.Follows() {
+		return nil
+	}
+	def, objective := p.Definition, cmp.Or(p.Definition.Objective.Metric, "elapsed")
+	if m, ok := def.Progress(); ok && m.Name == objective {
+		return nil
+	}
+	return usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is needed",
+		def.At("stop.rule"), def.Stop.Rule, objective)
+}

@@ -1,0 +1,200 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/study"
+)
+
+// Slurm is the runner that makes each run a job of Slurm.
+const Slurm = config.Slurm
+
+// openSlurm returns a runner on Slurm.
+func openSlurm(_ context.Context, p *Problem, owner string) (opened, error) {
+	system, err := batch.NewSlurm()
+	if err != nil {
+		return opened{}, err
+	}
+	return openBatch(p, owner, system)
+}
+
+// openBatch returns a runner on a batch system.
+func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
+	spool, err := p.spool()
+	if err != nil {
+		return opened{}, err
+	}
+	shim, err := shimIn(spool)
+	if err != nil {
+		return opened{}, spoolError(spool, err)
+	}
+	b := p.Definition.Placement.Batch
+	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
+	var bound *study.Study
+	r, err := batch.New(batch.Options{
+		System: system, Dir: filepath.Join(spool, studyDir(owner, p.born)), Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
+		Poll: b.Poll, Request: p.request,
+		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return p.walltimes.again(job, had) },
+		Record: func(ctx context.Context, events ...assay.Event) error {
+			j, err := bound.Journal(ctx)
+			if err != nil {
+				return err
+			}
+			return j.Append(ctx, events...)
+		},
+	})
+	if err != nil {
+		return opened{}, spoolError(spool, err)
+	}
+	return opened{Runner: r, close: r.Close, bind: func(ctx context.Context, s *study.Study) error {
+		bound = s
+		j, err := s.Journal(ctx)
+		if err != nil {
+			return err
+		}
+		p.walltimes.follow(j.Past())
+		keep := s.Output
+		s.Output = func(t assay.Trial) {
+			p.walltimes.learn(t)
+			if keep != nil {
+				keep(t)
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// spoolError returns the error of a spool that cannot be used.
+func spoolError(spool string, err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return assay.WithHint(usagef("the spool %s cannot be used: %w", spool, err),
+			"--spool DIR names a directory on a file system that the machines of the jobs share")
+	}
+	return err
+}
+
+// spool returns the directory that the machines of the jobs share.
+func (p *Problem) spool() (string, error) {
+	dir := cmp.Or(p.opts.Spool, p.Definition.Placement.Batch.Spool)
+	if dir == "" {
+		at, err := store.DefaultPath()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(filepath.Dir(at), "spool")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", spoolError(dir, err)
+	}
+	return dir, nil
+}
+
+// studyDir returns the name of the directory of a study in the spool: any text is a name of a study. A study
+// that is made anew under a name is another one, and finds nothing of what the first one ran.
+func studyDir(name string, born time.Time) string {
+	dir := strings.ReplaceAll(url.PathEscape(name), "%", "=") // sbatch reads % in a path as a placeholder
+	if dir == "bin" || strings.HasPrefix(dir, ".") || len(dir) > 200 {
+		sum := sha256.Sum256([]byte(name))
+		dir = "study-" + hex.EncodeToString(sum[:8])
+	}
+	sum := sha256.Sum256([]byte(born.UTC().Format(time.RFC3339Nano)))
+	return dir + "-" + hex.EncodeToString(sum[:4])
+}
+
+// shimIn copies this program into the spool, once for each version of it, and returns the copy's path: the machines
+// need not have it, and jobs that wait start the program that has submitted them.
+func shimIn(spool string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(self)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(spool, "bin", hex.EncodeToString(h.Sum(nil)[:8]))
+	path := filepath.Join(dir, "assay")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	tmp, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(tmp.Name()) // nothing once it is renamed
+	_, err = io.Copy(tmp, f)
+	err = errors.Join(err, tmp.Chmod(0o700), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return "", err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return "", err
+	}
+	return path, whole.SyncDir(dir)
+}
+
+// request returns what is asked of a batch system for a run.
+func (p *Problem) request(job assay.Job) (batch.Request, error) {
+	b := p.Definition.Placement.Batch
+	d, err := p.Definition.Demand(p.Space, job.Config)
+	if err != nil {
+		return batch.Request{}, usageError(err)
+	}
+	return batch.Request{
+		Walltime: p.walltime(job), Partition: b.Partition, Account: b.Account, Nodes: d.Nodes, CPUs: d.CPUs, GPUs: d.GPUs,
+		MemoryB: d.MemoryB, Extra: b.Extra, Setup: b.Setup, Varies: d.Varies,
+	}, nil
+}
+
+// Shim makes the run of an attempt at a batch system, in the directory that the attempt has in the spool, and
+// returns the exit code of its program. ctx ends with the cause batch.ErrTerm when the job is to end.
+func Shim(ctx context.Context, dir string) (code int, err error) {
+	r, done, err := Jobs(true, nil)
+	if err != nil {
+		return batch.ExitNoSpool, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	node, _ := os.Hostname() // for people
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	s := batch.Shim{
+		Runner: r, Tee: run.Tee, Boot: strings.TrimSpace(string(boot)),
+		Job: os.Getenv("SLURM_JOB_ID"), Node: cmp.Or(os.Getenv("SLURMD_NODENAME"), node),
+	}
+	if at, err := strconv.ParseInt(os.Getenv("SLURM_JOB_END_TIME"), 10, 64); err == nil && at > 0 {
+		s.Ends = time.Unix(at, 0)
+	}
+	return s.Run(ctx, dir)
+}
