@@ -53,6 +53,9 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 		a.curve.add(b.So)
 	}
 	v := f.verdict(a)
+	if v == Go && len(r.waiters) == 0 && !r.parted && !r.idle.IsZero() {
+		return "", errUnready // it was lost: whoever waited for it asks for it again, or has given it up
+	}
 	if v == Go && f.observe(ctx, a) {
 		v = f.verdict(a)
 	}
