@@ -306,6 +306,9 @@ func (s *simServer) claim(ctx context.Context, t Ticket, k *simWorker) (Claim, e
 func (s *simServer) beat(ctx context.Context, b Beat, t *truth) (Verdict, error) {
 	w := s.w
 	at := time.Now()
+	w.mu.Lock()
+	w.stood[b.ID] = w.stood[b.ID] || b.Gap > simLease // the server may hear this, and its answer be lost
+	w.mu.Unlock()
 	v, err := s.fleet.Beat(ctx, b)
 	if err != nil || s.dead() {
 		return v, err
@@ -344,11 +347,11 @@ func (s *simServer) beat(ctx context.Context, b Beat, t *truth) (Verdict, error)
 		}
 		s.goes[key] = g[max(0, len(g)-3):]
 	case Cancel:
-		if !withdrawn && !evicted && !told && b.Gap <= simLease && !t.tainted && !over(events, b.ID.Trial) {
+		if !withdrawn && !evicted && !told && !w.stood[b.ID] && !t.tainted && !over(events, b.ID.Trial) {
 			w.failLocked("attempt %v was cancelled, and nobody wanted that", b.ID)
 		}
 	case Duplicate:
-		if !rival && !told && b.Gap <= simLease && !t.tainted {
+		if !rival && !told && !w.stood[b.ID] && !t.tainted {
 			w.failLocked("attempt %v is a duplicate of none", b.ID)
 		}
 	case Stop:

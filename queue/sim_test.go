@@ -43,6 +43,7 @@ type world struct {
 	workers  []*simWorker
 	studies  []*simStudy
 	attempts map[assay.RunID]*truth
+	stood    map[assay.RunID]bool // a worker has said in a beat that it stood still for longer than a lease
 	tokens   float64
 	step     time.Duration // of the wall clock
 	broken   time.Time     // until when the disk fails
@@ -76,6 +77,7 @@ type truth struct {
 	token   float64
 	beats   map[time.Duration]float64 // with the token
 	tainted bool
+	stood   bool // it has said in a beat that it stood still for longer than a lease
 	outcome *Outcome
 	acked   bool
 	heard   time.Time // by a server
@@ -84,7 +86,7 @@ type truth struct {
 func newWorld(seed uint64, planted flaws) *world {
 	w := &world{
 		seed: seed, flaws: planted, store: store.NewMem(), began: time.Now(),
-		attempts: map[assay.RunID]*truth{}, done: make(chan struct{}),
+		attempts: map[assay.RunID]*truth{}, stood: map[assay.RunID]bool{}, done: make(chan struct{}),
 	}
 	w.dice = w.diceOf("main")
 	w.carrier = &simCarrier{w: w, inner: NewMemory(simLease)}
