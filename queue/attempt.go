@@ -25,13 +25,14 @@ type run struct {
 	job      assay.Job
 	attempts []*attempt // in the order of their numbers
 	counted  *attempt   // the one whose outcome counts, or nil
-	output   assay.Measurement
-	over     bool    // the record has its result, or nobody wants one
-	parted   bool    // whoever waited has let go of it, or has not come back yet
-	want     Verdict // what whoever waited wants of it: "", Stop or Cancel
-	idle     time.Time
-	waiters  []*waiter
-	busy     chan struct{} // an outcome is being written; closed when that is done
+	// What the one that counts printed.
+	stdout, stderr []byte
+	over           bool    // the record has its result, or nobody wants one
+	parted         bool    // whoever waited has let go of it, or has not come back yet
+	want           Verdict // what whoever waited wants of it: "", Stop or Cancel
+	idle           time.Time
+	waiters        []*waiter
+	busy           chan struct{} // an outcome is being written; closed when that is done
 }
 
 // An attempt is one attempt at a run.
@@ -115,7 +116,7 @@ func (r *run) end(a *attempt, b assay.Booking, m assay.Measurement) {
 	}
 	a.why, a.reason, a.tail = b.Why, b.Reason, [2][]byte{}
 	if r.counted == nil {
-		r.output.Stdout, r.output.Stderr = m.Stdout, m.Stderr
+		r.stdout, r.stderr = m.Stdout, m.Stderr
 	}
 	m.Stdout, m.Stderr = nil, nil
 	switch b.Why {
@@ -191,7 +192,7 @@ func (f *Fleet) settle(r *run) {
 		for _, w := range slices.Clone(r.waiters) {
 			w.finish(r.result(w))
 			if len(r.waiters) == 0 {
-				r.output = assay.Measurement{}
+				r.stdout, r.stderr = nil, nil
 				f.handed(r)
 			}
 		}
@@ -235,6 +236,6 @@ func (r *run) last(kept bool) assay.Measurement {
 	if kept && a.seen != nil {
 		m = *a.seen
 	}
-	m.Stdout, m.Stderr = r.output.Stdout, r.output.Stderr
+	m.Stdout, m.Stderr = r.stdout, r.stderr
 	return m
 }

@@ -48,7 +48,7 @@ func (a *attempt) err() error {
 func (r *run) result(w *waiter) (assay.Measurement, error) {
 	a := r.counted
 	m := a.so
-	m.Stdout, m.Stderr = r.output.Stdout, r.output.Stderr
+	m.Stdout, m.Stderr = r.stdout, r.stderr
 	m.Where, m.Class = a.where, a.class
 	switch {
 	case a.why == whyLimit:

@@ -22,6 +22,7 @@ const kills = 500
 // never lost and never counted twice, and the study ends with the same ids and
 // configurations as one that nothing has happened to.
 func TestKill9(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: 500 kills take a minute")
 	}

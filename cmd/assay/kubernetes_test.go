@@ -211,6 +211,7 @@ func kedaSchema(t *testing.T, dir string) {
 // The manifests are as the schemas of Kubernetes and of KEDA have them, strictly, by kubeconform; and
 // kubeconform finds a mistake in any of their objects.
 func TestKubernetesSchemas(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("kubeconform is built")
 	}

@@ -65,6 +65,7 @@ func pythonTests(t *testing.T, python string, tests []string, env ...string) {
 // The package for Python holds over the command, over a socket and over TLS, with every version that is here: all of
 // it with the oldest, and with the others what depends on the version, or all with ASSAY_SOAK.
 func TestPythonPackage(t *testing.T) {
+	t.Parallel()
 	found := pythons(t)
 	if len(found) == 0 {
 		t.Skip("SKIPPED, NOT TESTED: no Python from 3.9 to 3.13")
@@ -147,6 +148,7 @@ func askedServer(t *testing.T) []string {
 
 // The sampler for Optuna proposes what assay does, and tells it what came of it.
 func TestOptunaSampler(t *testing.T) {
+	t.Parallel()
 	python := ""
 	cache, err := os.UserCacheDir()
 	if err != nil {

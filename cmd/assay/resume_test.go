@@ -109,6 +109,7 @@ func TestResumeTime(t *testing.T) {
 
 // A study that is killed every half second makes progress all the same.
 func TestKilledEveryHalfSecond(t *testing.T) {
+	t.Parallel()
 	exe, err := exec.LookPath("assay")
 	if err != nil {
 		t.Fatal(err)

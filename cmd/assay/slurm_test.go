@@ -11,6 +11,7 @@ import (
 // The example of Slurm, on a Slurm that is brought up for it: each of its 40 trials ends once, though the controller is killed twice
 // and a node goes down.
 func TestSlurmExample(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("SKIPPED: it takes minutes")
 	}

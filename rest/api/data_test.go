@@ -165,7 +165,7 @@ func TestKnowledge(t *testing.T) {
 	if err != nil || len(families) != 2 || len(families[0].Studies) != 2 || *families[0].Correlation[0][1] < 0.99 {
 		t.Errorf("%v %+v", err, families)
 	}
-	if len(apart) != 1 || apart[0].Study != "other" {
+	if len(apart) != 2 || apart[0].Study != "asked" || apart[1].Study != "other" {
 		t.Errorf("apart %+v", apart)
 	}
 	p, err := c.Pruned(t.Context(), "before", 6)
@@ -173,7 +173,7 @@ func TestKnowledge(t *testing.T) {
 		t.Errorf("%v %+v", err, p)
 	}
 	similar, err := c.Similar(t.Context(), "before")
-	if err != nil || len(similar) != 3 || similar[0].Study != "after" {
+	if err != nil || len(similar) != 4 || similar[0].Study != "after" {
 		t.Errorf("%v %+v", err, similar)
 	}
 	// Another's studies neither help nor stand in the map.
