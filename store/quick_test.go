@@ -31,7 +31,7 @@ func fullTrial() assay.Trial {
 // reading, or to those that are rare.
 func TestQuickEventTakesTrials(t *testing.T) {
 	full := fullTrial()
-	rare := []string{"Missing", "Failure", "Stdout", "Stderr"}
+	rare := []string{"Missing", "Failure", "Stdout", "Stderr", "Values", "Curve", "Last"}
 	for _, v := range []any{full, full.Measurement, *full.Decision, full.Proposal} {
 		of := reflect.ValueOf(v)
 		for i := range of.NumField() {
@@ -39,6 +39,17 @@ func TestQuickEventTakesTrials(t *testing.T) {
 				t.Errorf("%T: %s is not looked at here", v, name)
 			}
 		}
+	}
+	odd := full // what is rare is read all the same
+	odd.Measurement.Curve = &assay.Curve{}
+	odd.Decision = &assay.Decision{Stop: true, Last: true}
+	b, err := EncodeEvent(assay.Event{Told: &odd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameAsSlow(t, b)
+	if e, err := DecodeEvent(b); err != nil || e.Told.Measurement.Curve == nil || !e.Told.Decision.Last {
+		t.Errorf("%+v, %v", e.Told, err)
 	}
 	for _, e := range []assay.Event{
 		{Asked: &full.Proposal},

@@ -8,20 +8,20 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Median stops a run as soon as its value exceeds the median of the trials that finished: the
+// Middle stops a run as soon as its value exceeds the median of the trials that finished: the
 // median stopping rule (Golovin et al. 2017, §3.2.1) for a metric that grows during a run. It
 // stops less than [Incumbent], so that a model learns more of the configurations that are not
 // the best. Of an even number of trials, the median is the greater one in the middle. No run is
 // stopped before three trials have finished.
-type Median struct{}
+type Middle struct{}
 
-var _ assay.Stopper = Median{}
+var _ assay.Stopper = Middle{}
 
 // enough is how many trials must have finished before a run is stopped.
 const enough = 3
 
 // Decide implements [assay.Stopper].
-func (Median) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
+func (Middle) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	var finished []assay.Trial
 	for _, t := range history {
 		if t.State == assay.Done && !math.IsNaN(t.Value) {
