@@ -77,7 +77,6 @@ type truth struct {
 	token   float64
 	beats   map[time.Duration]float64 // with the token
 	tainted bool
-	stood   bool // it has said in a beat that it stood still for longer than a lease
 	outcome *Outcome
 	acked   bool
 	heard   time.Time // by a server

@@ -41,7 +41,7 @@ func (s *strangers) spare() {
 }
 
 func (s *strangers) shut() {
-	s.open[0].Close()
+	_ = s.open[0].Close() // whoever is at the other end hears of it
 	s.open = slices.Delete(s.open, 0, 1)
 }
 

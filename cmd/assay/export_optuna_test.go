@@ -49,7 +49,6 @@ print(before, len(study.trials))
 // Optuna sees of a trial outside the limits that it ran to its end, what it came to, and
 // that it is not feasible; and the metrics of each.
 func TestOptunaSeesTheLimits(t *testing.T) {
-	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
 		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")

@@ -26,9 +26,9 @@ func TestConditionalStudy(t *testing.T) {
 	store := memory(t)
 	r := newRecordOf(t, store, "packer", conditional)
 	r.run(60)
-	b := browser.Open(t)
-	b.Size(1280, 900)
 	at := ui(t, store)
+	b := browser.Open(t) // which is closed before the pages are
+	b.Size(1280, 900)
 	b.Visit(at)
 	b.Wait(`document.title === "Studies - assay"`)
 	b.Visit(base(at) + "/s/packer")
