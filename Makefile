@@ -10,7 +10,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
+RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
 .PHONY: promises test extensions deps race bench soak fuzz mutants lint fmt

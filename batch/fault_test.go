@@ -321,6 +321,8 @@ func TestPolite(t *testing.T) {
 					wg.Go(func() { _, _ = r.Run(ctx, work(int64(trial+1), time.Hour, 0), nil) })
 				}
 				time.Sleep(100 * time.Minute)
+				synctest.Wait()
+				c.mu.Lock() // a poll may be about to begin
 				minutes := time.Since(began).Minutes()
 				polls := float64(c.polls+len(c.finds)+c.cancels) / minutes
 				sends := float64(c.submits) / (minutes * 60)
@@ -328,6 +330,7 @@ func TestPolite(t *testing.T) {
 				if polls > 2 || sends > 1 || c.submits != n {
 					t.Errorf("%.2f queries a minute, %.2f submissions a second, %d in all", polls, sends, c.submits)
 				}
+				c.mu.Unlock()
 				cancel()
 				wg.Wait()
 				if err := r.Close(); err != nil || c.cancels > n/100+2 {

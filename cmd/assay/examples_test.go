@@ -13,7 +13,6 @@ import (
 // Every example of a real program runs as its page says, in its shortest form: the default and one more
 // configuration. Its study has at most 25 lines of YAML, which are the whole of it.
 func TestExamples(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name, module string
 		needs        []string
