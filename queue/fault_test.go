@@ -28,8 +28,7 @@ func (r rig) String() string { return fmt.Sprintf("{%v %v %v}", r.booked, r.resu
 // which another one begins the run again. gap is what the worker says of itself when it is
 // back. Both end the run if they may.
 func away(t *testing.T, planted flaws, silence, gap time.Duration) (r rig) {
-	inBubble(t, func(b *bench) {
-		b.f.flaws = planted
+	inFlawedBubble(t, planted, func(b *bench) {
 		s := b.join(Study{Name: "s"})
 		b.hello(Worker{ID: "first"})
 		b.hello(Worker{ID: "second"})
@@ -126,8 +125,7 @@ func TestFrozen(t *testing.T) {
 // made again. What an earlier attempt tells never counts for a later one.
 func TestStaleOutcome(t *testing.T) {
 	tell := func(planted flaws) (booked []string, err error) {
-		inBubble(t, func(b *bench) {
-			b.f.flaws = planted
+		inFlawedBubble(t, planted, func(b *bench) {
 			s := b.join(Study{Name: "s"})
 			b.hello(Worker{ID: "first"})
 			b.hello(Worker{ID: "second"})
