@@ -6,6 +6,8 @@
 # make fuzz   every fuzz target, 60 s each
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted
+# make dist   programs, packages, wheels and their checksums, in dist/
+# make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
 # make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
 
 GO     ?= go
@@ -13,7 +15,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: promises test extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: dist dist-test promises test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) test -timeout 10m ./...
@@ -33,6 +35,13 @@ bench:
 
 soak: deps
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
+
+dist:
+	sh scripts/dist.sh
+
+dist-test: dist
+	@sh scripts/deps.sh dist
+	sh scripts/dist-test.sh
 
 promises: deps
 	$(GO) run ./internal/promises
