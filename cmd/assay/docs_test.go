@@ -18,7 +18,9 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/index.md", "../../docs/install.md",
+		"../../docs/tutorials/performance.md", "../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
+		"../../docs/tutorials/python.md", "../../docs/tutorials/ci.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
