@@ -4,6 +4,7 @@
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests
 # make fuzz   every fuzz target, 60 s each
+# make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted
 # make dist   programs, packages, wheels and their checksums, in dist/
@@ -48,6 +49,13 @@ promises: deps
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: audit sbom
+audit:
+	sh scripts/audit.sh
+
+sbom:
+	sh scripts/sbom.sh
 
 mutants:
 	sh scripts/mutants.sh $(PKG)

@@ -34,6 +34,12 @@ if [ "${1:-test}" = test ] && ! python3 -c 'import optuna' 2>/dev/null && [ ! -x
 	python3 -m venv "$optuna" >/dev/null 2>&1 && "$optuna/bin/pip" install -q 'optuna>=5,<6' pandas >/dev/null 2>&1 ||
 		echo "missing: optuna (of PyPI); the tests with it are skipped"
 fi
+# What knows the schema of CycloneDX, against which the bill of materials is checked.
+bom="${XDG_CACHE_HOME:-$HOME/.cache}/assay/cyclonedx"
+if [ "${1:-test}" = test ] && [ ! -x "$bom/bin/python" ]; then
+	python3 -m venv "$bom" >/dev/null 2>&1 && "$bom/bin/pip" install -q 'cyclonedx-python-lib[json-validation]>=11,<12' >/dev/null 2>&1 ||
+		{ rm -rf "$bom"; echo "missing: cyclonedx-python-lib (of PyPI); the schema of the bill of materials is not checked"; }
+fi
 # The JSON schemas of Kubernetes, against which the manifests are checked.
 schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"
 if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then

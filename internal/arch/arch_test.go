@@ -91,6 +91,7 @@ var beside = map[string][]string{
 	"/internal/browser":   {},                // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
 
+	"/internal/bill":       {}, // of what the program is made
 	"/internal/promises":   {}, // runs the tests of what is promised
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
