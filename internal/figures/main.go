@@ -158,7 +158,7 @@ func curve(in io.Reader) (report.Chart, error) {
 		}
 		c.Series, studies = append(c.Series, s), max(studies, n)
 	}
-	c.Title = fmt.Sprintf("%d recorded programs, %d seeds each: how near the best found is to the best there is", studies, r.Seeds)
+	c.Title = fmt.Sprintf("%d recorded programs, %d seeds: distance from the best there is", studies, r.Seeds)
 	return c, nil
 }
 
