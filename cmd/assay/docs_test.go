@@ -5,12 +5,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 )
 
-// TestDocs runs every `$ assay` and `$ python3` line of the documentation's console blocks, in
+// TestDocs runs every `$ assay`, `$ python3` and `$ kill` line of the documentation's console blocks, in
 // order, in one directory for each page that holds the files which the page
 // shows under their names. A command must succeed, and print the lines shown, in
 // their order: each is compared up to its first digit, since what follows are
@@ -93,7 +94,7 @@ func runBlock(t *testing.T, dir string, b fence) (n int) {
 	var command string
 	var want []string
 	flush := func() {
-		if strings.HasPrefix(command, "assay ") || strings.HasPrefix(command, "python3 ") {
+		if slices.ContainsFunc([]string{"assay ", "python3 ", "kill "}, func(p string) bool { return strings.HasPrefix(command, p) }) {
 			n++
 			runLine(t, dir, b.line, command, want)
 		}
