@@ -10,7 +10,7 @@ func FuzzTransferMemo(f *testing.F) {
 	}
 	one := build()
 	must(one.Ask(4))
-	f.Add([]byte(one.Memo()))
+	f.Add(one.Memo())
 	f.Add([]byte(`{"v":1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s := build(); s.Recall([][]byte{b}) != nil {
