@@ -115,7 +115,8 @@ type Hinter interface {
 	// Hint says what to expect of each configuration from elsewhere, such as
 	// earlier studies: about 0 for what seems best and 1 for the worst. The
 	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
-	// comes before all other calls.
+	// comes before all other calls; one that was given may be replaced between two
+	// calls.
 	Hint(h func(Config) float64)
 }
 
