@@ -51,7 +51,7 @@ func promises() []promise {
 			{"cmd/assay", "TestScripts/interrupt"},
 		}, "a process of a dead tool is ended, those with forged markers are not", ""},
 		{"P8", "When the server starts again, runs that went on are taken up.", []check{
-			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady"},
+			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady|TestServerAway"},
 		}, "", ""},
 		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
 			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
