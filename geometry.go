@@ -89,12 +89,12 @@ func (s *Space) Nearest(c Config) Config {
 	}
 	if s.list != nil {
 		dist, best, least := s.distances(snapped), 0, math.Inf(1)
-		for k := range s.list.configs {
+		for k := range s.list.n {
 			if d := dist(k, least); d < least {
 				best, least = k, d
 			}
 		}
-		return s.list.configs[best]
+		return s.list.at(best)
 	}
 	for i := range s.groups {
 		if g := &s.groups[i]; !g.holds(s, snapped) {
@@ -212,9 +212,11 @@ func (s *Space) Project(x []float64, center Config) Config {
 		reach := s.distance2(c, center)
 		best, least := center, reach
 		dist := s.distances(c)
-		for k, l := range s.list.configs {
-			if d := dist(k, least); d < least && s.distance2(l, center) <= reach {
-				best, least = l, d
+		for k := range s.list.n {
+			if d := dist(k, least); d < least {
+				if l := s.list.at(k); s.distance2(l, center) <= reach {
+					best, least = l, d
+				}
 			}
 		}
 		return best

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A listing is the configurations of an explicit list, of which there may be a million: in one array, found by a
-// hash, and a second time as numbers of values, so that a pass over all of them looks up what it needs to know
-// of a value. It is made once and then only read.
+// A listing is the configurations of an explicit list, of which there may be a million: as numbers of values in one
+// array, so that a pass over all of them looks up what it needs to know of a value, and found by a hash. It is
+// made once and then only read.
 type listing struct {
-	configs []Config
-	values  [][]float64 // by parameter, each that is listed once
-	codes   []uint32    // of each configuration in turn, the index in values by parameter
-	slots   []uint32    // open addressing: the index of a configuration plus 1, or 0
+	n      int
+	values [][]float64 // by parameter, each that is listed once
+	codes  []uint32    // of each configuration in turn, the index in values by parameter
+	slots  []uint32    // open addressing: the index of a configuration plus 1, or 0
 
 	distinct int // values of all parameters together
 }
@@ -23,10 +23,7 @@ func newListing(n, d int) *listing {
 	for size < 2*n {
 		size *= 2
 	}
-	return &listing{
-		configs: make([]Config, 0, n), values: make([][]float64, d),
-		codes: make([]uint32, 0, n*d), slots: make([]uint32, size),
-	}
+	return &listing{values: make([][]float64, d), codes: make([]uint32, 0, n*d), slots: make([]uint32, size)}
 }
 
 // hash returns equal numbers for equal configurations; -0 and 0 are equal.
@@ -45,10 +42,29 @@ func (l *listing) hash(c Config) uint64 {
 // slot returns where c is, or where it would be.
 func (l *listing) slot(c Config) int {
 	at := int(l.hash(c)) & (len(l.slots) - 1)
-	for l.slots[at] > 0 && !l.configs[l.slots[at]-1].Equal(c) {
+	for l.slots[at] > 0 && !l.is(int(l.slots[at])-1, c) {
 		at = (at + 1) & (len(l.slots) - 1)
 	}
 	return at
+}
+
+// is reports whether configuration k is c.
+func (l *listing) is(k int, c Config) bool {
+	for i, code := range l.row(k) {
+		if l.values[i][code] != c[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// at returns configuration k, which is the caller's.
+func (l *listing) at(k int) Config {
+	c := make(Config, len(l.values))
+	for i, code := range l.row(k) {
+		c[i] = l.values[i][code]
+	}
+	return c
 }
 
 // has reports whether c is listed.
@@ -59,24 +75,22 @@ func (l *listing) has(c Config) bool {
 // A lister fills a listing.
 type lister struct {
 	*listing
-	flat   []float64
 	number []map[float64]uint32 // by parameter, the code of a value
 }
 
 func newLister(n, d int) *lister {
-	l := &lister{listing: newListing(n, d), flat: make([]float64, 0, n*d), number: make([]map[float64]uint32, d)}
+	l := &lister{listing: newListing(n, d), number: make([]map[float64]uint32, d)}
 	for i := range l.number {
 		l.number[i] = map[float64]uint32{}
 	}
 	return l
 }
 
-// add appends a copy of c, which is not there yet.
+// add appends c, which is not there yet.
 func (l *lister) add(c Config) {
-	k := len(l.flat)
-	l.flat = append(l.flat, c...) // never grows: its room is that of all
-	l.slots[l.slot(c)] = uint32(len(l.configs)) + 1
-	l.configs = append(l.configs, l.flat[k:len(l.flat):len(l.flat)])
+	slot := l.slot(c)
+	l.n++
+	l.slots[slot] = uint32(l.n)
 	for i, x := range c {
 		code, ok := l.number[i][x]
 		if !ok {
@@ -101,7 +115,7 @@ func (l *listing) row(k int) []uint32 {
 func (s *Space) distances(c Config) func(k int, limit float64) float64 {
 	l := s.list
 	if s.order != nil { // what a value costs depends on others: see distance2
-		return func(k int, _ float64) float64 { return s.distance2(l.configs[k], c) }
+		return func(k int, _ float64) float64 { return s.distance2(l.at(k), c) }
 	}
 	of := make([][]float64, len(s.Params))
 	for i := range s.Params {
@@ -131,9 +145,9 @@ func (s *Space) nearestListed(c Config, n int) []Config {
 	best := make([]near, 0, n+1)
 	dist := s.distances(c)
 	limit := math.Inf(1)
-	for k := range s.list.configs {
+	for k := range s.list.n {
 		d := dist(k, limit)
-		if d >= limit || s.list.configs[k].Equal(c) {
+		if d >= limit || s.list.is(k, c) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, d, func(b near, d float64) int {
@@ -151,7 +165,7 @@ func (s *Space) nearestListed(c Config, n int) []Config {
 	}
 	out := make([]Config, len(best))
 	for i, b := range best {
-		out[i] = s.list.configs[b.at]
+		out[i] = s.list.at(b.at)
 	}
 	return out
 }
@@ -162,29 +176,30 @@ func (s *Space) nearestListed(c Config, n int) []Config {
 // many; a pass if there are none.
 func (s *Space) listNeighbours(c Config) []Config {
 	beside := s.besideByLookup
-	if s.list.distinct > len(s.list.configs)/4 {
+	if s.list.distinct > s.list.n/4 {
 		beside = s.besideByPass
 	}
 	var ns []Config
 	for i, some := range beside(c) {
 		if !s.Params[i].Ordered() {
 			for _, k := range some {
-				ns = append(ns, s.list.configs[k])
+				ns = append(ns, s.list.at(k))
 			}
 			continue
 		}
+		value := func(k int) float64 { return s.list.values[i][s.list.row(k)[i]] }
 		up, down := -1, -1
 		for _, k := range some {
-			switch x := s.list.configs[k][i]; {
-			case x > c[i] && (up < 0 || x < s.list.configs[up][i]):
+			switch x := value(k); {
+			case x > c[i] && (up < 0 || x < value(up)):
 				up = k
-			case x < c[i] && (down < 0 || x > s.list.configs[down][i]):
+			case x < c[i] && (down < 0 || x > value(down)):
 				down = k
 			}
 		}
 		for _, k := range []int{up, down} {
 			if k >= 0 {
-				ns = append(ns, s.list.configs[k])
+				ns = append(ns, s.list.at(k))
 			}
 		}
 	}
@@ -223,7 +238,7 @@ func (s *Space) besideByPass(c Config) [][]int {
 		own[i] = uint32(slices.Index(s.list.values[i], x))
 	}
 	out := make([][]int, len(c))
-	for k := range s.list.configs {
+	for k := range s.list.n {
 		dim, diffs := -1, 0
 		for i, code := range s.list.row(k) {
 			if code != own[i] {

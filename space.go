@@ -86,10 +86,10 @@ func NewList(params []Param, configs []Config, relations ...Relation) (*Space, e
 		l.add(c)
 	}
 	s.list = l.listing
-	if len(l.configs) == 0 {
+	if l.n == 0 {
 		return nil, fmt.Errorf("%w: none of the %d listed satisfies the relations", ErrEmpty, len(configs))
 	}
-	s.size = Size{N: int64(len(l.configs))}
+	s.size = Size{N: int64(l.n)}
 	return s, nil
 }
 
@@ -150,7 +150,7 @@ func (s *Space) At(i int64) Config {
 		panic(fmt.Sprintf("assay: configuration %d of a space of size %v", i, s.size))
 	}
 	if s.list != nil {
-		return s.list.configs[i]
+		return s.list.at(int(i))
 	}
 	c := make(Config, len(s.Params))
 	for k := len(s.groups) - 1; k >= 0; k-- {
@@ -185,7 +185,7 @@ func (s *Space) Check(c Config) error {
 	}
 	if s.list != nil {
 		if !s.list.has(c) {
-			return fmt.Errorf("%s is not one of the %d listed configurations", s.Text(c), len(s.list.configs))
+			return fmt.Errorf("%s is not one of the %d listed configurations", s.Text(c), s.list.n)
 		}
 	}
 	return nil
@@ -239,7 +239,7 @@ func (s *Space) broken(c Config) int {
 // draws, which [NewSpace] makes unlikely.
 func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	if s.list != nil {
-		return s.list.configs[rng.IntN(len(s.list.configs))], true
+		return s.list.at(rng.IntN(s.list.n)), true
 	}
 	c = make(Config, len(s.Params))
 	for i := range s.groups {

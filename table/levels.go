@@ -14,10 +14,10 @@ import (
 // table makes the parameters and configurations of the rows. Rows of one configuration
 // may stand anywhere in the file: their runs are joined in the order of the rows.
 func (tr *tableReader) table(given []assay.Param) (*Table, error) {
-	t := &Table{index: map[string]int{}, Metrics: slices.Sorted(maps.Keys(tr.spec.Metrics))}
+	t := &Table{Metrics: slices.Sorted(maps.Keys(tr.spec.Metrics))}
 	t.elapsed = slices.Index(t.Metrics, "elapsed")
 	for k, name := range tr.spec.Parameters {
-		values := tr.values(k)
+		values := tr.texts[k]
 		p := assay.Param{Name: name}
 		i := slices.IndexFunc(given, func(g assay.Param) bool { return g.Name == name })
 		if i < 0 {
@@ -31,53 +31,56 @@ func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 		}
 		t.Params = append(t.Params, p)
 	}
-	// Coordinates by text: a table of a million rows has few texts, and reading one
-	// takes longer than finding it.
-	coordinates := make([]map[string]float64, len(t.Params))
-	for k := range coordinates {
-		coordinates[k] = map[string]float64{}
-		for i, l := range t.Params[k].Levels {
-			coordinates[k][l] = float64(i)
-		}
+	coordinates, err := tr.coordinates(t.Params)
+	if err != nil {
+		return nil, err
 	}
-	for _, r := range tr.rows {
-		c := make(assay.Config, len(t.Params))
-		for k, text := range r.params {
-			x, known := coordinates[k][text]
-			if !known {
-				var err error
-				if x, err = t.Params[k].Parse(text); err != nil {
-					tr.line = r.line
-					return nil, tr.flaw(tr.spec.Parameters[k], "%q is not a value of the parameter: %v",
-						clipCell(text), err)
-				}
-				coordinates[k][text] = x
-			}
-			c[k] = x
-		}
-		i, seen := t.index[c.Key()]
-		if !seen {
-			i = len(t.Configs)
-			t.index[c.Key()] = i
-			t.Configs = append(t.Configs, c)
-			t.runs = append(t.runs, nil)
-		}
-		t.runs[i] = append(t.runs[i], r.runs...)
+	d := len(t.Params)
+	flat := make([]float64, len(tr.lines)*d)
+	for i, code := range tr.cells {
+		flat[i] = coordinates[i%d][code]
 	}
+	tr.cells = nil // the largest of what is no longer needed
+	row := t.joined(len(tr.lines), func(k int) assay.Config { return flat[k*d : (k+1)*d : (k+1)*d] })
+	for k, i := range tr.runOf {
+		tr.runOf[k] = row[i]
+	}
+	t.runs = tr.runs.gathered(tr.runOf, len(t.Configs))
 	return t, nil
 }
 
-// values returns the values of the k-th parameter in order of appearance.
-func (tr *tableReader) values(k int) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, r := range tr.rows {
-		if v := r.params[k]; !seen[v] {
-			seen[v] = true
-			out = append(out, v)
+// coordinates returns, by parameter, the coordinate of each text. The error is that of the first row with a text that is none.
+func (tr *tableReader) coordinates(params []assay.Param) ([][]float64, error) {
+	all, wrong := make([][]float64, len(params)), make([]map[uint32]error, len(params))
+	flawed := false
+	for k, p := range params {
+		all[k], wrong[k] = make([]float64, len(tr.texts[k])), map[uint32]error{}
+		level := map[string]float64{}
+		for i, l := range p.Levels {
+			level[l] = float64(i)
+		}
+		for code, text := range tr.texts[k] {
+			x, known := level[text]
+			if !known {
+				var err error
+				if x, err = p.Parse(text); err != nil {
+					wrong[k][uint32(code)], flawed = err, true
+				}
+			}
+			all[k][code] = x
 		}
 	}
-	return out
+	if !flawed {
+		return all, nil
+	}
+	for i, code := range tr.cells {
+		if k := i % len(params); wrong[k][code] != nil {
+			tr.line = int(tr.lines[i/len(params)])
+			return nil, tr.flaw(tr.spec.Parameters[k], "%q is not a value of the parameter: %v",
+				clipCell(tr.texts[k][code]), wrong[k][code])
+		}
+	}
+	return all, nil
 }
 
 // levelsOf returns the kind of parameter that values suggest, and its levels; see

@@ -6,7 +6,7 @@ import "github.com/assay-run/assay"
 // noise-free run of it would measure. A metric that some repetitions lack is the mean of
 // the others. ok is false if it was not recorded, or every repetition failed.
 func (t *Table) Mean(c assay.Config) (m assay.Measurement, ok bool) {
-	i, ok := t.index[c.Key()]
+	i, ok := t.index.find(t.Configs, c)
 	if !ok {
 		return assay.Measurement{}, false
 	}
@@ -17,13 +17,13 @@ func (t *Table) Mean(c assay.Config) (m assay.Measurement, ok bool) {
 // in the order of the table, failed runs included: they have an exit code. It returns
 // nil if the configuration was not recorded. The caller owns the result.
 func (t *Table) Measurements(c assay.Config) []assay.Measurement {
-	i, ok := t.index[c.Key()]
+	i, ok := t.index.find(t.Configs, c)
 	if !ok {
 		return nil
 	}
-	ms := make([]assay.Measurement, len(t.runs[i]))
-	for k, r := range t.runs[i] {
-		ms[k] = t.measurement(r)
+	ms := make([]assay.Measurement, t.runs.count(i))
+	for k := range ms {
+		ms[k] = t.measurement(t.runs.at(i, k))
 	}
 	return ms
 }

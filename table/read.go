@@ -114,7 +114,15 @@ type tableReader struct {
 	where   []tableCondition
 	ok      int // column, or -1
 	metrics []metricColumns
-	rows    []tableRow
+
+	// What is kept of the rows that count. The reader's record is reused, so nothing here shares its memory.
+	texts [][]string          // by parameter, each once, in order of appearance
+	code  []map[string]uint32 // by parameter, the index of a text
+	cells []uint32            // of each row in turn, the index of its text by parameter
+	lines []int32             // of each row
+	runs  runs                // of all rows
+	runOf []int32             // the row of each run
+	cell  []float64           // values of the run at hand
 }
 
 // A tableCondition is one of Spec.Where.
@@ -129,14 +137,6 @@ type metricColumns struct {
 	name    string
 	columns []int
 	scale   float64
-}
-
-// A tableRow is what is kept of a row that counts. The reader's record is reused, so
-// nothing here shares its memory.
-type tableRow struct {
-	line   int
-	params []string
-	runs   []recordedRun
 }
 
 // flaw returns an error at the row at hand. The file's name is added by Read.
@@ -209,7 +209,7 @@ func (tr *tableReader) records(limited *recordReader) error {
 			return err
 		}
 	}
-	if len(tr.rows) == 0 {
+	if len(tr.lines) == 0 {
 		tr.line = 0
 		return tr.empty()
 	}
@@ -253,6 +253,7 @@ func (tr *tableReader) header(record []string) error {
 			return err
 		}
 		tr.params = append(tr.params, i)
+		tr.texts, tr.code = append(tr.texts, nil), append(tr.code, map[string]uint32{})
 	}
 	for _, name := range slices.Sorted(maps.Keys(tr.spec.Where)) {
 		if i, err = column(name, "where"); err != nil {
@@ -273,6 +274,7 @@ func (tr *tableReader) header(record []string) error {
 		}
 		tr.metrics = append(tr.metrics, m)
 	}
+	tr.runs.width, tr.cell = len(tr.metrics), make([]float64, len(tr.metrics))
 	tr.ok = -1
 	if tr.spec.OKColumn != "" {
 		tr.ok, err = column(tr.spec.OKColumn, "ok")
@@ -288,16 +290,26 @@ func (tr *tableReader) row(record []string) error {
 			return nil
 		}
 	}
-	if len(tr.rows) >= maxTableRows {
+	if len(tr.lines) >= maxTableRows {
 		return tr.flaw("", "more than 1,000,000 rows")
 	}
-	kept := tableRow{line: tr.line, params: make([]string, len(tr.params))}
 	for k, i := range tr.params {
-		kept.params[k] = strings.Clone(strings.TrimSpace(record[i]))
-		if strings.ContainsRune(kept.params[k], 0) {
-			return tr.flaw(tr.spec.Parameters[k], "a NUL byte")
+		text := strings.TrimSpace(record[i])
+		code, known := tr.code[k][text]
+		if !known {
+			if strings.ContainsRune(text, 0) {
+				return tr.flaw(tr.spec.Parameters[k], "a NUL byte")
+			}
+			code, text = uint32(len(tr.texts[k])), strings.Clone(text)
+			tr.texts[k], tr.code[k][text] = append(tr.texts[k], text), code
 		}
+		tr.cells = append(tr.cells, code)
 	}
+	keep := func(run recordedRun) {
+		tr.runs.add(run)
+		tr.runOf = append(tr.runOf, int32(len(tr.lines)))
+	}
+	kept := len(tr.runOf)
 	failed := tr.ok >= 0 && !sameValue(record[tr.ok], tr.spec.OKEquals)
 	repetitions := 1
 	for _, m := range tr.metrics {
@@ -309,20 +321,20 @@ func (tr *tableReader) row(record []string) error {
 			return err
 		}
 		if exists {
-			kept.runs = append(kept.runs, run)
+			keep(run)
 		}
 	}
-	if len(kept.runs) == 0 {
+	if len(tr.runOf) == kept {
 		run, _, _ := tr.run(record, 0, true)
-		kept.runs = append(kept.runs, run)
+		keep(run)
 	}
-	tr.rows = append(tr.rows, kept)
+	tr.lines = append(tr.lines, int32(tr.line))
 	return nil
 }
 
-// run returns the k-th repetition of a row. exists is false if there is none.
+// run returns the k-th repetition of a row, whose values the next call overwrites. exists is false if there is none.
 func (tr *tableReader) run(record []string, k int, failed bool) (run recordedRun, exists bool, err error) {
-	run = recordedRun{failed: failed, values: make([]float64, len(tr.metrics))}
+	run = recordedRun{failed: failed, values: tr.cell}
 	exists = true
 	any := false
 	for j, m := range tr.metrics {

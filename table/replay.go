@@ -49,14 +49,14 @@ func (r *Replay) Clock() *SimClock { return r.clock }
 
 // find returns the recorded run that a job plays.
 func (r *Replay) find(job assay.Job) (run recordedRun, err error) {
-	i, ok := r.table.index[job.Config.Key()]
+	i, ok := r.table.index.find(r.table.Configs, job.Config)
 	if !ok {
 		return run, fmt.Errorf("no recorded run of configuration %v", job.Config)
 	}
 	if job.ID.Repeat < 0 {
 		return run, fmt.Errorf("no recorded run %d", job.ID.Repeat)
 	}
-	return r.table.runs[i][job.ID.Repeat%len(r.table.runs[i])], nil
+	return r.table.runs.at(i, job.ID.Repeat%r.table.runs.count(i)), nil
 }
 
 // Run implements [assay.Runner]. It returns an error if the configuration was

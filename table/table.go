@@ -31,9 +31,9 @@ type Table struct {
 	Metrics []string       // names, ascending
 	Digest  string         // SHA-256 of the file as it is, in hexadecimal
 
-	runs    [][]recordedRun // of Configs[i], in order of appearance; at least one
-	index   map[string]int  // in Configs, by Key
-	elapsed int             // index of elapsed in Metrics, or -1
+	runs    *runs // of Configs, in order of appearance; at least one of each
+	index   index // of Configs
+	elapsed int   // index of elapsed in Metrics, or -1
 }
 
 // recordedRun is one run of a configuration.
@@ -47,11 +47,11 @@ const unitDuration = time.Second
 
 // Runs returns how often a configuration was recorded, 0 if it was not.
 func (t *Table) Runs(c assay.Config) int {
-	i, ok := t.index[c.Key()]
+	i, ok := t.index.find(t.Configs, c)
 	if !ok {
 		return 0
 	}
-	return len(t.runs[i])
+	return t.runs.count(i)
 }
 
 // Space returns the space of the recorded configurations that satisfy the
@@ -97,7 +97,8 @@ func (t *Table) mean(i int) (m assay.Measurement, ok bool) {
 	sum, n := make([]float64, len(t.Metrics)), make([]float64, len(t.Metrics))
 	var elapsed float64
 	good := 0.0
-	for _, r := range t.runs[i] {
+	for k := range t.runs.count(i) {
+		r := t.runs.at(i, k)
 		if r.failed {
 			continue
 		}

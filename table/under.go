@@ -13,16 +13,14 @@ func (t *Table) Under(params []assay.Param) (*Table, error) {
 	if !free.Conditional() {
 		return t, nil
 	}
-	out := &Table{Params: params, Metrics: t.Metrics, Digest: t.Digest, elapsed: t.elapsed, index: map[string]int{}}
-	for i, c := range t.Configs {
-		c = free.Rested(c)
-		k, seen := out.index[c.Key()]
-		if !seen {
-			k = len(out.Configs)
-			out.index[c.Key()] = k
-			out.Configs, out.runs = append(out.Configs, c), append(out.runs, nil)
+	out := &Table{Params: params, Metrics: t.Metrics, Digest: t.Digest, elapsed: t.elapsed}
+	of := out.joined(len(t.Configs), func(i int) assay.Config { return free.Rested(t.Configs[i]) })
+	each := make([]int32, len(t.runs.failed))
+	for i := range t.Configs {
+		for k := t.runs.start[i]; k < t.runs.start[i+1]; k++ {
+			each[k] = of[i]
 		}
-		out.runs[k] = append(out.runs[k], t.runs[i]...)
 	}
+	out.runs = t.runs.gathered(each, len(out.Configs))
 	return out, nil
 }
