@@ -192,3 +192,7 @@ func (m *member) learn(d time.Duration) {
 		m.lasted -= (m.lasted - d) / 8
 	}
 }
+
+// atLeast has the study learn from a run that was ended before its end, as by a worker whose time was over: it is not begun
+// again where there is less time than that.
+func (m *member) atLeast(d time.Duration) { m.lasted = max(m.lasted, d) }

@@ -145,6 +145,8 @@ func (f *Fleet) recall(m *member) {
 			r.get(e.Booked.Attempt).past = true
 			if e.Booked.Counts() {
 				m.learn(e.Booked.Measurement.Elapsed)
+			} else {
+				m.atLeast(e.Booked.Measurement.Elapsed)
 			}
 		case e.Told != nil:
 			over(e.Told.ID)

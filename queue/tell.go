@@ -84,6 +84,8 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 		if b.Why == "" {
 			r.m.pace(f.workers[a.worker], m.Elapsed)
 		}
+	} else {
+		r.m.atLeast(m.Elapsed)
 	}
 	for _, o := range r.attempts { // one that was to end for this one goes on
 		if o.ahead && !o.halted && !b.Counts() {

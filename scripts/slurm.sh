@@ -60,7 +60,7 @@ C
 	i=1
 	while [ "$i" -le "$nodes" ]; do start "n$i" slurmd -D -N "n$i"; i=$((i + 1)); done
 	# The commands, each of which is counted.
-	for c in sbatch squeue scancel scontrol sacct sinfo; do
+	for c in sbatch squeue scancel scontrol sacct sinfo srun; do
 		printf '#!/bin/sh\necho "$(date +%%s) %s $*" >>"%s/calls"\nexport SLURM_CONF="%s"\nexec nsenter --net=/run/netns/%s /usr/bin/%s "$@"\n' \
 			"$c" "$dir" "$SLURM_CONF" "$ns" "$c" >"$dir/bin/$c"
 		chmod 755 "$dir/bin/$c"

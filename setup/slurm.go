@@ -93,7 +93,11 @@ func spoolError(spool string, err error) error {
 
 // spool returns the directory that the machines of the jobs share.
 func (p *Problem) spool() (string, error) {
-	dir := cmp.Or(p.opts.Spool, p.Definition.Placement.Batch.Spool)
+	return spoolAt(cmp.Or(p.opts.Spool, p.Definition.Placement.Batch.Spool))
+}
+
+// spoolAt makes a directory that machines share, "" for that beside the default store, and returns its absolute path.
+func spoolAt(dir string) (string, error) {
 	if dir == "" {
 		at, err := store.DefaultPath()
 		if err != nil {

@@ -54,3 +54,12 @@ func lock(dir string) (unlock func(), err error) {
 	}
 	return func() { f.Close() }, nil
 }
+
+// Taken reports whether a worker has a directory at this moment.
+func Taken(dir string) bool {
+	unlock, err := lock(dir)
+	if err == nil {
+		unlock()
+	}
+	return assay.ClassOf(err) == assay.ClassLocked
+}

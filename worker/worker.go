@@ -43,6 +43,8 @@ type Options struct {
 	// Alone, if positive, is how long a worker that has nothing to run waits for a server that does not
 	// answer before it ends.
 	Alone time.Duration
+	// Idle, if positive, is how long a worker waits for something to run before it drains.
+	Idle time.Duration
 	// Drain, once closed, has the worker take nothing more and return when nothing runs.
 	Drain <-chan struct{}
 	Out   io.Writer // what it does, in lines; nil for nowhere
@@ -92,6 +94,7 @@ type worker struct {
 	busy    map[string]bool // by keyOf: attempts that run or are told
 	told    []string        // of those that were told lately: a ticket that comes again is for nothing
 	runs    int             // attempts that run
+	idle    time.Time       // since when none does
 	heard   time.Time       // when the server answered last
 	away    bool            // said so
 	refused error           // why the server does not want this worker
@@ -144,6 +147,9 @@ func Run(ctx context.Context, o Options) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { w.hello(over) })
 	beside.Go(func() { w.send(over) })
+	if w.Idle > 0 {
+		beside.Go(func() { w.wanted(over) })
+	}
 	slots.Wait()
 	close(over)
 	beside.Wait()
@@ -181,7 +187,7 @@ func open(ctx context.Context, o Options) (*worker, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &worker{Options: o, users: users, busy: map[string]bool{}, heard: time.Now()}
+	w := &worker{Options: o, users: users, busy: map[string]bool{}, heard: time.Now(), idle: time.Now()}
 	w.out.w = o.Out
 	if w.ID == "" {
 		if w.ID, err = Identity(o.Dir, "worker"); err != nil {
@@ -369,6 +375,7 @@ func (w *worker) call(f func(context.Context) error) (answered bool, err error) 
 func (w *worker) count(n int) {
 	w.mu.Lock()
 	w.runs += n
+	w.idle = time.Now()
 	w.mu.Unlock()
 }
 

@@ -5,12 +5,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 )
 
-// TestDocs runs every `$ assay` and `$ python3` line of the documentation's console blocks, in
+// TestDocs runs every `$ assay`, `$ python3` and `$ kill` line of the documentation's console blocks, in
 // order, in one directory for each page that holds the files which the page
 // shows under their names. A command must succeed, and print the lines shown, in
 // their order: each is compared up to its first digit, since what follows are
@@ -18,7 +19,10 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/index.md", "../../docs/install.md",
+		"../../docs/tutorials/performance.md", "../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
+		"../../docs/tutorials/python.md", "../../docs/tutorials/ci.md",
+		"../../docs/explain/noise.md", "../../docs/explain/censoring.md", "../../docs/explain/pruning.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
@@ -90,7 +94,7 @@ func runBlock(t *testing.T, dir string, b fence) (n int) {
 	var command string
 	var want []string
 	flush := func() {
-		if strings.HasPrefix(command, "assay ") || strings.HasPrefix(command, "python3 ") {
+		if slices.ContainsFunc([]string{"assay ", "python3 ", "kill "}, func(p string) bool { return strings.HasPrefix(command, p) }) {
 			n++
 			runLine(t, dir, b.line, command, want)
 		}

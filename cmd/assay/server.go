@@ -159,7 +159,7 @@ It runs the applications of --apps, a file that the server cannot change. With
 			o.Server = cmp.Or(o.Server, os.Getenv("ASSAY_SERVER"))
 			o.TokenFile = cmp.Or(o.TokenFile, os.Getenv("ASSAY_TOKEN_FILE"))
 			o.Labels, o.Version, o.Out, o.Warn = labels, version(), s.out, warnings(s.err)
-			drain, hard, _, stop := drains(cmd.Context())
+			drain, hard, _, stop := hear(cmd.Context(), func() {}, server.Hurries)
 			defer stop()
 			o.Drain = drain
 			return server.Work(hard, o)
@@ -176,13 +176,15 @@ It runs the applications of --apps, a file that the server cannot change. With
 	fl.BoolVar(&o.Accept, "accept-commands", false,
 		"run commands too: anyone with the author role can run any program here as this user")
 	fl.StringToStringVar(&labels, "label", nil, "`NAME=VALUE` that says what the machine has")
-	fl.StringVar(&until, "until", "", "`time` at which it ends, and before which it takes nothing that would last longer")
+	fl.StringVar(&until, "until", "",
+		"`time` at which it ends, and before which it takes nothing that would last longer (in a job of Slurm, its end)")
 	fl.StringVar(&o.Dir, "data", "",
 		"`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
 	fl.StringVar(&o.API, "api", "",
 		"`address` of the server's API, where inputs come from: unix:/PATH or https://HOST:PORT (default beside --server)")
 	fl.StringVar(&cache, "cache", "10G", "how many `bytes` of inputs are kept for the next runs")
 	fl.IntVar(&days, "keep-days", 7, "how many days the whole output of runs is kept here")
+	fl.DurationVar(&o.Idle, "idle", 0, "end when there was nothing to run for so `long`")
 	fl.DurationVar(&o.Alone, "alone", 0, "end when nothing runs and no server has answered for so `long`")
 	return cmd
 }

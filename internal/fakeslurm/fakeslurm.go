@@ -1,4 +1,4 @@
-// Package fakeslurm is a stand-in for the commands of Slurm, for tests: sbatch, squeue, sacct, scancel and scontrol, as one
+// Package fakeslurm is a stand-in for the commands of Slurm, for tests: sbatch, squeue, sacct, scancel, scontrol and srun, as one
 // function each, whose state is a directory, $FAKESLURM. Jobs are processes of this machine.
 //
 // A test makes it fail by files in that directory:
@@ -10,6 +10,8 @@
 //	lie         a state that squeue and sacct say of every job that has ended
 //	hidden      jobs are forgotten once they have ended
 //	hold        jobs wait
+//	short       how long jobs have in truth, such as 20s
+//	old         a Slurm that does not tell a job when it ends
 //	broken      jobs fail without starting their script
 //	calls       is written: a line for each command that was called
 package fakeslurm
@@ -32,7 +34,8 @@ import (
 // Commands returns the commands by their names; testscript.Main takes them.
 func Commands() map[string]func() {
 	all := map[string]func(dir string, args []string) int{
-		"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel, "scontrol": scontrol, "fakeslurmd": fakeslurmd,
+		"sbatch": sbatch, "squeue": squeue, "sacct": sacct, "scancel": scancel, "scontrol": scontrol, "srun": srun,
+		"fakeslurmd": fakeslurmd,
 	}
 	out := map[string]func(){}
 	for name, f := range all {
@@ -180,8 +183,18 @@ func fakeslurmd(dir string, args []string) int {
 	cmd := exec.Command("sh", get(at, "script"))
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+args[0], "SLURMD_NODENAME=n1")
+	if nodes := value(strings.Split(get(at, "args"), "\n"), "nodes"); nodes != "" {
+		cmd.Env = append(cmd.Env, "SLURM_JOB_NUM_NODES="+nodes)
+	}
 	if minutes, err := strconv.Atoi(get(at, "limit")); err == nil {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("SLURM_JOB_END_TIME=%d", time.Now().Add(time.Duration(minutes)*time.Minute).Unix()))
+		ends := time.Now().Add(time.Duration(minutes) * time.Minute)
+		if d, err := time.ParseDuration(get(dir, "short")); err == nil {
+			ends = time.Now().Add(d)
+		}
+		set(at, "ends", strconv.FormatInt(ends.Unix(), 10))
+		if !there(dir, "old") {
+			cmd.Env = append(cmd.Env, fmt.Sprintf("SLURM_JOB_END_TIME=%d", ends.Unix()))
+		}
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	signal.Ignore(syscall.SIGHUP)
@@ -214,7 +227,18 @@ func fakeslurmd(dir string, args []string) int {
 
 var over = []string{"COMPLETED", "FAILED", "CANCELLED"}
 
-func squeue(dir string, _ []string) int {
+func squeue(dir string, args []string) int {
+	if value(args, "format") == "%L" {
+		id, _ := strconv.Atoi(value(args, "jobs"))
+		at, err := strconv.ParseInt(get(job(dir, id), "ends"), 10, 64)
+		if err != nil {
+			fmt.Println("INVALID")
+			return 0
+		}
+		left := max(time.Until(time.Unix(at, 0)).Round(time.Second), 0)
+		fmt.Printf("%d:%02d\n", int(left.Minutes()), int(left.Seconds())%60)
+		return 0
+	}
 	switch {
 	case there(dir, "empty"):
 		return 0
@@ -233,6 +257,45 @@ func squeue(dir string, _ []string) int {
 		fmt.Printf("%d|%s|%s|None\n", id, get(at, "name"), state)
 	}
 	return 0
+}
+
+// srun starts a program once on each of --nodes=N machines, which are called n1, n2, and so on. It passes SIGTERM on.
+func srun(_ string, args []string) int {
+	nodes, err := strconv.Atoi(value(args, "nodes"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "srun: error: --nodes:", err)
+		return 1
+	}
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		args = args[1:]
+	}
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, syscall.SIGTERM)
+	var steps []*exec.Cmd
+	for n := range nodes {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.Env = append(os.Environ(), fmt.Sprintf("SLURMD_NODENAME=n%d", n+1))
+		if err := cmd.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, "srun: error:", err)
+			return 1
+		}
+		steps = append(steps, cmd)
+	}
+	go func() {
+		for range came {
+			for _, cmd := range steps {
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+			}
+		}
+	}()
+	code := 0
+	for _, cmd := range steps {
+		if err := cmd.Wait(); err != nil {
+			code = 1
+		}
+	}
+	return code
 }
 
 func sacct(dir string, args []string) int {

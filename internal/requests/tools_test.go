@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -121,8 +120,4 @@ workflow { plain(Channel.of(1)); aXb(Channel.of(1)) }
 		t.Errorf("the process of another name asked %q", other)
 	}
 	notPwned(t, dir)
-	if m := regexp.MustCompile(`(?m)^WARN.*$`).FindAllString(string(out), -1); len(m) < len(hostile) {
-		// Nextflow warns of each selector that matches no process: they were all read.
-		t.Logf("warnings: %q", m)
-	}
 }

@@ -32,6 +32,7 @@ type Worker struct {
 	Labels    map[string]string
 	Until     time.Time
 	Alone     time.Duration
+	Idle      time.Duration
 	Cache     int64 // bytes of inputs that are kept; 0 means 10 GiB
 	Keep      time.Duration
 	Version   string
@@ -40,8 +41,16 @@ type Worker struct {
 	Warn      func(string)
 }
 
-// Work is a worker until it is drained, or ctx is done.
+// Work is a worker until it is drained, or ctx is done. In an allocation of Slurm it ends before that does.
 func Work(ctx context.Context, o Worker) error {
+	if a, is := onNode(); is {
+		return workOn(ctx, o, a)
+	}
+	return work(ctx, o)
+}
+
+// work is a worker of the directory o.Dir, or of one for its name.
+func work(ctx context.Context, o Worker) error {
 	var apps *config.Apps
 	if o.Apps != "" {
 		var err error
@@ -106,7 +115,7 @@ func Work(ctx context.Context, o Worker) error {
 	defer func() { _ = closeRunner() }() // nothing runs
 	return worker.Run(ctx, worker.Options{
 		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,
-		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until, Alone: o.Alone,
+		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until, Alone: o.Alone, Idle: o.Idle,
 		Drain: o.Drain, Out: o.Out, Machine: machine, Blobs: store, Cache: o.Cache, Keep: o.Keep,
 	})
 }

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/worker"
+)
+
+// onNode returns the allocation of Slurm in which this process is, and whether it is on a machine of one.
+func onNode() (batch.Allocation, bool) {
+	a, is := batch.Allocated()
+	return a, is && a.Node != ""
+}
+
+// Hurries reports whether a signal ends a worker without waiting for what it runs. SIGTERM does in an allocation: Slurm kills
+// what is left of it half a minute later, and a run that is told as ended is begun elsewhere at once.
+func Hurries(s os.Signal) bool {
+	_, is := onNode()
+	return is && s == syscall.SIGTERM
+}
+
+// neighbours is how many workers of this user one machine may have, each of another job.
+const neighbours = 64
+
+// workOn is a worker in an allocation of Slurm: it ends with it, has the name that Slurm gives the machine, and a directory that
+// no other job on the machine has.
+func workOn(ctx context.Context, o Worker, a batch.Allocation) error {
+	ends, err := a.Ends(ctx)
+	switch {
+	case err != nil:
+		o.Warn(fmt.Sprintf("when job %s ends is not known (%v): --until says when the worker is to end", a.Job, err))
+	case !ends.IsZero() && (o.Until.IsZero() || ends.Before(o.Until)):
+		o.Until = ends
+	}
+	o.Name = cmp.Or(o.Name, a.Node)
+	o.Labels = maps.Clone(o.Labels)
+	if o.Labels == nil {
+		o.Labels = map[string]string{}
+	}
+	o.Labels["slurm_job"] = a.Job
+	if !o.Until.IsZero() {
+		o.say("job %s of Slurm: the worker ends by %s, and takes nothing that would last longer", a.Job,
+			o.Until.Format(time.DateTime))
+	}
+	if o.Dir != "" {
+		return work(ctx, o)
+	}
+	home, err := workerHome(o.Name)
+	if err != nil {
+		return err
+	}
+	for n := range neighbours {
+		if o.Dir = home; n > 0 {
+			o.Dir = fmt.Sprintf("%s.%d", home, n)
+		}
+		if worker.Taken(o.Dir) {
+			continue
+		}
+		if err = work(ctx, o); assay.ClassOf(err) != assay.ClassLocked { // else another one was faster
+			return err
+		}
+	}
+	return assay.Errorf(assay.ClassLocked, "%d workers run on %s already: all directories %s.N are taken", neighbours, o.Name, home)
+}
+
+func (o Worker) say(format string, args ...any) {
+	if o.Out != nil {
+		_, _ = io.WriteString(o.Out, fmt.Sprintf(format, args...)+"\n")
+	}
+}
+
+// Serving returns the address of a server that workers on other machines can be given for what a user says of it. A note
+// says what may be wrong with it; the error, that no server is there.
+func Serving(server string) (address, note string, err error) {
+	if address, err = fleetURL(server); err != nil {
+		return "", "", err
+	}
+	if strings.HasPrefix(address, "unix:") {
+		note = "the server answers at a socket of this machine alone: nodes of a cluster need one with --listen, and " +
+			"--server tls://HOST:PORT --token-file F here"
+	}
+	return address, note, nil
+}
