@@ -34,6 +34,27 @@ if [ "${1:-test}" = test ] && ! python3 -c 'import optuna' 2>/dev/null && [ ! -x
 	python3 -m venv "$optuna" >/dev/null 2>&1 && "$optuna/bin/pip" install -q 'optuna>=5,<6' pandas >/dev/null 2>&1 ||
 		echo "missing: optuna (of PyPI); the tests with it are skipped"
 fi
+# Snakemake and Nextflow, which read the requests that are written for them. Of Nextflow the jars, by Maven:
+# one of them, for files on the web, is in no public repository and is not needed.
+snakemake="${XDG_CACHE_HOME:-$HOME/.cache}/assay/snakemake"
+if [ "${1:-test}" = test ] && [ ! -x "$snakemake/bin/snakemake" ]; then
+	python3 -m venv "$snakemake" >/dev/null 2>&1 && "$snakemake/bin/pip" install -q 'snakemake>=9,<10' >/dev/null 2>&1 ||
+		echo "missing: snakemake (of PyPI); the tests with it are skipped"
+fi
+nextflow="${XDG_CACHE_HOME:-$HOME/.cache}/assay/nextflow"
+if [ "${1:-test}" = test ] && [ ! -d "$nextflow" ]; then
+	pom="$(mktemp -d)"
+	cat >"$pom/pom.xml" <<-'END'
+		<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+		<groupId>local</groupId><artifactId>nextflow</artifactId><version>1</version>
+		<dependencies><dependency><groupId>io.nextflow</groupId><artifactId>nextflow</artifactId><version>24.10.5</version>
+		<exclusions><exclusion><groupId>io.nextflow</groupId><artifactId>nf-httpfs</artifactId></exclusion></exclusions>
+		</dependency></dependencies></project>
+	END
+	mvn -q -f "$pom/pom.xml" dependency:copy-dependencies -DoutputDirectory="$pom/jars" >/dev/null 2>&1 && mv "$pom/jars" "$nextflow" ||
+		echo "missing: nextflow (of Maven Central, by mvn); the test with it is skipped"
+	rm -rf "$pom"
+fi
 # What knows the schema of CycloneDX, against which the bill of materials is checked.
 bom="${XDG_CACHE_HOME:-$HOME/.cache}/assay/cyclonedx"
 if [ "${1:-test}" = test ] && [ ! -x "$bom/bin/python" ]; then

@@ -42,6 +42,7 @@ type Builder struct {
 	File                 string  // the input's name, for messages
 	Makespan             Seconds // recorded; 0 if none
 	Machines             []Machine
+	Lost                 []Lost // attempts that failed
 
 	// Aliases lets dependencies name tasks by their Task name too, where no
 	// task has that ID and one task only has that name (WfFormat before 1.5).
@@ -215,7 +216,7 @@ func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 	}
 	w := &Workflow{
 		Name: b.Name, System: b.System, Format: b.Format, Tasks: b.tasks, Files: b.file, Machines: b.Machines,
-		Makespan: b.Makespan, Warnings: b.warnings,
+		Makespan: b.Makespan, Warnings: b.warnings, Lost: b.Lost,
 	}
 	if !(w.Makespan > 0) {
 		w.Makespan = math.NaN()

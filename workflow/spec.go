@@ -99,7 +99,7 @@ func parseMachine(s string) (g MachineGroup, ok bool) {
 	g = MachineGroup{Name: s, Count: n, Cores: c}
 	if hasMemory {
 		var read bool
-		g.Memory, read = parseBytes(memory)
+		g.Memory, read = ParseBytes(memory)
 		ok = ok && read
 	}
 	return g, ok && err1 == nil && err2 == nil && n >= 1 && n <= most && c > 0 && c <= most
@@ -122,11 +122,11 @@ var byteUnits = []struct {
 	{"B", 1},
 }
 
-// parseBytes reads an amount of memory with a decimal or binary unit, bytes
+// ParseBytes reads an amount of memory with a decimal or binary unit, bytes
 // without one.
 //
 // A negative amount is refused. Units are matched with their case of letters.
-func parseBytes(s string) (Bytes, bool) {
+func ParseBytes(s string) (Bytes, bool) {
 	size := 1.0
 	for _, u := range byteUnits {
 		if n, ok := strings.CutSuffix(s, u.name); ok {

@@ -21,9 +21,12 @@ type Task struct {
 	Cores   float64 // processors it keeps busy; 0 if not known, which counts as 1
 	Memory  Bytes   // its largest resident set; 0 if not known
 	In, Out Bytes   // sizes of its input and output files together
-	Read    Bytes   // bytes read, if measured
-	Written Bytes   // bytes written, if measured
-	Machine int32   // index in Workflow.Machines, or -1
+	// What the batch system was asked for; 0 if not known.
+	AskMemory Bytes
+	AskTime   Seconds
+	Read      Bytes // bytes read, if measured
+	Written   Bytes // bytes written, if measured
+	Machine   int32 // index in Workflow.Machines, or -1
 
 	// Auxiliary marks a task that the workflow system added: staging,
 	// clean-up, making directories.
@@ -56,6 +59,8 @@ type Workflow struct {
 	Machines []Machine
 	Makespan Seconds // of the recorded execution; NaN if none was recorded
 	Graph    *Graph
+
+	Lost []Lost // attempts that failed, in the order in which they were recorded
 
 	Filled   int      // run times that were missing and filled from their kind
 	Warnings []string // what is odd about the input, for people

@@ -71,6 +71,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
+	cmd.AddCommand(benchRequestsCommand())
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
 	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
 		benchFleetCommand(s), benchGainCommand(s))

@@ -7,8 +7,10 @@ import (
 
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/planreport"
+	"github.com/assay-run/assay/internal/requests"
 	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/workflow/request"
 )
 
 // planFlags are the flags of assay plan.
@@ -20,6 +22,9 @@ type planFlags struct {
 	models  []string // of --sites
 	ranges  bool     // of several recorded executions
 	average bool
+	write   string  // requests, in a format
+	assume  string  // memory, where the request was not recorded
+	fails   float64 // share of tasks that may fail
 }
 
 const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
@@ -45,12 +50,18 @@ application, files or folders: what each of them predicts for each number of
 slots, as parts of its run times, beside what was recorded; or the mean of all
 with random errors in the run times (--error), and where more slots save nothing.
 
+With --write the workflows are recorded executions of one application, files or
+folders: what to ask a batch system for, memory and time for each kind of task,
+is fitted to what they used and written for Nextflow, Snakemake or Slurm, with
+what is wasted and how many tasks fail now and with these requests.
+
 A price is money per slot-second (0.001), per slot-hour (0.04/h), or per started
 hour of a node (0.34/node-hour,slots=8,start=90).`
 
 const planExample = `  assay plan trace.json --slots 2,4,8 --price 0.0001 --deadline 2h
   assay plan new.json --calibrate runs/ --slots 4..256 --svg curve.svg
-  assay plan --average runs/ --error 0.1 --slots 4..256 --svg average.svg`
+  assay plan --average runs/ --error 0.1 --slots 4..256 --svg average.svg
+  assay plan runs/ --write nextflow.config=requests.config`
 
 // planCommand returns assay plan.
 func planCommand() *cobra.Command {
@@ -98,6 +109,12 @@ func planCommand() *cobra.Command {
 	fl.BoolVar(&f.ranges, "range", false, "the range of what recorded executions predict, beside what was recorded")
 	fl.BoolVar(&f.average, "average", false, "the mean of what recorded executions predict, with --error")
 	fl.BoolVar(&f.LongestPath, "longest-path", false, "simulate a scheduler that starts the longest chains first")
+	fl.StringVar(&f.write, "write", "",
+		"requests of memory and time from recorded executions: `KIND`, one of "+requests.FormatNames()+
+			", to standard output, or KIND=FILE")
+	fl.StringVar(&f.assume, "assume", "8GB", "`MEMORY` asked for now where that is not recorded, with --write")
+	fl.Float64Var(&f.fails, "failures", request.DefaultFailures,
+		"`SHARE` of tasks whose first attempt may be killed, with --write")
 	return cmd
 }
 
@@ -107,6 +124,14 @@ func inputError(err error) error {
 }
 
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
+	if f.write != "" {
+		return runPlanRequests(cmd, args, f)
+	}
+	for _, name := range []string{"assume", "failures"} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--%s without --write", name)
+		}
+	}
 	if len(f.models) > 0 && !isNetwork(f.Sites) {
 		return usagef("--model needs --sites with a file of sites: their speeds, links and disks")
 	}

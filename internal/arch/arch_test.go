@@ -37,6 +37,8 @@ var apart = map[string][]string{
 	"/workflow":       {"/stats"},
 	"/workflow/trace": {"/workflow", "/stats"},
 	"/workflow/site":  {"/workflow"},
+	// What to ask a batch system for.
+	"/workflow/request": {"/workflow", "/stats"},
 }
 
 // beside are packages that stand beside the layers: what each may import of
@@ -97,7 +99,14 @@ var beside = map[string][]string{
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"},          // the experiments on levels
+	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
+	"/internal/lab/requests": {
+		"/stats", "/internal/report", "/workflow", "/workflow/request", "/workflow/trace",
+	}, // what is asked for, judged
+	// What to ask for, shown and written for workflow systems.
+	"/internal/requests": {
+		"", "/internal/report", "/internal/traces", "/workflow", "/workflow/request", "/workflow/trace",
+	},
 	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
 	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
 	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},             // learned models in plans over sites

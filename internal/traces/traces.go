@@ -217,3 +217,40 @@ func Recorded(at Place, dirs []string) (runs []trace.Recorded, skipped int, err 
 	}
 	return runs, skipped, nil
 }
+
+// Sized reads every execution that the arguments name, files and files below folders, whose tasks have
+// what they used; missing run times are left out. Executions are told apart, and their applications
+// named, by [trace.Label]. Files that are no workflow by their name are passed over in folders.
+func Sized(at Place, args []string) ([]trace.Recorded, error) {
+	var runs []trace.Recorded
+	for _, arg := range args {
+		err := each(at, []string{arg}, func(name string) error {
+			stem := strings.TrimSuffix(name, ".gz")
+			ext := filepath.Ext(stem)
+			if name != arg && (ext != ".json" && ext != ".csv" && ext != ".txt" && ext != ".tsv" && ext != ".yaml" ||
+				filepath.Base(name) == "meta.json" || filepath.Base(name) == "instances.csv") {
+				return nil
+			}
+			w, err := Read(at, name, nil, workflow.FillOptions{Allow: true})
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(arg, name)
+			if err != nil || rel == "." {
+				rel = name
+			}
+			runs = append(runs, trace.Label(w, strings.TrimSuffix(filepath.ToSlash(stemOf(rel)), ext)))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("%s: no executions", strings.Join(args, ", "))
+	}
+	return runs, nil
+}
+
+// stemOf returns a name without the end that says it is packed.
+func stemOf(name string) string { return strings.TrimSuffix(name, ".gz") }

@@ -33,8 +33,8 @@ func isNextflowTrace(head []byte) bool {
 }
 
 // readNextflowTrace reads a Nextflow trace: a line a task, columns by name, in
-// people's units or raw (milliseconds and bytes). Only tasks that completed, or
-// were cached, count.
+// people's units or raw (milliseconds and bytes). Tasks that completed, or
+// were cached, count; others are attempts that were lost.
 //
 // A cell with "-" says nothing. A trace without a status column counts whole.
 func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
@@ -46,38 +46,88 @@ func (m *merger) readNextflowTrace(name string, r *bufio.Reader) error {
 			}
 		}
 		if s := row["status"]; s != "" && s != "COMPLETED" && s != "CACHED" {
+			m.nextflowLost(row)
 			return nil
 		}
 		return m.nextflowTask(name, row, lineCol(n, 1))
 	})
 }
 
-// nextflowTask adds the record of one line, by its titles.
+// nextflowLost keeps what is known of an attempt that failed.
+//
+// A cell that is malformed is as good as unknown: no estimate rests on these lines.
+func (m *merger) nextflowLost(row map[string]string) {
+	l := workflow.Lost{Exit: -1}
+	key, process, _ := nextflowNames(row)
+	l.Kind = process
+	l.Name = workflow.AttemptName(key)
+	if x, err := strconv.Atoi(row["exit"]); err == nil && x <= 255 {
+		l.Exit = x
+	}
+	for _, c := range []string{"realtime", "duration"} {
+		if row[c] != "" && l.Run == 0 {
+			l.Run, _ = nextflowDuration(row[c])
+		}
+	}
+	l.Memory = nextflowBytes(row["peak_rss"])
+	l.AskMemory, l.AskTime = nextflowAsked(row)
+	l.Killed = row["status"] == "FAILED" && wasKilled(l.Exit)
+	if l.Exit == exitUSR2 || l.AskTime > 0 && l.Run >= 0.98*l.AskTime {
+		l.Short = workflow.ShortOfTime
+	}
+	m.b.Lost = append(m.b.Lost, l)
+}
+
+// exitUSR2 is the exit status of what SIGUSR2 ends, which Grid Engine sends at the time limit.
+const exitUSR2 = 140
+
+// wasKilled reports whether an exit status is that of what a signal from 2 to 17 ended, SIGKILL and
+// SIGTERM among them.
+func wasKilled(exit int) bool { return exit >= 130 && exit <= 145 || exit == 247 }
+
+// nextflowAsked returns the memory and the time limit that a task was given; 0 where that is not
+// recorded. The memory is that of the attempt, not per core.
+func nextflowAsked(row map[string]string) (workflow.Bytes, workflow.Seconds) {
+	limit, err := nextflowDuration(row["time"])
+	if err != nil {
+		limit = 0
+	}
+	return nextflowBytes(row["memory"]), limit
+}
+
+// nextflowNames returns the key of a line, its process and its tag.
 //
 // The key is the name and the task's number: names repeat when a task is tried again. Without a
 // column for the process it is the name up to " (", and the tag what is in the parentheses.
+func nextflowNames(row map[string]string) (key, process, tag string) {
+	process, tag = row["process"], row["tag"]
+	if name := row["name"]; process == "" {
+		var inside string
+		process, inside, _ = strings.Cut(name, " (")
+		if tag == "" {
+			tag = strings.TrimSuffix(inside, ")")
+		}
+	}
+	key = row["name"]
+	if key == "" {
+		key = fmt.Sprintf("%s (%s)", process, tag)
+	}
+	if id := row["task_id"]; id != "" {
+		key += " #" + id
+	}
+	return key, process, tag
+}
+
+// nextflowTask adds the record of one line, by its titles.
+//
 // The run time is realtime, from start to end; duration, which has the wait in the queue too,
 // counts only where realtime is not recorded. Start is the submission where that is recorded: a
 // makespan has the first wait in it. A malformed duration is an error; any other malformed cell is
 // as good as unknown.
 func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.Pos) error {
 	t := newTask()
-	t.Kind = row["process"]
-	tag := row["tag"]
-	if name := row["name"]; t.Kind == "" {
-		var inside string
-		t.Kind, inside, _ = strings.Cut(name, " (")
-		if tag == "" {
-			tag = strings.TrimSuffix(inside, ")")
-		}
-	}
-	key := row["name"]
-	if key == "" {
-		key = fmt.Sprintf("%s (%s)", t.Kind, tag)
-	}
-	if id := row["task_id"]; id != "" {
-		key += " #" + id
-	}
+	var key, tag string
+	key, t.Kind, tag = nextflowNames(row)
 	var err error
 	for _, c := range []string{"realtime", "duration"} {
 		if row[c] != "" && math.IsNaN(t.Run) {
@@ -98,6 +148,7 @@ func (m *merger) nextflowTask(file string, row map[string]string, pos workflow.P
 	}
 	t.Cores, _ = strconv.ParseFloat(row["cpus"], 64)
 	t.Memory = nextflowBytes(row["peak_rss"])
+	t.AskMemory, t.AskTime = nextflowAsked(row)
 	t.Read, t.Written = nextflowBytes(row["rchar"]), nextflowBytes(row["wchar"])
 	if h := row["hostname"]; h != "" {
 		t.Machine = int32(m.b.Machine(h))

@@ -15,13 +15,13 @@ import (
 )
 
 // The plain tables of docs/format/workflow.md: a task has an id, run_s and
-// parents, and may have kind, cores, memory_B, in_B, out_B, start_s, machine and
-// auxiliary; the workflow may have name, makespan_s, cores and system.
+// parents, and may have kind, cores, memory_B, in_B, out_B, start_s, machine,
+// auxiliary, ask_memory_B and ask_time_s; the workflow may have name, makespan_s, cores and system.
 
 // tableColumns are the columns of a task.
 var tableColumns = []string{
 	"id", "kind", "run_s", "parents", "cores", "memory_B", "in_B", "out_B", "start_s",
-	"machine", "auxiliary",
+	"machine", "auxiliary", "ask_memory_B", "ask_time_s",
 }
 
 // isTable recognises a line of titles, one of which is id, below comments.
@@ -204,6 +204,10 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 		return number(&t.Cores)
 	case "memory_B":
 		return number(&t.Memory)
+	case "ask_memory_B":
+		return number(&t.AskMemory)
+	case "ask_time_s":
+		return number(&t.AskTime)
 	case "in_B":
 		return number(&t.In)
 	case "out_B":

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/assay-run/assay/internal/requests"
+	"github.com/assay-run/assay/internal/traces"
+)
+
+// runPlanRequests is assay plan --write: what to ask a batch system for.
+func runPlanRequests(cmd *cobra.Command, args []string, f *planFlags) error {
+	format, file, err := requests.ParseFormat(f.write)
+	if err != nil {
+		return err
+	}
+	local := []string{"write", "assume", "failures", "json"}
+	var other string
+	cmd.LocalNonPersistentFlags().VisitAll(func(fl *pflag.Flag) {
+		if fl.Changed && !slices.Contains(local, fl.Name) {
+			other = fl.Name
+		}
+	})
+	if other != "" {
+		return usagef("--%s with --write: it says nothing of requests", other)
+	}
+	p, err := requests.Make(traces.Disk, args, format, requests.Options{Failures: f.fails, Assume: f.assume})
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if file == "" {
+		if f.json {
+			return p.WriteJSON(out)
+		}
+		return format.Write(out, p)
+	}
+	if format.File != "" {
+		if err := os.MkdirAll(file, 0o755); err != nil {
+			return mistaken(err)
+		}
+		file = filepath.Join(file, format.File)
+	}
+	if err := ours(file); err != nil {
+		return err
+	}
+	if err := writeFile(file, func(w io.Writer) error { return format.Write(w, p) }); err != nil {
+		return err
+	}
+	if f.json {
+		return p.WriteJSON(out)
+	}
+	return p.WriteText(out)
+}
+
+// ours returns an error if a file is there that was not written by this command.
+func ours(file string) error {
+	in, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return mistaken(err)
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // a terminal or a pipe
+	}
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(in, head)
+	if !bytes.Contains(head[:n], []byte(requests.Mark)) {
+		return usagef("%s is there, and was not written by assay plan: name another file, or remove it", file)
+	}
+	return nil
+}
