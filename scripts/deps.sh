@@ -33,6 +33,12 @@ if [ "${1:-test}" = test ] && ! python3 -c 'import optuna' 2>/dev/null && [ ! -x
 	python3 -m venv "$optuna" >/dev/null 2>&1 && "$optuna/bin/pip" install -q 'optuna>=5,<6' pandas >/dev/null 2>&1 ||
 		echo "missing: optuna (of PyPI); the tests with it are skipped"
 fi
+# HyperQueue, a scheduler of jobs, by its package for Python in an environment of its own.
+hq="${XDG_CACHE_HOME:-$HOME/.cache}/assay/hyperqueue"
+if [ "${1:-test}" = test ] && ! python3 -c 'import hyperqueue' 2>/dev/null && [ ! -x "$hq/bin/python" ]; then
+	python3 -m venv "$hq" >/dev/null 2>&1 && "$hq/bin/pip" install -q 'hyperqueue==0.27.0' >/dev/null 2>&1 ||
+		echo "missing: hyperqueue (of PyPI); the test on a real one is skipped"
+fi
 # The JSON schemas of Kubernetes, against which the manifests are checked.
 schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"
 if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then

@@ -19,7 +19,7 @@ import (
 func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/batch.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
