@@ -3,9 +3,14 @@
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests
-# make fuzz   every fuzz target, 60 s each
+# make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
+# make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted
+# make dist   programs, packages, wheels and their checksums, in dist/
+# make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
+# make site   the documentation as a site, in dist/site; links are checked
+# make dev    what a newcomer needs: installs it, builds, and runs the fast tests
 # make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
 
 GO     ?= go
@@ -13,7 +18,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: promises test extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: dist dist-test site dev promises test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) test -timeout 10m ./...
@@ -34,11 +39,31 @@ bench:
 soak: deps
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
 
+dist:
+	sh scripts/dist.sh
+
+dist-test: dist
+	@sh scripts/deps.sh dist
+	sh scripts/dist-test.sh
+
+site:
+	sh scripts/site.sh
+
+dev:
+	sh scripts/dev.sh
+
 promises: deps
 	$(GO) run ./internal/promises
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: audit sbom
+audit:
+	sh scripts/audit.sh
+
+sbom:
+	sh scripts/sbom.sh
 
 mutants:
 	sh scripts/mutants.sh $(PKG)

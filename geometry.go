@@ -1,9 +1,7 @@
 package assay
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 // realStep is how far apart, on the unit scale, neighbours of a continuous
@@ -90,9 +88,13 @@ func (s *Space) Nearest(c Config) Config {
 		return snapped
 	}
 	if s.list != nil {
-		return slices.MinFunc(s.list, func(a, b Config) int {
-			return cmp.Compare(s.distance2(a, snapped), s.distance2(b, snapped))
-		})
+		dist, best, least := s.distances(snapped), 0, math.Inf(1)
+		for k := range s.list.configs {
+			if d := dist(k, least); d < least {
+				best, least = k, d
+			}
+		}
+		return s.list.configs[best]
 	}
 	for i := range s.groups {
 		if g := &s.groups[i]; !g.holds(s, snapped) {
@@ -185,60 +187,6 @@ func (s *Space) Neighbours(c Config) []Config {
 	return ns
 }
 
-// listNeighbours returns the neighbours of c in an explicit list: for each parameter,
-// of the listed configurations that differ from c in it alone, the next ones up and
-// down, or all if it has no order.
-func (s *Space) listNeighbours(c Config) []Config {
-	// A side is the nearest configuration so far in one direction; dist 0 is none yet.
-	type side struct {
-		at   int // index in list
-		dist float64
-	}
-	var ns []Config
-	up, down := make([]side, len(s.Params)), make([]side, len(s.Params))
-	cats := make([][]Config, len(s.Params))
-	for k, l := range s.list {
-		dim, diffs := -1, 0
-		for i := range l {
-			if l[i] != c[i] {
-				dim = i
-				if diffs++; diffs > 1 {
-					break
-				}
-			}
-		}
-		if diffs != 1 {
-			continue
-		}
-		if !s.Params[dim].Ordered() {
-			cats[dim] = append(cats[dim], l)
-			continue
-		}
-		d := l[dim] - c[dim]
-		best := &up[dim]
-		if d < 0 {
-			best, d = &down[dim], -d
-		}
-		if best.dist == 0 || d < best.dist {
-			*best = side{k, d}
-		}
-	}
-	for i := range s.Params {
-		ns = append(ns, cats[i]...)
-		for _, b := range []side{up[i], down[i]} {
-			if b.dist > 0 {
-				ns = append(ns, s.list[b.at])
-			}
-		}
-	}
-	if len(ns) > 0 {
-		return ns
-	}
-	near := slices.DeleteFunc(slices.Clone(s.list), func(l Config) bool { return l.Equal(c) })
-	slices.SortStableFunc(near, func(a, b Config) int { return cmp.Compare(s.distance2(a, c), s.distance2(b, c)) })
-	return near[:min(len(near), 2*len(s.Params))]
-}
-
 // Project is the operator Π of direct search (Tabatabaee et al. 2005, §3.2.1):
 // it clamps x to the bounds, then rounds every coordinate that lies between two
 // values towards that of center, so that a simplex that contracts onto its
@@ -262,9 +210,10 @@ func (s *Space) Project(x []float64, center Config) Config {
 	}
 	if s.list != nil {
 		reach := s.distance2(c, center)
-		best, least := center, s.distance2(c, center)
-		for _, l := range s.list {
-			if d := s.distance2(l, c); d < least && s.distance2(l, center) <= reach {
+		best, least := center, reach
+		dist := s.distances(c)
+		for k, l := range s.list.configs {
+			if d := dist(k, least); d < least && s.distance2(l, center) <= reach {
 				best, least = l, d
 			}
 		}

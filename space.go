@@ -41,9 +41,8 @@ type Space struct {
 	order []int     // of parameters, each behind what its condition reads; nil without conditions
 	rest  []float64 // their coordinates at rest, if there are conditions
 
-	list   []Config       // the admissible configurations, or nil
-	member map[string]int // index in list by Key
-	groups []group        // a partition of the parameters; nil if list is set
+	list   *listing // the admissible configurations, or nil
+	groups []group  // a partition of the parameters; nil if list is set
 	size   Size
 }
 
@@ -71,26 +70,26 @@ func NewSpace(params []Param, relations ...Relation) (*Space, error) {
 // configuration has a coordinate that its parameter does not have, and one that
 // matches [ErrEmpty] if none is left.
 func NewList(params []Param, configs []Config, relations ...Relation) (*Space, error) {
-	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations), member: map[string]int{}}
+	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations)}
 	if err := s.checkParams(); err != nil {
 		return nil, err
 	}
+	l := newLister(len(configs), len(params))
 	for i, c := range configs {
 		if err := s.checkValues(c); err != nil {
 			return nil, fmt.Errorf("configuration %d: %w", i+1, err)
 		}
 		c = s.Rested(c)
-		k := c.Key()
-		if _, dup := s.member[k]; dup || s.broken(c) >= 0 {
+		if l.has(c) || s.broken(c) >= 0 {
 			continue
 		}
-		s.member[k] = len(s.list)
-		s.list = append(s.list, c.Clone())
+		l.add(c)
 	}
-	if len(s.list) == 0 {
+	s.list = l.listing
+	if len(l.configs) == 0 {
 		return nil, fmt.Errorf("%w: none of the %d listed satisfies the relations", ErrEmpty, len(configs))
 	}
-	s.size = Size{N: int64(len(s.list))}
+	s.size = Size{N: int64(len(l.configs))}
 	return s, nil
 }
 
@@ -151,7 +150,7 @@ func (s *Space) At(i int64) Config {
 		panic(fmt.Sprintf("assay: configuration %d of a space of size %v", i, s.size))
 	}
 	if s.list != nil {
-		return s.list[i]
+		return s.list.configs[i]
 	}
 	c := make(Config, len(s.Params))
 	for k := len(s.groups) - 1; k >= 0; k-- {
@@ -185,8 +184,8 @@ func (s *Space) Check(c Config) error {
 		return fmt.Errorf("%s does not satisfy %q", s.Text(c), s.Relations[i].Text)
 	}
 	if s.list != nil {
-		if _, ok := s.member[c.Key()]; !ok {
-			return fmt.Errorf("%s is not one of the %d listed configurations", s.Text(c), len(s.list))
+		if !s.list.has(c) {
+			return fmt.Errorf("%s is not one of the %d listed configurations", s.Text(c), len(s.list.configs))
 		}
 	}
 	return nil
@@ -195,8 +194,7 @@ func (s *Space) Check(c Config) error {
 // Contains reports whether c is admissible.
 func (s *Space) Contains(c Config) bool {
 	if s.list != nil {
-		_, ok := s.member[c.Key()]
-		return ok
+		return s.list.has(c)
 	}
 	return s.checkCoords(c) == nil && s.broken(c) < 0
 }
@@ -241,7 +239,7 @@ func (s *Space) broken(c Config) int {
 // draws, which [NewSpace] makes unlikely.
 func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	if s.list != nil {
-		return s.list[rng.IntN(len(s.list))], true
+		return s.list.configs[rng.IntN(len(s.list.configs))], true
 	}
 	c = make(Config, len(s.Params))
 	for i := range s.groups {

@@ -1,13 +1,14 @@
 #!/bin/sh
-# deps.sh test|bench: installs with apt-get, and one with pip, the programs that tests or
+# deps.sh test|bench|dist: installs with apt-get, and one with pip, the programs that tests or
 # benchmarks use and that are missing, where it may; says what is missing
 # otherwise. A test whose program is missing skips and says so.
 set -u
 case "${1:-test}" in
 test) want="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 time:time python3:python3 gcc:gcc clang:clang x264:x264 ffmpeg:ffmpeg
 	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client ip:iproute2" ;;
+dist) want="python3:python3 debootstrap:debootstrap qemu-aarch64-static:qemu-user-static" ;;
 bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
-*) echo "usage: deps.sh test|bench" >&2; exit 2 ;;
+*) echo "usage: deps.sh test|bench|dist" >&2; exit 2 ;;
 esac
 missing=
 for pair in $want; do
@@ -38,6 +39,12 @@ hq="${XDG_CACHE_HOME:-$HOME/.cache}/assay/hyperqueue"
 if [ "${1:-test}" = test ] && ! python3 -c 'import hyperqueue' 2>/dev/null && [ ! -x "$hq/bin/python" ]; then
 	python3 -m venv "$hq" >/dev/null 2>&1 && "$hq/bin/pip" install -q 'hyperqueue==0.27.0' >/dev/null 2>&1 ||
 		echo "missing: hyperqueue (of PyPI); the test on a real one is skipped"
+fi
+# What knows the schema of CycloneDX, against which the bill of materials is checked.
+bom="${XDG_CACHE_HOME:-$HOME/.cache}/assay/cyclonedx"
+if [ "${1:-test}" = test ] && [ ! -x "$bom/bin/python" ]; then
+	python3 -m venv "$bom" >/dev/null 2>&1 && "$bom/bin/pip" install -q 'cyclonedx-python-lib[json-validation]>=11,<12' >/dev/null 2>&1 ||
+		{ rm -rf "$bom"; echo "missing: cyclonedx-python-lib (of PyPI); the schema of the bill of materials is not checked"; }
 fi
 # The JSON schemas of Kubernetes, against which the manifests are checked.
 schemas="${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes"

@@ -60,10 +60,12 @@ early, and says which configuration is best and by how much.
 
   assay tune -p level=1..19 -p threads=1,2,4 -- zstd -{level} -T{threads} -f data -o /dev/null`,
 		Args:          cobra.NoArgs,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("assay {{.Version}}\n")
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
@@ -78,6 +80,9 @@ early, and says which configuration is best and by how much.
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s), slurmCommand(s),
 		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
+	for _, command := range extra {
+		root.AddCommand(command(s))
+	}
 	root.InitDefaultHelpCmd()
 	usageArgs(root)
 	return root
@@ -218,15 +223,21 @@ func versionCommand(s streams) *cobra.Command {
 	}
 }
 
-// release is the version of a release that was built of sources without a history, by
-// -ldflags "-X main.release=v1.2.3".
-var release string
+// release and commit are those of a program that make dist built, set by the linker.
+var release, commit string
 
-// version returns the module's version, or the commit it was built from.
+// extra are commands of a program that is built for a purpose of its own.
+var extra []func(streams) *cobra.Command
+
+// version returns the version of a release, the version of the module that go install built, or the
+// commit of the tree; with the commit beside a release, and the version of Go.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
+	}
+	if release != "" && commit != "" {
+		return fmt.Sprintf("%s (commit %s) %s", release, commit[:min(12, len(commit))], info.GoVersion)
 	}
 	v := cmp.Or(release, info.Main.Version)
 	for _, kv := range info.Settings {

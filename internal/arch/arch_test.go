@@ -56,6 +56,7 @@ var beside = map[string][]string{
 	"/internal/duel":      {"", "/stats", "/internal/report"}, // commands in turn
 	"/internal/durable":   {""},                               // what a run came to, in files that survive their writer
 	"/internal/expr":      {""},
+	"/internal/figures":   {"/internal/report"}, // draws the pictures of the documentation
 	"/internal/report":    {},
 	"/internal/term":      {},
 	"/internal/fakeslurm": {}, // a stand-in for Slurm's commands, for tests
@@ -91,6 +92,7 @@ var beside = map[string][]string{
 	"/internal/browser":   {},                // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
 
+	"/internal/bill":       {}, // of what the program is made
 	"/internal/promises":   {}, // runs the tests of what is promised
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 

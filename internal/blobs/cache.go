@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/assay-run/assay"
 )
 
@@ -259,7 +257,7 @@ func (c *Cache) put(ctx context.Context, root *os.Root, in assay.Input) error {
 	}
 	defer to.Close()
 	h := sha256.New()
-	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
+	if clone(to, from) == nil {
 		_, err = io.Copy(h, reading{ctx, to})
 	} else {
 		_, err = io.Copy(io.MultiWriter(to, h), reading{ctx, from})

@@ -44,7 +44,7 @@ type stamp struct {
 func stampOf(info fs.FileInfo) stamp {
 	s := stamp{size: info.Size(), mtime: info.ModTime()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.inode, s.ctime = st.Ino, time.Unix(st.Ctim.Unix())
+		s.inode, s.ctime = st.Ino, changed(st)
 	}
 	return s
 }

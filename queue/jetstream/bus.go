@@ -101,6 +101,7 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		opts = append(opts, nats.InProcessServer(o.in))
 	case unix:
 		url = "nats://unix"
+		opts = append(opts, nats.SkipHostLookup()) // the name is nobody's: nothing is asked of a network
 		opts = append(opts, nats.SetCustomDialer(unixDialer(path)))
 	case strings.Contains(url, "tls://") || o.TLS != nil:
 		opts = append(opts, nats.Secure(o.TLS))

@@ -172,12 +172,17 @@ func (s *Store) transact(jobs []*job) (again []*job) {
 	errs := make([]error, len(jobs))
 	for i, j := range jobs {
 		undone := true
+		before := s.tail
 		if len(jobs) == 1 {
 			errs[i] = j.do()
 		} else {
 			errs[i], undone = s.apart(j.do)
 		}
+		if errs[i] != nil {
+			s.tail = before
+		}
 		if errs[i] != nil && undone {
+			s.tail = s.marked
 			err := s.failed(errs[i])
 			_ = s.exec("ROLLBACK") // which SQLite has done by itself after some errors
 			j.finish(err)
@@ -191,6 +196,8 @@ func (s *Store) transact(jobs []*job) (again []*job) {
 	if err := s.exec("COMMIT"); err != nil {
 		failed = s.broke(err)
 		_ = s.exec("ROLLBACK")
+	} else {
+		s.keepMark()
 	}
 	for i, j := range jobs {
 		if failed != nil {

@@ -48,6 +48,11 @@ func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, e
 	if err := found.read(path); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
+	damaged := Store{path: path}
+	if m, ok := readMark(damaged.markPath(), path); ok && found[m.study] != nil {
+		f := found[m.study]
+		f.last = max(f.last, m.seq)
+	}
 	s, err := Open(ctx, dst, opts)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ type Store struct {
 
 	waiting queue // what is written by whoever has the turn next
 
+	tail, marked mark     // the last event of the transaction, and that of the mark
+	marks        *os.File // nil until the first mark is written
+
 	// broken is set by a goroutine that has the turn, and looked at by all. The first failure
 	// stays until heal has succeeded; fs.ErrClosed stays for ever.
 	broken atomic.Pointer[error] // the write that failed, or fs.ErrClosed
@@ -211,7 +214,11 @@ func (s *Store) disconnect() (err error) {
 		// The writer is the last: only it may fold the log.
 		err = errors.Join(err, s.stmts.close(), s.conn.Close(), s.writes.Close())
 	}
-	s.writes, s.conn, s.stmts = nil, nil, statements{}
+	if s.marks != nil {
+		_ = s.marks.Close() // what is in it is a courtesy
+	}
+	s.writes, s.conn, s.stmts, s.marks = nil, nil, statements{}, nil
+	s.tail, s.marked = mark{}, mark{}
 	return classify(err)
 }
 
@@ -288,6 +295,10 @@ func (s *Store) create(ctx context.Context) error {
 			return fmt.Errorf("%w: the file is gone, but its log %s is there", ErrDamaged, filepath.Base(s.path)+suffix)
 		}
 		os.Remove(s.path + suffix)
+	}
+	// It speaks of a file that was removed, whose number may be given again.
+	if err := os.Remove(s.markPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrIO, err)
 	}
 	fresh := s.path + ".new"
 	for _, suffix := range []string{"", "-wal", "-shm"} {

@@ -50,10 +50,35 @@ type walScan struct {
 }
 
 // checkWAL returns an error that matches [ErrDamaged] if SQLite passes over
-// commits in the log.
+// commits in the log, or if the log lost its end.
 // The caller must not be in a transaction. To close f ends no lock of SQLite, although POSIX
 // locks end so: its locks are on the file and on the index of the log, not on the log.
 func (s *Store) checkWAL(ctx context.Context) error {
+	// Nobody may write while we look. The lock also makes SQLite recover.
+	if err := s.begin(ctx); err != nil {
+		return classify(err)
+	}
+	defer func() { _ = s.exec("ROLLBACK") }()
+	err := s.checkCommits()
+	if err == nil {
+		err = s.checkMark(ctx)
+	}
+	if !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	// SQLite would remove the log as it closes the file, and Salvage needs it.
+	kept := s.conn.Raw(func(c any) error {
+		_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
+	if kept != nil {
+		return classify(kept)
+	}
+	return err
+}
+
+// checkCommits returns an error that matches [ErrDamaged] if commits follow a fault of the log.
+func (s *Store) checkCommits() error {
 	f, err := os.Open(s.path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -62,24 +87,11 @@ func (s *Store) checkWAL(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrIO, err)
 	}
 	defer f.Close()
-	// Nobody may write while we look. The lock also makes SQLite recover.
-	if err := s.begin(ctx); err != nil {
-		return classify(err)
-	}
-	defer func() { _ = s.exec("ROLLBACK") }()
 	scan, err := scanWAL(f)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrIO, err)
 	}
 	if scan.lost > 0 {
-		// SQLite would remove the log as it closes the file, and Salvage needs it.
-		err := s.conn.Raw(func(c any) error {
-			_, err := c.(driver.FileControl).FileControlPersistWAL("main", 1)
-			return err
-		})
-		if err != nil {
-			return classify(err)
-		}
 		return fmt.Errorf("%w: its log is damaged at frame %d and at least %d commits behind that are lost to SQLite",
 			ErrDamaged, scan.fault, scan.lost)
 	}

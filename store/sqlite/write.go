@@ -341,6 +341,7 @@ func (s *Store) trialBefore(
 // insertRecord adds a row of events. The payload goes in as a string, so that its type in the
 // file is text: Salvage knows a row of events by that. at is the time in the payload.
 func (s *Store) insertRecord(r store.Record, at time.Time) error {
+	s.tail.study, s.tail.seq = r.Study, r.Seq
 	_, err := s.stmts.event.Exec(r.Study, r.Seq, store.TimeText(at), string(r.Payload), int64(r.CRC), r.Hash)
 	return err
 }

@@ -12,6 +12,7 @@ import socket
 import ssl
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
@@ -36,7 +37,9 @@ class Command:
     """The command assay, and studies in its store."""
 
     def __init__(self, store: Optional[str] = None, program: Optional[str] = None) -> None:
-        found = program or os.environ.get("ASSAY_PROGRAM") or shutil.which("assay")
+        # Beside this Python too: a wheel puts the command there, and no activated environment is needed.
+        beside = os.path.dirname(sys.executable or "")
+        found = program or os.environ.get("ASSAY_PROGRAM") or shutil.which("assay") or shutil.which("assay", path=beside)
         if not found:
             raise AssayError("the command assay is not in PATH (program=..., or server=... for a server)")
         self.program, self.store = found, store
