@@ -55,6 +55,12 @@ if [ "${1:-test}" = test ] && [ ! -d "$nextflow" ]; then
 		echo "missing: nextflow (of Maven Central, by mvn); the test with it is skipped"
 	rm -rf "$pom"
 fi
+# HyperQueue, a scheduler of jobs, by its package for Python in an environment of its own.
+hq="${XDG_CACHE_HOME:-$HOME/.cache}/assay/hyperqueue"
+if [ "${1:-test}" = test ] && ! python3 -c 'import hyperqueue' 2>/dev/null && [ ! -x "$hq/bin/python" ]; then
+	python3 -m venv "$hq" >/dev/null 2>&1 && "$hq/bin/pip" install -q 'hyperqueue==0.27.0' >/dev/null 2>&1 ||
+		echo "missing: hyperqueue (of PyPI); the test on a real one is skipped"
+fi
 # What knows the schema of CycloneDX, against which the bill of materials is checked.
 bom="${XDG_CACHE_HOME:-$HOME/.cache}/assay/cyclonedx"
 if [ "${1:-test}" = test ] && [ ! -x "$bom/bin/python" ]; then

@@ -43,6 +43,7 @@ func runners() []runner {
 		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
 		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
 		{Slurm, "makes each run a job of Slurm", config.ModeCommand, false, openSlurm},
+		{Batch, "makes each run a job of the batch system of a file", config.ModeCommand, false, openTemplate},
 		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
 	}
 }

@@ -27,10 +27,41 @@ import (
 // Slurm is the runner that makes each run a job of Slurm.
 const Slurm = config.Slurm
 
+// Batch is the runner that makes each run a job of the batch system that a file describes.
+const Batch = config.BatchSystem
+
+// InBatch reports whether a runner makes runs jobs of a batch system, which outlive this process.
+func InBatch(runner string) bool { return runner == Slurm || runner == Batch }
+
 // openSlurm returns a runner on Slurm.
 func openSlurm(_ context.Context, p *Problem, owner string) (opened, error) {
 	system, err := batch.NewSlurm()
 	if err != nil {
+		return opened{}, err
+	}
+	return openBatch(p, owner, system)
+}
+
+// openTemplate returns a runner on the batch system that a file describes.
+func openTemplate(_ context.Context, p *Problem, owner string) (opened, error) {
+	b := p.Definition.Placement.Batch
+	file, err := config.LoadSystem(b.System)
+	if err != nil {
+		return opened{}, usageError(err)
+	}
+	system, err := batch.NewTemplate(file)
+	if err != nil {
+		return opened{}, err
+	}
+	var asks []string
+	for _, a := range []struct{ key, text string }{
+		{"partition", b.Partition}, {"account", b.Account}, {"nodes", b.Nodes}, {"cpus", b.CPUs}, {"memory", b.Memory}, {"gpus", b.GPUs},
+	} {
+		if a.text != "" {
+			asks = append(asks, a.key)
+		}
+	}
+	if err := system.Asks(asks...); err != nil {
 		return opened{}, err
 	}
 	return openBatch(p, owner, system)
@@ -195,7 +226,7 @@ func Shim(ctx context.Context, dir string) (code int, err error) {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	s := batch.Shim{
 		Runner: r, Tee: run.Tee, Boot: strings.TrimSpace(string(boot)),
-		Job: os.Getenv("SLURM_JOB_ID"), Node: cmp.Or(os.Getenv("SLURMD_NODENAME"), node),
+		Job: cmp.Or(os.Getenv("SLURM_JOB_ID"), os.Getenv("HQ_JOB_ID"), os.Getenv("PBS_JOBID"), os.Getenv("LSB_JOBID")), Node: cmp.Or(os.Getenv("SLURMD_NODENAME"), node),
 	}
 	if at, err := strconv.ParseInt(os.Getenv("SLURM_JOB_END_TIME"), 10, 64); err == nil && at > 0 {
 		s.Ends = time.Unix(at, 0)

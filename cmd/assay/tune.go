@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +109,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
-		"what makes the runs: "+listed(setup.Runners())+" (default local, or table for a recorded one)")
+		"what makes the runs: "+listed(setup.Runners())+" , or the file of a batch system (default local, or table for a recorded one)")
 	fl.StringVar(&f.setup, "setup", "",
 		"shell command once for each combination of the parameters it names, not measured; "+
 			"$SETUP is its folder, {setup} elsewhere")
@@ -132,7 +133,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	f.remote.add(cmd)
 	fl.BoolVar(&f.detach, "detach", false,
-		"do not wait for the study; with --on slurm, the jobs go on when this command is ended")
+		"do not wait for the study; with a batch system, the jobs go on when this command is ended")
 	fl.StringVar(&f.spool, "spool", "",
 		"`directory` that the machines of the jobs share (default beside the default store)")
 	fl.StringVar(&f.class, "class", "",
@@ -154,7 +155,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
 		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"With --on fleet", []string{"server", "token-file", "class", "detach"}},
-		flagGroup{"With --on slurm", []string{"spool"}},
+		flagGroup{"With a batch system", []string{"spool"}},
 		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
@@ -172,21 +173,21 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if def.Placement.On == setup.Fleet {
 		return f.onFleet(cmd, s, def)
 	}
-	onSlurm := def.Placement.On == setup.Slurm
+	inBatch := setup.InBatch(def.Placement.On)
 	for _, flag := range []string{"server", "token-file", "class", "detach"} {
-		if cmd.Flags().Changed(flag) && !(flag == "detach" && onSlurm) {
+		if cmd.Flags().Changed(flag) && !(flag == "detach" && inBatch) {
 			return usagef("--%s is for a study on a server: --on %s", flag, setup.Fleet)
 		}
 	}
-	if cmd.Flags().Changed("spool") && !onSlurm {
-		return usagef("--spool is for jobs of a batch system: --on %s", setup.Slurm)
+	if cmd.Flags().Changed("spool") && !inBatch {
+		return usagef("--spool is for jobs of a batch system: --on %s, or --on FILE of one", setup.Slurm)
 	}
 	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check, Spool: f.spool})
 	if err != nil {
 		return err
 	}
 	defer sd.Close()
-	lets := letsGo(cmd.Context(), onSlurm, f.detach)
+	lets := letsGo(cmd.Context(), inBatch, f.detach)
 	defer lets.stop()
 	res, which, err := conduct(lets.ctx, s, sd)
 	if errors.Is(err, assay.ErrDetached) {
@@ -390,7 +391,15 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	}
 	if given("on") {
 		st.Placement.On = f.on
-		if f.on != setup.Slurm { // what the file asks of it is for another time
+		if ext := filepath.Ext(f.on); ext == ".yaml" || ext == ".yml" { // the file of a batch system
+			path, err := filepath.Abs(f.on)
+			if err != nil {
+				return err
+			}
+			st.Placement.On, st.Placement.Batch.System = setup.Batch, path
+		} else if f.on == setup.Slurm {
+			st.Placement.Batch.System = ""
+		} else if f.on != setup.Batch { // what the file asks of it is for another time
 			st.Placement.Batch = config.Batch{}
 		}
 	}

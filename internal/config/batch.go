@@ -17,6 +17,7 @@ const Slurm = "slurm"
 // A Batch is what is asked of a batch system for each run. CPUs, Memory, GPUs and Nodes may have placeholders of
 // parameters; "" leaves them to the system.
 type Batch struct {
+	System    string   `json:"system,omitempty"` // the path of the file of the batch system, see [System]
 	Partition string   `json:"partition,omitempty"`
 	Account   string   `json:"account,omitempty"`
 	Nodes     string   `json:"nodes,omitempty"`
@@ -35,7 +36,7 @@ type Batch struct {
 
 // zero reports whether nothing is asked.
 func (b Batch) zero() bool {
-	return b.Partition+b.Account+b.Nodes+b.CPUs+b.Memory+b.GPUs+b.Spool == "" && len(b.Extra)+len(b.Setup) == 0 &&
+	return b.System+b.Partition+b.Account+b.Nodes+b.CPUs+b.Memory+b.GPUs+b.Spool == "" && len(b.Extra)+len(b.Setup) == 0 &&
 		b.Time == 0 && b.Poll == 0
 }
 
@@ -48,6 +49,7 @@ func (d *decoder) batchFields(b *Batch) []field {
 		return field{key, func(n *yaml.Node) { *to = d.texts("place."+key, "place."+key, n) }}
 	}
 	return []field{
+		{"system", func(n *yaml.Node) { b.System = d.directory("place.system", n); d.mark("place.system", n) }},
 		text("partition", &b.Partition), text("account", &b.Account), text("nodes", &b.Nodes), text("cpus", &b.CPUs),
 		text("memory", &b.Memory), text("gpus", &b.GPUs), list("extra", &b.Extra), list("setup", &b.Setup),
 		{"time", func(n *yaml.Node) {
@@ -70,10 +72,16 @@ func (b Batch) sizes() []struct{ key, text string } {
 func (c *checker) batch() {
 	s := c.study
 	b := s.Placement.Batch
-	if s.Placement.On != Slurm {
+	if s.Placement.On == BatchSystem && b.System == "" {
+		c.add("place.on", "", "", 0, "place: {on: batch, system: FILE.yaml}: which batch system? The file says what its commands are")
+	}
+	if s.Placement.On == Slurm && b.System != "" {
+		c.add("place.system", "", "", 0, "place.system: it is for another batch system: place: {on: batch, system: FILE.yaml}")
+	}
+	if s.Placement.On != Slurm && s.Placement.On != BatchSystem {
 		if !b.zero() {
-			c.add("place.on", "", "", 0, "place: partition, account, nodes, cpus, memory, gpus, extra, setup, time, spool and poll are for a "+
-				"batch system: place: {on: %s}", Slurm)
+			c.add("place.on", "", "", 0, "place: system, partition, account, nodes, cpus, memory, gpus, extra, setup, time, spool and poll are for a "+
+				"batch system: place: {on: %s} or {on: %s}", Slurm, BatchSystem)
 		}
 		return
 	}
@@ -170,6 +178,7 @@ func (s *Study) Demand(space *assay.Space, c assay.Config) (d Demand, err error)
 // batch appends what is asked of a batch system.
 func (p *pairing) batch(b Batch) {
 	text := func(key, value string) { p.add(value != "", key, scalar(value)) }
+	text("system", b.System)
 	text("partition", b.Partition)
 	text("account", b.Account)
 	for _, size := range b.sizes() {
