@@ -3,7 +3,7 @@
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests
-# make fuzz   every fuzz target, 60 s each
+# make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
 # make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted

@@ -115,7 +115,8 @@ type Hinter interface {
 	// Hint says what to expect of each configuration from elsewhere, such as
 	// earlier studies: about 0 for what seems best and 1 for the worst. The
 	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
-	// comes before all other calls.
+	// comes before all other calls; one that was given may be replaced between two
+	// calls.
 	Hint(h func(Config) float64)
 }
 
@@ -278,6 +279,7 @@ type Job struct {
 	Config    Config             // what is being run; carriers that run a command may ignore it
 	Argv      []string           // the program and its arguments, never a shell line
 	Env       []string           // "NAME=value", added to the runner's own environment
+	Secrets   []string           // "NAME=env:VARIABLE" or "NAME=file:PATH", see below
 	Dir       string             // working directory; "" means the runner's own
 	Resources map[string]float64 // "cpus", "memory_B", "net_delay_s", ...
 	Interval  time.Duration      // how often to observe; 0 means never
@@ -295,6 +297,9 @@ type Job struct {
 	Files   []File   // written into Dir before Prepare; what was there is put back in the end
 	Live    bool     // observations have the output so far
 	Verify  []string // command after a run that succeeded, not measured: it fails if the output is wrong
+
+	// Secrets name variables of the environment by where their values are, on the machine that starts the process: a
+	// variable of the runner's own environment, or a file. The values are in no job, record or message.
 
 	// Data is the directory with the data set of this run, for a carrier that brings data to
 	// programs; "" means the carrier's own. Others ignore it.

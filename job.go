@@ -33,6 +33,7 @@ type jobJSON struct {
 	Inputs    []Input            `json:"inputs,omitempty"`
 	Shared    []Shared           `json:"shared,omitempty"`
 	Outputs   []string           `json:"outputs,omitempty"`
+	Secrets   []rawText          `json:"secrets,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
@@ -74,7 +75,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 		j.ID, j.Config, raw(j.Argv), raw(j.Env), rawText(j.Dir), j.Resources, j.Interval, j.Limit, j.Grace,
 		raw(j.Prepare), raw(j.Cleanup), j.Warmup, j.Metrics, j.Priority,
 		j.Setup.json(), j.Service.json(), fileTexts(j.Files), j.Live, raw(j.Verify), rawText(j.Data), j.Traces,
-		j.Inputs, j.Shared, j.Outputs,
+		j.Inputs, j.Shared, j.Outputs, raw(j.Secrets),
 	})
 }
 
@@ -85,7 +86,7 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*j = Job{
-		r.ID, r.Config, texts(r.Argv), texts(r.Env), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
+		r.ID, r.Config, texts(r.Argv), texts(r.Env), texts(r.Secrets), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
 		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data), r.Traces,
 		r.Inputs, r.Shared, r.Outputs,

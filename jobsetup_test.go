@@ -57,7 +57,7 @@ func left(v reflect.Value, name, old string, out *[]string) {
 }
 
 // Every text of a job takes part, those of a field that is added later too. Names do not: a study, a
-// metric, and a pointer into a document are no places.
+// secret, a metric, and a pointer into a document are no places.
 func TestReplaceReachesEveryText(t *testing.T) {
 	var j Job
 	if n := fill(reflect.ValueOf(&j).Elem(), "Job", SetupDir); n < 12 {
@@ -68,7 +68,7 @@ func TestReplaceReachesEveryText(t *testing.T) {
 	var rest []string
 	left(reflect.ValueOf(got), "Job", SetupDir, &rest)
 	want := []string{
-		"Job.ID.Study", "Job.Metrics.Name", "Job.Metrics.Pointer",
+		"Job.ID.Study", "Job.Secrets", "Job.Metrics.Name", "Job.Metrics.Pointer",
 		"Job.Inputs.Name", "Job.Inputs.SHA256", "Job.Shared.Path", "Job.Outputs",
 	}
 	if !reflect.DeepEqual(rest, want) {

@@ -72,7 +72,7 @@ type shift struct {
 func (m *Model) shift(w int) (s shift) {
 	class := m.workers[w].class
 	var others []int
-	peers := map[int]bool{}
+	among := make([]bool, len(m.workers))
 	for i, r := range m.runs {
 		switch {
 		case r.out || m.workers[r.worker].class != class:
@@ -80,7 +80,7 @@ func (m *Model) shift(w int) (s shift) {
 			s.runs = append(s.runs, i)
 		default:
 			others = append(others, i)
-			peers[r.worker] = true
+			among[r.worker] = true
 		}
 	}
 	if len(s.runs) < late || len(others) < late || len(s.runs) < m.workers[w].looked+pause {
@@ -115,11 +115,14 @@ func (m *Model) shift(w int) (s shift) {
 		off = append(off, x-s.centre)
 	}
 	noise := max(deviation(off), m.noise(others))
-	spread := alikeWeight * alike * alike
-	for p := range peers {
-		spread += m.est.worker[p] * m.est.worker[p]
+	spread, peers := alikeWeight*alike*alike, 0
+	for p, one := range among {
+		if one {
+			spread += m.est.worker[p] * m.est.worker[p]
+			peers++
+		}
 	}
-	spread /= float64(alikeWeight + len(peers))
+	spread /= float64(alikeWeight + peers)
 	known := float64(len(then)) * spread
 	known /= known + ofMedian*ofMedian*noise*noise
 	s.by, s.before = last-s.centre, known*(median(then)-median(once))

@@ -82,16 +82,15 @@ func newBlend(b *base, seed uint64) *blend {
 	return m
 }
 
-// nearest returns the indices of the n sources with the greatest correlation with outcomes y.
+// nearest returns the indices of the n sources that have a say with the greatest correlation with outcomes y.
 // Those without a correlation come last: they are known too little to be left out.
 //
 // It needs at, which a base that compares surrogates with surrogates does not fill: a blend is of a base
 // without a pair.
 func (b *base) nearest(y []float64, n int) []int {
 	r := make([]float64, len(b.sources))
-	order := make([]int, len(b.sources))
-	for i := range order {
-		order[i] = i
+	order := slices.Clone(b.voices())
+	for _, i := range order {
 		if r[i] = stats.CrossCorrelation(y, b.at[i]); math.IsNaN(r[i]) {
 			// Less than any correlation.
 			r[i] = -2

@@ -13,7 +13,6 @@
 // searcher inside takes a hint of them ([Knowledge.Hint]):
 //
 //	k := prune.NewKnowledge(space, goal, studies)
-//	k.Hint(inner)
 //	prune.NewTransfer(prune.New(inner, k, ...), k, ...)
 //
 // [New] removes from the space the values with which the most similar study never

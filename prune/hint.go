@@ -19,19 +19,39 @@ const hintSources = 16 // that a hint is made of, those with the most trials
 // than 20,000 configurations, where it would cost more than many a run. Of more than
 // 16 studies it takes those with the most trials.
 func (k *Knowledge) Hint(s assay.Searcher) {
-	h, ok := assay.As[assay.Hinter](s)
-	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {
+	h := k.hinter(s)
+	if h == nil {
 		return
 	}
-	// More studies than these make each call dearer and the mean no better.
-	sources := slices.Clone(k.sources)
-	slices.SortStableFunc(sources, func(a, b *source) int { return cmp.Compare(len(b.trials), len(a.trials)) })
-	sources = sources[:min(hintSources, len(sources))]
+	sources := loudest(k.sources)
 	h.Hint(func(c assay.Config) float64 {
 		var z float64
 		for _, s := range sources {
 			z += s.standard(c) / float64(len(sources))
 		}
-		return z/4 + 0.5 // most of a standard normal is within two deviations
+		return hintOf(z)
 	})
 }
+
+// hinter returns s as one that takes a hint of k, nil if it takes none or there is none to give.
+func (k *Knowledge) hinter(s assay.Searcher) assay.Hinter {
+	h, ok := assay.As[assay.Hinter](s)
+	if !ok || len(k.sources) == 0 || k.space.Indexed() && k.space.Size().N > maxTable {
+		return nil
+	}
+	return h
+}
+
+// loudest returns the sources that a hint is made of: more make each call dearer and the mean no better.
+func loudest(sources []*source) []*source {
+	sources = slices.Clone(sources)
+	slices.SortStableFunc(sources, func(a, b *source) int { return cmp.Compare(len(b.trials), len(a.trials)) })
+	return sources[:min(hintSources, len(sources))]
+}
+
+const meanHint = 0.5 // of a configuration of which nothing is expected
+
+// hintOf returns the hint for a mean of standardized surrogates.
+//
+// Most of a standard normal is within two deviations.
+func hintOf(z float64) float64 { return z/4 + meanHint }

@@ -16,7 +16,7 @@ func NewReuse(inner assay.Searcher, k *Knowledge, after int) *Transfer {
 	if after < leastTrials {
 		panic(fmt.Sprintf("prune: reuse after %d trials", after))
 	}
-	t := NewTransfer(inner, k, TransferOptions{})
+	t := newTransfer(inner, k, TransferOptions{})
 	t.after = after
 	return t
 }

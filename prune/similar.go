@@ -80,6 +80,9 @@ type base struct {
 	best   assay.Trial   // the running study's, if found
 	found  bool
 
+	said     []int // see voices
+	voicesOf int   // one more than the trials that they are of; 0 before
+
 	pair *pair // compares surrogates; nil for the trials with the earlier surrogates there
 }
 

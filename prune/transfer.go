@@ -15,8 +15,8 @@ import (
 type TransferOptions struct {
 	// Seed decides the forests, and the random candidates in large spaces.
 	Seed uint64
-	// First is the number of proposals that come before anything is known of the
-	// running study; 0 means 3.
+	// First is the number of proposals that are of the earlier studies alone; 0
+	// means 3. The first of them comes at once, the others after three trials.
 	First int
 }
 
@@ -51,11 +51,16 @@ type Transfer struct {
 	after  int       // trials before the only proposals of a reuse; 0 if this is none
 	ended  int       // trials told
 
+	hinter assay.Hinter // inner, if it takes a hint
+	hinted []int        // sources of the latest hint; nil before the first
+
 	// These cost more than a turn and are kept between turns.
 	table []assay.Config // all candidates of a small space
 	codes [][]float64    // their features
 	rows  map[*source][]float64
-	model *blend // of the trials up to now; nil if it must be made
+	// standards are of the configurations of the table by Key: see standardAt.
+	standards map[*source]map[string]float64
+	model     *blend // of the trials up to now; nil if it must be made
 
 	fresh    []transferCall // since the last memo
 	recalled []transferMemo // not made again yet; of the first, what is left
@@ -82,7 +87,10 @@ var (
 // The first are those that do best in the earlier studies together: each is chosen
 // from the best configurations of all to lower the mean over the studies of what
 // the best of the proposals so far is worse than the study's own best, in units of
-// the study's spread.
+// the study's spread. Of the first three of the running study one is of theirs, as
+// nothing speaks for them yet. From three trials on a study has a say as long as its
+// rank correlation with them is positive: neither first proposals nor the model nor
+// the hint is made of any other. Which studies these are is judged with each trial.
 //
 // Later ones are those with the greatest expected improvement by a model of the
 // running study that builds on the eight most similar ones (the type blend of this
@@ -99,14 +107,25 @@ var (
 // A Transfer is an [assay.Observer] whatever inner is, and no [assay.Narrower]: its own
 // proposals are from the whole space.
 //
+// inner is given the hint of the studies that have a say, as by [Knowledge.Hint], if
+// it is a [assay.Hinter], and another one each time that these change.
+//
 // Wrap the result in search.Cache: where inner is none it may propose what we have.
 func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
 	if opts.First < 0 {
 		panic(fmt.Sprintf("prune: %d first proposals", opts.First))
 	}
+	t := newTransfer(inner, k, opts)
+	t.hinter = k.hinter(inner)
+	t.rehint()
+	return t
+}
+
+// newTransfer is NewTransfer without a hint.
+func newTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
 	t := &Transfer{
 		inner: inner, base: newBase(k, NoSurrogate), opts: opts,
-		visited: map[string]bool{}, rows: map[*source][]float64{},
+		visited: map[string]bool{}, rows: map[*source][]float64{}, standards: map[*source]map[string]float64{},
 	}
 	t.opts.First = cmp.Or(opts.First, firstProposals)
 	for range t.base.sources {
@@ -135,6 +154,7 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 	if n < 1 {
 		panic(fmt.Sprintf("prune: ask for %d proposals", n))
 	}
+	t.rehint()
 	if len(t.recalled) > 0 {
 		// The proposals before the next memo have none. They are computed, and no more of them than there were.
 		before := t.recalled[0].After - t.asked.Last()
@@ -193,7 +213,7 @@ func (t *Transfer) propound() assay.Config {
 	if t.after > 0 {
 		return t.reuse()
 	}
-	if t.made < t.opts.First {
+	if t.offering() {
 		if c := t.portfolio(); c != nil {
 			return c
 		}
@@ -206,6 +226,15 @@ func (t *Transfer) propound() assay.Config {
 		return nil
 	}
 	return t.promising()
+}
+
+// offering reports whether it is time for one of the first proposals: the first one at once, the others when
+// somebody has a say by the trials.
+func (t *Transfer) offering() bool {
+	if t.made >= t.opts.First {
+		return false
+	}
+	return t.made == 0 || t.base.judged() && len(t.base.voices()) > 0
 }
 
 // trust returns a lower bound of how well the model predicts: one standard error
@@ -235,7 +264,7 @@ func (t *Transfer) ours() bool {
 	return t.theirs+1 >= period
 }
 
-// portfolio returns the configuration that lowers the mean loss over the studies most, given
+// portfolio returns the configuration that lowers the mean loss over the studies with a say most, given
 // the proposals before it, and notes the losses that are left; nil if there is none.
 func (t *Transfer) portfolio() assay.Config {
 	var best assay.Config
@@ -244,8 +273,8 @@ func (t *Transfer) portfolio() assay.Config {
 	for _, c := range t.offers() {
 		loss := t.left(c)
 		var sum float64
-		for _, l := range loss {
-			sum += l
+		for _, j := range t.base.voices() {
+			sum += loss[j]
 		}
 		if sum < least {
 			best, left, least = c, loss, sum
@@ -280,7 +309,7 @@ func (s *source) loss(c assay.Config) float64 {
 	return max(0, s.predict(c)-best) / s.unit
 }
 
-// offers returns the best configurations of every source that are in the space and
+// offers returns the best configurations of every source with a say that are in the space and
 // not visited.
 //
 // seen is by all sources together, n by each: a configuration that two offer counts for both, and is
@@ -288,7 +317,8 @@ func (s *source) loss(c assay.Config) float64 {
 func (t *Transfer) offers() []assay.Config {
 	seen := map[string]bool{}
 	var out []assay.Config
-	for _, s := range t.base.sources {
+	for _, i := range t.base.voices() {
+		s := t.base.sources[i]
 		n := 0
 		for _, trial := range s.byValue() {
 			k := trial.Config.Key()

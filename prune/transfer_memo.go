@@ -165,7 +165,7 @@ func (t *Transfer) repeat(n int) ([]assay.Proposal, error) {
 	var ps []assay.Proposal
 	for len(ps) < n && len(call.Ours) > 0 {
 		c := call.Ours[0]
-		first := t.after == 0 && len(t.base.sources) > 0 && t.made < t.opts.First
+		first := t.after == 0 && len(t.base.sources) > 0 && t.offering()
 		if c != nil {
 			if first {
 				t.spread = t.left(c)

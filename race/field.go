@@ -22,28 +22,29 @@ const (
 
 // An Entrant is a configuration with its runs.
 type Entrant struct {
-	trial *assay.Trial // see Trial
-	own   int          // which of Values is that of trial
+	runs *assay.Shelf
+	run  int32 // the number of the run that Trial returns
+	own  int32 // which of Values is that of run
+	// broken are the runs in which it failed or broke a limit; nil if there are none.
+	broken *[]assay.Trial
 	// Done is whether a run came to its end. One that was only stopped is no answer, but
 	// may have been unlucky: the race gives it a second run.
 	Done bool
 	// Values are those of its runs, in the order in which they were added. A run that
 	// was stopped counts with the value that it had come to.
 	Values []float64
-	// Broken are the runs in which it failed or broke a limit though it had not in its
-	// first. It is not recommended.
-	Broken []assay.Trial
 }
 
 // A Field is the configurations of a study that ran to the end within the limits, or were
 // stopped when they had come to the value of the incumbent.
 // The zero value is an empty one. It is not safe for concurrent use.
 type Field struct {
-	entrants []*Entrant
-	of       map[string]*Entrant // by the Key of the configuration
-	stopped  int                 // runs that were stopped since one ended, or was run again
-	differ   []float64           // of runs of one configuration, each with the one before it
-	apart    float64             // the greatest of differ
+	runs     *assay.Shelf // those that were given to Add
+	entrants []Entrant
+	of       map[string]int32 // entrants, by the Key of the configuration
+	stopped  int              // runs that were stopped since one ended, or was run again
+	differ   []float64        // of runs of one configuration, each with the one before it
+	apart    float64          // the greatest of differ
 
 	// What incumbent returns, unless something was added since.
 	best  *Entrant
@@ -53,24 +54,44 @@ type Field struct {
 
 // Trial returns the first run of the configuration that was done, or else the one that was
 // stopped, with the value that it was added with.
-func (e Entrant) Trial() assay.Trial {
-	t := *e.trial
+func (e *Entrant) Trial() assay.Trial {
+	t := e.runs.At(int(e.run))
 	t.Value = e.Values[e.own]
 	return t
 }
 
+// Broken returns the runs in which it failed or broke a limit though it had not in its first. It is not
+// recommended then.
+func (e *Entrant) Broken() []assay.Trial {
+	if e.broken == nil {
+		return nil
+	}
+	return *e.broken
+}
+
+// at returns the entrant of a configuration, by its Key; nil if it is not in the field. It is valid until a run
+// is added.
+func (f *Field) at(key string) *Entrant {
+	if i, ok := f.of[key]; ok {
+		return &f.entrants[i]
+	}
+	return nil
+}
+
 // Add adds a run: a trial, or a repeated run of one. What a prediction stopped, or the end
 // of a budget, says too little to matter.
-func (f *Field) Add(t assay.Trial) { f.AddAs(&t, t.Value) }
+func (f *Field) Add(t assay.Trial) {
+	if f.runs == nil {
+		f.runs = &assay.Shelf{}
+	}
+	f.AddFrom(f.runs, f.runs.Put(t), t)
+}
 
-// AddAs adds a run with a value that takes the place of its own. The Field keeps run, which is not to
-// be changed from then on: a study of many trials has them once.
-func (f *Field) AddAs(run *assay.Trial, value float64) {
-	f.known = false
-	t := *run
-	t.Value = value
+// AddFrom adds a run as Add does that is on a shelf under a number, and is not kept a second time. t is that run
+// with the value that it is to have.
+func (f *Field) AddFrom(runs *assay.Shelf, number int, t assay.Trial) {
 	key := t.Config.Key()
-	e := f.of[key]
+	e := f.at(key)
 	switch t.State {
 	case assay.Failed, assay.Infeasible:
 		f.Refute(t)
@@ -84,13 +105,14 @@ func (f *Field) AddAs(run *assay.Trial, value float64) {
 	default:
 		return
 	}
+	f.known = false
 	if e == nil {
-		e = &Entrant{}
 		if f.of == nil {
-			f.of = map[string]*Entrant{}
+			f.of = map[string]int32{}
 		}
-		f.of[key] = e
-		f.entrants = append(f.entrants, e)
+		f.of[key] = int32(len(f.entrants))
+		f.entrants = append(f.entrants, Entrant{runs: runs})
+		e = &f.entrants[len(f.entrants)-1]
 	}
 	if n := len(e.Values); e.Done && t.State == assay.Done {
 		d := difference(e.Values[n-1], t.Value)
@@ -98,7 +120,7 @@ func (f *Field) AddAs(run *assay.Trial, value float64) {
 		f.apart = max(f.apart, d)
 	}
 	if n := len(e.Values); n == 0 || !e.Done && t.State == assay.Done {
-		e.trial, e.own = run, n
+		e.run, e.own = int32(number), int32(n)
 	}
 	e.Done = e.Done || t.State == assay.Done
 	e.Values = append(e.Values, t.Value)
@@ -109,27 +131,22 @@ func (f *Field) AddAs(run *assay.Trial, value float64) {
 // race, since the best is chosen before. One that neither failed nor broke a limit
 // changes nothing.
 func (f *Field) Refute(t assay.Trial) {
-	if e := f.of[t.Config.Key()]; e != nil && (t.State == assay.Failed || t.State == assay.Infeasible) {
-		e.Broken = append(e.Broken, t)
+	if e := f.at(t.Config.Key()); e != nil && (t.State == assay.Failed || t.State == assay.Infeasible) {
+		all := append(e.Broken(), t)
+		e.broken = &all
 	}
 }
 
 // Entrant returns what is known of a configuration; ok is false if it is not in the field.
 func (f *Field) Entrant(c assay.Config) (e Entrant, ok bool) {
-	if at := f.of[c.Key()]; at != nil {
+	if at := f.at(c.Key()); at != nil {
 		return *at, true
 	}
 	return e, false
 }
 
 // Entrants returns what is known of all configurations, in the order in which they were first run.
-func (f *Field) Entrants() []Entrant {
-	all := make([]Entrant, len(f.entrants))
-	for i, e := range f.entrants {
-		all[i] = *e
-	}
-	return all
-}
+func (f *Field) Entrants() []Entrant { return slices.Clone(f.entrants) }
 
 // difference returns how far apart two values are, as a share of the greater.
 func difference(a, b float64) float64 {
@@ -174,7 +191,7 @@ func (e *Entrant) middle() float64 {
 }
 
 // Value returns the median of the values of e.
-func (e Entrant) Value() float64 {
+func (e *Entrant) Value() float64 {
 	if len(e.Values) == 1 {
 		return e.Values[0]
 	}
@@ -193,7 +210,8 @@ func (f *Field) incumbent() (best *Entrant, value float64) {
 	defer func() { f.best, f.least, f.known = best, value, true }()
 	value = math.Inf(1)
 	quiet := f.Quiet()
-	for _, e := range f.entrants {
+	for i := range f.entrants {
+		e := &f.entrants[i]
 		if !e.Done || len(e.Values) == 1 && !quiet {
 			continue
 		}
@@ -215,7 +233,7 @@ func (f *Field) Incumbent() float64 {
 // value of its configuration that may end others, and no less than that of the incumbent
 // if there is none yet.
 func (f *Field) Believe(t assay.Trial) assay.Trial {
-	e := f.of[t.Config.Key()]
+	e := f.at(t.Config.Key())
 	if t.State != assay.Done || e == nil || !e.Done {
 		return t
 	}

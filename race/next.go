@@ -43,15 +43,17 @@ func (f *Field) Doubt(pending func(assay.Config) bool) (t assay.Trial, ok bool) 
 	if best != nil && f.stopped >= stopsEach*(len(best.Values)-1) {
 		doubted = best
 	}
-	for _, e := range f.entrants {
-		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.trial.Config) {
+	for i := range f.entrants {
+		e := &f.entrants[i]
+		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.Trial().Config) {
 			doubted, least = e, v
 		}
 	}
-	if doubted == nil || pending(doubted.trial.Config) {
+	if doubted == nil {
 		return t, false
 	}
-	return doubted.Trial(), true
+	t = doubted.Trial()
+	return t, !pending(t.Config)
 }
 
 // A standing is what the race thinks of an entrant, on a scale on which a difference is a
@@ -69,8 +71,9 @@ func (f *Field) standings() []standing {
 	scale := f.scale()
 	noise := f.Noise()
 	all := make([]standing, 0, len(f.entrants))
-	for _, e := range f.entrants {
-		if len(e.Broken) > 0 || !e.Done && len(e.Values) > 1 {
+	for i := range f.entrants {
+		e := &f.entrants[i]
+		if e.broken != nil || !e.Done && len(e.Values) > 1 {
 			continue
 		}
 		s := standing{Entrant: e, at: scale(e.Value()), off: noise}

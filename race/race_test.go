@@ -230,7 +230,7 @@ func TestBrokenIsNotBest(t *testing.T) {
 	if best, ok := f.Best(); ok {
 		t.Errorf("best is %d, and all failed", best.Trial().ID)
 	}
-	if e, _ := f.Entrant(assay.Config{2}); len(e.Broken) != 1 || len(e.Values) != 1 {
+	if e, _ := f.Entrant(assay.Config{2}); len(e.Broken()) != 1 || len(e.Values) != 1 {
 		t.Errorf("%+v", e)
 	}
 	if _, ok := f.Next(); ok {

@@ -222,7 +222,7 @@ func TestWhatRefutes(t *testing.T) {
 	for state, want := range map[assay.State]int{assay.Failed: 1, assay.Infeasible: 1, assay.Done: 0, assay.Censored: 0} {
 		f := field(done(1, 10))
 		f.Refute(run(1, 12, state))
-		if e, _ := f.Entrant(assay.Config{1}); len(e.Broken) != want || len(e.Values) != 1 {
+		if e, _ := f.Entrant(assay.Config{1}); len(e.Broken()) != want || len(e.Values) != 1 {
 			t.Errorf("%v: %+v, want %d broken", state, e, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -178,6 +179,10 @@ func (p *process) begin(job assay.Job, cpus []int) error {
 	if err := checkJob(job); err != nil {
 		return err
 	}
+	secrets, err := resolve(job.Secrets)
+	if err != nil {
+		return err
+	}
 	found, err := LookPath(job.Argv[0], job.Dir)
 	if err != nil {
 		return err
@@ -200,7 +205,7 @@ func (p *process) begin(job assay.Job, cpus []int) error {
 	defer syscall.Close(errW)
 	c := command{
 		path: path, argv: job.Argv, dir: job.Dir,
-		env:   environment(l.env, job.Env, p.marker),
+		env:   environment(l.env, append(slices.Clip(job.Env), secrets...), p.marker),
 		files: [3]uintptr{l.null.Fd(), uintptr(outW), uintptr(errW)},
 	}
 	p.meter = l.energy.start()

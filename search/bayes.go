@@ -83,7 +83,7 @@ type Bayes struct {
 
 // An example is a trial that has ended.
 //
-// It never changes once it is in trials. value counts only if the state is Done or Censored.
+// It does not change once it is in trials, but for the features when a hint is replaced. value counts only if the state is Done or Censored.
 type example struct {
 	config   assay.Config
 	features []float64
@@ -261,9 +261,14 @@ func (b *Bayes) Observe(trials ...assay.Trial) error {
 }
 
 // Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: where
-// the whole space is scored, a call of h for each configuration.
+// the whole space is scored, a call of h for each configuration. Models that are fitted after it see the new hint
+// at all trials.
 func (b *Bayes) Hint(h func(assay.Config) float64) {
 	b.hint = h
+	b.surrogate = nil
+	for i := range b.trials {
+		b.trials[i].features = b.encode(b.trials[i].config)
+	}
 	if b.pool != nil {
 		b.pool.hint(h)
 	}

@@ -23,7 +23,7 @@ const maxCached = 1000
 // proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
 	return &cache{
-		inner: inner, known: map[string]assay.Trial{}, running: map[string]int64{},
+		inner: inner, known: map[string]int32{}, running: map[string]int64{},
 		of: map[int64][]assay.Proposal{},
 	}
 }
@@ -35,7 +35,8 @@ func Cache(inner assay.Searcher) assay.Searcher {
 type cache struct {
 	inner assay.Searcher
 	ledger
-	known   map[string]assay.Trial     // those that ran to the end, by Key
+	ended   assay.Shelf
+	known   map[string]int32           // those of ended that ran to the end, by Key
 	running map[string]int64           // our ID of an outstanding configuration, by Key
 	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
 	done    bool
@@ -106,7 +107,8 @@ func (c *cache) Ask(n int) ([]assay.Proposal, error) {
 // any other is told to inner now, or when it comes.
 func (c *cache) admit(p assay.Proposal) (q assay.Proposal, fresh bool, err error) {
 	k := p.Config.Key()
-	if t, ok := c.known[k]; ok {
+	if i, ok := c.known[k]; ok {
+		t := c.ended.At(int(i))
 		t.Proposal = p
 		return q, false, c.inner.Tell(t)
 	}
@@ -149,7 +151,7 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 // remember keeps a result that another run would only repeat. A later one replaces it.
 func (c *cache) remember(key string, t assay.Trial) {
 	if t.State == assay.Done || t.State == assay.Infeasible {
-		c.known[key] = t
+		c.known[key] = int32(c.ended.Put(t))
 	}
 }
 

@@ -80,3 +80,33 @@ func rugged(c assay.Config) float64 {
 	}
 	return v
 }
+
+// A hint is replaced: all models that follow see the new one, at the trials of before too, whether the whole space is scored or not.
+func TestHintIsReplaced(t *testing.T) {
+	pooled := gridSpace(t)
+	params := slices.Clone(pooled.Params)
+	params[0].Kind = assay.Real
+	for name, space := range map[string]*assay.Space{"pool": pooled, "sampled": must(assay.NewSpace(params))} {
+		t.Run(name, func(t *testing.T) {
+			a := lightAuto(space, AutoOptions{Seed: 1, Initial: 3})
+			a.Hint(func(c assay.Config) float64 { return c[0] })
+			width := len(a.bayes.encode(space.FromUnit(make([]float64, space.Dim()))))
+			driveAuto(t, a, 6, rugged)
+			second := func(c assay.Config) float64 { return 100 + c[1] }
+			a.Hint(second)
+			driveAuto(t, a, 6, rugged)
+			for _, e := range a.bayes.trials {
+				if n := len(e.features); n != width || e.features[n-1] != second(e.config) {
+					t.Fatalf("features %v of %v, want %d that end with %v", e.features, e.config, width, second(e.config))
+				}
+			}
+			if p := a.bayes.pool; p != nil {
+				row := make([]float64, p.width)
+				p.expand(5, row)
+				if want := a.bayes.encode(space.At(5)); !slices.Equal(row, want) {
+					t.Errorf("row %v of the pool, want %v", row, want)
+				}
+			}
+		})
+	}
+}

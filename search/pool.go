@@ -91,16 +91,17 @@ func (p *pool) makeRows() {
 	}
 }
 
-// hint gives each configuration one more feature. Cost: a call of hint for each.
-//
-// It must not be called twice: the rows would become wider again.
+// hint gives each configuration one more feature, or that feature another value. Cost: a call of hint for each.
 func (p *pool) hint(hint func(assay.Config) float64) {
+	first := p.hints == nil
 	p.hints = make([]float64, len(p.visited))
 	for i := range p.hints {
 		p.hints[i] = hint(p.space.At(int64(i)))
 	}
-	p.width++
-	p.makeRows()
+	if first {
+		p.width++
+		p.makeRows()
+	}
 }
 
 // visit takes c out of the pool, at the next [pool.enter].

@@ -42,9 +42,6 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 			inner, cuts, err = p.published(inner, k)
 			return inner, err
 		}
-		// The hint is given before the algorithm is wrapped, since it is for the algorithm
-		// itself.
-		k.Hint(inner)
 		if _, ok := assay.As[assay.Narrower](inner); ok {
 			if inner, cuts, err = p.pruned(inner, k); err != nil {
 				return nil, err

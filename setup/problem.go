@@ -284,11 +284,14 @@ func readTable(st *config.Study) (*table.Table, error) {
 	return t, nil
 }
 
-// checkProgram returns an error if the program of some configuration is missing. The
+// checkProgram returns an error if a secret cannot be read, or the program of some configuration is missing. The
 // name of the program may hang on a parameter: each value of each parameter is tried
 // beside the default, up to 64 of one parameter. Programs that two parameters name
 // together may be left out; a run of one that is missing is a failed trial.
 func (p *Problem) checkProgram() error {
+	if err := run.CheckSecrets(p.Definition.SecretVariables()); err != nil {
+		return usageError(fmt.Errorf("%s%w", p.Definition.At("secrets"), err))
+	}
 	seen := map[string]bool{}
 	check := func(c assay.Config) error {
 		argv := p.Program.Argv(c)
@@ -379,6 +382,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 	}
 	if p.Program != nil {
 		j.Argv, j.Env = p.Program.Argv(c), p.Program.Env(c)
+		j.Secrets = p.Definition.SecretVariables()
 		j.Resources, j.Data = p.Definition.Resources(p.Space, c), p.Program.Data(c)
 		j.Traces = p.Definition.Traces(p.Space, c)
 		j.Prepare, j.Cleanup, j.Warmup = p.Program.Prepare(c), p.Program.Cleanup(c), p.Definition.Warmup

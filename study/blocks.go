@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -31,12 +32,14 @@ const (
 	searched purpose = iota // a trial
 	raced                   // to find out which is best
 	compared                // to compare the best with the first
+	spoilt                  // whatever it was made for: it does not count any more, see setAside
 )
 
 // A known is a run on record.
 type known struct {
-	*assay.Trial // as it is on record; it is not changed
+	assay.Trial // as it is on record
 	purpose
+	number int // on the shelf
 }
 
 // blocked is the part of the loop that knows that several workers make the runs: see package block. All
@@ -44,12 +47,39 @@ type known struct {
 // estimated anew, every run on record is taken in anew: what the loop makes of a record depends on the
 // record alone. It is guarded by the mutex of the loop.
 type blocked struct {
-	model   *block.Model
-	version int
-	known   []known
+	model    *block.Model
+	version  int
+	shelf    assay.Shelf // of the runs on record
+	purposes []purpose   // of the runs on the shelf
+	history  []int32     // those on the shelf that are trials
 }
 
 func newBlocked(s *Study) blocked { return blocked{model: block.New(s.Space, s.Class)} }
+
+// known returns the runs on record that count, in the order in which they were taken in.
+func (b *blocked) known() iter.Seq[known] {
+	return func(yield func(known) bool) {
+		for i, t := range b.shelf.All() {
+			if b.purposes[i] != spoilt && !yield(known{t, b.purposes[i], i}) {
+				return
+			}
+		}
+	}
+}
+
+// told returns a trial of the history.
+func (b *blocked) told(i int) assay.Trial { return b.shelf.At(int(b.history[i])) }
+
+// all returns the trials of the history from one of them on, in the order in which they ended.
+func (b *blocked) all(from int) iter.Seq[assay.Trial] {
+	return func(yield func(assay.Trial) bool) {
+		for i := from; i < len(b.history); i++ {
+			if !yield(b.told(i)) {
+				return
+			}
+		}
+	}
+}
 
 // corrected returns a run with the value that it would have on the average worker of the target class.
 // The mutex of the loop is held.
@@ -59,10 +89,10 @@ func (b *blocked) corrected(t assay.Trial) assay.Trial {
 }
 
 // takeIn takes a run into account. The mutex of the loop is held.
-func (l *loop) takeIn(t *assay.Trial, why purpose) {
-	k := known{t, why}
-	l.known = append(l.known, k)
-	l.model.Add(*t)
+func (l *loop) takeIn(t assay.Trial, why purpose) {
+	k := known{t, why, l.shelf.Put(t)}
+	l.purposes = append(l.purposes, why)
+	l.model.Add(t)
 	if v := l.model.Version(); v != l.version {
 		l.version = v
 		l.recount()
@@ -80,7 +110,7 @@ func (l *loop) recount() {
 	if l.racing != nil {
 		l.racing.field, l.racing.target = race.Field{}, race.Field{}
 	}
-	for _, k := range l.known {
+	for k := range l.known() {
 		l.count(k)
 	}
 	if l.racing != nil {
@@ -92,16 +122,15 @@ func (l *loop) recount() {
 // count takes a run into what is known of its configuration. The mutex of the loop is held.
 func (l *loop) count(k known) {
 	if l.Goal.Several() {
-		l.frontier.take(*k.Trial, k.purpose)
+		l.frontier.take(k.Trial, k.purpose)
 		l.balanced()
 		return
 	}
-	value := l.model.Correct(*k.Trial)
+	t := l.corrected(k.Trial)
 	if l.racing == nil {
-		if k.purpose == searched && k.State == assay.Done && (l.best == nil || value < l.best.Value) {
-			t := *k.Trial
-			t.Value = value
-			l.best = &t
+		if k.purpose == searched && k.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
+			best := t
+			l.best = &best
 		}
 		return
 	}
@@ -111,9 +140,9 @@ func (l *loop) count(k known) {
 	}
 	for _, f := range fields {
 		if k.purpose == compared {
-			f.Refute(l.corrected(*k.Trial))
+			f.Refute(t)
 		} else {
-			f.AddAs(k.Trial, value)
+			f.AddFrom(&l.shelf, k.number, t)
 		}
 	}
 }
@@ -177,19 +206,19 @@ func (l *loop) settleOnTarget(ctx context.Context) error {
 // Those that run again since the search has ended are counted, of this session and of earlier ones.
 func (l *loop) finalist() (t assay.Trial, ok bool) {
 	last := 0
-	for i, k := range l.known {
+	for k := range l.known() {
 		if k.purpose == searched {
-			last = i
+			last = k.number
 		}
 	}
 	there := map[string]bool{} // that have run on the target class
 	made := 0
-	for i, k := range l.known {
+	for k := range l.known() {
 		key := k.Config.Key()
 		if k.Measurement.Class != l.model.Target() || k.State == assay.Censored || there[key] {
 			continue
 		}
-		if there[key] = true; i > last {
+		if there[key] = true; k.number > last {
 			made++
 		}
 	}
@@ -198,7 +227,7 @@ func (l *loop) finalist() (t assay.Trial, ok bool) {
 	}
 	for _, s := range l.leading() {
 		if !there[s.trial.Config.Key()] {
-			return *s.trial, true
+			return s.trial, true
 		}
 	}
 	return t, false
@@ -206,7 +235,7 @@ func (l *loop) finalist() (t assay.Trial, ok bool) {
 
 // A standing is the place of a configuration among those of its class of machines.
 type standing struct {
-	trial *assay.Trial
+	trial assay.Trial
 	value float64
 	rank  float64 // as a share of their number
 }
@@ -217,7 +246,7 @@ func (l *loop) leading() []standing {
 	broken := map[string]bool{}
 	byClass := map[string]map[string]standing{}
 	var classes []string
-	for _, k := range l.known {
+	for k := range l.known() {
 		key, class := k.Config.Key(), k.Measurement.Class
 		if k.State == assay.Failed || k.State == assay.Infeasible {
 			broken[key] = true
@@ -229,7 +258,7 @@ func (l *loop) leading() []standing {
 			byClass[class] = map[string]standing{}
 			classes = append(classes, class)
 		}
-		v := l.model.Correct(*k.Trial)
+		v := l.model.Correct(k.Trial)
 		if old, known := byClass[class][key]; !known {
 			byClass[class][key] = standing{trial: k.Trial, value: v}
 		} else if old.value = min(old.value, v); true {

@@ -92,9 +92,9 @@ func (l *loop) recheck(t assay.Trial, race bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if race {
-		l.takeIn(&t, raced)
+		l.takeIn(t, raced)
 	} else {
-		l.takeIn(&t, compared)
+		l.takeIn(t, compared)
 	}
 }
 
@@ -126,9 +126,9 @@ func (l *loop) holds(best assay.Trial) bool {
 		return true
 	}
 	runs := l.repeats(best.Config)
-	for _, t := range l.history { // those of the search itself, if it repeats
+	for t := range l.all(0) { // those of the search itself, if it repeats
 		if t.State == assay.Done && t.ID != best.ID && t.Config.Equal(best.Config) {
-			runs = append(runs, *t)
+			runs = append(runs, t)
 		}
 	}
 	return slices.ContainsFunc(runs, func(t assay.Trial) bool { return t.State == assay.Done })
@@ -140,9 +140,9 @@ func (l *loop) refuted() (all []Refuted) {
 		return nil
 	}
 	for _, e := range l.answers().Entrants() {
-		if len(e.Broken) > 0 {
+		if broken := e.Broken(); len(broken) > 0 {
 			t := e.Trial()
-			all = append(all, Refuted{t, e.Broken, len(l.repeats(t.Config))})
+			all = append(all, Refuted{t, broken, len(l.repeats(t.Config))})
 		}
 	}
 	return all

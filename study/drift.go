@@ -32,8 +32,8 @@ func (l *loop) lookForDrift(ctx context.Context) error {
 		return nil
 	}
 	d := assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
-	for _, k := range l.known {
-		if k.purpose == searched && of(d, *k.Trial) && k.State != assay.Failed {
+	for k := range l.known() {
+		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
 			d.Trials = append(d.Trials, k.ID)
 		}
 	}
@@ -82,12 +82,14 @@ func (l *loop) driftText(d block.Drift) string {
 func (l *loop) setAside(d assay.Drift) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, k := range l.known {
+	for k := range l.known() {
 		if k.purpose == searched && slices.Contains(d.Trials, k.ID) {
 			l.spoilt = append(l.spoilt, k.Proposal)
 		}
+		if of(d, k.Trial) {
+			l.purposes[k.number] = spoilt
+		}
 	}
-	l.known = slices.DeleteFunc(l.known, func(k known) bool { return of(d, *k.Trial) })
 	l.model.SetAside(d.Where, d.Class, d.Since)
 	l.version = l.model.Version()
 	l.recount()

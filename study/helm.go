@@ -301,7 +301,7 @@ func (l *loop) unended(trials []int64) error {
 		if l.isOpen(id) || l.isRunning(id) {
 			continue
 		}
-		for _, t := range l.history {
+		for t := range l.all(0) {
 			if t.ID == id {
 				return assay.Errorf(assay.ClassConflict, "trial %d has ended: %v", id, t.State)
 			}

@@ -12,17 +12,17 @@ import (
 // configurations that are at fault: a metric that never appears, a server that is not
 // installed. A session that goes on tries as many again, since somebody may have seen to it.
 func (l *loop) hopeless() bool {
-	first := l.history[l.replayed:]
-	if l.Hopeless <= 0 || len(first) != l.Hopeless {
+	if l.Hopeless <= 0 || len(l.history)-l.replayed != l.Hopeless {
 		return false
 	}
-	for _, t := range l.history {
+	for t := range l.all(0) {
 		if t.State != assay.Failed {
 			return false
 		}
 	}
-	for _, t := range first {
-		if sameReason(*t) != sameReason(*first[0]) {
+	first := sameReason(l.told(l.replayed))
+	for t := range l.all(l.replayed) {
+		if sameReason(t) != first {
 			return false
 		}
 	}

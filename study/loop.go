@@ -49,9 +49,8 @@ type loop struct {
 	unrecorded error
 
 	mu       sync.Mutex
-	frontier frontier       // of several objectives
-	history  []*assay.Trial // on record, none of which is changed; appended by the loop
-	shown    []assay.Trial  // of history: what was asked for; see trials
+	frontier frontier      // of several objectives
+	shown    []assay.Trial // of history: what was asked for; see trials
 
 	best     *assay.Trial // of history, or nil
 	first    *assay.Trial // that of the first proposal, or nil while it runs
@@ -94,6 +93,8 @@ type outcome struct {
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	all := roll{}
+	l.runs.roll, l.lasted.roll = all, all
 	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
 	l.discarded = map[int64]Discard{}

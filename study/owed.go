@@ -35,7 +35,17 @@ func (l *loop) gave(configs []assay.Config) {
 func (l *loop) knows(c assay.Config) bool {
 	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return !l.withdrawn[p.ID] && p.Config.Equal(c) }) ||
 		slices.ContainsFunc(l.running, func(r Running) bool { return r.Config.Equal(c) }) ||
-		slices.ContainsFunc(l.history, func(t *assay.Trial) bool { return t.Config.Equal(c) })
+		l.tried(c)
+}
+
+// tried reports whether a trial of a configuration has ended.
+func (l *loop) tried(c assay.Config) bool {
+	for t := range l.all(0) {
+		if t.Config.Equal(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // proposed notes proposals, and reports whether one of them is owed.

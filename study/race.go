@@ -87,15 +87,15 @@ func (r *racing) look(l *loop, k known) {
 		r.stale = true
 		return
 	}
-	r.seen = append(r.seen, f.Believe(l.corrected(*k.Trial)))
+	r.seen = append(r.seen, f.Believe(l.corrected(k.Trial)))
 }
 
 // review sets what a rule sees of all trials. The mutex of the loop is held.
 func (r *racing) review(l *loop) {
 	r.seen, r.stale = make([]assay.Trial, 0, len(l.history)+1), false
-	for _, k := range l.known {
+	for k := range l.known() {
 		if k.purpose == searched {
-			r.seen = append(r.seen, r.field.Believe(l.corrected(*k.Trial)))
+			r.seen = append(r.seen, r.field.Believe(l.corrected(k.Trial)))
 		}
 	}
 }
@@ -250,8 +250,9 @@ func (l *loop) reserve() time.Duration {
 
 // lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
 type lasted struct {
-	// runs are those of each configuration, by its Key, the shortest first.
-	runs map[string][]time.Duration
+	roll roll
+	// runs are those of each configuration, by its number, the shortest first.
+	runs [][]time.Duration
 	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
 	// least of all, since one may have waited for what is made once. It is known once runs has an entry.
 	beside time.Duration
@@ -271,18 +272,18 @@ func (d *lasted) trial(t assay.Trial) {
 
 // run takes in a run, which may be one that was made again, however it ended.
 func (d *lasted) run(t assay.Trial) {
-	if d.runs == nil {
-		d.runs = map[string][]time.Duration{}
+	if d.roll == nil {
+		d.roll = roll{}
 	}
-	key := t.Config.Key()
-	at, _ := slices.BinarySearch(d.runs[key], t.Measurement.Elapsed)
-	d.runs[key] = slices.Insert(d.runs[key], at, t.Measurement.Elapsed)
+	all := slot(&d.runs, d.roll, t.Config)
+	i, _ := slices.BinarySearch(*all, t.Measurement.Elapsed)
+	*all = slices.Insert(*all, i, t.Measurement.Elapsed)
 }
 
 // typical returns how long a run of a configuration is to be expected to take: the upper quartile of
 // its runs, which of few is the longest. The shortest is partly luck, and of many the longest is too.
 func (d *lasted) typical(c assay.Config) time.Duration {
-	runs := d.runs[c.Key()]
+	runs := at(d.runs, d.roll, c)
 	if len(runs) == 0 {
 		return 0
 	}

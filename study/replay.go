@@ -78,7 +78,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
-			l.remember(e.Told)
+			l.remember(*e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
 			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {

@@ -35,9 +35,9 @@ func TestReserveOfQuietRuns(t *testing.T) {
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: tt.budget}})
 		first, best := run(1, 1, 10*time.Second), run(2, 2, 6*time.Second)
-		l.remember(&first)
+		l.remember(first)
 		l.recheck(run(1, 1, tt.again), true)
-		l.remember(&best)
+		l.remember(best)
 		l.choose()
 		if got := l.checkReserve(); got != tt.want {
 			t.Errorf("%s: %v is kept back, want %v", tt.name, got, tt.want)
@@ -61,9 +61,9 @@ func TestReserveThatJustFits(t *testing.T) {
 		320 * time.Second: 64 * time.Second, 319 * time.Second: 16 * time.Second,
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: budget}})
-		l.remember(new(ran(1, 1, 10)))
+		l.remember(ran(1, 1, 10))
 		l.recheck(ran(1, 1, 10), true)
-		l.remember(new(ran(2, 2, 6)))
+		l.remember(ran(2, 2, 6))
 		l.choose()
 		if got := l.checkReserve(); got != want {
 			t.Errorf("of %v %v is kept back, want %v", budget, got, want)
@@ -96,7 +96,7 @@ func TestReserveOfTheRace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLoop(&Study{Race: true, Check: tt.check, Budget: Budget{Time: 10_000 * time.Second}})
-			l.remember(new(ran(1, 1, 100)))
+			l.remember(ran(1, 1, 100))
 			l.recheck(ran(1, 1, tt.again), true)
 			l.choose()
 			noise := l.racing.field.Noise()

@@ -8,19 +8,54 @@ import "github.com/assay-run/assay"
 // outlives its caller finds the run again, and a recorded table plays the same
 // repetition. The zero value is that of an empty record.
 type tally struct {
-	runs   map[string]int // of a configuration, by its Key
-	repeat map[int64]int  // of the proposals that are not told yet, by ID
+	roll   roll
+	runs   []int32       // of a configuration, by its number
+	repeat map[int64]int // of the proposals that are not told yet, by ID
+}
+
+// A roll numbers configurations in the order in which they come, by their Keys.
+type roll map[string]int32
+
+// number returns that of a configuration.
+func (r roll) number(c assay.Config) int {
+	key := c.Key()
+	n, known := r[key]
+	if !known {
+		n = int32(len(r))
+		r[key] = n
+	}
+	return int(n)
+}
+
+// at returns the entry of a configuration in a list by its number, or its zero value.
+func at[T any](list []T, r roll, c assay.Config) (v T) {
+	if n, known := r[c.Key()]; known && int(n) < len(list) {
+		v = list[n]
+	}
+	return v
+}
+
+// slot returns the entry of a configuration in a list by its number, which it makes if need be.
+func slot[T any](list *[]T, r roll, c assay.Config) *T {
+	n := r.number(c)
+	for len(*list) <= n {
+		var none T
+		*list = append(*list, none)
+	}
+	return &(*list)[n]
 }
 
 // began counts a run of c and returns how many there were before.
 func (t *tally) began(c assay.Config) int {
-	if t.runs == nil {
-		t.runs, t.repeat = map[string]int{}, map[int64]int{}
+	if t.repeat == nil {
+		t.repeat = map[int64]int{}
 	}
-	key := c.Key()
-	n := t.runs[key]
-	t.runs[key]++
-	return n
+	if t.roll == nil {
+		t.roll = roll{}
+	}
+	n := slot(&t.runs, t.roll, c)
+	*n++
+	return int(*n) - 1
 }
 
 // asked counts a proposal, which is on record.
@@ -45,5 +80,5 @@ func (t *tally) id(study string, p assay.Proposal) assay.RunID {
 // check returns the first attempt at the next repeated run of a proposal. It
 // counts once it is on record: until then another session begins it again.
 func (t *tally) check(study string, p assay.Proposal) assay.RunID {
-	return assay.RunID{Study: study, Trial: p.ID, Repeat: t.runs[p.Config.Key()], Attempt: 1}
+	return assay.RunID{Study: study, Trial: p.ID, Repeat: int(at(t.runs, t.roll, p.Config)), Attempt: 1}
 }

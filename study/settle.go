@@ -86,7 +86,7 @@ func (l *loop) tell(ctx context.Context, over []assay.Trial) error {
 	}
 	err := l.keepEach(ctx, events)
 	for i := range over {
-		l.remember(&over[i])
+		l.remember(over[i])
 		l.choose()
 		if l.endedBy == "" && l.hopeless() {
 			l.endedBy = "failures"
@@ -132,21 +132,22 @@ func (l *loop) keepOutput(t *assay.Trial) {
 // remember adds a trial in a final state to the history, which keeps it. Of equal values the trial
 // that ended first stays the best. The first trial is that of ID 1, whatever its
 // state: it is what the best is compared with.
-func (l *loop) remember(t *assay.Trial) {
+func (l *loop) remember(t assay.Trial) {
 	if t.ID == 1 {
-		l.first = t
+		first := t
+		l.first = &first
 	}
-	l.lasted.trial(*t)
+	l.lasted.trial(t)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.history = append(l.history, int32(l.shelf.Len()))
 	l.takeIn(t, searched)
-	l.history = append(l.history, t)
 }
 
 // trials returns the history as others see it. The mutex is held, or only the loop runs.
 func (l *loop) trials() []assay.Trial {
-	for _, t := range l.history[len(l.shown):] {
-		l.shown = append(l.shown, *t)
+	for t := range l.all(len(l.shown)) {
+		l.shown = append(l.shown, t)
 	}
 	return l.shown
 }

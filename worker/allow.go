@@ -86,6 +86,8 @@ func brings(j assay.Job) string {
 		return "a command"
 	case len(j.Env) > 0:
 		return "variables"
+	case len(j.Secrets) > 0:
+		return "secrets"
 	case j.Dir != "":
 		return "a directory"
 	case len(j.Prepare) > 0 || len(j.Cleanup) > 0:

@@ -45,6 +45,7 @@ func hostile(dir, canary string) (tasks []queue.Task) {
 	job(func(j *assay.Job) { j.Service = &assay.Service{Ready: assay.Ready{Command: touch}} })
 	job(func(j *assay.Job) { j.Files = []assay.File{{Name: canary}} })
 	job(func(j *assay.Job) { j.Files = []assay.File{{Name: filepath.Base(canary)}} })
+	job(func(j *assay.Job) { j.Secrets = []string{"LD_PRELOAD=file:" + canary} })
 	job(func(j *assay.Job) { j.Env = []string{"LD_PRELOAD=" + canary} })
 	job(func(j *assay.Job) { j.Env = []string{"PATH=" + dir} })
 	job(func(j *assay.Job) { j.Dir = dir })

@@ -10,7 +10,7 @@
 //   - The outcome of a run is in the spool, a directory, before it is told, and stays there until
 //     Tell has returned nil. A worker that is killed and started again tells it then.
 //   - A run goes on while the server is away, as long as the limit of its job allows. Beats and
-//     outcomes are sent again after 0.1 to 10 s, at random, until the server answers.
+//     outcomes are sent again after 0.1 to 2.5 s, at random, until the server answers.
 //   - What a worker that was killed has left running is ended before the next one begins.
 //   - A job of an application is the command of the file of applications with values in it. What
 //     else a server may send, such as a command, variables or files, is refused, and nothing runs.

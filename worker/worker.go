@@ -410,8 +410,8 @@ func (w *worker) release(id assay.RunID) {
 // maxTold is how many attempts a worker remembers.
 const maxTold = 256
 
-// A backoff is how long to wait before a call is made again: 0.1 to 10 s, at random, so that
-// the workers of a server that comes back do not come at once.
+// A backoff is how long to wait before a call is made again: 0.1 to 2.5 s, at random, so that
+// the workers of a server that comes back do not come at once, and its runs are heard of well within a lease.
 type backoff struct{ next time.Duration }
 
 func newBackoff() *backoff { return &backoff{200 * time.Millisecond} }
@@ -420,7 +420,7 @@ func newBackoff() *backoff { return &backoff{200 * time.Millisecond} }
 func (b *backoff) sleep(ctx context.Context) bool {
 	t := time.NewTimer(b.next/2 + rand.N(b.next/2))
 	defer t.Stop()
-	b.next = min(2*b.next, 10*time.Second)
+	b.next = min(2*b.next, 2500*time.Millisecond)
 	select {
 	case <-t.C:
 		return true

@@ -26,6 +26,8 @@ type benchJobprunerFlags struct {
 	methods           string
 	rule              string
 	surrogate         string
+	pairs             int
+	trials            string
 	json              bool
 }
 
@@ -45,6 +47,10 @@ found is from the optimum, and how much of the space was pruned.
   the algorithm as printed   --rule published: a value goes for one bad trial, nothing
             is exempt, nothing comes back; --surrogate says what both studies are
             compared by, knn (the paper's), linear, cubic or spline
+
+  how alike they have to be   --pairs N: each environment with one other as the only
+            earlier study, up to N pairs of each range of rank correlation, looked at
+            after --trials runs, with the first of --methods and of --use
 
 The environments are told apart by the columns in the study's replay.where, or by
 --environment. Budgets are in per cent of the configurations. Intervals are 95 %
@@ -68,6 +74,8 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 	fl.IntVar(&f.Subjects, "subjects", 20, "environments that are searched; all of them are known to the others")
 	fl.IntVar(&f.MaxTrials, "max-trials", 500, "limit of a budget")
 	fl.Float64Var(&f.Threshold, "threshold", 0, "least correlation of a study that prunes (default 0.5)")
+	fl.IntVar(&f.pairs, "pairs", 0, "pairs of environments for each range of rank correlation; 0 for the experiments of the paper")
+	fl.StringVar(&f.trials, "trials", "3,7,20,40", "runs after which the best is looked at, with --pairs")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of the repetitions")
 	fl.IntVarP(&f.Pool.Workers, "jobs", "j", runtime.NumCPU(), "environments at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -83,7 +91,12 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 	if err := f.read(); err != nil {
 		return err
 	}
+	pairing, err := f.pairing()
+	if err != nil {
+		return err
+	}
 	var rep jobpruner.Report
+	var pairs []jobpruner.Pair
 	status := newStatus(s.err)
 	defer status.Close()
 	for _, file := range files {
@@ -94,6 +107,15 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 		f.Pool.Progress = func(done, total int) {
 			status.Set(fmt.Sprintf("%s: %d of %d environments", d.Name, done, total))
 		}
+		pairing.Pool = f.Pool
+		if f.pairs > 0 {
+			some, err := d.Pairs(ctx, pairing)
+			if err != nil {
+				return err
+			}
+			pairs = append(pairs, some...)
+			continue
+		}
 		rows, err := d.Run(ctx, f.Options)
 		if err != nil {
 			return err
@@ -101,6 +123,9 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 		rep.DataSets, rep.Rows = append(rep.DataSets, d.Set()), append(rep.Rows, rows...)
 	}
 	status.Close()
+	if f.pairs > 0 {
+		return printed(nil, f.json, s.out, jobpruner.NewPairReport(pairs, pairing.Trials), jobpruner.PairReport.Write)
+	}
 	return printed(nil, f.json, s.out, rep, jobpruner.Report.Write)
 }
 
@@ -123,6 +148,29 @@ func (f *benchJobprunerFlags) read() (err error) {
 		err = usagef("--budget: at least one percentage")
 	}
 	return err
+}
+
+// pairing returns what --pairs measures.
+func (f *benchJobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
+	o = jobpruner.PairOptions{
+		Method: f.Variants[0].Method, Repetitions: f.Repetitions, Pairs: f.pairs, Seed: f.Seed, Searcher: f.Searcher,
+	}
+	for use := range items(f.reuse) {
+		if use == "prior" || use == "transfer" || use == "first" {
+			o.Use = cmp.Or(o.Use, use)
+		}
+	}
+	if f.pairs < 0 || f.pairs > 0 && o.Use == "" {
+		return o, usagef("--pairs is at least 0, and needs --use first, prior or transfer")
+	}
+	ns, err := numbers("trials", f.trials, "a number of runs", func(x float64) bool { return x >= 1 && x == float64(int(x)) })
+	for _, n := range ns {
+		o.Trials = append(o.Trials, int(n))
+	}
+	if err == nil && len(ns) == 0 {
+		err = usagef("--trials: at least one number of runs")
+	}
+	return o, err
 }
 
 // open reads the table of a study, all environments at once.

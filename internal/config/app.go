@@ -29,6 +29,7 @@ func (c *checker) app() {
 	}{
 		{"shell", s.Shell},
 		{"env", len(s.Env) > 0},
+		{"secrets", len(s.Secrets) > 0},
 		{"setup", len(s.Setup.Argv) > 0},
 		{"prepare", len(s.Prepare.Argv) > 0},
 		{"cleanup", len(s.Cleanup.Argv) > 0},

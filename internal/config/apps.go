@@ -40,6 +40,7 @@ type App struct {
 	CPUs    int      // processors that a run has for itself; 0 for no limit
 	Timeout time.Duration
 	Env     map[string]string
+	Secrets map[string]string // where the values are, as in [Study]
 	// Params are the values that are taken; a parameter that is not among them takes any.
 	Params []Param
 
@@ -136,6 +137,7 @@ func (d *decoder) app(key, value *yaml.Node) App {
 		{"cpus", func(n *yaml.Node) { a.CPUs, _ = d.integer(n, what+": cpus", 1) }},
 		{"timeout", func(n *yaml.Node) { a.Timeout, _ = d.duration(n, what+": timeout") }},
 		{"env", func(n *yaml.Node) { a.Env = d.appEnv(n, what) }},
+		{"secrets", func(n *yaml.Node) { a.Secrets = d.secrets(what+": ", n) }},
 		{"parameters", func(n *yaml.Node) { paramsAt = n; a.Params = d.parameters(n) }},
 	}, nil)
 	if n := follow(value); n.Kind == yaml.MappingNode && a.Command == nil {
@@ -321,6 +323,7 @@ func (a App) Job(values map[string]string) (assay.Job, error) {
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		job.Env = append(job.Env, name+"="+a.Env[name])
 	}
+	job.Secrets = secretVariables(a.Secrets)
 	if a.CPUs > 0 {
 		job.Resources = map[string]float64{"cpus": float64(a.CPUs)}
 	}

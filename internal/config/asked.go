@@ -44,6 +44,7 @@ func (c *checker) asked() {
 	}{
 		{"shell", s.Shell},
 		{"env", len(s.Env) > 0},
+		{"secrets", len(s.Secrets) > 0},
 		{"setup", len(s.Setup.Argv) > 0},
 		{"prepare", len(s.Prepare.Argv) > 0},
 		{"warmup", s.Warmup > 0},

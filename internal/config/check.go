@@ -210,6 +210,11 @@ func (c *checker) templates(warnings *[]string) {
 	for _, size := range s.Placement.Batch.sizes() {
 		check("place."+size.key, "place."+size.key, size.text)
 	}
+	for name := range s.Secrets {
+		if _, twice := s.Env[name]; twice {
+			c.add("secrets."+name, "", "secret "+name, 0, "env has a variable of that name")
+		}
+	}
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)
 	}

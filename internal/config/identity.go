@@ -18,6 +18,7 @@ func (s *Study) identity() Study {
 	i.Dir = "" // a clone or a project that was moved goes on: the command and the space make the study
 	i.Prior.Resolved, i.Placement = nil, Placement{}
 	i.Setup.Timeout, i.Setup.Parallel = 0, false
+	i.Secrets = nil
 	i.Stop.Gain = 0 // when to end, as a budget says
 	if i.Objective.Metric == "" {
 		i.Objective.Metric = "elapsed"
@@ -45,7 +46,7 @@ func (s *Study) identity() Study {
 // resumed: parameters, configurations, relations, command and its environment,
 // setup, hooks, inputs and their content, outputs, objective, limits, metrics, search with its seed and options, stop,
 // repeat, and the table. Free to change are name, budget, the gain that ends it, timeout, parallel, the
-// directory, and where the runs are made.
+// secrets, the directory, and where the runs are made.
 func (s *Study) Identity() string {
 	data, err := json.Marshal(s.identity())
 	if err != nil {

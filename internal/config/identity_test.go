@@ -38,6 +38,7 @@ var changes = map[string]change{
 	"Outputs":   {func(s *Study) { s.Outputs = []string{"*.log"} }, false},
 	"Shared":    {func(s *Study) { s.Shared = []string{"/data"} }, false},
 	"Staged":    {func(s *Study) { s.Staged = &Staged{Shared: []assay.Shared{{Path: "/data", Size: 1}}} }, false},
+	"Secrets":   {func(s *Study) { s.Secrets = map[string]string{"K": "env:K"} }, true},
 	"Warmup":    {func(s *Study) { s.Warmup++ }, false},
 	"Cleanup":   {func(s *Study) { s.Cleanup.Shell = !s.Cleanup.Shell }, false},
 	"Service":   {func(s *Study) { s.Service = &Service{Restart: "changed"} }, false},

@@ -34,7 +34,7 @@ func (s *Study) Mode() Mode {
 // program is dropped: the command, its environment, hooks and metrics.
 func (s *Study) SetOnline() {
 	s.Online = true
-	s.Command, s.App, s.Shell, s.Env, s.Metrics = nil, "", false, nil, nil
+	s.Command, s.App, s.Shell, s.Env, s.Secrets, s.Metrics = nil, "", false, nil, nil, nil
 	s.Setup, s.Prepare, s.Cleanup, s.Service = Setup{}, Hook{}, Hook{}, nil
 	s.Files, s.Verify = nil, Hook{}
 }

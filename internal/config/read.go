@@ -29,6 +29,7 @@ func (d *decoder) keys(s *Study) []field {
 		{"app", func(n *yaml.Node) { s.App = d.string("app", n) }},
 		{"shell", func(n *yaml.Node) { s.Shell = d.boolean(n, "shell") }},
 		{"env", func(n *yaml.Node) { s.Env = d.env(n) }},
+		{"secrets", func(n *yaml.Node) { s.Secrets = d.secrets("", n) }},
 		{"dir", func(n *yaml.Node) { s.Dir = d.directory("dir", n) }},
 		{"setup", func(n *yaml.Node) { s.Setup = d.setup(n) }},
 		{"prepare", func(n *yaml.Node) { s.Prepare = d.hook("prepare", n) }},

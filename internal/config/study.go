@@ -29,6 +29,8 @@ type Study struct {
 	App     string            `json:"app,omitempty"` // an application of the workers, in place of a command
 	Shell   bool              `json:"shell,omitempty"`
 	Env     map[string]string `json:"env,omitempty"` // values are templates
+	// Secrets are variables whose values are in none of this: "env:VARIABLE" or "file:PATH" of the machine of a run.
+	Secrets map[string]string `json:"secrets,omitempty"`
 	Dir     string            `json:"dir,omitempty"` // working directory; "" means the tool's own
 	Setup   Setup             `json:"setup,omitzero"`
 	Prepare Hook              `json:"prepare,omitzero"`

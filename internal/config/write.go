@@ -107,6 +107,11 @@ func (w *writer) study(s *Study) {
 		env.Content = append(env.Content, scalar(name), scalar(s.Env[name]))
 	}
 	p.add(len(s.Env) > 0, "env", env)
+	secrets := &yaml.Node{Kind: yaml.MappingNode}
+	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
+		secrets.Content = append(secrets.Content, scalar(name), scalar(s.Secrets[name]))
+	}
+	p.add(len(s.Secrets) > 0, "secrets", secrets)
 	p.add(s.Dir != "", "dir", scalar(s.Dir))
 	p.around(s)
 	p.add(len(s.Prepare.Argv) > 0, "prepare", hookNode(s.Prepare))

@@ -51,7 +51,7 @@ func promises() []promise {
 			{"cmd/assay", "TestScripts/interrupt"},
 		}, "a process of a dead tool is ended, those with forged markers are not", ""},
 		{"P8", "When the server starts again, runs that went on are taken up.", []check{
-			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady"},
+			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady|TestServerAway"},
 		}, "", ""},
 		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
 			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
@@ -86,14 +86,19 @@ func promises() []promise {
 			{"queue", "TestSimulator|TestSimulatorFindsFlaws|TestSimulatorRepeats"},
 		}, "each of the planted bugs is found", ""},
 		{"S1", "Nothing is open to the network unless you say so.", []check{
-			{"cmd/assay", "TestScripts/server_badinput"}, {"rest", "TestStrangers"},
-		}, "", "the sockets after each subcommand"},
+			{"cmd/assay", "TestScripts/server_badinput"}, {"rest", "TestStrangers"}, {"cmd/assay", "TestScripts/strangers"},
+		}, "a socket of another program on all addresses is seen", ""},
 		{
 			"S2", "No action without the right to it.",
 			[]check{{"rest/api", "TestMatrix|TestEveryRouteHasARow|TestScope|TestExecutes"}},
 			"a route without a row fails", "",
 		},
 		{"S3", "A web page that you visit cannot drive assay.", []check{{"rest/api", "TestHosts|TestOrigins"}, {"rest", "TestBadRequests"}}, "", ""},
+		{
+			"S4", "Other users of a machine cannot use it.",
+			[]check{{"cmd/assay", "TestScripts/strangers"}, {"rest", "TestStrangers"}},
+			"a file that is for all can be read by the other user", "without root",
+		},
 		{"S5", "A parameter's value is data.", []check{{"worker", "TestHostileTasks"}, {"internal/web", "TestHostileForms"}}, "", ""},
 		{"S6", "Files of runs stay in their box.", []check{{"internal/blobs", "TestPlaceHostileNames"}, {"run", "TestFiles"}}, "", ""},
 		{"S7", "Bombs are refused early.", []check{
@@ -101,18 +106,39 @@ func promises() []promise {
 		}, "a log that packs well is read", ""},
 		{
 			"S8", "Secrets do not leak.",
-			[]check{{"internal/access", "TestConceal"}, {"rest/api", "TestQueries"}},
+			[]check{
+				{"internal/access", "TestConceal"},
+				{"rest/api", "TestQueries"},
+				{"run", "TestSecrets"},
+				{"internal/config", "TestSecrets"},
+				{"cmd/assay", "TestScripts/strangers"},
+			},
+			"a file with the value is found",
 			"",
-			"secrets of runs by reference are not built",
 		},
 		{"S9", "A worker can do its job and nothing else.", []check{{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"}, {"rest/api", "TestWorkersBlobs"}}, "", ""},
 		{
+			"S10", "A server and a study call nobody.",
+			[]check{{"cmd/assay", "TestScripts/strangers"}},
+			"a datagram of another program is seen", "",
+		},
+		{
 			"S11", "Readers hold, whatever they are given.",
-			[]check{{"run", "^Fuzz"}, {"workflow/trace", "^Fuzz"}, {"internal/config", "^Fuzz"}, {"internal/rfs", "^Fuzz"}},
+			[]check{{"run", "^Fuzz"}, {"workflow/trace", "^Fuzz"}, {"internal/config", "^Fuzz"}, {"internal/rfs", "^Fuzz"}, {"store/sqlite", "^Fuzz"}, {"batch", "^Fuzz"}, {"rest/api", "^Fuzz"}, {"queue/jetstream", "^Fuzz"}},
 			"", "this runs the seeds; `make fuzz` searches",
 		},
 		{"S12", "Guessing a token is useless, and a want of descriptors ends nothing.", []check{
 			{"internal/access", "TestBruteForce"}, {"rest/api", "TestWrongTokens"}, {"rest", "TestStrangers|TestNoDescriptors"},
 		}, "", ""},
+		{
+			"S13", "A server cannot have a worker run what the worker's own file does not allow.",
+			[]check{{"worker", "TestHostileTasks"}},
+			"a task that is allowed is run", "",
+		},
+		{
+			"S14", "A queue at rest holds no command, no value and no secret.",
+			[]check{{"queue/jetstream", "TestNothingAtRest"}},
+			"", "",
+		},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // many studies, of which most stay as they are, and allocates little a second. So its heap grows by
 // headroom, or by leastGrowth of itself if that is more; never by more than Go would let it.
 const (
-	headroom    = 48 << 20
+	headroom    = 24 << 20
 	leastGrowth = 25 // per cent
 )
 

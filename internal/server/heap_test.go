@@ -12,7 +12,7 @@ func TestGrowth(t *testing.T) {
 	for _, tt := range []struct {
 		live uint64
 		want int
-	}{{0, 100}, {1 << 20, 100}, {48 << 20, 100}, {96 << 20, 50}, {192 << 20, 25}, {4 << 30, 25}} {
+	}{{0, 100}, {1 << 20, 100}, {24 << 20, 100}, {48 << 20, 50}, {96 << 20, 25}, {4 << 30, 25}} {
 		if got := growth(tt.live); got != tt.want {
 			t.Errorf("a heap of %d MB may grow by %d %%, want %d", tt.live>>20, got, tt.want)
 		}

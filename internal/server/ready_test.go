@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -34,8 +35,12 @@ func TestMain(m *testing.M) {
 		name := os.Getenv("ASSAY_TEST_NAME")
 		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 		defer stop()
+		slots, err := strconv.Atoi(os.Getenv("ASSAY_TEST_SLOTS"))
+		if err != nil {
+			slots = 1
+		}
 		_ = server.Work(ctx, server.Worker{ // it is ended by the signal
-			Server: "unix:" + filepath.Join(dir, api.SocketName), Dir: filepath.Join(dir, name), Name: name, Slots: 1,
+			Server: "unix:" + filepath.Join(dir, api.SocketName), Dir: filepath.Join(dir, name), Name: name, Slots: slots,
 			Accept: true, Version: "v0.0.0", Out: io.Discard,
 		})
 		return

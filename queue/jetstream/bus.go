@@ -101,6 +101,7 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 		opts = append(opts, nats.InProcessServer(o.in))
 	case unix:
 		url = "nats://unix"
+		opts = append(opts, nats.SkipHostLookup()) // the name is nobody's: nothing is asked of a network
 		opts = append(opts, nats.SetCustomDialer(unixDialer(path)))
 	case strings.Contains(url, "tls://") || o.TLS != nil:
 		opts = append(opts, nats.Secure(o.TLS))
@@ -138,9 +139,10 @@ func Dial(ctx context.Context, o Options) (*Bus, error) {
 	return b, nil
 }
 
-// pause returns how long to wait before a connection is tried again: 0.1 to 10 s, at random.
+// pause returns how long to wait before a connection is tried again: 0.1 to 2.5 s, at random. With what a worker
+// waits before it calls again, a server that comes back has heard of its runs within 5 s.
 func pause(attempts int) time.Duration {
-	d := min(200*time.Millisecond<<min(attempts, 6), 10*time.Second)
+	d := min(200*time.Millisecond<<min(attempts, 6), 2500*time.Millisecond)
 	return d/2 + rand.N(d/2)
 }
 

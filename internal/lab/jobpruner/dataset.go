@@ -154,12 +154,7 @@ func (d *DataSet) correlate() {
 			if other == s {
 				continue
 			}
-			var x, y []float64
-			for _, t := range s.trials {
-				if u := other.value[t.Config.Key()]; t.State == assay.Done && u.State == assay.Done {
-					x, y = append(x, t.Value), append(y, u.Value)
-				}
-			}
+			x, y := s.beside(other)
 			if r := stats.Spearman(x, y); r > s.nearest {
 				s.nearest = r
 			}
@@ -168,6 +163,16 @@ func (d *DataSet) correlate() {
 			}
 		}
 	}
+}
+
+// beside returns the outcomes of both at the configurations that ran to their end in both.
+func (s *subject) beside(other *subject) (x, y []float64) {
+	for _, t := range s.trials {
+		if u := other.value[t.Config.Key()]; t.State == assay.Done && u.State == assay.Done {
+			x, y = append(x, t.Value), append(y, u.Value)
+		}
+	}
+	return x, y
 }
 
 // knowledge returns what all other subjects know of s.

@@ -156,9 +156,6 @@ func (o *Options) build(
 		return nil, nil, err
 	}
 	k := v.known(all, seed)
-	if v.Use == "prior" || v.Use == "transfer" {
-		k.Hint(inner)
-	}
 	if v.prunes() || v.Use == "prior" {
 		po := prune.Options{Alpha: v.alpha, Threshold: o.Threshold, Surrogate: v.surrogate}
 		if v.Use == "published" {
