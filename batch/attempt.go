@@ -52,6 +52,7 @@ type attempt struct {
 	asked    bool              // the accounting was asked
 	said     Job               // what the system said of it last
 	ordered  string            // stop or cancel
+	taking   bool              // the claim is being made here: that there is one says nothing of a shim
 	axed     time.Time         // when the system was asked to end it, or is to be
 	ends     time.Time         // when it was ordered
 }
@@ -82,6 +83,8 @@ func (a *attempt) recall() bool {
 		if !res.counts() || has(names, lostFile) && res.Why == whyLimit {
 			return false
 		}
+		a.r.mu.Lock()
+		defer a.r.mu.Unlock()
 		a.end(res)
 		return true
 	}
@@ -216,7 +219,8 @@ func (a *attempt) lose(why string) {
 	a.book(result{Why: whyLost, Reason: why, Measurement: a.so})
 }
 
-// order has the attempt end: at once if it has not begun. The lock is held.
+// order has the attempt end: at once if it has not begun. The lock is held, but not while the disk is waited for:
+// otherwise the end of a study of thousands of jobs would hold up all else.
 func (a *attempt) order(keep bool) {
 	if a.state == ended || a.ordered == whyCancel {
 		return
@@ -227,16 +231,25 @@ func (a *attempt) order(keep bool) {
 	}
 	d := a.dir()
 	if !a.begun {
-		mine, err := d.take(claim{By: a.ordered, At: time.Now().UTC()})
+		a.taking = true
+		a.r.books.Add(1) // Close waits for what is to be cancelled and recorded
+		defer a.r.books.Done()
+		by := a.ordered
+		a.r.mu.Unlock()
+		a.r.disk <- struct{}{}
+		mine, err := d.take(claim{By: by, At: time.Now().UTC()})
+		<-a.r.disk
+		a.r.mu.Lock()
+		a.taking = false
+		if a.state == ended { // it was given up meanwhile
+			return
+		}
 		if mine && err == nil {
 			if a.state != wanted {
 				a.condemn()
 			}
-			cause := assay.ErrDetached // of a run for which nobody waits
-			for _, w := range a.waiters {
-				cause = w.cause
-			}
-			a.finish(assay.Measurement{}, cause)
+			// Who waits for it since then is to make it again: its own context says nothing.
+			a.finish(assay.Measurement{}, fmt.Errorf("%s was cancelled before it began: %w", a.name(), assay.ErrLost))
 			a.forget()
 			if a.n > 0 && a.tries > 0 {
 				a.book(result{Why: whyCancel, Reason: "it had not begun"})

@@ -388,7 +388,7 @@ func (r *Runner) visit(a *attempt) (news bool) {
 	if a.state == ended {
 		return true
 	}
-	if has(names, claimFile) && !a.begun {
+	if has(names, claimFile) && !a.begun && !a.taking {
 		a.begun, a.heard, r.claimed = true, time.Now(), true
 		if a.state == unknown {
 			a.state = placed

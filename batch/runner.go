@@ -66,9 +66,11 @@ type Runner struct {
 	books sync.WaitGroup
 	kick  chan struct{} // there is something to submit
 	axe   chan struct{} // there is something to cancel
+	disk  chan struct{} // held by who makes an attempt durable: more at once make no disk faster
 
 	mu       sync.Mutex
 	runs     map[key]*attempt
+	finding  map[key]chan struct{} // runs that somebody looks for in the spool; closed when that is done
 	unnamed  int
 	jobs     map[string]Job // as of the last query, by name
 	strays   map[string]*stray
@@ -120,7 +122,7 @@ func New(o Options) (*Runner, error) {
 	}
 	r := &Runner{
 		o: o, id: id, cwd: cwd, kick: make(chan struct{}, 1), axe: make(chan struct{}, 1), runs: map[key]*attempt{},
-		jobs: map[string]Job{}, said: map[string]bool{},
+		disk: make(chan struct{}, writers), finding: map[key]chan struct{}{}, jobs: map[string]Job{}, said: map[string]bool{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.wg.Go(r.poll)
@@ -129,6 +131,9 @@ func New(o Options) (*Runner, error) {
 	r.wg.Go(r.reap)
 	return r, nil
 }
+
+// writers is how many attempts are made durable at once.
+const writers = 16
 
 // identity returns what names the jobs of a directory: made once, so that a study which begins anew elsewhere under
 // the same name is not given the jobs of this one.
@@ -248,10 +253,31 @@ func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *waiter, error)
 	}
 	k := key{id.Study, id.Trial, id.Repeat}
 	a := r.runs[k]
-	if a == nil {
-		var err error
-		if a, err = r.find(k, job); err != nil {
-			return nil, nil, err
+	for a == nil {
+		if others := r.finding[k]; others != nil { // somebody else looks for the same run
+			r.mu.Unlock()
+			<-others
+			r.mu.Lock()
+		} else {
+			found := make(chan struct{})
+			r.finding[k] = found
+			r.mu.Unlock() // a disk takes its time, and others are not to wait for it
+			r.disk <- struct{}{}
+			var err error
+			a, err = r.find(k, job)
+			<-r.disk
+			r.mu.Lock()
+			delete(r.finding, k)
+			close(found)
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		if r.closed {
+			return nil, nil, errClosed
+		}
+		if a == nil {
+			a = r.runs[k]
 		}
 	}
 	w := &waiter{left: make(chan struct{}), done: make(chan struct{})}
@@ -272,7 +298,7 @@ func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *waiter, error)
 }
 
 // find makes what is known of a run: its latest attempt, if that is alive or has ended with a result that counts, or
-// else a new one. The lock is held.
+// else a new one. The lock is not held; nobody else finds the same run meanwhile.
 func (r *Runner) find(k key, job assay.Job) (*attempt, error) {
 	at := filepath.Join(r.o.Dir, fmt.Sprintf("%d-%d", k.trial, k.repeat))
 	if job.ID.Attempt <= 0 {
