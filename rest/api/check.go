@@ -90,6 +90,9 @@ func hosted(def *config.Study) error {
 		return assay.Errorf(assay.ClassUsage, "a program is tuned while it runs by assay serve --online")
 	case def.Workbench != nil:
 		return assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
+	case def.Placement.On == config.Slurm || def.Placement.On == config.BatchSystem:
+		return assay.Errorf(assay.ClassUsage, "place.on: the workers of a server make the runs of its studies; assay tune --on %s makes "+
+			"them jobs of a batch system, without a server", def.Placement.On)
 	}
 	return nil
 }

@@ -354,7 +354,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 // executing are the keys of a definition that say what a machine runs or reads.
 var executing = []string{
 	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
-	"inputs", "outputs", "shared", "staged",
+	"inputs", "outputs", "shared", "staged", "secrets",
 }
 
 // executes returns which key of a definition says what a machine runs or reads, or "". An
@@ -366,7 +366,7 @@ func executes(def *config.Study) string {
 		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
 		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
 		"inputs": len(def.Inputs) > 0, "outputs": len(def.Outputs) > 0, "shared": len(def.Shared) > 0,
-		"staged": def.Staged != nil,
+		"staged": def.Staged != nil, "secrets": len(def.Secrets) > 0,
 	}
 	for _, key := range executing {
 		if has[key] {

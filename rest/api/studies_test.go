@@ -51,6 +51,7 @@ func TestExecutes(t *testing.T) {
 		"verify":    "command: [x, '{n}']\nverify: [y]",
 		"service":   "command: [x, '{n}']\nservice: {start: [y]}",
 		"files":     "command: [x, '{n}']\nfiles: {a: b}",
+		"secrets":   "command: [x, '{n}']\nsecrets: {A: 'env:B'}",
 		"metrics.m": "command: [x, '{n}']\nmetrics: {m: 'json:f#/a'}",
 	} {
 		def, _, err := config.Parse("study.yaml", []byte(text+"\nparameters: {n: 1..3}\n"), nil)
@@ -286,4 +287,20 @@ func (r *rig) client(t *testing.T, token string) *Client {
 	c.base, c.address = r.at.URL, r.at.URL
 	c.http.Transport, c.stream.Transport = r.at.Client().Transport, r.at.Client().Transport
 	return c
+}
+
+// A server makes no run a job of a batch system, whoever asks: its own workers make them.
+func TestBatchSystemsAreRefused(t *testing.T) {
+	for _, place := range []string{"{on: slurm, setup: ['touch x']}", "{on: slurm}"} {
+		def, _, err := config.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+		if err != nil {
+			def, _, err = config.Parse("study.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := hosted(def); err == nil || !strings.Contains(err.Error(), "the workers of a server make the runs") {
+			t.Errorf("place: %s: %v", place, err)
+		}
+	}
 }
