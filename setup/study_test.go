@@ -214,7 +214,7 @@ func TestWhatMakesTheRuns(t *testing.T) {
 		{command + "place: local\n", ""},
 		{replay, ""},
 		{replay + "place: {on: table}\n", ""},
-		{command + "place: {on: moon}\n", `f.yaml:3:13: no runner "moon" (there are local, fleet, slurm, table)`},
+		{command + "place: {on: moon}\n", `f.yaml:3:13: no runner "moon" (there are local, fleet, slurm, batch, table)`},
 		{command + "place: table\n", "f.yaml:3:8: runner table replays a recorded table"},
 		{replay + "place: {on: local}\n", "f.yaml:2:13: runner local runs commands on this machine"},
 	} {
