@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -47,14 +46,18 @@ func (s *Server) events() {
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
-			defer leave()
 			r, w := humago.Unwrap(hc)
 			w.Header().Set("Content-Type", "text/event-stream")
+			f := &feed{s: s, hub: h, study: in.Study, at: at, r: r}
+			if r.Method != http.MethodHead && f.takeOver(w, leave) {
+				return
+			}
+			defer leave()
 			w.WriteHeader(http.StatusOK)
 			if r.Method == http.MethodHead {
 				return
 			}
-			f := &feed{s: s, hub: h, study: in.Study, at: at, w: w, rc: http.NewResponseController(w), r: r}
+			f.w = framed{w, http.NewResponseController(w)}
 			f.run(ctx)
 		}}, nil
 	}, func(op *huma.Operation) {
@@ -74,10 +77,57 @@ type feed struct {
 	hub   *hub
 	study string
 	at    int64 // number of the event that was sent last
-	w     io.Writer
-	rc    *http.ResponseController
+	w     wire
 	r     *http.Request
 	lacks string // what was sent of it last
+}
+
+// A wire takes the pieces of a stream at once.
+type wire interface {
+	io.Writer
+	SetWriteDeadline(at time.Time) error
+}
+
+// A framed stream is the wire of a stream in an answer that net/http writes, as over HTTP/2.
+type framed struct {
+	http.ResponseWriter
+	*http.ResponseController
+}
+
+func (a framed) Write(b []byte) (int, error) {
+	n, err := a.ResponseWriter.Write(b)
+	if err == nil {
+		err = a.Flush()
+	}
+	return n, err
+}
+
+// takeOver takes the connection from net/http, where it can be taken, sends the head of the answer and goes on with the
+// stream in a goroutine of its own, which calls leave at its end. What the server holds for one who watches is then the
+// connection and a small stack, and no buffers: a third of it. The end of the stream is the end of the connection.
+func (f *feed) takeOver(w http.ResponseWriter, leave func()) bool {
+	head := w.Header().Clone()
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return false
+	}
+	head.Set("Connection", "close")
+	head.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = head.Write(&b) // into memory
+	b.WriteString("\r\n")
+	f.w = conn
+	go func() {
+		defer leave()
+		defer conn.Close()
+		_ = conn.SetReadDeadline(time.Time{}) // nothing is read; the stream lasts
+		if f.send(b.Bytes()) == nil {
+			// Of the request's context, which ends with the request, the server's end and a limit of time are left.
+			f.run(context.WithoutCancel(f.r.Context()))
+		}
+	}()
+	return true
 }
 
 // run sends events until the client has gone or may no longer have them, the stream has
@@ -87,8 +137,10 @@ func (f *feed) run(ctx context.Context) {
 	defer over.Stop()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	_ = f.rc.SetReadDeadline(time.Time{}) // the body is read; the stream lasts
-	err := f.send(": events of this study\n\n")
+	if a, ok := f.w.(framed); ok {
+		_ = a.SetReadDeadline(time.Time{}) // the body is read; the stream lasts
+	}
+	err := f.send([]byte(": events of this study\n\n"))
 	if err == nil {
 		err = f.lack()
 	}
@@ -106,7 +158,7 @@ func (f *feed) run(ctx context.Context) {
 		case len(notes) > 0:
 			err = f.notes(notes)
 		case ended != nil:
-			_ = f.send("event: end\ndata: " + strconv.Quote(ended.Error()) + "\n\n") // the client asks again, and is told why
+			_ = f.send([]byte("event: end\ndata: " + strconv.Quote(ended.Error()) + "\n\n")) // the client asks again, and is told why
 			return
 		default:
 			select {
@@ -115,7 +167,7 @@ func (f *feed) run(ctx context.Context) {
 				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
 					return
 				}
-				if err = f.send(": alive\n\n"); err == nil {
+				if err = f.send([]byte(": alive\n\n")); err == nil {
 					err = f.lack()
 				}
 			case <-over.C:
@@ -140,7 +192,7 @@ func (f *feed) lack() error {
 	if err != nil {
 		return err
 	}
-	return f.send("event: " + lacksKind + "\ndata: " + string(text) + "\n\n")
+	return f.send([]byte("event: " + lacksKind + "\ndata: " + string(text) + "\n\n"))
 }
 
 // catchUp sends what is on record behind the place of the feed.
@@ -160,13 +212,16 @@ func (f *feed) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// notes sends events.
+// notes sends events, one as it is, which all who watch share.
 func (f *feed) notes(notes []note) error {
-	var b []byte
-	for _, n := range notes {
-		b = fmt.Appendf(b, "id: %d\nevent: %s\ndata: %s\n\n", n.seq, n.kind, bytes.TrimRight(n.data, "\n"))
+	sent := notes[0].sent
+	if len(notes) > 1 {
+		sent = nil
+		for _, n := range notes {
+			sent = append(sent, n.sent...)
+		}
 	}
-	if err := f.send(string(b)); err != nil {
+	if err := f.send(sent); err != nil {
 		return err
 	}
 	f.at = notes[len(notes)-1].seq
@@ -174,10 +229,8 @@ func (f *feed) notes(notes []note) error {
 }
 
 // send writes a piece of the stream. A client that does not take it in time has gone.
-func (f *feed) send(text string) error {
-	_ = f.rc.SetWriteDeadline(time.Now().Add(answerTimeout))
-	if _, err := io.WriteString(f.w, text); err != nil {
-		return err
-	}
-	return f.rc.Flush()
+func (f *feed) send(text []byte) error {
+	_ = f.w.SetWriteDeadline(time.Now().Add(answerTimeout))
+	_, err := f.w.Write(text)
+	return err
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -17,8 +19,7 @@ const ringSize = 1024
 // A note is an event as it is sent.
 type note struct {
 	seq  int64
-	kind string
-	data []byte
+	sent []byte
 }
 
 // hubs are the studies that somebody follows.
@@ -137,7 +138,7 @@ func (h *hub) behind(at int64) (notes []note, gap bool, moved <-chan struct{}, e
 // noteOf returns an event as it is sent.
 func noteOf(seq int64, e assay.Event) (note, error) {
 	b, err := store.EncodeEvent(e)
-	return note{seq, kind(e), b}, err
+	return note{seq, fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", seq, kind(e), bytes.TrimRight(b, "\n"))}, err
 }
 
 // kind returns the name of the kind of an event.
