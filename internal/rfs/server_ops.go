@@ -344,6 +344,6 @@ func (s *Server) attrOf(st *unix.Stat_t) *attr {
 		atime: time.Unix(st.Atim.Unix()).UnixNano(), mtime: time.Unix(st.Mtim.Unix()).UnixNano(),
 		ctime: time.Unix(st.Ctim.Unix()).UnixNano(),
 		mode:  int64(st.Mode), nlink: int64(st.Nlink), uid: int64(st.Uid), gid: int64(st.Gid),
-		rdev: int64(st.Rdev), blksize: int64(st.Blksize),
+		rdev: int64(st.Rdev), blksize: int64(st.Blksize), //nolint:unconvert // 32 bits on ARM
 	}
 }
