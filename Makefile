@@ -21,7 +21,7 @@ FUZZTIME ?= 60s
 .PHONY: dist dist-test site dev promises test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
-	$(GO) test -timeout 10m ./...
+	$(GO) test -timeout 15m ./...
 
 extensions:
 	$(GO) test -count=1 -v ./internal/extensions
