@@ -41,8 +41,8 @@ func perKind(fit func(uses []request.Use) func(*request.Use) float64) request.Si
 	}
 }
 
-// wittPercentile is the percentile method of Witt, van Santen and Leser, Learning low-wastage and
-// feedback-based resource allocation (HPCS 2019): a percentile of the peaks that were seen.
+// wittPercentile is the percentile method of Witt, Wagner and Leser, Feedback-based resource allocation for
+// batch scheduling of scientific workflows (HPCS 2019): a percentile of the peaks that were seen.
 func wittPercentile(p float64) request.Sizer {
 	return perKind(func(uses []request.Use) func(*request.Use) float64 {
 		peaks := make([]float64, len(uses))
