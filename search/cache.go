@@ -36,8 +36,8 @@ type cache struct {
 	inner assay.Searcher
 	ledger
 	ended   assay.Shelf
-	roll    assay.Roll // numbers the configurations that ran to the end
-	known   []int32    // their trials in ended
+	roll    assay.Roll                 // numbers the configurations that ran to the end
+	known   []int32                    // their trials in ended
 	running map[string]int64           // our ID of an outstanding configuration, by Key
 	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
 	done    bool

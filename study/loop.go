@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/race"
 	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/race"
 )
 
 // loop is the state of one run of a study. All but history is owned by the
