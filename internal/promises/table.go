@@ -58,12 +58,14 @@ func promises() []promise {
 		}, "", ""},
 		{"P12", "Many at once are fine.", []check{
 			{"store/sqlite", "TestProcesses|TestOpenAtOnce"},
+			{"store/postgres", "TestManyClients"},
 			{"queue", "TestLargeFleet"},
+			{"internal/server", "TestWatchers"},
 			{"service", "TestManyStudies"},
 			{"rest/api", "TestEventsFollowers"},
-		}, "", ""},
+		}, "who goes on from where a study was before another wrote is refused", ""},
 		{"P13", "Wild output of a program harms nothing.", []check{
-			{"run", "TestKeeper|TestOutput|TestMetrics"},
+			{"run", "TestWildOutput|TestKeeper|TestOutput|TestMetrics"},
 			{"cmd/assay", "TestNothingHostileReachesTheTerminal"},
 			{"internal/web", "TestHostile"},
 		}, "", "a stream of 10 GB"},
@@ -80,8 +82,8 @@ func promises() []promise {
 			{"queue", "TestSimulator|TestStaleOutcome"}, {"study", "TestExhaustedMachineEndsTheStudy|TestMissingMetricFailsTheTrial"},
 		}, "the simulator's planted bugs (P18)", ""},
 		{"P17", "An update is safe: older stores are read, newer ones refused.", []check{
-			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"},
-		}, "", ""},
+			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"}, {"setup", "TestOldStores"},
+		}, "a study of another seed does not go on", ""},
 		{"P18", "All of this holds together under every order of events that the simulator draws.", []check{
 			{"queue", "TestSimulator|TestSimulatorFindsFlaws|TestSimulatorRepeats"},
 		}, "each of the planted bugs is found", ""},
