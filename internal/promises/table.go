@@ -70,8 +70,13 @@ func promises() []promise {
 			{"internal/web", "TestHostile"},
 		}, "", "a stream of 10 GB"},
 		{"P14", "Clocks may jump, and the machine may sleep.", []check{
-			{"run", "TestAwake"}, {"worker", "TestWatch|TestTainted"}, {"internal/term", "TestStatusSurvivesAClockThatGoesBack"},
-		}, "a run that was not stopped is not given up", ""},
+			{"run", "TestAwake"},
+			{"worker", "TestWatch|TestTainted"},
+			{"study", "TestClockJumps"},
+			{"queue", "TestClockJumps|TestWorkersClocks|TestServerFrozen|TestSimulator"},
+			{"online", "TestClockJumps"},
+			{"internal/term", "TestStatusSurvivesAClockThatGoesBack"},
+		}, "a program that goes by what the clock shows comes to something else; a run that was not stopped is not given up", ""},
 		{"P15", "A damaged file is seen, named, and mostly saved.", []check{
 			{"store/sqlite", "TestDamage|TestDamagedLog|TestLogWithoutFile|TestCopyDamaged|TestMark"},
 			{"cmd/assay", "TestScripts/salvage"},
