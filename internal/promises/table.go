@@ -44,8 +44,10 @@ func promises() []promise {
 			{"queue", "TestSimulator"}, {"study", "TestCutsAreRecordedOnce"}, {"rest/api", "TestIdempotency|TestKeysSurviveARestart"},
 		}, "the simulator's planted bugs (P18)", ""},
 		{"P6", "A worker that was frozen cannot overwrite newer work.", []check{
-			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"}, {"store/postgres", "TestLeaseFrozen"},
-		}, "the simulator's planted bugs (P18)", "links that are taken down in a network namespace"},
+			{"internal/server", "TestWorkersFrozen|TestWorkersCutOff"},
+			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"},
+			{"store/postgres", "TestLeaseFrozen"},
+		}, "records in which an outcome counts twice, or is thrown away, are seen; the simulator's planted bugs (P18)", ""},
 		{"P7", "Stopping a trial leaves nothing running, and nobody else is hit.", []check{
 			{"run", "TestHostileTreeLeavesNothing|TestForkBombEnds|TestSweepEndsWhatAKilledToolHasLeft|TestSweepSparesOthers"},
 			{"cmd/assay", "TestScripts/interrupt"},
