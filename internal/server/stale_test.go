@@ -27,7 +27,8 @@ const staleLease = 2 * time.Second
 // napping is a study of programs that take 0.1 to 0.6 s and say how long they took.
 func napping(seed, trials, parallel int) string {
 	const program = `a=$(date +%s%N); sleep 0.$((1 + $1 % 6)); echo own $((($(date +%s%N) - a) / 1000000))`
-	return trivial("sh, -c, '"+program+"', sh, '{n}'", seed, trials, parallel) + "metrics: {own: 'stdout:/own ([0-9]+)/'}\n"
+	return trivial("sh, -c, '"+program+"', sh, '{n}'", seed, trials, parallel) +
+		"metrics: {own: 'stdout:/own ([0-9]+)/'}\n"
 }
 
 // An away is somebody who has a worker be away for a while, again and again, and counts.
@@ -142,8 +143,8 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 		}
 		s := readStale(all)
 		if s.overwrote > 0 || s.wasted > 0 || s.longer > 0 {
-			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, %d are longer than "+
-				"the program took", name, s.overwrote, s.wasted, s.longer)
+			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, %d are longer "+
+				"than the program took", name, s.overwrote, s.wasted, s.longer)
 		}
 		trials, lost, back = trials+len(ledger.told), lost+len(s.lost), back+s.back
 		overwrote, wasted = overwrote+s.overwrote, wasted+s.wasted
@@ -183,7 +184,7 @@ func awayTimes() int {
 	if os.Getenv("ASSAY_SOAK") != "" {
 		return 500
 	}
-	return 8
+	return 5
 }
 
 // Workers are stopped for longer than their leases in the midst of runs, which end meanwhile, and go on: nothing that
