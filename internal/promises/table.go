@@ -30,7 +30,7 @@ func promises() []promise {
 			{"store/sqlite", "TestPowerCut"}, {"internal/whole", "TestPowerCut"},
 		}, "commits that do not wait for the disk, and files written in place, lose in 80 % of cuts or more", ""},
 		{"P3", "A full or failing disk ends assay cleanly and costs nothing that was finished.", []check{
-			{"store/sqlite", "TestEachOperationFails|TestReserve|TestFull"},
+			{"store/sqlite", "TestEachOperationFails|TestReserve|TestFull|TestReadOnly"},
 			{"setup", "TestRoom|TestMostOutput"},
 			{"cmd/assay", "TestDiskErrors"},
 			{"queue", "TestRecordFails"},

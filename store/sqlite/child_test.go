@@ -36,6 +36,7 @@ func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
 		"append": childAppend, "many": childMany, "share": childShare, "turns": childTurns, "starve": childStarve, "hold": childHold,
 		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
+		"readonly": childReadOnly,
 	}
 }
 

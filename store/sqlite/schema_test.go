@@ -103,7 +103,7 @@ func TestMigrationKilledBehindEachStatement(t *testing.T) {
 			s.Close()
 		}
 	}
-	t.Logf("counted: killed behind each of %d statements of %d migrations: %d of the old format, %d of the new one, all whole",
+	t.Logf("counted: killed behind each of %d statements of %d migrations: %d of the old format, %d of the new, all whole",
 		kills, len(migrations())-1, old, kills-old)
 }
 
