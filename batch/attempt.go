@@ -290,6 +290,9 @@ func (a *attempt) book(res result) {
 	}
 	m := res.Measurement
 	m.Stdout, m.Stderr = nil, nil
+	if a.cpus > 0 { // what it cost, whether it counts or not
+		m.Metrics = withCPUHours(m, a.cpus)
+	}
 	id := a.job.ID
 	id.Attempt = a.n
 	e := assay.Event{Booked: &assay.Booking{

@@ -109,7 +109,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
 		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
-		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target},
+		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target, CPUHours: def.Budget.CPUHours},
 	}
 	if p.Table != nil {
 		return nil

@@ -12,6 +12,10 @@ type attempts struct {
 	lost time.Duration // what the attempts cost that do not count
 	// wasted is what each of them cost, for the case that one is booked again.
 	wasted map[assay.RunID]time.Duration
+	// cpuHours is what all attempts took of the processors that they had, those too that do not count, and uncounted
+	// what each of the latter took.
+	cpuHours  float64
+	uncounted map[assay.RunID]float64
 	// begun has the trials of which an attempt has begun that may still count.
 	begun map[int64]bool
 	// ever has the trials of which an attempt was begun, unless they were told.
@@ -20,6 +24,9 @@ type attempts struct {
 	// run once more.
 	opened map[int64]time.Time
 }
+
+// CPUHours is the metric of an attempt whose sum [Budget.CPUHours] limits.
+const CPUHours = "cpu_hours"
 
 // settle completes a booking that takes the place of an earlier one of the same attempt.
 func (a *attempts) settle(b *assay.Booking) { b.Undo = a.wasted[b.RunID] }
@@ -48,6 +55,15 @@ func (a *attempts) note(e assay.Event) {
 		b := e.Booked
 		a.lost += b.Lost()
 		delete(a.wasted, b.RunID)
+		hours := b.Measurement.Metrics[CPUHours]
+		a.cpuHours += hours - a.uncounted[b.RunID] // booked again
+		delete(a.uncounted, b.RunID)
+		if hours > 0 && !b.Counts() {
+			if a.uncounted == nil {
+				a.uncounted = map[assay.RunID]float64{}
+			}
+			a.uncounted[b.RunID] = hours
+		}
 		if b.Counts() {
 			return
 		}

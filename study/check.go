@@ -59,6 +59,10 @@ func (l *loop) check(ctx context.Context) error {
 				max(left, 0).Round(time.Millisecond))
 			return nil
 		}
+		if l.exhausted() {
+			l.short = fmt.Sprintf("the budget of %g hours of processors was spent", l.Budget.CPUHours)
+			return nil
+		}
 		o := l.again(ctx, *next, max(left, 0), nil)
 		if o.err != nil {
 			return o.err

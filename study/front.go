@@ -153,7 +153,7 @@ func (l *loop) balanced() {
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
 func (l *loop) confirmFront(ctx context.Context) error {
-	for !l.interrupted(ctx) {
+	for !l.interrupted(ctx) && !l.exhausted() {
 		next, more := l.unconfirmed()
 		left := l.Budget.Time - l.spent()
 		switch {

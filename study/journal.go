@@ -373,6 +373,13 @@ func (j *Journal) lost() time.Duration {
 	return j.attempts.lost
 }
 
+// cpuHours returns what all attempts took of their processors.
+func (j *Journal) cpuHours() float64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.attempts.cpuHours
+}
+
 // claimed reports whether an attempt at a trial that was not told has ever begun.
 func (j *Journal) claimed(trial int64) bool {
 	j.mu.Lock()

@@ -367,10 +367,29 @@ func (l *loop) over(ctx context.Context) string {
 	if l.Budget.Time > 0 && l.left() <= 0 {
 		return "budget"
 	}
+	if l.Budget.CPUHours > 0 && l.journal.cpuHours() >= l.Budget.CPUHours*l.forSearch() {
+		return byCPUHours
+	}
 	if l.gained() {
 		return byGain
 	}
 	return ""
+}
+
+// byCPUHours is the end of a study whose hours of processors are spent.
+const byCPUHours = "cpu_hours"
+
+// forSearch is the share of the hours of processors that the search may spend.
+func (l *loop) forSearch() float64 {
+	if l.Check > 0 {
+		return 1 - checkShare
+	}
+	return 1
+}
+
+// exhausted reports whether the hours of processors are spent, so that nothing is run again either.
+func (l *loop) exhausted() bool {
+	return l.Budget.CPUHours > 0 && l.journal.cpuHours() >= l.Budget.CPUHours
 }
 
 // left returns what is left of the time budget for the search.
@@ -488,7 +507,7 @@ func (l *loop) result() Result {
 		r.Why = l.enough.Why
 	}
 	if l.journal != nil {
-		r.Lost = l.journal.lost()
+		r.Lost, r.CPUHours = l.journal.lost(), l.journal.cpuHours()
 	}
 	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
 		r.Best = *l.best

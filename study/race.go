@@ -191,7 +191,7 @@ func (l *loop) race(ctx context.Context) error {
 	if l.racing == nil {
 		return nil
 	}
-	for !l.interrupted(ctx) {
+	for !l.interrupted(ctx) && !l.exhausted() {
 		left := l.Budget.Time - l.checkReserve() - l.spent()
 		if p, ok := l.toRedo(); ok && (l.Budget.Time <= 0 || left > 0) {
 			l.redoing[p.ID] = true

@@ -28,6 +28,10 @@ type Budget struct {
 	// Trials counts trials in a final state. Those that were withdrawn do not
 	// count, nor do repeated runs.
 	Trials int
+	// CPUHours is the sum of the metric [CPUHours] over all attempts that are booked, those too that were lost or
+	// stopped. Nothing is begun when it is spent; what goes on comes to its end. If Check asks for repeated
+	// runs, the search ends when four fifths are spent.
+	CPUHours float64
 	// Target is a value of the metric, in its own unit and sign, that is good
 	// enough; nil for none. Trials that are in flight when it is met end first.
 	Target *float64
@@ -130,6 +134,8 @@ type Result struct {
 	Replayed int           // trials of earlier sessions
 	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
 	Lost time.Duration
+	// CPUHours is what all attempts took of their processors, where they were measured: see [Budget.CPUHours].
+	CPUHours float64
 	// Workers is what the runs say of those that made them, as far as the record names them.
 	Workers []block.Effect
 }

@@ -78,6 +78,9 @@ func (c *checker) batch() {
 	if s.Placement.On == Slurm && b.System != "" {
 		c.add("place.system", "", "", 0, "place.system: it is for another batch system: place: {on: batch, system: FILE.yaml}")
 	}
+	if s.Budget.CPUHours > 0 && (s.Placement.On != Slurm && s.Placement.On != BatchSystem || b.CPUs == "") {
+		c.add("budget.cpu_hours", "", "", 0, "budget.cpu_hours: it is of jobs that ask a batch system for processors: place: {on: slurm, cpus: 4}")
+	}
 	if s.Placement.On != Slurm && s.Placement.On != BatchSystem {
 		if !b.zero() {
 			c.add("place.on", "", "", 0, "place: system, partition, account, nodes, cpus, memory, gpus, extra, setup, time, spool and poll are for a "+

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -343,6 +344,13 @@ func (d *decoder) budget(n *yaml.Node) (b Budget) {
 			}
 			b.Target = &x
 			d.mark("budget.target", n)
+		}},
+		{"cpu_hours", func(n *yaml.Node) {
+			d.mark("budget.cpu_hours", n)
+			var ok bool
+			if b.CPUHours, ok = d.number(n, "budget.cpu_hours"); ok && !(b.CPUHours > 0 && b.CPUHours < math.Inf(1)) {
+				d.fail(n, "budget.cpu_hours: more than 0 is needed")
+			}
 		}},
 	}, nil)
 	return b

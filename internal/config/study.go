@@ -149,6 +149,8 @@ type Budget struct {
 	Time   time.Duration `json:"time_ns,omitempty"`
 	Trials int           `json:"trials,omitempty"`
 	Target *float64      `json:"target,omitempty"` // value of the metric that is good enough
+	// CPUHours is the most hours of processors that the jobs of a batch system may take together.
+	CPUHours float64 `json:"cpu_hours,omitempty"`
 }
 
 // A Replay is a recorded table in place of a command. The fields are those of

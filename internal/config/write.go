@@ -158,6 +158,7 @@ func (w *writer) method(s *Study) {
 	p.add(len(prior) > 0, "prior", flow(yaml.MappingNode, prior...))
 	budget.add(s.Budget.Time > 0, "time", span(s.Budget.Time))
 	budget.add(s.Budget.Trials > 0, "trials", plain(strconv.Itoa(s.Budget.Trials)))
+	budget.add(s.Budget.CPUHours > 0, "cpu_hours", number(s.Budget.CPUHours))
 	if s.Budget.Target != nil {
 		budget.add(true, "target", number(*s.Budget.Target))
 	}

@@ -26,7 +26,8 @@ type Outcome struct {
 	Refuted  []Refuted `json:"refuted,omitempty"`
 	Trials   Counts    `json:"trials"`
 	Spent    float64   `json:"spent_s"`
-	Lost     float64   `json:"lost_s"` // attempts that were made elsewhere and do not count
+	Lost     float64   `json:"lost_s"`              // attempts that were made elsewhere and do not count
+	CPUHours float64   `json:"cpu_hours,omitempty"` // of the processors of all attempts, where jobs ask for them
 	Saved    float64   `json:"saved_s"`
 	Audit    *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
 	Overhead float64   `json:"overhead_s"`
@@ -110,7 +111,7 @@ type Gain struct {
 // best configuration is not known here: see [Best].
 func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
 	o := Outcome{
-		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
+		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours, Saved: study.Saved(r.Trials).Seconds(),
 		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials),
 		Objective: NewObjective(goal),
 	}

@@ -199,7 +199,9 @@ type Shown struct {
 	Spec   *config.Study `json:"spec"`
 	Trials Counts        `json:"trials"`
 	Spent  float64       `json:"spent_s"`
-	Best   *Best         `json:"best"`
+	// CPUHours is what the jobs of a batch system took of their processors, those too that do not count.
+	CPUHours float64 `json:"cpu_hours,omitempty"`
+	Best     *Best   `json:"best"`
 	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
@@ -289,7 +291,7 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 		return err
 	}
 	out.came, out.Found = came, nil
-	out.EndedBy, out.Why = came.EndedBy, came.Why
+	out.EndedBy, out.Why, out.CPUHours = came.EndedBy, came.Why, came.CPUHours
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
 	out.Workers = newWorkers(came)
 	if r.Goal.Several() {

@@ -27,6 +27,11 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		}
 	}
 	l.Add("time", "%s spent", report.Seconds(out.Spent))
+	if most := r.Definition.Budget.CPUHours; most > 0 {
+		l.Add("hours", "%s of %s hours of processors", report.Number(out.CPUHours, 3), report.Number(most, 3))
+	} else if out.CPUHours > 0 {
+		l.Add("hours", "%s hours of processors", report.Number(out.CPUHours, 3))
+	}
 	if out.EndedBy != "" {
 		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
 	}

@@ -84,6 +84,9 @@ func (o *Story) lines() *report.Lines {
 		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
 	}
 	l.Add("time", "%s", spent)
+	if o.CPUHours > 0 {
+		l.Add("hours", "%s hours of processors", report.Number(o.CPUHours, 3))
+	}
 	switch {
 	case !o.Recorded:
 		l.Add("ended by", "%s; on record as study %s", o.ending(), o.Study)
@@ -126,7 +129,7 @@ func (a *Audit) Text() string {
 
 // endings say for people what ended a study.
 var endings = map[string]string{
-	"budget": "the time budget", "trials": "the number of trials", "target": "the target value",
+	"budget": "the time budget", "trials": "the number of trials", "cpu_hours": "the hours of processors", "target": "the target value",
 	"gain":   "the gain of going on, which is too small",
 	"search": "the search, which has nothing more to try", "failures": "the first trials, which all failed for the same reason",
 	"interrupt": "an interrupt", "error": "an error",
