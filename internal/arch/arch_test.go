@@ -51,6 +51,7 @@ var beside = map[string][]string{
 	"/internal/arch":      {},
 	"/internal/benchfile": {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
 	"/internal/jsonat":    {""},                               // JSON whose values know their place
+	"/internal/foreign":   {"", "/internal/jsonat"},           // what other tuners have on record
 	"/internal/blobs":     {""},                               // files by their content: what a server keeps, and what a worker has of it
 	"/internal/builds":    {""},                               // what setups have made, on disk
 	"/internal/catalogue": {""},                               // asks installed programs what can be set
