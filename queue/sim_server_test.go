@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A simServer is one start of the server: a Fleet, and a driver for each study. Its
@@ -60,12 +61,13 @@ func (w *world) boot() {
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	door := &simDoor{w.carrier, w.diceOf("offers", s.epoch), w.diceOf("depths", s.epoch)}
 	f := New(door, Options{Lease: simLease, Now: func() time.Time {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		now := testbed.Stepped(time.Now(), w.step)
 		if w.flaws.has(wallClock) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return time.Now().Add(w.step)
+			now = now.Round(0) // what it shows, and no more
 		}
-		return time.Now()
+		return now
 	}})
 	f.flaws = w.flaws
 	tickets := 0

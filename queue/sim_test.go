@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -45,7 +46,8 @@ type world struct {
 	attempts map[assay.RunID]*truth
 	stood    map[assay.RunID]bool // a worker has said in a beat that it stood still for longer than a lease
 	tokens   float64
-	step     time.Duration // of the wall clock
+	step     time.Duration // by which the wall clock was set, in all
+	steps    int           // how often
 	broken   time.Time     // until when the disk fails
 	done     chan struct{} // closed when something is wrong
 	calls    sync.WaitGroup
@@ -249,7 +251,8 @@ func (w *world) trouble(ctx context.Context) {
 			w.carrier.wipe()
 		case 8:
 			w.mu.Lock()
-			w.step += time.Hour
+			w.step += testbed.Steps()[w.steps%len(testbed.Steps())]
+			w.steps++
 			w.mu.Unlock()
 		case 9:
 			w.mu.Lock()

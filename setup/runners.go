@@ -145,7 +145,7 @@ func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := around(local, local, setups)
+	o, err := around(local, run.Awake(local), setups)
 	if err != nil {
 		return nil, nil, err
 	}

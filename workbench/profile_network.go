@@ -188,11 +188,20 @@ func dialProfile(ctx context.Context, host string) (*netPeer, error) {
 		}
 		p.host = p.own.Addr()
 	}
+	if err := p.connect(ctx); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// connect opens the connection, anew if there is one: the other end closes one that is idle.
+func (p *netPeer) connect(ctx context.Context) error {
+	p.hangUp()
 	d := net.Dialer{Timeout: 5 * time.Second}
 	c, err := d.DialContext(ctx, "tcp", p.host)
 	if err != nil {
-		p.close()
-		return nil, fmt.Errorf("cannot reach %s (run assay profile --listen ADDRESS there): %w", p.host, err)
+		return fmt.Errorf("cannot reach %s (run assay profile --listen ADDRESS there): %w", p.host, err)
 	}
 	p.c = idleConn{c}
 	p.stop = context.AfterFunc(ctx, func() { c.Close() })
@@ -205,27 +214,35 @@ func dialProfile(ctx context.Context, host string) (*netPeer, error) {
 		err = errors.New("it answers something else")
 	}
 	if err != nil {
-		p.close()
-		return nil, fmt.Errorf("%s is no assay profile --listen: %w", p.host, err)
+		return fmt.Errorf("%s is no assay profile --listen: %w", p.host, err)
 	}
-	return p, nil
+	return nil
 }
 
-func (p *netPeer) close() {
+// hangUp closes the connection, if there is one.
+func (p *netPeer) hangUp() {
 	if p.stop != nil {
 		p.stop()
 	}
 	if p.c != nil {
 		p.c.Close()
 	}
+}
+
+func (p *netPeer) close() {
+	p.hangUp()
 	if p.own != nil {
 		p.own.Close()
 	}
 }
 
 // network measures the round trip of a byte and the throughput of one stream in
-// both directions, as TCP_RR and TCP_STREAM of netperf do.
+// both directions, as TCP_RR and TCP_STREAM of netperf do. The peer was reached before anything was measured, so that
+// a wrong address is heard of at once; what was measured since may have taken longer than a connection may be idle.
 func (m *meter) network(p *netPeer) error {
+	if err := p.connect(m.ctx); err != nil {
+		return p.failed(m.ctx, err)
+	}
 	to := "to " + p.host
 	if p.own != nil {
 		to = "over the loopback interface"

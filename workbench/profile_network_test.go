@@ -233,3 +233,29 @@ func (l limited) Write(p []byte) (int, error) {
 	}
 	return l.half.Write(p)
 }
+
+// A peer that has closed the connection, because what was measured before the network took long, is reached anew.
+func TestPeerHasHungUp(t *testing.T) {
+	r := listenLoopback(t)
+	p, err := dialProfile(t.Context(), r.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	r.mu.Lock()
+	for c := range r.open {
+		c.Close()
+	}
+	r.mu.Unlock()
+	if _, err := p.roundTrip(); err == nil {
+		t.Fatal("the control: nobody has hung up")
+	}
+	m := &meter{
+		ctx: t.Context(), weights: 3 * shareNetwork,
+		opts: ProfileOptions{Time: 100 * time.Millisecond, now: time.Now, Note: func(string) {}},
+	}
+	m.end = time.Now().Add(m.opts.Time)
+	if err := m.network(p); err != nil || len(m.profile.Readings) != 3 {
+		t.Errorf("%d readings, %v", len(m.profile.Readings), err)
+	}
+}

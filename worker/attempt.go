@@ -108,6 +108,8 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
 			o.Why, o.Reason = "tainted", reason
 		}
+	case errors.Is(err, assay.ErrLost): // its end was noticed too late
+		o.Why, o.Reason = "tainted", err.Error()
 	case errors.Is(err, assay.ErrLimit):
 		o.Why = "limit"
 	case errors.Is(err, errStop):

@@ -30,7 +30,7 @@ func promises() []promise {
 			{"store/sqlite", "TestPowerCut"}, {"internal/whole", "TestPowerCut"},
 		}, "commits that do not wait for the disk, and files written in place, lose in 80 % of cuts or more", ""},
 		{"P3", "A full or failing disk ends assay cleanly and costs nothing that was finished.", []check{
-			{"store/sqlite", "TestEachOperationFails|TestReserve|TestFull"},
+			{"store/sqlite", "TestEachOperationFails|TestReserve|TestFull|TestReadOnly"},
 			{"setup", "TestRoom|TestMostOutput"},
 			{"cmd/assay", "TestDiskErrors"},
 			{"queue", "TestRecordFails"},
@@ -44,8 +44,10 @@ func promises() []promise {
 			{"queue", "TestSimulator"}, {"study", "TestCutsAreRecordedOnce"}, {"rest/api", "TestIdempotency|TestKeysSurviveARestart"},
 		}, "the simulator's planted bugs (P18)", ""},
 		{"P6", "A worker that was frozen cannot overwrite newer work.", []check{
-			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"}, {"store/postgres", "TestLeaseFrozen"},
-		}, "the simulator's planted bugs (P18)", "links that are taken down in a network namespace"},
+			{"internal/server", "TestWorkersFrozen|TestWorkersCutOff"},
+			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"},
+			{"store/postgres", "TestLeaseFrozen"},
+		}, "records in which an outcome counts twice, or is thrown away, are seen; the simulator's planted bugs (P18)", ""},
 		{"P7", "Stopping a trial leaves nothing running, and nobody else is hit.", []check{
 			{"run", "TestHostileTreeLeavesNothing|TestForkBombEnds|TestSweepEndsWhatAKilledToolHasLeft|TestSweepSparesOthers"},
 			{"cmd/assay", "TestScripts/interrupt"},
@@ -58,18 +60,25 @@ func promises() []promise {
 		}, "", ""},
 		{"P12", "Many at once are fine.", []check{
 			{"store/sqlite", "TestProcesses|TestOpenAtOnce"},
+			{"store/postgres", "TestManyClients"},
 			{"queue", "TestLargeFleet"},
+			{"internal/server", "TestWatchers"},
 			{"service", "TestManyStudies"},
 			{"rest/api", "TestEventsFollowers"},
-		}, "", ""},
+		}, "who goes on from where a study was before another wrote is refused", ""},
 		{"P13", "Wild output of a program harms nothing.", []check{
-			{"run", "TestKeeper|TestOutput|TestMetrics"},
+			{"run", "TestWildOutput|TestKeeper|TestOutput|TestMetrics"},
 			{"cmd/assay", "TestNothingHostileReachesTheTerminal"},
 			{"internal/web", "TestHostile"},
 		}, "", "a stream of 10 GB"},
 		{"P14", "Clocks may jump, and the machine may sleep.", []check{
-			{"run", "TestAwake"}, {"worker", "TestWatch|TestTainted"}, {"internal/term", "TestStatusSurvivesAClockThatGoesBack"},
-		}, "a run that was not stopped is not given up", ""},
+			{"run", "TestAwake"},
+			{"worker", "TestWatch|TestTainted"},
+			{"study", "TestClockJumps"},
+			{"queue", "TestClockJumps|TestWorkersClocks|TestServerFrozen|TestSimulator"},
+			{"online", "TestClockJumps"},
+			{"internal/term", "TestStatusSurvivesAClockThatGoesBack"},
+		}, "a program that goes by what the clock shows comes to something else; a run that was not stopped is not given up", ""},
 		{"P15", "A damaged file is seen, named, and mostly saved.", []check{
 			{"store/sqlite", "TestDamage|TestDamagedLog|TestLogWithoutFile|TestCopyDamaged|TestMark"},
 			{"cmd/assay", "TestScripts/salvage"},
@@ -80,8 +89,8 @@ func promises() []promise {
 			{"queue", "TestSimulator|TestStaleOutcome"}, {"study", "TestExhaustedMachineEndsTheStudy|TestMissingMetricFailsTheTrial"},
 		}, "the simulator's planted bugs (P18)", ""},
 		{"P17", "An update is safe: older stores are read, newer ones refused.", []check{
-			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"},
-		}, "", ""},
+			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"}, {"setup", "TestOldStores"},
+		}, "a study of another seed does not go on", ""},
 		{"P18", "All of this holds together under every order of events that the simulator draws.", []check{
 			{"queue", "TestSimulator|TestSimulatorFindsFlaws|TestSimulatorRepeats"},
 		}, "each of the planted bugs is found", ""},

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,17 +40,17 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			slots = 1
 		}
+		at := cmp.Or(os.Getenv("ASSAY_TEST_AT"), "unix:"+filepath.Join(dir, api.SocketName))
 		_ = server.Work(ctx, server.Worker{ // it is ended by the signal
-			Server: "unix:" + filepath.Join(dir, api.SocketName), Dir: filepath.Join(dir, name), Name: name, Slots: slots,
+			Server: at, TokenFile: os.Getenv("ASSAY_TEST_TOKEN"), Dir: filepath.Join(dir, name), Name: name, Slots: slots,
 			Accept: true, Version: "v0.0.0", Out: io.Discard,
 		})
 		return
 	}
 	if dir := os.Getenv("ASSAY_TEST_SERVER"); dir != "" {
 		lease, _ := time.ParseDuration(os.Getenv("ASSAY_TEST_LEASE")) // 0 is the default
-		err := server.Run(context.Background(), server.Options{Dir: dir, Version: "v0.0.0", Lease: lease}, func(r server.Ready) {
-			_ = json.NewEncoder(os.Stdout).Encode(r)
-		})
+		o := server.Options{Dir: dir, Version: "v0.0.0", Lease: lease, Listen: strings.Fields(os.Getenv("ASSAY_TEST_LISTEN"))}
+		err := server.Run(context.Background(), o, func(r server.Ready) { _ = json.NewEncoder(os.Stdout).Encode(r) })
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -34,8 +34,9 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "many": childMany, "share": childShare, "starve": childStarve, "hold": childHold,
+		"append": childAppend, "many": childMany, "share": childShare, "turns": childTurns, "starve": childStarve, "hold": childHold,
 		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
+		"readonly": childReadOnly,
 	}
 }
 
@@ -147,6 +148,43 @@ func childShare(args []string) error {
 		}
 	}
 	return errors.Join(release(), s.Close())
+}
+
+// childTurns appends n trials to a study that others append to as well: it takes the study for each, as soon as it is
+// free, and goes on where the others have come to.
+func childTurns(args []string) error {
+	path, study := args[0], args[1]
+	n, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	if err := s.Create(ctx, study, nil); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	for n > 0 {
+		release, err := s.Lock(ctx, study)
+		if errors.Is(err, assay.ErrLocked) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		sum, err := s.Summary(ctx, study)
+		if err == nil {
+			err = put(ctx, s, study, sum.Trials()+1)
+		}
+		if err = errors.Join(err, release()); err != nil {
+			return err
+		}
+		n--
+	}
+	return s.Close()
 }
 
 // childStarve appends until the file may not grow any more (RLIMIT_FSIZE, which

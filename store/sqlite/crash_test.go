@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
 )
 
@@ -91,27 +93,89 @@ func checkFsck(t testing.TB, s *Store) Report {
 	return r
 }
 
-// Many at once is fine: no process sees an error, and nothing is lost.
+// Many at once is fine: no process sees an error, and nothing is lost or there twice.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	const processes, each = 16, 20
-	path := filepath.Join(t.TempDir(), "a.db")
-	var all []*running
-	for p := range processes {
-		all = append(all, start(t, child(t, "share", path, fmt.Sprint("p", p), each), nil))
+	const processes = 32
+	cycles, each := 2, 10
+	if soak() {
+		cycles = 100
 	}
-	for p, r := range all {
-		if <-r.done; r.err != nil {
-			t.Errorf("process %d: %v", p, r.err)
+	trials, failed := 0, 0
+	for cycle := range cycles {
+		path := filepath.Join(t.TempDir(), "a.db")
+		var all []*running
+		for p := range processes {
+			all = append(all, start(t, child(t, "share", path, fmt.Sprint("p", p), each), nil))
+		}
+		for p, r := range all {
+			if <-r.done; r.err != nil {
+				t.Errorf("cycle %d, process %d: %v", cycle, p, r.err)
+				failed++
+			}
+		}
+		s := openTest(t, path)
+		for p := range processes {
+			n := checkPairs(t, s, fmt.Sprint("p", p))
+			if n != int64(each) {
+				t.Errorf("cycle %d, process %d: got %d trials, want %d", cycle, p, n, each)
+			}
+			trials += int(n)
+		}
+		checkFsck(t, s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	s := openTest(t, path)
-	for p := range processes {
-		if n := checkPairs(t, s, fmt.Sprint("p", p)); n != each {
-			t.Errorf("process %d: got %d trials, want %d", p, n, each)
+	t.Logf("%d times %d processes on one file, %d failed; %d trials, none missing or twice", cycles, processes, failed,
+		trials)
+}
+
+// Many who want one study get it one after the other or hear who has it: no number is given twice, none is left out.
+// The control, who goes on from where the study was before another wrote, must be refused.
+func TestProcessesOfOneStudy(t *testing.T) {
+	t.Parallel()
+	const processes, each = 32, 3
+	cycles := 1
+	if soak() {
+		cycles = 100
+	}
+	refused := 0
+	for cycle := range cycles {
+		path := filepath.Join(t.TempDir(), "a.db")
+		var all []*running
+		for range processes {
+			all = append(all, start(t, child(t, "turns", path, "a", each), nil))
+		}
+		for p, r := range all {
+			if <-r.done; r.err != nil {
+				t.Errorf("cycle %d, process %d: %v", cycle, p, r.err)
+			}
+		}
+		s := openTest(t, path)
+		if n := checkPairs(t, s, "a"); n != processes*each {
+			t.Errorf("cycle %d: %d trials, want %d", cycle, n, processes*each)
+		}
+		checkFsck(t, s)
+		// A control that knows no position but the one it has read before another wrote is refused.
+		sum, err := s.Summary(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		grow(t, s, "a", processes*each+1, 1)
+		_, err = s.Append(t.Context(), "a", assay.Position(sum.Events), pair(processes*each + 2)[0])
+		if errors.Is(err, assay.ErrConflict) {
+			refused++
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	checkFsck(t, s)
+	if refused != cycles {
+		t.Errorf("the control was refused %d times of %d", refused, cycles)
+	}
+	t.Logf("%d times %d processes of one study, %d trials each time, no gap, none twice; the control was refused %d times",
+		cycles, processes, processes*each, refused)
 }
 
 // A full disk stops the store cleanly and costs nothing that was acknowledged.

@@ -103,6 +103,9 @@ func (s *Store) write(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if s.readOnly {
+		return ErrReadOnly
+	}
 	j := newJob(f)
 	s.waiting.add(j)
 	for ended := ctx.Done(); ; {
@@ -145,6 +148,9 @@ func (s *Store) lead(ctx context.Context, mine *job) {
 // alone runs f as write does, in a transaction of its own.
 // It is for what takes long, or wants the file as others have left it.
 func (s *Store) alone(ctx context.Context, f func() error) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()

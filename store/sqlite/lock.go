@@ -78,6 +78,9 @@ const killedWait = 2 * time.Second
 // An error that is not the context's matches [assay.ErrLocked] or [ErrIO]. If two names had
 // the same hash, one would lock the other out, which does no harm.
 func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
+	if s.readOnly {
+		return nil, fmt.Errorf("study %q: %w", study, ErrReadOnly)
+	}
 	path := s.studyLock(study)
 	for end := time.Now().Add(killedWait); ; {
 		f, err := tryFlock(path, holder{Study: study, By: by})

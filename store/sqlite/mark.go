@@ -102,14 +102,14 @@ func (s *Store) keepMark() {
 // checkMark returns an error that matches [ErrDamaged] if the file lacks the event of the mark. The
 // caller is in a transaction. A study that was removed lacks nothing: its number was given out. Pages that
 // cannot be read are left to those who read them, who say which.
-func (s *Store) checkMark(ctx context.Context) error {
+func (s *Store) checkMark(ctx context.Context, c *sql.Conn) error {
 	m, ok := readMark(s.markPath(), s.path)
 	if !ok {
 		return nil
 	}
 	var name string
 	var last int64
-	err := s.conn.QueryRowContext(ctx, `SELECT name, ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
+	err := c.QueryRowContext(ctx, `SELECT name, ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
 		FROM studies s WHERE id = ?`, m.study).Scan(&name, &last)
 	what := fmt.Sprintf("event %d of study %q", m.seq, name)
 	switch {
@@ -117,7 +117,7 @@ func (s *Store) checkMark(ctx context.Context) error {
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
 		var given int64
-		err = s.conn.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'studies'`).Scan(&given)
+		err = c.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'studies'`).Scan(&given)
 		if err == nil && given >= m.study {
 			return nil
 		}

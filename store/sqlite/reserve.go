@@ -19,6 +19,9 @@ func (s *Store) reservePath() string { return s.lockPath("reserve") }
 
 // keepReserve takes the room, if it is not there and the disk has four times as much. What fails costs the reserve only.
 func (s *Store) keepReserve() {
+	if s.readOnly {
+		return
+	}
 	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() >= reserveSize {
 		return
 	}

@@ -56,6 +56,8 @@ type Store struct {
 	path string
 	opts Options
 
+	readOnly bool // set by Open; see openReadOnly
+
 	// Readers take reads without the turn, so heal puts a new one in its place as a whole.
 	reads  atomic.Pointer[sql.DB]
 	turn   chan struct{} // holds a value while a goroutine uses what follows
@@ -91,7 +93,8 @@ var (
 // It returns an error that matches [ErrFileSystem] on a file system that two
 // machines may share, [ErrNewer] for a file of a newer version, [ErrForeign]
 // for any other SQLite file, and [ErrDamaged] for a file that lost data; see
-// [Salvage]. The store must be closed.
+// [Salvage]. The store must be closed. On a file system that is mounted read-only it can be
+// read, and what writes returns an error that matches [ErrReadOnly].
 // Two stores of one process on the same path are like two processes. If Open fails, no
 // connection is left open; the directories stay.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
@@ -108,12 +111,18 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		opts.migrations = migrations()
 	}
 	path, err := prepareDir(path, opts)
-	if err != nil {
+	if err != nil && !canOnlyRead(path, err) {
 		return nil, err
 	}
 	s := &Store{path: path, opts: opts, turn: make(chan struct{}, 1)}
 	s.close = sync.OnceValue(s.shut)
-	if err := s.open(ctx, s.create); err != nil {
+	if err == nil {
+		err = s.open(ctx, s.create)
+	}
+	if canOnlyRead(path, err) {
+		err = s.openReadOnly(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s.keepReserve()
@@ -123,7 +132,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 // prepareDir makes the directories of the store and returns its path without
 // symbolic links, so that every process finds the same locks beside it.
 // It refuses an unsafe file system before it makes the directory of locks there. The file
-// itself need not exist.
+// itself need not exist. With an error there is a path only if it is the locks that cannot be made.
 func prepareDir(path string, opts Options) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -144,10 +153,11 @@ func prepareDir(path string, opts Options) (string, error) {
 			return "", err
 		}
 	}
+	path = filepath.Join(dir, filepath.Base(path))
 	if err := os.MkdirAll(filepath.Join(dir, lockDir), 0o700); err != nil {
-		return "", noDir(path, err)
+		return path, noDir(path, err)
 	}
-	return filepath.Join(dir, filepath.Base(path)), nil
+	return path, nil
 }
 
 // noDir returns the error of a directory of the store at path that cannot be made: [ErrIO] if the disk is the reason, and one

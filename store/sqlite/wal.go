@@ -61,7 +61,7 @@ func (s *Store) checkWAL(ctx context.Context) error {
 	defer func() { _ = s.exec("ROLLBACK") }()
 	err := s.checkCommits()
 	if err == nil {
-		err = s.checkMark(ctx)
+		err = s.checkMark(ctx, s.conn)
 	}
 	if !errors.Is(err, ErrDamaged) {
 		return err

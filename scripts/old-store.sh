@@ -1,0 +1,23 @@
+#!/bin/sh
+# Writes a store of studies that are under way, and what they would have proposed had they gone on:
+#
+#   scripts/old-store.sh ASSAY STORE TRIALS
+#
+# ASSAY is the program of the release whose format is to be kept, STORE a new file. The stores in setup/testdata/stores were
+# written so, by the last commits with formats 1 and 2 and the first with format 3, with 8 trials each:
+#
+#   for f in 1:f4f10b6 2:cb7a651 3:64ef6d1; do
+#     git worktree add --detach old-$f ${f#*:} && (cd old-$f && go build -o ../assay-${f%%:*} ./cmd/assay)
+#     scripts/old-store.sh ./assay-${f%%:*} $PWD/v${f%%:*}.db 8 && gzip -9n v${f%%:*}.db
+#   done
+#
+# and proposals.txt is what the three say after 14 trials, which is the same: the searcher, then the columns of
+# `assay study export SEARCHER --format csv` up to the parameters. TestOldStores goes on with them.
+set -eu
+assay=$1 store=$2 trials=$3
+for search in random lhs grid nm bayes auto; do
+	"$assay" tune --store "$store" --study $search --seed 7 --search $search --trials "$trials" --check 0 --stop none \
+		-p x=1..20 -p y=10..400:log -p z=a,b,c --minimize cost --metric 'cost=stdout:/cost (.*)/' -- \
+		sh -c '[ $1 -gt 17 ] && exit 3; z=3; [ $3 = b ] && z=0; echo cost $((($1-7)*($1-7)+($2-90)*($2-90)/100+z))' \
+		sh '{x}' '{y}' '{z}' >/dev/null
+done

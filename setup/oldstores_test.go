@@ -1,0 +1,150 @@
+package setup
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+)
+
+// oldStore returns the path of a copy of the store that a release of that format has left.
+func oldStore(t *testing.T, format string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", "stores", format+".db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), format+".db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// goOn opens the store, has the study go on until it has that many trials, and returns what it has proposed and come
+// to, a line each.
+func goOn(t *testing.T, path, name string, trials int, edit func(*config.Study)) (string, error) {
+	t.Helper()
+	store, err := OpenStore(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := store.Spec(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	def, err := config.Decode(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if def.Budget.Trials = trials; edit != nil {
+		edit(def)
+	}
+	s, err := Open(t.Context(), def, path, name, Options{})
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	if _, err := s.Run(t.Context()); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	configs := map[int64]assay.Config{}
+	for e, err := range s.Store.Events(t.Context(), name, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Asked != nil {
+			configs[e.Asked.ID] = e.Asked.Config
+		}
+		if e.Told != nil {
+			c := configs[e.Told.ID]
+			z := []string{"a", "b", "c"}[int(c[2])]
+			fmt.Fprintf(&b, "%s,%d,%s,%g,%g,%s\n", name, e.Told.ID, e.Told.State, c[0], c[1], z)
+		}
+	}
+	return b.String(), nil
+}
+
+// Studies that were under way in a store of each earlier format go on with this program as they would have with
+// that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
+// proposes ends such studies: that is to be in the changelog. The control, a search with another seed, must not
+// go on.
+func TestOldStores(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("SKIPPED, NOT TESTED: the proposals on record are those of amd64, and floats are rounded otherwise here")
+	}
+	all, err := os.ReadFile(filepath.Join("testdata", "stores", "proposals.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, trials := map[string]string{}, map[string]int{}
+	for line := range bytes.Lines(all) {
+		name, _, _ := strings.Cut(string(line), ",")
+		want[name] += string(line)
+		trials[name]++
+	}
+	studies, refused := 0, 0
+	for _, format := range []string{"v1", "v2", "v3"} {
+		path := oldStore(t, format)
+		for name, lines := range want {
+			if name == "random" {
+				_, err := goOn(t, oldStore(t, format), name, trials[name], func(def *config.Study) { def.Search.Seed++ })
+				if err == nil {
+					t.Errorf("%s: the control, another seed, goes on", format)
+				} else {
+					refused++
+				}
+			}
+			got, err := goOn(t, path, name, trials[name], nil)
+			if err != nil {
+				t.Errorf("%s, %s: %v", format, name, err)
+				continue
+			}
+			if studies++; got != lines {
+				t.Errorf("%s, %s went on with\n%swant\n%s", format, name, got, lines)
+			}
+		}
+		store, err := OpenStore(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var began []assay.Event
+		for e, err := range store.Events(t.Context(), "auto", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Asked != nil {
+				began = append(began, e)
+			}
+		}
+		if n := len(began); n != trials["auto"] {
+			t.Errorf("%s: %d proposals of auto are on record, want %d: something ran again", format, n, trials["auto"])
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("counted: %d studies of 3 formats went on with the proposals of what began them; %d controls were refused",
+		studies, refused)
+}
