@@ -84,7 +84,8 @@ func (s *Shelf) pack(t Trial) {
 	s.bytes = append(s.bytes, byte(t.State))
 	s.number(t.Value)
 	s.numbers(t.Values)
-	s.time(m.Began)
+	s.time(t.Started, time.Time{})
+	s.time(m.Began, t.Started)
 	s.name(m.Where)
 	s.name(m.Class)
 	s.integer(int64(m.Elapsed))
@@ -98,8 +99,7 @@ func (s *Shelf) pack(t Trial) {
 	s.size(len(t.Reason), false)
 	s.bytes = append(s.bytes, t.Reason...)
 	s.integer(int64(t.Attempts))
-	s.time(t.Started)
-	s.time(t.Ended)
+	s.time(t.Ended, t.Started)
 }
 
 func (s *Shelf) unpack(b []byte) (t Trial) {
@@ -110,7 +110,8 @@ func (s *Shelf) unpack(b []byte) (t Trial) {
 	t.State = State(p.byte())
 	t.Value = p.number()
 	t.Values = p.numbers()
-	m.Began = p.time()
+	t.Started = p.time(time.Time{})
+	m.Began = p.time(t.Started)
 	m.Where = p.name()
 	m.Class = p.name()
 	m.Elapsed = time.Duration(p.integer())
@@ -126,8 +127,7 @@ func (s *Shelf) unpack(b []byte) (t Trial) {
 	n, _ := p.size()
 	t.Reason = string(p.take(n))
 	t.Attempts = int(p.integer())
-	t.Started = p.time()
-	t.Ended = p.time()
+	t.Ended = p.time(t.Started)
 	return t
 }
 
@@ -141,15 +141,7 @@ func (s *Shelf) size(n int, none bool) {
 	s.bytes = binary.AppendUvarint(s.bytes, uint64(n+1))
 }
 
-// number appends a value: an integer in the even numbers, or 1 and its bits.
-func (s *Shelf) number(x float64) {
-	if n := int64(x); math.Abs(x) < 1<<30 && math.Float64bits(float64(n)) == math.Float64bits(x) {
-		s.integer(2 * n)
-		return
-	}
-	s.integer(1)
-	s.bytes = binary.LittleEndian.AppendUint64(s.bytes, math.Float64bits(x))
-}
+func (s *Shelf) number(x float64) { s.bytes = packNumber(s.bytes, x) }
 
 func (s *Shelf) numbers(all []float64) {
 	s.size(len(all), all == nil)
@@ -172,8 +164,8 @@ func (s *Shelf) name(name string) {
 	s.bytes = binary.AppendUvarint(s.bytes, at)
 }
 
-// time appends 0 for no time, or 1 for one of UTC and 2 for a local one with its nanoseconds.
-func (s *Shelf) time(t time.Time) {
+// time appends 0 for no time, or 1 for one of UTC and 2 for a local one with its nanoseconds since another.
+func (s *Shelf) time(t, since time.Time) {
 	switch {
 	case none(t):
 		s.bytes = append(s.bytes, 0)
@@ -183,7 +175,15 @@ func (s *Shelf) time(t time.Time) {
 	default:
 		s.bytes = append(s.bytes, 2)
 	}
-	s.bytes = binary.LittleEndian.AppendUint64(s.bytes, uint64(t.UnixNano()))
+	s.integer(t.UnixNano() - nanos(since)) // the sum of what wraps around is right
+}
+
+// nanos returns the nanoseconds of a time since 1970, 0 for none.
+func nanos(t time.Time) int64 {
+	if none(t) {
+		return 0
+	}
+	return t.UnixNano()
 }
 
 // An unpacker reads what the methods of Shelf of the same names have appended.
@@ -238,12 +238,12 @@ func (p *unpacker) numbers() []float64 {
 
 func (p *unpacker) name() string { return p.names[p.natural()] }
 
-func (p *unpacker) time() time.Time {
+func (p *unpacker) time(since time.Time) time.Time {
 	in := p.byte()
 	if in == 0 {
 		return time.Time{}
 	}
-	t := time.Unix(0, int64(binary.LittleEndian.Uint64(p.take(8))))
+	t := time.Unix(0, p.integer()+nanos(since))
 	if in == 1 {
 		t = t.UTC()
 	}

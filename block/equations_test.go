@@ -113,7 +113,7 @@ func BenchmarkFit(b *testing.B) {
 	m := New(nil, "")
 	for i := range 200 {
 		m.runs = append(m.runs, run{config: i, worker: i % 64, x: []float64{r.Float64()}, y: r.NormFloat64()})
-		m.configs[string(rune(i))] = i
+		m.configs.Number(assay.Config{float64(i)})
 	}
 	m.classes = []string{""}
 	for range 64 {

@@ -121,7 +121,7 @@ type design struct {
 }
 
 func newDesign(m *Model) *design {
-	d := &design{of: make([][]int, len(m.configs))}
+	d := &design{of: make([][]int, m.configs.Len())}
 	for i, r := range m.runs {
 		if !r.out {
 			d.of[r.config] = append(d.of[r.config], len(d.rows))

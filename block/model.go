@@ -16,7 +16,7 @@ type Model struct {
 	target string // the class of which corrected values are
 
 	runs    []run
-	configs map[string]int // by Key
+	configs assay.Roll
 	workers []worker
 	index   map[key][]epoch
 	classes []string
@@ -69,7 +69,7 @@ type Effect struct {
 // coordinates are. target is the class of machines that corrected values are of, "" that of the first
 // run that has one.
 func New(space *assay.Space, target string) *Model {
-	return &Model{space: space, target: target, configs: map[string]int{}, index: map[key][]epoch{}}
+	return &Model{space: space, target: target, index: map[key][]epoch{}}
 }
 
 // Add adds a run: a trial, or a repeated run of one. One without a worker, or without an exact value,
@@ -101,11 +101,7 @@ func (m *Model) Add(t assay.Trial) {
 		}
 		m.workers = append(m.workers, worker{key: k, class: class})
 	}
-	c, known := m.configs[t.Config.Key()]
-	if !known {
-		c = len(m.configs)
-		m.configs[t.Config.Key()] = c
-	}
+	c, _ := m.configs.Number(t.Config)
 	m.workers[w].runs++
 	m.runs = append(m.runs, run{
 		trial: t.ID, config: c, worker: w, x: m.features(t.Config), y: math.Log(math.Abs(t.Value)), at: t.Started,

@@ -38,6 +38,7 @@ type run struct {
 // An attempt is one attempt at a run.
 type attempt struct {
 	run   *run
+	claim *claimed // that it was begun by; nil if that was in another session
 	n     int
 	state state
 	index int // in the heap of what is open, or in the list of what is placed
@@ -157,6 +158,9 @@ func (r *run) forget() bool {
 	}
 	for _, a := range r.attempts {
 		r.m.told[attemptKey{r.key, a.n}] = a == r.counted
+		if a.claim != nil { // which is remembered for longer
+			a.claim.a = nil
+		}
 	}
 	delete(r.m.runs, r.key)
 	return true

@@ -12,7 +12,7 @@ type claimKey struct{ ticket, worker string }
 
 // claimed is what a claim has come to.
 type claimed struct {
-	a     *attempt
+	a     *attempt      // nil once it has ended and its run is forgotten
 	ready chan struct{} // closed when the answer is known
 	at    time.Time
 }
@@ -38,6 +38,9 @@ func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
 			return Claim{}, err
 		}
 		if f.claims[key] == c { // it did not fail
+			if c.a == nil {
+				return Claim{Verdict: Drop}, nil
+			}
 			c.a.heard = f.now()
 			if f.flaws.has(ticketIsRun) {
 				id = c.a.worker
@@ -98,7 +101,7 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 		f.keepTo(m, w.Class)
 	}
 	c := &claimed{a: a, ready: make(chan struct{}), at: f.now()}
-	f.claims[key] = c
+	f.claims[key], a.claim = c, c
 	defer close(c.ready)
 	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.where, Class: w.Class}})
 	if err != nil {

@@ -470,3 +470,37 @@ func TestShareIsForgotten(t *testing.T) {
 		b.want("the other", b.claim("w"), "s 5.1")
 	})
 }
+
+// Of runs that were handed over few are kept, however many there were, and none by its claim. A ticket or an outcome
+// that comes again long after is nothing new.
+func TestRunsAreForgotten(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.hello(Worker{ID: "w"})
+		r := b.join(Study{Name: "s"})
+		const runs = 10 * handedKept
+		for i := range int64(runs) {
+			u := b.run(r, job(i+1))
+			b.want("claim", b.claim("w"), fmt.Sprintf("s %d.1", i+1))
+			b.tell("w", rid(i+1, 1), time.Second, "")
+			if _, err := b.ended(u); err != nil {
+				b.Fatal(err)
+			}
+		}
+		held := map[*run]bool{}
+		for _, c := range b.f.claims {
+			if c.a != nil {
+				held[c.a.run] = true
+			}
+		}
+		if len(b.f.claims) != runs || len(held) > 2*handedKept || len(r.m.runs) > 2*handedKept {
+			b.Errorf("%d claims are remembered with %d runs, %d runs are kept: want %d, and at most %d", len(b.f.claims), len(held),
+				len(r.m.runs), runs, 2*handedKept)
+		}
+		c, err := b.f.Claim(b.Context(), Ticket{ID: "ticket1", App: Commands}, "w")
+		if err != nil || c.Verdict != Drop {
+			b.Errorf("the first ticket again: %v, %v", c.Verdict, err)
+		}
+		b.tell("w", rid(1, 1), time.Second, "")
+		b.want("booked", len(b.records["s"].booked()), runs)
+	})
+}

@@ -72,7 +72,7 @@ const remembered = 20
 // forget forgets claims and workers that nobody will ask for. The lock is held.
 func (f *Fleet) forget(now time.Time) {
 	for key, c := range f.claims {
-		if c.a.state >= lost && now.Sub(c.at) > remembered*f.o.Lease {
+		if (c.a == nil || c.a.state >= lost) && now.Sub(c.at) > remembered*f.o.Lease {
 			delete(f.claims, key)
 		}
 	}

@@ -143,9 +143,9 @@ func (r *Runner) begin(job assay.Job, observes bool) (*waiter, error) {
 	return w, nil
 }
 
-// handedKept is how many runs of a study that were handed over are kept, so that they can
-// be asked for once more.
-const handedKept = 256
+// handedKept is how many runs of a study that were handed over are kept at least, so that they can
+// be asked for once more: twice as many as are open, and these.
+const handedKept = 8
 
 // handed notes that a run which counts was handed over. The lock is held.
 func (f *Fleet) handed(r *run) {
@@ -153,7 +153,11 @@ func (f *Fleet) handed(r *run) {
 	if r.counted == nil || slices.Contains(m.handed, r.key) {
 		return
 	}
-	if m.handed = append(m.handed, r.key); len(m.handed) > handedKept {
+	m.handed = append(m.handed, r.key)
+	for range 2 { // so that there are fewer again when fewer are open
+		if open := len(m.runs) - len(m.handed); len(m.handed) <= handedKept+2*open {
+			return
+		}
 		if old := m.runs[m.handed[0]]; old != nil && !old.forget() {
 			m.handed = append(m.handed, old.key) // an attempt at it is still alive
 		}

@@ -22,11 +22,12 @@ const (
 
 // An Entrant is a configuration with its runs.
 type Entrant struct {
-	runs *assay.Shelf
-	run  int32 // the number of the run that Trial returns
-	own  int32 // which of Values is that of run
-	// broken are the runs in which it failed or broke a limit; nil if there are none.
-	broken *[]assay.Trial
+	// Trial is the first run of the configuration that was done, or else the one that was
+	// stopped, with the value that it was added with.
+	Trial assay.Trial
+	// Broken are the runs in which it failed or broke a limit though it had not in its first. It is not
+	// recommended then.
+	Broken []assay.Trial
 	// Done is whether a run came to its end. One that was only stopped is no answer, but
 	// may have been unlucky: the race gives it a second run.
 	Done bool
@@ -35,47 +36,42 @@ type Entrant struct {
 	Values []float64
 }
 
+// Value returns the median of the values of e.
+func (e *Entrant) Value() float64 { return median(e.Values) }
+
 // A Field is the configurations of a study that ran to the end within the limits, or were
 // stopped when they had come to the value of the incumbent.
 // The zero value is an empty one. It is not safe for concurrent use.
 type Field struct {
-	runs     *assay.Shelf // those that were given to Add
-	entrants []Entrant
-	of       map[string]int32 // entrants, by the Key of the configuration
-	stopped  int              // runs that were stopped since one ended, or was run again
-	differ   []float64        // of runs of one configuration, each with the one before it
-	apart    float64          // the greatest of differ
+	runs     *assay.Shelf
+	entrants []entry
+	roll     assay.Roll // numbers the entrants
+	stopped  int        // runs that were stopped since one ended, or was run again
+	differ   []float64  // of runs of one configuration, each with the one before it
+	apart    float64    // the greatest of differ
 
 	// What incumbent returns, unless something was added since.
-	best  *Entrant
+	best  *entry
 	least float64
 	known bool
 }
 
-// Trial returns the first run of the configuration that was done, or else the one that was
-// stopped, with the value that it was added with.
-func (e *Entrant) Trial() assay.Trial {
-	t := e.runs.At(int(e.run))
-	t.Value = e.Values[e.own]
-	return t
-}
+// Of returns an empty field of runs that are on a shelf: see [Field.AddFrom].
+func Of(runs *assay.Shelf) Field { return Field{runs: runs} }
 
-// Broken returns the runs in which it failed or broke a limit though it had not in its first. It is not
-// recommended then.
-func (e *Entrant) Broken() []assay.Trial {
-	if e.broken == nil {
-		return nil
-	}
-	return *e.broken
-}
-
-// at returns the entrant of a configuration, by its Key; nil if it is not in the field. It is valid until a run
-// is added.
-func (f *Field) at(key string) *Entrant {
-	if i, ok := f.of[key]; ok {
+// at returns what is known of a configuration; nil if it is not in the field. It is valid until a run is added.
+func (f *Field) at(c assay.Config) *entry {
+	if i, ok := f.roll.Find(c); ok {
 		return &f.entrants[i]
 	}
 	return nil
+}
+
+// trial returns that of an Entrant.
+func (f *Field) trial(e *entry) assay.Trial {
+	t := f.runs.At(int(e.run))
+	t.Value = e.own()
+	return t
 }
 
 // Add adds a run: a trial, or a repeated run of one. What a prediction stopped, or the end
@@ -84,14 +80,13 @@ func (f *Field) Add(t assay.Trial) {
 	if f.runs == nil {
 		f.runs = &assay.Shelf{}
 	}
-	f.AddFrom(f.runs, f.runs.Put(t), t)
+	f.AddFrom(f.runs.Put(t), t)
 }
 
-// AddFrom adds a run as Add does that is on a shelf under a number, and is not kept a second time. t is that run
-// with the value that it is to have.
-func (f *Field) AddFrom(runs *assay.Shelf, number int, t assay.Trial) {
-	key := t.Config.Key()
-	e := f.at(key)
+// AddFrom adds a run as Add does that is on the shelf of the field under a number, and is not kept a second
+// time. t is that run with the value that it is to have.
+func (f *Field) AddFrom(number int, t assay.Trial) {
+	e := f.at(t.Config)
 	switch t.State {
 	case assay.Failed, assay.Infeasible:
 		f.Refute(t)
@@ -107,23 +102,19 @@ func (f *Field) AddFrom(runs *assay.Shelf, number int, t assay.Trial) {
 	}
 	f.known = false
 	if e == nil {
-		if f.of == nil {
-			f.of = map[string]int32{}
-		}
-		f.of[key] = int32(len(f.entrants))
-		f.entrants = append(f.entrants, Entrant{runs: runs})
-		e = &f.entrants[len(f.entrants)-1]
+		f.roll.Number(t.Config)
+		f.entrants = append(f.entrants, entry{run: int32(number), done: t.State == assay.Done, first: t.Value})
+		return
 	}
-	if n := len(e.Values); e.Done && t.State == assay.Done {
-		d := difference(e.Values[n-1], t.Value)
+	if e.done && t.State == assay.Done {
+		d := difference(e.value(e.runs()-1), t.Value)
 		f.differ = append(f.differ, d)
 		f.apart = max(f.apart, d)
 	}
-	if n := len(e.Values); n == 0 || !e.Done && t.State == assay.Done {
-		e.run, e.own = int32(number), int32(n)
+	e.add(t.Value)
+	if !e.done && t.State == assay.Done {
+		e.run, e.done, e.more.own = int32(number), true, int32(e.runs()-1)
 	}
-	e.Done = e.Done || t.State == assay.Done
-	e.Values = append(e.Values, t.Value)
 }
 
 // Refute adds a run that says whether a configuration still works, and nothing of its
@@ -131,22 +122,32 @@ func (f *Field) AddFrom(runs *assay.Shelf, number int, t assay.Trial) {
 // race, since the best is chosen before. One that neither failed nor broke a limit
 // changes nothing.
 func (f *Field) Refute(t assay.Trial) {
-	if e := f.at(t.Config.Key()); e != nil && (t.State == assay.Failed || t.State == assay.Infeasible) {
-		all := append(e.Broken(), t)
-		e.broken = &all
+	if e := f.at(t.Config); e != nil && (t.State == assay.Failed || t.State == assay.Infeasible) {
+		e.rest().broken = append(e.rest().broken, t)
 	}
 }
 
 // Entrant returns what is known of a configuration; ok is false if it is not in the field.
 func (f *Field) Entrant(c assay.Config) (e Entrant, ok bool) {
-	if at := f.at(c.Key()); at != nil {
-		return *at, true
+	if at := f.at(c); at != nil {
+		return f.entrant(at), true
 	}
 	return e, false
 }
 
-// Entrants returns what is known of all configurations, in the order in which they were first run.
-func (f *Field) Entrants() []Entrant { return slices.Clone(f.entrants) }
+func (f *Field) entrant(e *entry) Entrant {
+	return Entrant{Trial: f.trial(e), Broken: slices.Clone(e.broken()), Done: e.done, Values: e.values()}
+}
+
+// Refuted returns the configurations with runs that broke, in the order in which they were first run.
+func (f *Field) Refuted() (all []Entrant) {
+	for i := range f.entrants {
+		if e := &f.entrants[i]; len(e.broken()) > 0 {
+			all = append(all, f.entrant(e))
+		}
+	}
+	return all
+}
 
 // difference returns how far apart two values are, as a share of the greater.
 func difference(a, b float64) float64 {
@@ -179,31 +180,12 @@ func (f *Field) Quiet() bool {
 	return len(f.differ) > 0 && f.apart == 0 || len(f.differ) >= quietPairs && f.apart <= alike
 }
 
-// middle returns the upper median of the values of e: of two the greater. One lucky run
-// does not change it by more than the noise.
-func (e *Entrant) middle() float64 {
-	if len(e.Values) == 1 {
-		return e.Values[0]
-	}
-	v := slices.Clone(e.Values)
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-// Value returns the median of the values of e.
-func (e *Entrant) Value() float64 {
-	if len(e.Values) == 1 {
-		return e.Values[0]
-	}
-	return stats.Median(e.Values)
-}
-
 // trusted reports whether the value of e may end other runs.
-func (f *Field) trusted(e *Entrant) bool { return len(e.Values) > 1 || f.Quiet() }
+func (f *Field) trusted(e *entry) bool { return e.runs() > 1 || f.Quiet() }
 
 // incumbent returns the entrant with the least value that may end other runs; nil if there
 // is none. One that was refuted may.
-func (f *Field) incumbent() (best *Entrant, value float64) {
+func (f *Field) incumbent() (best *entry, value float64) {
 	if f.known {
 		return f.best, f.least
 	}
@@ -212,7 +194,7 @@ func (f *Field) incumbent() (best *Entrant, value float64) {
 	quiet := f.Quiet()
 	for i := range f.entrants {
 		e := &f.entrants[i]
-		if !e.Done || len(e.Values) == 1 && !quiet {
+		if !e.done || e.runs() == 1 && !quiet {
 			continue
 		}
 		if v := e.middle(); v < value {
@@ -233,11 +215,11 @@ func (f *Field) Incumbent() float64 {
 // value of its configuration that may end others, and no less than that of the incumbent
 // if there is none yet.
 func (f *Field) Believe(t assay.Trial) assay.Trial {
-	e := f.at(t.Config.Key())
-	if t.State != assay.Done || e == nil || !e.Done {
+	e := f.at(t.Config)
+	if t.State != assay.Done || e == nil || !e.done {
 		return t
 	}
-	if len(e.Values) > 1 {
+	if e.runs() > 1 {
 		t.Value = e.middle()
 		return t
 	}

@@ -39,27 +39,27 @@ func (f *Field) Doubt(pending func(assay.Config) bool) (t assay.Trial, ok bool) 
 		return t, false
 	}
 	best, least := f.incumbent()
-	var doubted *Entrant
-	if best != nil && f.stopped >= stopsEach*(len(best.Values)-1) {
+	var doubted *entry
+	if best != nil && f.stopped >= stopsEach*(best.runs()-1) {
 		doubted = best
 	}
 	for i := range f.entrants {
 		e := &f.entrants[i]
-		if v := e.Values[0]; e.Done && len(e.Values) == 1 && v < least && !pending(e.Trial().Config) {
+		if v := e.first; e.done && e.runs() == 1 && v < least && !pending(f.trial(e).Config) {
 			doubted, least = e, v
 		}
 	}
 	if doubted == nil {
 		return t, false
 	}
-	t = doubted.Trial()
+	t = f.trial(doubted)
 	return t, !pending(t.Config)
 }
 
 // A standing is what the race thinks of an entrant, on a scale on which a difference is a
 // share of the value.
 type standing struct {
-	*Entrant
+	*entry
 	at  float64 // the centre of its values
 	low float64 // of two values the less: one bad run alone does not condemn
 	off float64 // the standard deviation of at
@@ -73,20 +73,21 @@ func (f *Field) standings() []standing {
 	all := make([]standing, 0, len(f.entrants))
 	for i := range f.entrants {
 		e := &f.entrants[i]
-		if e.broken != nil || !e.Done && len(e.Values) > 1 {
+		if len(e.broken()) > 0 || !e.done && e.runs() > 1 {
 			continue
 		}
-		s := standing{Entrant: e, at: scale(e.Value()), off: noise}
-		if !e.Done { // its value is more, by about that much
+		s := standing{entry: e, at: scale(e.median()), off: noise}
+		if !e.done { // its value is more, by about that much
 			s.at += noise
 		}
 		s.low = s.at
-		if len(e.Values) == 2 {
-			s.low = scale(min(e.Values[0], e.Values[1]))
+		n := e.runs()
+		if n == 2 {
+			s.low = scale(min(e.value(0), e.value(1)))
 		}
-		if n := len(e.Values); n >= manyRuns {
-			x := make([]float64, n)
-			for i, v := range e.Values {
+		if n >= manyRuns {
+			x := e.values()
+			for i, v := range x {
 				x[i] = scale(v)
 			}
 			s.at, s.off = stats.HodgesLehmann(x, 0).Value, noise*spreadOfMany/math.Sqrt(float64(n))
@@ -103,8 +104,10 @@ func (f *Field) standings() []standing {
 // the order.
 func (f *Field) scale() func(float64) float64 {
 	low, high, size, n := math.Inf(1), math.Inf(-1), 0.0, 0
-	for _, e := range f.entrants {
-		for _, v := range e.Values {
+	for i := range f.entrants {
+		e := &f.entrants[i]
+		for k := range e.runs() {
+			v := e.value(k)
 			low, high = min(low, v), max(high, v)
 			size += math.Abs(v)
 			n++
@@ -137,41 +140,41 @@ func (f *Field) Next() (t assay.Trial, ok bool) {
 	var leader, challenger standing
 	runs := 0
 	for _, s := range all {
-		runs += len(s.Values)
-		if s.Done && (leader.Entrant == nil || s.at < leader.at) {
+		runs += s.runs()
+		if s.done && (leader.entry == nil || s.at < leader.at) {
 			leader = s
 		}
 	}
-	if leader.Entrant == nil {
+	if leader.entry == nil {
 		return t, false
 	}
-	if !f.trusted(leader.Entrant) {
-		return leader.Trial(), true
+	if !f.trusted(leader.entry) {
+		return f.trial(leader.entry), true
 	}
 	reach := math.Sqrt(2 * math.Log(float64(runs)))
 	for _, s := range all {
-		if s.Entrant != leader.Entrant &&
-			(challenger.Entrant == nil || s.low-reach*s.off < challenger.low-reach*challenger.off) {
+		if s.entry != leader.entry &&
+			(challenger.entry == nil || s.low-reach*s.off < challenger.low-reach*challenger.off) {
 			challenger = s
 		}
 	}
 	switch {
-	case challenger.Entrant == nil:
+	case challenger.entry == nil:
 		return t, false
 	case challenger.low-reach*challenger.off >= leader.at+reach*leader.off-same:
 		return f.single(all, leader)
-	case len(leader.Values) < len(challenger.Values):
-		return leader.Trial(), true
+	case leader.runs() < challenger.runs():
+		return f.trial(leader.entry), true
 	}
-	return challenger.Trial(), true
+	return f.trial(challenger.entry), true
 }
 
 // single returns the least of those that have one run and may owe it to a heavy tail.
 func (f *Field) single(all []standing, leader standing) (t assay.Trial, ok bool) {
 	least := leader.at - math.Log1p(-f.apart)
 	for _, s := range all {
-		if len(s.Values) == 1 && s.at < least {
-			t, ok, least = s.Trial(), true, s.at
+		if s.runs() == 1 && s.at < least {
+			t, ok, least = f.trial(s.entry), true, s.at
 		}
 	}
 	return t, ok
@@ -188,12 +191,12 @@ func (f *Field) Best() (e Entrant, ok bool) {
 	var best *standing
 	all := f.standings()
 	for i, s := range all {
-		if s.Done && (best == nil || s.at+keep*s.off < best.at+keep*best.off) {
+		if s.done && (best == nil || s.at+keep*s.off < best.at+keep*best.off) {
 			best = &all[i]
 		}
 	}
 	if best == nil {
 		return e, false
 	}
-	return *best.Entrant, true
+	return f.entrant(best.entry), true
 }

@@ -154,8 +154,8 @@ func TestRace(t *testing.T) {
 			runs[c]++
 			f.Add(done(next.Config[0], takes(c)))
 		}
-		if best, ok := f.Best(); !ok || best.Trial().Config[0] != 0 || n == 500 {
-			t.Errorf("seed %d: best is %v after %d runs: %v", seed, best.Trial().Config, n, runs)
+		if best, ok := f.Best(); !ok || best.Trial.Config[0] != 0 || n == 500 {
+			t.Errorf("seed %d: best is %v after %d runs: %v", seed, best.Trial.Config, n, runs)
 		}
 		if runs[7] == 0 || runs[6] > 1 || runs[0] < 2 {
 			t.Errorf("seed %d: ran again %v", seed, runs)
@@ -185,8 +185,8 @@ func TestRaceOfEqualRuns(t *testing.T) {
 		if sign < 0 {
 			want = 3
 		}
-		if best, _ := f.Best(); n != 1 || best.Trial().ID != want {
-			t.Errorf("sign %v: %d runs, best %d", sign, n, best.Trial().ID)
+		if best, _ := f.Best(); n != 1 || best.Trial.ID != want {
+			t.Errorf("sign %v: %d runs, best %d", sign, n, best.Trial.ID)
 		}
 	}
 }
@@ -207,8 +207,8 @@ func TestStoppedHasASecondRun(t *testing.T) {
 	if asked[2] != 1 || asked[3] != 0 {
 		t.Errorf("ran again %v", asked)
 	}
-	if best, _ := f.Best(); best.Trial().ID != 1 {
-		t.Errorf("best is %d, which only was stopped", best.Trial().ID)
+	if best, _ := f.Best(); best.Trial.ID != 1 {
+		t.Errorf("best is %d, which only was stopped", best.Trial.ID)
 	}
 }
 
@@ -222,15 +222,15 @@ func TestPredictedIsNoEntrant(t *testing.T) {
 
 func TestBrokenIsNotBest(t *testing.T) {
 	f := field(done(1, 10), done(2, 11), run(1, math.Inf(1), assay.Failed))
-	if best, ok := f.Best(); !ok || best.Trial().ID != 2 {
-		t.Errorf("best is %d, %v", best.Trial().ID, ok)
+	if best, ok := f.Best(); !ok || best.Trial.ID != 2 {
+		t.Errorf("best is %d, %v", best.Trial.ID, ok)
 	}
 	f.Refute(run(2, 12, assay.Infeasible))
 	f.Refute(done(2, 1))
 	if best, ok := f.Best(); ok {
-		t.Errorf("best is %d, and all failed", best.Trial().ID)
+		t.Errorf("best is %d, and all failed", best.Trial.ID)
 	}
-	if e, _ := f.Entrant(assay.Config{2}); len(e.Broken()) != 1 || len(e.Values) != 1 {
+	if e, _ := f.Entrant(assay.Config{2}); len(e.Broken) != 1 || len(e.Values) != 1 {
 		t.Errorf("%+v", e)
 	}
 	if _, ok := f.Next(); ok {

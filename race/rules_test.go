@@ -19,12 +19,14 @@ func TestTrialOfAnEntrant(t *testing.T) {
 		trial.ID = int64(31 + i)
 		f.Add(trial)
 		e, ok := f.Entrant(trial.Config)
-		if !ok || e.Trial().ID != want || len(e.Values) != i+1 || e.Done != (i >= 2) {
+		if !ok || e.Trial.ID != want || len(e.Values) != i+1 || e.Done != (i >= 2) {
 			t.Errorf("after %d runs: %+v, want trial %d", i+1, e, want)
 		}
 	}
-	if all := f.Entrants(); len(all) != 2 || all[0].Trial().Config[0] != 1 || all[1].Trial().Config[0] != 3 {
-		t.Errorf("entrants are %+v", all)
+	f.Refute(run(3, 1, assay.Failed))
+	f.Refute(run(1, 1, assay.Failed))
+	if all := f.Refuted(); len(all) != 2 || all[0].Trial.Config[0] != 1 || all[1].Trial.Config[0] != 3 {
+		t.Errorf("refuted are %+v", all)
 	}
 	if _, ok := f.Entrant(done(9, 1).Config); ok {
 		t.Error("one that never ran is an entrant")
@@ -117,7 +119,7 @@ func TestBestByHand(t *testing.T) {
 			"positive": field(done(1, 10), done(1, 10.2), done(2, tt.single), done(3, 1000)),
 			"negative": field(done(1, -1/10.0), done(1, -1/10.2), done(2, -1/tt.single), done(3, -1/1000.0)),
 		} {
-			if e, ok := f.Best(); !ok || e.Trial().Config[0] != tt.want {
+			if e, ok := f.Best(); !ok || e.Trial.Config[0] != tt.want {
 				t.Errorf("%s: a single run of %v beside the pair: best is %+v", name, tt.single, e)
 			}
 		}
@@ -129,7 +131,7 @@ func TestBestByHand(t *testing.T) {
 		{-2, -1.8, 8, -1.94, 2}, {-2, -1.8, 8, -1.91, 1}, {-10, -9, 0, -9.56, 2}, {-10, -9, 0, -9.54, 1},
 	} {
 		f := field(done(1, tt.a), done(1, tt.b), done(2, tt.single), done(3, tt.other))
-		if e, _ := f.Best(); e.Trial().Config[0] != tt.want {
+		if e, _ := f.Best(); e.Trial.Config[0] != tt.want {
 			t.Errorf("a single run of %v beside %v and %v: best is %+v", tt.single, tt.a, tt.b, e)
 		}
 	}
@@ -138,12 +140,12 @@ func TestBestByHand(t *testing.T) {
 	// below √90·exp(0.0492-0.1048) = 8.974.
 	for _, tt := range []struct{ single, want float64 }{{8.96, 2}, {8.98, 1}} {
 		f := field(done(1, 10), done(1, 9), done(1, 10), done(1, 9), done(1, 10), done(2, tt.single))
-		if e, _ := f.Best(); e.Trial().Config[0] != tt.want {
+		if e, _ := f.Best(); e.Trial.Config[0] != tt.want {
 			t.Errorf("a single run of %v beside five: best is %+v", tt.single, e)
 		}
 	}
-	if e, _ := field(done(4, 7), done(5, 7)).Best(); e.Trial().ID != 4 {
-		t.Errorf("of equal ones the best is %d, not the first", e.Trial().ID)
+	if e, _ := field(done(4, 7), done(5, 7)).Best(); e.Trial.ID != 4 {
+		t.Errorf("of equal ones the best is %d, not the first", e.Trial.ID)
 	}
 	if _, ok := field(stopped(1, 3)).Best(); ok {
 		t.Error("a run that was stopped is the answer")
@@ -222,7 +224,7 @@ func TestWhatRefutes(t *testing.T) {
 	for state, want := range map[assay.State]int{assay.Failed: 1, assay.Infeasible: 1, assay.Done: 0, assay.Censored: 0} {
 		f := field(done(1, 10))
 		f.Refute(run(1, 12, state))
-		if e, _ := f.Entrant(assay.Config{1}); len(e.Broken()) != want || len(e.Values) != 1 {
+		if e, _ := f.Entrant(assay.Config{1}); len(e.Broken) != want || len(e.Values) != 1 {
 			t.Errorf("%v: %+v, want %d broken", state, e, want)
 		}
 	}

@@ -5,7 +5,7 @@
 set -u
 case "${1:-test}" in
 test) want="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 time:time python3:python3 gcc:gcc clang:clang x264:x264 ffmpeg:ffmpeg
-	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client ip:iproute2" ;;
+	javac:default-jdk-headless redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client ip:iproute2 hyperfine:hyperfine" ;;
 dist) want="python3:python3 debootstrap:debootstrap qemu-aarch64-static:qemu-user-static" ;;
 bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
 *) echo "usage: deps.sh test|bench|dist" >&2; exit 2 ;;

@@ -23,7 +23,7 @@ const maxCached = 1000
 // proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
 	return &cache{
-		inner: inner, known: map[string]int32{}, running: map[string]int64{},
+		inner: inner, running: map[string]int64{},
 		of: map[int64][]assay.Proposal{},
 	}
 }
@@ -36,7 +36,8 @@ type cache struct {
 	inner assay.Searcher
 	ledger
 	ended   assay.Shelf
-	known   map[string]int32           // those of ended that ran to the end, by Key
+	roll    assay.Roll                 // numbers the configurations that ran to the end
+	known   []int32                    // their trials in ended
 	running map[string]int64           // our ID of an outstanding configuration, by Key
 	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
 	done    bool
@@ -106,12 +107,12 @@ func (c *cache) Ask(n int) ([]assay.Proposal, error) {
 // admit passes on a proposal of inner whose configuration is new. The result of
 // any other is told to inner now, or when it comes.
 func (c *cache) admit(p assay.Proposal) (q assay.Proposal, fresh bool, err error) {
-	k := p.Config.Key()
-	if i, ok := c.known[k]; ok {
-		t := c.ended.At(int(i))
+	if n, ok := c.roll.Find(p.Config); ok {
+		t := c.ended.At(int(c.known[n]))
 		t.Proposal = p
 		return q, false, c.inner.Tell(t)
 	}
+	k := p.Config.Key()
 	if id, ok := c.running[k]; ok {
 		c.of[id] = append(c.of[id], p)
 		return q, false, nil
@@ -132,9 +133,9 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 		// settle has refused all that is not outstanding, so that there is one to wait.
 		waiting := c.of[t.ID]
 		delete(c.of, t.ID)
-		k := waiting[0].Config.Key()
-		delete(c.running, k)
-		c.remember(k, t)
+		delete(c.running, waiting[0].Config.Key())
+		t.Proposal = waiting[0]
+		c.remember(t)
 		for _, p := range waiting {
 			t.Proposal = p
 			told = append(told, t)
@@ -149,10 +150,15 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 }
 
 // remember keeps a result that another run would only repeat. A later one replaces it.
-func (c *cache) remember(key string, t assay.Trial) {
-	if t.State == assay.Done || t.State == assay.Infeasible {
-		c.known[key] = int32(c.ended.Put(t))
+func (c *cache) remember(t assay.Trial) {
+	if t.State != assay.Done && t.State != assay.Infeasible {
+		return
 	}
+	n, added := c.roll.Number(t.Config)
+	if added {
+		c.known = append(c.known, 0)
+	}
+	c.known[n] = int32(c.ended.Put(t))
 }
 
 // Observe implements [assay.Observer].
@@ -166,7 +172,7 @@ func (c *cache) Observe(trials ...assay.Trial) error {
 		}
 	}
 	for _, t := range trials {
-		c.remember(t.Config.Key(), t)
+		c.remember(t)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (l *loop) takeIn(t assay.Trial, why purpose) {
 func (l *loop) recount() {
 	l.best, l.frontier = nil, frontier{goal: l.Goal}
 	if l.racing != nil {
-		l.racing.field, l.racing.target = race.Field{}, race.Field{}
+		l.racing.field, l.racing.target = race.Of(&l.shelf), race.Of(&l.shelf)
 	}
 	for k := range l.known() {
 		l.count(k)
@@ -142,7 +142,7 @@ func (l *loop) count(k known) {
 		if k.purpose == compared {
 			f.Refute(t)
 		} else {
-			f.AddFrom(&l.shelf, k.number, t)
+			f.AddFrom(k.number, t)
 		}
 	}
 }

@@ -143,11 +143,8 @@ func (l *loop) refuted() (all []Refuted) {
 	if l.racing == nil {
 		return nil
 	}
-	for _, e := range l.answers().Entrants() {
-		if broken := e.Broken(); len(broken) > 0 {
-			t := e.Trial()
-			all = append(all, Refuted{t, broken, len(l.repeats(t.Config))})
-		}
+	for _, e := range l.answers().Refuted() {
+		all = append(all, Refuted{e.Trial, e.Broken, len(l.repeats(e.Trial.Config))})
 	}
 	return all
 }
@@ -163,7 +160,7 @@ func (l *loop) measured(best assay.Trial) (value float64, runs int) {
 		return best.Value, 1
 	}
 	e, _ := l.answers().Entrant(best.Config)
-	values := slices.Clone(e.Values)
+	values := e.Values
 	for _, t := range l.checks {
 		if t.State == assay.Done && t.Config.Equal(best.Config) {
 			values = append(values, l.corrected(t).Value)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/race"
 )
 
 // loop is the state of one run of a study. All but history is owned by the
@@ -93,7 +94,7 @@ type outcome struct {
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
-	all := roll{}
+	all := &assay.Roll{}
 	l.runs.roll, l.lasted.roll = all, all
 	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
@@ -106,7 +107,7 @@ func newLoop(s *Study) *loop {
 	l.actors, _ = l.clock.(actors)
 	l.frontier.goal = s.Goal
 	if l.Race && !s.Goal.Several() {
-		l.racing = &racing{least: math.Inf(1), stale: true}
+		l.racing = &racing{field: race.Of(&l.shelf), target: race.Of(&l.shelf), least: math.Inf(1), stale: true}
 	}
 	l.began = l.clock.Now()
 	return l

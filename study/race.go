@@ -109,7 +109,7 @@ func (l *loop) choose() {
 	defer l.mu.Unlock()
 	l.best = nil
 	if e, ok := l.answers().Best(); ok {
-		t := e.Trial()
+		t := e.Trial
 		t.Value = e.Value()
 		l.best = &t
 	}
@@ -250,9 +250,13 @@ func (l *loop) reserve() time.Duration {
 
 // lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
 type lasted struct {
-	roll roll
-	// runs are those of each configuration, by its number, the shortest first.
-	runs [][]time.Duration
+	roll *assay.Roll
+	// once is how long the run of a configuration took, by its number; 0 if it has none, or less than 0 if it has
+	// several, which are in runs, the shortest first.
+	once []time.Duration
+	runs map[int][]time.Duration
+	// any is whether there is a run.
+	any bool
 	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
 	// least of all, since one may have waited for what is made once. It is known once runs has an entry.
 	beside time.Duration
@@ -264,7 +268,7 @@ func (d *lasted) trial(t assay.Trial) {
 		return
 	}
 	beside := max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed)
-	if d.runs == nil || beside < d.beside {
+	if !d.any || beside < d.beside {
 		d.beside = beside
 	}
 	d.run(t)
@@ -273,20 +277,35 @@ func (d *lasted) trial(t assay.Trial) {
 // run takes in a run, which may be one that was made again, however it ended.
 func (d *lasted) run(t assay.Trial) {
 	if d.roll == nil {
-		d.roll = roll{}
+		d.roll = &assay.Roll{}
 	}
-	all := slot(&d.runs, d.roll, t.Config)
-	i, _ := slices.BinarySearch(*all, t.Measurement.Elapsed)
-	*all = slices.Insert(*all, i, t.Measurement.Elapsed)
+	d.any = true
+	took := max(t.Measurement.Elapsed, 1)
+	once := slot(&d.once, d.roll, t.Config)
+	if *once == 0 {
+		*once = took
+		return
+	}
+	n, _ := d.roll.Find(t.Config)
+	if d.runs == nil {
+		d.runs = map[int][]time.Duration{}
+	}
+	if *once > 0 {
+		d.runs[n], *once = []time.Duration{*once}, -1
+	}
+	i, _ := slices.BinarySearch(d.runs[n], took)
+	d.runs[n] = slices.Insert(d.runs[n], i, took)
 }
 
 // typical returns how long a run of a configuration is to be expected to take: the upper quartile of
 // its runs, which of few is the longest. The shortest is partly luck, and of many the longest is too.
 func (d *lasted) typical(c assay.Config) time.Duration {
-	runs := at(d.runs, d.roll, c)
-	if len(runs) == 0 {
-		return 0
+	once := at(d.once, d.roll, c)
+	if once >= 0 {
+		return once
 	}
+	n, _ := d.roll.Find(c)
+	runs := d.runs[n]
 	return runs[len(runs)*3/4]
 }
 

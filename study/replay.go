@@ -108,7 +108,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		}
 	}
 	l.recallDiscards(discards, restored)
-	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })
+	l.open = slices.Clone(slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })) // without its capacity
 	l.replayed = len(l.history)
 	l.choose()
 	return events, nil

@@ -8,36 +8,25 @@ import "github.com/assay-run/assay"
 // outlives its caller finds the run again, and a recorded table plays the same
 // repetition. The zero value is that of an empty record.
 type tally struct {
-	roll   roll
+	roll   *assay.Roll
 	runs   []int32       // of a configuration, by its number
 	repeat map[int64]int // of the proposals that are not told yet, by ID
 }
 
-// A roll numbers configurations in the order in which they come, by their Keys.
-type roll map[string]int32
-
-// number returns that of a configuration.
-func (r roll) number(c assay.Config) int {
-	key := c.Key()
-	n, known := r[key]
-	if !known {
-		n = int32(len(r))
-		r[key] = n
-	}
-	return int(n)
-}
-
 // at returns the entry of a configuration in a list by its number, or its zero value.
-func at[T any](list []T, r roll, c assay.Config) (v T) {
-	if n, known := r[c.Key()]; known && int(n) < len(list) {
+func at[T any](list []T, r *assay.Roll, c assay.Config) (v T) {
+	if r == nil {
+		return v
+	}
+	if n, known := r.Find(c); known && n < len(list) {
 		v = list[n]
 	}
 	return v
 }
 
 // slot returns the entry of a configuration in a list by its number, which it makes if need be.
-func slot[T any](list *[]T, r roll, c assay.Config) *T {
-	n := r.number(c)
+func slot[T any](list *[]T, r *assay.Roll, c assay.Config) *T {
+	n, _ := r.Number(c)
 	for len(*list) <= n {
 		var none T
 		*list = append(*list, none)
@@ -51,7 +40,7 @@ func (t *tally) began(c assay.Config) int {
 		t.repeat = map[int64]int{}
 	}
 	if t.roll == nil {
-		t.roll = roll{}
+		t.roll = &assay.Roll{}
 	}
 	n := slot(&t.runs, t.roll, c)
 	*n++

@@ -35,12 +35,13 @@ type compareFlags struct {
 	json     bool
 	markdown bool
 	junit    string
+	drift    string
 }
 
 func compareCommand(s streams) *cobra.Command {
 	f := &compareFlags{}
 	cmd := &cobra.Command{
-		Use:   "compare [BENCH.yaml] [flags] [-- COMMAND A -- COMMAND B [-- ...]]",
+		Use:   "compare [BENCH.yaml | BEFORE AFTER [...]] [flags] [-- COMMAND A -- COMMAND B [-- ...]]",
 		Short: "say which of two commands is faster, or that it cannot be told",
 		Long: `compare runs commands in turn, in an order that is drawn for each round, so that
 whatever the machine does hits all alike, and says by how much each differs from
@@ -53,9 +54,15 @@ together show a difference that is not there in at most 5 % of cases.
 With --fail-if it is a gate: exit code 4 says that a command is slower than the
 limit, 5 that it cannot be told within the budget, 0 that none is. Each of the
 first two is wrong in at most 1 of 100 reports. Without --pairs and --budget it
-asks for as many pairs as the noise needs. See docs/gate.md.`,
+asks for as many pairs as the noise needs. See docs/gate.md.
+
+BEFORE and AFTER are files of other tools: of hyperfine, pytest-benchmark, Google
+Benchmark or JMH in JSON, or target/criterion, of which DIR:NAME is a baseline.
+Nothing is run: their benchmarks are compared by name. A side may be several files
+with commas between them. See docs/compare-files.md.`,
 		Example: `  assay compare -- gzip -1 -kf data -- zstd -1 -kf data
   assay compare --metric cpu --fail-if 'slower > 3%' -- ./prog-before data -- ./prog-after data
+  assay compare --fail-if 'slower > 3%' before.json after.json
   assay compare --builds main HEAD --setup make --fail-if 'slower > 3%' -- ./{setup}/prog data`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
 	}
@@ -77,6 +84,7 @@ asks for as many pairs as the noise needs. See docs/gate.md.`,
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the orders (default drawn)")
 	fl.StringVar(&f.builds, "builds", "", "compare the command in two commits: --builds `REV1` REV2")
 	fl.StringVar(&f.setup, "setup", "", "shell command that builds a commit, in its directory {setup}")
+	fl.StringVar(&f.drift, "drift", "10%", "of files: what two sessions of one program may differ by, where a side is one file")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown, for a comment on a pull request")
 	fl.StringVar(&f.junit, "junit", "", "write a JUnit `file`, too")
@@ -86,6 +94,20 @@ asks for as many pairs as the noise needs. See docs/gate.md.`,
 // run is the command: read, check, build, compare, and report.
 func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	f.fill(cmd)
+	files := f.filesOf(cmd, args)
+	if files == nil && cmd.Flags().Changed("drift") {
+		return usagef("--drift is of files that other tools have written")
+	}
+	if files != nil {
+		if err := f.check(cmd); err != nil {
+			return err
+		}
+		all, err := f.compareFiles(cmd, s, files)
+		if err != nil {
+			return err
+		}
+		return f.print(s, all, nil)
+	}
 	drain, hard, which, stop := interrupts(cmd.Context(), func() {})
 	defer stop()
 	def, done, err := f.load(hard, drain, cmd, s, args)
@@ -106,27 +128,47 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	}
 	defer c.Close()
 	all, err := f.duels(hard, s, def, gate, c, drain)
-	out := duel.NewReport(all)
-	if f.junit != "" {
-		var b bytes.Buffer
-		err = errors.Join(err, out.WriteJUnit(&b, err), whole.WriteFile(f.junit, b.Bytes(), 0o644))
-	}
 	if sig := which(); sig != nil && hard.Err() != nil {
-		return &exitError{interruptCode(sig)} // the second signal: there is no result
+		return errors.Join(f.writeJUnit(all, err), &exitError{interruptCode(sig)}) // the second signal: there is no result
 	}
-	if err != nil {
+	if err = f.print(s, all, err); which() != nil && (err == nil || isVerdict(err)) {
+		return &exitError{interruptCode(which())}
+	}
+	return err
+}
+
+// writeJUnit writes the JUnit file, if one is wanted.
+func (f *compareFlags) writeJUnit(all []duel.Result, failed error) error {
+	if f.junit == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := duel.NewReport(all).WriteJUnit(&b, failed); err != nil {
 		return err
 	}
+	return whole.WriteFile(f.junit, b.Bytes(), 0o644)
+}
+
+// isVerdict reports whether an error is the exit code of a gate.
+func isVerdict(err error) bool {
+	e, ok := errors.AsType[*exitError](err)
+	return ok && (e.code == codeSlower || e.code == codeUnknown)
+}
+
+// print reports what comparisons came to. failed is what ended them, or nil. The error is the exit code of a gate
+// that was not passed.
+func (f *compareFlags) print(s streams, all []duel.Result, failed error) error {
+	out := duel.NewReport(all)
+	err := errors.Join(failed, f.writeJUnit(all, failed))
 	switch {
+	case err != nil:
+		return err
 	case f.json:
 		err = writeJSON(s.out, out)
 	case f.markdown:
 		err = out.WriteMarkdown(s.out)
 	default:
 		err = out.Write(s.out)
-	}
-	if sig := which(); err == nil && sig != nil {
-		return &exitError{interruptCode(sig)}
 	}
 	switch {
 	case err != nil:

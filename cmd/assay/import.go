@@ -2,35 +2,52 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/foreign"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
-func importCommand(s streams, f *studyFlags) *cobra.Command {
-	var name string
+// importFlags are the flags of `assay study import`.
+type importFlags struct {
+	name, of, minimize, maximize, write string
+}
+
+func importCommand(s streams, sf *studyFlags) *cobra.Command {
+	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import TABLE.yaml",
-		Short: "put a recorded table on record as a study, for tune --prior",
-		Long: `import makes a study of a recorded table: TABLE.yaml is a study file with replay:,
-and every recorded run becomes a trial that has ended. Other studies of the same
-parameters and objective can then be helped by it (assay tune --prior).`,
+		Use:   "import TABLE.yaml|FILE",
+		Short: "put a recorded table, or what another tuner has on record, on record as a study",
+		Long: `import makes a study of recorded runs: each becomes a trial that has ended. Other
+studies of the same parameters and objective can then be helped by it (assay tune
+--prior).
+
+TABLE.yaml is a study file with replay:. FILE is one of another tuner: a cache file
+or a file of results (T4) of Kernel Tuner, or the SQLite storage of mlos_bench, of
+which --of names the experiment. With --write nothing goes on record: the runs are
+written as a table with its study file, for assay bench among others.`,
+		Example: `  assay study import table.yaml --study earlier
+  assay study import cache.json --minimize time
+  assay study import mlos_bench.sqlite --of redis --write redis.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := recordedProblem(s.err, args[0], "import")
-			if err != nil {
+			p, err := f.problem(cmd.Context(), s, args[0])
+			if err != nil || p == nil {
 				return err
 			}
-			h, err := setup.OpenStore(cmd.Context(), f.store)
+			h, err := setup.OpenStore(cmd.Context(), sf.store)
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			name := cmp.Or(name, p.Name())
+			name := cmp.Or(f.name, p.Name())
 			trials, err := p.Import(cmd.Context(), h, name)
 			if err != nil {
 				return taken(err)
@@ -39,6 +56,59 @@ parameters and objective can then be helped by it (assay tune --prior).`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&name, "study", "", "name of the study (default: the name in the file, or the file's)")
+	fl := cmd.Flags()
+	fl.StringVar(&f.name, "study", "", "name of the study (default: the name in the file, or the file's)")
+	fl.StringVar(&f.of, "of", "", "of several in a file of another tuner, the `study` or experiment")
+	fl.StringVar(&f.minimize, "minimize", "", "`metric` of another tuner's that is the objective, of which less is better")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` of another tuner's that is the objective, of which more is better")
+	fl.StringVar(&f.write, "write", "", "write a study file `FILE.yaml` and FILE.csv instead")
 	return cmd
+}
+
+// problem returns the problem of a file, or none if it was written.
+func (f *importFlags) problem(ctx context.Context, s streams, file string) (*setup.Problem, error) {
+	if !setup.IsForeign(file) {
+		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" {
+			return nil, usagef("--of, --minimize, --maximize and --write are of files of other tuners; %s has its own", file)
+		}
+		return recordedProblem(s.err, file, "import")
+	}
+	if f.minimize != "" && f.maximize != "" {
+		return nil, usagef("--minimize and --maximize exclude each other")
+	}
+	st, err := setup.ReadForeign(ctx, file, f.of)
+	if err != nil {
+		return nil, err
+	}
+	way := ""
+	switch {
+	case f.minimize != "":
+		way = "minimize"
+	case f.maximize != "":
+		way = "maximize"
+	}
+	if err := st.Objective(f.minimize+f.maximize, way); err != nil {
+		return nil, err
+	}
+	st.Name = cmp.Or(f.name, st.Name)
+	if f.write != "" {
+		return nil, f.writeTo(s.out, st)
+	}
+	p, notes, err := setup.ForeignProblem(st, file)
+	for _, n := range notes {
+		warnings(s.err)(n)
+	}
+	return p, err
+}
+
+// writeTo writes the study as a table and its study file.
+func (f *importFlags) writeTo(w io.Writer, st *foreign.Study) error {
+	if ext := filepath.Ext(f.write); ext != ".yaml" && ext != ".yml" {
+		return usagef("--write %s: the name of a study file ends in .yaml", f.write)
+	}
+	if err := setup.WriteForeign(st, f.write); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "%s: %d runs of %s\n", report.Visible(f.write), len(st.Runs), report.Visible(st.Tool))
+	return err
 }

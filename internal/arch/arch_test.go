@@ -49,9 +49,12 @@ var beside = map[string][]string{
 	"/bench/studies":      {},                      // data, and tests of it
 	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
 	"/internal/arch":      {},
-	"/internal/blobs":     {""}, // files by their content: what a server keeps, and what a worker has of it
-	"/internal/builds":    {""}, // what setups have made, on disk
-	"/internal/catalogue": {""}, // asks installed programs what can be set
+	"/internal/benchfile": {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
+	"/internal/jsonat":    {""},                               // JSON whose values know their place
+	"/internal/foreign":   {"", "/internal/jsonat"},           // what other tuners have on record
+	"/internal/blobs":     {""},                               // files by their content: what a server keeps, and what a worker has of it
+	"/internal/builds":    {""},                               // what setups have made, on disk
+	"/internal/catalogue": {""},                               // asks installed programs what can be set
 	"/internal/cgroup":    {"/internal/mountinfo"},
 	"/internal/checkout":  {""}, // commits of a repository side by side
 	"/internal/config":    {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},

@@ -14,7 +14,12 @@ import (
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("### " + r.heading() + "\n\n")
-	b.WriteString("| | before | after | change | pairs | verdict |\n|---|--:|--:|--:|--:|---|\n")
+	r, common := r.apart()
+	runs, how := "pairs", "runs in turn; the interval holds at %s, for all looks together"
+	if r.recorded() {
+		runs, how = "runs", "what was measured, not in turn; all intervals together hold at %s"
+	}
+	b.WriteString("| | before | after | change | " + runs + " | verdict |\n|---|--:|--:|--:|--:|---|\n")
 	for _, c := range r.Comparisons {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s |\n", cell(c.title()), report.Metric(c.A.Median, c.unit),
 			report.Metric(c.B.Median, c.unit), c.signedText(), c.Pairs, c.mark())
@@ -23,6 +28,9 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 		for _, text := range append(c.Advice[:len(c.Advice):len(c.Advice)], c.Warnings...) {
 			fmt.Fprintf(&b, "\n%s: %s.\n", cell(c.title()), cell(text))
 		}
+	}
+	for _, text := range common {
+		fmt.Fprintf(&b, "\nAll: %s.\n", cell(text))
 	}
 	b.WriteString("\n<details><summary>commands</summary>\n\n")
 	for i, c := range r.Comparisons {
@@ -42,8 +50,7 @@ func (r Report) WriteMarkdown(w io.Writer) error {
 	if r.Outcome != "" {
 		level = 1 - 2*GateError
 	}
-	fmt.Fprintf(&b, "\nMedians of runs in turn; the interval holds at %s, for all looks together.\n\n</details>\n",
-		percent(level))
+	fmt.Fprintf(&b, "\nMedians of "+how+".\n\n</details>\n", percent(level))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 // Write writes the report for people.
 func (r Report) Write(w io.Writer) error {
 	var l report.Lines
+	r, common := r.apart()
 	for i, c := range r.Comparisons {
 		first := i == 0 || c.Benchmark != r.Comparisons[i-1].Benchmark
 		if first && c.Benchmark != "" {
@@ -57,7 +59,27 @@ func (r Report) Write(w io.Writer) error {
 	if n := len(r.Comparisons); n > 1 && r.Outcome != "" {
 		l.Add("in all", "%s", r.count())
 	}
+	l.AddList("warning", common)
 	return l.Write(w)
+}
+
+// apart returns the report without the warnings that every one of several comparisons has, and these.
+func (r Report) apart() (Report, []string) {
+	if len(r.Comparisons) < 2 {
+		return r, nil
+	}
+	var common []string
+	for _, w := range r.Comparisons[0].Warnings {
+		if !slices.ContainsFunc(r.Comparisons, func(c Result) bool { return !slices.Contains(c.Warnings, w) }) {
+			common = append(common, w)
+		}
+	}
+	out := Report{Outcome: r.Outcome}
+	for _, c := range r.Comparisons {
+		c.Warnings = slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool { return slices.Contains(common, w) })
+		out.Comparisons = append(out.Comparisons, c)
+	}
+	return out, common
 }
 
 func (s Side) write(l *report.Lines, unit string) {
@@ -76,10 +98,7 @@ func (s Side) write(l *report.Lines, unit string) {
 
 // write writes what the comparison came to.
 func (r Result) write(l *report.Lines) {
-	end := fmt.Sprintf("%d pairs of runs", r.Pairs)
-	if r.Early {
-		end += ", which are enough"
-	}
+	end := r.ends()
 	switch {
 	case r.Change == nil:
 		l.Add("verdict", "%s there is no relative difference (%s)", r.Verdict, end)
@@ -173,4 +192,4 @@ func signed(x float64) string {
 }
 
 // plain returns x rounded to n significant digits, without an exponent.
-func plain(x float64, n int) string { return strconv.FormatFloat(report.Round(x, n), 'f', -1, 64) }
+func plain(x float64, n int) string { return strconv.FormatFloat(report.Round(x, n)+0, 'f', -1, 64) } // no -0

@@ -78,8 +78,13 @@ func (s *Server) splice(c net.Conn) {
 		delete(s.conns, c)
 		s.mu.Unlock()
 	})
-	s.wg.Go(func() { defer both(); _, _ = io.Copy(c, in) })
-	s.wg.Go(func() { defer both(); _, _ = io.Copy(in, c) })
+	s.wg.Go(func() { defer both(); pump(c, in) })
+	s.wg.Go(func() { defer both(); pump(in, c) })
+}
+
+// pump copies until one of both ends, by little memory: there are two for each worker.
+func pump(to io.Writer, from io.Reader) {
+	_, _ = io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, 8<<10))
 }
 
 // own reports whether the other end of a unix socket is a process of this user, or of root.

@@ -144,17 +144,14 @@ func (f *feed) run(ctx context.Context) {
 	if err == nil {
 		err = f.lack()
 	}
-	behind := true // of the hub, which knows what came since it was made
 	for err == nil {
-		var notes []note
-		var moved <-chan struct{}
-		var ended error
-		if !behind {
-			notes, behind, moved, ended = f.hub.behind(f.at)
-		}
+		notes, behind, moved, ended := f.hub.behind(f.at)
 		switch {
 		case behind:
-			behind, err = false, f.catchUp(ctx)
+			// A store needs a deep stack, which this goroutine would keep.
+			caught := make(chan error)
+			go func() { caught <- f.catchUp(ctx) }()
+			err = <-caught
 		case len(notes) > 0:
 			err = f.notes(notes)
 		case ended != nil:

@@ -43,6 +43,7 @@ type hub struct {
 	stop  context.CancelFunc
 
 	mu    sync.Mutex
+	first int64         // the number of the first note of the ring, or of the one that comes
 	ring  []note        // in order of seq, without gaps
 	moved chan struct{} // closed when ring grows or err is set
 	err   error         // why there will be no more
@@ -62,7 +63,7 @@ func (hs *hubs) join(study string, at assay.Position) (*hub, func(), error) {
 	h := hs.open[study]
 	if h == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		h = &hub{stop: cancel, moved: make(chan struct{})}
+		h = &hub{stop: cancel, first: int64(at) + 1, moved: make(chan struct{})}
 		hs.open[study] = h
 		go h.watch(ctx, w, study, at)
 	}
@@ -105,6 +106,7 @@ func (h *hub) watch(ctx context.Context, w assay.Watcher, study string, at assay
 		h.mu.Lock()
 		if h.ring = append(h.ring, n); len(h.ring) > 2*ringSize {
 			h.ring = slices.Clone(h.ring[len(h.ring)-ringSize:])
+			h.first = h.ring[0].seq
 		}
 		close(h.moved)
 		h.moved = make(chan struct{})
@@ -120,17 +122,16 @@ func (h *hub) watch(ctx context.Context, w assay.Watcher, study string, at assay
 }
 
 // behind returns the notes behind a position as far as the ring has them, and what is closed
-// when there may be more. gap says that some are older than the ring.
+// when there may be more. gap says that some are older than the ring, or than the hub.
 func (h *hub) behind(at int64) (notes []note, gap bool, moved <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.ring) > 0 && h.ring[len(h.ring)-1].seq > at {
-		first := h.ring[0].seq
-		if at < first-1 {
-			return nil, true, h.moved, nil
-		}
+	switch {
+	case at < h.first-1:
+		return nil, true, h.moved, nil
+	case at < h.first-1+int64(len(h.ring)):
 		// Notes are never changed, and the part of the ring that is handed out neither.
-		return h.ring[at-first+1 : len(h.ring) : len(h.ring)], false, h.moved, nil
+		return h.ring[at-h.first+1 : len(h.ring) : len(h.ring)], false, h.moved, nil
 	}
 	return nil, false, h.moved, h.err
 }

@@ -57,18 +57,19 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o       Options
-	api     huma.API
-	mux     *http.ServeMux
-	http    *http.Server
-	guard   *guard
-	hubs    *hubs
-	replay  *replays
-	kept    *keptIndexes
-	fits    chan struct{} // room for what fits models
-	tallies tallies
-	savings savings
-	models  models
+	o         Options
+	api       huma.API
+	mux       *http.ServeMux
+	http      *http.Server
+	guard     *guard
+	hubs      *hubs
+	replay    *replays
+	kept      *keptIndexes
+	fits      chan struct{} // room for what fits models
+	tallies   tallies
+	savings   savings
+	newcomers *newcomers
+	models    models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -87,7 +88,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), kept: newKeptIndexes(),
 		fits: make(chan struct{}, 1), tallies: tallies{store: o.Store, of: map[string]*tally{}},
-		savings: savings{store: o.Store, known: map[string]*saving{}},
+		savings: savings{store: o.Store, known: map[string]*saving{}}, newcomers: newNewcomers(),
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
@@ -110,6 +111,7 @@ func New(o Options) *Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       s.peer,
+		ConnState:         s.newcomers.state,
 		ErrorLog:          log.New(io.Discard, "", 0), // of what clients do wrong
 	}
 	return s
@@ -143,7 +145,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON(
 // Serve answers the requests of a listener until Close, after which it returns nil. It
 // may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.newcomers.door(l)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

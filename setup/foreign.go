@@ -1,0 +1,119 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/foreign"
+	"github.com/assay-run/assay/internal/jsonat"
+	"github.com/assay-run/assay/store/sqlite"
+)
+
+// This file knows the files of other tuners by their content, and makes recorded tables of them.
+
+// maxForeign is the size of a text that is read as a whole.
+const maxForeign = 1 << 30
+
+// IsForeign reports whether a file is one of another tuner, and not a study file: a database, or JSON by its first byte.
+func IsForeign(path string) bool {
+	if sqlite.IsDatabase(path) {
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	return strings.HasPrefix(strings.TrimLeft(string(head[:n]), " \t\r\n"), "{")
+}
+
+// ReadForeign reads what another tuner has on record. of names a study where a file has several, or is "". The error
+// is of the class usage.
+func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
+	if sqlite.IsDatabase(path) {
+		db, err := sqlite.OpenForeign(ctx, path)
+		if err != nil {
+			return nil, assay.Errorf(assay.ClassUsage, "%s: %w", path, err)
+		}
+		defer db.Close()
+		if foreign.IsMLOS(ctx, db) {
+			return foreign.ReadMLOS(ctx, db, path, of)
+		}
+		return nil, assay.Errorf(assay.ClassUsage, "%s: this database is no storage of mlos_bench", path)
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxForeign {
+		err = assay.Errorf(assay.ClassUsage, "%s: a file of another tuner has at most %d MB", path, maxForeign>>20)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, assay.WithClass(assay.ClassUsage, err)
+	}
+	d, err := jsonat.Parse(path, foreign.CloseKernelTuner(data))
+	if err != nil {
+		return nil, err
+	}
+	if !foreign.IsKernelTuner(d.Root) {
+		return nil, d.Root.Errorf("this is no cache and no file of results of Kernel Tuner")
+	}
+	base := filepath.Base(path)
+	s, err := foreign.ParseKernelTuner(d, strings.TrimSuffix(base, filepath.Ext(base)))
+	if err == nil && of != "" && of != s.Name {
+		err = assay.Errorf(assay.ClassUsage, "%s: the one study in it is %s, not %s", path, s.Name, of)
+	}
+	return s, err
+}
+
+// WriteForeign writes a study as a recorded table and the study file of it: FILE.yaml and FILE.csv. Neither may be
+// there. The error of a file that cannot be written is as the system has it.
+func WriteForeign(s *foreign.Study, file string) (err error) {
+	table := strings.TrimSuffix(file, filepath.Ext(file)) + ".csv"
+	write := func(path string, to func(io.Writer) error) {
+		f, open := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // as a table that is given
+		if open != nil {
+			err = cmp.Or(err, open)
+			return
+		}
+		err = errors.Join(err, to(f), f.Close())
+	}
+	if write(table, s.WriteTable); err != nil {
+		return err
+	}
+	write(file, func(w io.Writer) error { return s.WriteDefinition(w, filepath.Base(table)) })
+	return err
+}
+
+// ForeignProblem returns the problem of a recorded table that a study of another tuner is, with what is odd about it.
+// source is its file, which the record names.
+func ForeignProblem(s *foreign.Study, source string) (p *Problem, notes []string, err error) {
+	dir, err := os.MkdirTemp("", "assay-import")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a directory of its own for temporary files
+	file := filepath.Join(dir, "import.yaml")
+	if err := WriteForeign(s, file); err != nil {
+		return nil, nil, err
+	}
+	def, notes, err := config.Load(file, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, err = New(def, Options{}); err != nil {
+		return nil, nil, err
+	}
+	p.Definition.Replay.File = source
+	return p, notes, nil
+}
