@@ -81,6 +81,7 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	b := p.Definition.Placement.Batch
 	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
 	var bound *study.Study
+	booked := map[assay.RunID]bool{}
 	dir := filepath.Join(spool, studyDir(owner, p.born))
 	r, err := batch.New(batch.Options{
 		System: system, Dir: dir, Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
@@ -93,6 +94,7 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 			}
 			return j.Append(ctx, events...)
 		},
+		Booked: func(id assay.RunID) bool { return booked[id] },
 	})
 	if err != nil {
 		return opened{}, spoolError(spool, err)
@@ -104,6 +106,11 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 			return err
 		}
 		p.walltimes.follow(j.Past())
+		for _, e := range j.Past() {
+			if e.Booked != nil {
+				booked[e.Booked.RunID] = true
+			}
+		}
 		keep := s.Output
 		s.Output = func(t assay.Trial) {
 			p.walltimes.learn(t)
