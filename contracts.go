@@ -325,6 +325,13 @@ var (
 	ErrLost = Errorf(ClassLost, "the run was lost")
 )
 
+// A Queuer is a Runner whose runs may wait for long before they begin. The Limit of a [Job] is of the run alone, so that
+// it does not keep such a run to what is left of a study's time: the study ends the context of Run then.
+type Queuer interface {
+	// Queues reports whether runs may wait.
+	Queues() bool
+}
+
 // A Capacitor is a Runner that knows how many jobs it can run at once.
 type Capacitor interface {
 	// Capacity returns that number now, at least 0. It may change while a study

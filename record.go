@@ -73,6 +73,8 @@ type Booking struct {
 	// Staged is how long it took to bring the inputs to where the run was made. It is no part of the
 	// time of the run.
 	Staged time.Duration `json:"staged_ns,omitempty"`
+	// Queued is how long it waited in the queue of a batch system. It is no part of the time of the run.
+	Queued time.Duration `json:"queued_ns,omitempty"`
 	// Files is the SHA-256 of the list of what was kept of the run, "" if nothing was. What it names may come
 	// later than the booking, or never.
 	Files string `json:"files,omitempty"`

@@ -40,6 +40,8 @@ type attempt struct {
 	walltime time.Duration // that was asked for
 	cpus     int
 	sent     time.Time         // when it was submitted last
+	first    time.Time         // when it was first submitted; zero if that is not known
+	left     time.Time         // when it left the queue, as far as it is known
 	tries    int               // how often it was submitted
 	again    time.Time         // not to be submitted before
 	begun    bool              // a shim has claimed it
@@ -78,21 +80,30 @@ func (a *attempt) recall() bool {
 	if err != nil {
 		return false
 	}
+	var c claim
+	claimed, _ := d.read(claimFile, &c)
+	var at submission
+	_, _ = d.read(submittedFile, &at)
+	a.number, a.first = at.Job, at.First
+	a.leaves(c)
 	var res result
 	if ok, _ := d.read(resultFile, &res); ok && res.Name == sp.Name {
-		if !res.counts() || has(names, lostFile) && res.Why == whyLimit {
-			return false
-		}
 		a.r.mu.Lock()
 		defer a.r.mu.Unlock()
-		a.end(res)
-		return true
+		if has(names, lostFile) && res.Why == whyLimit { // it was made once more
+			res.Why = whyLost
+		}
+		counts := res.counts()
+		if counts {
+			res = a.end(res)
+		}
+		a.book(res) // it may have ended while nobody was there
+		return counts
 	}
 	if has(names, lostFile) {
 		return false
 	}
-	var c claim
-	if ok, _ := d.read(claimFile, &c); ok && c.By != byShim {
+	if claimed && c.By != byShim {
 		return false // taken back before it began
 	}
 	a.begun = has(names, claimFile)
@@ -100,7 +111,6 @@ func (a *attempt) recall() bool {
 	switch {
 	case has(names, submittedFile) || a.begun:
 		a.state = placed
-		_, _ = d.read(submittedFile, &a.number)
 	case has(names, scriptFile):
 		a.state = unknown
 	default:
@@ -157,8 +167,8 @@ func (a *attempt) finish(m assay.Measurement, err error) {
 	a.waiters = nil
 }
 
-// end takes a result that the shim has written. The lock is held.
-func (a *attempt) end(res result) {
+// end takes a result that the shim has written, and returns it as it is to be booked. The lock is held.
+func (a *attempt) end(res result) result {
 	m := res.Measurement
 	m.Stdout, m.Stderr = res.Stdout, res.Stderr
 	if a.cpus > 0 {
@@ -196,6 +206,7 @@ func (a *attempt) end(res result) {
 	if again {
 		_ = a.dir().write(lostFile, res.Reason) // else it counts after a restart, which is as well
 	}
+	return res
 }
 
 // forget ends the attempt here: the next Run finds in the spool what there is of it. The lock is held.
@@ -276,11 +287,14 @@ func (a *attempt) condemn() {
 	nudge(a.r.axe)
 }
 
-// book records what the attempt came to.
+// book records what the attempt came to, unless that is on record. The lock is held.
 func (a *attempt) book(res result) {
-	if a.r.o.Record == nil || a.job.ID.Attempt <= 0 {
+	id := a.job.ID
+	id.Attempt = a.n
+	if a.r.o.Record == nil || a.job.ID.Attempt <= 0 || a.r.booked[id] || a.r.o.Booked(id) {
 		return
 	}
+	a.r.booked[id] = true
 	why := res.Why
 	switch why {
 	case whyTerm:
@@ -293,16 +307,42 @@ func (a *attempt) book(res result) {
 	if a.cpus > 0 { // what it cost, whether it counts or not
 		m.Metrics = withCPUHours(m, a.cpus)
 	}
-	id := a.job.ID
-	id.Attempt = a.n
 	e := assay.Event{Booked: &assay.Booking{
-		RunID: id, Where: a.where(res), Why: why, Reason: res.Reason, Measurement: m,
+		RunID: id, Where: a.where(res), Why: why, Reason: res.Reason, Measurement: m, Queued: a.queued(m.Elapsed),
 	}}
 	a.r.books.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.r.ctx), time.Minute)
 		defer cancel()
 		_ = a.r.o.Record(ctx, e) // of a journal that is broken the loop says it
 	})
+}
+
+// leaves takes note of when the attempt left the queue, by the clock of the machine that claimed it: but not before it
+// was submitted, nor later than now, whatever that clock says. The lock is held.
+func (a *attempt) leaves(c claim) {
+	if c.By != byShim || a.first.IsZero() || !a.left.IsZero() {
+		return
+	}
+	a.left = c.At
+	if now := time.Now(); a.left.After(now) {
+		a.left = now
+	}
+	if a.left.Before(a.first) {
+		a.left = a.first
+	}
+}
+
+// queued returns how long the attempt, which ran so long, waited in the queue: all the time until now
+// if it never began, 0 if it is not known when it was submitted. The lock is held.
+func (a *attempt) queued(ran time.Duration) time.Duration {
+	if a.first.IsZero() {
+		return 0
+	}
+	most := max(0, time.Since(a.first)-ran)
+	if a.left.IsZero() {
+		return most
+	}
+	return min(most, a.left.Sub(a.first))
 }
 
 // told is an error in the words of another machine, that matches what it was there.

@@ -44,6 +44,21 @@ type spec struct {
 	CPUs     int           `json:"cpus,omitempty"`     // that were asked for
 }
 
+// A submission is what is known of a job that the batch system has taken.
+type submission struct {
+	Job   string    `json:"job"`   // its number
+	First time.Time `json:"first"` // when the attempt was first submitted
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]: a file of an older version has the number alone.
+func (s *submission) UnmarshalJSON(b []byte) error {
+	type plain submission
+	if json.Unmarshal(b, &s.Job) == nil {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(s))
+}
+
 // A claim says whose an attempt is.
 type claim struct {
 	By   string    `json:"by"`            // "shim", or why the Runner took it

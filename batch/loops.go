@@ -94,6 +94,11 @@ func (r *Runner) send(a *attempt) {
 		}
 		return
 	}
+	r.mu.Lock()
+	if a.first.IsZero() {
+		a.first = time.Now()
+	}
+	r.mu.Unlock()
 	id, err := r.o.System.Submit(ctx, req)
 	r.sent(a, req, id, err)
 }
@@ -128,7 +133,8 @@ func (r *Runner) prepared(ctx context.Context, a *attempt) (Request, error) {
 // sent takes note of what became of a submission.
 func (r *Runner) sent(a *attempt, req Request, id string, err error) {
 	if err == nil {
-		_ = a.dir().write(submittedFile, id) // for people, and it spares a query after a restart
+		// For people, and it spares a query after a restart. Nobody else writes first.
+		_ = a.dir().write(submittedFile, submission{id, a.first})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -365,6 +371,10 @@ func (r *Runner) visit(a *attempt) (news bool) {
 		r.once(fmt.Sprintf("the spool cannot be read: %v", err))
 		return true // nothing is decided by what cannot be seen
 	}
+	var c claim
+	if has(names, claimFile) {
+		_, _ = d.read(claimFile, &c)
+	}
 	var res result
 	if has(names, resultFile) {
 		if ok, _ := d.read(resultFile, &res); ok && res.Name == a.name() {
@@ -372,8 +382,8 @@ func (r *Runner) visit(a *attempt) (news bool) {
 			defer r.mu.Unlock()
 			r.claimed = true
 			if a.state != ended {
-				a.end(res)
-				a.book(res)
+				a.leaves(c)
+				a.book(a.end(res))
 			}
 			return true
 		}
@@ -390,6 +400,7 @@ func (r *Runner) visit(a *attempt) (news bool) {
 	}
 	if has(names, claimFile) && !a.begun && !a.taking {
 		a.begun, a.heard, r.claimed = true, time.Now(), true
+		a.leaves(c)
 		if a.state == unknown {
 			a.state = placed
 		}

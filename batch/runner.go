@@ -35,6 +35,8 @@ type Options struct {
 	// Record, if set, adds to the record of the study: that an attempt begins, before it is submitted, and what it
 	// came to. An error keeps it from being submitted.
 	Record func(context.Context, ...assay.Event) error
+	// Booked reports whether the record has what an attempt came to since an earlier session; nil says that it never has.
+	Booked func(assay.RunID) bool
 	// Warn is told, for people, what goes wrong and goes on by itself; nil hears nothing.
 	Warn func(text string)
 
@@ -70,6 +72,7 @@ type Runner struct {
 
 	mu       sync.Mutex
 	runs     map[key]*attempt
+	booked   map[assay.RunID]bool  // in this session
 	finding  map[key]chan struct{} // runs that somebody looks for in the spool; closed when that is done
 	unnamed  int
 	jobs     map[string]Job // as of the last query, by name
@@ -87,7 +90,13 @@ type key struct {
 	repeat int
 }
 
-var _ assay.Runner = (*Runner)(nil)
+var (
+	_ assay.Runner = (*Runner)(nil)
+	_ assay.Queuer = (*Runner)(nil)
+)
+
+// Queues implements [assay.Queuer].
+func (r *Runner) Queues() bool { return true }
 
 // New returns a Runner on a directory of the spool, which must be closed.
 func New(o Options) (*Runner, error) {
@@ -99,6 +108,9 @@ func New(o Options) (*Runner, error) {
 	o.Wait = cmp.Or(o.Wait, 30*time.Second)
 	if o.Warn == nil {
 		o.Warn = func(string) {}
+	}
+	if o.Booked == nil {
+		o.Booked = func(assay.RunID) bool { return false }
 	}
 	if o.Request == nil {
 		o.Request = func(assay.Job) (Request, error) { return Request{}, nil }
@@ -122,7 +134,9 @@ func New(o Options) (*Runner, error) {
 	}
 	r := &Runner{
 		o: o, id: id, cwd: cwd, kick: make(chan struct{}, 1), axe: make(chan struct{}, 1), runs: map[key]*attempt{},
-		disk: make(chan struct{}, writers), finding: map[key]chan struct{}{}, jobs: map[string]Job{}, said: map[string]bool{},
+		booked: map[assay.RunID]bool{},
+		disk:   make(chan struct{}, writers), finding: map[key]chan struct{}{},
+		jobs: map[string]Job{}, said: map[string]bool{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.wg.Go(r.poll)

@@ -34,6 +34,8 @@ type opened struct {
 	close func() error
 	// bind, if it is not nil, is given the study before it runs.
 	bind func(ctx context.Context, s *study.Study) error
+	// record is where a copy of the record is kept, "" for nowhere; see package mirror.
+	record string
 }
 
 // runners is the table of runners: --on, and place.on of a study file. To add one, add

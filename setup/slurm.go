@@ -21,6 +21,7 @@ import (
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/store/mirror"
 	"github.com/assay-run/assay/study"
 )
 
@@ -80,8 +81,10 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	b := p.Definition.Placement.Batch
 	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
 	var bound *study.Study
+	booked := map[assay.RunID]bool{}
+	dir := filepath.Join(spool, studyDir(owner, p.born))
 	r, err := batch.New(batch.Options{
-		System: system, Dir: filepath.Join(spool, studyDir(owner, p.born)), Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
+		System: system, Dir: dir, Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
 		Poll: b.Poll, Request: p.request,
 		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return p.walltimes.again(job, had) },
 		Record: func(ctx context.Context, events ...assay.Event) error {
@@ -91,17 +94,23 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 			}
 			return j.Append(ctx, events...)
 		},
+		Booked: func(id assay.RunID) bool { return booked[id] },
 	})
 	if err != nil {
 		return opened{}, spoolError(spool, err)
 	}
-	return opened{Runner: r, close: r.Close, bind: func(ctx context.Context, s *study.Study) error {
+	return opened{Runner: r, close: r.Close, record: dir + mirror.Suffix, bind: func(ctx context.Context, s *study.Study) error {
 		bound = s
 		j, err := s.Journal(ctx)
 		if err != nil {
 			return err
 		}
 		p.walltimes.follow(j.Past())
+		for _, e := range j.Past() {
+			if e.Booked != nil {
+				booked[e.Booked.RunID] = true
+			}
+		}
 		keep := s.Output
 		s.Output = func(t assay.Trial) {
 			p.walltimes.learn(t)

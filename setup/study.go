@@ -104,11 +104,15 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	if err != nil {
 		return err
 	}
+	kept, err := s.mirrored(ctx, c, r)
 	s.close = append(s.close, r.close)
+	if err != nil {
+		return err
+	}
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
 		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
-		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: s.store.Store,
+		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: kept,
 		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target, CPUHours: def.Budget.CPUHours},
 	}
 	if p.Table != nil {

@@ -14,11 +14,16 @@ import (
 	"github.com/assay-run/assay"
 )
 
+// Records has records as bytes, which can be put into a store.
+type Records interface {
+	// Records yields the records of a study from that number on, 0 for all, verified.
+	Records(ctx context.Context, study string, first int64) iter.Seq2[Record, error]
+}
+
 // A Copier is a store that keeps records as bytes, which can be taken out and put into another.
 type Copier interface {
 	assay.Store
-	// Records yields the records of a study from that number on, 0 for all, verified.
-	Records(ctx context.Context, study string, first int64) iter.Seq2[Record, error]
+	Records
 	// CreateFrom makes a study by the payload of its record 0. If there is one of that name
 	// with the same record 0, that is no error; another matches fs.ErrExist.
 	CreateFrom(ctx context.Context, payload []byte) error
@@ -41,7 +46,7 @@ var ErrOther = assay.Errorf(assay.ClassConflict, "there is another study of that
 // not the beginning of this one, nor its continuation, the error matches [ErrOther], and
 // nothing is changed.
 // A study that grows meanwhile is copied as far as it was read.
-func Copy(ctx context.Context, from, to Copier, study string) (c Copied, err error) {
+func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied, err error) {
 	there, last, err := endOf(ctx, to, study)
 	if err != nil {
 		return c, err

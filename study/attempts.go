@@ -16,6 +16,9 @@ type attempts struct {
 	// what each of the latter took.
 	cpuHours  float64
 	uncounted map[assay.RunID]float64
+	// queued is how long all attempts waited in the queue of a batch system, and ran how long those took that were
+	// in one.
+	queued, ran time.Duration
 	// begun has the trials of which an attempt has begun that may still count.
 	begun map[int64]bool
 	// ever has the trials of which an attempt was begun, unless they were told.
@@ -58,6 +61,10 @@ func (a *attempts) note(e assay.Event) {
 		hours := b.Measurement.Metrics[CPUHours]
 		a.cpuHours += hours - a.uncounted[b.RunID] // booked again
 		delete(a.uncounted, b.RunID)
+		if b.Queued > 0 { // each attempt at a job is booked once
+			a.queued += b.Queued
+			a.ran += b.Measurement.Elapsed
+		}
 		if hours > 0 && !b.Counts() {
 			if a.uncounted == nil {
 				a.uncounted = map[assay.RunID]float64{}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"testing"
+	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -24,5 +25,22 @@ func TestCPUHoursOfAttempts(t *testing.T) {
 	book(3, 1, "lost", 1.5) // the same attempt, of which more is known
 	if want := 2 + 1 + 0.5 + 1.5; a.cpuHours != want {
 		t.Errorf("%g hours, want %g", a.cpuHours, want)
+	}
+}
+
+// How long jobs waited and ran is summed over all attempts at jobs, those too that do not count, and of nothing else.
+func TestQueuedOfAttempts(t *testing.T) {
+	var a attempts
+	for i, b := range []assay.Booking{
+		{Queued: 3 * time.Minute, Measurement: assay.Measurement{Elapsed: time.Minute}},
+		{Queued: 2 * time.Minute, Why: "lost", Measurement: assay.Measurement{Elapsed: 30 * time.Second}},
+		{Queued: time.Minute, Why: "cancel"},
+		{Measurement: assay.Measurement{Elapsed: time.Hour}}, // of a fleet
+	} {
+		b.Trial, b.Attempt = int64(i), 1
+		a.note(assay.Event{Booked: &b})
+	}
+	if a.queued != 6*time.Minute || a.ran != 90*time.Second {
+		t.Errorf("waited %v, ran %v", a.queued, a.ran)
 	}
 }

@@ -380,6 +380,13 @@ func (j *Journal) cpuHours() float64 {
 	return j.attempts.cpuHours
 }
 
+// queued returns how long all attempts waited in the queue of a batch system, and how long they ran.
+func (j *Journal) queued() (queued, ran time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.attempts.queued, j.attempts.ran
+}
+
 // claimed reports whether an attempt at a trial that was not told has ever begun.
 func (j *Journal) claimed(trial int64) bool {
 	j.mu.Lock()

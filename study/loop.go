@@ -509,6 +509,7 @@ func (l *loop) result() Result {
 	}
 	if l.journal != nil {
 		r.Lost, r.CPUHours = l.journal.lost(), l.journal.cpuHours()
+		r.Queued, r.Ran = l.journal.queued()
 	}
 	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
 		r.Best = *l.best

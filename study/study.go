@@ -136,6 +136,10 @@ type Result struct {
 	Lost time.Duration
 	// CPUHours is what all attempts took of their processors, where they were measured: see [Budget.CPUHours].
 	CPUHours float64
+	// Queued is how long the jobs of all attempts waited in the queue of a batch system, and Ran how long those
+	// jobs ran, each of them summed over jobs that have ended, whether they count or not. Both are parts of
+	// the life of a job, of which several go on at once: their sum may be more than Spent.
+	Queued, Ran time.Duration
 	// Workers is what the runs say of those that made them, as far as the record names them.
 	Workers []block.Effect
 }

@@ -18,6 +18,9 @@ import (
 // unknown, unless the study says so.
 const defaultRetries = 2
 
+// errSpent is the cause of the context of a run that waits or goes on when the study's time is spent.
+var errSpent = fmt.Errorf("the study's time budget was spent: %w", assay.ErrLimit)
+
 // trial runs one proposal to its final state. id is that of its first attempt.
 // left is what remains of the time budget, 0 for no limit; stopper may be nil.
 //
@@ -45,6 +48,10 @@ func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assa
 	cut := left > 0 && (job.Limit == 0 || left < job.Limit)
 	if cut {
 		job.Limit = left
+	}
+	if q, ok := l.Runner.(assay.Queuer); ok && q.Queues() && left > 0 {
+		over := time.AfterFunc(left, func() { cancel(errSpent) })
+		defer over.Stop()
 	}
 	retries := l.Retries
 	if retries == 0 {
@@ -165,6 +172,12 @@ func (e *stopError) Is(target error) bool { return target == ErrStopped }
 // before what the program did: that says nothing then.
 func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
 	m := t.Measurement
+	if errors.Is(err, errSpent) {
+		if m.Elapsed == 0 { // it was still waiting: nothing was learned
+			return outcome{trial: t, lost: true}
+		}
+		cut = true
+	}
 	value, verr := l.Goal.Value(m)
 	var stop *stopError
 	switch {

@@ -89,7 +89,7 @@ func studyCommand(s streams) *cobra.Command {
 			return removeStudies(ctx, s, h, args, yes)
 		})
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
-	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f))
+	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f), recoverCommand(s, f))
 	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
 	cmd.AddCommand(steerCommands(s)...)
 	return cmd

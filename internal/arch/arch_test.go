@@ -17,8 +17,8 @@ var layers = [][]string{
 	{"/stats", "/doe", "/model", "/block"}, // mathematics
 	{"/search", "/stop", "/race", "/prune", "/costmodel"},          // decisions
 	{"/run", "/table", "/workbench", "/store", "/queue", "/batch"}, // the outside world
-	// The loop; on-line tuning; databases; a carrier.
-	{"/study", "/online", "/store/sqlite", "/store/postgres", "/queue/jetstream"},
+	// The loop; on-line tuning; databases; a copy of a record; a carrier.
+	{"/study", "/online", "/store/sqlite", "/store/postgres", "/store/mirror", "/queue/jetstream"},
 	{"/prior", "/internal/bench"}, // the knowledge base; methods compared on recorded tables
 	{"/setup"},                    // a definition becomes a study
 	{"/service", "/worker"},       // many studies in one process; where their runs are made

@@ -28,11 +28,15 @@ type Outcome struct {
 	Spent    float64   `json:"spent_s"`
 	Lost     float64   `json:"lost_s"`              // attempts that were made elsewhere and do not count
 	CPUHours float64   `json:"cpu_hours,omitempty"` // of the processors of all attempts, where jobs ask for them
-	Saved    float64   `json:"saved_s"`
-	Audit    *Audit    `json:"audit,omitempty"` // what audited trials say of the stops
-	Overhead float64   `json:"overhead_s"`
-	EndedBy  string    `json:"ended_by"`
-	Why      string    `json:"ended_why,omitempty"` // in words, if it was ended because no more is to be gained
+	// Queued and Ran are how long jobs of a batch system waited in its queue, and ran, all of them together; both are 0
+	// where there were none.
+	Queued   float64 `json:"queued_s,omitempty"`
+	Ran      float64 `json:"run_s,omitempty"`
+	Saved    float64 `json:"saved_s"`
+	Audit    *Audit  `json:"audit,omitempty"` // what audited trials say of the stops
+	Overhead float64 `json:"overhead_s"`
+	EndedBy  string  `json:"ended_by"`
+	Why      string  `json:"ended_why,omitempty"` // in words, if it was ended because no more is to be gained
 }
 
 // An Audit says what early stops were worth, by the trials that the rule would have
@@ -111,7 +115,8 @@ type Gain struct {
 // best configuration is not known here: see [Best].
 func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
 	o := Outcome{
-		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours, Saved: study.Saved(r.Trials).Seconds(),
+		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours,
+		Queued: r.Queued.Seconds(), Ran: r.Ran.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
 		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials),
 		Objective: NewObjective(goal),
 	}

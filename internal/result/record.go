@@ -201,7 +201,10 @@ type Shown struct {
 	Spent  float64       `json:"spent_s"`
 	// CPUHours is what the jobs of a batch system took of their processors, those too that do not count.
 	CPUHours float64 `json:"cpu_hours,omitempty"`
-	Best     *Best   `json:"best"`
+	// Queued and Ran are those of an Outcome.
+	Queued float64 `json:"queued_s,omitempty"`
+	Ran    float64 `json:"run_s,omitempty"`
+	Best   *Best   `json:"best"`
 	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
@@ -292,6 +295,7 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	}
 	out.came, out.Found = came, nil
 	out.EndedBy, out.Why, out.CPUHours = came.EndedBy, came.Why, came.CPUHours
+	out.Queued, out.Ran = came.Queued.Seconds(), came.Ran.Seconds()
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)
 	out.Workers = newWorkers(came)
 	if r.Goal.Several() {

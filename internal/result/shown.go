@@ -32,6 +32,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	} else if out.CPUHours > 0 {
 		l.Add("hours", "%s hours of processors", report.Number(out.CPUHours, 3))
 	}
+	addQueue(&l, out.Queued, out.Ran)
 	if out.EndedBy != "" {
 		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
 	}

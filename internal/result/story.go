@@ -87,6 +87,7 @@ func (o *Story) lines() *report.Lines {
 	if o.CPUHours > 0 {
 		l.Add("hours", "%s hours of processors", report.Number(o.CPUHours, 3))
 	}
+	addQueue(&l, o.Queued, o.Ran)
 	switch {
 	case !o.Recorded:
 		l.Add("ended by", "%s; on record as study %s", o.ending(), o.Study)
@@ -96,6 +97,14 @@ func (o *Story) lines() *report.Lines {
 		l.Add("ended by", "%s", o.ending())
 	}
 	return &l
+}
+
+// addQueue says how long jobs waited and ran, if there were any: queued and ran are sums over jobs, in seconds.
+func addQueue(l *report.Lines, queued, ran float64) {
+	if queued > 0 {
+		l.Add("queue", "jobs waited %s and ran %s: %.0f %% of their time in the queue", report.Seconds(queued),
+			report.Seconds(ran), 100*queued/(queued+ran))
+	}
 }
 
 // ending says what ended the study, and why, as far as it is known.
