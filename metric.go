@@ -52,7 +52,7 @@ const (
 	QuantityArgument                       // Quantity
 )
 
-var argumentForms = [...]string{"/REGEXP/", "FILE#/POINTER", "FILE", "COMMAND", "energy|power|memory|utilization"}
+var argumentForms = [...]string{"/REGEXP/", "FILE#/POINTER", "FILE", "COMMAND", "QUANTITY"}
 
 // The quantities of graphics cards: joules and mean watts of a run, the most memory in bytes, and the mean per cent of
 // the time in which a kernel ran.
@@ -224,7 +224,7 @@ func (s *MetricSource) readArgument(text string) (err error) {
 	case QuantityArgument:
 		s.Quantity = text
 		if !slices.Contains([]string{GPUEnergy, GPUPower, GPUMemory, GPUUtilization}, text) {
-			return fmt.Errorf("%v: is followed by %v, not %.40q", s.Kind, s.Kind.Argument(), text)
+			return fmt.Errorf("%v: is followed by energy, power, memory or utilization, not %.40q", s.Kind, text)
 		}
 	}
 	switch {

@@ -55,8 +55,8 @@ func TestParseMetricSource(t *testing.T) {
 		{"json:", "FILE#/POINTER"},
 		{"size: ", "size: is followed by FILE"},
 		{"cmd:", "cmd: is followed by COMMAND"},
-		{"gpu:", "gpu: is followed by energy|power|memory|utilization"},
-		{"gpu:heat", `energy|power|memory|utilization, not "heat"`},
+		{"gpu:", `gpu: is followed by energy, power, memory or utilization, not ""`},
+		{"gpu:heat", `energy, power, memory or utilization, not "heat"`},
 		{"size:a\x00b", "NUL"},
 		{"stdout:/(\x00)/", "NUL"},
 		{"stdout:/(\xff)/", "invalid UTF-8"},
@@ -101,7 +101,7 @@ func TestSourceKinds(t *testing.T) {
 		}
 		seen[k.String()] = true
 	}
-	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND, gpu:energy|power|memory|utilization"
+	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND, gpu:QUANTITY"
 	if got := SourceForms(); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want it to begin with %s", got, want)
 	}
