@@ -52,6 +52,9 @@ type fault struct {
 	kill  time.Duration // after which the shim is killed
 	term  time.Duration // after which somebody ends the job
 	reuse bool          // the number is that of the job before
+	group time.Duration // after which somebody ends the job, whose program hears of it before the shim, and ends with code
+	code  int
+	again bool          // it is begun a second time as soon as it has ended, and finds no claim: what must not be
 	late  time.Duration // it begins that much later
 }
 
@@ -112,6 +115,7 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
+	code := 0
 	if ctx.Err() == nil {
 		c.set(j, batch.Going, "RUNNING")
 		if f.term > 0 {
@@ -120,14 +124,26 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 		if f.both {
 			c.wg.Go(func() { c.shim(ctx, j, at, 0) })
 		}
-		c.shim(ctx, j, at, f.kill)
-		if f.twice {
+		if f.group > 0 {
+			code = c.shimOf(ctx, j, at, 0, grouped{c.runner, f, j.cancel})
+		} else {
+			code = c.shim(ctx, j, at, f.kill)
+		}
+		if f.again {
+			os.Remove(filepath.Join(at, "claim"))
+		}
+		if f.twice || f.again {
 			c.shim(ctx, j, at, 0)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	j.State, j.Said = batch.Over, "COMPLETED"
+	if j.State, j.Said = batch.Over, "COMPLETED"; code != 0 {
+		j.Said = "FAILED"
+	}
+	if ctx.Err() != nil {
+		j.Said = "CANCELLED"
+	}
 	if c.said != "" {
 		j.State, j.Said = c.lies, c.said
 	}
@@ -135,7 +151,12 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 }
 
 // shim starts a shim, which is killed after a while if kill is positive.
-func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Duration) {
+func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Duration) (code int) {
+	return c.shimOf(ctx, j, at, kill, c.runner)
+}
+
+func (c *cluster) shimOf(ctx context.Context, j *fakeJob, at string, kill time.Duration, r assay.Runner) (code int) {
+	code = 137
 	dead := make(chan struct{})
 	done := make(chan struct{})
 	if kill > 0 {
@@ -143,10 +164,30 @@ func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Dur
 	}
 	go func() {
 		defer close(done)
-		s := batch.Shim{Runner: killable{c.runner, dead}, Job: j.ID, Node: "n1"}
-		_, _ = s.Run(ctx, at)
+		s := batch.Shim{Runner: killable{r, dead}, Job: j.ID, Node: "n1"}
+		code, _ = s.Run(ctx, at)
 	}()
 	<-done
+	return code
+}
+
+// grouped is a runner whose program is ended with its job, a moment before its shim hears of that.
+type grouped struct {
+	assay.Runner
+	f   fault
+	end context.CancelCauseFunc
+}
+
+func (g grouped) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	ended := errors.New("ended")
+	ctx, cancel := context.WithTimeoutCause(ctx, g.f.group, ended)
+	defer cancel()
+	m, err := g.Runner.Run(ctx, job, observe)
+	if errors.Is(err, ended) {
+		m.ExitCode, err = g.f.code, nil
+		time.AfterFunc(20*time.Millisecond, func() { g.end(batch.ErrTerm) })
+	}
+	return m, err
 }
 
 // killable ends the goroutine of a run when it is killed, as kill -9 ends a shim: nothing is written.
@@ -259,6 +300,30 @@ func (c *cluster) Lower(_ context.Context, job batch.Job, to time.Duration) erro
 		j.req.Walltime = to
 	}
 	return nil
+}
+
+// misled returns of how many trials the system says something else than what their runs came to, at its end: that they
+// ended well or failed, or nothing.
+func (c *cluster) misled(trials int64) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	said := map[int64]string{}
+	for _, j := range c.jobs {
+		var trial int64
+		if _, err := fmt.Sscanf(regexp.MustCompile(`-(\d+)-0-\d+$`).FindString(j.Name), "-%d-", &trial); err == nil && !j.gone {
+			said[trial] = j.Said
+		}
+	}
+	for trial := int64(1); trial <= trials; trial++ {
+		want := "COMPLETED"
+		if trial%8 != 0 { // its code
+			want = "FAILED"
+		}
+		if said[trial] != want {
+			n++
+		}
+	}
+	return n
 }
 
 // alive returns how many jobs wait or run.
