@@ -7,8 +7,10 @@
 # make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted
+# make promises-soak [ONLY="P1 P6"]  their long forms, hours for all; what they counted is kept for the page
 # make dist   programs, packages, wheels and their checksums, in dist/
 # make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
+# make reference  the pages of the reference and the drawn architecture, which are made from the code
 # make site   the documentation as a site, in dist/site; links are checked
 # make dev    what a newcomer needs: installs it, builds, and runs the fast tests
 # make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
@@ -18,7 +20,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: dist dist-test site dev promises test extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: dist dist-test site reference dev promises test extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) test -timeout 15m ./...
@@ -49,11 +51,18 @@ dist-test: dist
 site:
 	sh scripts/site.sh
 
+reference:
+	UPDATE_DOCS=1 $(GO) test -count=1 ./setup ./internal/config ./internal/arch ./rest/api ./cmd/assay -run 'SearchersPage|ReferenceOf|Drawn'
+
 dev:
 	sh scripts/dev.sh
 
 promises: deps
 	$(GO) run ./internal/promises
+
+.PHONY: promises-soak
+promises-soak: deps
+	ASSAY_SOAK=1 $(GO) run ./internal/promises $(ONLY)
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)

@@ -68,7 +68,7 @@ func TestReplaceReachesEveryText(t *testing.T) {
 	var rest []string
 	left(reflect.ValueOf(got), "Job", SetupDir, &rest)
 	want := []string{
-		"Job.ID.Study", "Job.Secrets", "Job.Metrics.Name", "Job.Metrics.Pointer",
+		"Job.ID.Study", "Job.Secrets", "Job.Metrics.Name", "Job.Metrics.Pointer", "Job.Metrics.Quantity",
 		"Job.Inputs.Name", "Job.Inputs.SHA256", "Job.Shared.Path", "Job.Outputs",
 	}
 	if !reflect.DeepEqual(rest, want) {

@@ -22,6 +22,7 @@ const (
 	FromJSON                      // json:FILE#/POINTER
 	FromSize                      // size:FILE
 	FromCommand                   // cmd:COMMAND
+	FromGPU                       // gpu:QUANTITY
 )
 
 // sourceKinds is the table of the kinds of sources: their names in the textual form, and what
@@ -36,6 +37,7 @@ var sourceKinds = [...]struct {
 	FromJSON:    {"json", PointerArgument},
 	FromSize:    {"size", FileArgument},
 	FromCommand: {"cmd", CommandArgument},
+	FromGPU:     {"gpu", QuantityArgument},
 }
 
 // A SourceArgument is what follows the colon in the textual form of a source.
@@ -43,13 +45,23 @@ type SourceArgument uint8
 
 // The arguments, with the fields of a [MetricSource] that they fill.
 const (
-	PatternArgument SourceArgument = iota // Pattern
-	PointerArgument                       // File and Pointer
-	FileArgument                          // File
-	CommandArgument                       // Command
+	PatternArgument  SourceArgument = iota // Pattern
+	PointerArgument                        // File and Pointer
+	FileArgument                           // File
+	CommandArgument                        // Command
+	QuantityArgument                       // Quantity
 )
 
-var argumentForms = [...]string{"/REGEXP/", "FILE#/POINTER", "FILE", "COMMAND"}
+var argumentForms = [...]string{"/REGEXP/", "FILE#/POINTER", "FILE", "COMMAND", "QUANTITY"}
+
+// The quantities of graphics cards: joules and mean watts of a run, the most memory in bytes, and the mean per cent of
+// the time in which a kernel ran.
+const (
+	GPUEnergy      = "energy"
+	GPUPower       = "power"
+	GPUMemory      = "memory"
+	GPUUtilization = "utilization"
+)
 
 // String returns the form for people, such as "/REGEXP/".
 func (a SourceArgument) String() string {
@@ -102,6 +114,8 @@ type MetricSource struct {
 	File    string         // if it takes a file
 	Pointer string         // if it takes a pointer: RFC 6901, "" is the whole document
 	Command string         // if it takes a command: a line for /bin/sh, which prints one number
+	// Quantity is of the graphics cards, if it takes one: GPUEnergy, GPUPower, GPUMemory or GPUUtilization.
+	Quantity string
 	// Poll is how often it is found while a run goes on, at the most; 0 means only after it.
 	Poll time.Duration
 	// Curve says that the values which it had while the run went on are kept; see [Curve].
@@ -121,6 +135,8 @@ func (s MetricSource) String() string {
 		argument = s.File + "#" + s.Pointer
 	case FileArgument:
 		argument = s.File
+	case QuantityArgument:
+		argument = s.Quantity
 	}
 	return s.Kind.String() + ":" + argument
 }
@@ -148,6 +164,7 @@ const maxPattern = 10_000
 //	json:FILE#/POINTER   a number in a JSON file (RFC 6901); no pointer means the whole file
 //	size:FILE            the size of a file in bytes
 //	cmd:COMMAND          the number that a command line prints
+//	gpu:QUANTITY         what the graphics cards took meanwhile: energy, power, memory or utilization
 //
 // FILE ends at the first #/, or before a # at the end. The expression is one of
 // [regexp/syntax], of at most 10,000 bytes, and has exactly one group that
@@ -204,6 +221,11 @@ func (s *MetricSource) readArgument(text string) (err error) {
 		s.File = text
 	case CommandArgument:
 		s.Command = text
+	case QuantityArgument:
+		s.Quantity = text
+		if !slices.Contains([]string{GPUEnergy, GPUPower, GPUMemory, GPUUtilization}, text) {
+			return fmt.Errorf("%v: is followed by energy, power, memory or utilization, not %.40q", s.Kind, text)
+		}
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -296,7 +318,8 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 	text := s.String()
 	if again, err := ParseMetricSource(s.Name, text); err != nil {
 		return nil, err
-	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command {
+	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command ||
+		again.Quantity != s.Quantity {
 		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
 			s.Pointer, text)
 	}

@@ -25,6 +25,7 @@ func TestParseMetricSource(t *testing.T) {
 		{"json:{name}.json#/x", FromJSON, "{name}.json", "/x"},
 		{"size:out.mkv", FromSize, "out.mkv", ""},
 		{"cmd:wc -c <out: x", FromCommand, "", ""},
+		{"gpu:energy", FromGPU, "", ""},
 	}
 	for _, tt := range good {
 		s, err := ParseMetricSource("m", tt.text)
@@ -54,6 +55,8 @@ func TestParseMetricSource(t *testing.T) {
 		{"json:", "FILE#/POINTER"},
 		{"size: ", "size: is followed by FILE"},
 		{"cmd:", "cmd: is followed by COMMAND"},
+		{"gpu:", `gpu: is followed by energy, power, memory or utilization, not ""`},
+		{"gpu:heat", `energy, power, memory or utilization, not "heat"`},
 		{"size:a\x00b", "NUL"},
 		{"stdout:/(\x00)/", "NUL"},
 		{"stdout:/(\xff)/", "invalid UTF-8"},
@@ -75,7 +78,7 @@ func TestParseMetricSource(t *testing.T) {
 }
 
 func FuzzParseMetricSource(f *testing.F) {
-	for _, s := range []string{"stdout:/(a)/", "json:f#/a/~0", "size:x", "cmd:y", "stderr:/((/", "json:#"} {
+	for _, s := range []string{"stdout:/(a)/", "json:f#/a/~0", "size:x", "cmd:y", "stderr:/((/", "json:#", "gpu:power"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -98,7 +101,7 @@ func TestSourceKinds(t *testing.T) {
 		}
 		seen[k.String()] = true
 	}
-	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND"
+	want := "stdout:/REGEXP/, stderr:/REGEXP/, json:FILE#/POINTER, size:FILE, cmd:COMMAND, gpu:QUANTITY"
 	if got := SourceForms(); !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want it to begin with %s", got, want)
 	}
@@ -111,7 +114,7 @@ func TestSourceKinds(t *testing.T) {
 	if _, err := (MetricSource{Name: "m", Kind: 99}).MarshalJSON(); err == nil {
 		t.Error("a source of no kind is written")
 	}
-	for _, a := range []SourceArgument{PatternArgument, PointerArgument, FileArgument, CommandArgument} {
+	for _, a := range []SourceArgument{PatternArgument, PointerArgument, FileArgument, CommandArgument, QuantityArgument} {
 		if want := a == PointerArgument || a == FileArgument; a.Files() != want {
 			t.Errorf("%v names a file: %v", a, a.Files())
 		}

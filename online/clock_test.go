@@ -23,8 +23,8 @@ func ranksBy(t *testing.T, clock assay.Clock) (record string) {
 		const ranks = 4
 		for r := range ranks {
 			join(t, s, r)
+			synctest.Wait() // the searcher is asked for as many as there are by now
 		}
-		synctest.Wait()
 		for k := range 12 {
 			most := ranks
 			if k >= 6 {
@@ -36,9 +36,10 @@ func ranksBy(t *testing.T, clock assay.Clock) (record string) {
 			}
 			time.Sleep(2 * time.Second)
 			for r := range most {
-				record += fmt.Sprintln(k, r, turns[r].Trial, turns[r].Config, report(t, s, r, turns[r], tileTime(turns[r].Config)))
+				used := report(t, s, r, turns[r], tileTime(turns[r].Config))
+				synctest.Wait()
+				record += fmt.Sprintln(k, r, turns[r].Trial, turns[r].Config, used)
 			}
-			synctest.Wait()
 			st := s.Status()
 			record += fmt.Sprintln(k, "alive", st.Ranks, "trials", st.Trials)
 		}

@@ -60,15 +60,18 @@ func (s *Session) Join(rank int, instance string) error {
 		return ErrOver
 	}
 	now := s.o.Clock.Now()
-	s.bury(now, true)
+	s.bury(now)
 	if m := s.members[instance]; m != nil {
 		if m.rank != rank {
 			return fmt.Errorf("%w: this process has joined as rank %d, not %d", ErrRankTaken, m.rank, rank)
 		}
-		m.heard, m.lost, m.dead = now, false, false
+		s.hear(m, now)
 		return nil
 	}
 	if old := s.ranks[rank]; old != nil {
+		if now.Sub(old.heard) >= s.deadline() {
+			s.die(old) // the next look at all of them would find it
+		}
 		if !old.dead && !(old.lost && now.Sub(old.heard) >= lostGrace) {
 			return fmt.Errorf("%w: rank %d belongs to another process, heard %v ago (it is free %v after the "+
 				"last word)",
@@ -78,6 +81,7 @@ func (s *Session) Join(rank int, instance string) error {
 	}
 	m := &member{instance: instance, rank: rank, heard: now}
 	s.members[instance], s.ranks[rank] = m, m
+	s.alive++
 	s.poke()
 	return nil
 }
@@ -109,7 +113,7 @@ func (s *Session) Lost(instance string) {
 
 // remove forgets a member; its open turn is given up first.
 func (s *Session) remove(m *member) {
-	s.abandon(m)
+	s.die(m)
 	delete(s.members, m.instance)
 	if s.ranks[m.rank] == m {
 		delete(s.ranks, m.rank)
@@ -153,33 +157,43 @@ func (s *Session) deadline() time.Duration {
 	return max(time.Second, 10*s.longest)
 }
 
+// hear notes that a member was heard, which brings a dead one back to life.
+func (s *Session) hear(m *member, now time.Time) {
+	if m.dead {
+		s.alive++
+	}
+	m.heard, m.lost, m.dead = now, false, false
+}
+
+// die takes a member for dead: its open turn is given up.
+func (s *Session) die(m *member) {
+	if m.dead {
+		return
+	}
+	m.dead = true
+	s.alive--
+	s.abandon(m)
+}
+
 // bury looks for members that were silent too long, unless it did so lately.
 // Cost: that of one look at each member, four times in a deadline.
-func (s *Session) bury(now time.Time, look bool) {
-	if !look && now.Before(s.scan) {
+func (s *Session) bury(now time.Time) {
+	if now.Before(s.scan) {
 		return
 	}
 	d := s.deadline()
 	s.scan = now.Add(d / 4)
+	s.looks += int64(len(s.members))
 	for _, m := range s.members {
-		if !m.dead && now.Sub(m.heard) >= d {
-			m.dead = true
-			s.abandon(m)
+		if now.Sub(m.heard) >= d {
+			s.die(m)
 		}
 	}
 	s.settleStep()
 }
 
-// live returns the number of members that are not dead.
-func (s *Session) live() int {
-	n := 0
-	for _, m := range s.members {
-		if !m.dead {
-			n++
-		}
-	}
-	return n
-}
+// live returns the number of members that are not dead. Cost: constant.
+func (s *Session) live() int { return s.alive }
 
 // Fetch returns the turn of a member for its next iteration. A turn that it has
 // not reported is given up. It returns ErrNotJoined or ErrOver.
@@ -195,9 +209,9 @@ func (s *Session) Fetch(instance string) (Turn, error) {
 		return Turn{}, ErrNotJoined
 	}
 	now := s.o.Clock.Now()
-	m.heard, m.lost, m.dead = now, false, false
+	s.hear(m, now)
 	s.abandon(m)
-	s.bury(now, false)
+	s.bury(now)
 	s.turns++
 	t := turn{at: now, open: true}
 	if s.o.Mode != Free {
@@ -252,6 +266,7 @@ func (s *Session) settleStep() {
 		return
 	}
 	for _, m := range s.members {
+		s.looks++
 		if !m.dead && m.turn.step != st {
 			return
 		}
@@ -310,7 +325,7 @@ func (s *Session) Report(instance string, id int64, seconds float64, failure str
 		return false, fmt.Errorf("%w: turn %d of rank %d", ErrReported, id, m.rank)
 	}
 	now := s.o.Clock.Now()
-	m.heard, m.lost, m.dead = now, false, false
+	s.hear(m, now)
 	if failure != "" {
 		seconds = math.Inf(1)
 	} else {

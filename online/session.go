@@ -131,6 +131,8 @@ type Session struct {
 type sessionState struct {
 	members map[string]*member // by instance
 	ranks   map[int]*member
+	alive   int   // of the members: those that are not dead
+	looks   int64 // at one member after the other, in all
 	turns   int64
 	scan    time.Time // when to look for the dead next
 	longest time.Duration

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -53,7 +54,13 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		observe = l.observer(ctx, observe)
 		job.Live = true
 	}
+	var cards *gpuMeter
+	if wantsGPU(sources) {
+		cards = newGPUMeter(ctx, job.Env)
+		defer cards.stop()
+	}
 	m, err := r.inner.Run(ctx, job, observe)
+	end := time.Now()
 	if err != nil && l != nil {
 		l.add(&m) // the last that was known of a run that was ended
 	}
@@ -63,8 +70,14 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	if m.Metrics == nil {
 		m.Metrics = map[string]float64{}
 	}
+	if cards != nil {
+		cards.stop()
+	}
 	for i, s := range sources {
 		x, err := r.measure(ctx, s, job, m, before[i])
+		if s.Kind == assay.FromGPU {
+			x, err = cards.value(s.Quantity, end.Add(-m.Elapsed), end)
+		}
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
 		}
@@ -113,6 +126,10 @@ func finders() map[assay.SourceKind]finder {
 		assay.FromJSON:    readJSON,
 		assay.FromSize:    fileSize,
 		assay.FromCommand: printed,
+		// It is known when the run is over, and not by what the run has left.
+		assay.FromGPU: func(context.Context, assay.MetricSource, finished) (float64, error) {
+			return 0, errors.New("graphics cards are read while a run goes on, and their figures are known after it")
+		},
 	}
 }
 

@@ -73,6 +73,11 @@ if [ "${1:-test}" = test ] && [ ! -d "$schemas/kubernetes_validate" ]; then
 	python3 -m pip install -q --no-deps --target "$schemas" 'kubernetes-validate==1.37.0' >/dev/null 2>&1 ||
 		echo "missing: kubernetes-validate (of PyPI); the test of its schemas is skipped"
 fi
+# OpenCL on the processor, for the example of a kernel.
+if [ "${1:-test}" = test ]; then
+	[ -e /usr/include/CL/cl.h ] || missing="$missing opencl-headers ocl-icd-opencl-dev"
+	ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || missing="$missing pocl-opencl-icd"
+fi
 if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	echo "installing:$missing"
 	export DEBIAN_FRONTEND=noninteractive

@@ -44,7 +44,7 @@ build() { # build ARCH
 build amd64
 build arm64
 
-"$GO" run -trimpath -tags manual -ldflags "-X main.release=$VERSION -X main.commit=$commit" ./cmd/assay manual man "$dist/man"
+"$GO" run -trimpath -tags manual -ldflags "-X main.release=$VERSION -X main.commit=$commit" ./cmd/assay manual "$dist/man"
 mkdir "$dist/completions"
 mv "$dist/man/assay.bash" "$dist/man/_assay" "$dist/man/assay.fish" "$dist/completions/"
 gzip -9n "$dist"/man/*.1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # site.sh: builds the documentation as a site, in dist/site, with mkdocs in an environment of its own. A link to a
-# page or heading that does not exist is an error. The pages of the commands are made from the commands.
+# page or heading that does not exist is an error.
 set -eu
 cd "$(dirname "$0")/.."
 env="${XDG_CACHE_HOME:-$HOME/.cache}/assay/mkdocs"
@@ -12,9 +12,6 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r docs site examples clients deploy ./*.md "$work/"
-mkdir "$work/docs/reference"
-"${GO:-go}" run -trimpath -tags manual ./cmd/assay manual markdown "$work/commands"
-python3 site/commands.py "$work/commands" >"$work/docs/reference/cli.md"
 mkdir -p dist
 (cd "$work/site" && NO_MKDOCS_2_WARNING=1 "$env/bin/mkdocs" build --strict --config-file mkdocs.yml --site-dir "$work/built")
 rm -rf dist/site

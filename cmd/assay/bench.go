@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
@@ -72,7 +73,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(benchWorkflowCommand())
 	cmd.AddCommand(benchRequestsCommand())
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "runs at once; the overhead is measured best with 1")
+	jobsFlag(fl, &f.jobs, "runs at once; the overhead is measured best with 1")
 	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
 		benchFleetCommand(s), benchGainCommand(s))
 	return cmd
@@ -257,4 +258,10 @@ func writeJSON(w io.Writer, v any) error {
 	}
 	_, err := w.Write(report.VisibleJSON(b.Bytes()))
 	return err
+}
+
+// jobsFlag declares how much is done at once: as much as there are processors. Its help does not depend on the machine.
+func jobsFlag(fl *pflag.FlagSet, to *int, usage string) {
+	fl.IntVarP(to, "jobs", "j", runtime.NumCPU(), usage)
+	fl.Lookup("jobs").DefValue = "one for each processor"
 }

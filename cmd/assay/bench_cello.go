@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ assay bench itself, with --limit.
 	fl.IntVar(&f.Seeds, "seeds", 10, "number of seeds, from 1")
 	fl.StringArrayVar(&f.limits, "limit", nil,
 		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table")
-	fl.IntVarP(&f.Pool.Workers, "jobs", "j", runtime.NumCPU(), "searches at once; the overhead is measured best with 1")
+	jobsFlag(fl, &f.Pool.Workers, "searches at once; the overhead is measured best with 1")
 	fl.BoolVar(&f.json, "json", false, "print one JSON list")
 	return cmd
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +56,7 @@ the column --environment; answers are judged on the first machine.
 	fl.IntVar(&f.trials, "trials", 60, "trials of each study")
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
 	fl.BoolVar(&f.race, "race", false, "each study ends with a race and five pairs of runs, as one of a command")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "studies at once")
+	jobsFlag(fl, &f.jobs, "studies at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }

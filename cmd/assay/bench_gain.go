@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +41,7 @@ than was asked for.`,
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
 	fl.Uint64Var(&f.first, "first-seed", 1, "the first of them")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "studies at once")
+	jobsFlag(fl, &f.jobs, "studies at once")
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -77,7 +76,7 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 	fl.IntVar(&f.pairs, "pairs", 0, "pairs of environments for each range of rank correlation; 0 for the experiments of the paper")
 	fl.StringVar(&f.trials, "trials", "3,7,20,40", "runs after which the best is looked at, with --pairs")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of the repetitions")
-	fl.IntVarP(&f.Pool.Workers, "jobs", "j", runtime.NumCPU(), "environments at once")
+	jobsFlag(fl, &f.Pool.Workers, "environments at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }

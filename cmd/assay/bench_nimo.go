@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,7 @@ the profiles of both.`,
 	fl.BoolVar(&f.machines, "machines", false, "with --data: from one recorded machine to another")
 	fl.IntVar(&f.Seeds, "seeds", 10, "repetitions, each with noise and a test set of its own")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed")
-	fl.IntVarP(&f.Pool.Workers, "jobs", "j", runtime.NumCPU(), "repetitions at once")
+	jobsFlag(fl, &f.Pool.Workers, "repetitions at once")
 	fl.BoolVar(&f.Random, "random-set", false, "draw the external test set from all assignments")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd

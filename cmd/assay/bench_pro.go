@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -67,7 +66,7 @@ steps at the optimum without noise. "auto" takes as many runs as the order needs
 	fl.Float64Var(&f.Correlated, "correlated", 0,
 		"correlation of the processors' Pareto noise in one time step (of the normal scores)")
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of the simulations")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "simulations at once")
+	jobsFlag(fl, &f.jobs, "simulations at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }

@@ -17,6 +17,8 @@ func TestExamples(t *testing.T) {
 		name, module string
 		needs        []string
 		unprivileged bool
+		file         string // must be there
+		long         bool
 	}{
 		{name: "gogc", needs: []string{"go"}},
 		{name: "gcc", needs: []string{"gcc"}},
@@ -27,9 +29,24 @@ func TestExamples(t *testing.T) {
 		{name: "sklearn", needs: []string{"python3"}, module: "sklearn"},
 		{name: "llm", needs: []string{"python3"}},
 		{name: "pcse", needs: []string{"python3"}, module: "pcse"},
+		{name: "gpu", needs: []string{"gcc"}, file: "/usr/include/CL/cl.h"},
+		{name: "snakemake", needs: []string{"snakemake"}, long: true},
+		{name: "nextflow", needs: []string{"nextflow"}, long: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			withPostgres(t)
+			withWorkflows(t)
+			if tt.long && os.Getenv("ASSAY_SOAK") == "" {
+				t.Skip("SKIPPED: it takes long; ASSAY_SOAK=1 runs it")
+			}
+			if tt.name == "gpu" {
+				if devices, _ := filepath.Glob("/etc/OpenCL/vendors/*.icd"); len(devices) == 0 {
+					t.Skip("SKIPPED: the example needs a device of OpenCL: a card, or pocl-opencl-icd")
+				}
+			}
+			if _, err := os.Stat(tt.file); tt.file != "" && err != nil {
+				t.Skipf("SKIPPED: the example needs %v", err)
+			}
 			for _, p := range tt.needs {
 				if _, err := exec.LookPath(p); err != nil {
 					t.Skipf("SKIPPED: the example needs %s: %v", p, err)
@@ -41,6 +58,9 @@ func TestExamples(t *testing.T) {
 			dir := t.TempDir()
 			exampleCopy(t, dir, "../../examples/"+tt.name)
 			if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example\n\ngo 1.26\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "lines.txt"), []byte("3\n1\n2\n"), 0o600); err != nil { // a small input
 				t.Fatal(err)
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "assay.yaml"))
@@ -123,6 +143,28 @@ func exampleCopy(t *testing.T, to, from string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// withWorkflows puts the workflow systems on the path that scripts/deps.sh has installed.
+func withWorkflows(t *testing.T) {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return
+	}
+	dir := t.TempDir()
+	jars := filepath.Join(cache, "assay", "nextflow")
+	if _, err := os.Stat(jars); err == nil {
+		line := "#!/bin/sh\nexec java -Xmx512m"
+		for _, p := range []string{"java.lang", "java.util", "java.nio", "java.io", "java.net", "sun.nio.ch"} {
+			line += " --add-opens=java.base/" + p + "=ALL-UNNAMED"
+		}
+		line += " -cp '" + jars + "/*' nextflow.cli.Launcher \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(dir, "nextflow"), []byte(line), 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH")+":"+filepath.Join(cache, "assay", "snakemake", "bin"))
 }
 
 // withPostgres puts Debian's programs of PostgreSQL on the path, which are in a directory of their version.

@@ -17,7 +17,7 @@ import (
 
 // importFlags are the flags of `assay study import`.
 type importFlags struct {
-	name, of, minimize, maximize, write string
+	name, of, minimize, maximize, write, like string
 }
 
 func importCommand(s streams, sf *studyFlags) *cobra.Command {
@@ -61,6 +61,7 @@ written as a table with its study file, for assay bench among others.`,
 	fl.StringVar(&f.of, "of", "", "of several in a file of another tuner, the `study` or experiment")
 	fl.StringVar(&f.minimize, "minimize", "", "`metric` of another tuner's that is the objective, of which less is better")
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` of another tuner's that is the objective, of which more is better")
+	fl.StringVar(&f.like, "like", "", "a study `FILE.yaml` that it is to help: types of parameters and objective are those of it")
 	fl.StringVar(&f.write, "write", "", "write a study file `FILE.yaml` and FILE.csv instead")
 	return cmd
 }
@@ -68,8 +69,8 @@ written as a table with its study file, for assay bench among others.`,
 // problem returns the problem of a file, or none if it was written.
 func (f *importFlags) problem(ctx context.Context, s streams, file string) (*setup.Problem, error) {
 	if !setup.IsForeign(file) {
-		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" {
-			return nil, usagef("--of, --minimize, --maximize and --write are of files of other tuners; %s has its own", file)
+		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" || f.like != "" {
+			return nil, usagef("--of, --minimize, --maximize, --like and --write are of files of other tuners, and %s is none", file)
 		}
 		return recordedProblem(s.err, file, "import")
 	}
@@ -79,6 +80,11 @@ func (f *importFlags) problem(ctx context.Context, s streams, file string) (*set
 	st, err := setup.ReadForeign(ctx, file, f.of)
 	if err != nil {
 		return nil, err
+	}
+	if f.like != "" {
+		if err := f.fit(s, st); err != nil {
+			return nil, err
+		}
 	}
 	way := ""
 	switch {
@@ -99,6 +105,34 @@ func (f *importFlags) problem(ctx context.Context, s streams, file string) (*set
 		warnings(s.err)(n)
 	}
 	return p, err
+}
+
+// fit takes the types of parameters, and the objective unless a flag names one, of the study that is to be helped.
+func (f *importFlags) fit(s streams, st *foreign.Study) error {
+	def, err := loadStudy(s.err, f.like, nil)
+	if err != nil {
+		return err
+	}
+	st.Types = map[string]string{}
+	for _, p := range def.Params {
+		st.Types[p.Name] = p.Type
+	}
+	for _, p := range st.Parameters {
+		if st.Types[p] == "" {
+			return usagef("%s has no parameter %q, which %s has: it cannot help that study", f.like, p, st.Name)
+		}
+	}
+	if len(st.Types) != len(st.Parameters) {
+		return usagef("%s has %d parameters, and %s %d: it cannot help that study", f.like, len(st.Types), st.Name, len(st.Parameters))
+	}
+	if f.minimize == "" && f.maximize == "" {
+		if metric := cmp.Or(def.Objective.Metric, "elapsed"); def.Objective.Maximize {
+			f.maximize = metric
+		} else {
+			f.minimize = metric
+		}
+	}
+	return nil
 }
 
 // writeTo writes the study as a table and its study file.

@@ -2,8 +2,7 @@
 
 // This file is no part of the program that is installed: it makes the manual of its commands.
 //
-//	go run -tags manual ./cmd/assay manual man DIR        pages for man, and completions of shells
-//	go run -tags manual ./cmd/assay manual markdown DIR   the same for the documentation
+//	go run -tags manual ./cmd/assay manual DIR   pages for man, and completions of shells
 
 package main
 
@@ -20,36 +19,30 @@ func init() { extra = append(extra, manualCommand) }
 
 func manualCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:    "manual man|markdown DIR",
+		Use:    "manual DIR",
 		Hidden: true,
-		Args:   cobra.ExactArgs(2),
+		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, dir := cmd.Root(), args[1]
+			root, dir := cmd.Root(), args[0]
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err
 			}
 			root.DisableAutoGenTag = true
-			switch args[0] {
-			case "markdown":
-				return doc.GenMarkdownTree(root, dir)
-			case "man":
-				day := time.Unix(0, 0).UTC() // the same bytes from the same sources
-				head := &doc.GenManHeader{Title: "ASSAY", Section: "1", Source: "assay " + version(), Manual: "assay", Date: &day}
-				if err := doc.GenManTree(root, head, dir); err != nil {
+			day := time.Unix(0, 0).UTC() // the same bytes from the same sources
+			head := &doc.GenManHeader{Title: "ASSAY", Section: "1", Source: "assay " + version(), Manual: "assay", Date: &day}
+			if err := doc.GenManTree(root, head, dir); err != nil {
+				return err
+			}
+			for name, write := range map[string]func(string) error{
+				"assay.bash": func(f string) error { return root.GenBashCompletionFileV2(f, true) },
+				"_assay":     root.GenZshCompletionFile,
+				"assay.fish": func(f string) error { return root.GenFishCompletionFile(f, true) },
+			} {
+				if err := write(filepath.Join(dir, name)); err != nil {
 					return err
 				}
-				for name, write := range map[string]func(string) error{
-					"assay.bash": func(f string) error { return root.GenBashCompletionFileV2(f, true) },
-					"_assay":     root.GenZshCompletionFile,
-					"assay.fish": func(f string) error { return root.GenFishCompletionFile(f, true) },
-				} {
-					if err := write(filepath.Join(dir, name)); err != nil {
-						return err
-					}
-				}
-				return nil
 			}
-			return usagef("no form of the manual is called %q: man or markdown", args[0])
+			return nil
 		},
 	}
 }

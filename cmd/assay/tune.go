@@ -109,7 +109,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
-		"what makes the runs: "+listed(setup.Runners())+" , or the file of a batch system (default local, or table for a recorded one)")
+		"what makes the runs: "+listed(setup.Runners())+", or the file of a batch system (default local, or table for a recorded one)")
 	fl.StringVar(&f.setup, "setup", "",
 		"shell command once for each combination of the parameters it names, not measured; "+
 			"$SETUP is its folder, {setup} elsewhere")

@@ -96,6 +96,7 @@ var beside = map[string][]string{
 	"/internal/rfs":       {},                // a remote file system that counts and times
 	"/internal/browser":   {},                // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
+	"/internal/current":   {}, // files that are made from the code, for tests
 
 	"/internal/bill":       {}, // of what the program is made
 	"/internal/promises":   {}, // runs the tests of what is promised
@@ -117,7 +118,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/current"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.

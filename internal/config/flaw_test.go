@@ -229,7 +229,7 @@ func TestFlaws(t *testing.T) {
 		},
 		{
 			"metric without a source", body + "metrics: {m: {unit: s}}\n",
-			[]string{`3:14: metric m: one of stdout, stderr, json, size, cmd is needed`},
+			[]string{`3:14: metric m: one of stdout, stderr, json, size, cmd, gpu is needed`},
 		},
 		{
 			"metric with a bad regex", body + "metrics: {m: {stdout: '([0-9'}}\n",
@@ -241,7 +241,7 @@ func TestFlaws(t *testing.T) {
 		},
 		{
 			"metric text", body + "metrics: {m: 'stdin:/x/'}\n",
-			[]string{`3:15: metric m: unknown source "stdin" (known: stdout, stderr, json, size, cmd)`},
+			[]string{`3:15: metric m: unknown source "stdin" (known: stdout, stderr, json, size, cmd, gpu)`},
 		},
 		{
 			"metric with many groups", body + "metrics: {m: 'stdout:/(a)(b)/'}\n",

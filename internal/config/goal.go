@@ -9,37 +9,6 @@ import (
 	"github.com/assay-run/assay/internal/expr"
 )
 
-// builtin are the metrics that runs have without being asked, and their units.
-var builtin = []struct{ name, unit string }{
-	{"elapsed", "s"},
-	{"user", "s"},
-	{"system", "s"},
-	{"cpu", "s"},
-	{"max_rss", "B"},
-	{"read_bytes", "B"},
-	{"write_bytes", "B"},
-	{"energy", "J"},
-	{"power", "W"},
-	{"exit_code", ""},
-	{"voluntary_switches", ""},
-	{"involuntary_switches", ""},
-}
-
-// ofBatch are the metrics that jobs of a batch system have as well.
-var ofBatch = []struct{ name, unit string }{{"cpu_hours", "h"}}
-
-// ofService are the metrics that runs beside a service have as well.
-var ofService = []struct{ name, unit string }{{"service_start", "s"}, {"service_cpu", "s"}, {"service_rss", "B"}}
-
-func isBuiltin(metric string) bool {
-	for _, b := range builtin {
-		if b.name == metric {
-			return true
-		}
-	}
-	return false
-}
-
 // CheckMetric returns nil if the runs of the study may have the metric, else an error
 // that says which metrics there are.
 func (s *Study) CheckMetric(metric string) error {
@@ -82,7 +51,7 @@ func (s *Study) metricNames() []string {
 		return s.told(nil)
 	}
 	for _, b := range builtin {
-		names = append(names, b.name)
+		names = append(names, b.Name)
 	}
 	if s.Workbench != nil {
 		names = append(names, "data_flow", "network_time", "disk_time")
@@ -92,12 +61,12 @@ func (s *Study) metricNames() []string {
 	}
 	if s.Placement.Batch.CPUs != "" {
 		for _, m := range ofBatch {
-			names = append(names, m.name)
+			names = append(names, m.Name)
 		}
 	}
 	if s.Service != nil {
 		for _, m := range ofService {
-			names = append(names, m.name)
+			names = append(names, m.Name)
 		}
 	}
 	for _, m := range s.Metrics {
@@ -114,8 +83,8 @@ func (s *Study) Unit(metric string) string {
 		}
 	}
 	for _, b := range slices.Concat(builtin, ofService, ofBatch) {
-		if b.name == metric {
-			return b.unit
+		if b.Name == metric {
+			return b.Unit
 		}
 	}
 	return ""

@@ -114,6 +114,8 @@ func (d *decoder) progress(n *yaml.Node) (m Metric) {
 	case len(d.flaws) > before:
 	case m.Name == "" || m.Source == "":
 		d.fail(n, "progress: metric and source are needed")
+	case kind == assay.FromGPU.String():
+		d.fail(n, "progress: what a run has taken of the graphics cards is known when it is over")
 	case kind == assay.FromCommand.String():
 		d.fail(n, "progress: a command is looked at with metrics: {%s: {cmd: ..., poll: 1s}}", m.Name)
 	}

@@ -2,6 +2,8 @@ package config
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-run/assay"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 )
@@ -86,12 +89,32 @@ func TestSchemaAcceptsStudies(t *testing.T) {
 	}
 }
 
+// A metric is written in every way that there is, and its source is one of those.
+func TestSchemaMetrics(t *testing.T) {
+	s := studySchema(t)
+	for _, kind := range assay.SourceKinds() {
+		argument := map[assay.SourceArgument]string{
+			assay.PatternArgument: "(a)", assay.PointerArgument: "f#/a", assay.FileArgument: "f", assay.CommandArgument: "x",
+			assay.QuantityArgument: "energy",
+		}[kind.Argument()]
+		text := fmt.Sprintf("command: [x, '{n}']\nparameters: {n: 1..2}\nmetrics: {m: {%v: %q}}", kind, argument)
+		var v any
+		_, _, err := Parse("s.yaml", []byte(text), nil)
+		if err = errors.Join(err, yaml.Unmarshal([]byte(text), &v)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(asJSON(v)); err != nil {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}
+
 // What no study may say the schema refuses.
 func TestSchemaRefuses(t *testing.T) {
 	s := studySchema(t)
 	for _, text := range []string{
 		"command: {a: b}", "parameters: [1]", "parameters: {n: {type: whole}}", "parameters: {n: {minimum: 1}}", "objective: {smallest: elapsed}",
-		"metrics: {m: {out: x}}", "service: {ready: {port: 1}}", "service: {start: x, ready: {ports: 1}}", "repeat: -1", "place: [local]",
+		"metrics: {m: {out: x}}", "metrics: {m: {gpu: heat}}", "service: {ready: {port: 1}}", "service: {start: x, ready: {ports: 1}}", "repeat: -1", "place: [local]",
 		"replay: {parameters: [a]}", "prior: {rule: new}", "progress: {from: x}", "setup: {command: x, input: y}", "env: [A=1]",
 	} {
 		if _, _, err := Parse("wrong.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..2}\n"+text+"\n"), nil); err == nil {

@@ -105,8 +105,8 @@ func (c *checker) service(hook func(path, argument string, h Hook), check func(p
 		c.add("service", "", "service", 0, "a workbench runs one program at a time, and no service beside it")
 	}
 	for _, m := range ofService {
-		if slices.ContainsFunc(c.study.Metrics, func(own Metric) bool { return own.Name == m.name }) {
-			c.add("metrics."+m.name, "", "metric "+m.name, 0, "it is built in, of the service: give yours another name")
+		if slices.ContainsFunc(c.study.Metrics, func(own Metric) bool { return own.Name == m.Name }) {
+			c.add("metrics."+m.Name, "", "metric "+m.Name, 0, "it is built in, of the service: give yours another name")
 		}
 	}
 	s.hooks(func(path string, h Hook) { hook(path, path+" argument", h) })

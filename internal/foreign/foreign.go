@@ -30,6 +30,9 @@ type Study struct {
 	Parameters []string // in order; at least one
 	Metrics    []Metric // at least one; the first is the objective
 	Runs       []Run    // in order; at least one
+	// Types are those of parameters, as study files have them: int, real, ordinal, ... One that has none here is
+	// ordinal if its values are numbers, and as the table has it else.
+	Types map[string]string
 }
 
 // A Metric is what was measured.
@@ -166,6 +169,7 @@ func (s *Study) WriteDefinition(w io.Writer, table string) error {
 		fmt.Fprintf(&b, "    elapsed: %s\n", quoted(elapsed))
 	}
 	fmt.Fprintf(&b, "  ok: {column: %s, equals: %s}\n", quoted(state), quoted(stateOK))
+	s.writeTypes(&b, params)
 	way := "minimize"
 	if s.Metrics[0].Maximize {
 		way = "maximize"
@@ -173,6 +177,24 @@ func (s *Study) WriteDefinition(w io.Writer, table string) error {
 	fmt.Fprintf(&b, "objective: {%s: %s}\n", way, quoted(s.Metrics[0].Name))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeTypes writes the types of the parameters that are known.
+func (s *Study) writeTypes(b *strings.Builder, columns []string) {
+	title := "parameters:\n"
+	for i, p := range s.Parameters {
+		t := s.Types[p]
+		if t == "" && !slices.ContainsFunc(s.Runs, func(r Run) bool {
+			_, err := strconv.ParseFloat(r.Config[i], 64)
+			return err != nil
+		}) {
+			t = "ordinal"
+		}
+		if t != "" {
+			fmt.Fprintf(b, "%s  %s: {type: %s}\n", title, quoted(columns[i]), t)
+			title = ""
+		}
+	}
 }
 
 // quoted returns a value as JSON, which YAML reads as it is.

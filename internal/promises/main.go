@@ -1,5 +1,6 @@
 // Command promises runs the tests that hold what assay promises, and writes docs/promises.md with what they
-// counted. `make promises` calls it. With ASSAY_SOAK=1 the tests take their long form.
+// counted. `make promises` calls it. With ASSAY_SOAK=1 the tests take their long form, and what they counted is kept in
+// soak.json beside this file, from where the page has it.
 package main
 
 import (
@@ -33,15 +34,24 @@ func main() {
 		if len(r.failed) > 0 || r.passed == 0 {
 			broken++
 		}
-	}
-	if len(only) == 0 {
-		if err := os.WriteFile(file, page(results), 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		if os.Getenv("ASSAY_SOAK") != "" {
+			must(keepLong(p.id, r))
 		}
+	}
+	if len(only) == 0 && os.Getenv("ASSAY_SOAK") == "" {
+		long, err := readLong()
+		must(err)
+		must(os.WriteFile(file, page(results, long), 0o644))
 	}
 	if broken > 0 {
 		fmt.Fprintf(os.Stderr, "%d promises are not held\n", broken)
+		os.Exit(1)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
@@ -146,7 +156,7 @@ func counted(lines []string) []string {
 }
 
 // page is the documentation.
-func page(results map[string]result) []byte {
+func page(results map[string]result, long map[string]longForm) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# What you may rely on
 
@@ -154,7 +164,7 @@ Each promise is held by tests that count. This page is written by the first of t
 at commit %s; the second runs the long form of the same tests.
 
     make promises
-    make soak
+    make promises-soak
 
 The tests of one promise alone: `+"`go run ./internal/promises P2`"+`. What a control does stands beside it: a rig whose control passes sees nothing.
 What was counted is what the tests said in this run; a test that says nothing counts by passing.
@@ -169,6 +179,12 @@ What was counted is what the tests said in this run; a test that says nothing co
 		fmt.Fprintf(&b, "- came to: %s\n", r)
 		for _, n := range r.counts {
 			fmt.Fprintf(&b, "- counted: %s\n", n)
+		}
+		if l, ok := long[p.id]; ok {
+			fmt.Fprintf(&b, "- long form, %s at %s: %s\n", l.Date, l.Commit, l.CameTo)
+			for _, n := range l.Counts {
+				fmt.Fprintf(&b, "    - %s\n", n)
+			}
 		}
 		if p.control != "" {
 			fmt.Fprintf(&b, "- control: %s\n", p.control)

@@ -64,3 +64,24 @@ func TestRead(t *testing.T) {
 		t.Errorf("%s; %q", got, r.counts)
 	}
 }
+
+// The page has what the long forms counted, of each promise the last.
+func TestLongForms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(longFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"7 kills", "8 kills"} {
+		if err := keepLong("P1", result{passed: 3, counts: []string{n}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long, err := readLong()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page(map[string]result{"P1": {passed: 1}}, long))
+	if !strings.Contains(text, ": 3 passed\n    - 8 kills\n") || strings.Contains(text, "7 kills") {
+		t.Errorf("the page is\n%.900s", text)
+	}
+}

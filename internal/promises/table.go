@@ -69,6 +69,7 @@ func promises() []promise {
 			{"store/postgres", "TestManyClients"},
 			{"queue", "TestLargeFleet"},
 			{"internal/server", "TestWatchers"},
+			{"online", "TestSessionIsBounded|TestJoinsAreBounded"},
 			{"service", "TestManyStudies"},
 			{"rest/api", "TestEventsFollowers"},
 		}, "who goes on from where a study was before another wrote is refused", ""},

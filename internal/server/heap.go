@@ -12,8 +12,8 @@ import (
 // many studies, of which most stay as they are, and allocates little a second. So its heap grows by
 // headroom, or by leastGrowth of itself if that is more; never by more than Go would let it.
 const (
-	headroom    = 24 << 20
-	leastGrowth = 25 // per cent
+	headroom    = 16 << 20
+	leastGrowth = 16 // per cent
 )
 
 // growth returns by how many per cent a heap may grow that holds so many bytes.
