@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type cluster struct {
 	submits  int
 	polls    int
 	finds    map[string]int // by name
+	asks     int            // of the accounting
 	cancels  int
 	lowers   int
 	down     bool        // the controller does not answer
@@ -63,6 +65,7 @@ type fakeJob struct {
 	req    batch.Request
 	cancel context.CancelCauseFunc
 	gone   bool
+	idle   bool // nothing becomes of it
 }
 
 var shimDir = regexp.MustCompile(`exec '[^']*' '([^']*)'`)
@@ -99,7 +102,7 @@ func (c *cluster) Submit(ctx context.Context, r batch.Request) (string, error) {
 	j := &fakeJob{
 		Job: batch.Job{ID: fmt.Sprint(c.last), Name: r.Name, State: batch.Waiting, Said: "PENDING"}, req: r, cancel: cancel,
 	}
-	j.gone = f.drop
+	j.gone, j.idle = f.drop, f.drop || f.never
 	c.jobs[j.ID] = j
 	if !f.drop && !f.never {
 		c.wg.Go(func() { c.job(jctx, j, at, f) })
@@ -255,15 +258,18 @@ func (c *cluster) Poll(ctx context.Context) ([]batch.Job, error) {
 
 var errHang = errors.New("it hangs")
 
-func (c *cluster) Find(_ context.Context, name string) (all []batch.Job, err error) {
+func (c *cluster) Find(_ context.Context, names ...string) (all []batch.Job, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.finds[name]++
+	c.asks++
+	for _, name := range names {
+		c.finds[name]++
+	}
 	if c.noRecord {
 		return nil, nil
 	}
 	for _, j := range c.jobs {
-		if j.Name != name {
+		if !slices.Contains(names, j.Name) {
 			continue
 		}
 		k := j.Job
@@ -282,24 +288,31 @@ func (c *cluster) Cancel(_ context.Context, jobs ...batch.Job) error {
 	if c.down {
 		return errDown
 	}
-	for _, want := range jobs {
-		for _, j := range c.jobs {
-			if j.Name == want.Name {
-				j.cancel(batch.ErrTerm)
+	want := map[string]bool{}
+	for _, j := range jobs {
+		want[j.Name] = true
+	}
+	for _, j := range c.jobs {
+		if want[j.Name] {
+			j.cancel(batch.ErrTerm)
+			if j.idle {
+				j.State, j.Said = batch.Over, "CANCELLED"
 			}
 		}
 	}
 	return nil
 }
 
-func (c *cluster) Lower(_ context.Context, job batch.Job, to time.Duration) error {
+func (c *cluster) Lower(_ context.Context, to time.Duration, jobs ...batch.Job) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lowers++
-	if j := c.jobs[job.ID]; j != nil && j.Name == job.Name {
-		j.req.Walltime = to
+	for _, job := range jobs {
+		if j := c.jobs[job.ID]; j != nil && j.Name == job.Name {
+			j.req.Walltime = to
+		}
 	}
-	return nil
+	return len(jobs), nil
 }
 
 // misled returns of how many trials the system says something else than what their runs came to, at its end: that they

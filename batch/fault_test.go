@@ -348,48 +348,6 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// One query for all jobs, two a minute at most and fewer with many jobs, and one job is submitted a second.
-func TestPolite(t *testing.T) {
-	sizes := []int{1, 100}
-	if os.Getenv("ASSAY_SOAK") != "" {
-		sizes = append(sizes, 5000)
-	}
-	for _, n := range sizes {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := newCluster(newSleeper())
-				c.onSubmit = func(int) fault { return fault{never: true} }
-				r, err := open(c, t.TempDir(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				began := time.Now()
-				var wg sync.WaitGroup
-				for trial := range n {
-					wg.Go(func() { _, _ = r.Run(ctx, work(int64(trial+1), time.Hour, 0), nil) })
-				}
-				time.Sleep(100 * time.Minute)
-				synctest.Wait()
-				c.mu.Lock() // a poll may be about to begin
-				minutes := time.Since(began).Minutes()
-				polls := float64(c.polls+len(c.finds)+c.cancels) / minutes
-				sends := float64(c.submits) / (minutes * 60)
-				t.Logf("%d jobs: %.2f queries a minute, %d jobs submitted in %.0f minutes", n, polls, c.submits, minutes)
-				if polls > 2 || sends > 1 || c.submits != n {
-					t.Errorf("%.2f queries a minute, %.2f submissions a second, %d in all", polls, sends, c.submits)
-				}
-				c.mu.Unlock()
-				cancel()
-				wg.Wait()
-				if err := r.Close(); err != nil || c.cancels > n/100+2 {
-					t.Errorf("cancelling took %d commands, %v", c.cancels, err)
-				}
-			})
-		})
-	}
-}
-
 // A job that is said to run for ever though its run has ended is cancelled after a while, since it keeps others from its
 // machine.
 func TestStray(t *testing.T) {

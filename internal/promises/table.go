@@ -59,7 +59,7 @@ func promises() []promise {
 			{"batch", "TestFaults|TestSaid|TestRealSlurm|TestEnds|TestBooked"}, {"cmd/assay", "TestSlurmExample"},
 		}, "without claims runs are made twice; who believes what Slurm says has wrong outcomes", ""},
 		{"P10", "Assay is a polite guest of Slurm.", []check{
-			{"batch", "TestPolite"},
+			{"batch", "TestPolite|TestCommands"},
 		}, "", ""},
 		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
 			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
