@@ -227,7 +227,7 @@ func TestRealSlurm(t *testing.T) {
 		t.Logf("round %d: %v", round+1, g.y)
 		all.add(t, g.y, true)
 	}
-	t.Logf("counted: 14 cases on Slurm, %d times: %v", rounds, all)
+	t.Logf("counted: 15 cases on Slurm, %d times: %v", rounds, all)
 }
 
 // round makes all cases once, in one session.
