@@ -17,6 +17,7 @@ import (
 // their order: each is compared up to its first digit, since what follows are
 // measurements.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
 		"../../docs/online.md", "../../docs/costmodel.md",
@@ -26,6 +27,7 @@ func TestDocs(t *testing.T) {
 		"../../docs/explain/noise.md", "../../docs/explain/censoring.md", "../../docs/explain/pruning.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -35,9 +37,6 @@ func TestDocs(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-			t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
-			t.Setenv("FAKESLURM", dir) // its commands stand in for those of Slurm
 			for _, shown := range []string{"examples", "clients"} {
 				if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
 					t.Fatal(err)
@@ -118,6 +117,9 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
+	// The commands of fakeslurm stand in for those of Slurm.
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"),
+		"FAKESLURM="+dir)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""
