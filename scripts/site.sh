@@ -21,4 +21,6 @@ if grep -rhoE '<(script|link|img|iframe)[^>]+(src|href)="?https?://[^" >]+' dist
 	echo "site.sh: the site loads something from elsewhere" >&2
 	exit 1
 fi
+# Its search works in a browser without a network.
+"${GO:-go}" test -count=1 ./site
 echo "dist/site: $(find dist/site -name '*.html' | wc -l) pages"
