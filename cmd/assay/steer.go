@@ -251,7 +251,7 @@ func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) e
 	return show(w, asJSON, all, t, "no studies yet (assay tune STUDY.yaml --on fleet)", func(st api.Study) {
 		best := "–"
 		if st.Best != nil {
-			best = strconv.FormatFloat(*st.Best, 'g', 4, 64)
+			best = report.Metric(*st.Best, st.Unit)
 		}
 		t.Add(st.Study, st.State, strconv.Itoa(st.Priority), strconv.Itoa(st.Running), strconv.FormatInt(st.Trials, 10),
 			best, st.Objective, seconds(st.Spent), seconds(st.Saved), seconds(st.Lost), st.App, st.Class)

@@ -26,6 +26,7 @@ type Study struct {
 	App        string    `json:"app" doc:"the application that is run; command if the study has its own; empty if somebody else makes its runs"`
 	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
 	Objective  string    `json:"objective"`
+	Unit       string    `json:"unit,omitempty" doc:"of the metric"`
 	Best       *float64  `json:"best" doc:"of the metric; null while there is none"`
 	BestTrial  int64     `json:"best_trial" doc:"0 while there is none"`
 	Trials     int64     `json:"trials"`
@@ -107,7 +108,7 @@ func (s *Server) brief(ctx context.Context, i Info) (Study, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Objective = result.GoalText(goal)
+	out.Objective, out.Unit = result.GoalText(goal), goal.Unit
 	if v := goal.Show(i.Value); i.Best > 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		out.Best = &v
 	}
