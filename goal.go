@@ -20,6 +20,8 @@ type Goal struct {
 	Grows  bool
 	Unit   string  // unit of the metric or "", for people
 	Limits []Limit // all must hold
+	// Level, if set, is the value of one parameter at which runs are answers; see [Level].
+	Level *Level
 }
 
 // A Limit is a condition on the metrics of a run that has ended.

@@ -83,13 +83,16 @@ type Bayes struct {
 
 // An example is a trial that has ended.
 //
-// It does not change once it is in trials, but for the features when a hint is replaced. value counts only if the state is Done or Censored.
+// It does not change once it is in trials, but for the features when a hint is replaced, and the value of a run below the full level. value counts only if the state is Done or Censored.
 type example struct {
 	config   assay.Config
 	features []float64
 	state    assay.State
 	value    float64
 	sides    []model.Sides // what it tells of each limit that is learned
+	// depth is how far below the full level it was run, and raw its value there: see [leveler].
+	depth, raw float64
+	level      int // the feature that says so
 }
 
 var (
@@ -268,6 +271,7 @@ func (b *Bayes) Hint(h func(assay.Config) float64) {
 	b.surrogate = nil
 	for i := range b.trials {
 		b.trials[i].features = b.encode(b.trials[i].config)
+		b.trials[i].sink()
 	}
 	if b.pool != nil {
 		b.pool.hint(h)

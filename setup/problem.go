@@ -173,7 +173,7 @@ func (p *Problem) readMethod() (err error) {
 	if p.makes, err = readSearcher(def); err != nil {
 		return err
 	}
-	if p.made, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
+	if p.made, err = p.make(); err != nil {
 		return err
 	}
 	stopper, err := readStopper(p.Definition)
@@ -183,7 +183,11 @@ func (p *Problem) readMethod() (err error) {
 	if p.stopper = stopper(p.Definition, p.Space); p.Goal.Several() {
 		p.stopper = frontStopper(p.Definition, p.Goal, p.Space)
 	}
-	return p.checkFollowed()
+	if err := p.checkFollowed(); err != nil {
+		return err
+	}
+	p.stopper = p.stopAtLevel(p.stopper)
+	return nil
 }
 
 // algorithm returns the searcher that the definition names: the one that New made,
@@ -192,7 +196,7 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 	s := p.made
 	if p.made = nil; s == nil {
 		var err error
-		if s, err = p.makes(p.Space, p.Definition.Search.Seed); err != nil {
+		if s, err = p.make(); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +223,12 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 		return nil, err
 	}
 	learner, learns := assay.As[*costmodel.ActiveLearner](s)
-	if f, ok := p.stopper.(assay.Follower); p.Definition.Stop.Rule == posteriorStop || ok && f.Follows() {
+	f, follows := p.stopper.(assay.Follower)
+	presume := p.Definition.Stop.Rule == posteriorStop || follows && f.Follows()
+	switch {
+	case p.Goal.Level != nil:
+		s = p.withLevels(s, presume)
+	case presume:
 		s = search.Presume(s)
 	}
 	if wrap != nil {

@@ -173,7 +173,11 @@ func (p *Problem) Stopping() string {
 	case p.stopper == nil:
 		return rule + " (none: the budget counts runs, so that each is to teach what it can)"
 	}
-	if o, ok := p.stopper.(stop.Opening); ok && o.Limit > 0 {
+	inner := p.stopper
+	if l, ok := inner.(stop.Level); ok {
+		inner = l.Rule
+	}
+	if o, ok := inner.(stop.Opening); ok && o.Limit > 0 {
 		return rule + " (incumbent, and the first runs after " + o.Limit.String() + ")"
 	}
 	return rule + " (incumbent)"

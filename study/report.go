@@ -227,5 +227,8 @@ func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
 			break
 		}
 	}
+	if below := l.Goal.Beneath(t.Config); t.State == assay.Done && below != "" {
+		t.State, t.Reason = assay.Infeasible, below
+	}
 	return t, nil
 }

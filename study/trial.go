@@ -225,6 +225,8 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 			t = failed(t, err.Error())
 		} else if broken != "" {
 			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(l.Goal.AllBroken(m), ", ")
+		} else if below := l.Goal.Beneath(t.Config); below != "" {
+			t.State, t.Reason = assay.Infeasible, below
 		} else if t.Decision != nil {
 			t.Reason = t.Decision.Reason
 		}

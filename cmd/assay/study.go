@@ -191,7 +191,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			continue
 		}
 		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			fmt.Sprint(l.Infeasible), best, l.Objective, report.Seconds(l.Spent), last)
+			fmt.Sprint(l.Outside), best, l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:
@@ -254,7 +254,7 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 			}
 			continue
 		}
-		row := []string{fmt.Sprint(j.ID), result.Word(j.State)}
+		row := []string{fmt.Sprint(j.ID), result.WordOf(r.Goal, j.State)}
 		if r.Goal.Several() {
 			for _, o := range r.Goal.Objectives() {
 				row = append(row, result.ObjectiveText(o, trial))

@@ -28,7 +28,7 @@ type Problem struct {
 	True    func(assay.Config) (value float64, feasible bool)
 	Optimum float64       // the least feasible True
 	Worst   float64       // the greatest finite True, for a search that finds nothing
-	Median  time.Duration // median run time over the table, the unit of --budget-x
+	Median  time.Duration // median run time over the table, at the full level if there are levels; the unit of --budget-x
 	// ByTrials says that the budgets count trials, not time. Run sets it in the
 	// Problem that it gives to Method.New.
 	ByTrials bool

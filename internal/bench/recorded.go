@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/table"
 )
 
@@ -24,12 +25,29 @@ func Recorded(name string, t *table.Table, space *assay.Space, goal assay.Goal, 
 			return table.NewReplay(t, clock, grows), clock
 		},
 	}
+	if goal.Level != nil {
+		p.Median = medianAtFull(t, goal, p.Median)
+	}
 	if goal.Several() {
 		var err error
 		p.front, err = newFronted(t, space, goal)
 		return p, err
 	}
 	return p, p.findOptimum()
+}
+
+// medianAtFull returns the median run time of the configurations at the full level, or other if there are none.
+func medianAtFull(t *table.Table, goal assay.Goal, other time.Duration) time.Duration {
+	var all []float64
+	for _, c := range t.Configs {
+		if m, ok := t.Mean(c); ok && goal.Reached(c) && m.Elapsed > 0 {
+			all = append(all, float64(m.Elapsed))
+		}
+	}
+	if len(all) == 0 {
+		return other
+	}
+	return time.Duration(stats.Median(all))
 }
 
 // findOptimum sets the least and the greatest value of the feasible configurations.

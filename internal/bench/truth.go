@@ -7,7 +7,7 @@ import (
 
 // Truth returns what is true of the configurations of a recorded table: the objective
 // value of the means over the good runs, and whether these are within the limits of
-// the goal. A configuration that was not recorded, that always failed, or of which a
+// the goal and at its full level. A configuration that was not recorded, that always failed, or of which a
 // metric is missing, is not feasible.
 func Truth(t *table.Table, goal assay.Goal) func(assay.Config) (value float64, feasible bool) {
 	return func(c assay.Config) (float64, bool) {
@@ -20,6 +20,6 @@ func Truth(t *table.Table, goal assay.Goal) func(assay.Config) (value float64, f
 			return 0, false
 		}
 		broken, err := goal.Broken(m)
-		return v, err == nil && broken == ""
+		return v, err == nil && broken == "" && goal.Reached(c)
 	}
 }

@@ -77,6 +77,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	}
 	c.numbers()
 	if !incomplete {
+		c.level()
 		c.prior()
 	}
 	if s.Shell && len(s.Command) > 0 && s.places["command"].line == 0 && len(s.Command) != 1 {

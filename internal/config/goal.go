@@ -124,7 +124,7 @@ func (s *Study) Goal() (assay.Goal, error) {
 		g.Others = append(g.Others, assay.Objective{Metric: o.Metric, Maximize: o.Maximize, Unit: s.Unit(o.Metric)})
 		g.Grows = g.Grows && !o.Maximize && s.grows(o.Metric)
 	}
-	g.Unit = s.Unit(g.Metric)
+	g.Unit, g.Level = s.Unit(g.Metric), s.goalLevel()
 	for _, text := range s.SubjectTo {
 		l, _, err := expr.Limit(text, s.metricNames()...)
 		if err != nil {
@@ -158,6 +158,10 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 		case q.Numeric():
 			c[i] = q.Unscale(0.5)
 		}
+	}
+	if l := s.goalLevel(); l != nil && s.Params[l.Param].Default == nil {
+		c[l.Param] = l.Full
+		given[l.Param] = true
 	}
 	c = space.Rested(c) // a default of what is not in force says nothing
 	if !ok {

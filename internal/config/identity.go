@@ -93,6 +93,7 @@ func (s *Study) Diff(other *Study) []string {
 	differ("repeat", a.Repeat, b.Repeat)
 	differ("workbench", a.Workbench, b.Workbench)
 	differ("prior", a.Prior, b.Prior)
+	differ("level", a.Level, b.Level)
 	differ("replay", a.Replay, b.Replay)
 	if len(out) == 0 && s.Identity() != other.Identity() {
 		out = append(out, fmt.Sprintf("the table had %d configurations, now %d others", len(a.Configs), len(b.Configs)))

@@ -48,6 +48,7 @@ var changes = map[string]change{
 	"Objective": {func(s *Study) { s.Objective.Maximize = !s.Objective.Maximize }, false},
 	"Others":    {func(s *Study) { s.Others = append(s.Others, Objective{Metric: "energy"}) }, false},
 	"SubjectTo": {func(s *Study) { s.SubjectTo = nil }, false},
+	"Level":     {func(s *Study) { s.Level = Level{"threads", "8"} }, false},
 	"Metrics":   {func(s *Study) { s.Metrics = s.Metrics[1:] }, false},
 	"Search":    {func(s *Study) { s.Search.Seed++ }, false},
 	"Stop":      {func(s *Study) { s.Stop.Interval++ }, false},

@@ -55,6 +55,7 @@ func (d *decoder) keys(s *Study) []field {
 			d.mark("prior", n)
 			s.Prior = d.prior(n)
 		}},
+		{"level", func(n *yaml.Node) { s.Level = d.level(n) }},
 		{"budget", func(n *yaml.Node) { s.Budget = d.budget(n) }},
 		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "timeout") }},
 		{"parallel", func(n *yaml.Node) {
@@ -287,6 +288,7 @@ func (d *decoder) stop(n *yaml.Node) (s Stop) {
 		if !ok {
 			return
 		}
+		d.mark("stop.gain", n)
 		gain, err := ParseGain(t)
 		if err != nil {
 			d.fail(n, "stop.gain: %v", err)

@@ -60,6 +60,7 @@ type Study struct {
 	Stop   Stop   `json:"stop,omitzero"`
 	Repeat Repeat `json:"repeat,omitzero"`
 	Prior  Prior  `json:"prior,omitzero"`
+	Level  Level  `json:"level,omitzero"` // of runs that are cheaper
 	Budget Budget `json:"budget,omitzero"`
 	// Timeout is the limit of one run; 0 means none.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`

@@ -156,6 +156,7 @@ func (w *writer) method(s *Study) {
 	prior.add(s.Prior.Rule != "", "rule", scalar(s.Prior.Rule))
 	prior.add(s.Prior.Surrogate != "", "surrogate", scalar(s.Prior.Surrogate))
 	p.add(len(prior) > 0, "prior", flow(yaml.MappingNode, prior...))
+	p.add(s.Level.On(), "level", levelNode(s.Level))
 	budget.add(s.Budget.Time > 0, "time", span(s.Budget.Time))
 	budget.add(s.Budget.Trials > 0, "trials", plain(strconv.Itoa(s.Budget.Trials)))
 	budget.add(s.Budget.CPUHours > 0, "cpu_hours", number(s.Budget.CPUHours))

@@ -91,7 +91,7 @@ func (e *Explanation) examples(space *assay.Space, goal assay.Goal, trials []ass
 	for _, t := range trials {
 		y := goal.Show(t.Value)
 		measured := t.State == assay.Done || t.State == assay.Infeasible || t.State == assay.Censored
-		if !measured || math.IsInf(y, 0) || math.IsNaN(y) {
+		if !measured || math.IsInf(y, 0) || math.IsNaN(y) || !goal.Reached(t.Config) {
 			continue
 		}
 		d.X = append(d.X, space.Encode(t.Config))

@@ -55,7 +55,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 			}
 			row = append(row, cell)
 		}
-		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano), Word(t.State))
+		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano), WordOf(r.Goal, t.State))
 		if err := out.Write(row); err != nil {
 			return err
 		}

@@ -99,6 +99,8 @@ type Counts struct {
 	Failed     int `json:"failed"`
 	Infeasible int `json:"infeasible"`
 	Withdrawn  int `json:"withdrawn,omitempty"`
+	// Below are those of Infeasible that were run below the full level, and broke no limit.
+	Below int `json:"below_full,omitempty"`
 }
 
 // A Gain compares the best configuration with the first one by runs that the
@@ -117,7 +119,7 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours,
 		Queued: r.Queued.Seconds(), Ran: r.Ran.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
-		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials),
+		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials).of(goal),
 		Objective: NewObjective(goal),
 	}
 	if goal.Several() {
@@ -210,6 +212,14 @@ func CountTrials(trials []assay.Trial) (c Counts) {
 		case assay.Withdrawn:
 			c.Withdrawn++
 		}
+	}
+	return c
+}
+
+// of returns the counts as those of a study with that goal: with levels there are no limits.
+func (c Counts) of(g assay.Goal) Counts {
+	if g.Level != nil {
+		c.Below = c.Infeasible
 	}
 	return c
 }

@@ -159,6 +159,9 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 		Outside: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
 		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
 	}
+	if r.Goal.Level != nil {
+		l.Outside = 0 // they are below the full level, and there are no limits
+	}
 	value, found := r.Summary.Value, r.Summary.Best > 0
 	repeat := r.Definition.Repeat
 	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
@@ -271,7 +274,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 	out.Trials = Counts{
 		Total: int(r.Summary.Trials()), Done: int(c[assay.Done]), Censored: int(c[assay.Censored]),
 		Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]), Withdrawn: int(c[assay.Withdrawn]),
-	}
+	}.of(r.Goal)
 	var err error
 	if r.Definition.Mode() != config.ModeOnline {
 		if err = r.come(ctx, &out); err != nil {
@@ -370,7 +373,7 @@ type Trial struct {
 // Trial returns a trial of the study as data.
 func (r *Record) Trial(t assay.Trial) Trial {
 	j := Trial{
-		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: Word(t.State), Metrics: map[string]float64{},
+		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: WordOf(r.Goal, t.State), Metrics: map[string]float64{},
 		Reason: t.Reason, Decision: t.Decision, Curve: t.Measurement.Curve, Attempts: t.Attempts, Started: t.Started,
 	}
 	if f := t.Measurement.Failure; f != nil {

@@ -81,7 +81,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Trials != (Counts{7, 2, 1, 1, 1, 1}) || s.Found.ID != 6 || s.Best.Value != 5 ||
+	if s.Trials != (Counts{7, 2, 1, 1, 1, 1, 0}) || s.Found.ID != 6 || s.Best.Value != 5 ||
 		s.Best.Metrics["elapsed"] != 3 || s.Best.Config["n"] != 6.0 && s.Best.Config["n"] != int64(6) {
 		t.Errorf("shown %+v, best %+v", s, s.Best)
 	}

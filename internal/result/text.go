@@ -73,7 +73,8 @@ func (c Counts) Text() string {
 		{c.Done, "done"},
 		{c.Censored, "stopped"},
 		{c.Failed, "failed"},
-		{c.Infeasible, "outside limits"},
+		{c.Infeasible - c.Below, "outside limits"},
+		{c.Below, "below the full level"},
 		{c.Withdrawn, "withdrawn"},
 	} {
 		if p.n > 0 {

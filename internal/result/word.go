@@ -20,6 +20,14 @@ func Word(s assay.State) string {
 	return s.String()
 }
 
+// WordOf is [Word] of a study: one that was run below the full level of the goal ended "below full".
+func WordOf(g assay.Goal, s assay.State) string {
+	if g.Level != nil && s == assay.Infeasible {
+		return "below full"
+	}
+	return Word(s)
+}
+
 // CutOff reports whether a run was stopped by a time limit or the end of the budget, and not
 // by a rule: it has not lost to the best.
 func CutOff(t assay.Trial) bool { return t.State == assay.Censored && !t.Stopped() }
@@ -41,7 +49,7 @@ func (c Counts) MarshalJSON() ([]byte, error) {
 		plain
 		Stopped       int `json:"stopped"`
 		OutsideLimits int `json:"outside_limits"`
-	}{plain(c), c.Censored, c.Infeasible})
+	}{plain(c), c.Censored, c.Infeasible - c.Below})
 }
 
 // Repeated says what became of the runs that were made again.

@@ -1,0 +1,63 @@
+package stop
+
+import (
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// Level has Rule compare a run with those at the same level alone ([assay.Goal.Level]). At a level below the full one a
+// run that came to its end is one that Rule takes for done, and of the runs there the best one in Keep are left out of what Rule
+// sees, unless it follows curves: a run need not be the best there to be worth one at a higher level.
+type Level struct {
+	Rule  assay.Stopper
+	Param int     // whose value is the level
+	Full  float64 // its coordinate at the full level
+	Keep  int     // that of search.LevelOptions; 0 leaves none out
+}
+
+var _ assay.Follower = Level{}
+
+// Follows implements [assay.Follower].
+func (l Level) Follows() bool {
+	f, ok := l.Rule.(assay.Follower)
+	return ok && f.Follows()
+}
+
+// Decide implements [assay.Stopper].
+func (l Level) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
+	at := l.Full
+	if len(running.Config) > l.Param {
+		at = running.Config[l.Param]
+	}
+	var same []assay.Trial
+	for _, t := range history {
+		if t.Config[l.Param] != at {
+			continue
+		}
+		if at != l.Full && t.State == assay.Infeasible {
+			t.State = assay.Done
+		}
+		same = append(same, t)
+	}
+	if at != l.Full && l.Keep > 0 && !l.Follows() {
+		same = withoutBest(same, len(same)/l.Keep)
+	}
+	return l.Rule.Decide(same, running)
+}
+
+// withoutBest returns trials without the n best that came to their ends.
+func withoutBest(trials []assay.Trial, n int) []assay.Trial {
+	var values []float64
+	for _, t := range trials {
+		if t.State == assay.Done {
+			values = append(values, t.Value)
+		}
+	}
+	slices.Sort(values)
+	if n = min(n, len(values)); n == 0 {
+		return trials
+	}
+	worst := values[n-1]
+	return slices.DeleteFunc(trials, func(t assay.Trial) bool { return t.State == assay.Done && t.Value <= worst })
+}
