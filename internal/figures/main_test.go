@@ -30,8 +30,17 @@ func TestFigures(t *testing.T) {
 }
 
 func TestFiguresRefuse(t *testing.T) {
-	for _, c := range []struct{ args, in string }{{"", ""}, {"trials", "{"}, {"trials", ""}, {"curve", "["}, {"beside nowhere.md", ""}, {"beside main.go", ""},
-		{"pruning nowhere.jsonl nowhere.jsonl", ""}, {"pruning main.go main.go", ""}, {"costs", ""}, {"costs nowhere.jsonl", ""},
+	for _, c := range []struct{ args, in string }{
+		{"", ""},
+		{"trials", "{"},
+		{"trials", ""},
+		{"curve", "["},
+		{"beside nowhere.md", ""},
+		{"beside main.go", ""},
+		{"pruning nowhere.jsonl nowhere.jsonl", ""},
+		{"pruning main.go main.go", ""},
+		{"costs", ""},
+		{"costs nowhere.jsonl", ""},
 	} {
 		if err := draw(strings.Fields(c.args), strings.NewReader(c.in), &bytes.Buffer{}); err == nil {
 			t.Errorf("figures %s draws %q", c.args, c.in)
