@@ -11,7 +11,7 @@
 # make dist   programs, packages, wheels and their checksums, in dist/
 # make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
 # make reference  the pages of the reference and the drawn architecture, which are made from the code
-# make site   the documentation as a site, in dist/site; links are checked
+# make site   the documentation as a site, in dist/site; links are checked, and its search in a browser
 # make dev    what a newcomer needs: installs it, builds, and runs the fast tests
 # make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
 

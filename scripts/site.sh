@@ -11,7 +11,7 @@ if [ ! -x "$env/bin/mkdocs" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp -r docs site examples clients deploy ./*.md "$work/"
+cp -r docs site examples clients deploy bench ./*.md "$work/"
 mkdir -p dist
 (cd "$work/site" && NO_MKDOCS_2_WARNING=1 "$env/bin/mkdocs" build --strict --config-file mkdocs.yml --site-dir "$work/built")
 rm -rf dist/site
@@ -21,4 +21,6 @@ if grep -rhoE '<(script|link|img|iframe)[^>]+(src|href)="?https?://[^" >]+' dist
 	echo "site.sh: the site loads something from elsewhere" >&2
 	exit 1
 fi
+# Its search works in a browser without a network.
+"${GO:-go}" test -count=1 ./site
 echo "dist/site: $(find dist/site -name '*.html' | wc -l) pages"

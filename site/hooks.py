@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 
 REPOSITORY = "https://github.com/assay-run/assay/blob/main/"
 LINK = re.compile(r"(\]\()((?:\.\./)+[^)#\s]*)(#[^)\s]*)?\)")
@@ -20,3 +21,7 @@ def on_page_markdown(markdown, page, config, files):
         return f"{match.group(1)}{REPOSITORY}{os.path.relpath(path, root)}{match.group(3) or ''})"
 
     return LINK.sub(outside, markdown)
+
+
+def on_post_build(config):
+    shutil.copy(os.path.join(os.path.dirname(__file__), "iframe-worker.js"), os.path.join(config["site_dir"], "assets"))

@@ -97,6 +97,7 @@ var beside = map[string][]string{
 	"/internal/rfs":       {},                // a remote file system that counts and times
 	"/internal/browser":   {},                // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
+	"/site":               {}, // a test of the site that was built
 	"/internal/current":   {}, // files that are made from the code, for tests
 
 	"/internal/bill":       {}, // of what the program is made

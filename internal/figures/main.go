@@ -4,6 +4,8 @@
 //	go run ./internal/figures beside docs/results/cello.md > docs/figures/beside.svg
 //	assay bench STUDY... --methods rs,auto --budget-x 50 --curve --json | go run ./internal/figures curve > docs/figures/curve.svg
 //	assay study trials STUDY --json | go run ./internal/figures trials > docs/figures/trials.svg
+//	go run ./internal/figures pruning EARLIER.jsonl NOW.jsonl > docs/figures/pruning.svg, two of the same
+//	assay predict MODEL --at cpu=…,bandwidth=… --json, several, | go run ./internal/figures costs TRIALS.jsonl > docs/figures/costs.svg
 package main
 
 import (
@@ -47,8 +49,18 @@ func draw(args []string, in io.Reader, out io.Writer) error {
 		p, err = curve(in)
 	case "trials":
 		p, err = trials(in)
+	case "pruning":
+		if len(args) != 3 {
+			return fmt.Errorf("pruning EARLIER NOW")
+		}
+		p, err = pruning(args[1], args[2])
+	case "costs":
+		if len(args) != 2 {
+			return fmt.Errorf("costs TRIALS")
+		}
+		p, err = costs(in, args[1])
 	default:
-		return fmt.Errorf("luck, beside FILE, curve, or trials")
+		return fmt.Errorf("luck, beside FILE, curve, trials, pruning EARLIER NOW, or costs TRIALS")
 	}
 	if err != nil {
 		return err

@@ -55,6 +55,12 @@ func promises() []promise {
 		{"P8", "When the server starts again, runs that went on are taken up.", []check{
 			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady|TestServerAway"},
 		}, "", ""},
+		{"P9", "Slurm may crash, requeue, forget or lie: the result stays right.", []check{
+			{"batch", "TestFaults|TestSaid|TestRealSlurm|TestEnds|TestBooked"}, {"cmd/assay", "TestSlurmExample"},
+		}, "without claims runs are made twice; who believes what Slurm says has wrong outcomes", ""},
+		{"P10", "Assay is a polite guest of Slurm.", []check{
+			{"batch", "TestPolite|TestCommands"},
+		}, "", ""},
 		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
 			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
 		}, "", ""},
