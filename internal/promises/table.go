@@ -171,7 +171,7 @@ func promises() []promise {
 		{
 			"S14", "A queue at rest holds no command, no value and no secret.",
 			[]check{{"queue/jetstream", "TestNothingAtRest"}},
-			"", "",
+			"the tickets that are to be there are found by the same search", "",
 		},
 	}
 }
