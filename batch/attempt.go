@@ -217,14 +217,19 @@ func (a *attempt) forget() {
 	}
 }
 
-// lose gives the attempt up: nothing that it may come to counts any more. The lock is held.
+// lose gives the attempt up: nothing that it may come to counts any more. The lock is held, but not while the disk is waited
+// for.
 func (a *attempt) lose(why string) {
 	if a.state == ended {
 		return
 	}
-	d := a.dir()
-	_ = d.write(lostFile, why)                                             // if it cannot be written it is lost once more
-	_ = os.WriteFile(d.path(orderFile), []byte(whyCancel), 0o600)          // in case that it is alive
+	a.aside(func(d dir) {
+		_ = d.write(lostFile, why)                                    // if it cannot be written it is lost once more
+		_ = os.WriteFile(d.path(orderFile), []byte(whyCancel), 0o600) // in case that it is alive
+	})
+	if a.state == ended { // it has come to its end meanwhile, or somebody else gave it up
+		return
+	}
 	a.finish(a.so, fmt.Errorf("%s: %s: %w", a.name(), why, assay.ErrLost)) // before it is forgotten
 	a.forget()
 	a.book(result{Why: whyLost, Reason: why, Measurement: a.so})
@@ -242,16 +247,9 @@ func (a *attempt) order(keep bool) {
 	}
 	d := a.dir()
 	if !a.begun {
-		a.taking = true
 		a.r.books.Add(1) // Close waits for what is to be cancelled and recorded
 		defer a.r.books.Done()
-		by := a.ordered
-		a.r.mu.Unlock()
-		a.r.disk <- struct{}{}
-		mine, err := d.take(claim{By: by, At: time.Now().UTC()})
-		<-a.r.disk
-		a.r.mu.Lock()
-		a.taking = false
+		mine, err := a.takeBack(a.ordered)
 		if a.state == ended { // it was given up meanwhile
 			return
 		}
@@ -271,6 +269,25 @@ func (a *attempt) order(keep bool) {
 	if err := os.WriteFile(d.path(orderFile), []byte(a.ordered), 0o600); err != nil {
 		a.condemn() // there is no other way to tell it
 	}
+}
+
+// aside does something with the directory of the attempt for which the disk is waited for. The lock is held, but not
+// meanwhile: the state of the attempt may be another one afterwards.
+func (a *attempt) aside(f func(dir)) {
+	a.r.mu.Unlock()
+	a.r.disk <- struct{}{}
+	f(a.dir())
+	<-a.r.disk
+	a.r.mu.Lock()
+}
+
+// takeBack makes the claim of an attempt that is not known to have begun, so that it never does. mine is false if
+// somebody has made it before. The lock is held, but not while the disk is waited for.
+func (a *attempt) takeBack(by string) (mine bool, err error) {
+	a.taking = true
+	a.aside(func(d dir) { mine, err = d.take(claim{By: by, At: time.Now().UTC()}) })
+	a.taking = false
+	return mine, err
 }
 
 // condemn has the system end the job. The lock is held.

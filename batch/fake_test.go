@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type cluster struct {
 	submits  int
 	polls    int
 	finds    map[string]int // by name
+	asks     int            // of the accounting
 	cancels  int
 	lowers   int
 	down     bool        // the controller does not answer
@@ -52,6 +54,9 @@ type fault struct {
 	kill  time.Duration // after which the shim is killed
 	term  time.Duration // after which somebody ends the job
 	reuse bool          // the number is that of the job before
+	group time.Duration // after which somebody ends the job, whose program hears of it before the shim, and ends with code
+	code  int
+	again bool          // it is begun a second time as soon as it has ended, and finds no claim: what must not be
 	late  time.Duration // it begins that much later
 }
 
@@ -60,6 +65,7 @@ type fakeJob struct {
 	req    batch.Request
 	cancel context.CancelCauseFunc
 	gone   bool
+	idle   bool // nothing becomes of it
 }
 
 var shimDir = regexp.MustCompile(`exec '[^']*' '([^']*)'`)
@@ -96,7 +102,7 @@ func (c *cluster) Submit(ctx context.Context, r batch.Request) (string, error) {
 	j := &fakeJob{
 		Job: batch.Job{ID: fmt.Sprint(c.last), Name: r.Name, State: batch.Waiting, Said: "PENDING"}, req: r, cancel: cancel,
 	}
-	j.gone = f.drop
+	j.gone, j.idle = f.drop, f.drop || f.never
 	c.jobs[j.ID] = j
 	if !f.drop && !f.never {
 		c.wg.Go(func() { c.job(jctx, j, at, f) })
@@ -112,6 +118,7 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
+	code := 0
 	if ctx.Err() == nil {
 		c.set(j, batch.Going, "RUNNING")
 		if f.term > 0 {
@@ -120,14 +127,26 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 		if f.both {
 			c.wg.Go(func() { c.shim(ctx, j, at, 0) })
 		}
-		c.shim(ctx, j, at, f.kill)
-		if f.twice {
+		if f.group > 0 {
+			code = c.shimOf(ctx, j, at, 0, grouped{c.runner, f, j.cancel})
+		} else {
+			code = c.shim(ctx, j, at, f.kill)
+		}
+		if f.again {
+			os.Remove(filepath.Join(at, "claim"))
+		}
+		if f.twice || f.again {
 			c.shim(ctx, j, at, 0)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	j.State, j.Said = batch.Over, "COMPLETED"
+	if j.State, j.Said = batch.Over, "COMPLETED"; code != 0 {
+		j.Said = "FAILED"
+	}
+	if ctx.Err() != nil {
+		j.Said = "CANCELLED"
+	}
 	if c.said != "" {
 		j.State, j.Said = c.lies, c.said
 	}
@@ -135,7 +154,12 @@ func (c *cluster) job(ctx context.Context, j *fakeJob, at string, f fault) {
 }
 
 // shim starts a shim, which is killed after a while if kill is positive.
-func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Duration) {
+func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Duration) (code int) {
+	return c.shimOf(ctx, j, at, kill, c.runner)
+}
+
+func (c *cluster) shimOf(ctx context.Context, j *fakeJob, at string, kill time.Duration, r assay.Runner) (code int) {
+	code = 137
 	dead := make(chan struct{})
 	done := make(chan struct{})
 	if kill > 0 {
@@ -143,10 +167,30 @@ func (c *cluster) shim(ctx context.Context, j *fakeJob, at string, kill time.Dur
 	}
 	go func() {
 		defer close(done)
-		s := batch.Shim{Runner: killable{c.runner, dead}, Job: j.ID, Node: "n1"}
-		_, _ = s.Run(ctx, at)
+		s := batch.Shim{Runner: killable{r, dead}, Job: j.ID, Node: "n1"}
+		code, _ = s.Run(ctx, at)
 	}()
 	<-done
+	return code
+}
+
+// grouped is a runner whose program is ended with its job, a moment before its shim hears of that.
+type grouped struct {
+	assay.Runner
+	f   fault
+	end context.CancelCauseFunc
+}
+
+func (g grouped) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
+	ended := errors.New("ended")
+	ctx, cancel := context.WithTimeoutCause(ctx, g.f.group, ended)
+	defer cancel()
+	m, err := g.Runner.Run(ctx, job, observe)
+	if errors.Is(err, ended) {
+		m.ExitCode, err = g.f.code, nil
+		time.AfterFunc(20*time.Millisecond, func() { g.end(batch.ErrTerm) })
+	}
+	return m, err
 }
 
 // killable ends the goroutine of a run when it is killed, as kill -9 ends a shim: nothing is written.
@@ -214,15 +258,18 @@ func (c *cluster) Poll(ctx context.Context) ([]batch.Job, error) {
 
 var errHang = errors.New("it hangs")
 
-func (c *cluster) Find(_ context.Context, name string) (all []batch.Job, err error) {
+func (c *cluster) Find(_ context.Context, names ...string) (all []batch.Job, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.finds[name]++
+	c.asks++
+	for _, name := range names {
+		c.finds[name]++
+	}
 	if c.noRecord {
 		return nil, nil
 	}
 	for _, j := range c.jobs {
-		if j.Name != name {
+		if !slices.Contains(names, j.Name) {
 			continue
 		}
 		k := j.Job
@@ -241,24 +288,55 @@ func (c *cluster) Cancel(_ context.Context, jobs ...batch.Job) error {
 	if c.down {
 		return errDown
 	}
-	for _, want := range jobs {
-		for _, j := range c.jobs {
-			if j.Name == want.Name {
-				j.cancel(batch.ErrTerm)
+	want := map[string]bool{}
+	for _, j := range jobs {
+		want[j.Name] = true
+	}
+	for _, j := range c.jobs {
+		if want[j.Name] {
+			j.cancel(batch.ErrTerm)
+			if j.idle {
+				j.State, j.Said = batch.Over, "CANCELLED"
 			}
 		}
 	}
 	return nil
 }
 
-func (c *cluster) Lower(_ context.Context, job batch.Job, to time.Duration) error {
+func (c *cluster) Lower(_ context.Context, to time.Duration, jobs ...batch.Job) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lowers++
-	if j := c.jobs[job.ID]; j != nil && j.Name == job.Name {
-		j.req.Walltime = to
+	for _, job := range jobs {
+		if j := c.jobs[job.ID]; j != nil && j.Name == job.Name {
+			j.req.Walltime = to
+		}
 	}
-	return nil
+	return len(jobs), nil
+}
+
+// misled returns of how many trials the system says something else than what their runs came to, at its end: that they
+// ended well or failed, or nothing.
+func (c *cluster) misled(trials int64) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	said := map[int64]string{}
+	for _, j := range c.jobs {
+		var trial int64
+		if _, err := fmt.Sscanf(regexp.MustCompile(`-(\d+)-0-\d+$`).FindString(j.Name), "-%d-", &trial); err == nil && !j.gone {
+			said[trial] = j.Said
+		}
+	}
+	for trial := int64(1); trial <= trials; trial++ {
+		want := "COMPLETED"
+		if trial%8 != 0 { // its code
+			want = "FAILED"
+		}
+		if said[trial] != want {
+			n++
+		}
+	}
+	return n
 }
 
 // alive returns how many jobs wait or run.

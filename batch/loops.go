@@ -264,78 +264,12 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 		}
 		return 1
 	})
+	found := r.account(doubted)
 	for _, a := range doubted {
-		r.doubt(a)
+		r.doubt(a, found[a.name()])
 	}
 	r.stray()
 	r.lower()
-}
-
-// doubt finds out what became of an attempt that the system does not show any more.
-func (r *Runner) doubt(a *attempt) {
-	if r.visit(a) { // it has come to its end, or was heard of
-		return
-	}
-	d := a.dir()
-	r.mu.Lock()
-	asked := a.asked
-	a.asked = true
-	r.mu.Unlock()
-	if !asked {
-		_ = os.WriteFile(d.path(askedFile), nil, 0o600)
-		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
-		jobs, err := r.o.System.Find(ctx, a.name())
-		cancel()
-		for _, j := range jobs {
-			if err == nil && j.State != Over {
-				r.mu.Lock()
-				a.absent, a.number, a.state = 0, j.ID, placed
-				r.mu.Unlock()
-				return
-			}
-		}
-		if len(jobs) > 0 && err == nil {
-			r.mu.Lock()
-			a.said = jobs[0]
-			r.mu.Unlock()
-		}
-	}
-	if r.visit(a) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case a.state == ended:
-	case a.begun:
-		a.lose("its job is gone, and left no result" + a.hearsay())
-	case a.state == unknown && a.tries < tries && a.ordered == "":
-		a.state, a.absent = wanted, 0 // whichever of its jobs begins first makes the run
-		nudge(r.kick)
-	default:
-		mine, err := d.take(claim{By: whyLost, At: time.Now().UTC()})
-		if err != nil || !mine { // it has begun just now, or the spool is away: it is looked at again
-			return
-		}
-		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
-			a.state = ended
-			a.finish(assay.Measurement{}, assay.WithHint(fmt.Errorf("%w: the job %s ended without having begun the run%s",
-				assay.ErrSetup, a.name(), a.hearsay()), "the spool "+r.o.Dir+
-				" must be on a file system that the machines of the jobs share; what a job printed is in "+d.path(printedFile)))
-			a.book(result{Why: whySetup, Reason: "the job did not begin the run"})
-			a.forget()
-			return
-		}
-		a.lose("its job is gone, and did not begin the run" + a.hearsay())
-	}
-}
-
-// hearsay returns what the system said of a job, for people.
-func (a *attempt) hearsay() string {
-	if a.said.Said == "" {
-		return ""
-	}
-	return " (the batch system says " + a.said.Said + ")"
 }
 
 // look looks into the spool, again and again. An attempt whose job waits is looked at once a query.
@@ -425,75 +359,3 @@ func (r *Runner) visit(a *attempt) (news bool) {
 	}
 	return news
 }
-
-// reap has the system end what is to be ended, several jobs at once.
-func (r *Runner) reap() {
-	for wait := time.Duration(0); ; {
-		if wait > 0 {
-			if !r.sleep(wait, nil) {
-				return
-			}
-		} else if !r.sleep(r.o.Poll, r.axe) {
-			return
-		}
-		if !r.sleep(min(r.o.Look, 200*time.Millisecond), nil) { // what comes with it
-			return
-		}
-		r.mu.Lock()
-		jobs := slices.Clone(r.condemns)
-		r.mu.Unlock()
-		if len(jobs) == 0 {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), callLimit)
-		err := r.o.System.Cancel(ctx, jobs...)
-		cancel()
-		if err != nil {
-			wait = min(max(2*wait, r.o.Poll), slowest)
-			r.once(fmt.Sprintf("jobs are not cancelled yet: %v", err))
-			continue
-		}
-		wait = 0
-		r.mu.Lock()
-		r.condemns = slices.Delete(r.condemns, 0, len(jobs))
-		r.mu.Unlock()
-	}
-}
-
-// lower reduces what was asked for jobs that wait, where less will do by now.
-func (r *Runner) lower() {
-	type change struct {
-		a  *attempt
-		j  Job
-		to time.Duration
-	}
-	var changes []change
-	r.mu.Lock()
-	for _, a := range r.runs {
-		if a.state != placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.ordered != "" {
-			continue
-		}
-		req, err := r.o.Request(a.job)
-		if err == nil && req.Walltime > 0 && req.Walltime <= a.walltime*9/10 {
-			changes = append(changes, change{a, a.said, req.Walltime})
-		}
-	}
-	r.mu.Unlock()
-	for _, c := range changes[:min(len(changes), lowered)] {
-		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
-		if err := c.a.dir().write(lowerFile, c.to); err == nil {
-			if err = r.o.System.Lower(ctx, c.j, c.to); err == nil {
-				r.mu.Lock()
-				c.a.walltime = c.to
-				r.mu.Unlock()
-			}
-		}
-		cancel()
-		if !r.sleep(r.o.Gap, nil) {
-			return
-		}
-	}
-}
-
-// lowered is how many jobs are lowered after one query.
-const lowered = 20

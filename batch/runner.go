@@ -376,6 +376,8 @@ func (r *Runner) giveUp(a *attempt, w *waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !w.over() {
+		r.books.Add(1) // Close waits for what is to be recorded
+		defer r.books.Done()
 		a.lose("it did not end when it was told to")
 	}
 }

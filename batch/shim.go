@@ -144,6 +144,9 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 		tee = s.Tee(ctx, stdout.write, stderr.write)
 	}
 	m, err := s.Runner.Run(tee, job, b.observe)
+	if err == nil && termed(ctx, m) {
+		err = ErrTerm
+	}
 	hush()
 	stdout.close()
 	stderr.close()
@@ -170,6 +173,28 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 		r.Why, r.Reason = whyError, err.Error()
 	}
 	return r
+}
+
+// A batch system that ends a job signals all its processes, in any order. So a program that has just ended may have been
+// ended with its job, with whatever code: a shim waits so long for the word of it, and longer if a signal ended it.
+const (
+	settle       = 100 * time.Millisecond
+	settleSignal = time.Second
+)
+
+// termed reports whether the job is being ended of a run that has just ended by itself, as it seems.
+func termed(ctx context.Context, m assay.Measurement) bool {
+	wait := settle
+	if m.Signal != "" || m.ExitCode >= 128 {
+		wait = settleSignal
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	return errors.Is(context.Cause(ctx), ErrTerm)
 }
 
 // order returns what the Runner says, "" if it says nothing. The directory is read first: on a network file system

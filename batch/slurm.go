@@ -207,11 +207,11 @@ func slurmState(said string) State {
 
 // Find implements [System]. Of a job that the controller has lost the accounting says PENDING or RUNNING for ever, so
 // that this says nothing: it is one answer of several.
-func (s *Slurm) Find(ctx context.Context, name string) ([]Job, error) {
+func (s *Slurm) Find(ctx context.Context, names ...string) ([]Job, error) {
 	if _, err := exec.LookPath("sacct"); err != nil {
 		return nil, nil
 	}
-	out, err := s.call(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--user="+s.user, "--name="+name,
+	out, err := s.call(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--user="+s.user, "--name="+strings.Join(names, ","),
 		"--starttime=now-30days", "--format=JobIDRaw,JobName,State")
 	if err != nil && strings.Contains(err.Error(), "accounting storage is disabled") {
 		return nil, nil
@@ -251,7 +251,15 @@ func (s *Slurm) Cancel(ctx context.Context, jobs ...Job) error {
 }
 
 // Lower implements [System].
-func (s *Slurm) Lower(ctx context.Context, job Job, to time.Duration) error {
-	_, err := s.call(ctx, "scontrol", "update", "JobId="+job.ID, fmt.Sprintf("TimeLimit=%d", int(math.Ceil(to.Minutes()))))
-	return err
+func (s *Slurm) Lower(ctx context.Context, to time.Duration, jobs ...Job) (int, error) {
+	ids := make([]string, 0, len(jobs))
+	for _, j := range jobs {
+		ids = append(ids, j.ID)
+	}
+	_, err := s.call(ctx, "scontrol", "update", "JobId="+strings.Join(ids, ","),
+		fmt.Sprintf("TimeLimit=%d", int(math.Ceil(to.Minutes()))))
+	if err != nil {
+		return 0, err
+	}
+	return len(jobs), nil
 }

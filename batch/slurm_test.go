@@ -2,10 +2,16 @@ package batch
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay"
 )
 
 // What squeue and sacct print is read; of other people's jobs, whatever their names are, nothing is. An answer without a
@@ -75,5 +81,75 @@ func TestSlurmEnv(t *testing.T) {
 	env := slurmEnv([]string{"SQUEUE_FORMAT=x", "SACCT_FORMAT=x", "SBATCH_PARTITION=x", "SLURM_TIME_FORMAT=x", "SLURM_CONF=/c", "A=b"})
 	if !slices.Equal(env, []string{"SLURM_CONF=/c", "A=b"}) {
 		t.Errorf("%v", env)
+	}
+}
+
+// One command is for thousands of jobs, and a few are cancelled by their names.
+func TestCommands(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"scancel", "scontrol", "sacct", "squeue"} {
+		text := "#!/bin/sh\necho " + name + " $# >>" + dir + "/calls\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s := &Slurm{user: "me", env: os.Environ()}
+	jobs := make([]Job, 5000)
+	names := make([]string, len(jobs))
+	for i := range jobs {
+		names[i] = fmt.Sprintf("assay-0123abcd-%d-0-1", i)
+		jobs[i] = Job{ID: strconv.Itoa(1000000 + i), Name: names[i]}
+	}
+	for _, c := range []struct {
+		name string
+		call func() error
+		want string
+	}{
+		{"all jobs", func() error { _, err := s.Poll(t.Context()); return err }, "squeue 4\n"},
+		{"the accounting", func() error { _, err := s.Find(t.Context(), names[:atOnce]...); return err }, "sacct 7\n"},
+		{"lower", func() error {
+			n, err := s.Lower(t.Context(), time.Minute, jobs[:lowered]...)
+			if n != lowered {
+				t.Errorf("%d lowered", n)
+			}
+			return err
+		}, "scontrol 3\n"},
+		{"cancel all", func() error { return s.Cancel(t.Context(), jobs...) }, "scancel 5002\n"},
+		{"cancel a few", func() error { return s.Cancel(t.Context(), jobs[:2]...) }, "scancel 3\nscancel 3\n"},
+		{"cancel none", func() error { return s.Cancel(t.Context()) }, ""},
+	} {
+		_ = os.Remove(filepath.Join(dir, "calls"))
+		if err := c.call(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, "calls")); string(got) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// An attempt is given up without the lock being held while the disk is waited for.
+func TestLoseWaitsAside(t *testing.T) {
+	r := &Runner{runs: map[key]*attempt{}, disk: make(chan struct{}, 1), booked: map[assay.RunID]bool{}}
+	a := &attempt{r: r, key: key{"s", 1, 0}, at: t.TempDir(), n: 1, state: placed}
+	w := &waiter{left: make(chan struct{}), done: make(chan struct{})}
+	a.waiters, r.runs[a.key] = []*waiter{w}, a
+	if err := os.Mkdir(string(a.dir()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.disk <- struct{}{} // the disk is busy
+	over := make(chan struct{})
+	go func() { r.giveUp(a, w); close(over) }()
+	time.Sleep(20 * time.Millisecond) // it may be at the disk by now, and is held up there
+	r.mu.Lock()                       // for ever if it has the lock
+	if a.state == ended {
+		t.Error("it is given up though nothing of it is on the disk")
+	}
+	r.mu.Unlock()
+	<-r.disk
+	<-over
+	if _, err := os.Stat(a.dir().path(lostFile)); err != nil || !errors.Is(w.err, assay.ErrLost) {
+		t.Errorf("%v, %v", err, w.err)
 	}
 }

@@ -19,13 +19,14 @@ type System interface {
 	// Poll returns the jobs of this user whose names begin with [Prefix], in one query. Jobs that have ended may
 	// be among them. An answer that cannot be read is an error, not an empty one.
 	Poll(ctx context.Context) ([]Job, error)
-	// Find returns what the accounting of the system knows of the jobs of a name, also of those that have ended;
+	// Find returns what the accounting of the system knows of the jobs of some names, also of those that have ended;
 	// nothing if there is no accounting.
-	Find(ctx context.Context, name string) ([]Job, error)
+	Find(ctx context.Context, names ...string) ([]Job, error)
 	// Cancel ends jobs. It is no error if one is not there.
 	Cancel(ctx context.Context, jobs ...Job) error
-	// Lower reduces the longest time of a job that waits.
-	Lower(ctx context.Context, job Job, to time.Duration) error
+	// Lower reduces the longest time of jobs that wait to the same time, and returns of how many: the first n, if one command
+	// does not take all. The others are for another call.
+	Lower(ctx context.Context, to time.Duration, jobs ...Job) (n int, err error)
 }
 
 // Prefix is what the name of each job begins with.

@@ -144,12 +144,19 @@ func matches(all []*regexp.Regexp, text string) bool {
 func (t *Template) Poll(ctx context.Context) ([]Job, error) { return t.list(ctx, t.s.List, nil) }
 
 // Find implements [System].
-func (t *Template) Find(ctx context.Context, name string) ([]Job, error) {
+// It is a command for each name.
+func (t *Template) Find(ctx context.Context, names ...string) (found []Job, err error) {
 	if len(t.s.Find.Command) == 0 {
 		return nil, nil
 	}
-	jobs, err := t.list(ctx, t.s.Find, map[string]string{"name": name})
-	return slices.DeleteFunc(jobs, func(j Job) bool { return j.Name != name }), err
+	for _, name := range names {
+		jobs, err := t.list(ctx, t.s.Find, map[string]string{"name": name})
+		if err != nil {
+			return found, err
+		}
+		found = append(found, slices.DeleteFunc(jobs, func(j Job) bool { return j.Name != name })...)
+	}
+	return found, nil
 }
 
 // list returns the jobs of ours that a command shows.
@@ -227,12 +234,18 @@ func (t *Template) Cancel(ctx context.Context, jobs ...Job) error {
 }
 
 // Lower implements [System]. Where there is no command for it the shim keeps to the shorter time.
-func (t *Template) Lower(ctx context.Context, job Job, to time.Duration) error {
+// It is a command for each job.
+func (t *Template) Lower(ctx context.Context, to time.Duration, jobs ...Job) (int, error) {
 	if len(t.s.Lower) == 0 {
-		return nil
+		return len(jobs), nil
 	}
-	v := map[string]string{"id": job.ID, "name": job.Name}
-	times(v, to)
-	_, _, err := t.call(ctx, t.s.Expand(t.s.Lower, v, nil))
-	return err
+	jobs = jobs[:min(len(jobs), fewJobs)]
+	for i, job := range jobs {
+		v := map[string]string{"id": job.ID, "name": job.Name}
+		times(v, to)
+		if _, _, err := t.call(ctx, t.s.Expand(t.s.Lower, v, nil)); err != nil {
+			return i, err
+		}
+	}
+	return len(jobs), nil
 }

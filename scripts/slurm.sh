@@ -1,6 +1,7 @@
 #!/bin/sh
 # slurm.sh up DIR [NODES] | ctld DIR | down DIR: a Slurm of its own on this machine, in a network namespace: a controller and
-# several slurmd of two processors each, without authentication. Root, and Debian's packages slurmctld, slurmd and slurm-client, are needed.
+# several slurmd of two processors each, without authentication; $EXTRA is more lines of slurm.conf. Root, and Debian's packages
+# slurmctld, slurmd and slurm-client, are needed.
 set -eu
 what=$1 dir=$2 nodes=${3:-3}
 ns="assay-slurm-$(printf %s "$dir" | cksum | cut -d' ' -f1)"
@@ -48,6 +49,7 @@ SelectTypeParameters=CR_CPU
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/linux
 SlurmdParameters=config_overrides
+${EXTRA:-}
 C
 	i=1
 	while [ "$i" -le "$nodes" ]; do

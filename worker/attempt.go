@@ -99,6 +99,9 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 		files = w.kept.begin(c.Task.ID)
 		b = beating(func(b *beats) { m, err = w.Runner.Run(run.Tee(ctx, files.stdout, files.stderr), job, b.observe) })
 		last = b.watch.look()
+		if err == nil && w.ending(m) {
+			err = errOver
+		}
 		o.Files = files.end(job, m, w.Blobs != nil)
 	}
 	o.Measurement = durable.Storable(m)
@@ -131,6 +134,25 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 		o.Why, o.Reason = "error", err.Error()
 	}
 	return o
+}
+
+// settle is how long after a run that a signal has ended the end of the worker may come. A batch system that ends a job
+// signals all its processes, in any order: such a run was ended with its worker.
+const settle = time.Second
+
+// ending reports whether a run that has just ended was ended with the worker.
+func (w *worker) ending(m assay.Measurement) bool {
+	if m.Signal == "" && m.ExitCode < 128 {
+		return false
+	}
+	t := time.NewTimer(settle)
+	defer t.Stop()
+	select {
+	case <-w.kill.Done():
+		return true
+	case <-t.C:
+		return false
+	}
 }
 
 // overReason says why the worker has ended a run.

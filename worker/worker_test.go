@@ -330,6 +330,42 @@ func TestUntil(t *testing.T) {
 	})
 }
 
+// A run that a signal ends a moment before the worker is ended was ended with it, and is no failed one; long before, it has
+// failed. A run that has ended by itself is never held to be.
+func TestEndedTogether(t *testing.T) {
+	for _, c := range []struct {
+		code  int
+		later time.Duration // when the worker is ended
+		why   string
+	}{{143, 200 * time.Millisecond, "error"}, {143, 5 * time.Second, ""}, {3, 200 * time.Millisecond, ""}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer(task(1))
+			o := options(t, s, &program{}, &output{})
+			o.Runner = ends{time.Minute, c.code}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			time.AfterFunc(time.Minute+c.later, cancel)
+			if err := start(ctx, o)(); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			if told := s.outcomes(); len(told) != 1 || told[0].Why != c.why || told[0].Measurement.ExitCode != c.code {
+				t.Errorf("code %d, ended %v later: told %+v", c.code, c.later, told)
+			}
+		})
+	}
+}
+
+// ends is a Runner whose runs end by themselves with a code after a while.
+type ends struct {
+	after time.Duration
+	code  int
+}
+
+func (e ends) Run(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error) {
+	time.Sleep(e.after)
+	return assay.Measurement{Elapsed: e.after, ExitCode: e.code}, nil
+}
+
 // A worker of a server that is gone for good ends once nothing runs.
 func TestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

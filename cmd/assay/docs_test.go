@@ -17,47 +17,59 @@ import (
 // their order: each is compared up to its first digit, since what follows are
 // measurements.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
 		"../../docs/online.md", "../../docs/costmodel.md",
 		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/batch.md", "../../docs/index.md", "../../docs/install.md",
-		"../../docs/tutorials/performance.md", "../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
+		"../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
 		"../../docs/tutorials/python.md", "../../docs/tutorials/ci.md",
 		"../../docs/explain/noise.md", "../../docs/explain/censoring.md", "../../docs/explain/pruning.md",
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			root, err := filepath.Abs("../..")
-			if err != nil {
-				t.Fatal(err)
-			}
-			dir := t.TempDir()
-			t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-			t.Setenv("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
-			t.Setenv("FAKESLURM", dir) // its commands stand in for those of Slurm
-			for _, shown := range []string{"examples", "clients"} {
-				if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			ran := 0
-			for _, b := range fences(string(text)) {
-				if b.file != "" {
-					if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.body), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if b.language == "console" {
-					ran += runBlock(t, dir, b)
-				}
-			}
-			if ran == 0 {
-				t.Error("the page shows no command")
-			}
+			t.Parallel()
+			runPage(t, page)
 		})
+	}
+}
+
+// The pages whose studies have a budget of time are run alone: how many trials they come to is a matter of what else
+// the machine does.
+func TestDocsByTime(t *testing.T) {
+	for _, page := range []string{"../../docs/tutorials/performance.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page) })
+	}
+}
+
+func runPage(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, shown := range []string{"examples", "clients"} {
+		if err := os.Symlink(filepath.Join(root, shown), filepath.Join(dir, shown)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := 0
+	for _, b := range fences(string(text)) {
+		if b.file != "" {
+			if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.language == "console" {
+			ran += runBlock(t, dir, b)
+		}
+	}
+	if ran == 0 {
+		t.Error("the page shows no command")
 	}
 }
 
@@ -118,6 +130,9 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
+	// The commands of fakeslurm stand in for those of Slurm.
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"),
+		"FAKESLURM="+dir)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""

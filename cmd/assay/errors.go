@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/store/sqlite"
 )
 
 // Exit codes. 130 and 143 say that SIGINT or SIGTERM ended a study whose state
@@ -96,6 +97,9 @@ func forPeople(err error) string {
 	text := err.Error()
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		text = strings.Replace(text, pe.Error(), cmp.Or(pe.Path, `""`)+": "+pe.Err.Error(), 1)
+	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		text = strings.Replace(text, sqlite.ErrIO.Error()+": ", "", 1) // it is not the disk
 	}
 	if hint := assay.HintOf(err); hint != "" {
 		text += " (" + hint + ")"

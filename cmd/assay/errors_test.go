@@ -65,6 +65,8 @@ func TestDiskErrors(t *testing.T) {
 	for errno, want := range map[syscall.Errno]string{
 		syscall.ENOSPC: "the disk is full or failing: /closed/locks: no space left on device",
 		syscall.EIO:    "the disk is full or failing: /closed/locks: input/output error",
+		// It is not the disk that is short of them.
+		syscall.EMFILE: "/closed/locks: too many open files",
 	} {
 		err := fmt.Errorf("%w: %w", sqlite.ErrIO, &fs.PathError{Op: "mkdir", Path: "/closed/locks", Err: errno})
 		if code := exitCode(err); code != codeIO {

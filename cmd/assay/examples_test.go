@@ -13,6 +13,8 @@ import (
 // Every example of a real program runs as its page says, in its shortest form: the default and one more
 // configuration. Its study has at most 25 lines of YAML, which are the whole of it.
 func TestExamples(t *testing.T) {
+	withPostgres(t)
+	withWorkflows(t)
 	for _, tt := range []struct {
 		name, module string
 		needs        []string
@@ -34,8 +36,7 @@ func TestExamples(t *testing.T) {
 		{name: "nextflow", needs: []string{"nextflow"}, long: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			withPostgres(t)
-			withWorkflows(t)
+			t.Parallel()
 			if tt.long && os.Getenv("ASSAY_SOAK") == "" {
 				t.Skip("SKIPPED: it takes long; ASSAY_SOAK=1 runs it")
 			}

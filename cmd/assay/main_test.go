@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	goflag "flag"
 	"fmt"
 	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -33,13 +35,24 @@ func TestMain(m *testing.M) {
 // withBrowser ends the browser, if a test has begun one.
 type withBrowser struct{ *testing.M }
 
+// Run has at least four tests run at once, unless -parallel says otherwise: for most of its time such a test waits for
+// programs that it has started.
 func (m withBrowser) Run() int {
 	defer browser.Close()
+	goflag.Parse()
+	said := false
+	goflag.Visit(func(f *goflag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		if err := goflag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
+			panic(err)
+		}
+	}
 	return m.M.Run()
 }
 
 // TestScripts runs the scenarios in testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {

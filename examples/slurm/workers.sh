@@ -80,5 +80,6 @@ scancel --name=assay-workers
 until_ gone 60
 until_ '[ "$(ready)" = 0 ]' 30
 cat spool/workers/*.out
+if grep -q 'stuck/1.1 *failed' spool/workers/*.out; then echo "what was cancelled counts as failed"; exit 1; fi
 if kill -0 "$(tail -1 began)" 2>/dev/null; then echo "the run goes on"; exit 1; fi
 echo "all as it should be: $(grep -c ' sbatch' "$at/calls") jobs, $(grep -c ' squeue.*%L' "$at/calls") questions for the end of a job"

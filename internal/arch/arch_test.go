@@ -76,12 +76,13 @@ var beside = map[string][]string{
 	"/internal/lab/nimo": {
 		"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench", "/internal/report",
 	},
-	"/internal/lab/pro":   {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
-	"/internal/link":      {}, // an emulated network link
-	"/internal/mountinfo": {},
-	"/internal/noise":     {"", "/stats", "/internal/report"}, // how noisy repeated runs are
-	"/internal/proc":      {},
-	"/internal/replay":    {""}, // a record fed to a new searcher
+	"/internal/lab/pro":     {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
+	"/internal/link":        {}, // an emulated network link
+	"/internal/mountinfo":   {},
+	"/internal/descriptors": {},                                 // how many files a process may open
+	"/internal/noise":       {"", "/stats", "/internal/report"}, // how noisy repeated runs are
+	"/internal/proc":        {},
+	"/internal/replay":      {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
 	// Pages of studies, and the modules that draw them.

@@ -45,13 +45,23 @@ func (d *decoder) batchFields(b *Batch) []field {
 	text := func(key string, to *string) field {
 		return field{key, func(n *yaml.Node) { *to = d.string("place."+key, n) }}
 	}
+	size := func(key string, to *string) field {
+		return field{key, func(n *yaml.Node) {
+			if k := follow(n).Kind; k == yaml.MappingNode || k == yaml.SequenceNode {
+				d.fail(n, "place.%[1]s: a parameter is declared in parameters, such as %[1]s: {min: 1, max: 64}, and stands here as "+
+					"%[1]s: '{%[1]s}'", key)
+				return
+			}
+			*to = d.string("place."+key, n)
+		}}
+	}
 	list := func(key string, to *[]string) field {
 		return field{key, func(n *yaml.Node) { *to = d.texts("place."+key, "place."+key, n) }}
 	}
 	return []field{
 		{"system", func(n *yaml.Node) { b.System = d.directory("place.system", n); d.mark("place.system", n) }},
-		text("partition", &b.Partition), text("account", &b.Account), text("nodes", &b.Nodes), text("cpus", &b.CPUs),
-		text("memory", &b.Memory), text("gpus", &b.GPUs), list("extra", &b.Extra), list("setup", &b.Setup),
+		text("partition", &b.Partition), text("account", &b.Account), size("nodes", &b.Nodes), size("cpus", &b.CPUs),
+		size("memory", &b.Memory), size("gpus", &b.GPUs), list("extra", &b.Extra), list("setup", &b.Setup),
 		{"time", func(n *yaml.Node) {
 			if t, ok := d.text(n, "place.time"); ok && t != "auto" {
 				b.Time, _ = d.duration(n, "place.time")

@@ -55,6 +55,12 @@ func promises() []promise {
 		{"P8", "When the server starts again, runs that went on are taken up.", []check{
 			{"service", "TestKilled"}, {"internal/server", "TestFleetKilled|TestReady|TestServerAway"},
 		}, "", ""},
+		{"P9", "Slurm may crash, requeue, forget or lie: the result stays right.", []check{
+			{"batch", "TestFaults|TestSaid|TestRealSlurm|TestEnds|TestBooked"}, {"cmd/assay", "TestSlurmExample"},
+		}, "without claims runs are made twice; who believes what Slurm says has wrong outcomes", ""},
+		{"P10", "Assay is a polite guest of Slurm.", []check{
+			{"batch", "TestPolite|TestCommands"},
+		}, "", ""},
 		{"P11", "A restart of the database or the queue is a pause, not a loss.", []check{
 			{"store/postgres", "TestPostmasterKilled|TestCutReply|TestAway"}, {"queue/jetstream", "TestHarm|TestStartDamaged"},
 		}, "", ""},
@@ -71,7 +77,7 @@ func promises() []promise {
 			{"run", "TestWildOutput|TestKeeper|TestOutput|TestMetrics"},
 			{"cmd/assay", "TestNothingHostileReachesTheTerminal"},
 			{"internal/web", "TestHostile"},
-		}, "", "a stream of 10 GB"},
+		}, "a stream that is not cut would need its length in memory; here 512 MB, in the long form 10 GB", ""},
 		{"P14", "Clocks may jump, and the machine may sleep.", []check{
 			{"run", "TestAwake"},
 			{"worker", "TestWatch|TestTainted"},
@@ -134,7 +140,24 @@ func promises() []promise {
 		},
 		{
 			"S11", "Readers hold, whatever they are given.",
-			[]check{{"run", "^Fuzz"}, {"workflow/trace", "^Fuzz"}, {"internal/config", "^Fuzz"}, {"internal/rfs", "^Fuzz"}, {"store/sqlite", "^Fuzz"}, {"batch", "^Fuzz"}, {"rest/api", "^Fuzz"}, {"queue/jetstream", "^Fuzz"}},
+			[]check{
+				{"workflow/trace", "^FuzzRead"}, // WfFormat, DAGMan, Nextflow, Snakemake, tables of tasks
+				{"workflow", "^FuzzReadCalibration"},
+				{"table", "^FuzzReadTable"},
+				{"examples/schedsim", "^FuzzReadLog"},
+				{"internal/config", "^Fuzz"},
+				{"internal/expr", "^Fuzz"},
+				{"internal/rfs", "^FuzzRequest|^FuzzReply"},
+				{"rest", "^FuzzServer"},
+				{"costmodel", "^FuzzModelJSON|^FuzzReadMachine"},
+				{"internal/result", "^FuzzOptuna"},
+				{"store/mirror", "^FuzzRecords"},
+				{"store/sqlite", "^Fuzz"},
+				{"run", "^Fuzz"},
+				{"batch", "^Fuzz"},
+				{"rest/api", "^Fuzz"},
+				{"queue/jetstream", "^Fuzz"},
+			},
 			"", "this runs the seeds; `make fuzz` searches",
 		},
 		{"S12", "Guessing a token is useless, and a want of descriptors ends nothing.", []check{
@@ -148,7 +171,7 @@ func promises() []promise {
 		{
 			"S14", "A queue at rest holds no command, no value and no secret.",
 			[]check{{"queue/jetstream", "TestNothingAtRest"}},
-			"", "",
+			"the tickets that are to be there are found by the same search", "",
 		},
 	}
 }

@@ -201,9 +201,13 @@ func TestSbatchSubmitTriesAgain(t *testing.T) {
 	}{
 		"OUT_OF_MEMORY": {"100M 10,200M 20,400M 40", 0},
 		"TIMEOUT":       {"100M 10,200M 20,400M 40", 0},
-		"FAILED":        {"100M 10", 9},
+
+		"FAILED Reason=JobLaunchFailure ExitCode=0:9":  {"100M 10,200M 20,400M 40", 0},
+		"FAILED Reason=NonZeroExitCode ExitCode=137:0": {"100M 10,200M 20,400M 40", 0},
+		"FAILED Reason=NonZeroExitCode ExitCode=9:0":   {"100M 10", 9},
+		"CANCELLED Reason=None ExitCode=0:9":           {"100M 10", 9},
 	} {
-		fake("scontrol", `[ "$*" = "show job -o 7" ] && echo "JobId=7 JobName=x JobState=`+state+` Reason=None"`)
+		fake("scontrol", `[ "$*" = "show job -o 7" ] && echo "JobId=7 JobName=x JobState=`+state+` UserId=u"`)
 		os.Remove(filepath.Join(dir, "asked"))
 		cmd := exec.Command("sh", file, "submit", "plain", "--", "job.sh", "two words")
 		cmd.Dir = dir

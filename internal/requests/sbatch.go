@@ -73,9 +73,11 @@ while :; do
 	code=0
 	job=$(sbatch --parsable --wait $asked "$@") || code=$?
 	[ "$code" != 0 ] || exit 0
-	state=$(scontrol show job -o "${job%%%%;*}" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p')
-	case $state in
-	OUT_OF_MEMORY | TIMEOUT) [ "$attempt" -lt %d ] || exit "$code" ;;
+	said=$(scontrol show job -o "${job%%%%;*}")
+	state=$(echo "$said" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p')
+	# Where Slurm itself watches the memory, and where the kernel does, a job that took too much is one that signal 9 ended.
+	case $state:$(echo "$said" | sed -n 's/.* ExitCode=\([0-9:]*\).*/\1/p') in
+	OUT_OF_MEMORY:* | TIMEOUT:* | FAILED:0:9 | FAILED:137:0) [ "$attempt" -lt %d ] || exit "$code" ;;
 	*) exit "$code" ;;
 	esac
 	attempt=$((attempt + 1))

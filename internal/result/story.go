@@ -215,6 +215,10 @@ func (o *Story) WriteFailures(w io.Writer) {
 		fmt.Fprintln(w, "assay: no configuration is recommended: what was best failed when it was run again")
 		return
 	}
+	if o.EndedBy == "budget" && len(o.Result.Trials) == 0 {
+		fmt.Fprintln(w, "assay: the time budget was spent before any trial came to its end: with a larger --budget the same command goes on")
+		return
+	}
 	if o.EndedBy == "failures" {
 		fmt.Fprintf(w, "assay: the first trials all failed for the same reason, so that no further one was run. "+
 			"The same command tries again. The reason:\n")

@@ -24,6 +24,7 @@ func depth(t *testing.T, c queue.Carrier, app string, want int) {
 
 // It is a carrier as any other.
 func TestCarrier(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	const lease = 3 * time.Second
 	assaytest.TestCarrier[queue.Ticket](t, func(t *testing.T) assaytest.Carrier[queue.Ticket, queue.Delivery] {
 		return dial(t, serve(t, jetstream.ServerOptions{Lease: lease})).Carrier()
@@ -87,6 +88,7 @@ func TestTake(t *testing.T) {
 // A ticket whose lease has ended is given to another; one that is renewed, or given back because
 // nobody waits for it, is not lost.
 func TestLease(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	s := serve(t, jetstream.ServerOptions{Lease: 2 * time.Second})
 	c := dial(t, s).Carrier()
 	if err := c.Offer(t.Context(), tickets("a", "", 1)...); err != nil {

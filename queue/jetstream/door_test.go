@@ -287,6 +287,7 @@ func TestForbidden(t *testing.T) {
 
 // A token that is revoked ends the connection that it let in, and no other.
 func TestRevoke(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	l := newLab(t)
 	answer(t, dial(t, l.Server), &fleet{}, l.May)
 	hello := func(b *jetstream.Bus, id string) error {

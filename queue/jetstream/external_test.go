@@ -136,6 +136,7 @@ func credentials(t *testing.T) (conf, file string) {
 // On NATS that is elsewhere, with credentials, work goes round; and an outcome that no server takes is
 // told by the next one.
 func TestExternal(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	conf, creds := credentials(t)
 	port := ports(t, 1)[0]
 	daemon(t, port, conf+"jetstream: {store_dir: DIR}\n")
@@ -211,6 +212,7 @@ func TestNoJetStream(t *testing.T) {
 
 // Of a cluster of three that keeps everything three times, one is killed: work goes on.
 func TestCluster(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	if testing.Short() {
 		t.Skip("starts three servers")
 	}

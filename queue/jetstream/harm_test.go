@@ -117,16 +117,20 @@ func harm(t *testing.T, what string, do func(dir string)) {
 // The directory of the queue is deleted, or damaged, while 50 trials wait: all of them are offered
 // again.
 func TestHarm(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
 	t.Run("delete", func(t *testing.T) {
+		t.Parallel()
 		harm(t, "deleted", func(dir string) { os.RemoveAll(dir) })
 	})
 	t.Run("streams", func(t *testing.T) {
+		t.Parallel()
 		harm(t, "streams deleted", func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
 	})
 	t.Run("flip", func(t *testing.T) {
+		t.Parallel()
 		harm(t, "bits flipped", func(dir string) {
 			if flip(t, dir, 200) == 0 {
 				t.Fatal("no file to flip bits of")
@@ -167,6 +171,7 @@ func flip(t *testing.T, dir string, bits int) (files int) {
 
 // A server begins whatever its directory has: with what is whole of it, or empty.
 func TestStartDamaged(t *testing.T) {
+	t.Parallel() // most of the time it waits
 	dir := filepath.Join(t.TempDir(), "queue")
 	s, err := jetstream.Start(jetstream.ServerOptions{Dir: dir})
 	if err != nil {
@@ -289,7 +294,9 @@ func TestNothingAtRest(t *testing.T) {
 		return hits, ids
 	}
 	s.Close()
-	if hits, ids := look(); hits != 0 || ids == 0 {
+	hits, ids := look()
+	if hits != 0 || ids == 0 {
 		t.Errorf("%d files have the canary, %d have a ticket", hits, ids)
 	}
+	t.Logf("counted: the canary is in %d files, a ticket in %d", hits, ids)
 }

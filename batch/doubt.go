@@ -1,0 +1,100 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/assay-run/assay"
+)
+
+// atOnce is how many jobs one question to the accounting is about.
+const atOnce = 500
+
+// account asks the accounting for those attempts for which it was not asked before and of which there is no news, and returns
+// what it says by their names.
+func (r *Runner) account(doubted []*attempt) map[string][]Job {
+	var names []string
+	for _, a := range doubted {
+		if r.visit(a) {
+			continue
+		}
+		r.mu.Lock()
+		asked := a.asked
+		a.asked = true
+		r.mu.Unlock()
+		if !asked {
+			_ = os.WriteFile(a.dir().path(askedFile), nil, 0o600)
+			names = append(names, a.name())
+		}
+	}
+	found := map[string][]Job{}
+	for some := range slices.Chunk(names, atOnce) {
+		ctx, cancel := context.WithTimeout(r.ctx, callLimit)
+		jobs, err := r.o.System.Find(ctx, some...)
+		cancel()
+		if err != nil {
+			continue // it is not asked again
+		}
+		for _, j := range jobs {
+			found[j.Name] = append(found[j.Name], j)
+		}
+	}
+	return found
+}
+
+// doubt finds out what became of an attempt that the system does not show any more, and of which its accounting says
+// what was found.
+func (r *Runner) doubt(a *attempt, found []Job) {
+	if len(found) > 0 {
+		r.mu.Lock()
+		i := slices.IndexFunc(found, func(j Job) bool { return j.State != Over })
+		alive := i >= 0 && a.state != ended
+		if alive {
+			a.absent, a.number, a.state = 0, found[i].ID, placed
+		} else {
+			a.said = found[0]
+		}
+		r.mu.Unlock()
+		if alive {
+			return
+		}
+	}
+	if r.visit(a) { // it has come to its end, or was heard of
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case a.state == ended:
+	case a.begun:
+		a.lose("its job is gone, and left no result" + a.hearsay())
+	case a.state == unknown && a.tries < tries && a.ordered == "":
+		a.state, a.absent = wanted, 0 // whichever of its jobs begins first makes the run
+		nudge(r.kick)
+	default:
+		mine, err := a.takeBack(whyLost)
+		if err != nil || !mine || a.state == ended { // it has begun just now, or the spool is away: it is looked at again
+			return
+		}
+		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
+			a.state = ended
+			a.finish(assay.Measurement{}, assay.WithHint(fmt.Errorf("%w: the job %s ended without having begun the run%s",
+				assay.ErrSetup, a.name(), a.hearsay()), "the spool "+r.o.Dir+" must be on a file system that the machines of "+
+				"the jobs share; what a job printed is in "+a.dir().path(printedFile)))
+			a.book(result{Why: whySetup, Reason: "the job did not begin the run"})
+			a.forget()
+			return
+		}
+		a.lose("its job is gone, and did not begin the run" + a.hearsay())
+	}
+}
+
+// hearsay returns what the system said of a job, for people.
+func (a *attempt) hearsay() string {
+	if a.said.Said == "" {
+		return ""
+	}
+	return " (the batch system says " + a.said.Said + ")"
+}
