@@ -2,7 +2,7 @@
 # make extensions   of it, the test that adds one extension of each kind by the steps of CONTRIBUTING.md
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
-# make soak   the long versions of the fault tests
+# make soak   the long versions of the fault tests, and every fuzz target for 10 min: half a day
 # make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
 # make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
@@ -40,6 +40,7 @@ bench:
 
 soak: deps
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
+	sh scripts/fuzz.sh 10m
 
 dist:
 	sh scripts/dist.sh

@@ -82,7 +82,7 @@ func TestWildOutputIsBounded(t *testing.T) {
 		!bytes.Contains(m.Stdout, []byte(mark)) {
 		t.Errorf("the ends of the output or the mark of the cut %q are missing", mark)
 	}
-	t.Logf("%d MiB streamed in %v, peak memory %d MiB", size>>20, m.Elapsed, peak.Load()>>20)
+	t.Logf("counted: %d MiB streamed in %v, peak memory %d MiB", size>>20, m.Elapsed, peak.Load()>>20)
 }
 
 func TestOutputOptions(t *testing.T) {

@@ -55,7 +55,8 @@ inside <<'IN'
 if command -v go; then exit 1; fi
 mkdir /tmp/alone && tar -C /tmp/alone -xzf /dist/*.tar.gz
 /tmp/alone/assay --version
-/tmp/alone/assay tune -p n=1..9 --default n=5 --trials 6 --seed 1 -- sleep 0.0{n} | grep -x 'best  *n=1'
+/tmp/alone/assay tune -p n=1..4 --default n=4 --search grid --check 0 -- sleep 0.{n} | grep -x 'best  *n=1'
+/tmp/alone/assay tune --study auto -p n=1..4 --trials 6 --check 2 -- sleep 0.{n} | grep '^trials .* done'
 start=$(date +%s%N)
 for i in 1 2 3 4 5 6 7 8 9 10; do /tmp/alone/assay version >/dev/null; done
 echo "start: $((($(date +%s%N) - start) / 10000000)) ms"

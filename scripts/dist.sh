@@ -28,11 +28,20 @@ export VERSION SOURCE_DATE_EPOCH LICENSE DIST
 rm -rf "$dist"/*
 
 # What is inlined in these packages takes room and saves no time that a user would see.
+assay=github.com/assay-run/assay
 small=
 for p in github.com/nats-io/... github.com/jackc/... github.com/danielgtaylor/... github.com/hanwen/... github.com/spf13/... \
-	go.yaml.in/... golang.org/x/... html/template text/template encoding/xml encoding/gob net/http crypto/tls crypto/x509 \
-	github.com/assay-run/assay/cmd/... github.com/assay-run/assay/rest/... github.com/assay-run/assay/internal/web/... \
-	github.com/assay-run/assay/internal/config/... github.com/assay-run/assay/setup/...; do
+	github.com/klauspost/... github.com/expr-lang/expr/parser/... github.com/expr-lang/expr/checker/... \
+	github.com/expr-lang/expr/compiler github.com/expr-lang/expr/optimizer github.com/expr-lang/expr/builtin \
+	github.com/expr-lang/expr/types github.com/expr-lang/expr/conf github.com/expr-lang/expr/ast \
+	go.yaml.in/... golang.org/x/... html/template text/template/... encoding/xml encoding/gob encoding/asn1 mime/... database/sql \
+	net/... crypto/tls crypto/x509 \
+	$assay/cmd/... $assay/rest/... $assay/internal/web/... $assay/internal/config/... $assay/setup/... $assay/batch/... \
+	$assay/worker/... $assay/service/... $assay/queue/... $assay/store/postgres/... $assay/internal/lab/... \
+	$assay/internal/result $assay/internal/report $assay/internal/planning $assay/internal/planreport \
+	$assay/internal/requests $assay/internal/pages $assay/internal/benchfile $assay/internal/foreign \
+	$assay/internal/duel $assay/internal/explain $assay/internal/catalogue $assay/internal/server \
+	$assay/internal/access $assay/internal/sitemodel $assay/internal/traces $assay/run $assay/workbench $assay/online; do
 	small="$small -gcflags=$p=-l"
 done
 build() { # build ARCH

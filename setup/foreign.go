@@ -61,12 +61,15 @@ func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
 	if err != nil {
 		return nil, assay.WithClass(assay.ClassUsage, err)
 	}
+	if foreign.IsOptunaJournal(data) {
+		return foreign.ParseOptunaJournal(data, path, of)
+	}
 	d, err := jsonat.Parse(path, foreign.CloseKernelTuner(data))
 	if err != nil {
 		return nil, err
 	}
 	if !foreign.IsKernelTuner(d.Root) {
-		return nil, d.Root.Errorf("this is no cache and no file of results of Kernel Tuner")
+		return nil, d.Root.Errorf("this is no cache and no file of results of Kernel Tuner, and no journal of Optuna")
 	}
 	base := filepath.Base(path)
 	s, err := foreign.ParseKernelTuner(d, strings.TrimSuffix(base, filepath.Ext(base)))

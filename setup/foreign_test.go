@@ -82,6 +82,31 @@ func TestImportForeign(t *testing.T) {
 	}
 }
 
+// A journal of Optuna is a study on record: a parameter that is not always in force has its condition, and pruned and
+// failed trials are failed runs.
+func TestImportOptuna(t *testing.T) {
+	path := foreignFiles + "optuna-journal.log"
+	if !IsForeign(path) {
+		t.Fatal("it is not recognised")
+	}
+	f, err := ReadForeign(t.Context(), path, "forest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, notes, err := ForeignProblem(f, path)
+	if err != nil || len(notes) > 0 {
+		t.Fatalf("notes %q, %v", notes, err)
+	}
+	s := memory(t)
+	if _, err := p.Import(t.Context(), s, "old"); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := s.Summary(t.Context(), "old")
+	if err != nil || sum.Counts[assay.Done] != 21 || sum.Counts[assay.Failed] != 3 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
 // What is none of another tuner's is said once, with its place.
 func TestForeignRefuses(t *testing.T) {
 	dir := t.TempDir()

@@ -153,4 +153,5 @@ pick: {command: [touch, "{speed}"], dir: app, parameters: {speed: [slow, fast]}}
 	if _, err := os.Lstat(canary); err == nil {
 		t.Error("a hostile task was executed")
 	}
+	t.Logf("counted: %d hostile tasks, %d refused; %d that is allowed was run", len(tasks), refused, ran)
 }

@@ -44,7 +44,7 @@ func runPlanRequests(cmd *cobra.Command, args []string, f *planFlags) error {
 		return format.Write(out, p)
 	}
 	if format.File != "" {
-		if err := os.MkdirAll(file, 0o755); err != nil {
+		if err := os.MkdirAll(file, 0o750); err != nil {
 			return mistaken(err)
 		}
 		file = filepath.Join(file, format.File)

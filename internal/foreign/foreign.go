@@ -1,7 +1,8 @@
 // Package foreign reads what other tuners have measured, so that it can be a study of ours: for its own sake, as a
 // recorded table to judge searches on, and as an earlier study that helps a new one.
 //
-//  1. A reader, one a file, makes a [Study] of what a tool has written: [ParseKernelTuner], [ReadMLOS].
+//  1. A reader, one a file, makes a [Study] of what a tool has written: [ParseKernelTuner], [ReadMLOS],
+//     [ParseOptunaJournal].
 //  2. [Study.Objective] says which metric counts.
 //  3. [Study.WriteTable] and [Study.WriteDefinition] write it as a recorded table and the study file of that, which is
 //     all that the other packages need to know of it.
@@ -33,6 +34,9 @@ type Study struct {
 	// Types are those of parameters, as study files have them: int, real, ordinal, ... One that has none here is
 	// ordinal if its values are numbers, and as the table has it else.
 	Types map[string]string
+	// When says of parameters that are not always in force where they are, as study files have it. Their names are those
+	// of parameters: a tool whose names are no columns has none here.
+	When map[string]string
 }
 
 // A Metric is what was measured.
@@ -190,8 +194,18 @@ func (s *Study) writeTypes(b *strings.Builder, columns []string) {
 		}) {
 			t = "ordinal"
 		}
+		var keys []string
+		if t == "" && s.When[p] != "" {
+			t = "categorical"
+		}
 		if t != "" {
-			fmt.Fprintf(b, "%s  %s: {type: %s}\n", title, quoted(columns[i]), t)
+			keys = append(keys, "type: "+t)
+		}
+		if when := s.When[p]; when != "" {
+			keys = append(keys, "when: "+quoted(when))
+		}
+		if keys != nil {
+			fmt.Fprintf(b, "%s  %s: {%s}\n", title, quoted(columns[i]), strings.Join(keys, ", "))
 			title = ""
 		}
 	}

@@ -294,7 +294,9 @@ func TestNothingAtRest(t *testing.T) {
 		return hits, ids
 	}
 	s.Close()
-	if hits, ids := look(); hits != 0 || ids == 0 {
+	hits, ids := look()
+	if hits != 0 || ids == 0 {
 		t.Errorf("%d files have the canary, %d have a ticket", hits, ids)
 	}
+	t.Logf("counted: the canary is in %d files, a ticket in %d", hits, ids)
 }
