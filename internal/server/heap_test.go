@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A small heap may double, as Go has it; a great one grows by a quarter, and one between by the headroom.
+// A small heap may double, as Go has it; a great one grows by a sixth, and one between by the headroom.
 func TestGrowth(t *testing.T) {
 	for _, tt := range []struct {
 		live uint64
 		want int
-	}{{0, 100}, {1 << 20, 100}, {24 << 20, 100}, {48 << 20, 50}, {96 << 20, 25}, {4 << 30, 25}} {
+	}{{0, 100}, {1 << 20, 100}, {16 << 20, 100}, {32 << 20, 50}, {64 << 20, 25}, {4 << 30, 16}} {
 		if got := growth(tt.live); got != tt.want {
 			t.Errorf("a heap of %d MB may grow by %d %%, want %d", tt.live>>20, got, tt.want)
 		}
