@@ -34,7 +34,8 @@ func promises() []promise {
 			{"setup", "TestRoom|TestMostOutput"},
 			{"cmd/assay", "TestDiskErrors"},
 			{"queue", "TestRecordFails"},
-		}, "without the reserve the disk takes no result", "the n-th operation of a worker's spool"},
+			{"worker", "TestEachOperationOfTheSpoolFails"},
+		}, "without the reserve the disk takes no result", ""},
 		{"P4", "A study goes on where it stopped: nothing runs again, nothing is left out.", []check{
 			{"study", "TestResumeAfterEveryEvent|TestKilledBehindEachEvent"},
 			{"cmd/assay", "TestKilledEveryHalfSecond|TestResumeDoesNotSearchAgain"},
