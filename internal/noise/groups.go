@@ -111,7 +111,7 @@ func (n *Report) writeGroups(w io.Writer) error {
 			}
 			deviation := "–"
 			if g.CV != nil {
-				deviation = fmt.Sprintf("%.2g %%", 100**g.CV)
+				deviation = report.Number(100**g.CV, 2) + " %"
 			}
 			t.Add(append(row, fmt.Sprint(g.Runs), fmt.Sprint(g.Configs), part(g.Min), part(g.Median), part(g.Max),
 				deviation)...)

@@ -119,6 +119,8 @@ type ledger struct {
 	began       map[assay.RunID]bool // and were not booked
 	counts      map[assay.RunID]bool // by the run: the attempt is 0
 	cost        time.Duration        // of what does not count
+	givenUp     map[int64]int        // trials that failed, by the attempts that they took
+	lostOf      map[int64]int        // attempts of a trial that do not count
 	lost        int
 	wrong       []string
 }
@@ -126,6 +128,7 @@ type ledger struct {
 func readLedger(all []assay.Event) *ledger {
 	l := &ledger{
 		asked: map[int64]bool{}, told: map[int64]bool{}, began: map[assay.RunID]bool{}, counts: map[assay.RunID]bool{},
+		givenUp: map[int64]int{}, lostOf: map[int64]int{},
 	}
 	no := func(format string, args ...any) { l.wrong = append(l.wrong, fmt.Sprintf(format, args...)) }
 	for _, e := range all {
@@ -140,6 +143,9 @@ func readLedger(all []assay.Event) *ledger {
 				no("trial %d ended twice, or was not asked", e.Told.ID)
 			}
 			l.told[e.Told.ID] = true
+			if e.Told.State == assay.Failed {
+				l.givenUp[e.Told.ID] = e.Told.Attempts
+			}
 		case e.Started != nil:
 			l.began[e.Started.RunID] = true
 		case e.Booked != nil:
@@ -147,6 +153,7 @@ func readLedger(all []assay.Event) *ledger {
 			delete(l.began, id)
 			if id.Attempt = 0; !e.Booked.Counts() {
 				l.lost++
+				l.lostOf[id.Trial]++
 				l.cost += e.Booked.Lost()
 				continue
 			}
@@ -166,7 +173,8 @@ func (l *ledger) close(sum assay.Summary) (wrong []string) {
 		for run := range l.counts {
 			ran = ran || run.Trial == id && run.Repeat == 0
 		}
-		if !ran {
+		// A trial is given up once all attempts that it may have were lost.
+		if tries := l.givenUp[id]; !ran && (tries < 2 || l.lostOf[id] < tries) {
 			wrong = append(wrong, fmt.Sprintf("trial %d ended without a run that counts", id))
 		}
 	}
