@@ -15,7 +15,7 @@ import (
 const soon, never = 20 * time.Second, 300 * time.Millisecond
 
 // depth fails unless so many tickets wait or are leased.
-func depth(t *testing.T, c queue.Carrier, app string, want int) {
+func depth(t testing.TB, c queue.Carrier, app string, want int) {
 	t.Helper()
 	if n, err := c.Depth(t.Context(), app); err != nil || n != want {
 		t.Errorf("depth of %s is %d, %v; want %d", app, n, err, want)
