@@ -63,10 +63,7 @@ const (
 // about a third of the next, among the numbers above 0 that the parameter can be. It is the full one alone if none is below it.
 func (p Param) LevelsUpTo(full float64) []float64 {
 	number := func(x float64) float64 {
-		if p.Numeric() {
-			return x
-		}
-		n, _ := p.LevelNumber(int(x))
+		n, _ := p.NumberAt(x)
 		return n
 	}
 	nearest := func(want, below float64) (float64, bool) {

@@ -129,6 +129,14 @@ func (p Param) LevelNumber(l int) (x float64, ok bool) {
 	return Number(p.Levels[l])
 }
 
+// NumberAt returns the number that a coordinate stands for: itself, or that of the level, and whether it stands for one.
+func (p Param) NumberAt(x float64) (n float64, ok bool) {
+	if p.Numeric() {
+		return x, true
+	}
+	return p.LevelNumber(int(x))
+}
+
 // step returns the grid step, or 0 if p is continuous.
 func (p Param) step() float64 {
 	if p.Kind == Integer && p.Step == 0 {

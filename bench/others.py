@@ -1,23 +1,25 @@
-"""What Optuna's TPE finds on recorded tables, for the same runs or the same time as a method of `assay bench`.
+"""What others find on recorded tables, for the same runs or the same time as a method of `assay bench`.
 
-    python3 bench/others.py bench/studies/spl-dune.yaml ... [--seeds 10]
+    python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|botorch] [--seeds 10] [--json]
 
-Needs assay on the PATH, and optuna of PyPI. A configuration that is not in the table costs nothing; one that failed costs
-its time; one that is proposed again is run again. A run that the time does not suffice for does not count. The error is
-that of the best run, relative to the best of the table, as a mean over seeds."""
+tpe is Optuna's. A configuration that is not in the table costs it nothing, and one that is proposed again is run again.
+botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, that with the greatest
+expected improvement of all rows that were not run, so it knows, as assay does, which rows there are.
+
+Needs assay on the PATH, and optuna or botorch of PyPI. A run that failed costs its time. One that the time does not suffice
+for does not count. The error is that of the best run, relative to the best of the table, as a mean over seeds; --json
+prints it of each seed."""
 
 import argparse
 import json
 import math
 import os
+import random
 import statistics
 import subprocess
 import tempfile
 
-import optuna
-
-optuna.logging.set_verbosity(optuna.logging.ERROR)
-TRIALS, MEDIANS = (50, 100), (20, 50)
+TRIALS, MEDIANS = (20, 50, 100), (20, 50)
 
 
 def table(study: str) -> list:
@@ -28,29 +30,84 @@ def table(study: str) -> list:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def search(rows: dict, levels: dict, seed: int, enough):
-    """Yields (seconds so far, value or None) of each run until enough(runs, seconds)."""
+def tpe(rows: dict, levels: dict, seed: int):
+    """Yields each run of Optuna's TPE, without end."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
-    spent, runs = 0.0, 0
-    while not enough(runs, spent):
+    while True:
         trial = study.ask()
         key = tuple(trial.suggest_categorical(name, values) for name, values in levels.items())
         row = rows.get(key)
         if row is None:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
             continue
-        spent += row["metrics"]["elapsed"]
-        runs += 1
         ok = row["state"] == "done"
         study.tell(trial, row["value"] if ok else None, state=None if ok else optuna.trial.TrialState.FAIL)
-        yield spent, row["value"] if ok else None
+        yield row
+
+
+def botorch(rows: dict, levels: dict, seed: int):
+    """Yields each run of BoTorch's process until all rows were run. A number is its place among the levels, a category as
+    many features as it has levels; a run that failed has the greatest value so far."""
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.models import SingleTaskGP
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    chance = random.Random(seed)
+    torch.manual_seed(seed)
+    columns = []
+    for i, values in enumerate(levels.values()):
+        at = [values.index(key[i]) for key in rows]
+        if any(isinstance(v, str) for v in values) and len(values) > 2:
+            columns += [[float(a == v) for a in at] for v in range(len(values))]
+        elif len(values) > 1:
+            columns.append([a / (len(values) - 1) for a in at])
+    features, listed = torch.tensor(columns).T.contiguous(), list(rows.values())
+    open_rows = set(range(len(listed)))
+    seen, values = [], []
+    while open_rows:
+        left = sorted(open_rows)
+        if len(seen) < 10:
+            at = chance.choice(left)
+        else:
+            y = torch.tensor(values).log().unsqueeze(-1)
+            model = SingleTaskGP(features[seen], y)
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+            gain = LogExpectedImprovement(model, best_f=y.min(), maximize=False)
+            with torch.no_grad():
+                at = left[int(torch.cat([gain(part) for part in features[left].unsqueeze(1).split(4096)]).argmax())]
+        row = listed[at]
+        open_rows.remove(at)
+        seen.append(at)
+        values.append(row["value"] if row["state"] == "done" else max(values, default=row["metrics"]["elapsed"]))
+        yield row
+
+
+def search(by, rows: dict, levels: dict, seed: int, enough) -> list:
+    """Returns (seconds so far, value or None) of each run until enough(runs, seconds)."""
+    done, spent = [], 0.0
+    for row in by(rows, levels, seed):
+        spent += row["metrics"]["elapsed"]
+        done.append((spent, row["value"] if row["state"] == "done" else None))
+        if enough(len(done), spent):
+            break
+    return done
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("studies", nargs="+")
+    parser.add_argument("--by", choices=["tpe", "botorch"], default="tpe")
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--json", action="store_true", help="print the error of each seed")
     args = parser.parse_args()
+    by = {"tpe": tpe, "botorch": botorch}[args.by]
     means: dict = {}
     for study in args.studies:
         listed = table(study)
@@ -62,13 +119,16 @@ def main() -> None:
         median = statistics.median(r["metrics"]["elapsed"] for r in listed)
         errors: dict = {}
         for seed in range(1, args.seeds + 1):
-            done = list(search(rows, levels, seed, lambda runs, spent: runs >= max(TRIALS) and spent >= max(MEDIANS) * median))
+            done = search(by, rows, levels, seed, lambda runs, spent: runs >= max(TRIALS) and spent >= max(MEDIANS) * median)
             for n in TRIALS:
                 seen = [v for _, v in done[:n] if v is not None]
                 errors.setdefault(f"{n} trials", []).append(min(seen, default=max(good)) / optimum - 1)
             for n in MEDIANS:
                 seen = [v for t, v in done if v is not None and t <= n * median]
                 errors.setdefault(f"{n} x median", []).append(min(seen, default=max(good)) / optimum - 1)
+            if args.json:
+                print(json.dumps({"table": os.path.basename(study), "seed": seed, "by": args.by,
+                                  "errors": {budget: e[-1] for budget, e in errors.items()}}), flush=True)
         for budget, e in errors.items():
             mean = statistics.mean(e)
             means.setdefault(budget, []).append(math.log1p(mean))

@@ -133,7 +133,8 @@ type Carrier interface {
 	// Offer makes tickets available to the workers of their application. One that is
 	// already there is not added.
 	Offer(ctx context.Context, ts ...Ticket) error
-	// Depth returns how many tickets of an application wait or are leased.
+	// Depth returns how many tickets of an application wait or are leased. It may be a
+	// moment behind Offer and Done.
 	Depth(ctx context.Context, app string) (int, error)
 	// Take waits for a ticket of one of the applications and of the class or of no class.
 	// The ticket is leased until Done, or until Renew was not called for the lease

@@ -31,10 +31,7 @@ func newLadder(o LevelOptions) ladder {
 	c := ladder{at: make([]float64, n), runs: map[string][]stepped{}, up: make([]float64, n)}
 	p := o.Space.Params[o.Level.Param]
 	number := func(k int) float64 {
-		if p.Numeric() {
-			return o.Levels[k]
-		}
-		x, _ := p.LevelNumber(int(o.Levels[k]))
+		x, _ := p.NumberAt(o.Levels[k])
 		return x
 	}
 	for k := range c.at[:n-1] {

@@ -1,8 +1,6 @@
 package setup
 
 import (
-	"slices"
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/stop"
@@ -33,18 +31,4 @@ func (p *Problem) stopAtLevel(rule assay.Stopper) assay.Stopper {
 		return stop.Level{Rule: rule, Param: l.Param, Full: l.Full, Keep: search.LevelKeep}
 	}
 	return rule
-}
-
-// Levels returns the values that the level takes, from the cheapest to the full one; nil without levels.
-func (p *Problem) Levels() []string {
-	l := p.Goal.Level
-	if l == nil {
-		return nil
-	}
-	q := p.Space.Params[l.Param]
-	var texts []string
-	for _, x := range q.LevelsUpTo(l.Full) {
-		texts = append(texts, q.Text(x))
-	}
-	return slices.Clip(texts)
 }

@@ -148,8 +148,8 @@ func (l *loop) balanced() {
 
 // confirmFront runs the configurations of the front again, in turn, until each of them has three runs: a
 // trial of many is in the front partly by luck. What turns out to be beaten leaves it, and what it beat comes
-// in, which is run again too. Without a time budget as many runs are made as a fifth of the trials, or as Check
-// says if that is more; with one, as fit in what was kept back.
+// in, which is run again too. Unless it is timed as many runs are made as a fifth of the trials, or as Check
+// says if that is more; otherwise as many as fit in what was kept back.
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
 func (l *loop) confirmFront(ctx context.Context) error {
@@ -161,7 +161,7 @@ func (l *loop) confirmFront(ctx context.Context) error {
 			return nil
 		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
 			return nil
-		case l.Budget.Time <= 0 && len(l.races) >= l.mostRaces():
+		case !l.timed() && len(l.races) >= l.mostRaces():
 			return nil
 		}
 		o := l.again(ctx, next, max(left, 0), nil)

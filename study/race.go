@@ -180,8 +180,8 @@ func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, sto
 }
 
 // race runs the leading configurations again, in turn, until it is known which is best,
-// what is left of the time budget is for the comparison with the first, or, without a time
-// budget, as many runs were made as Check says, or a fifth of the trials if that is more.
+// what is left of the time budget is for the comparison with the first, or, unless it is
+// timed, as many runs were made as Check says, or a fifth of the trials if that is more.
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
 func (l *loop) race(ctx context.Context) error {
@@ -207,7 +207,7 @@ func (l *loop) race(ctx context.Context) error {
 		switch {
 		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
 			return nil
-		case l.Budget.Time <= 0 && len(l.races) >= l.mostRaces():
+		case !l.timed() && len(l.races) >= l.mostRaces():
 			return nil
 		}
 		var stopper assay.Stopper
@@ -225,7 +225,13 @@ func (l *loop) race(ctx context.Context) error {
 	return nil
 }
 
-// mostRaces is how many runs a study without a time budget makes again.
+// timed reports whether nothing but the time budget bounds the race: where the search has used its part of it, or has
+// tried all there is. A study that ended because of something else, such as its number of trials, need not use up its time.
+func (l *loop) timed() bool {
+	return l.Budget.Time > 0 && (l.endedBy == "budget" || l.endedBy == "search")
+}
+
+// mostRaces is how many runs a study makes again whose race is not timed.
 func (l *loop) mostRaces() int {
 	most := max(l.Check, int(checkShare*float64(len(l.history))))
 	if l.Anywhere {

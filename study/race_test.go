@@ -241,16 +241,33 @@ func TestIntervalOfShortRuns(t *testing.T) {
 }
 
 // Without a time budget as many runs are made again as Check says, or a fifth of the trials if that is more, as
-// long as it is not known which is best.
-func TestRaceWithoutATimeBudget(t *testing.T) {
+// long as it is not known which is best. The time that is left when the trials are at their number changes nothing.
+func TestRaceHasAnEndOfItsOwn(t *testing.T) {
 	for _, tt := range []struct{ trials, check, want int }{{10, 4, 4}, {30, 4, 6}, {34, 2, 6}} {
+		for _, budget := range []time.Duration{0, 24 * time.Hour} {
+			inBubble(t, func(t *testing.T) {
+				s := newStudy(t, store.NewMem(), tt.trials)
+				s.Race, s.Check, s.Budget.Time = true, tt.check, budget
+				noise := rand.New(rand.NewPCG(1, 2))
+				s.Runner = &script{takes: func(float64, int) (float64, int) { return 20 + 5*noise.NormFloat64(), 0 }}
+				if r := mustRun(t, s); len(r.Races) != tt.want {
+					t.Errorf("%d trials, %d pairs, %v: %d runs were made again, want %d", tt.trials, tt.check, budget, len(r.Races), tt.want)
+				}
+			})
+		}
+	}
+}
+
+// Where the search was ended by its time, or had tried everything, what is left of the time is for the race.
+func TestRaceThatIsTimed(t *testing.T) {
+	for budget, by := range map[time.Duration]string{10 * time.Minute: "budget", time.Hour: "search"} {
 		inBubble(t, func(t *testing.T) {
-			s := newStudy(t, store.NewMem(), tt.trials)
-			s.Race, s.Check = true, tt.check
+			s := newStudy(t, store.NewMem(), 0)
+			s.Race, s.Check, s.Budget.Time = true, 2, budget
 			noise := rand.New(rand.NewPCG(1, 2))
 			s.Runner = &script{takes: func(float64, int) (float64, int) { return 20 + 5*noise.NormFloat64(), 0 }}
-			if r := mustRun(t, s); len(r.Races) != tt.want {
-				t.Errorf("%d trials, %d pairs: %d runs were made again, want %d", tt.trials, tt.check, len(r.Races), tt.want)
+			if r := mustRun(t, s); len(r.Races) <= max(2, len(r.Trials)/5) || r.EndedBy != by {
+				t.Errorf("%v: %d runs of %d were made again; ended by %s", budget, len(r.Races), len(r.Trials), r.EndedBy)
 			}
 		})
 	}

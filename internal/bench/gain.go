@@ -91,16 +91,7 @@ type gainOutcome struct {
 // one replays one study, and asks the rule after each trial of its first half, as its loop would.
 func (o *GainOptions) one(ctx context.Context, p *Problem, seed uint64) (out gainOutcome, err error) {
 	p.ByTrials = true
-	searcher, stopper, err := o.Method.New(p, seed)
-	if err != nil {
-		return out, err
-	}
-	runner, clock := p.Replay(seed)
-	c := Cell{
-		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper, Runner: runner, Clock: clock,
-		Interval: p.Interval, Budget: study.Budget{Trials: o.Trials},
-	}
-	res, err := c.Run(ctx)
+	res, _, err := p.search(ctx, o.Method, seed, study.Budget{Trials: o.Trials})
 	if err != nil {
 		return out, err
 	}

@@ -126,17 +126,7 @@ type levelOutcome struct {
 
 func (o *LevelOptions) one(ctx context.Context, p *Problem, seed uint64) (out levelOutcome, err error) {
 	p.Time = time.Duration(o.Times * float64(p.Median))
-	searcher, stopper, err := o.Method.New(p, seed)
-	if err != nil {
-		return out, err
-	}
-	runner, clock := p.Replay(seed)
-	c := Cell{
-		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper, Runner: runner, Clock: clock,
-		Interval: p.Interval, Budget: study.Budget{Time: p.Time},
-	}
-	start := clock.Now()
-	res, err := c.Run(ctx)
+	res, start, err := p.search(ctx, o.Method, seed, study.Budget{Time: p.Time})
 	if err != nil {
 		return out, err
 	}

@@ -49,11 +49,7 @@ func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64
 		if !slices.Contains(Resources(), p.Name) {
 			continue
 		}
-		x := c[i]
-		if !p.Numeric() {
-			x, _ = p.LevelNumber(int(x)) // checked
-		}
-		m[p.Name] = x
+		m[p.Name], _ = p.NumberAt(c[i]) // checked
 	}
 	return m
 }

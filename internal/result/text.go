@@ -76,6 +76,7 @@ func (c Counts) Text() string {
 		{c.Infeasible - c.Below, "outside limits"},
 		{c.Below, "below the full level"},
 		{c.Withdrawn, "withdrawn"},
+		{c.Total - c.Done - c.Censored - c.Failed - c.Infeasible - c.Withdrawn, "unfinished"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))

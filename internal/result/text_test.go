@@ -29,6 +29,7 @@ func TestCountsText(t *testing.T) {
 		"0":                                 {},
 		"40: 22 done, 15 stopped, 3 failed": {Total: 40, Done: 22, Censored: 15, Failed: 3},
 		"3: 1 done, 1 outside limits, 1 withdrawn": {Total: 3, Done: 1, Infeasible: 1, Withdrawn: 1},
+		"3: 2 done, 1 unfinished":                  {Total: 3, Done: 2},
 	} {
 		if got := c.Text(); got != want {
 			t.Errorf("got %q, want %q", got, want)

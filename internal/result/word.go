@@ -8,10 +8,12 @@ import (
 )
 
 // Word returns what the state of a trial is called wherever people read it: done, stopped,
-// failed, outside limits, running or withdrawn. The record, and what scripts read as state,
-// keep the names of assay.State.
+// failed, outside limits, unfinished or withdrawn. An unfinished one may run, or wait for the study to go on: the
+// record does not say. The record, and what scripts read as state, keep the names of assay.State.
 func Word(s assay.State) string {
 	switch s {
+	case assay.Running:
+		return "unfinished"
 	case assay.Censored:
 		return "stopped"
 	case assay.Infeasible:

@@ -81,21 +81,7 @@ func TestFleetKilled(t *testing.T) {
 	defer store.Close()
 	trials, lost := 0, 0
 	for _, name := range names {
-		var all []assay.Event
-		for e, err := range store.Events(t.Context(), name, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, e)
-		}
-		sum, err := store.Summary(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l := readLedger(all)
-		if l.wrong = append(l.wrong, l.close(sum)...); len(l.wrong) > 0 {
-			t.Errorf("%s: %s", name, strings.Join(l.wrong, "; "))
-		}
+		all, sum, l := audited(t, store, name)
 		trials, lost = trials+len(l.told), lost+l.lost
 		// The control: a record without one of its bookings, and one in which a trial ends twice, are seen.
 		for i, e := range all {
@@ -164,6 +150,26 @@ func readLedger(all []assay.Event) *ledger {
 		}
 	}
 	return l
+}
+
+// audited returns the record of a study that has ended, and its ledger, in which nothing may be wrong.
+func audited(t *testing.T, store *setup.Store, name string) (all []assay.Event, sum assay.Summary, l *ledger) {
+	t.Helper()
+	for e, err := range store.Events(t.Context(), name, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	sum, err := store.Summary(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = readLedger(all)
+	if l.wrong = append(l.wrong, l.close(sum)...); len(l.wrong) > 0 {
+		t.Errorf("%s: %s", name, strings.Join(l.wrong, "; "))
+	}
+	return all, sum, l
 }
 
 // close returns what is wrong at the end of a study.

@@ -126,21 +126,7 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	defer store.Close()
 	trials, lost, back, overwrote, wasted := 0, 0, 0, 0, 0
 	for _, name := range names {
-		var all []assay.Event
-		for e, err := range store.Events(t.Context(), name, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, e)
-		}
-		sum, err := store.Summary(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ledger := readLedger(all)
-		if ledger.wrong = append(ledger.wrong, ledger.close(sum)...); len(ledger.wrong) > 0 {
-			t.Errorf("%s: %s", name, strings.Join(ledger.wrong, "; "))
-		}
+		all, _, ledger := audited(t, store, name)
 		s := readStale(all)
 		if s.overwrote > 0 || s.wasted > 0 || s.longer > 0 {
 			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, %d are longer "+
