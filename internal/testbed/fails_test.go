@@ -24,9 +24,10 @@ func TestFails(t *testing.T) {
 	}
 	skips := &witness{TB: t}
 	done := make(chan struct{})
+	rig := func(t testing.TB) { t.Skip("no program") }
 	go func() {
 		defer close(done)
-		Fails(skips, "nothing to see it with", func(t testing.TB) { t.Skip("no program") })
+		Fails(skips, "nothing to see it with", rig)
 	}()
 	if <-done; skips.Failed() || !strings.HasPrefix(skips.skipped, "no program") {
 		t.Errorf("failed %v, skipped %q", skips.Failed(), skips.skipped)
