@@ -198,7 +198,7 @@ func killRecords(t testing.TB, kills int) map[string][]assay.Config {
 			t.Errorf("%s: %v", name, err)
 		}
 		counted := map[assay.RunID]int{} // by run: how many bookings count
-		booked := map[string]bool{} // what came to an outcome
+		booked := map[string]bool{}      // what came to an outcome
 		ends := 0
 		for _, e := range all {
 			switch {

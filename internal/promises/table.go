@@ -130,8 +130,11 @@ func promises() []promise {
 			[]check{{"rest/api", "TestEveryRouteHasARow"}},
 			"",
 		},
-		{"S3", "A web page that you visit cannot drive assay.", []check{{"rest/api", "TestHosts|TestOrigins"}, {"rest", "TestBadRequests"}}, "behind a proxy that hides the name and the origin of " +
-			"requests all of them get through", []check{{"rest/api", "TestPagesControl"}}, ""},
+		{"S3", "A web page that you visit cannot drive assay.", []check{
+			{"rest/api", "TestHosts|TestOrigins"}, {"rest", "TestBadRequests"},
+		}, "behind a proxy that hides the name and the origin of requests all of them get through", []check{
+			{"rest/api", "TestPagesControl"},
+		}, ""},
 		{
 			"S4", "Other users of a machine cannot use it.",
 			[]check{{"cmd/assay", "TestScripts/strangers"}, {"rest", "TestStrangers"}},
@@ -145,8 +148,9 @@ func promises() []promise {
 			{"worker", "TestHostileTasks"},
 			{"internal/web", "TestHostileForms"},
 		}, "a command that is made a line for a shell executes a value", []check{{"setup", "TestValuesAreDataControl"}}, ""},
-		{"S6", "Files of runs stay in their box.", []check{{"internal/blobs", "TestPlaceHostileNames"}, {"run", "TestFiles"}}, "who writes to where a name " +
-			"leads writes outside", []check{{"internal/blobs", "TestPlaceHostileNamesControl"}}, ""},
+		{"S6", "Files of runs stay in their box.", []check{
+			{"internal/blobs", "TestPlaceHostileNames"}, {"run", "TestFiles"},
+		}, "who writes to where a name leads writes outside", []check{{"internal/blobs", "TestPlaceHostileNamesControl"}}, ""},
 		{"S7", "Bombs are refused early.", []check{
 			{"rest/api", "TestBombs"}, {"internal/config", "TestBombs"}, {"workflow/trace", "TestGzipBomb"}, {"internal/whole", "TestReadIsBounded"},
 		}, "a log that packs well is read", []check{{"workflow/trace", "TestGzipBomb"}}, ""},
@@ -163,8 +167,9 @@ func promises() []promise {
 			[]check{{"cmd/assay", "TestScripts/strangers"}},
 			"",
 		},
-		{"S9", "A worker can do its job and nothing else.", []check{{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"}, {"rest/api", "TestWorkersBlobs"}}, "the door of " +
-			"the server's own user lets everything through; so does a server that looks at no application", []check{
+		{"S9", "A worker can do its job and nothing else.", []check{
+			{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"}, {"rest/api", "TestWorkersBlobs"},
+		}, "the door of the server's own user lets everything through; so does a server that looks at no application", []check{
 			{"queue/jetstream", "TestForbiddenControl"},
 		}, ""},
 		{
