@@ -32,6 +32,8 @@ type cluster struct {
 	asks     int            // of the accounting
 	cancels  int
 	lowers   int
+	sent     []time.Time // when jobs were submitted
+	asked    []time.Time // when all jobs were asked for
 	down     bool        // the controller does not answer
 	forgets  bool        // ended jobs are not shown
 	lies     batch.State // what is said of ended jobs, 0 for the truth
@@ -80,6 +82,7 @@ func (c *cluster) Submit(ctx context.Context, r batch.Request) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.submits++
+	c.sent = append(c.sent, time.Now())
 	var f fault
 	if c.onSubmit != nil {
 		f = c.onSubmit(c.submits)
@@ -231,6 +234,7 @@ func (c *cluster) set(j *fakeJob, s batch.State, said string) {
 func (c *cluster) Poll(ctx context.Context) ([]batch.Job, error) {
 	c.mu.Lock()
 	c.polls++
+	c.asked = append(c.asked, time.Now())
 	n, on := c.polls, c.onPoll
 	c.mu.Unlock()
 	if on != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/search"
@@ -19,7 +20,7 @@ import (
 )
 
 // serveLoopback serves a session with a token on a loopback port, through what wrap makes of its listener.
-func serveLoopback(t *testing.T, wrap func(net.Listener) net.Listener) (address, token string) {
+func serveLoopback(t testing.TB, wrap func(net.Listener) net.Listener) (address, token string) {
 	t.Helper()
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	if err := rest.MakeToken(tokenFile); err != nil {
@@ -62,11 +63,16 @@ func serveLoopback(t *testing.T, wrap func(net.Listener) net.Listener) (address,
 }
 
 // fetch has one rank join and fetch; it returns whether a configuration came from the server.
-func fetch(t *testing.T, address, token string) bool {
+func fetch(t testing.TB, address, token string) bool {
+	t.Helper()
+	return fetchWithin(t, address, token, 10*time.Second)
+}
+
+func fetchWithin(t testing.TB, address, token string, within time.Duration) bool {
 	t.Helper()
 	var log strings.Builder
 	c := rest.Open(rest.ClientOptions{
-		Address: address, Token: token, Default: rest.Values{"x": -1}, Log: &log, Timeout: 10 * time.Second,
+		Address: address, Token: token, Default: rest.Values{"x": -1}, Log: &log, Timeout: within,
 	})
 	defer c.Close()
 	v := c.Fetch()
@@ -79,7 +85,32 @@ func fetch(t *testing.T, address, token string) bool {
 // Somebody without the token opens connections, and says nothing or guesses. The server keeps a
 // bounded number of them, and those with the token are served before and after.
 func TestStrangers(t *testing.T) {
-	address, token := serveLoopback(t, func(l net.Listener) net.Listener { return l })
+	strangers(t, 8*time.Second, func(l net.Listener) net.Listener { return l })
+}
+
+// A server that keeps all connections is seen.
+func TestStrangersControl(t *testing.T) {
+	testbed.Fails(t, "connections that nobody closes", func(t testing.TB) {
+		strangers(t, time.Second, func(l net.Listener) net.Listener { return keepingListener{l} })
+	})
+}
+
+// A keepingListener has connections that only the other end closes.
+type keepingListener struct{ net.Listener }
+
+func (l keepingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return keptConn{c}, err
+}
+
+type keptConn struct{ net.Conn }
+
+func (keptConn) Close() error { return nil }
+
+// strangers opens 600 connections to a server, most of which are to be closed within a time.
+func strangers(t testing.TB, within time.Duration, wrap func(net.Listener) net.Listener) {
+	t.Helper()
+	address, token := serveLoopback(t, wrap)
 	if !fetch(t, address, token) {
 		t.Fatal("nobody is served without strangers")
 	}
@@ -105,7 +136,7 @@ func TestStrangers(t *testing.T) {
 	if !fetch(t, address, token) {
 		t.Error("a rank with the token is not served beside strangers")
 	}
-	for end := time.Now().Add(8 * time.Second); closed.Load() < n-256 && time.Now().Before(end); {
+	for end := time.Now().Add(within); closed.Load() < n-256 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if got := closed.Load(); got < n-256 {
@@ -119,28 +150,37 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A poorListener has no descriptor for the first connections.
+// A poorListener gets an error for the first connections.
 type poorListener struct {
 	net.Listener
-	left atomic.Int32
+	errno syscall.Errno
+	left  atomic.Int32
 }
 
 func (l *poorListener) Accept() (net.Conn, error) {
 	if l.left.Add(-1) >= 0 {
-		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", l.errno)}
 	}
 	return l.Listener.Accept()
 }
 
 // A want of descriptors does not end the server.
-func TestNoDescriptors(t *testing.T) {
+func TestNoDescriptors(t *testing.T) { withoutDescriptors(t, syscall.EMFILE, 10*time.Second) }
+
+// An error by which a server ends is seen.
+func TestNoDescriptorsControl(t *testing.T) {
+	testbed.Fails(t, "an error that does not pass", func(t testing.TB) { withoutDescriptors(t, syscall.EBADF, time.Second) })
+}
+
+func withoutDescriptors(t testing.TB, errno syscall.Errno, within time.Duration) {
+	t.Helper()
 	var poor *poorListener
 	address, token := serveLoopback(t, func(l net.Listener) net.Listener {
-		poor = &poorListener{Listener: l}
+		poor = &poorListener{Listener: l, errno: errno}
 		poor.left.Store(5)
 		return poor
 	})
-	if !fetch(t, address, token) {
+	if !fetchWithin(t, address, token, within) {
 		t.Error("not served after descriptors ran out")
 	}
 	if poor.left.Load() >= 0 {

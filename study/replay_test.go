@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
@@ -15,7 +16,16 @@ import (
 
 // prefix returns a store that holds the first n events of a study, and the rest of
 // the last one's batch: the proposals of one Ask are recorded together.
-func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
+func prefix(t testing.TB, whole assay.Store, n int) assay.Store {
+	t.Helper()
+	return kept(t, whole, n, all)
+}
+
+// all keeps every event.
+func all(assay.Event) bool { return true }
+
+// kept is [prefix] with those events only that keep is for.
+func kept(t testing.TB, whole assay.Store, n int, keep func(assay.Event) bool) assay.Store {
 	t.Helper()
 	st := store.NewMem()
 	if err := st.Create(t.Context(), "s", nil); err != nil {
@@ -29,6 +39,9 @@ func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
 		if n--; n < 0 && e.Batch >= 0 {
 			break
 		}
+		if !keep(e) {
+			continue
+		}
 		if at, err = st.Append(t.Context(), "s", at, e); err != nil {
 			t.Fatal(err)
 		}
@@ -40,27 +53,59 @@ func prefix(t *testing.T, whole assay.Store, n int) assay.Store {
 // if nothing had happened, and runs none again that had ended.
 func TestResumeAfterEveryEvent(t *testing.T) {
 	for _, parallel := range []int{1, 3} {
-		inBubble(t, func(t *testing.T) {
-			whole := store.NewMem()
-			s := newStudy(t, whole, 12)
-			s.Parallel = parallel
-			want := mustRun(t, s)
-			n := 0
-			for range whole.Events(t.Context(), "s", 0) {
-				n++
-			}
-			for k := range n {
-				s := newStudy(t, prefix(t, whole, k), 12)
-				s.Parallel = parallel
-				got := mustRun(t, s)
-				if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
-					t.Errorf("killed after %d events: ended with %v, want %v", k, g, w)
-				}
-				if ran := len(s.Runner.(*fake).ran); ran+got.Replayed != 12 {
-					t.Errorf("killed after %d events: %d trials on record, %d runs", k, got.Replayed, ran)
-				}
-			}
+		inBubble(t, func(t *testing.T) { resumeAfterEveryEvent(t, parallel, all, nil) })
+	}
+}
+
+// Studies that go on without the results on record, or with a searcher that is not where
+// it was, do not pass.
+func TestResumeControl(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		testbed.Fails(t, "a record without its results", func(t testing.TB) {
+			resumeAfterEveryEvent(t, 1, func(e assay.Event) bool { return e.Told == nil }, nil)
 		})
+		testbed.Fails(t, "a searcher that goes on from elsewhere", func(t testing.TB) {
+			resumeAfterEveryEvent(t, 1, all, func(s assay.Searcher, asked int) assay.Searcher {
+				return &changed{inner: s, at: asked + 1}
+			})
+		})
+	})
+}
+
+// resumeAfterEveryEvent resumes a study from the start of its record up to each event, as far as
+// keep leaves it, with what change makes of its searcher, which has to repeat so many proposals.
+func resumeAfterEveryEvent(
+	t testing.TB, parallel int, keep func(assay.Event) bool, change func(assay.Searcher, int) assay.Searcher,
+) {
+	t.Helper()
+	whole := store.NewMem()
+	s := newStudy(t, whole, 12)
+	s.Parallel = parallel
+	want := mustRun(t, s)
+	var events []assay.Event
+	for e := range whole.Events(t.Context(), "s", 0) {
+		events = append(events, e)
+	}
+	asked, ended := 0, 0
+	for k, next := range events {
+		s := newStudy(t, kept(t, whole, k, keep), 12)
+		s.Parallel = parallel
+		if change != nil {
+			s.Searcher = change(s.Searcher, asked)
+		}
+		got := mustRun(t, s)
+		if g, w := configs(got.Trials), configs(want.Trials); !slices.Equal(g, w) {
+			t.Errorf("killed after %d events: ended with %v, want %v", k, g, w)
+		}
+		if ran := len(s.Runner.(*fake).ran); ran+ended != 12 || got.Replayed != ended {
+			t.Errorf("killed after %d events: %d trials on record, of which %d are known, and %d runs", k, ended, got.Replayed, ran)
+		}
+		if next.Told != nil {
+			ended++
+		}
+		if next.Asked != nil {
+			asked++
+		}
 	}
 }
 

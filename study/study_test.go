@@ -114,7 +114,7 @@ func newStudy(t testing.TB, st assay.Store, trials int) *study.Study {
 }
 
 // mustRun runs s, which must end without an error.
-func mustRun(t *testing.T, s *study.Study) study.Result {
+func mustRun(t testing.TB, s *study.Study) study.Result {
 	t.Helper()
 	r, err := s.Run(t.Context())
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
-func open(t *testing.T) (*Tokens, string) {
+func open(t testing.TB) (*Tokens, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	tokens, err := OpenTokens(path)
@@ -29,7 +30,7 @@ func open(t *testing.T) (*Tokens, string) {
 	return tokens, path
 }
 
-func add(t *testing.T, tokens *Tokens, tok Token) (bearer string) {
+func add(t testing.TB, tokens *Tokens, tok Token) (bearer string) {
 	t.Helper()
 	secret, err := tokens.Add(tok)
 	if err != nil {
@@ -236,48 +237,66 @@ func TestBadTokens(t *testing.T) {
 // Wrong tokens from one place are answered 10 times a second; a right one, and one from elsewhere, is not
 // held up by them.
 func TestBruteForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { bruteForce(t, (*Tokens).Check) })
+}
+
+// Tokens that are looked up and no more can be guessed without end.
+func TestBruteForceControl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tokens, _ := open(t)
-		right := add(t, tokens, Token{Name: "a", Role: Admin})
-		var answered, refused atomic.Int64
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		for range 40 {
-			wg.Go(func() {
-				for ctx.Err() == nil {
-					_, err := tokens.Check(ctx, "a.wrong", "evil")
-					switch {
-					case errors.Is(err, ErrDenied):
-						answered.Add(1)
-					case assay.ClassOf(err) == assay.ClassUnavailable:
-						refused.Add(1)
-						time.Sleep(time.Second / 5)
-					}
+		testbed.Fails(t, "wrong tokens that wait for nothing", func(t testing.TB) {
+			bruteForce(t, func(tokens *Tokens, _ context.Context, bearer, _ string) (Token, error) {
+				if tok, ok := tokens.find(bearer); ok {
+					return tok, nil
 				}
+				time.Sleep(time.Millisecond) // or a minute never ends
+				return Token{}, ErrDenied
 			})
-		}
-		time.Sleep(time.Minute)
-		began := time.Now()
-		if _, err := tokens.Check(ctx, right, "elsewhere"); err != nil || time.Since(began) > 0 {
-			t.Errorf("a right token from elsewhere: %v after %v", err, time.Since(began))
-		}
-		cancel()
-		wg.Wait()
-		if n := answered.Load(); n < 590 || n > 620 {
-			t.Errorf("%d wrong tokens were answered in a minute", n)
-		}
-		time.Sleep(time.Minute)
-		began = time.Now()
-		for range 10 {
-			tokens.Check(t.Context(), "a.wrong", "evil")
-		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("10 wrong tokens after a pause took %v", took)
-		}
-		if _, err := tokens.Check(t.Context(), right, "evil"); err != nil {
-			t.Errorf("a right token after wrong ones: %v", err)
-		}
+		})
 	})
+}
+
+func bruteForce(t testing.TB, check func(*Tokens, context.Context, string, string) (Token, error)) {
+	t.Helper()
+	tokens, _ := open(t)
+	right := add(t, tokens, Token{Name: "a", Role: Admin})
+	var answered, refused atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range 40 {
+		wg.Go(func() {
+			for ctx.Err() == nil && answered.Load() < 10_000 {
+				_, err := check(tokens, ctx, "a.wrong", "evil")
+				switch {
+				case errors.Is(err, ErrDenied):
+					answered.Add(1)
+				case assay.ClassOf(err) == assay.ClassUnavailable:
+					refused.Add(1)
+					time.Sleep(time.Second / 5)
+				}
+			}
+		})
+	}
+	time.Sleep(time.Minute)
+	began := time.Now()
+	if _, err := check(tokens, ctx, right, "elsewhere"); err != nil || time.Since(began) > 0 {
+		t.Errorf("a right token from elsewhere: %v after %v", err, time.Since(began))
+	}
+	cancel()
+	wg.Wait()
+	if n := answered.Load(); n < 590 || n > 620 {
+		t.Errorf("%d wrong tokens were answered in a minute", n)
+	}
+	time.Sleep(time.Minute)
+	began = time.Now()
+	for range 10 {
+		check(tokens, t.Context(), "a.wrong", "evil")
+	}
+	if took := time.Since(began); took > 0 {
+		t.Errorf("10 wrong tokens after a pause took %v", took)
+	}
+	if _, err := check(tokens, t.Context(), right, "evil"); err != nil {
+		t.Errorf("a right token after wrong ones: %v", err)
+	}
 }
 
 func TestCredential(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A remote is where blobs come from.
@@ -50,7 +51,7 @@ func (r *remote) fetch(_ context.Context, hash string, from int64, again bool) (
 	return io.NopCloser(strings.NewReader(text)), nil
 }
 
-func newRemote(t *testing.T, texts ...string) *remote {
+func newRemote(t testing.TB, texts ...string) *remote {
 	r := &remote{texts: map[string]string{}, wrong: map[string]string{}}
 	for _, text := range texts {
 		r.texts[sum(t, text)] = text
@@ -58,12 +59,12 @@ func newRemote(t *testing.T, texts ...string) *remote {
 	return r
 }
 
-func input(t *testing.T, name, text string) assay.Input {
+func input(t testing.TB, name, text string) assay.Input {
 	return assay.Input{Name: name, SHA256: sum(t, text), Size: int64(len(text))}
 }
 
 // cached returns a cache and a directory of a run.
-func cached(t *testing.T, quota int64) (c *blobs.Cache, dir string, newRun func() *os.Root) {
+func cached(t testing.TB, quota int64) (c *blobs.Cache, dir string, newRun func() *os.Root) {
 	t.Helper()
 	dir = t.TempDir()
 	c, err := blobs.OpenCache(dir, quota)
@@ -245,6 +246,25 @@ func TestFetchOnce(t *testing.T) {
 
 // No name of an input leads out of the directory of the run, by links neither.
 func TestPlaceHostileNames(t *testing.T) {
+	hostilePlaces(t, (*blobs.Cache).Place)
+}
+
+// Who writes to where a name leads writes outside.
+func TestPlaceHostileNamesControl(t *testing.T) {
+	testbed.Fails(t, "names that are joined and written to", func(t testing.TB) {
+		hostilePlaces(t, func(_ *blobs.Cache, _ context.Context, root *os.Root, in assay.Input, _ blobs.Fetch) error {
+			if in.Name != "link/x" { // the others would harm this machine
+				return errors.New("refused")
+			}
+			return os.WriteFile(filepath.Join(root.Name(), in.Name), []byte("data"), 0o600)
+		})
+	})
+}
+
+func hostilePlaces(
+	t testing.TB, place func(*blobs.Cache, context.Context, *os.Root, assay.Input, blobs.Fetch) error,
+) {
+	t.Helper()
 	c, _, run := cached(t, 1000)
 	r := newRemote(t, "data")
 	root := run()
@@ -254,7 +274,7 @@ func TestPlaceHostileNames(t *testing.T) {
 	}
 	for _, name := range append(hostileNames(), "link/x", "link") {
 		in := input(t, name, "data")
-		if err := c.Place(t.Context(), root, in, r.fetch); err == nil {
+		if err := place(c, t.Context(), root, in, r.fetch); err == nil {
 			t.Errorf("%q was placed", name)
 		}
 	}

@@ -29,6 +29,7 @@ func main() {
 			continue
 		}
 		r := try(p)
+		tryControls(p, &r)
 		results[p.id] = r
 		fmt.Fprintf(os.Stderr, "%-4s %s\n", p.id, r)
 		if len(r.failed) > 0 || r.passed == 0 {
@@ -59,6 +60,7 @@ func must(err error) {
 // A result is what the tests of a promise came to.
 type result struct {
 	passed  int
+	held    int // controls, which saw what they are to see
 	failed  []string
 	skipped []string
 	counts  []string
@@ -67,6 +69,12 @@ type result struct {
 // String returns it for a person.
 func (r result) String() string {
 	s := fmt.Sprintf("%d passed", r.passed)
+	switch {
+	case r.held == 1:
+		s += ", 1 control held"
+	case r.held > 1:
+		s += fmt.Sprintf(", %d controls held", r.held)
+	}
 	if len(r.failed) > 0 {
 		s += ", FAILED: " + strings.Join(r.failed, ", ")
 	}
@@ -76,19 +84,54 @@ func (r result) String() string {
 	return s
 }
 
-// try runs the tests of a promise.
+// try runs the tests of a promise, without the controls that stand beside them.
 func try(p promise) result {
 	var r result
 	for _, c := range p.checks {
-		cmd := exec.Command("go", "test", "-json", "-count=1", "-timeout", "3h", "-run", pattern(c.run), "./"+c.pkg)
-		out, err := cmd.Output()
-		before := r.passed + len(r.failed)
-		r.read(bytes.NewReader(out))
-		if err != nil && len(r.failed) == 0 || r.passed+len(r.failed) == before && len(r.skipped) == 0 {
-			r.failed = append(r.failed, fmt.Sprintf("%s %s: no test ran: %v", c.pkg, c.run, err))
-		}
+		r.run(c, "-skip", "Control$")
 	}
 	return r
+}
+
+// tryControls runs the controls of a promise that are tests of their own. Some are of several promises, and run once.
+func tryControls(p promise, r *result) {
+	for _, c := range p.controls {
+		if c.run = own(c, p.checks); c.run == "" {
+			continue
+		}
+		was, ok := controlled[c]
+		if !ok {
+			was.run(c)
+			controlled[c] = was
+		}
+		r.held += was.passed
+		r.failed = append(r.failed, was.failed...)
+		r.skipped = append(r.skipped, was.skipped...)
+	}
+}
+
+// controlled is what controls came to.
+var controlled = map[check]result{}
+
+// own returns the tests of a control that are not among the tests of the promise.
+func own(c check, checks []check) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(c.run, "|"), func(one string) bool {
+		return slices.ContainsFunc(checks, func(k check) bool {
+			return k.pkg == c.pkg && !strings.HasSuffix(one, "Control") && (k.run == one ||
+				regexp.MustCompile(pattern(k.run)).MatchString(strings.TrimSuffix(one, "$")))
+		})
+	}), "|")
+}
+
+// run runs tests, and takes in what they came to.
+func (r *result) run(c check, more ...string) {
+	args := append([]string{"test", "-json", "-count=1", "-timeout", "3h", "-run", pattern(c.run)}, more...)
+	out, err := exec.Command("go", append(args, "./"+c.pkg)...).Output()
+	before := r.passed + len(r.failed)
+	r.read(bytes.NewReader(out))
+	if err != nil && len(r.failed) == 0 || r.passed+len(r.failed) == before && len(r.skipped) == 0 {
+		r.failed = append(r.failed, fmt.Sprintf("%s %s: no test ran: %v", c.pkg, c.run, err))
+	}
 }
 
 // pattern has each alternative begin a test's name.
@@ -166,7 +209,8 @@ at commit %s; the second runs the long form of the same tests.
     make promises
     make promises-soak
 
-The tests of one promise alone: `+"`go run ./internal/promises P2`"+`. What a control does stands beside it: a rig whose control passes sees nothing.
+The tests of one promise alone: `+"`go run ./internal/promises P2`"+`. What a control does stands beside it: the same
+with its protection taken away, which must fail. A rig that lets its control pass sees nothing. Controls run with the tests.
 What was counted is what the tests said in this run; a test that says nothing counts by passing.
 
 `, time.Now().UTC().Format(time.DateOnly), commit())
@@ -186,8 +230,9 @@ What was counted is what the tests said in this run; a test that says nothing co
 				fmt.Fprintf(&b, "    - %s\n", n)
 			}
 		}
-		if p.control != "" {
-			fmt.Fprintf(&b, "- control: %s\n", p.control)
+		fmt.Fprintf(&b, "- control: %s\n", p.control)
+		for _, c := range p.controls {
+			fmt.Fprintf(&b, "    - `go test ./%s -run '%s'`\n", c.pkg, pattern(c.run))
 		}
 		if p.lacks != "" {
 			fmt.Fprintf(&b, "- not tested: %s\n", p.lacks)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,10 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(string(page), "## "+p.id+". "+p.words) {
 			t.Errorf("%s: the page lacks %s (make promises writes it)", p.id, p.words)
 		}
-		for _, c := range p.checks {
+		if p.control == "" || len(p.controls) == 0 && !strings.HasPrefix(p.control, "none: ") {
+			t.Errorf("%s has no control, and no reason for that", p.id)
+		}
+		for _, c := range slices.Concat(p.checks, p.controls) {
 			files, err := filepath.Glob(filepath.Join("..", "..", c.pkg, "*_test.go"))
 			if err != nil || len(files) == 0 {
 				t.Fatalf("%s: no tests in %s: %v", p.id, c.pkg, err)
@@ -45,6 +49,24 @@ func TestTable(t *testing.T) {
 					t.Errorf("%s: no test of %s matches %s", p.id, c.pkg, one)
 				}
 			}
+		}
+	}
+}
+
+// A control that is one of the tests of its promise does not run twice.
+func TestOwn(t *testing.T) {
+	checks := []check{{"a", "TestA|TestKill"}, {"b", "TestScripts/one"}}
+	for _, tt := range []struct{ pkg, run, want string }{
+		{"a", "TestA", ""},
+		{"a", "TestA$", ""},
+		{"a", "TestAControl|TestA", "TestAControl"},
+		{"b", "TestA", "TestA"},
+		{"a", "TestKilled", ""},
+		{"b", "TestScripts/one", ""},
+		{"b", "TestScripts/two", "TestScripts/two"},
+	} {
+		if got := own(check{tt.pkg, tt.run}, checks); got != tt.want {
+			t.Errorf("of %s in %s: %q, want %q", tt.run, tt.pkg, got, tt.want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 )
@@ -28,7 +29,7 @@ type lab struct {
 	url    string
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t testing.TB) *lab {
 	t.Helper()
 	ca, err := access.InitAuthority(t.TempDir(), "lab")
 	if err != nil {
@@ -55,7 +56,7 @@ func newLab(t *testing.T) *lab {
 }
 
 // token makes a token of a worker for some applications, and returns what it shows.
-func (l *lab) token(t *testing.T, name string, apps ...string) string {
+func (l *lab) token(t testing.TB, name string, apps ...string) string {
 	t.Helper()
 	secret, err := l.tokens.Add(access.Token{Name: name, Role: access.Worker, Apps: apps})
 	if err != nil {
@@ -150,10 +151,47 @@ func TestDoor(t *testing.T) {
 
 // A worker's token is for its own work: everything else is refused, by NATS or by the server.
 func TestForbidden(t *testing.T) {
+	forbidden(t, soon, (*jetstream.Server).May, func(l *lab, token string, opts ...nats.Option) (*nats.Conn, error) {
+		return nats.Connect(l.url, append(opts, nats.Token(token), nats.Secure(access.Pinned(l.ca.Fingerprint())))...)
+	})
+}
+
+// Who comes in by the socket of the server's user may do everything, and a server that does not look at applications lets a
+// worker have any.
+func TestForbiddenControl(t *testing.T) {
+	testbed.Fails(t, "the door of the server's user", func(t testing.TB) {
+		forbidden(t, time.Second, (*jetstream.Server).May, func(l *lab, _ string, opts ...nats.Option) (*nats.Conn, error) {
+			sock := filepath.Join(t.TempDir(), "s")
+			if err := l.ServeUnix(sock); err != nil {
+				return nil, err
+			}
+			return nats.Connect("nats://unix", append(opts, nats.SetCustomDialer(socket(sock)))...)
+		})
+	})
+	testbed.Fails(t, "applications that nobody looks at", func(t testing.TB) {
+		any := func(*jetstream.Server, string, string) bool { return true }
+		forbidden(t, soon, any, func(l *lab, token string, opts ...nats.Option) (*nats.Conn, error) {
+			return nats.Connect(l.url, append(opts, nats.Token(token), nats.Secure(access.Pinned(l.ca.Fingerprint())))...)
+		})
+	})
+}
+
+// A socket is dialled whatever the address is.
+type socket string
+
+func (s socket) Dial(string, string) (net.Conn, error) { return net.Dial("unix", string(s)) }
+func (socket) SkipTLSHandshake() bool                  { return true }
+
+// forbidden does what a worker may not, with a connection of its token. Each act is to be refused within a time.
+func forbidden(
+	t testing.TB, within time.Duration, may func(s *jetstream.Server, worker, app string) bool,
+	connect func(l *lab, token string, opts ...nats.Option) (*nats.Conn, error),
+) {
+	t.Helper()
 	l := newLab(t)
 	f := &fleet{}
 	server := dial(t, l.Server)
-	answer(t, server, f, l.May)
+	answer(t, server, f, func(worker, app string) bool { return may(l.Server, worker, app) })
 	for _, app := range []string{"x264", "blast"} {
 		if err := server.Carrier().Offer(t.Context(), tickets(app, "", 1)...); err != nil {
 			t.Fatal(err)
@@ -163,10 +201,8 @@ func TestForbidden(t *testing.T) {
 	l.token(t, "rack3")
 	var mu sync.Mutex
 	var refused []string
-	nc, err := nats.Connect(l.url, nats.Token(token), nats.Name("rack2-1/9f3a"), nats.CustomInboxPrefix("_INBOX.rack2-1"),
-		nats.Secure(access.Pinned(l.ca.Fingerprint())), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription,
-			err error,
-		) {
+	nc, err := connect(l, token, nats.Name("rack2-1/9f3a"), nats.CustomInboxPrefix("_INBOX.rack2-1"),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			refused = append(refused, err.Error())
@@ -239,12 +275,12 @@ func TestForbidden(t *testing.T) {
 		before := count()
 		_ = act()
 		nc.Flush()
-		deadline := time.Now().Add(soon)
+		deadline := time.Now().Add(within)
 		for count() == before && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if count() == before {
-			t.Errorf("it may %s", what)
+			t.Fatalf("it may %s", what)
 		}
 	}
 	for _, r := range refused {

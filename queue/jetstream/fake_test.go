@@ -30,7 +30,7 @@ func (w *warnings) add(text string) {
 }
 
 // serve starts a server in a directory of the test.
-func serve(t *testing.T, o jetstream.ServerOptions) *jetstream.Server {
+func serve(t testing.TB, o jetstream.ServerOptions) *jetstream.Server {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = filepath.Join(t.TempDir(), "queue")
@@ -44,7 +44,7 @@ func serve(t *testing.T, o jetstream.ServerOptions) *jetstream.Server {
 }
 
 // dial connects to a server in this process.
-func dial(t *testing.T, s *jetstream.Server) *jetstream.Bus {
+func dial(t testing.TB, s *jetstream.Server) *jetstream.Bus {
 	t.Helper()
 	b, err := s.Dial(t.Context())
 	if err != nil {
@@ -55,7 +55,7 @@ func dial(t *testing.T, s *jetstream.Server) *jetstream.Bus {
 }
 
 // connect connects elsewhere.
-func connect(t *testing.T, o jetstream.Options) *jetstream.Bus {
+func connect(t testing.TB, o jetstream.Options) *jetstream.Bus {
 	t.Helper()
 	b, err := jetstream.Dial(t.Context(), o)
 	if err != nil {
@@ -66,7 +66,7 @@ func connect(t *testing.T, o jetstream.Options) *jetstream.Bus {
 }
 
 // answer has a control answer.
-func answer(t *testing.T, b *jetstream.Bus, c queue.Control, may func(worker, app string) bool) {
+func answer(t testing.TB, b *jetstream.Bus, c queue.Control, may func(worker, app string) bool) {
 	t.Helper()
 	stop, err := b.Answer(c, may)
 	if err != nil {
@@ -127,7 +127,7 @@ func tickets(app, class string, n int) (ts []queue.Ticket) {
 }
 
 // take takes a ticket within a time, nil if there is none.
-func take(t *testing.T, c queue.Carrier, within time.Duration, class string, apps ...string) queue.Delivery {
+func take(t testing.TB, c queue.Carrier, within time.Duration, class string, apps ...string) queue.Delivery {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 )
@@ -59,9 +60,9 @@ func (o *open) left() int {
 	return o.waiting
 }
 
-// harm runs 50 trials while something happens to the directory of the queue, and returns how long it
-// took from there until the last was taken.
-func harm(t *testing.T, what string, do func(dir string)) {
+// harm runs 50 trials while something happens to the directory of the queue. It fails unless all are taken within a
+// time from there on. again is whether what is open is offered again, as the fleet does.
+func harm(t testing.TB, what string, within time.Duration, again bool, do func(dir string)) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "queue")
 	said := &warnings{}
@@ -72,8 +73,16 @@ func harm(t *testing.T, what string, do func(dir string)) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
+	harmed := make(chan struct{})
 	wg.Go(func() {
 		for ctx.Err() == nil {
+			if !again {
+				select {
+				case <-harmed:
+					return
+				default:
+				}
+			}
 			o.refill(ctx, server.Carrier())
 			select {
 			case <-time.After(5 * time.Second): // as the fleet
@@ -101,11 +110,12 @@ func harm(t *testing.T, what string, do func(dir string)) {
 		run()
 	}
 	do(dir)
+	close(harmed)
 	o.mu.Lock()
 	o.waiting += 50
 	o.mu.Unlock()
 	began := time.Now()
-	for o.left() > 0 && time.Since(began) < 2*time.Minute {
+	for o.left() > 0 && time.Since(began) < within {
 		run()
 	}
 	t.Logf("%s: the last of 90 was taken after %v; %q", what, time.Since(began).Round(time.Millisecond), said.said)
@@ -123,19 +133,30 @@ func TestHarm(t *testing.T) {
 	}
 	t.Run("delete", func(t *testing.T) {
 		t.Parallel()
-		harm(t, "deleted", func(dir string) { os.RemoveAll(dir) })
+		harm(t, "deleted", 2*time.Minute, true, func(dir string) { os.RemoveAll(dir) })
 	})
 	t.Run("streams", func(t *testing.T) {
 		t.Parallel()
-		harm(t, "streams deleted", func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
+		harm(t, "streams deleted", 2*time.Minute, true, func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
 	})
 	t.Run("flip", func(t *testing.T) {
 		t.Parallel()
-		harm(t, "bits flipped", func(dir string) {
+		harm(t, "bits flipped", 2*time.Minute, true, func(dir string) {
 			if flip(t, dir, 200) == 0 {
 				t.Fatal("no file to flip bits of")
 			}
 		})
+	})
+}
+
+// Where nothing is offered again what a queue forgot is missed.
+func TestHarmControl(t *testing.T) {
+	t.Parallel() // most of the time it waits
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	testbed.Fails(t, "nothing is offered again", func(t testing.TB) {
+		harm(t, "deleted", 8*time.Second, false, func(dir string) { os.RemoveAll(dir) })
 	})
 }
 

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestHosts sends every route to names that are not the server's, as a page does whose name
@@ -18,6 +21,17 @@ import (
 func TestHosts(t *testing.T) {
 	short := func(o *Options) { o.Stream = 1; o.Hosts = []string{"Lab.example.org"} }
 	r := newRig(t, short)
+	foreignHosts(t, r)
+	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1:7700", "[::1]:7700", "assay", "lab.EXAMPLE.org:7700"} {
+		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", http.Header{"Host": {host}}); got.status != 200 {
+			t.Errorf("host %s: %d %s", host, got.status, got.body)
+		}
+	}
+}
+
+// foreignHosts fails unless every route refuses every name that is not the server's.
+func foreignHosts(t testing.TB, r *rig) {
+	t.Helper()
 	before := r.state(t)
 	foreign := []string{
 		"evil.example", "evil.example:7700", "localhost.evil.example", "127.0.0.1.evil.example", "assay.evil.example",
@@ -47,11 +61,6 @@ func TestHosts(t *testing.T) {
 	if before != r.state(t) {
 		t.Error("something changed")
 	}
-	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1:7700", "[::1]:7700", "assay", "lab.EXAMPLE.org:7700"} {
-		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", http.Header{"Host": {host}}); got.status != 200 {
-			t.Errorf("host %s: %d %s", host, got.status, got.body)
-		}
-	}
 }
 
 func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
@@ -59,6 +68,18 @@ func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 // TestOrigins sends what a browser sends with the requests of web pages.
 func TestOrigins(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Stream = 1 })
+	foreignOrigins(t, r)
+	own := "http://" + r.at.Listener.Addr().String()
+	for _, h := range []http.Header{{"Origin": {own}}, {"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}} {
+		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", h); got.status != 200 {
+			t.Errorf("with %v: %d %s", h, got.status, got.body)
+		}
+	}
+}
+
+// foreignOrigins fails unless every route refuses the requests of other pages.
+func foreignOrigins(t testing.TB, r *rig) {
+	t.Helper()
 	own := "http://" + r.at.Listener.Addr().String()
 	before := r.state(t)
 	for _, row := range Routes {
@@ -87,11 +108,24 @@ func TestOrigins(t *testing.T) {
 	if before != r.state(t) {
 		t.Error("something changed")
 	}
-	for _, h := range []http.Header{{"Origin": {own}}, {"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}} {
-		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", h); got.status != 200 {
-			t.Errorf("with %v: %d %s", h, got.status, got.body)
-		}
+}
+
+// Behind something that takes what a browser says off the requests, as a careless proxy does, there is no
+// such protection.
+func TestPagesControl(t *testing.T) {
+	bare := func(t testing.TB) *rig {
+		r := newRig(t, func(o *Options) { o.Stream = 1 })
+		inner := r.Handler()
+		r.at.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			q.Host = "localhost"
+			q.Header.Del("Origin")
+			q.Header.Del("Sec-Fetch-Site")
+			inner.ServeHTTP(w, q)
+		})
+		return r
 	}
+	testbed.Fails(t, "names that nobody looks at", func(t testing.TB) { foreignHosts(t, bare(t)) })
+	testbed.Fails(t, "origins that nobody looks at", func(t testing.TB) { foreignOrigins(t, bare(t)) })
 }
 
 // TestBombs sends requests that are made to cost much.
@@ -159,12 +193,31 @@ func TestBombs(t *testing.T) {
 // line; a right one waits for none of them.
 func TestWrongTokens(t *testing.T) {
 	r := newRig(t)
+	wrongTokens(t, r.at.URL, func() {
+		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", nil); got.status != 200 {
+			t.Errorf("a right token among wrong ones: %d", got.status)
+		}
+	})
+}
+
+// Who answers wrong tokens at once is seen.
+func TestWrongTokensControl(t *testing.T) {
+	hasty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer hasty.Close()
+	testbed.Fails(t, "wrong tokens that are answered at once", func(t testing.TB) { wrongTokens(t, hasty.URL, func() {}) })
+}
+
+// wrongTokens shows 20 wrong tokens at once, and does something else meanwhile.
+func wrongTokens(t testing.TB, at string, meanwhile func()) {
+	t.Helper()
 	counts := make(chan int, 200)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for range 20 {
 		wg.Go(func() {
-			req, _ := http.NewRequest(http.MethodGet, r.at.URL+prefix+"/queue", nil)
+			req, _ := http.NewRequest(http.MethodGet, at+prefix+"/queue", nil)
 			req.Header.Set("Authorization", "Bearer wrong")
 			resp, err := http.DefaultTransport.RoundTrip(req)
 			if err != nil {
@@ -175,9 +228,7 @@ func TestWrongTokens(t *testing.T) {
 			counts <- resp.StatusCode
 		})
 	}
-	if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", nil); got.status != 200 {
-		t.Errorf("a right token among wrong ones: %d", got.status)
-	}
+	meanwhile()
 	wg.Wait()
 	close(counts)
 	waited := 0

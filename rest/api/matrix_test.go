@@ -218,7 +218,7 @@ func wanted(path string, has map[string]Role, least Role, listed bool, role Role
 }
 
 // state is all that a request could change.
-func (r *rig) state(t *testing.T) string {
+func (r *rig) state(t testing.TB) string {
 	t.Helper()
 	infos, err := r.host.Infos(t.Context())
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/store"
 )
 
 // Two stores race for every position of one study: each position is won once, and the record
@@ -91,7 +93,43 @@ func TestPostmasterKilled(t *testing.T) {
 	if soak() {
 		kills = 50
 	}
+	killPostmaster(t, newServer(t), kills, put)
+}
+
+// A putter adds the trial of that ID.
+type putter func(ctx context.Context, s assay.Store, study string, id int64) error
+
+// A call that is made once, and a server that acknowledges what it has not written, are seen.
+func TestPostmasterKilledControl(t *testing.T) {
 	server := newServer(t)
+	for what, put := range map[string]putter{
+		"a call that is not made again": func(ctx context.Context, s assay.Store, study string, id int64) error {
+			return putOnce(ctx, s, study, id, assay.Position(2*(id-1)))
+		},
+		"commits that do not wait for the disk": func(ctx context.Context, s assay.Store, study string, id int64) error {
+			if _, err := s.(*Store).db.ExecContext(ctx, "SET synchronous_commit = off"); err != nil && !away(classify(err)) {
+				return err
+			}
+			return put(ctx, s, study, id)
+		},
+	} {
+		testbed.Fails(t, what, func(t testing.TB) { killPostmaster(t, server, 2, put) })
+	}
+}
+
+// putOnce adds a trial at a position, and does not try it again.
+func putOnce(ctx context.Context, s assay.Store, study string, id int64, at assay.Position) error {
+	events := pair(id)
+	payloads, err := store.EncodeEvents(events)
+	if err != nil {
+		return err
+	}
+	return s.(*Store).append(ctx, study, at, events, payloads)
+}
+
+// killPostmaster kills a server while put adds trials to four studies. It ends with the first error.
+func killPostmaster(t testing.TB, server *server, kills int, put putter) {
+	t.Helper()
 	address := server.fresh()
 	s := openTest(t, address)
 	const studies = 4
@@ -106,7 +144,7 @@ func TestPostmasterKilled(t *testing.T) {
 		wg.Go(func() {
 			for id := int64(1); ; id++ {
 				err := put(ctx, s, study, id)
-				if ctx.Err() != nil {
+				if ctx.Err() != nil || t.Failed() {
 					return
 				}
 				if err != nil {
@@ -120,7 +158,7 @@ func TestPostmasterKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range kills {
 		before := acked[0].Load()
-		for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
@@ -130,7 +168,7 @@ func TestPostmasterKilled(t *testing.T) {
 		}
 	}
 	before := acked[0].Load()
-	for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	stop()
@@ -146,7 +184,9 @@ func TestPostmasterKilled(t *testing.T) {
 	if acked[0].Load() <= before {
 		t.Error("nothing was written after the last kill")
 	}
-	t.Logf("%d kills, %d trials, none lost or doubled", kills, total)
+	if !t.Failed() {
+		t.Logf("%d kills, %d trials, none lost or doubled", kills, total)
+	}
 	checkFsck(t, s)
 }
 
@@ -160,7 +200,7 @@ type proxy struct {
 	cuts       atomic.Int64
 }
 
-func newProxy(t *testing.T, target string) *proxy {
+func newProxy(t testing.TB, target string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -219,17 +259,45 @@ func (p *proxy) forward(to io.Writer, from io.Reader, left *atomic.Int64) {
 // A connection that is cut between send and reply, at every byte of the reply: the Append was
 // done or not, nobody knows, and yet it is there once.
 func TestCutReply(t *testing.T) {
-	server := newServer(t)
+	step := int64(1)
+	if testing.Short() {
+		step = 5
+	}
+	cutReply(t, newServer(t), step, put)
+}
+
+// Who adds what may be there already, wherever the record ends now, has it twice.
+func TestCutReplyControl(t *testing.T) {
+	testbed.Fails(t, "an unknown outcome that is taken for none", func(t testing.TB) {
+		freshAddress(t) // brings the server up, or skips
+		server, err := shared()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cutReply(t, server, 15, func(ctx context.Context, s assay.Store, study string, id int64) (err error) {
+			for range 3 {
+				var sum assay.Summary
+				if sum, err = s.(*Store).Summary(ctx, study); err != nil {
+					return err
+				}
+				if err = putOnce(ctx, s, study, id, assay.Position(sum.Events)); err == nil {
+					return nil
+				}
+			}
+			return err
+		})
+	})
+}
+
+// cutReply cuts connections behind every step-th byte while put adds trials.
+func cutReply(t testing.TB, server *server, step int64, put putter) {
+	t.Helper()
 	p := newProxy(t, filepath.Join(server.dir, ".s.PGSQL.5432"))
 	schema := server.fresh()
 	schema = schema[strings.Index(schema, "search_path"):]
 	s := openTest(t, "postgres://postgres@"+p.l.Addr().String()+"/postgres?sslmode=disable&"+schema)
 	if err := s.Create(t.Context(), "a", nil); err != nil {
 		t.Fatal(err)
-	}
-	step := int64(1)
-	if testing.Short() {
-		step = 5
 	}
 	id := int64(1)
 	for ; id <= 3; id++ { // the statement is prepared

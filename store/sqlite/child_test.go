@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "many": childMany, "share": childShare, "turns": childTurns, "starve": childStarve, "hold": childHold,
+		"append": childAppend, "boast": childBoast, "many": childMany, "share": childShare, "turns": childTurns, "starve": childStarve, "hold": childHold,
 		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
 		"readonly": childReadOnly,
 	}
@@ -51,6 +51,25 @@ func child(t testing.TB, mode string, args ...any) *exec.Cmd {
 // childAppend appends one trial after the other and says so on standard output,
 // n times or for ever.
 func childAppend(args []string) error {
+	return appendEach(args, func(id int64, put func() error) error {
+		if err := put(); err != nil {
+			return err
+		}
+		fmt.Println(id)
+		return nil
+	})
+}
+
+// childBoast says so some time before.
+func childBoast(args []string) error {
+	return appendEach(args, func(id int64, put func() error) error {
+		fmt.Println(id)
+		time.Sleep(20 * time.Millisecond)
+		return put()
+	})
+}
+
+func appendEach(args []string, each func(id int64, put func() error) error) error {
 	path, study, synchronous := args[0], args[1], args[2]
 	n, err := strconv.Atoi(args[3])
 	if err != nil {
@@ -69,10 +88,9 @@ func childAppend(args []string) error {
 		return err
 	}
 	for id := sum.Trials() + 1; n != 0; id++ {
-		if err := put(ctx, s, study, id); err != nil {
+		if err := each(id, func() error { return put(ctx, s, study, id) }); err != nil {
 			return err
 		}
-		fmt.Println(id)
 		n--
 	}
 	return s.Close()
