@@ -89,6 +89,7 @@ func Dir(store string) string { return store + ".knowledge" }
 // Open returns the knowledge base of a record, up to date. It is kept in a
 // directory, which need not exist; "" keeps nothing. That it cannot be kept is no
 // error: then the events are read again.
+// A study whose import did not end is left out.
 // An error is one of reading the record. A study whose definition cannot be used is no error:
 // its entry has a flaw.
 func Open(ctx context.Context, r Record, dir string) (*Base, error) {
@@ -105,6 +106,11 @@ func Open(ctx context.Context, r Record, dir string) (*Base, error) {
 		for s, n := range sum.Counts {
 			if s.Final() && s != assay.Withdrawn {
 				told += int(n)
+			}
+		}
+		if sum.Ended == "" { // a study that goes on, or half a table, of which nothing is to be learned
+			if st, err := kb.definition(ctx, sum.Study); err == nil && st.HalfImport(sum) {
+				continue
 			}
 		}
 		if k := old[sum.Study]; k != nil && k.Created == sum.Created.UnixNano() && k.Told == told {

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -16,23 +17,25 @@ import (
 // This file makes a study of a recorded table. The study is written by the same loop as any
 // other, so that the readers of a record need no special case.
 
-// recordedSearch is the search of an imported study: there was none.
-const recordedSearch = "recorded"
-
 const importBatch = 1000 // events that are written at once
 
 // Import makes a study of all recorded runs of the problem's table, each a trial that
 // has ended, and returns the trials. The study can help others, and cannot be resumed.
 // It is an error of the class conflict if there is a study of that name, and of the
 // class usage if the problem has no table.
-// A crash between two batches leaves a study with a part of its events on record. An error
-// removes it.
+// A crash leaves a study with a part of its events on record, which helps nobody: the record
+// does not end. The same import goes on with it. An error removes it.
 func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Trial, error) {
+	return p.importIn(ctx, s, name, importBatch)
+}
+
+// importIn is [Problem.Import], with so many events written at once.
+func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int) (_ []assay.Trial, err error) {
 	if p.Table == nil {
 		return nil, usagef("%s: there is no recorded table (replay:)", name)
 	}
 	def := *p.Definition
-	def.Search = config.Method{Name: recordedSearch}
+	def.Search = config.Method{Name: config.RecordedSearch}
 	def.Stop = config.Stop{Rule: noStop}
 	spec, err := Encode(&def, name, nil)
 	if err != nil {
@@ -42,16 +45,21 @@ func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Tr
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Create(ctx, name, spec); errors.Is(err, fs.ErrExist) {
-		return nil, assay.Errorf(assay.ClassConflict, "study %q is on record: "+
-			"give this one another name (--study NAME), or forget that (assay study rm %s)",
-			name, report.ShellQuote([]string{name}))
-	} else if err != nil {
+	release, err := s.Lock(ctx, name)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err = s.Create(ctx, name, spec); errors.Is(err, fs.ErrExist) {
+		err = p.goesOn(ctx, s, name, spec)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// What is there already is the same, which is no error.
 	var at assay.Position
 	for len(events) > 0 {
-		n := min(importBatch, len(events))
+		n := min(batch, len(events))
 		if at, err = s.Append(ctx, name, at, events[:n]...); err != nil {
 			return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), name)) // half a table is none
 		}
@@ -59,6 +67,31 @@ func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Tr
 	}
 	s.Remember(ctx)
 	return trials, nil
+}
+
+// goesOn returns nil if the study of that name is a part of the same import.
+func (p *Problem) goesOn(ctx context.Context, s *Store, name string, spec []byte) error {
+	old, err := s.Spec(ctx, name)
+	if err != nil {
+		return err
+	}
+	sum, err := s.Summary(ctx, name)
+	if err != nil {
+		return err
+	}
+	def, err := config.Decode(old)
+	half := err == nil && def.HalfImport(sum)
+	switch {
+	case half && bytes.Equal(old, spec):
+		return nil
+	case half:
+		return assay.Errorf(assay.ClassConflict, "study %q is a part of another import, which did not end: "+
+			"give this one another name (--study NAME), or forget that (assay study rm %s)",
+			name, report.ShellQuote([]string{name}))
+	}
+	return assay.Errorf(assay.ClassConflict, "study %q is on record: "+
+		"give this one another name (--study NAME), or forget that (assay study rm %s)",
+		name, report.ShellQuote([]string{name}))
 }
 
 // recordedEvents returns the events of a study that ran every recorded run of the

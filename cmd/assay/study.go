@@ -179,6 +179,8 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			best = report.Metric(*l.Best, r.Goal.Unit)
 		}
 		switch {
+		case r.Definition.HalfImport(sum):
+			last = "half imported"
 		case r.Definition.Replay != nil:
 			last = "simulated"
 		case !sum.Last.IsZero():

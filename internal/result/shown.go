@@ -33,6 +33,9 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		l.Add("hours", "%s hours of processors", report.Number(out.CPUHours, 3))
 	}
 	addQueue(&l, out.Queued, out.Ran)
+	if r.Definition.HalfImport(r.Summary) {
+		l.Add("half", "the import of its table did not end: the same assay study import goes on with it")
+	}
 	if out.EndedBy != "" {
 		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
 	}

@@ -236,6 +236,36 @@ func eachRecorded(t testing.TB, dir string, f func(path string, w *workflow.Work
 	}
 }
 
+// A row that does not end is refused before it is in memory, in a table that is packed and in one that is not.
+func TestLongRow(t *testing.T) {
+	defer func(was int64) { maxRow = was }(maxRow)
+	maxRow = 1 << 20
+	for _, last := range []string{"", "t,k,2,\n"} {
+		r := &counted{Reader: io.MultiReader(strings.NewReader("id,kind,run_s,parents\n"+last), io.LimitReader(spaces{}, 64<<20))}
+		_, err := Read(workflow.FillOptions{}, Source{"long.csv", r})
+		if err == nil || !strings.Contains(err.Error(), "a row of more than 1048576 bytes") || r.n > 2<<20 {
+			t.Errorf("%d bytes were read: %v", r.n, err)
+		}
+	}
+	var rows strings.Builder // each short, and together more
+	for i := range 200_000 {
+		fmt.Fprintf(&rows, "t%d,k,2,\n", i)
+	}
+	if _, err := Read(workflow.FillOptions{}, Source{"long.csv", strings.NewReader("id,kind,run_s,parents\n" + rows.String())}); err != nil {
+		t.Error(err)
+	}
+}
+
+// spaces is a text without an end.
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
 // A bomb is refused long before it has unpacked; a log that packs well is not.
 func TestGzipBomb(t *testing.T) {
 	defer func(was int64) { freeGain = was }(freeGain)

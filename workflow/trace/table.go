@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -49,7 +50,8 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	c := csv.NewReader(r)
+	limited := &rowReader{Reader: r}
+	c := csv.NewReader(bufio.NewReaderSize(limited, 1<<16))
 	c.Comment = '#'
 	head, err := r.Peek(4096)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -76,6 +78,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	for {
 		// The titles fix the number of cells: a row of another length is an error of c, so that
 		// row[i] exists.
+		limited.n = 0
 		row, err := c.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -94,6 +97,25 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 			return err
 		}
 	}
+}
+
+// maxRow is how many bytes a row may have. The longest are those with many parents; a hundred thousand of them take less.
+var maxRow int64 = 4 << 20 // tests have less
+
+// A rowReader reads a table as long as none of its rows is too long: the CSV reader keeps one in memory, and may read a little
+// of the next.
+type rowReader struct {
+	io.Reader
+	n int64 // bytes since the row began
+}
+
+// Read implements [io.Reader].
+func (r *rowReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if r.n += int64(n); r.n > maxRow {
+		return 0, fmt.Errorf("a row of more than %d bytes", maxRow)
+	}
+	return n, err
 }
 
 // csvError gives an error of the CSV reader its place in the source, of which
