@@ -75,7 +75,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	cmd.AddCommand(benchRequestsCommand())
 	jobsFlag(fl, &f.jobs, "runs at once; the overhead is measured best with 1")
 	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
-		benchFleetCommand(s), benchGainCommand(s), benchLevelCommand(s))
+		benchFleetCommand(s), benchGainCommand(s), benchLevelCommand(s), benchParallelCommand(s))
 	return cmd
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // A Cell is one searcher on one program: what every experiment is made of. All but
-// Stopper, Interval, Race and Check are required.
+// Stopper, Interval, Parallel, Race and Check are required.
 type Cell struct {
 	Space    *assay.Space
 	Goal     assay.Goal
@@ -24,6 +24,7 @@ type Cell struct {
 	Clock    assay.Clock
 	Interval time.Duration // how often a run is observed, for the Stopper
 	Budget   study.Budget
+	Parallel int // runs at once; 0 means 1
 	// Race does not take one run for the truth, as a study of a command does not; Check
 	// pairs of runs then compare the best with the first.
 	Race  bool
@@ -38,8 +39,7 @@ type Cell struct {
 	Charge bool
 }
 
-// Run plays the cell by the loop of package study, with nothing on disk, one run
-// after another. The result says how the study ended; a search that has nothing more
+// Run plays the cell by the loop of package study, with nothing on disk. The result says how the study ended; a search that has nothing more
 // to propose is no error. An error of the searcher or of the runner is returned.
 func (c Cell) Run(ctx context.Context) (study.Result, error) {
 	if err := c.meter(ctx); err != nil {
@@ -48,7 +48,7 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 	s := &study.Study{
 		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
 		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
-		Race: c.Race, Check: c.Check, Anywhere: c.Anywhere, Class: c.Class,
+		Parallel: c.Parallel, Race: c.Race, Check: c.Check, Anywhere: c.Anywhere, Class: c.Class,
 		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
 	}
 	if err := s.Store.Create(ctx, s.Name, nil); err != nil {

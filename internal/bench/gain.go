@@ -91,7 +91,7 @@ type gainOutcome struct {
 // one replays one study, and asks the rule after each trial of its first half, as its loop would.
 func (o *GainOptions) one(ctx context.Context, p *Problem, seed uint64) (out gainOutcome, err error) {
 	p.ByTrials = true
-	res, _, err := p.search(ctx, o.Method, seed, study.Budget{Trials: o.Trials})
+	res, _, err := p.search(ctx, o.Method, seed, study.Budget{Trials: o.Trials}, 1)
 	if err != nil {
 		return out, err
 	}
@@ -113,11 +113,13 @@ func (o *GainOptions) one(ctx context.Context, p *Problem, seed uint64) (out gai
 	return out, nil
 }
 
-// error returns the relative error of a trial to the optimum.
+// error returns the relative error of a trial to the optimum, of no trial that of the worst configuration.
 func (p *Problem) error(t assay.Trial) float64 {
-	v, ok := p.True(t.Config)
-	if !ok {
-		v = p.Worst
+	v := p.Worst
+	if t.Config != nil {
+		if x, ok := p.True(t.Config); ok {
+			v = x
+		}
 	}
 	return math.Abs(v-p.Optimum) / math.Abs(p.Optimum)
 }

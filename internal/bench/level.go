@@ -126,7 +126,7 @@ type levelOutcome struct {
 
 func (o *LevelOptions) one(ctx context.Context, p *Problem, seed uint64) (out levelOutcome, err error) {
 	p.Time = time.Duration(o.Times * float64(p.Median))
-	res, start, err := p.search(ctx, o.Method, seed, study.Budget{Time: p.Time})
+	res, start, err := p.search(ctx, o.Method, seed, study.Budget{Time: p.Time}, 1)
 	if err != nil {
 		return out, err
 	}

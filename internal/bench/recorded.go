@@ -77,9 +77,11 @@ func (p *Problem) findOptimum() error {
 	return nil
 }
 
-// search runs a study of the problem's table by a method within a budget, and returns what it came to and when it began,
-// in simulated time.
-func (p *Problem) search(ctx context.Context, m Method, seed uint64, b study.Budget) (res study.Result, began time.Time, err error) {
+// search runs a study of the problem's table by a method within a budget, with so many runs at once, and returns what it came
+// to and when it began, in simulated time.
+func (p *Problem) search(
+	ctx context.Context, m Method, seed uint64, b study.Budget, parallel int,
+) (res study.Result, began time.Time, err error) {
 	searcher, stopper, err := m.New(p, seed)
 	if err != nil {
 		return res, began, err
@@ -88,7 +90,7 @@ func (p *Problem) search(ctx context.Context, m Method, seed uint64, b study.Bud
 	began = clock.Now()
 	res, err = Cell{
 		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper, Runner: runner, Clock: clock,
-		Interval: p.Interval, Budget: b,
+		Interval: p.Interval, Budget: b, Parallel: parallel,
 	}.Run(ctx)
 	return res, began, err
 }
