@@ -127,13 +127,13 @@ func breaches() []breach {
 		},
 		{"S4", "rest/listen.go", "uid == l.uid", "uid >= 0", check{"cmd/assay", "TestScripts/strangers"}},
 		{
-			"S5", "internal/config/program.go", `return []string{"sh", "-c", p.script}`, `return append([]string{"sh", "-c", p.script}, p.ParamEnv(c)[0])`, check{"setup", "TestValuesAreData"},
+			"S5", "internal/config/program.go", "return p.expand(p.argv, c)", `return []string{"sh", "-c", strings.Join(p.expand(p.argv, c), " ")}`, check{"setup", "TestValuesAreData"},
 		},
 		{
 			"S6", "internal/blobs/doc.go", "case !fs.ValidPath(name):", "case false:", check{"internal/blobs", "TestPlaceHostileNames|TestNames"},
 		},
 		{
-			"S7", "rest/api/guard.go", "if e := r.Header.Get(\"Content-Encoding\"); e != \"\" && e != \"identity\" {", `if e := ""; e != "" {`,
+			"S7", "rest/api/guard.go", "if e := r.Header.Get(\"Content-Encoding\"); e != \"\" && e != \"identity\" {", `if e := r.Header.Get("Content-Encoding"); e == "none" {`,
 			check{"rest/api", "TestBombs"},
 		},
 		{
@@ -142,7 +142,7 @@ func breaches() []breach {
 		},
 		{"S8", "internal/access/conceal.go", "return f.Chmod(0o600)", "return nil", check{"internal/access", "TestConceal"}},
 		{
-			"S9", "queue/jetstream/door.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\"",
+			"S9", "queue/jetstream/door.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\" || r.allows(app)",
 			check{"queue/jetstream", "TestForbidden"},
 		},
 		{
