@@ -1,6 +1,6 @@
 """What others find on recorded tables, for the same runs or the same time as a method of `assay bench`.
 
-    python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|botorch] [--seeds 10] [--json]
+    python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|botorch] [--seeds 10] [--first-seed 1] [--json]
 
 tpe is Optuna's. A configuration that is not in the table costs it nothing, and one that is proposed again is run again.
 botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, that with the greatest
@@ -50,7 +50,7 @@ def tpe(rows: dict, levels: dict, seed: int):
 
 def botorch(rows: dict, levels: dict, seed: int):
     """Yields each run of BoTorch's process until all rows were run. A number is its place among the levels, a category as
-    many features as it has levels; a run that failed has the greatest value so far."""
+    many features as it has levels; a run that failed has the greatest value that is known."""
     import torch
     from botorch.acquisition import LogExpectedImprovement
     from botorch.fit import fit_gpytorch_mll
@@ -73,10 +73,11 @@ def botorch(rows: dict, levels: dict, seed: int):
     seen, values = [], []
     while open_rows:
         left = sorted(open_rows)
-        if len(seen) < 10:
+        known = [v for v in values if v is not None]
+        if len(seen) < 10 or len(known) < 2:
             at = chance.choice(left)
         else:
-            y = torch.tensor(values).log().unsqueeze(-1)
+            y = torch.tensor([max(known) if v is None else v for v in values]).log().unsqueeze(-1)
             model = SingleTaskGP(features[seen], y)
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             gain = LogExpectedImprovement(model, best_f=y.min(), maximize=False)
@@ -85,7 +86,7 @@ def botorch(rows: dict, levels: dict, seed: int):
         row = listed[at]
         open_rows.remove(at)
         seen.append(at)
-        values.append(row["value"] if row["state"] == "done" else max(values, default=row["metrics"]["elapsed"]))
+        values.append(row["value"] if row["state"] == "done" else None)
         yield row
 
 
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("studies", nargs="+")
     parser.add_argument("--by", choices=["tpe", "botorch"], default="tpe")
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print the error of each seed")
     args = parser.parse_args()
     by = {"tpe": tpe, "botorch": botorch}[args.by]
@@ -118,7 +120,7 @@ def main() -> None:
         optimum = min(good)
         median = statistics.median(r["metrics"]["elapsed"] for r in listed)
         errors: dict = {}
-        for seed in range(1, args.seeds + 1):
+        for seed in range(args.first_seed, args.first_seed + args.seeds):
             done = search(by, rows, levels, seed, lambda runs, spent: runs >= max(TRIALS) and spent >= max(MEDIANS) * median)
             for n in TRIALS:
                 seen = [v for _, v in done[:n] if v is not None]

@@ -45,10 +45,13 @@ func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
 			return nil, assay.Errorf(assay.ClassUsage, "%s: %w", path, err)
 		}
 		defer db.Close()
-		if foreign.IsMLOS(ctx, db) {
+		switch {
+		case foreign.IsMLOS(ctx, db):
 			return foreign.ReadMLOS(ctx, db, path, of)
+		case foreign.IsOptunaStorage(ctx, db):
+			return foreign.ReadOptunaStorage(ctx, db, path, of)
 		}
-		return nil, assay.Errorf(assay.ClassUsage, "%s: this database is no storage of mlos_bench", path)
+		return nil, assay.Errorf(assay.ClassUsage, "%s: this database is no storage of Optuna or mlos_bench", path)
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > maxForeign {

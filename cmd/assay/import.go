@@ -30,9 +30,10 @@ studies of the same parameters and objective can then be helped by it (assay tun
 --prior).
 
 TABLE.yaml is a study file with replay:. FILE is one of another tuner: a cache file
-or a file of results (T4) of Kernel Tuner, a journal of Optuna, or the SQLite storage
-of mlos_bench. --of names one of several studies or experiments. With --write nothing goes on record: the runs are
-written as a table with its study file, for assay bench among others.`,
+or a file of results (T4) of Kernel Tuner, a journal or SQLite storage of Optuna, or
+the SQLite storage of mlos_bench. --of names one of several studies or experiments.
+With --write nothing goes on record: the runs are written as a table with its study
+file, for assay bench among others.`,
 		Example: `  assay study import table.yaml --study earlier
   assay study import cache.json --minimize time
   assay study import mlos_bench.sqlite --of redis --write redis.yaml`,

@@ -225,6 +225,7 @@ func (s *Study) Resolve(params []assay.Param, configs []assay.Config, digest str
 		if i := slices.IndexFunc(s.Params, func(q Param) bool { return q.Name == p.Name }); i >= 0 {
 			r.Default = s.Params[i].Default
 			r.Unit = s.Params[i].Unit
+			r.When = s.Params[i].When
 		}
 		resolved = append(resolved, r)
 	}

@@ -140,6 +140,28 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// sound fails unless a file "f" was read as a study whose rows are as long as its head, and which can be written, or was
+// refused as it should be. It returns whether it was read.
+func sound(t *testing.T, s *Study, err error) bool {
+	t.Helper()
+	if err != nil {
+		if assay.ClassOf(err) != assay.ClassUsage || !strings.HasPrefix(err.Error(), "f:") {
+			t.Error(err)
+		}
+		return false
+	}
+	for _, r := range s.Runs {
+		if len(r.Config) != len(s.Parameters) || len(r.Values) != len(s.Metrics) {
+			t.Fatalf("%+v of %+v", r, s)
+		}
+	}
+	var b strings.Builder
+	if err := s.WriteTable(&b); err != nil {
+		t.Error(err)
+	}
+	return true
+}
+
 // FuzzKernelTuner reads whatever a file says as a study whose rows are as long as its head, or refuses it.
 func FuzzKernelTuner(f *testing.F) {
 	for _, name := range []string{"kerneltuner-cache.json", "kerneltuner-t4.json"} {
@@ -157,22 +179,10 @@ func FuzzKernelTuner(f *testing.F) {
 			return
 		}
 		s, err := ParseKernelTuner(d, "f")
-		if err != nil {
-			if assay.ClassOf(err) != assay.ClassUsage || !strings.HasPrefix(err.Error(), "f:") {
-				t.Error(err)
-			}
+		if !sound(t, s, err) {
 			return
 		}
-		for _, r := range s.Runs {
-			if len(r.Config) != len(s.Parameters) || len(r.Values) != len(s.Metrics) {
-				t.Fatalf("%+v of %+v", r, s)
-			}
-		}
 		if err := s.Objective("", "minimize"); err != nil {
-			t.Error(err)
-		}
-		var b strings.Builder
-		if err := s.WriteTable(&b); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,4 +1,5 @@
-# Makes optuna-journal.log, with Optuna 5: python3 optuna.py optuna-journal.log. The name of the writer was replaced by w.
+# Makes optuna-journal.log, with Optuna 5: python3 make_optuna.py optuna-journal.log. The name of the writer was replaced by w.
+# A file whose name ends in .db is a database with the same studies.
 import sys
 
 import optuna
@@ -26,7 +27,8 @@ def two(t):
     return b * 1.5, 10.0 - b + a
 
 
-storage = JournalStorage(JournalFileBackend(sys.argv[1]))
+file = sys.argv[1]
+storage = "sqlite:///" + file if file.endswith(".db") else JournalStorage(JournalFileBackend(file))
 random = optuna.samplers.RandomSampler(seed=1)
 study = optuna.create_study(study_name="forest", storage=storage, sampler=random)
 study.optimize(forest, n_trials=24, catch=(ValueError,))
