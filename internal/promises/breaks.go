@@ -165,7 +165,7 @@ func breakAll(only []string) (missed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	for _, b := range breaches() {
 		if len(only) > 0 && !slices.Contains(only, b.id) {
 			continue
