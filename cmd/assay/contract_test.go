@@ -213,7 +213,7 @@ func TestContracts(t *testing.T) {
 	h.run("learn m.yaml --trials 12 --study lm --model lm.json")
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
-			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str}, "best": bestTrial, "trials": counts,
+			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str, "levels?": flag}, "best": bestTrial, "trials": counts,
 			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "ended_why?": str, "gain?": objs, "repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {

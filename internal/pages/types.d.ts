@@ -90,7 +90,7 @@ interface Explained {
 /** What a page knows of a study. */
 interface StudyData {
   study: string;
-  objective: { metric: string; goal: string; unit?: string };
+  objective: { metric: string; goal: string; unit?: string; levels?: boolean };
   objectives?: { metric: string; goal: string; unit?: string }[]; // all, if there are several
   params: Param[];
   trials?: Rows;

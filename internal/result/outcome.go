@@ -68,11 +68,13 @@ type Objective struct {
 	Metric string `json:"metric"`
 	Goal   string `json:"goal"`
 	Unit   string `json:"unit,omitempty"`
+	// Levels is whether there are runs below a full level, which are no answers: see WordOf.
+	Levels bool `json:"levels,omitempty"`
 }
 
 // NewObjective returns an objective as data.
 func NewObjective(goal assay.Goal) Objective {
-	o := Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit}
+	o := Objective{Metric: goal.Metric, Goal: "minimize", Unit: goal.Unit, Levels: goal.Level != nil}
 	if goal.Maximize {
 		o.Goal = "maximize"
 	}

@@ -38,6 +38,7 @@ type studyPage struct {
 	Paid    string
 	Kept    string
 	Unit    string // of the metric
+	Outside string // what trials are called that came to their ends and are no answers
 	Pruned  []prunedValue
 	Data    template.JS
 }
@@ -59,7 +60,10 @@ func (s *site) study(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := studyPage{Study: d.Study, Unit: d.Objective.Unit, Open: d.Study.State == "running" || d.Study.State == "paused"}
+	p := studyPage{Study: d.Study, Unit: d.Objective.Unit, Outside: "outside limits", Open: d.Study.State == "running" || d.Study.State == "paused"}
+	if d.Objective.Levels {
+		p.Outside = "below full"
+	}
 	if p.Study.BestTrial > 0 {
 		if p.Best, err = v.trial(name, p.Study.BestTrial); err != nil {
 			return err

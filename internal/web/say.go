@@ -49,14 +49,13 @@ var functions = template.FuncMap{
 			"done": "▪", "censored": "∧", "infeasible": "◇", "failed": "×", "running": "○", "withdrawn": "–",
 		}[state]
 	},
-	"word": func(state string) string {
-		switch state {
-		case "censored":
-			return "stopped"
-		case "infeasible":
-			return "outside limits"
+	"word": word,
+	// became is word of a trial with an outcome: one below the full level of its study is called that.
+	"became": func(state, outcome string) string {
+		if state == "infeasible" {
+			return outcome
 		}
-		return state
+		return word(state)
 	},
 	"spark": spark,
 	"signed": func(x float64) string {
@@ -68,6 +67,17 @@ var functions = template.FuncMap{
 			"withdrawn": "muted",
 		}[state]
 	},
+}
+
+// word returns what a state is called.
+func word(state string) string {
+	switch state {
+	case "censored":
+		return "stopped"
+	case "infeasible":
+		return "outside limits"
+	}
+	return state
 }
 
 // A pair is a parameter with its value.

@@ -83,7 +83,7 @@ export function parallel(place, study, selection) {
   said();
   place.append(el("div", { class: "bar" },
     el("label", { class: "choice" }, el("span", { class: "label" }, "trials"), slider, part),
-    toggle("stopped and outside limits", view.stopped, (on) => { view.stopped = on; changed(); }), clear, status));
+    toggle(`stopped and ${state("infeasible").text}`, view.stopped, (on) => { view.stopped = on; changed(); }), clear, status));
   const logs = el("div", { class: "bar" }, el("span", { class: "label" }, "logarithmic axes"),
     ...dims.filter((d) => d.canLog).map((d) => toggle(d.name, d.log, (on) => {
       d.log = on;
@@ -308,7 +308,7 @@ export function parallel(place, study, selection) {
   }
 
   place.append(el("p", { class: "note" }, "The stronger the blue the better, and the thick line is the best. The line of a stopped trial " +
-    "ends before the last axis, where it would have gone on; one outside limits has a gap there."));
+    `ends before the last axis, where it would have gone on; one ${state("infeasible").text} has a gap there.`));
   const below = new Tabled(place, "the best 100 of these trials", () => {
     const mask = selection.mask(), rows = done.filter((k) => mask[k]).slice(-100).reverse();
     return grid(["trial", ...dims.map((d) => d.name)], rows.map((k) => [String(t.id[k]), ...dims.map((d) => d.say(d.values[k]))]),

@@ -11,6 +11,11 @@ export const states = [
   { name: "running", text: "running", color: "fg", about: "has not ended" },
 ];
 
+// levelled has runs below the full level of a study called so: where there are levels, they are what is outside limits.
+export function levelled() {
+  Object.assign(state("infeasible"), { text: "below full", about: "ran to its end below the full level: no answer" });
+}
+
 const byName = new Map(states.map((s) => [s.name, s]));
 
 /** @param {string} name */

@@ -1,5 +1,5 @@
 import { metric, number, seconds } from "./format.js";
-import { state } from "./states.js";
+import { levelled, state } from "./states.js";
 
 // A Study is what the page knows of one study: its columns, and how they are said. It grows by
 // append, while its trials run.
@@ -17,6 +17,7 @@ export class Study {
     this.first = data.first ?? 0;
     this.default = data.default ?? false;
     this.spent_s = data.spent_s ?? 0;
+    if (data.objective.levels) levelled();
     this.metric = data.objective.metric;
     this.unit = data.objective.unit ?? "";
     this.up = data.objective.goal === "maximize";

@@ -10,6 +10,7 @@ import { parallel } from "./parallel.js";
 import { Runs } from "./runlist.js";
 import { space } from "./space.js";
 import { spent } from "./spent.js";
+import { state } from "./states.js";
 import { Study, visible } from "./study.js";
 import { table } from "./table.js";
 
@@ -161,7 +162,7 @@ class Page {
       s.spent_s = Math.max(s.spent_s, t.spent[k] ?? 0);
     }
     say("counts", `${count(n.done ?? 0)} done, ${count(n.censored ?? 0)} stopped, ${count(n.failed ?? 0)} failed` +
-      (n.infeasible ? `, ${count(n.infeasible)} outside limits` : "") + `, ${count(n.running ?? 0)} running`);
+      (n.infeasible ? `, ${count(n.infeasible)} ${state("infeasible").text}` : "") + `, ${count(n.running ?? 0)} running`);
     if (s.bestRow >= 0) {
       say("best", s.value(s.bestRow));
       say("best-what", `${s.metric} of the best so far, trial ${t.id[s.bestRow]}`);
