@@ -7,6 +7,7 @@
 # make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of what assay promises; writes docs/promises.md with what they counted
+# make breaks [ONLY="P1 P6"]  breaks a line of code of each promise, and sees that a test of it fails
 # make promises-soak [ONLY="P1 P6"]  their long forms, hours for all; what they counted is kept for the page
 # make dist   programs, packages, wheels and their checksums, in dist/
 # make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
@@ -60,6 +61,10 @@ dev:
 
 promises: deps
 	$(GO) run ./internal/promises
+
+.PHONY: breaks
+breaks: deps
+	$(GO) run ./internal/promises breaks $(ONLY)
 
 .PHONY: promises-soak
 promises-soak: deps

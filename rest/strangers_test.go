@@ -47,7 +47,8 @@ func serveLoopback(t testing.TB, wrap func(net.Listener) net.Listener) (address,
 	address = "http://" + l.Addr().String()
 	server := rest.NewOnline(session, o.Space, token)
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(wrap(l)) }()
+	wrapped := wrap(l)
+	go func() { done <- server.Serve(wrapped) }()
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)

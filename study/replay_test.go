@@ -79,17 +79,21 @@ func resumeAfterEveryEvent(
 ) {
 	t.Helper()
 	whole := store.NewMem()
-	s := newStudy(t, whole, 12)
-	s.Parallel = parallel
-	want := mustRun(t, s)
+	begin := func(st assay.Store) *study.Study {
+		s := newStudy(t, st, 12)
+		if s.Parallel = parallel; parallel == 1 { // several that run begin anew, and may end in another order
+			s.Searcher = &heedful{}
+		}
+		return s
+	}
+	want := mustRun(t, begin(whole))
 	var events []assay.Event
 	for e := range whole.Events(t.Context(), "s", 0) {
 		events = append(events, e)
 	}
 	asked, ended := 0, 0
 	for k, next := range events {
-		s := newStudy(t, kept(t, whole, k, keep), 12)
-		s.Parallel = parallel
+		s := begin(kept(t, whole, k, keep))
 		if change != nil {
 			s.Searcher = change(s.Searcher, asked)
 		}
@@ -107,6 +111,27 @@ func resumeAfterEveryEvent(
 			asked++
 		}
 	}
+}
+
+// heedful is a searcher whose proposals come from all that it was told.
+type heedful struct {
+	asked int64
+	sum   float64
+}
+
+func (h *heedful) Ask(n int) (ps []assay.Proposal, err error) {
+	for range n {
+		h.asked++
+		ps = append(ps, assay.Proposal{ID: h.asked, Config: assay.Config{1 + float64((7*h.asked+11*int64(h.sum))%40)}})
+	}
+	return ps, nil
+}
+
+func (h *heedful) Tell(ts ...assay.Trial) error {
+	for _, t := range ts {
+		h.sum += t.Value * float64(t.ID)
+	}
+	return nil
 }
 
 func TestResumeAfterCancel(t *testing.T) {

@@ -383,6 +383,19 @@ func TestMissingMetricFailsTheTrial(t *testing.T) {
 	})
 }
 
+// A run that ends with another code than 0 has failed, whatever it has measured.
+func TestExitCodeFailsTheTrial(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStudy(t, store.NewMem(), 1)
+		s.Goal = assay.Goal{Metric: "score"}
+		s.Runner = &fake{fail: true}
+		r := mustRun(t, s)
+		if tr := r.Trials[0]; tr.State != assay.Failed || !strings.Contains(tr.Reason, "exit code 3") || r.Found {
+			t.Errorf("%v: %s; found %v", tr.State, tr.Reason, r.Found)
+		}
+	})
+}
+
 func TestBrokenLimitIsInfeasible(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 40)

@@ -1,5 +1,6 @@
 // Command promises runs the tests that hold what assay promises, and writes docs/promises.md with what they
-// counted. `make promises` calls it. With ASSAY_SOAK=1 the tests take their long form, and what they counted is kept in
+// counted. `make promises` calls it. With breaks as its first argument it breaks a line of code of each promise, or of
+// those that are named behind it, and runs the tests that are to see that: `make breaks`. With ASSAY_SOAK=1 the tests take their long form, and what they counted is kept in
 // soak.json beside this file, from where the page has it.
 package main
 
@@ -22,6 +23,15 @@ const file = "docs/promises.md"
 
 func main() {
 	only := os.Args[1:] // the promises to look at; all if none is named
+	if len(only) > 0 && only[0] == "breaks" {
+		missed, err := breakAll(only[1:])
+		must(err)
+		if missed > 0 {
+			fmt.Fprintf(os.Stderr, "%d lines are held by no test of their promise\n", missed)
+			os.Exit(1)
+		}
+		return
+	}
 	results := map[string]result{}
 	broken := 0
 	for _, p := range promises() {

@@ -53,6 +53,31 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Every line that can be broken is there, once; each promise has one; and the tests that are to see it are tests of the
+// promise.
+func TestBreaches(t *testing.T) {
+	broken := map[string]bool{}
+	for _, b := range breaches() {
+		broken[b.id] = true
+		text, err := os.ReadFile(filepath.Join("..", "..", b.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), b.old); n != 1 || b.old == b.new {
+			t.Errorf("%s: %s has %d times %q", b.id, b.file, n, b.old)
+		}
+		i := slices.IndexFunc(promises(), func(p promise) bool { return p.id == b.id })
+		if i < 0 || own(b.seen, promises()[i].checks) != "" {
+			t.Errorf("%s: %v are no tests of it", b.id, b.seen)
+		}
+	}
+	for _, p := range promises() {
+		if !broken[p.id] {
+			t.Errorf("%s: no line of its code is broken", p.id)
+		}
+	}
+}
+
 // A control that is one of the tests of its promise does not run twice.
 func TestOwn(t *testing.T) {
 	checks := []check{{"a", "TestA|TestKill"}, {"b", "TestScripts/one"}}

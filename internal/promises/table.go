@@ -112,7 +112,7 @@ func promises() []promise {
 			{"store/sqlite", "TestDamage$|TestMarkRefusesNothingWhole"},
 		}, ""},
 		{"P16", "What is unknown is never called a success.", []check{
-			{"queue", "TestSimulator|TestStaleOutcome"}, {"study", "TestExhaustedMachineEndsTheStudy|TestMissingMetricFailsTheTrial"},
+			{"queue", "TestSimulator|TestStaleOutcome"}, {"study", "TestExhaustedMachineEndsTheStudy|TestMissingMetricFailsTheTrial|TestExitCodeFailsTheTrial"},
 		}, "the simulator's planted bugs (P18)", []check{{"queue", "TestSimulatorFindsFlaws"}}, ""},
 		{"P17", "An update is safe: older stores are read, newer ones refused.", []check{
 			{"store/sqlite", "TestFixtures|TestMigrat"}, {"search", "TestResumeOldRecord"}, {"setup", "TestOldStores"},
@@ -149,7 +149,7 @@ func promises() []promise {
 			{"internal/web", "TestHostileForms"},
 		}, "a command that is made a line for a shell executes a value", []check{{"setup", "TestValuesAreDataControl"}}, ""},
 		{"S6", "Files of runs stay in their box.", []check{
-			{"internal/blobs", "TestPlaceHostileNames"}, {"run", "TestFiles"},
+			{"internal/blobs", "TestPlaceHostileNames|TestNames"}, {"run", "TestFiles"},
 		}, "who writes to where a name leads writes outside", []check{{"internal/blobs", "TestPlaceHostileNamesControl"}}, ""},
 		{"S7", "Bombs are refused early.", []check{
 			{"rest/api", "TestBombs"}, {"internal/config", "TestBombs"}, {"workflow/trace", "TestGzipBomb"}, {"internal/whole", "TestReadIsBounded"},

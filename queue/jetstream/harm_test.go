@@ -139,6 +139,18 @@ func TestHarm(t *testing.T) {
 		t.Parallel()
 		harm(t, "streams deleted", 2*time.Minute, true, func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
 	})
+	for _, left := range []string{"ASSAY_JOBS", "ASSAY_JOBS/msgs", "ASSAY_JOBS/obs"} {
+		t.Run(left, func(t *testing.T) { // as where the server writes while files are deleted
+			t.Parallel()
+			harm(t, "streams deleted but for an empty "+left, 2*time.Minute, true, func(dir string) {
+				at := filepath.Join(dir, "jetstream", "$G", "streams")
+				os.RemoveAll(at)
+				if err := os.MkdirAll(filepath.Join(at, left), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 	t.Run("flip", func(t *testing.T) {
 		t.Parallel()
 		harm(t, "bits flipped", 2*time.Minute, true, func(dir string) {

@@ -295,9 +295,12 @@ func (s *Server) flaw(own *Bus, stuck map[string]uint64) (flaw string, now map[s
 	case err != nil:
 		return "its stream does not answer: " + err.Error(), nil
 	}
-	if _, err := os.Stat(filepath.Join(s.opts.Dir, "jetstream", "$G", "streams", jobsStream)); errors.Is(err,
-		fs.ErrNotExist) {
-		return "its directory is gone", nil
+	// A directory that is deleted while the server writes may be there again, with next to nothing in it.
+	for _, part := range []string{"meta.inf", "msgs"} {
+		_, err := os.Stat(filepath.Join(s.opts.Dir, "jetstream", "$G", "streams", jobsStream, part))
+		if errors.Is(err, fs.ErrNotExist) {
+			return "its directory, or what was in it, is gone", nil
+		}
 	}
 	now = map[string]uint64{}
 	list := stream.ListConsumers(ctx)

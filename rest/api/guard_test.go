@@ -175,6 +175,9 @@ func TestBombs(t *testing.T) {
 		if got.status/100 != 4 {
 			t.Errorf("%s: %d %.300s", name, got.status, got.body)
 		}
+		if packed := b.header != nil; packed != (got.status == http.StatusUnsupportedMediaType) {
+			t.Errorf("%s: packed %v, and the answer is %d", name, packed, got.status)
+		}
 		if got.header.Get("Content-Type") != problemType {
 			t.Errorf("%s: the refusal is %q", name, got.header.Get("Content-Type"))
 		}

@@ -71,6 +71,9 @@ func childBoast(args []string) error {
 
 func appendEach(args []string, each func(id int64, put func() error) error) error {
 	path, study, synchronous := args[0], args[1], args[2]
+	if synchronous == "FULL" {
+		synchronous = "" // as programs open it
+	}
 	n, err := strconv.Atoi(args[3])
 	if err != nil {
 		return err

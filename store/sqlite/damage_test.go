@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -33,6 +34,22 @@ func sampleEvents(study string) (events []assay.Event) {
 	}
 	return events
 }
+
+// written are the events of the sample as they are stored, those of the removed study too.
+var written = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for study := range sampleStudies() {
+		for _, e := range sampleEvents(study) {
+			b, _ := store.EncodeEvents([]assay.Event{e}) // what was written could be
+			all[string(b[0])] = true
+		}
+	}
+	for id := range int64(10) {
+		b, _ := store.EncodeEvents(pair(id + 1))
+		all[string(b[0])], all[string(b[1])] = true, true
+	}
+	return all
+})
 
 // writeSample makes the sample at path and closes it.
 func writeSample(t testing.TB, path string) {
@@ -191,6 +208,9 @@ func trySalvage(t testing.TB, dir string, data []byte, where map[key][]uint32, l
 				t.Fatal(err)
 			}
 			got[r.Study] = append(got[r.Study], e)
+			if b, err := store.EncodeEvents([]assay.Event{e}); err != nil || !written()[string(b[0])] {
+				t.Errorf("damage at %d to %d: %.200s is salvaged, which nobody has written (%v)", lo, hi, b, err)
+			}
 		}
 	}
 	for study := range sampleStudies() {
