@@ -41,7 +41,8 @@ for p in github.com/nats-io/... github.com/jackc/... github.com/danielgtaylor/..
 	$assay/internal/result $assay/internal/report $assay/internal/planning $assay/internal/planreport \
 	$assay/internal/requests $assay/internal/pages $assay/internal/benchfile $assay/internal/foreign \
 	$assay/internal/duel $assay/internal/explain $assay/internal/catalogue $assay/internal/server \
-	$assay/internal/access $assay/internal/sitemodel $assay/internal/traces $assay/run $assay/workbench $assay/online; do
+	$assay/internal/access $assay/internal/sitemodel $assay/internal/traces $assay/run $assay/workbench $assay/online \
+	$assay/internal/bench $assay/internal/jsonat; do
 	small="$small -gcflags=$p=-l"
 done
 build() { # build ARCH
