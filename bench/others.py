@@ -1,12 +1,13 @@
 """What others find on recorded tables, for the same runs or the same time as a method of `assay bench`.
 
-    python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|botorch] [--seeds 10] [--first-seed 1] [--json]
+    python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|smac|botorch] [--seeds 10] [--first-seed 1] [--json]
 
 tpe is Optuna's. A configuration that is not in the table costs it nothing, and one that is proposed again is run again.
+smac is SMAC3's facade for hyperparameters. For a configuration that is not in the table it runs the nearest that is.
 botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, that with the greatest
 expected improvement of all rows that were not run, so it knows, as assay does, which rows there are.
 
-Needs assay on the PATH, and optuna or botorch of PyPI. A run that failed costs its time. One that the time does not suffice
+Needs assay on the PATH, and optuna, smac or botorch of PyPI. A run that failed costs its time. One that the time does not suffice
 for does not count. The error is that of the best run, relative to the best of the table, as a mean over seeds; --json
 prints it of each seed."""
 
@@ -46,6 +47,39 @@ def tpe(rows: dict, levels: dict, seed: int):
         ok = row["state"] == "done"
         study.tell(trial, row["value"] if ok else None, state=None if ok else optuna.trial.TrialState.FAIL)
         yield row
+
+
+def smac(rows: dict, levels: dict, seed: int):
+    """Yields each run of SMAC3, without end. Numbers are the places among their levels. The nearest row is that of least
+    distance, 1 for another category and for a number the difference of places as a share of all; of equals the first."""
+    import ConfigSpace
+    from smac import HyperparameterOptimizationFacade, Scenario
+    from smac.runhistory.dataclasses import TrialValue
+    from smac.runhistory.enumerations import StatusType
+
+    number = {n: len(v) > 1 and not any(isinstance(x, str) for x in v) for n, v in levels.items()}
+    space = ConfigSpace.ConfigurationSpace(seed=seed)
+    space.add([ConfigSpace.Integer(n, (0, len(v) - 1)) if number[n] else ConfigSpace.Categorical(n, list(range(len(v))))
+               for n, v in levels.items()])
+    places = {tuple(v.index(x) for v, x in zip(levels.values(), key)): row for key, row in rows.items()}
+
+    def distance(a: tuple, b: tuple) -> float:
+        return sum(abs(x - y) / (len(v) - 1) if number[n] else float(x != y) for (n, v), x, y in zip(levels.items(), a, b))
+
+    with tempfile.TemporaryDirectory() as scratch:
+        scenario = Scenario(space, deterministic=True, n_trials=10000, seed=seed, output_directory=scratch)
+        design = HyperparameterOptimizationFacade.get_initial_design(
+            Scenario(space, deterministic=True, n_trials=max(TRIALS), seed=seed, output_directory=scratch))
+        search = HyperparameterOptimizationFacade(
+            scenario, lambda config, seed: 0.0, initial_design=design, overwrite=True, logging_level=50)
+        while True:
+            asked = search.ask()
+            at = tuple(int(asked.config[n]) for n in levels)
+            row = places.get(at) or places[min(places, key=lambda p: distance(p, at))]
+            ok = row["state"] == "done"
+            search.tell(asked, TrialValue(cost=row["value"] if ok else math.inf, time=row["metrics"]["elapsed"],
+                                          status=StatusType.SUCCESS if ok else StatusType.CRASHED), save=False)
+            yield row
 
 
 def botorch(rows: dict, levels: dict, seed: int):
@@ -104,12 +138,12 @@ def search(by, rows: dict, levels: dict, seed: int, enough) -> list:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("studies", nargs="+")
-    parser.add_argument("--by", choices=["tpe", "botorch"], default="tpe")
+    parser.add_argument("--by", choices=["tpe", "smac", "botorch"], default="tpe")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="print the error of each seed")
     args = parser.parse_args()
-    by = {"tpe": tpe, "botorch": botorch}[args.by]
+    by = {"tpe": tpe, "smac": smac, "botorch": botorch}[args.by]
     means: dict = {}
     for study in args.studies:
         listed = table(study)
