@@ -3,7 +3,7 @@
     python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|smac|botorch] [--seeds 10] [--first-seed 1] [--json]
 
 tpe is Optuna's. A configuration that is not in the table costs it nothing, and one that is proposed again is run again.
-smac is SMAC3's facade for hyperparameters. For a configuration that is not in the table it runs the nearest that is.
+smac is SMAC3's facade for hyperparameters. For a configuration that is not in the table it runs the nearest that is; one that fails has the value of the worst row.
 botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, that with the greatest
 expected improvement of all rows that were not run, so it knows, as assay does, which rows there are.
 
@@ -61,6 +61,7 @@ def smac(rows: dict, levels: dict, seed: int):
     space = ConfigSpace.ConfigurationSpace(seed=seed)
     space.add([ConfigSpace.Integer(n, (0, len(v) - 1)) if number[n] else ConfigSpace.Categorical(n, list(range(len(v))))
                for n, v in levels.items()])
+    worst = max(row["value"] for row in rows.values() if row["state"] == "done")
     places = {tuple(v.index(x) for v, x in zip(levels.values(), key)): row for key, row in rows.items()}
 
     def distance(a: tuple, b: tuple) -> float:
@@ -77,7 +78,7 @@ def smac(rows: dict, levels: dict, seed: int):
             at = tuple(int(asked.config[n]) for n in levels)
             row = places.get(at) or places[min(places, key=lambda p: distance(p, at))]
             ok = row["state"] == "done"
-            search.tell(asked, TrialValue(cost=row["value"] if ok else math.inf, time=row["metrics"]["elapsed"],
+            search.tell(asked, TrialValue(cost=row["value"] if ok else worst, time=row["metrics"]["elapsed"],
                                           status=StatusType.SUCCESS if ok else StatusType.CRASHED), save=False)
             yield row
 
