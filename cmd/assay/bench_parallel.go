@@ -2,25 +2,16 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/setup"
 )
 
 type benchParallelFlags struct {
-	within string
-	method string
+	goodFlags
 	runs   int
 	trials int
-	seeds  int
-	first  uint64
-	json   bool
-	jobs   int
 }
 
 func benchParallelCommand(s streams) *cobra.Command {
@@ -38,35 +29,22 @@ none counts with its whole budget.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.within, "within", "5%", "how far above the best is good enough")
-	fl.StringVar(&f.method, "method", setup.DefaultSearcher, "how the studies search, by `name`")
+	f.add(fl)
 	fl.IntVar(&f.runs, "runs", 8, "runs at once")
 	fl.IntVar(&f.trials, "trials", 200, "number of trials")
-	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 2")
-	fl.Uint64Var(&f.first, "first-seed", 1, "the first of them")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "studies at once")
 	return cmd
 }
 
 func (f *benchParallelFlags) run(cmd *cobra.Command, s streams, files []string) error {
-	number, ok := strings.CutSuffix(f.within, "%")
-	within, err := strconv.ParseFloat(number, 64)
-	switch {
-	case !ok || err != nil || !(within > 0 && within <= 1000):
-		return usagef("--within %s: per cent, such as 5%%", f.within)
-	case f.seeds < 2 || f.jobs < 1 || f.first < 1 || f.runs < 2 || f.trials < 2:
-		return usagef("--seeds, --runs and --trials are at least 2, --first-seed and --jobs 1")
+	if f.runs < 2 || f.trials < 2 {
+		return usagef("--runs and --trials are at least 2")
 	}
-	methods, err := benchMethods(f.method)
+	method, within, err := f.read()
 	if err != nil {
 		return err
 	}
-	if len(methods) > 1 {
-		return usagef("--method %s: one method", f.method)
-	}
 	o := bench.ParallelOptions{
-		Method: methods[0], Within: within / 100, Runs: f.runs, Trials: f.trials, Seeds: f.seeds, First: f.first, Workers: f.jobs,
+		Method: method, Within: within, Runs: f.runs, Trials: f.trials, Seeds: f.seeds, First: f.first, Workers: f.jobs,
 	}
 	if o.Problems, err = benchProblems(s.err, "bench parallel", files, nil); err != nil {
 		return err
