@@ -23,6 +23,7 @@ const (
 	autoTrees  = 50  // of the forest; half as many from autoMany trials on
 	autoMany   = 300 // trials
 	autoRounds = 2   // of the imputation
+	autoWorth  = 0.3 // deviations of the outcomes by which a value must be better to count
 )
 
 // Auto is the default search: Bayesian optimization whose proposals are made in
@@ -38,7 +39,10 @@ const (
 //     it has become sure.
 //
 // All of them propose what has the largest expected improvement (stats.LogEI) of the
-// log of the objective.
+// log of the objective, of which autoWorth deviations of the outcomes do not count (ξ of Brochu, Cora
+// and de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010, §2.3.2).
+// Where many configurations are about as good as the best, tiny improvements among them are nearly
+// sure: if those counted they would win against an unlikely large one elsewhere until all of them were tried.
 //
 // Runs that were stopped early enter the forest with what it expects of them, given
 // that they are at least so long (Hutter, Hoos and Leyton-Brown 2013), and the
@@ -67,6 +71,7 @@ func NewAuto(space *assay.Space, opts AutoOptions) *Auto {
 	a := &Auto{opts: opts, bayes: NewBayes(space, BayesOptions{
 		Learner: autoForest(opts.Seed, 0), Seed: opts.Seed, Initial: opts.Initial, Censored: true,
 	})}
+	a.bayes.worth = autoWorth
 	a.memoir.of = fingerprint("auto", space, opts)
 	return a
 }

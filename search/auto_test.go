@@ -367,3 +367,56 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 		t.Errorf("%d of 3 examples", len(got.Y))
 	}
 }
+
+// plateau is about 44 for five of 30 kinds, 1 for another one, and about 3000 for the rest. The recorded times of a
+// planner are like that: one of its many switches makes it end in seconds.
+func plateau(c assay.Config) float64 {
+	trace := 1 + 0.0001*float64((int(c[1])*37+int(c[2])*11)%64)
+	switch kind := int(c[0]); {
+	case kind == 17:
+		return trace
+	case kind%6 == 1:
+		return 44 * trace
+	default:
+		return 3000 * trace
+	}
+}
+
+func plateauSpace(t testing.TB) *assay.Space {
+	t.Helper()
+	kinds := make([]string, 30)
+	for i := range kinds {
+		kinds[i] = fmt.Sprint("kind", i)
+	}
+	s, err := assay.NewSpace([]assay.Param{
+		{Name: "kind", Kind: assay.Categorical, Levels: kinds},
+		{Name: "a", Kind: assay.Integer, Lo: 0, Hi: 7},
+		{Name: "b", Kind: assay.Integer, Lo: 0, Hi: 7},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// An improvement that is next to nothing does not keep the search on a plateau.
+func TestAutoLeavesPlateaus(t *testing.T) {
+	const seeds, trials = 20, 40
+	found := map[float64]int{}
+	for _, worth := range []float64{0, autoWorth} {
+		for seed := range uint64(seeds) {
+			a := NewAuto(plateauSpace(t), AutoOptions{Seed: seed})
+			a.bayes.worth = worth
+			for _, tr := range driveAuto(t, a, trials, plateau) {
+				if tr.Value < 2 {
+					found[worth]++
+					break
+				}
+			}
+		}
+	}
+	t.Logf("found by %d of %d seeds, and by %d if every improvement counts", found[autoWorth], seeds, found[0])
+	if found[autoWorth] < found[0]+4 {
+		t.Errorf("found by %d of %d seeds, and by %d if every improvement counts", found[autoWorth], seeds, found[0])
+	}
+}

@@ -125,12 +125,13 @@ func (b *Bayes) fitLimits() {
 // outside reports whether limits are learned and no trial has kept them: then the search is for one that does.
 func (b *Bayes) outside() bool { return b.limits != nil && math.IsInf(b.incumbent, 1) }
 
-// improvement returns the score of a prediction but for the limits.
+// improvement returns the score of a prediction but for the limits: the logarithm of the expected improvement over the
+// incumbent less what an improvement must come to.
 func (b *Bayes) improvement(o assay.Prediction) float64 {
 	if b.outside() {
 		return 0
 	}
-	return stats.LogEI(o.Mean, o.Std, b.incumbent)
+	return stats.LogEI(o.Mean, o.Std, b.incumbent-b.worth*b.spreadOf)
 }
 
 // weigh adds to scores the logarithms of the probabilities that the configurations of rows keep the limits. A score

@@ -21,10 +21,10 @@ func TestProposalsWithoutLimitsAreThoseOfBefore(t *testing.T) {
 		space      *assay.Space
 		make       func(*assay.Space) assay.Searcher
 	}{
-		{"auto, a pool", "0c052b86761c770d", gridSpace(t), func(s *assay.Space) assay.Searcher {
+		{"auto, a pool", "ccd1d160354ecd41", gridSpace(t), func(s *assay.Space) assay.Searcher {
 			return NewAuto(s, AutoOptions{Seed: 3})
 		}},
-		{"auto, no pool", "00e021cdff397320", mixedSpace(), func(s *assay.Space) assay.Searcher {
+		{"auto, no pool", "ae97d8c3d5420679", mixedSpace(), func(s *assay.Space) assay.Searcher {
 			return NewAuto(s, AutoOptions{Seed: 3})
 		}},
 		{"bayes, a pool", "e7d86deed87a6752", gridSpace(t), func(s *assay.Space) assay.Searcher {

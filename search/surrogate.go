@@ -44,9 +44,13 @@ func (b *Bayes) examples() assay.Data {
 	// The scale is that of finished trials alone: what is believed must not bend it.
 	worst := slices.Max(values)
 	b.scale = newScale(values)
-	b.incumbent = b.scale.forward(slices.Min(values))
+	on := make([]float64, len(values))
+	for i, v := range values {
+		on[i] = b.scale.forward(v)
+	}
+	b.incumbent, b.spreadOf = slices.Min(on), model.Deviation(on)
 	if b.limits != nil {
-		b.bind(values)
+		b.bind()
 	}
 
 	var d assay.Data
@@ -81,14 +85,9 @@ func (b *Bayes) examples() assay.Data {
 }
 
 // bind sets what depends on the limits: the incumbent is the best value within them.
-func (b *Bayes) bind(values []float64) {
+func (b *Bayes) bind() {
 	b.limits.rescale(b.trials)
 	b.incumbent = math.Inf(1)
-	on := make([]float64, len(values))
-	for i, v := range values {
-		on[i] = b.scale.forward(v)
-	}
-	b.spreadOf = model.Deviation(on)
 	for _, e := range b.trials {
 		if e.state == assay.Done {
 			b.incumbent = min(b.incumbent, b.scale.forward(e.value))
