@@ -23,7 +23,7 @@ const (
 	autoTrees  = 50  // of the forest; half as many from autoMany trials on
 	autoMany   = 300 // trials
 	autoRounds = 2   // of the imputation
-	autoWorth  = 0.3 // deviations of the outcomes by which a value must be better to count
+	autoWorth  = 1   // deviations of the outcomes by which a value must be better to count for the first part
 )
 
 // Auto is the default search: Bayesian optimization whose proposals are made in
@@ -39,10 +39,11 @@ const (
 //     it has become sure.
 //
 // All of them propose what has the largest expected improvement (stats.LogEI) of the
-// log of the objective, of which autoWorth deviations of the outcomes do not count (ξ of Brochu, Cora
-// and de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010, §2.3.2).
-// Where many configurations are about as good as the best, tiny improvements among them are nearly
-// sure: if those counted they would win against an unlikely large one elsewhere until all of them were tried.
+// log of the objective. For the first part an improvement counts from one deviation of the outcomes on (ξ of
+// Brochu, Cora and de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010,
+// §2.3.2): it looks for what is far better, and the two others for what is better at all. Where many
+// configurations are about as good as the best, tiny improvements among them are nearly sure; if all three
+// went after those, they would try one of them after the other.
 //
 // Runs that were stopped early enter the forest with what it expects of them, given
 // that they are at least so long (Hutter, Hoos and Leyton-Brown 2013), and the
@@ -52,7 +53,8 @@ const (
 type Auto struct {
 	bayes   *Bayes
 	opts    AutoOptions
-	turn    int // proposals made by a model
+	turn    int     // proposals made by a model
+	worth   float64 // that of the first part
 	process process
 	limits  []process // by limit that is learned
 	memoir  memoir[bayesStep, autoState]
@@ -68,10 +70,9 @@ var (
 
 // NewAuto returns an Auto searcher.
 func NewAuto(space *assay.Space, opts AutoOptions) *Auto {
-	a := &Auto{opts: opts, bayes: NewBayes(space, BayesOptions{
+	a := &Auto{opts: opts, worth: autoWorth, bayes: NewBayes(space, BayesOptions{
 		Learner: autoForest(opts.Seed, 0), Seed: opts.Seed, Initial: opts.Initial, Censored: true,
 	})}
-	a.bayes.worth = autoWorth
 	a.memoir.of = fingerprint("auto", space, opts)
 	return a
 }
@@ -84,6 +85,10 @@ func autoForest(seed uint64, n int) assay.Learner {
 	}
 	return model.Impute(model.Forest{Trees: trees, Seed: seed}, rounds)
 }
+
+// CountAll has every improvement count for the first part too, as for the searches that were made before some did
+// not. It comes before the first Ask.
+func (a *Auto) CountAll() { a.worth = 0 }
 
 // Tell implements [assay.Searcher].
 func (a *Auto) Tell(trials ...assay.Trial) error { return a.bayes.Tell(trials...) }
@@ -146,7 +151,10 @@ func (a *Auto) maximize() (assay.Config, float64) {
 			return c, mean
 		}
 	}
-	return a.bayes.maximize()
+	a.bayes.worth = a.worth
+	c, mean := a.bayes.maximize()
+	a.bayes.worth = 0
+	return c, mean
 }
 
 // besideBest returns the neighbour of the best trial with the largest expected

@@ -368,55 +368,48 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 	}
 }
 
-// plateau is about 44 for five of 30 kinds, 1 for another one, and about 3000 for the rest. The recorded times of a
-// planner are like that: one of its many switches makes it end in seconds.
-func plateau(c assay.Config) float64 {
-	trace := 1 + 0.0001*float64((int(c[1])*37+int(c[2])*11)%64)
-	switch kind := int(c[0]); {
-	case kind == 17:
-		return trace
-	case kind%6 == 1:
-		return 44 * trace
-	default:
-		return 3000 * trace
+// On a plateau a tiny improvement is nearly sure. Where that counts it wins against a large one that is unlikely.
+func TestWorth(t *testing.T) {
+	sure, unlikely := assay.Prediction{Mean: -0.001, Std: 0.001}, assay.Prediction{Mean: 3, Std: 0.7}
+	b := Bayes{spreadOf: 1}
+	if b.improvement(sure) <= b.improvement(unlikely) {
+		t.Error("every improvement counts, and the sure one does not win")
+	}
+	b.worth = autoWorth
+	if b.improvement(sure) >= b.improvement(unlikely) {
+		t.Error("large improvements count, and the sure one wins")
 	}
 }
 
-func plateauSpace(t testing.TB) *assay.Space {
-	t.Helper()
-	kinds := make([]string, 30)
-	for i := range kinds {
-		kinds[i] = fmt.Sprint("kind", i)
-	}
-	s, err := assay.NewSpace([]assay.Param{
-		{Name: "kind", Kind: assay.Categorical, Levels: kinds},
-		{Name: "a", Kind: assay.Integer, Lo: 0, Hi: 7},
-		{Name: "b", Kind: assay.Integer, Lo: 0, Hi: 7},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// An improvement that is next to nothing does not keep the search on a plateau.
-func TestAutoLeavesPlateaus(t *testing.T) {
-	const seeds, trials = 20, 40
-	found := map[float64]int{}
-	for _, worth := range []float64{0, autoWorth} {
-		for seed := range uint64(seeds) {
-			a := NewAuto(plateauSpace(t), AutoOptions{Seed: seed})
-			a.bayes.worth = worth
-			for _, tr := range driveAuto(t, a, trials, plateau) {
-				if tr.Value < 2 {
-					found[worth]++
-					break
-				}
+// Large improvements count for the first part alone, and for none after CountAll.
+func TestAutoWorth(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		space := mixedSpace()
+		value := func(c assay.Config) float64 { return mixedValue(space, c) }
+		a := lightAuto(space, AutoOptions{Seed: 1})
+		want := [3]float64{autoWorth, 0, 0}
+		if all {
+			a.CountAll()
+			want[0] = 0
+		}
+		proposing := false
+		var seen [3]map[float64]bool
+		for i := range seen {
+			seen[i] = map[float64]bool{}
+		}
+		a.Narrow(func(assay.Config) bool { // is called for candidates
+			if proposing {
+				seen[a.turn%3][a.bayes.worth] = true
+			}
+			return true
+		})
+		driveAuto(t, a, 6, value)
+		proposing = true
+		driveAuto(t, a, 9, value)
+		for turn, worth := range want {
+			if len(seen[turn]) != 1 || !seen[turn][worth] {
+				t.Errorf("all %v: improvements count from %v on for part %d, want %v", all, seen[turn], turn+1, worth)
 			}
 		}
-	}
-	t.Logf("found by %d of %d seeds, and by %d if every improvement counts", found[autoWorth], seeds, found[0])
-	if found[autoWorth] < found[0]+4 {
-		t.Errorf("found by %d of %d seeds, and by %d if every improvement counts", found[autoWorth], seeds, found[0])
 	}
 }

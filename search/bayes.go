@@ -79,7 +79,7 @@ type Bayes struct {
 	scale     scale           // of the surrogate
 	incumbent float64         // on that scale; +Inf while every trial is outside the limits
 	spreadOf  float64         // deviation of the values on that scale
-	worth     float64         // an improvement counts from that share of spreadOf on; 0 in a Bayes
+	worth     float64         // an improvement counts from that share of spreadOf on
 }
 
 // An example is a trial that has ended.

@@ -148,3 +148,46 @@ func TestOldStores(t *testing.T) {
 	t.Logf("counted: %d studies of 3 formats went on with the proposals of what began them; %d controls were refused",
 		studies, refused)
 }
+
+// A study that is begun today and interrupted goes on as one that is not: with the searchers of today.
+func TestNewStudyGoesOn(t *testing.T) {
+	store, err := OpenStore(t.Context(), oldStore(t, "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := store.Spec(t.Context(), "auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(path string, trials int) string {
+		def, err := config.Decode(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def.Budget.Trials = trials
+		s, err := Open(t.Context(), def, path, "auto", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all, err := goOn(t, path, "auto", trials, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	whole := run(filepath.Join(t.TempDir(), "whole.db"), 30)
+	parts := filepath.Join(t.TempDir(), "parts.db")
+	run(parts, 12)
+	if got := run(parts, 30); got != whole {
+		t.Errorf("interrupted after 12 trials it came to\n%swant\n%s", got, whole)
+	}
+}

@@ -59,6 +59,8 @@ type Problem struct {
 	opts Options
 	// makes is what the options of the definition have made of the row of its searcher.
 	makes newSearcher
+	// searchers is their version: that of the record, if the study goes on.
+	searchers int
 	// made is by makes, until it is taken. New makes it because only that shows whether
 	// the options fit the space.
 	made assay.Searcher
@@ -170,6 +172,7 @@ func (p *Problem) readMethod() (err error) {
 			return err
 		}
 	}
+	p.searchers = config.Searchers
 	if p.makes, err = readSearcher(def); err != nil {
 		return err
 	}
@@ -199,6 +202,9 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 		if s, err = p.make(); err != nil {
 			return nil, err
 		}
+	}
+	if auto, ok := assay.As[*search.Auto](s); ok && p.searchers < 1 {
+		auto.CountAll()
 	}
 	if bounds := p.Goal.Bounds(); len(bounds) > 0 {
 		if l, ok := assay.As[assay.LimitLearner](s); ok {

@@ -198,6 +198,7 @@ func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, erro
 		}
 		diff := old.Diff(p.Definition)
 		if len(diff) == 0 {
+			p.searchers = old.Searchers
 			c := claim{name: candidate, resumed: true, helpers: old.Prior.Resolved}
 			if was, is := old.Dir, p.Definition.Dir; was != is && was != "" && is != "" {
 				c.notes = []string{fmt.Sprintf("study %s was made in %s; it goes on in %s", candidate, was, is)}
@@ -264,7 +265,7 @@ func (p *Problem) running() prior.Running {
 // The definition itself stays as it is.
 func Encode(def *config.Study, name string, helpers []config.PriorStudy) ([]byte, error) {
 	named := *def
-	named.Name, named.Prior.Resolved = name, helpers
+	named.Name, named.Prior.Resolved, named.Searchers = name, helpers, config.Searchers
 	return json.Marshal(&named)
 }
 

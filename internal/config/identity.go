@@ -13,7 +13,7 @@ import (
 // resumed.
 func (s *Study) identity() Study {
 	i := *s
-	i.Version, i.file, i.places = Version, "", nil
+	i.Version, i.Searchers, i.file, i.places = Version, 0, "", nil
 	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
 	i.Dir = "" // a clone or a project that was moved goes on: the command and the space make the study
 	i.Prior.Resolved, i.Placement = nil, Placement{}

@@ -50,6 +50,7 @@ var changes = map[string]change{
 	"SubjectTo": {func(s *Study) { s.SubjectTo = nil }, false},
 	"Level":     {func(s *Study) { s.Level = Level{"threads", "8"} }, false},
 	"Metrics":   {func(s *Study) { s.Metrics = s.Metrics[1:] }, false},
+	"Searchers": {func(s *Study) { s.Searchers++ }, true},
 	"Search":    {func(s *Study) { s.Search.Seed++ }, false},
 	"Stop":      {func(s *Study) { s.Stop.Interval++ }, false},
 	"Repeat":    {func(s *Study) { s.Repeat.Runs++ }, false},

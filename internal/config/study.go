@@ -13,6 +13,10 @@ import (
 // Version is the version of the stored form of a [Study].
 const Version = 1
 
+// Searchers is the version of the searchers. It grows when one proposes something else than before, so that studies
+// which are under way go on as they began: 1, the first part of auto counts large improvements only.
+const Searchers = 1
+
 // A Study is everything that a user says about a study: the content of a study
 // file or of a command line. Its JSON is the spec that is stored with the
 // study; it needs neither the file nor the recorded table to be read.
@@ -57,6 +61,9 @@ type Study struct {
 	Metrics   []Metric    `json:"metrics,omitempty"`
 
 	Search Method `json:"search,omitzero"`
+	// Searchers is the version of the searchers that a stored study was begun with: its proposals stay what they
+	// were. 0 is that of the studies stored before there were versions.
+	Searchers int `json:"searchers,omitempty"`
 	Stop   Stop   `json:"stop,omitzero"`
 	Repeat Repeat `json:"repeat,omitzero"`
 	Prior  Prior  `json:"prior,omitzero"`

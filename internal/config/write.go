@@ -44,7 +44,7 @@ func (s *Study) same(file []byte) bool {
 		return false
 	}
 	is := *s
-	is.Prior.Resolved, is.Configs, is.Staged = nil, nil, nil
+	is.Prior.Resolved, is.Configs, is.Staged, is.Searchers = nil, nil, nil, 0
 	if s.Replay != nil {
 		r := *s.Replay
 		r.Digest = ""
