@@ -63,12 +63,12 @@ type Study struct {
 	Search Method `json:"search,omitzero"`
 	// Searchers is the version of the searchers that a stored study was begun with: its proposals stay what they
 	// were. 0 is that of the studies stored before there were versions.
-	Searchers int `json:"searchers,omitempty"`
-	Stop   Stop   `json:"stop,omitzero"`
-	Repeat Repeat `json:"repeat,omitzero"`
-	Prior  Prior  `json:"prior,omitzero"`
-	Level  Level  `json:"level,omitzero"` // of runs that are cheaper
-	Budget Budget `json:"budget,omitzero"`
+	Searchers int    `json:"searchers,omitempty"`
+	Stop      Stop   `json:"stop,omitzero"`
+	Repeat    Repeat `json:"repeat,omitzero"`
+	Prior     Prior  `json:"prior,omitzero"`
+	Level     Level  `json:"level,omitzero"` // of runs that are cheaper
+	Budget    Budget `json:"budget,omitzero"`
 	// Timeout is the limit of one run; 0 means none.
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	// Parallel is the number of runs at once; 0 means 1.
