@@ -88,8 +88,7 @@ func goOn(t *testing.T, path, name string, trials int, edit func(*config.Study))
 
 // Studies that were under way in a store of each earlier format go on with this program as they would have with
 // that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
-// proposes ends such studies: that is to be in the changelog. The control, a search with another seed, must not
-// go on.
+// proposes raises config.Searchers. The control, a search with another seed, must not go on.
 func TestOldStores(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED, NOT TESTED: the proposals on record are those of amd64, and floats are rounded otherwise here")
