@@ -71,7 +71,7 @@ func TestExecutes(t *testing.T) {
 	}
 	// A key that is added has to be in one of the two lists.
 	harmless := []string{
-		"version", "name", "app", "warmup", "parameters", "where", "objective", "other_objectives", "level", "subject_to", "metrics", "progress", "search",
+		"version", "name", "app", "warmup", "parameters", "where", "objective", "other_objectives", "level", "subject_to", "metrics", "progress", "search", "searchers",
 		"stop", "repeat", "prior", "budget", "timeout_ns", "parallel", "place",
 	}
 	refused := []string{"workbench", "online", "replay", "configs"} // of any role: see submit
