@@ -140,7 +140,7 @@ var owner = map[string]string{
 	"github.com/chromedp":             "/internal/browser",
 	"pgregory.net/rapid":              "tests",
 	"github.com/rogpeppe/go-internal": "tests",
-	"go.uber.org/goleak":              "tests",
+	"go.uber.org/goleak":              "/internal/testbed",
 }
 
 // databases are packages that only the assembly of a study may know: all others

@@ -24,7 +24,7 @@ func Data(t testing.TB, path ...string) string {
 	dir := cmp.Or(os.Getenv("ASSAY_DATA"), filepath.Join(root(t), "..", "shared", "data"))
 	name := filepath.Join(append([]string{dir}, path...)...)
 	if _, err := os.Stat(name); err != nil {
-		t.Skipf("SKIPPED, NOTHING IS MEASURED: no recorded data (set ASSAY_DATA): %v", err)
+		Lacks(t, "../shared/data", "no recorded data (set ASSAY_DATA): ", err)
 	}
 	return name
 }

@@ -1,0 +1,80 @@
+package testbed
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// The tests have three tiers: go test -short, make test, and make system. A test belongs to all of them unless it
+// calls [Outside] or [System].
+
+// Outside marks a test that starts a program, a browser or a database, or that waits on real time for more than a
+// moment. go test -short skips it.
+func Outside(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in -short: it uses something outside the test process")
+	}
+}
+
+// System marks a test of make system. Other tiers skip it.
+func System(t testing.TB) {
+	t.Helper()
+	if !IsSystem() {
+		t.Skip("only in make system (ASSAY_TEST=system)")
+	}
+}
+
+// IsSystem reports whether the tests of make system run, for a test that has a longer form there. It is true for
+// make soak too.
+func IsSystem() bool {
+	return !testing.Short() && (os.Getenv("ASSAY_TEST") == "system" || os.Getenv("ASSAY_SOAK") != "")
+}
+
+// Lacks skips a test because the machine lacks something: a program, a module of Python, a right. make test counts
+// these tests by what, so it is the same word in every test.
+func Lacks(t testing.TB, what string, why ...any) {
+	t.Helper()
+	if len(why) > 0 {
+		t.Skipf("missing %s: %s", what, fmt.Sprint(why...))
+	}
+	t.Skipf("missing %s:", what)
+}
+
+// Program returns the path of a program. The test is skipped if the machine lacks it, and in go test -short.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	Outside(t)
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Lacks(t, name)
+	}
+	return path
+}
+
+// Root skips a test that needs the rights of root.
+func Root(t testing.TB) {
+	t.Helper()
+	Outside(t)
+	if os.Getuid() != 0 {
+		Lacks(t, "root")
+	}
+}
+
+// Wide has at least n tests of the package run at once, unless -parallel sets a number: most of the time they wait for
+// a program or for a moment to pass. It is called before [Main].
+func Wide(n int) {
+	flag.Parse()
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == "test.parallel" })
+	if !set {
+		if err := flag.Set("test.parallel", strconv.Itoa(max(n, runtime.GOMAXPROCS(0)))); err != nil {
+			panic(err)
+		}
+	}
+}
