@@ -1,24 +1,17 @@
 package main
 
 import (
-	"errors"
-	goflag "flag"
 	"fmt"
 	"maps"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/fakeslurm"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestMain lets scripts and documentation run the command by its name.
@@ -29,30 +22,29 @@ func TestMain(m *testing.M) {
 		"assay": main, "assay-1.1": of("v1.1.0"), "assay-1.2": of("v1.2.0"), "assay-1.3": of("v1.3.7"),
 		"assay-far": of("v1.4.0"),
 	})
-	testscript.Main(withBrowser{m}, commands)
-}
-
-// withBrowser ends the browser, if a test has begun one.
-type withBrowser struct{ *testing.M }
-
-// Run has at least four tests run at once, unless -parallel says otherwise: for most of its time such a test waits for
-// programs that it has started.
-func (m withBrowser) Run() int {
-	defer browser.Close()
-	goflag.Parse()
-	said := false
-	goflag.Visit(func(f *goflag.Flag) { said = said || f.Name == "test.parallel" })
-	if !said {
-		if err := goflag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
-			panic(err)
-		}
+	if commands[filepath.Base(os.Args[0])] == nil {
+		testbed.Supervise()
+		testbed.Wide(6)
 	}
-	return m.M.Run()
+	testscript.Main(supervised{m}, commands)
 }
 
-// TestScripts runs the scenarios in testdata/script.
+// supervised are the tests of the package, which leave no browser, process and file.
+type supervised struct{ *testing.M }
+
+func (m supervised) Run() int { return testbed.Run(m.M, browser.Close) }
+
+// TestScripts runs the scenarios in testdata/script. A script that lacks a program ends with [!exec:NAME] skip 'missing
+// NAME:', as testbed.Lacks does.
 func TestScripts(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
+	t.Cleanup(func() { // testscript leaves its folder, empty, if -run selects some scripts only
+		empty, _ := filepath.Glob(filepath.Join(os.TempDir(), "go-test-script*"))
+		for _, dir := range empty {
+			os.Remove(dir)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -79,77 +71,14 @@ func TestScripts(t *testing.T) {
 					f.Close()
 				}
 				return true, nil
+			case "system":
+				return testbed.IsSystem(), nil
 			}
 			return false, fmt.Errorf("no condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "natsd": natsd(t.TempDir()), "natscreds": natsCreds,
+			"exits": exits, "natsd": natsd(t), "natscreds": natsCreds, "running": running, "ports": ports, "program": program(t),
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
-}
-
-// exits CODE COMMAND... runs a command that must end with this exit code.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND...")
-	}
-	err := ts.Exec(args[1], args[2:]...)
-	got := 0
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = e.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if want := args[0]; strconv.Itoa(got) != want {
-		ts.Fatalf("exit code %d, want %s", got, want)
-	}
-}
-
-// natsd returns the command natsd NAME [ARGUMENT...], which starts nats-server on a free port until the
-// end of the script, with its HOST:PORT in $NAME. It is built in dir of the module that is in assay too.
-func natsd(dir string) func(*testscript.TestScript, bool, []string) {
-	build := sync.OnceValues(func() (string, error) {
-		path := filepath.Join(dir, "nats-server")
-		out, err := exec.Command("go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("%w: %s", err, out)
-		}
-		return path, nil
-	})
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		if neg || len(args) < 1 {
-			ts.Fatalf("usage: natsd NAME [ARGUMENT...]")
-		}
-		path, err := build()
-		ts.Check(err)
-		startNATS(ts, path, args[0], args[1:])
-	}
-}
-
-// startNATS starts nats-server until the end of the script, with its address in a variable.
-func startNATS(ts *testscript.TestScript, path, name string, args []string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ts.Check(err)
-	at := l.Addr().String()
-	ts.Check(l.Close())
-	_, port, _ := net.SplitHostPort(at)
-	cmd := exec.Command(path, append([]string{"-a", "127.0.0.1", "-p", port}, args...)...)
-	cmd.Dir = ts.MkAbs(".")
-	ts.Check(cmd.Start())
-	ts.Defer(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.Dial("tcp", at)
-		if err == nil {
-			c.Close()
-			break
-		}
-		if time.Now().After(end) {
-			ts.Fatalf("nats-server does not listen: %v", err)
-		}
-	}
-	ts.Setenv(name, at)
 }

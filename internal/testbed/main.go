@@ -29,31 +29,37 @@ const linger = 5 * time.Second
 // fails if a process that it started is alive 5 s after its last test, or if it left a file in TMPDIR. The supervisor
 // ends these processes and removes these files, also after an interrupt, a panic or a timeout.
 //
-// The tests run in a second process of the same binary, with a TMPDIR of its own. The first process is the supervisor.
-// It adopts orphans, so that it finds a daemon as well as a child. Signals that the caller ignores have their default
-// action in the tests and in what they start.
-//
 // Each of after runs when the tests have ended, before the check. In go test -short, a test that started a process
 // fails the package; see [Outside]. Main does not return.
 func Main(m *testing.M, after ...func()) {
-	tmp := os.Getenv(supervised)
-	if tmp == "" && !fuzzing() {
+	Supervise()
+	os.Exit(Run(m, after...))
+}
+
+// Supervise is the first half of [Main], for a TestMain that has more to do. It returns in the process that runs the
+// tests: a second process of the same binary, with a TMPDIR of its own. The first process is the supervisor. It adopts
+// orphans, so that it finds a daemon as well as a child. Signals that the caller ignores have their default action in
+// the tests and in the programs that they start.
+func Supervise() {
+	if os.Getenv(supervised) == "" && !fuzzing() {
 		os.Exit(supervise(os.Args))
 	}
 	os.Unsetenv(supervised) // a test may run its own binary again
 	notIgnored()
+}
+
+// Run is the second half of [Main]. It returns the exit code.
+func Run(m *testing.M, after ...func()) int {
 	code := m.Run()
 	for _, f := range after {
 		f()
 	}
-	if testing.Short() && code == 0 {
-		var used unix.Rusage
-		if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &used); err == nil && used.Maxrss > 0 {
-			fmt.Fprintln(os.Stderr, "testbed: a test started a process in -short: mark it with testbed.Outside")
-			code = 1
-		}
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &used); testing.Short() && err == nil && used.Maxrss > 0 && code == 0 {
+		fmt.Fprintln(os.Stderr, "testbed: a test started a process in -short: mark it with testbed.Outside")
+		return 1
 	}
-	os.Exit(code)
+	return code
 }
 
 // NoGoroutines is an argument of [Main]: the process fails if a goroutine of a test is still running.
