@@ -48,8 +48,8 @@ func (w *worker) attempt(d queue.Delivery, c queue.Claim, slot int) {
 	w.tell(o)
 }
 
-// keep puts an outcome into the spool. A disk that is full is waited for: what was measured is dear.
-// It gives up when the worker ends.
+// keep puts an outcome into the spool. It waits for space on a full disk, because a measurement is expensive. It gives
+// up when the worker ends, or when it drains and its directory was removed; the outcome still goes to the server.
 func (w *worker) keep(o queue.Outcome) {
 	for wait := newBackoff(); ; {
 		err := w.spool.put(o)
@@ -57,7 +57,7 @@ func (w *worker) keep(o queue.Outcome) {
 			return
 		}
 		w.out.f("%s: the outcome cannot be kept: %v", label(o.ID), err)
-		if !wait.sleep(w.kill) {
+		if w.take.Err() != nil && errors.Is(err, fs.ErrNotExist) || !wait.sleep(w.kill) {
 			return
 		}
 	}

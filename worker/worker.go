@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -66,6 +67,8 @@ const (
 	callLimit = 10 * time.Second
 	// untilGrace is how long before Until runs are ended, so that their outcomes are told.
 	untilGrace = 5 * time.Second
+	// goneLimit is how long the directory of a worker may be missing before the worker drains and ends with an error.
+	goneLimit = 20 * time.Second
 	// lastWords is how long a worker that ends goes on telling while the server is away.
 	lastWords = 10 * time.Second
 )
@@ -97,7 +100,7 @@ type worker struct {
 	idle    time.Time       // since when none does
 	heard   time.Time       // when the server answered last
 	away    bool            // said so
-	refused error           // why the server does not want this worker
+	refused error           // why this worker ends before it is asked to
 	aside   chan struct{}   // while it is set aside: closed when it goes on
 }
 
@@ -283,26 +286,39 @@ func (w *worker) ended(err error) error {
 func (w *worker) hello(over <-chan struct{}) {
 	t := time.NewTicker(helloEvery)
 	defer t.Stop()
+	var gone time.Time // since when the directory is missing
 	for {
 		select {
 		case <-t.C:
 		case <-over:
 			return
 		}
+		if _, err := os.Stat(w.Dir); !errors.Is(err, fs.ErrNotExist) {
+			gone = time.Time{}
+		} else if gone.IsZero() {
+			gone = time.Now()
+		} else if time.Since(gone) >= goneLimit && w.take.Err() == nil {
+			w.refuse(assay.Errorf(assay.ClassIO, "the directory of the worker was removed: %w", err))
+		}
 		_, err := w.call(w.obey)
 		switch class := assay.ClassOf(err); {
 		case err == nil || w.take.Err() != nil:
 		case class == assay.ClassUsage || class == assay.ClassConflict:
 			w.out.f("the server does not want this worker any more: %v", err)
-			w.mu.Lock()
-			w.refused = err
-			w.mu.Unlock()
-			w.drain()
+			w.refuse(err)
 		case w.alone():
 			w.out.f("the server does not answer, and nothing runs: the worker ends")
 			w.drain()
 		}
 	}
+}
+
+// refuse drains the worker, which ends with an error.
+func (w *worker) refuse(err error) {
+	w.mu.Lock()
+	w.refused = err
+	w.mu.Unlock()
+	w.drain()
 }
 
 // greet says the first Hello, for as long as the server is away. Its error says why the server
