@@ -21,6 +21,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/rest/api"
 )
 
@@ -255,6 +256,7 @@ func noiseBytes(seed uint64, n int) ([]byte, string) {
 // all break off, each from where the last one did; what the run leaves comes back though its upload breaks off as well.
 // Nobody else gets it: another worker, a viewer, a token that is revoked, none, or a server of another authority.
 func TestFilesByTLS(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	l := newWired(t, "40M")
 	const size = 6 << 20
@@ -328,6 +330,7 @@ budget: {trials: 1}
 // What there is no room for is said: on the server for an input and for what a run leaves, in the cache of a worker. What has
 // ended counts all the same.
 func TestFilesWithoutRoom(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	l := newWired(t, "3M")
 	input, _ := noiseBytes(2, 2<<20)

@@ -9,14 +9,17 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestDocs runs every `$ assay`, `$ python3` and `$ kill` line of the documentation's console blocks, in
 // order, in one directory for each page that holds the files which the page
 // shows under their names. A command must succeed, and print the lines shown, in
-// their order: each is compared up to its first digit, since what follows are
-// measurements.
+// their order: each is compared up to its first digit, since measurements follow.
+// A line of a gain may be missing: a busy machine decides which configuration is best.
 func TestDocs(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
@@ -36,6 +39,7 @@ func TestDocs(t *testing.T) {
 // The pages whose studies have a budget of time are run alone: how many trials they come to is a matter of what else
 // the machine does.
 func TestDocsByTime(t *testing.T) {
+	testbed.System(t)
 	for _, page := range []string{"../../docs/tutorials/performance.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, page) })
 	}
@@ -148,6 +152,9 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 		i := 0
 		for i < len(got) && !strings.HasPrefix(fold(got[i]), prefix) {
 			i++
+		}
+		if i == len(got) && strings.HasPrefix(w, "gain ") {
+			continue
 		}
 		if i == len(got) {
 			t.Errorf("line %d: %s\nprints no line like %q (%q) in its place, but:\n%s", line, command, w, prefix, out)

@@ -8,11 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // Every example of a real program runs as its page says, in its shortest form: the default and one more
-// configuration. Its study has at most 25 lines of YAML, which are the whole of it.
+// configuration. Its study has at most 25 lines of YAML, which are the whole of it. make test runs one of them.
 func TestExamples(t *testing.T) {
+	testbed.Outside(t)
 	withPostgres(t)
 	withWorkflows(t)
 	for _, tt := range []struct {
@@ -20,7 +23,6 @@ func TestExamples(t *testing.T) {
 		needs        []string
 		unprivileged bool
 		file         string // must be there
-		long         bool
 	}{
 		{name: "gogc", needs: []string{"go"}},
 		{name: "gcc", needs: []string{"gcc"}},
@@ -32,29 +34,27 @@ func TestExamples(t *testing.T) {
 		{name: "llm", needs: []string{"python3"}},
 		{name: "pcse", needs: []string{"python3"}, module: "pcse"},
 		{name: "gpu", needs: []string{"gcc"}, file: "/usr/include/CL/cl.h"},
-		{name: "snakemake", needs: []string{"snakemake"}, long: true},
-		{name: "nextflow", needs: []string{"nextflow"}, long: true},
+		{name: "snakemake", needs: []string{"snakemake"}},
+		{name: "nextflow", needs: []string{"nextflow"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if tt.long && os.Getenv("ASSAY_SOAK") == "" {
-				t.Skip("SKIPPED: it takes long; ASSAY_SOAK=1 runs it")
+			if tt.name != "gcc" {
+				testbed.System(t)
 			}
 			if tt.name == "gpu" {
 				if devices, _ := filepath.Glob("/etc/OpenCL/vendors/*.icd"); len(devices) == 0 {
-					t.Skip("SKIPPED: the example needs a device of OpenCL: a card, or pocl-opencl-icd")
+					testbed.Lacks(t, "OpenCL", "a card, or pocl-opencl-icd")
 				}
 			}
 			if _, err := os.Stat(tt.file); tt.file != "" && err != nil {
-				t.Skipf("SKIPPED: the example needs %v", err)
+				testbed.Lacks(t, filepath.Base(tt.file), err)
 			}
 			for _, p := range tt.needs {
-				if _, err := exec.LookPath(p); err != nil {
-					t.Skipf("SKIPPED: the example needs %s: %v", p, err)
-				}
+				testbed.Program(t, p)
 			}
-			if tt.module != "" && exec.Command("python3", "-c", "import "+tt.module).Run() != nil {
-				t.Skipf("SKIPPED: the example needs Python's %s", tt.module)
+			if tt.module != "" {
+				testbed.Module(t, tt.module, tt.module)
 			}
 			dir := t.TempDir()
 			exampleCopy(t, dir, "../../examples/"+tt.name)
@@ -99,9 +99,8 @@ func TestExamples(t *testing.T) {
 // The table of the crop model's example is computed with what its seasons have in common computed once: its rows are
 // those that single runs print.
 func TestFarmTable(t *testing.T) {
-	if exec.Command("python3", "-c", "import pcse").Run() != nil {
-		t.Skip("SKIPPED: the example needs Python's pcse")
-	}
+	testbed.System(t)
+	testbed.Module(t, "pcse", "pcse")
 	python := func(args ...string) string {
 		cmd := exec.CommandContext(t.Context(), "python3", args...)
 		cmd.Dir = "../../examples/pcse"
@@ -161,9 +160,7 @@ func withWorkflows(t *testing.T) {
 			line += " --add-opens=java.base/" + p + "=ALL-UNNAMED"
 		}
 		line += " -cp '" + jars + "/*' nextflow.cli.Launcher \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(dir, "nextflow"), []byte(line), 0o755); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
+		testbed.WriteProgram(t, filepath.Join(dir, "nextflow"), []byte(line))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH")+":"+filepath.Join(cache, "assay", "snakemake", "bin"))
 }
@@ -183,13 +180,11 @@ func asNobody(t *testing.T, cmd *exec.Cmd, dir string) {
 	t.Helper()
 	const nobody, nogroup = 65534, 65534
 	b, err := os.ReadFile(cmd.Path)
-	if err == nil {
-		cmd.Path = filepath.Join(dir, "assay")
-		err = os.WriteFile(cmd.Path, b, 0o755) //nolint:gosec // a program
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Path = filepath.Join(dir, "assay")
+	testbed.WriteProgram(t, cmd.Path, b)
 	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if err != nil {
 			return err

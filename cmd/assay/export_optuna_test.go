@@ -6,15 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestOptunaLoadsTheJournal lets Optuna load an exported study and go on with it,
 // where Python has Optuna.
 func TestOptunaLoadsTheJournal(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
-		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")
-	}
+	python := testbed.Module(t, "optuna", "optuna")
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
 	tune := exec.Command("assay", "tune", "-p", "n=1..9", "-p", "z=a,b", "-p", "r=0.1..0.9",
@@ -49,10 +48,7 @@ print(before, len(study.trials))
 // Optuna sees of a trial outside the limits that it ran to its end, what it came to, and
 // that it is not feasible; and the metrics of each.
 func TestOptunaSeesTheLimits(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
-		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")
-	}
+	python := testbed.Module(t, "optuna", "optuna")
 	h := newHouse(t)
 	h.run("tune t.yaml --trials 12 --search grid --stop none --subject-to power<=15 --study l")
 	file := filepath.Join(h.dir, "l.journal")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A build takes until the file go is there. It is whole at its end only.
@@ -23,6 +25,7 @@ search: grid
 // TestKilledBuild kills the tool with SIGKILL in the middle of a build. What it has left is not taken for a
 // build. Then two studies ask for it at once: one builds, and the other waits.
 func TestKilledBuild(t *testing.T) {
+	testbed.Outside(t)
 	exe, err := exec.LookPath("assay")
 	if err != nil {
 		t.Fatal(err)

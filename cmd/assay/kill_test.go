@@ -11,20 +11,21 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// kills is how often the tool is killed; 0 failures in n bounds the rate of
-// failures at 3/n.
-const kills = 500
+	"github.com/assay-run/assay/internal/testbed"
+)
 
 // TestKill9 kills the tool with SIGKILL at random instants of a study of fast
 // trials, and starts it again each time. A trial that was reported as done is
 // never lost and never counted twice, and the study ends with the same ids and
-// configurations as one that nothing has happened to.
+// configurations as one that nothing has happened to. 0 failures in n kills bound
+// the rate of failures at 3/n: make system kills it 500 times.
 func TestKill9(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: 500 kills take a minute")
+	testbed.Outside(t)
+	kills, length := 25, 200
+	if testbed.IsSystem() {
+		kills, length = 500, 1000
 	}
 	exe, err := exec.LookPath("assay")
 	if err != nil {
@@ -43,7 +44,7 @@ func TestKill9(t *testing.T) {
 	acked := map[int]string{} // id: configuration
 	for range kills {
 		// A short study keeps the kills on its trials, not on reading it back.
-		cmd := tune(store, len(acked)+1000)
+		cmd := tune(store, len(acked)+length)
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // manifests are what docs/kubernetes.md has people apply.
@@ -191,7 +193,7 @@ func kedaSchema(t *testing.T, dir string) {
 	out, err := exec.Command("go", "mod", "download", "-json", kedaModule).Output()
 	var m struct{ Dir string }
 	if err != nil || json.Unmarshal(out, &m) != nil || m.Dir == "" {
-		t.Skipf("MISSING: the module %s: %v %s", kedaModule, err, out)
+		testbed.Lacks(t, kedaModule, err, string(out))
 	}
 	crd := objects(t, filepath.Join(m.Dir, "config/crd/bases/keda.sh_scaledobjects.yaml"))[0]
 	versions, _ := crd["spec"].(map[string]any)["versions"].([]any)
@@ -212,12 +214,10 @@ func kedaSchema(t *testing.T, dir string) {
 // kubeconform finds a mistake in any of their objects.
 func TestKubernetesSchemas(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("kubeconform is built")
-	}
+	testbed.System(t)
 	at := schemas()
 	if at == "" {
-		t.Skip("MISSING: kubernetes-validate of PyPI, for its schemas (scripts/deps.sh test)")
+		testbed.Lacks(t, "kubernetes-validate")
 	}
 	dir := t.TempDir()
 	kubernetesSchemas(t, at, dir)
@@ -225,7 +225,7 @@ func TestKubernetesSchemas(t *testing.T) {
 	program := filepath.Join(dir, "kubeconform")
 	if out, err := exec.Command("go", "build", "-modfile=../../tools.mod", "-o", program,
 		"github.com/yannh/kubeconform/cmd/kubeconform").CombinedOutput(); err != nil {
-		t.Skipf("MISSING: kubeconform of tools.mod: %v\n%s", err, out)
+		testbed.Lacks(t, "kubeconform", err, "\n", string(out))
 	}
 	check := func(paths ...string) (string, error) {
 		args := append([]string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -19,12 +20,10 @@ import (
 // An attempt during which a level was off, as the runs themselves say, or the profiles do not show
 // the two machines, says nothing: then the machine is too busy to emulate others.
 func TestTwoEmulatedMachines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it runs programs on emulated machines for a minute")
-	}
+	testbed.System(t)
 	for _, a := range workbench.Attributes() {
 		if a.Name == workbench.CPU && a.Why != "" {
-			t.Skipf("SKIPPED, NOT TESTED: no quota of a processor: %s", a.Why)
+			testbed.Lacks(t, "cgroup", "no quota of a processor: ", a.Why)
 		}
 	}
 	t.Parallel() // most of the time it waits for its share

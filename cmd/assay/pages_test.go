@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A served is a server process with its pages.
@@ -31,9 +32,7 @@ type served struct {
 // servePages starts a server that others reach, with two slots of its own.
 func servePages(t *testing.T) *served {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a server")
-	}
+	testbed.Outside(t)
 	s := &served{t: t, dir: t.TempDir()}
 	s.env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+filepath.Join(s.dir, "state"), "ASSAY_SERVER=", "ASSAY_TOKEN_FILE=")
 	s.assay("server", "init", "--name", "127.0.0.1")

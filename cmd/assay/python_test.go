@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // pythons returns the interpreters of the versions that the package is for, by their names; those that are not
@@ -62,23 +64,24 @@ func pythonTests(t *testing.T, python string, tests []string, env ...string) {
 	}
 }
 
-// The package for Python holds over the command, over a socket and over TLS, with every version that is here: all of
-// it with the oldest, and with the others what depends on the version, or all with ASSAY_SOAK.
+// The package for Python works over the command, over a socket and over TLS, with the oldest version of Python that is
+// here. make system tries the other versions with the tests that depend on the version, and make soak with all tests.
 func TestPythonPackage(t *testing.T) {
 	t.Parallel()
+	testbed.Outside(t)
 	found := pythons(t)
 	if len(found) == 0 {
-		t.Skip("SKIPPED, NOT TESTED: no Python from 3.9 to 3.13")
-	}
-	if testing.Short() {
-		t.Skip("-short: it starts a server, and asks and tells for a minute")
+		testbed.Lacks(t, "python3", "no version from 3.9 to 3.13")
 	}
 	env := askedServer(t)
-	tests := []string{"test_assay"}
+	tests, ran := []string{"test_assay"}, 0
 	for _, name := range []string{"python3.9", "python3.10", "python3.11", "python3.12", "python3.13"} {
 		t.Run(name, func(t *testing.T) {
 			if found[name] == "" {
-				t.Skipf("SKIPPED, NOT TESTED: no %s", name)
+				testbed.Lacks(t, name)
+			}
+			if ran++; ran > 1 {
+				testbed.System(t)
 			}
 			pythonTests(t, found[name], tests, env...)
 			if os.Getenv("ASSAY_SOAK") == "" {
@@ -149,20 +152,7 @@ func askedServer(t *testing.T) []string {
 // The sampler for Optuna proposes what assay does, and tells it what came of it.
 func TestOptunaSampler(t *testing.T) {
 	t.Parallel()
-	python := ""
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range []string{filepath.Join(cache, "assay", "optuna", "bin", "python"), "python3"} {
-		if exec.Command(p, "-c", "import optuna").Run() == nil {
-			python = p
-			break
-		}
-	}
-	if python == "" {
-		t.Skip("NOT CHECKED WITH OPTUNA: scripts/deps.sh test installs it in a virtual environment")
-	}
+	python := testbed.Module(t, "optuna, pandas", "optuna")
 	version, err := exec.Command(python, "-c", "import optuna; print(optuna.__version__)").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // resumeTable writes a recorded table of 18,432 configurations, and a study of it, and
@@ -52,6 +54,7 @@ func used(t *testing.T, cmd *exec.Cmd) time.Duration {
 // A study that is resumed goes on with the proposals of one that was not interrupted,
 // and does not search again: what its first session took is taken once.
 func TestResumeDoesNotSearchAgain(t *testing.T) {
+	testbed.Outside(t)
 	tune := resumeTable(t)
 	whole := used(t, tune("auto", "whole.db", 90))
 	first := used(t, tune("auto", "parts.db", 80))
@@ -87,7 +90,7 @@ func TestResumeDoesNotSearchAgain(t *testing.T) {
 // machine that is not busy, and logged on any.
 func TestResumeTime(t *testing.T) {
 	if os.Getenv("ASSAY_SOAK") == "" {
-		t.Skip("SKIPPED: making the records takes minutes; set ASSAY_SOAK=1")
+		t.Skip("only in make soak: making the records takes minutes")
 	}
 	tune := resumeTable(t)
 	for _, c := range []struct {
@@ -109,6 +112,7 @@ func TestResumeTime(t *testing.T) {
 
 // A study that is killed every half second makes progress all the same.
 func TestKilledEveryHalfSecond(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	exe, err := exec.LookPath("assay")
 	if err != nil {

@@ -1,31 +1,19 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The example of Slurm, on a Slurm that is brought up for it: each of its 40 trials ends once, though the controller is killed twice
 // and a node goes down.
 func TestSlurmExample(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("SKIPPED: it takes minutes")
-	}
-	for _, p := range []string{"slurmctld", "slurmd", "sbatch", "zstd", "ip", "nsenter"} {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("SKIPPED, NO REAL SLURM IS TRIED: %v (scripts/deps.sh test)", err)
-		}
-	}
-	if os.Getuid() != 0 || exec.Command("ip", "netns", "add", "assay-try").Run() != nil {
-		t.Skip("SKIPPED, NO REAL SLURM IS TRIED: it needs root, and network namespaces")
-	}
-	if err := exec.Command("ip", "netns", "del", "assay-try").Run(); err != nil {
-		t.Error(err)
-	}
+	testbed.Slurm(t, "zstd")
 	// The stand-ins of other tests have the names of Slurm's commands: those of the rig come before them.
 	out, err := exec.CommandContext(t.Context(), "sh", "../../examples/slurm/run.sh", t.TempDir()).CombinedOutput()
 	t.Logf("%s", out)

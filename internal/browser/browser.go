@@ -25,6 +25,8 @@ import (
 	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // Keys that have no character, for [Tab.Key].
@@ -59,12 +61,7 @@ var one struct {
 // Main runs the tests of a package, and ends the browser after them: func TestMain(m *testing.M)
 // { browser.Main(m) }. after is what else is to be done then.
 func Main(m *testing.M, after ...func()) {
-	code := m.Run()
-	for _, f := range after {
-		f()
-	}
-	Close()
-	os.Exit(code)
+	testbed.Main(m, append(after, Close)...)
 }
 
 // Close ends the browser, for a package whose tests are run by something else than Main.
@@ -117,9 +114,10 @@ type Tab struct {
 // Open opens a tab with cookies of its own. It skips the test if there is no browser.
 func Open(t testing.TB) *Tab {
 	t.Helper()
+	testbed.Outside(t)
 	one.once.Do(start)
 	if one.path == "" {
-		t.Skip("NO PAGE WAS LOOKED AT IN A BROWSER: install chromium")
+		testbed.Lacks(t, "chromium")
 	}
 	if one.err != nil {
 		t.Fatalf("the browser does not start: %v", one.err)

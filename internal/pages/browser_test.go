@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,13 +12,15 @@ import (
 	"github.com/chromedp/cdproto/input"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
-func TestMain(m *testing.M) { browser.Main(m) }
+func TestMain(m *testing.M) { testbed.Wide(3); browser.Main(m) }
 
 // A page draws every chart, fits its width, has texts that can be read, and says nothing on the
 // console, on a desk and on a telephone, in light and in dark.
 func TestReportInABrowser(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.add("encoder", definition, 160, 1)
 	f.add("encoder after", definition, 90, 0.8)
@@ -28,6 +31,9 @@ func TestReportInABrowser(t *testing.T) {
 		b := browser.Open(t)
 		for _, width := range []int64{1280, 390} {
 			for _, dark := range []bool{false, true} {
+				if dark != (width == 390) && !testbed.IsSystem() {
+					continue // each width in one theme
+				}
 				b.Size(width, 900)
 				b.Theme(dark)
 				b.Page(report)
@@ -59,6 +65,7 @@ func TestReportInABrowser(t *testing.T) {
 
 // What a reader does to a page does what it says.
 func TestReportAnswersAReader(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.add("encoder", definition, 160, 1)
 	b := browser.Open(t)
@@ -169,10 +176,15 @@ func TestReportAnswersAReader(t *testing.T) {
 	b.Clean()
 }
 
-// Ten thousand trials are few elements, of which the last can be reached.
+// Thousands of trials are few elements, of which the last can be reached.
 func TestReportOfManyTrials(t *testing.T) {
+	t.Parallel()
+	n := 2_000
+	if testbed.IsSystem() {
+		n = 10_000
+	}
 	f := newFixture(t)
-	f.add("many", definition, 10_000, 1)
+	f.add("many", definition, n, 1)
 	b := browser.Open(t)
 	b.Size(1280, 900)
 	b.Page(f.page(Options{Now: time.Now()}, "many"))
@@ -180,7 +192,7 @@ func TestReportOfManyTrials(t *testing.T) {
 		t.Errorf("%d rows are elements", n)
 	}
 	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return true; })()`)
-	b.Wait(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.children[0].textContent === "10000")`)
+	b.Wait(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.children[0].textContent === "` + strconv.Itoa(n) + `")`)
 	b.Click(".trials [role=columnheader]:nth-child(3) .sort")
 	b.Frame()
 	b.Picture("many")
@@ -189,6 +201,7 @@ func TestReportOfManyTrials(t *testing.T) {
 
 // The modules are modules: a server sends them as they are, under a policy of its own.
 func TestModulesAreModules(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.add("encoder", definition, 40, 1)
 	one := string(f.page(Options{Now: time.Now()}, "encoder"))

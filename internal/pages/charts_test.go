@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 var update = flag.Bool("update", false, "write what the charts look like into testdata/prints.json")
@@ -71,6 +72,7 @@ var printed = []string{"history", "parallel", "front", "noise", "space", "curve"
 // tolerance for letters that another machine draws otherwise. The same of a study that differs in
 // little does not pass, which shows that the tolerance lets no change through.
 func TestPrints(t *testing.T) {
+	t.Parallel()
 	b := charts(t)
 	prints := func(names []string, change string) map[string][]float64 {
 		browser.Eval[any](b, fmt.Sprintf(`draw(120, %s, (s) => {%s})`, browser.Quote(names), change))
@@ -163,6 +165,7 @@ func apart(a, b []float64) float64 {
 // Every chart has a label, is reached by the keyboard, says what its marks are, and has the same data
 // in a table.
 func TestChartsWithoutEyesOrPointer(t *testing.T) {
+	t.Parallel()
 	b := charts(t)
 	browser.Eval[any](b, `draw(120)`)
 	b.Frame()
@@ -205,6 +208,7 @@ func TestChartsWithoutEyesOrPointer(t *testing.T) {
 // A study grows while it is looked at: a run that has begun is a ring that rises with time, and
 // becomes a mark when it ends.
 func TestChartsGrow(t *testing.T) {
+	t.Parallel()
 	b := charts(t)
 	browser.Eval[any](b, `draw(60, ["history", "parallel", "front", "noise", "space", "table"])`)
 	b.Frame()
@@ -252,6 +256,7 @@ func TestChartsGrow(t *testing.T) {
 
 // The table is gone through by keyboard, says where one is, and remembers it in another order.
 func TestTableByKeyboard(t *testing.T) {
+	t.Parallel()
 	b := charts(t)
 	browser.Eval[any](b, `draw(100000, ["table"])`)
 	b.Frame()
@@ -308,6 +313,8 @@ func TestTableByKeyboard(t *testing.T) {
 // A hundred thousand trials take not much more than ten times what ten thousand take, however busy
 // the machine is.
 func TestManyTrialsAreDrawnInTime(t *testing.T) {
+	testbed.System(t)
+	t.Parallel()
 	b := charts(t)
 	names := `["history", "parallel", "front", "space", "table"]`
 	took := func(n int) float64 {

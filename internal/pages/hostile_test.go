@@ -16,6 +16,7 @@ const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\
 
 // Names and values of users are text on a page, whatever they say.
 func TestNamesAndValuesAreText(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	def := &config.Study{
 		Version: config.Version, Command: []string{strings.NewReplacer("{", "{{", "}", "}}").Replace(hostile), "{v}"},
@@ -70,6 +71,7 @@ func TestNamesAndValuesAreText(t *testing.T) {
 // The policy of the page is what protects it if all else fails: a script that it does not name
 // does not run.
 func TestThePolicyHolds(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.add("s", definition, 20, 1)
 	page := string(f.page(Options{Now: time.Now()}, "s"))
@@ -87,6 +89,7 @@ func TestThePolicyHolds(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"a.js": "import { x, y as z } from \"./b.js\";\n" +
 			"import {\n  w,\n} from \"./c.js\";\nexport function a() { return x + z + w; }\n",

@@ -20,6 +20,7 @@ import (
 	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // tools returns where scripts/deps.sh puts the programs of npm that tests use.
@@ -34,10 +35,12 @@ func tools(t *testing.T) string {
 
 // A checker of types finds nothing wrong with any module, by the types in their comments.
 func TestTypes(t *testing.T) {
+	testbed.Outside(t)
+	t.Parallel()
 	node, err := exec.LookPath("node")
 	tsc := filepath.Join(tools(t), "typescript", "node_modules", "typescript", "bin", "tsc")
 	if _, missing := os.Stat(tsc); err != nil || missing != nil {
-		t.Skip("NO TYPE OF THE PAGES' MODULES WAS CHECKED: install node and run scripts/deps.sh")
+		testbed.Lacks(t, "typescript")
 	}
 	out, err := exec.CommandContext(t.Context(), node, tsc, "-p", "tsconfig.json").CombinedOutput()
 	if err != nil {
@@ -74,6 +77,7 @@ func TestTypes(t *testing.T) {
 
 // What earlier studies pruned is data of a page, with the threshold as the metric is said.
 func TestCutsAreData(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.add("least", definition, 20, 1)
 	f.add("most", strings.Replace(definition, "minimize: elapsed", "maximize: size", 1), 20, 1)
@@ -95,6 +99,7 @@ func TestCutsAreData(t *testing.T) {
 // A parameter that is not in force has no value on a page, and a permutation the orders that
 // trials have had, each under its own name.
 func TestConditionsAndOrders(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	def, _, err := config.Parse("f.yaml", []byte(`
 command: [fit, "{solver}", "{trees}", "{passes}"]
@@ -169,10 +174,8 @@ objective: {minimize: elapsed}
 
 // The tests of modules without a page, by node.
 func TestModulesByNode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("NO MODULE OF THE PAGES WAS TESTED WITHOUT A BROWSER: install node")
-	}
+	t.Parallel()
+	node := testbed.Program(t, "node")
 	files, err := filepath.Glob("webtest/*.test.js")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -209,6 +212,7 @@ const mostSent = 60_000
 // All modules together are few bytes for who waits for them, and have nothing that only their
 // readers need.
 func TestModulesAreSmall(t *testing.T) {
+	t.Parallel()
 	raw, sent := 0, 0
 	for name, text := range modules(t) {
 		var b bytes.Buffer
@@ -236,6 +240,7 @@ func TestModulesAreSmall(t *testing.T) {
 
 // Without its comments a module is the same program: what Bare takes for comments are comments.
 func TestBare(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"// a\nconst x = 1; // b\n":             "const x = 1;\n",
 		"/** @type {A} */\nlet a;\n":            "let a;\n",

@@ -106,6 +106,10 @@ func supervise(args []string) int {
 		return 1
 	}
 	defer remove(tmp)
+	if err := os.Chmod(tmp, 0o711); err != nil { //nolint:gosec // programs of other users use what is below it
+		fmt.Fprintln(os.Stderr, "testbed:", err)
+		return 1
+	}
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testbed:", err)

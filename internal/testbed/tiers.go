@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -77,4 +78,37 @@ func Wide(n int) {
 			panic(err)
 		}
 	}
+}
+
+// Slurm skips a test of make system that brings up a real Slurm in network namespaces, unless the machine has all that
+// this takes, and the programs besides.
+func Slurm(t testing.TB, programs ...string) {
+	t.Helper()
+	System(t)
+	Root(t)
+	for _, p := range append([]string{"slurmctld", "slurmd", "sbatch", "ip", "nsenter"}, programs...) {
+		Program(t, p)
+	}
+	name := "assay-try-" + strconv.Itoa(os.Getpid())
+	if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
+		Lacks(t, "network namespaces", err, ": ", string(out))
+	}
+	if err := exec.Command("ip", "netns", "del", name).Run(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Module returns a Python that has a module: python3, or the one of a virtual environment that scripts/deps.sh made
+// below the user's cache. The test is skipped if no Python has it.
+func Module(t testing.TB, name, environment string) string {
+	t.Helper()
+	Outside(t)
+	cache, _ := os.UserCacheDir()
+	for _, python := range []string{"python3", filepath.Join(cache, "assay", environment, "bin", "python")} {
+		if exec.Command(python, "-c", "import "+name).Run() == nil {
+			return python
+		}
+	}
+	Lacks(t, environment)
+	return ""
 }

@@ -27,6 +27,7 @@ var beside = flag.String("beside", "", "measure the page of a study beside this 
 // run and one browser, by turns: how long until the history is painted, the bytes that came, and
 // what the tab has in memory. docs/results/pages.md has the figures.
 func TestBesideOptunaDashboard(t *testing.T) {
+	t.Parallel()
 	if *beside == "" {
 		t.Skip("a measurement: -beside PROGRAM")
 	}

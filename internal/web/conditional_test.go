@@ -23,6 +23,7 @@ budget: {time: 2h}
 // A parameter that is not in force has no value on a page, also in what comes as it goes on; an order
 // is shown as it is.
 func TestConditionalStudy(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	r := newRecordOf(t, store, "packer", conditional)
 	r.run(60)

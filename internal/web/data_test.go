@@ -24,6 +24,7 @@ func looking(t *testing.T) (b *browser.Tab, at string) {
 // A workflow that is uploaded is planned though the pages only look; the deadline can be typed and
 // dragged, and the two are one.
 func TestPlanPage(t *testing.T) {
+	t.Parallel()
 	b, at := looking(t)
 	b.Go(at + "/plan")
 	browser.Eval[bool](b, `((f) => { const d = new DataTransfer();
@@ -86,6 +87,7 @@ func TestPlanPage(t *testing.T) {
 
 // Sliders predict at once, where the pages only look too; what is typed wrong is said.
 func TestModelPage(t *testing.T) {
+	t.Parallel()
 	b, at := looking(t)
 	b.Go(at + "/model?s=resources&a.cpu=2&a.mem=1GB&a.rtt=5")
 	b.Wait(`document.documentElement.dataset.drawn === "true"`)
@@ -128,6 +130,7 @@ func TestModelPage(t *testing.T) {
 
 // Studies that are chosen are set beside each other, in words and in a chart.
 func TestComparePage(t *testing.T) {
+	t.Parallel()
 	b, at := looking(t)
 	b.Go(at + "/compare")
 	for _, name := range []string{"before", "after"} {
@@ -151,6 +154,7 @@ func TestComparePage(t *testing.T) {
 
 // The map leads from study to study, with what the others would prune and the risk of it.
 func TestKnowledgePage(t *testing.T) {
+	t.Parallel()
 	b, at := looking(t)
 	b.Go(at + "/kb")
 	if n := browser.Eval[int](b, `document.querySelectorAll("table.map tbody tr").length`); n != 4 {

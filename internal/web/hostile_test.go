@@ -267,6 +267,7 @@ func sent(x string) string {
 // Names, values, reasons, outputs and errors of anybody are text on every page: nothing in them is
 // executed or becomes an element, and each can be read.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	texts := hostileTexts()
 	if len(texts) != 200 || len(slices.Compact(slices.Sorted(slices.Values(texts)))) != 200 {
 		t.Fatalf("%d texts", len(texts))
@@ -345,6 +346,7 @@ func checkShown(t *testing.T, b *browser.Tab, page string, texts []string) {
 
 // A study file, a name and a reason that somebody writes stand in the answer as they were written.
 func TestHostileForms(t *testing.T) {
+	t.Parallel()
 	texts := hostileTexts()
 	at := hostileSite(t, texts)
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -24,6 +24,7 @@ budget: {time: 2h}
 
 // A trial below the full level is called so everywhere, and not "outside limits": there are none.
 func TestStudyWithLevels(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	r := newRecordOf(t, store, "frames", levelled)
 	r.run(30)

@@ -10,6 +10,7 @@ import (
 // The address that assay ui prints leads to the studies, and from there to one, which grows as its
 // events come: without an error on the console, and within the page's own policy.
 func TestStudyLive(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
 	r.run(400)
@@ -41,6 +42,7 @@ func TestStudyLive(t *testing.T) {
 
 // A study is reached whatever its name is.
 func TestNamesInAddresses(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	names := []string{"a/b", "what? #1 & 50%", "größe", "<b>"}
 	for _, name := range names {

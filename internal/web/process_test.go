@@ -7,41 +7,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
 
-// program returns the command assay, which is built once.
+// program returns the command assay.
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return testbed.Built(t, "github.com/assay-run/assay/cmd/assay")
 }
-
-var wasBuilt bool
-
-var built = sync.OnceValues(func() (string, error) {
-	wasBuilt = true
-	dir, err := os.MkdirTemp("", "assay-web-*")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "assay")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/assay-run/assay/cmd/assay").CombinedOutput()
-	if err != nil {
-		return "", &exec.Error{Name: string(out), Err: err}
-	}
-	return path, nil
-})
 
 // start starts the command in a directory of its own.
 func start(t *testing.T, dir string, args ...string) *exec.Cmd {
@@ -77,6 +57,7 @@ func await(t *testing.T, c *api.Client) {
 // A tune in another process is watched as it goes on, on a page of a store that no server has;
 // nothing can be changed there.
 func TestWatchTune(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := `name: slow
 command: [sleep, "{x}"]
@@ -146,6 +127,7 @@ budget: {trials: 400}
 // A server that is killed comes back, and a page that was open then goes on by itself: without a
 // reload it has what came since.
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d")
 	address := "unix:" + filepath.Join(data, api.SocketName)
@@ -195,6 +177,7 @@ func TestReconnect(t *testing.T) {
 // A server that others reach has the pages beside its API: a token logs in, and what it may do is
 // done from the page and is on record.
 func TestServerPages(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	made, err := server.Init(dir, []string{"127.0.0.1"})
 	if err != nil {
@@ -263,6 +246,7 @@ func TestServerPages(t *testing.T) {
 
 // All that a page says and does is there without a script: log-in, lists, the answer, the theme.
 func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
 	r.run(120)

@@ -11,6 +11,7 @@ import (
 // What earlier studies keep out is listed until it is back, and a person has the best configuration run
 // with such a value: without a script too.
 func TestPruned(t *testing.T) {
+	t.Parallel()
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
 	r.run(60)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,19 +13,11 @@ import (
 	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 )
 
-func TestMain(m *testing.M) {
-	browser.Main(m, func() {
-		if !wasBuilt {
-			return
-		}
-		if path, err := built(); err == nil {
-			_ = os.RemoveAll(filepath.Dir(path))
-		}
-	})
-}
+func TestMain(m *testing.M) { testbed.Wide(3); browser.Main(m) }
 
 const definition = `
 name: encoder

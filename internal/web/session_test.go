@@ -129,6 +129,7 @@ func (d *door) login(token string) string {
 // A session begins with a token and ends with it, by time, or by log-out; its cookie is no use to a
 // script or to another site, and there is no token in it.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	in := func() bool {
 		resp, _ := d.do("GET", "/s/encoder", nil)
@@ -185,6 +186,7 @@ func TestSessions(t *testing.T) {
 
 // A page of another site can do nothing, with the cookie or without.
 func TestOtherSites(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	csrf := d.login("operator.x")
 	form := url.Values{"state": {"pause"}}
@@ -229,6 +231,7 @@ func TestOtherSites(t *testing.T) {
 
 // Every answer has the policy, without an exception, and no page has a script or a style of its own.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.login("admin.x")
 	inline := regexp.MustCompile(`(?i)<script(?:>| [^>]*>)[^<]|<style|\sstyle=|\son[a-z]+=|javascript:`)
@@ -251,6 +254,7 @@ func TestPolicy(t *testing.T) {
 
 // What all modules and styles together are when they are sent, and that they are kept.
 func TestFiles(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.login("viewer.x")
 	_, page := d.do("GET", "/s/encoder", nil)

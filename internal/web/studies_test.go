@@ -9,6 +9,7 @@ import (
 
 // Studies are filtered by name and objective, and chosen to be compared.
 func TestStudiesAreFilteredAndChosen(t *testing.T) {
+	t.Parallel()
 	b, at := looking(t)
 	names := func() string {
 		return browser.Eval[string](b, `[...document.querySelectorAll("tbody th")].map((c) => c.textContent).join(" ")`)

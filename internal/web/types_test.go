@@ -5,10 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A checker of types finds nothing wrong with any module, by the types in their comments.
 func TestTypes(t *testing.T) {
+	t.Parallel()
+	testbed.Outside(t)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -16,7 +20,7 @@ func TestTypes(t *testing.T) {
 	node, err := exec.LookPath("node")
 	tsc := filepath.Join(cache, "assay", "typescript", "node_modules", "typescript", "bin", "tsc")
 	if _, missing := os.Stat(tsc); err != nil || missing != nil {
-		t.Skip("NO TYPE OF THE PAGES' MODULES WAS CHECKED: install node and run scripts/deps.sh")
+		testbed.Lacks(t, "typescript")
 	}
 	if out, err := exec.CommandContext(t.Context(), node, tsc, "-p", "tsconfig.json").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
