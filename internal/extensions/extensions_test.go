@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 const root = "../.."
@@ -26,10 +28,8 @@ type copied struct {
 	dir string
 }
 
+// make test checks that the page has every step of a recipe; make system follows the steps.
 func TestExtensions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED, NOT TESTED: that CONTRIBUTING.md is true; it takes a minute, and -short was asked for")
-	}
 	text, err := os.ReadFile(root + "/CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +41,7 @@ func TestExtensions(t *testing.T) {
 	if checkSections(t, sections); t.Failed() {
 		return
 	}
+	testbed.System(t)
 	c := copied{t, filepath.Join(t.TempDir(), "assay")}
 	c.fill()
 	for _, s := range sections {

@@ -14,6 +14,7 @@ import (
 // Pages fit their window from a telephone to a wall, in light and in dark; every chart is drawn when
 // it is looked at, and nothing is said on the console.
 func TestStudyAtAllSizes(t *testing.T) {
+	testbed.System(t)
 	t.Parallel()
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
@@ -28,11 +29,7 @@ func TestStudyAtAllSizes(t *testing.T) {
 	b := browser.Open(t)
 	b.Visit(url)
 	b.Wait(`document.title === "Studies - assay"`)
-	widths := []int64{320, 1280, 3840}
-	if !testbed.IsSystem() {
-		widths = widths[:1]
-	}
-	for _, width := range widths {
+	for _, width := range []int64{320, 1280, 3840} {
 		for _, dark := range []bool{false, true} {
 			if dark != (width == 1280) && os.Getenv("ASSAY_SOAK") == "" && os.Getenv("ASSAY_PICTURES") == "" {
 				continue // each width in one theme: TestAllPages has both at two of them

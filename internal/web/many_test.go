@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -23,6 +24,7 @@ func cpu(t *testing.T) time.Duration {
 // The page of a study can be used with many trials: it is drawn, and its table reaches the last
 // one. How long that takes is told by -v; ASSAY_MANY says how many trials there are.
 func TestManyTrials(t *testing.T) {
+	testbed.System(t)
 	t.Parallel()
 	n := 10_000
 	if text := os.Getenv("ASSAY_MANY"); text != "" {
