@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -120,8 +121,8 @@ func compareWith(t testing.TB, l *ActiveLearner, space *assay.Space, run func(as
 // the error shown may be far off: true ones are between 4 and 300 %. With the likeliest surface alone they held 73,
 // 80 and 82 % after 8, 16 and 24 runs, and leave-one-out was 40, 23 and 10 % too low.
 func TestIntervalsHold(t *testing.T) {
-	at, n := []int{8, 16, 24}, uint64(4)
-	if os.Getenv("ASSAY_SOAK") != "" {
+	at, n := []int{8, 16, 24}, uint64(3)
+	if testbed.IsSystem() {
 		n = 12
 	}
 	rows := map[int][]checked{}

@@ -3,11 +3,11 @@ package costmodel
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -153,7 +153,7 @@ func (p program) learnTo(t testing.TB, seed uint64, at []int) map[int]checked {
 // true one is between 4 and 300 %. 40 programs with ASSAY_SOAK, else 8 and intervals alone.
 func TestIntervalsHoldElsewhere(t *testing.T) {
 	at, n := []int{8, 16, 24}, uint64(2)
-	if os.Getenv("ASSAY_SOAK") != "" {
+	if testbed.IsSystem() {
 		n = 10
 	}
 	all := map[int][]float64{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/search"
 )
 
@@ -40,7 +41,7 @@ func TestTransferResumes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assaytest.TestResumer(t, build, assaytest.SearcherOptions{Trials: 120, Supports: small})
+			assaytest.TestResumer(t, build, assaytest.SearcherOptions{Trials: testbed.Times(40, 120), Supports: small})
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/search"
 )
 
@@ -23,14 +24,14 @@ func TestTransferEqual(t *testing.T) {
 // bestAfter returns the mean over seeds of the best of n trials.
 func bestAfter(t *testing.T, n int, f func(assay.Config) float64, build func(seed uint64) assay.Searcher) float64 {
 	t.Helper()
-	const seeds = 20
+	seeds := testbed.Times(4, 20)
 	var sum float64
 	for seed := range uint64(seeds) {
 		best := math.Inf(1)
 		for _, trial := range tell(t, search.Cache(build(seed)), n, f) {
 			best = min(best, trial.Value)
 		}
-		sum += best / seeds
+		sum += best / float64(seeds)
 	}
 	return sum
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/model"
 )
 
@@ -196,7 +197,7 @@ func TestAutoTurns(t *testing.T) {
 func TestAutoFindsOptima(t *testing.T) {
 	t.Parallel()
 	s := gridSpace(t)
-	const seeds, trials = 6, 40
+	seeds, trials := testbed.Times(2, 6), 40
 	for name, f := range map[string]func(assay.Config) float64{
 		"dish": dish, "stairs": stairs,
 		"maximized": func(c assay.Config) float64 { return -1 / dish(c) },
@@ -209,7 +210,7 @@ func TestAutoFindsOptima(t *testing.T) {
 					searcher = NewRandom(s, seed)
 				}
 				best, _ := assay.Best(driveAuto(t, searcher, trials, f))
-				*sum += math.Abs(best.Value) / seeds
+				*sum += math.Abs(best.Value) / float64(seeds)
 			}
 		}
 		if name == "maximized" {

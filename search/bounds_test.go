@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/model"
 )
 
@@ -119,7 +120,7 @@ func TestLimitsAreLearned(t *testing.T) {
 	}
 	for name, build := range learners(false) {
 		missed := 0
-		for seed := range uint64(5) {
+		for seed := range uint64(testbed.Times(2, 5)) {
 			s := build(space, seed)
 			s.(assay.LimitLearner).LearnLimits(boxBounds)
 			first, _ := firstInside(t, s, space, boxBounds, 60)

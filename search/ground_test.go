@@ -3,7 +3,6 @@ package search
 import (
 	"errors"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -163,8 +162,9 @@ func moverTables(all bool) []tableSource {
 // few tables with the widest ranges, and not above 0 for all. With ASSAY_SOAK=1
 // on all tables, 20 seeds.
 func TestMoversQuality(t *testing.T) {
+	testbed.System(t)
 	folder := testbed.Data(t)
-	soak := os.Getenv("ASSAY_SOAK") == "1"
+	soak := testbed.IsSystem()
 	seeds := uint64(6)
 	if soak {
 		seeds = 20

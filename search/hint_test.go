@@ -7,6 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 func TestHintConformance(t *testing.T) {
@@ -22,7 +23,7 @@ func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) fl
 	hint func(assay.Config) float64,
 ) float64 {
 	t.Helper()
-	const seeds = 12
+	seeds := testbed.Times(4, 12)
 	var sum float64
 	for seed := range uint64(seeds) {
 		a := lightAuto(space, AutoOptions{Seed: seed})
@@ -41,7 +42,7 @@ func hintedBest(t *testing.T, space *assay.Space, n int, f func(assay.Config) fl
 				t.Fatal(err)
 			}
 		}
-		sum += best / seeds
+		sum += best / float64(seeds)
 	}
 	return sum
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -151,10 +150,11 @@ func TestPROAvoidsFailures(t *testing.T) {
 // is at most 45 %: Active Harmony's PRO has 62 %, its Nelder-Mead 66 % on seven
 // such tables. With ASSAY_SOAK=1 also on tables that no choice was made on.
 func TestPROQuality(t *testing.T) {
+	testbed.System(t)
 	folder := testbed.Data(t)
 	const trials = 50
 	seeds, all := 3, map[string][]tableSource{"tables": tableSources}
-	if os.Getenv("ASSAY_SOAK") == "1" {
+	if testbed.IsSystem() {
 		seeds, all["held-out tables"] = 20, heldOut
 	}
 	for name, sources := range all {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -17,9 +16,10 @@ import (
 // the widest ranges, perfevo-fastdownward above all: read the lines of the single
 // tables, where random search can still be as good.
 func TestBayesQuality(t *testing.T) {
+	testbed.System(t)
 	folder := testbed.Data(t)
 	seeds, sources := 5, tableSources
-	soak := os.Getenv("ASSAY_SOAK") == "1"
+	soak := testbed.IsSystem()
 	if soak {
 		seeds, sources = 20, append(append([]tableSource(nil), sources...), heldOut...)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
@@ -251,6 +252,7 @@ func recordedNoise(t testing.TB, file string) (noise []float64) {
 // No choice was made on these seeds. That does not hold of every surface: the server's is larger, and
 // the same time says less. docs/results/default.md has what each comes to.
 func TestNoisyStudies(t *testing.T) {
+	testbed.System(t)
 	const most = 0.02
 	noise := recordedNoise(t, *times)
 	for _, s := range surfaces() {

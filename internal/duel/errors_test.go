@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A machine makes a series of factors, by which one run after the other takes longer.
@@ -133,7 +134,7 @@ func rare(n int) int {
 // it passes in at most 1 of 100, too. A slowdown of 10 % is found in at least 95 of 100, in
 // the pairs that the gate asks for. Between equals it passes or cannot tell.
 func TestGateErrors(t *testing.T) {
-	const n = 200
+	n := testbed.Times(20, 200)
 	for name, m := range machines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,11 +155,12 @@ func TestGateErrors(t *testing.T) {
 
 // Without a gate, all looks together show a difference that is not there in at most 5 % of
 // cases, whatever the noise: in 400 duels of equals, 20 on the average and 36 with a
-// probability below 1e-3.
+// probability below 1e-3. make test takes the first 40.
 func TestErrorOfAllLooks(t *testing.T) {
+	n, most := testbed.Times(40, 400), testbed.Times(6, 36)
 	for name, m := range machines(t) {
 		wrong := 0
-		for i := range 400 {
+		for i := range n {
 			next := m(rand.New(rand.NewPCG(uint64(i), 9)))
 			d, f := fresh(1, 1, 0)
 			f.noise, d.Seed = func(*rand.Rand) float64 { return next() }, uint64(i)
@@ -166,8 +168,8 @@ func TestErrorOfAllLooks(t *testing.T) {
 				wrong++
 			}
 		}
-		if wrong > 36 {
-			t.Errorf("%s: %d of 400 duels of equals show a difference", name, wrong)
+		if wrong > most {
+			t.Errorf("%s: %d of %d duels of equals show a difference", name, wrong, n)
 		}
 	}
 }
@@ -175,8 +177,8 @@ func TestErrorOfAllLooks(t *testing.T) {
 // Several comparisons share one error: of 200 reports on three equal commands, few have any
 // false alarm.
 func TestErrorIsShared(t *testing.T) {
-	alarms := 0
-	for i := range 300 {
+	alarms, n := 0, testbed.Times(30, 300)
+	for i := range n {
 		d, f := fresh(0.01, 0.01, 0.05)
 		f.rng = rand.New(rand.NewPCG(uint64(i), 5))
 		for _, c := range []string{"c", "d", "e"} {
@@ -192,8 +194,8 @@ func TestErrorIsShared(t *testing.T) {
 			alarms++
 		}
 	}
-	if most := rare(300); alarms > most {
-		t.Errorf("%d of 300 reports have a false alarm, %d at most", alarms, most)
+	if most := rare(n); alarms > most {
+		t.Errorf("%d of %d reports have a false alarm, %d at most", alarms, n, most)
 	}
 }
 

@@ -112,3 +112,12 @@ func Module(t testing.TB, name, environment string) string {
 	Lacks(t, environment)
 	return ""
 }
+
+// Times returns how often a test repeats what it proves, such as its number of seeds or of kills: few, and many in
+// make system.
+func Times(few, many int) int {
+	if IsSystem() {
+		return many
+	}
+	return few
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // schemathesis returns the program that scripts/deps.sh installs, "" if it is not there.
@@ -79,12 +81,10 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 // TestSchemathesis sends a server what schemathesis makes of its OpenAPI document, in all phases:
 // every answer is one that the document has.
 func TestSchemathesis(t *testing.T) {
+	testbed.System(t)
 	program := schemathesis()
 	if program == "" {
-		t.Skip("MISSING: schemathesis (scripts/deps.sh test installs it in a virtual environment)")
-	}
-	if testing.Short() {
-		t.Skip("half a minute a seed")
+		testbed.Lacks(t, "schemathesis")
 	}
 	examples := "5"
 	if os.Getenv("ASSAY_SOAK") != "" {
