@@ -1,5 +1,8 @@
-# make test   the whole suite, after installing what it needs (within 10 minutes on 2 cores)
-# make extensions   of it, the test that adds one extension of each kind by the steps of CONTRIBUTING.md
+# make test   every end-to-end path once, after installing the programs that tests use (4 minutes on 2 cores)
+# make system the rest: real Slurm, hundreds of kills, all pages in all sizes, quality over seeds, other machines' conditions
+# make short  the tests without a process, a browser, a database and a network: a minute
+# make conditions [ONLY="load nohup"]  make test under busy loops, nohup, one processor, another user, ... prints a table
+# make extensions   of make system, the test that adds one extension of each kind by the steps of CONTRIBUTING.md
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests, and every fuzz target for 10 min: half a day
@@ -21,19 +24,28 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: dist dist-test site reference dev promises test extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: dist dist-test site reference dev promises test short system conditions extensions deps race bench soak fuzz mutants lint fmt
 
 test: deps
-	$(GO) test -timeout 15m ./...
+	$(GO) run ./internal/suite -p 4 -timeout 10m ./...
+
+short:
+	$(GO) test -short ./...
+
+system: deps
+	sh scripts/system.sh
+
+conditions: deps
+	sh scripts/conditions.sh $(ONLY)
 
 extensions:
-	$(GO) test -count=1 -v ./internal/extensions
+	ASSAY_TEST=system $(GO) test -count=1 -v ./internal/extensions
 
 deps:
 	@sh scripts/deps.sh test
 
 race: deps
-	$(GO) test -race -timeout 10m $(RACE)
+	$(GO) test -race -short -timeout 10m $(RACE)
 
 bench:
 	@sh scripts/deps.sh bench

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/pace"
 )
 
 // A worker is what the Fleet knows of a worker. The lock of the Fleet guards it.
@@ -184,7 +185,7 @@ const HelloEvery = 10 * time.Second
 // there reports whether a worker was heard of of late: within two leases, or two hellos if leases
 // are short. The lock is held.
 func (f *Fleet) there(w *worker, now time.Time) bool {
-	return now.Sub(w.heard) <= max(2*f.o.Lease, 2*HelloEvery)
+	return now.Sub(w.heard) <= max(2*f.o.Lease, 2*pace.Of(HelloEvery))
 }
 
 // slotsOf returns how many slots there are for a study. The lock is held.

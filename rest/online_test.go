@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testbed.Main(m, testbed.NoGoroutines) }
 
 // serve serves a session on a Unix socket of a new directory.
 func serve(t testing.TB, st assay.Store, change func(*online.Options)) (session *online.Session, address string) {

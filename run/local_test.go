@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/internal/proc"
-	"go.uber.org/goleak"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // spaceEnv holds the PID namespace that the runs of these tests claim to be of.
@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 		pipe()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testbed.Wide(6)
+	testbed.MainOutside(m, testbed.NoGoroutines)
 }
 
 // modes are the ways in which a Local ends and starts processes.

@@ -12,4 +12,4 @@ bin/assay --version
 "${GO:-go}" test -short . ./block ./doe ./stop ./stats ./internal/arch ./internal/config ./internal/expr ./internal/report ./workflow/...
 echo
 echo "The program is bin/assay. The rooms of the house: ARCHITECTURE.md. The first thing to add: CONTRIBUTING.md."
-echo "Before a change is offered: .ci/run (half an hour), or make lint and go test ./PACKAGE while you work."
+echo "Before a change is offered: .ci/run (15 minutes), or make lint and go test ./PACKAGE while you work."

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	testbed.Main(m)
 }
 
 // killed runs the studies of a store to their ends, or until it is killed. It prints each

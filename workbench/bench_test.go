@@ -235,7 +235,7 @@ func TestProcessorShare(t *testing.T) {
 	quota := slices.ContainsFunc(workbench.Attributes(), func(a workbench.Attribute) bool {
 		return a.Name == workbench.CPU && strings.Contains(a.How, "quota")
 	})
-	for _, share := range []float64{0.5, 0.25} {
+	for _, share := range []float64{0.5, 0.25}[:testbed.Times(1, 2)] {
 		best := 0.0 // the share of the run that was disturbed least
 		for n := 0; n == 0 || n < 5 && best < share*0.9; n++ {
 			m := sh(t, b, "", spin, map[string]float64{"cpu": share})
@@ -437,6 +437,7 @@ func TestCutShort(t *testing.T) {
 // Without limits the workbench costs little: a run that computes takes as long as
 // without it.
 func TestOverhead(t *testing.T) {
+	testbed.System(t)
 	dir := t.TempDir()
 	b := newBench(t, workbench.Options{Data: dir})
 	plain := newBench(t, workbench.Options{})

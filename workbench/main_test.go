@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/run"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, ownRun(data))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	testbed.MainOutside(m)
 }
 
 // ownRun runs a program with every limit that there is until this process is killed. It makes

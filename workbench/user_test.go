@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // asUser makes the devices open to all, as they are where udev runs, for itself
@@ -21,13 +23,10 @@ exec setpriv --reuid=nobody --regid=nogroup --clear-groups "$@"`
 // An ordinary user has the same workbench in a user namespace, but for the limit
 // of memory.
 func TestOrdinaryUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED, NOT TESTED: only root can become an ordinary user")
-	}
+	testbed.System(t)
+	testbed.Root(t)
 	for _, name := range []string{"setpriv", "nsenter", "mknod"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("SKIPPED, NOT TESTED: %v", err)
-		}
+		testbed.Program(t, name)
 	}
 	dir, err := os.MkdirTemp("", "assay-user-") // t.TempDir is below one that only root may enter
 	if err != nil {

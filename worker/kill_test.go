@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/worker"
@@ -24,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	dir := os.Getenv("WORKER_TEST_DIR")
 	if dir == "" {
-		os.Exit(m.Run())
+		testbed.Main(m)
 	}
 	var tasks []queue.Task
 	if err := json.Unmarshal([]byte(os.Getenv("WORKER_TEST_TASKS")), &tasks); err != nil {

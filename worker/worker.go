@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/pace"
 	"github.com/assay-run/assay/internal/proc"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
@@ -284,7 +285,7 @@ func (w *worker) ended(err error) error {
 
 // hello says Hello every now and then, until over is closed.
 func (w *worker) hello(over <-chan struct{}) {
-	t := time.NewTicker(helloEvery)
+	t := time.NewTicker(pace.Of(helloEvery))
 	defer t.Stop()
 	var gone time.Time // since when the directory is missing
 	for {
@@ -297,7 +298,7 @@ func (w *worker) hello(over <-chan struct{}) {
 			gone = time.Time{}
 		} else if gone.IsZero() {
 			gone = time.Now()
-		} else if time.Since(gone) >= goneLimit && w.take.Err() == nil {
+		} else if time.Since(gone) >= pace.Of(goneLimit) && w.take.Err() == nil {
 			w.refuse(assay.Errorf(assay.ClassIO, "the directory of the worker was removed: %w", err))
 		}
 		_, err := w.call(w.obey)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay/internal/browser"
 	"github.com/assay-run/assay/internal/fakeslurm"
+	"github.com/assay-run/assay/internal/pace"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -24,15 +25,21 @@ func TestMain(m *testing.M) {
 	})
 	if commands[filepath.Base(os.Args[0])] == nil {
 		testbed.Supervise()
-		testbed.Wide(6)
+		testbed.Wide(8)
 	}
+	pace.Set(0.05)
 	testscript.Main(supervised{m}, commands)
 }
 
 // supervised are the tests of the package, which leave no browser, process and file.
 type supervised struct{ *testing.M }
 
-func (m supervised) Run() int { return testbed.Run(m.M, browser.Close) }
+func (m supervised) Run() int {
+	return testbed.Run(m.M, browser.Close, func() {
+		// The sockets that sessions of one user share.
+		_ = os.RemoveAll(filepath.Join(os.TempDir(), fmt.Sprint("assay-", os.Getuid())))
+	})
+}
 
 // TestScripts runs the scenarios in testdata/script. A script that lacks a program ends with [!exec:NAME] skip 'missing
 // NAME:', as testbed.Lacks does.

@@ -92,11 +92,13 @@ var beside = map[string][]string{
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
 		"/rest/api",
 	},
-	"/internal/faultdisk": {"/internal/rfs"}, // a disk that fails, for tests
-	"/internal/whole":     {},                // files that are there as a whole
-	"/internal/rfs":       {},                // a remote file system that counts and times
-	"/internal/browser":   {},                // a browser that looks at pages, for tests
+	"/internal/faultdisk": {"/internal/rfs"},     // a disk that fails, for tests
+	"/internal/whole":     {},                    // files that are there as a whole
+	"/internal/rfs":       {},                    // a remote file system that counts and times
+	"/internal/browser":   {"/internal/testbed"}, // a browser that looks at pages, for tests
 	"/internal/testbed":   {},
+	"/internal/pace":      {}, // intervals, which tests scale
+	"/internal/suite":     {}, // runs the tests, and counts what they lack
 	"/site":               {}, // a test of the site that was built
 	"/internal/current":   {}, // files that are made from the code, for tests
 
@@ -196,7 +198,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case slices.Contains(databases, dep) && !slices.Contains(assembly, rel):
 				t.Errorf("%s imports %s, which is for %v", f[0], imp, assembly)
-			case slices.Contains(testOnly, dep):
+			case slices.Contains(testOnly, dep) && !slices.Contains(testOnly, rel):
 				t.Errorf("%s imports %s, which is for tests", f[0], imp)
 			case (aside || alone) && !slices.Contains(allowed, dep):
 				t.Errorf("%s may not import %s", f[0], imp)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // What a licence asks for decides, in whatever lines it is written.
@@ -80,6 +82,7 @@ func TestOurLicences(t *testing.T) {
 
 // The bill is one by the format's own schema, names what is in the program and nothing else, and is the same twice.
 func TestSBOM(t *testing.T) {
+	testbed.System(t)
 	atRoot(t)
 	t.Setenv("VERSION", "1.2.3")
 	t.Setenv("SOURCE_DATE_EPOCH", "1767225600")

@@ -17,13 +17,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/testbed"
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(runtime.NumCPU() + 6) // as a process that has a link should
-	goleak.VerifyTestMain(m)
+	testbed.MainOutside(m, testbed.NoGoroutines)
 }
 
 // linkPair returns the two ends of an open link, or skips the test loudly.

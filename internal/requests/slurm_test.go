@@ -8,26 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/workflow/request"
 )
 
 // The script for Slurm on a real one: a job that had too little memory, and one that had too little time, are submitted with
 // twice as much and pass; one that fails by itself is not submitted again.
 func TestSbatchScriptOnSlurm(t *testing.T) {
-	if os.Getenv("ASSAY_SOAK") == "" {
-		t.Skip("SKIPPED: it takes minutes; set ASSAY_SOAK=1. Stand-ins are tried by TestSbatchSubmitTriesAgain")
-	}
-	for _, p := range []string{"slurmctld", "slurmd", "sbatch", "scontrol", "ip", "nsenter", "python3"} {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("SKIPPED, NO REAL SLURM IS TRIED: %v (scripts/deps.sh test)", err)
-		}
-	}
-	if os.Getuid() != 0 || exec.Command("ip", "netns", "add", "assay-try-requests").Run() != nil {
-		t.Skip("SKIPPED, NO REAL SLURM IS TRIED: it needs root, and network namespaces")
-	}
-	if err := exec.Command("ip", "netns", "del", "assay-try-requests").Run(); err != nil {
-		t.Error(err)
-	}
+	testbed.Slurm(t, "scontrol", "python3")
 	rig := func(args ...string) {
 		cmd := exec.Command("sh", append([]string{"../../scripts/slurm.sh"}, args...)...)
 		cmd.Env = append(os.Environ(), "EXTRA=SelectTypeParameters=CR_CPU_Memory\nJobAcctGatherFrequency=1\nJobAcctGatherParams=OverMemoryKill\nOverTimeLimit=0")

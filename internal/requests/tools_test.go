@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/workflow/request"
 )
 
@@ -35,6 +36,7 @@ func write(t *testing.T, dir, name, content string) {
 // TestSnakemakeUsesTheProfile has Snakemake run a rule that is killed twice: its requests are those
 // of the rule for its input, doubled for each attempt. Names that no rule can have are left out.
 func TestSnakemakeUsesTheProfile(t *testing.T) {
+	testbed.System(t)
 	snakemake := cached(t, "snakemake/bin/snakemake")
 	p := hostilePlan()
 	p.Kinds[0].Memory.Rule = request.Rule{Base: 100e6, PerByte: 20, Low: 50e6, High: 900e6}
@@ -69,6 +71,7 @@ rule plain:
 // TestNextflowUsesTheConfiguration has Nextflow run a process that is killed twice, and one whose name
 // a hostile name would match if it were taken for a pattern.
 func TestNextflowUsesTheConfiguration(t *testing.T) {
+	testbed.System(t)
 	jars := cached(t, "nextflow")
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip("no java")

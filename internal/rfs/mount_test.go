@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 func TestMain(m *testing.M) {
 	syscall.Umask(0) // as a process that has a server should
-	os.Exit(m.Run())
+	testbed.MainOutside(m)
 }
 
 // newPair returns a client of a new server of a directory.

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
+	"github.com/assay-run/assay/internal/pace"
 	"github.com/assay-run/assay/queue"
 )
 
@@ -47,7 +49,7 @@ func (s *server) startWorker(socket string) error {
 	}
 	defer out.Close()
 	cmd := exec.Command(s.o.Program, "worker", "--server", "unix:"+socket, "--name", localName, "--accept-commands",
-		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", "1m")
+		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", pace.Of(time.Minute).String())
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

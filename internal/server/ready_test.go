@@ -55,7 +55,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	testbed.Wide(8)
+	testbed.Main(m)
 }
 
 // found is a study of the default search, with parameters of each kind.

@@ -106,7 +106,7 @@ func supervise(args []string) int {
 		return 1
 	}
 	defer remove(tmp)
-	if err := os.Chmod(tmp, 0o711); err != nil { //nolint:gosec // programs of other users use what is below it
+	if err := os.Chmod(tmp, 0o777|os.ModeSticky); err != nil { //nolint:gosec // for all users, as the one of the system
 		fmt.Fprintln(os.Stderr, "testbed:", err)
 		return 1
 	}

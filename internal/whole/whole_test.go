@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay/internal/faultdisk"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 var errHalf = errors.New("no more")
@@ -109,7 +110,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	testbed.Main(m)
 }
 
 // Whenever the power is cut, a file that was written has its last content or the one before it, and nothing in

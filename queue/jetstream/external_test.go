@@ -15,24 +15,11 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 )
-
-// natsd returns nats-server as a program, built of the module that is in this process too.
-var natsd = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "natsd")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "nats-server")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/nats-io/nats-server/v2").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
 
 // ports returns free ports.
 func ports(t *testing.T, n int) (ps []int) {
@@ -51,10 +38,7 @@ func ports(t *testing.T, n int) (ps []int) {
 // daemon starts nats-server with a configuration, until the end of the test or stop.
 func daemon(t *testing.T, port int, conf string) (stop func()) {
 	t.Helper()
-	path, err := natsd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := testbed.Built(t, "github.com/nats-io/nats-server/v2")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "nats.conf")
 	conf = fmt.Sprintf("listen: 127.0.0.1:%d\n%s", port, strings.ReplaceAll(conf, "DIR", dir))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -161,13 +162,14 @@ func newServer(t testing.TB) *server {
 var shared = sync.OnceValues(makeServer)
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if used.Load() {
-		if s, err := shared(); err == nil {
-			s.remove()
+	testbed.Wide(4)
+	testbed.MainOutside(m, func() {
+		if used.Load() {
+			if s, err := shared(); err == nil {
+				s.remove()
+			}
 		}
-	}
-	os.Exit(code)
+	})
 }
 
 var used atomic.Bool

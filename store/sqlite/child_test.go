@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The test binary is also the program that is killed, starved and watched: with
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	testbed.Main(m)
 }
 
 func children() map[string]func(args []string) error {
