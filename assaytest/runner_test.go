@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // flawedRunner runs commands simply, by os/exec, with one flaw.
@@ -248,6 +249,7 @@ func endLeft(dir string) {
 // Each flaw is found by the rule that is meant to find it. The simple runner
 // without a flaw breaks only the rules of what is left behind.
 func TestRunnerRulesFindFlaws(t *testing.T) {
+	testbed.Outside(t)
 	tests := map[string][]string{ // rule: flaws
 		"exit code":         {"exit code is an error"},
 		"signal":            {"signal is an exit code"},

@@ -12,11 +12,13 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/run"
 )
 
 // A Runner whose shims are in this process and run commands by run.Local keeps the whole contract of a Runner.
 func TestRunner(t *testing.T) {
+	testbed.Outside(t)
 	local, err := run.NewLocal(run.LocalOptions{})
 	if err != nil {
 		t.Fatal(err)

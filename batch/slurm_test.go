@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // What squeue and sacct print is read; of other people's jobs, whatever their names are, nothing is. An answer without a
@@ -86,6 +87,7 @@ func TestSlurmEnv(t *testing.T) {
 
 // One command is for thousands of jobs, and a few are cancelled by their names.
 func TestCommands(t *testing.T) {
+	testbed.Outside(t)
 	dir := t.TempDir()
 	for _, name := range []string{"scancel", "scontrol", "sacct", "squeue"} {
 		text := "#!/bin/sh\necho " + name + " $# >>" + dir + "/calls\n"

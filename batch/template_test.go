@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay/batch"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // stand puts a stand-in for a command into a directory of PATH: it writes down its arguments, one a line, and prints what the
@@ -35,6 +36,7 @@ func says(t *testing.T, dir, name, text string) {
 
 // The files of examples/batch ask for what a job asks for, and read what the manuals of the systems show.
 func TestTemplates(t *testing.T) {
+	testbed.Outside(t)
 	const mine, other = "assay-1f-3-0-1", "somebody"
 	for _, c := range []struct {
 		file, commands              string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
 )
@@ -16,6 +17,7 @@ import (
 // A Runner of the fleet, whose worker is in this process and runs commands by run.Local,
 // keeps the whole contract of a Runner.
 func TestRunner(t *testing.T) {
+	testbed.Outside(t)
 	local, err := run.NewLocal(run.LocalOptions{})
 	if err != nil {
 		t.Fatal(err)

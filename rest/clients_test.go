@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
@@ -101,6 +102,7 @@ func client(t *testing.T, language string) []string {
 // The clients in C and Python find the best configuration as Go's does, report
 // failures, run on without a server, and say so once.
 func TestClientsOfOtherLanguages(t *testing.T) {
+	testbed.Outside(t)
 	for _, language := range []string{"c", "python"} {
 		t.Run(language, func(t *testing.T) {
 			argv := client(t, language)
@@ -165,6 +167,7 @@ func withMode(o *online.Options) {
 
 // A server that is killed under them and replaced is found again.
 func TestClientsFindTheServerAgain(t *testing.T) {
+	testbed.Outside(t)
 	for _, language := range []string{"c", "python"} {
 		t.Run(language, func(t *testing.T) {
 			argv := client(t, language)

@@ -118,6 +118,7 @@ func killStudy(i int) (*config.Study, error) {
 // A server that is killed at any instant loses no outcome that it took, counts each once, makes
 // no run again whose outcome it took, and goes on with the same proposals.
 func TestKilled(t *testing.T) {
+	testbed.Outside(t)
 	kills := 12
 	if os.Getenv("ASSAY_SOAK") != "" {
 		kills = 300
@@ -133,6 +134,7 @@ func TestKilled(t *testing.T) {
 
 // A server that says that it took an outcome before it is on record loses some of those.
 func TestKilledControl(t *testing.T) {
+	testbed.Outside(t)
 	t.Setenv("ASSAY_TEST_HASTY", "1")
 	testbed.Fails(t, "outcomes that are acknowledged first", func(t testing.TB) { killRecords(t, 2) })
 }

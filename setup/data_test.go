@@ -30,6 +30,7 @@ func hostileValues() (all []string) {
 // A parameter's value is data: what a program finds in its arguments, its environment and its files is the value, byte for
 // byte, and nothing else reads it. In a line for a shell values are variables.
 func TestValuesAreData(t *testing.T) {
+	testbed.Outside(t)
 	words := func(program string, names []string) *config.Study {
 		s := &config.Study{Command: []string{program}, Env: map[string]string{}, Files: []config.File{{Name: "file"}}}
 		for _, n := range names {
@@ -55,6 +56,7 @@ const between = "\n--- next ---\n"
 
 // A runner that made a line for a shell of its job would be seen.
 func TestValuesAreDataControl(t *testing.T) {
+	testbed.Outside(t)
 	testbed.Fails(t, "words that a shell reads", func(t testing.TB) {
 		valuesAreData(t, hostileValues()[:1], func(program string, names []string) *config.Study {
 			return &config.Study{Command: []string{program, "{" + names[0] + "}"}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // oldStore returns the path of a copy of the store that a release of that format has left.
@@ -90,6 +91,7 @@ func goOn(t *testing.T, path, name string, trials int, edit func(*config.Study))
 // that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
 // proposes raises config.Searchers. The control, a search with another seed, must not go on.
 func TestOldStores(t *testing.T) {
+	testbed.Outside(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED, NOT TESTED: the proposals on record are those of amd64, and floats are rounded otherwise here")
 	}
@@ -150,6 +152,7 @@ func TestOldStores(t *testing.T) {
 
 // A study that is begun today and interrupted goes on as one that is not: with the searchers of today.
 func TestNewStudyGoesOn(t *testing.T) {
+	testbed.Outside(t)
 	store, err := OpenStore(t.Context(), oldStore(t, "v1"))
 	if err != nil {
 		t.Fatal(err)

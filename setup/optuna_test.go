@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/foreign"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // optunaTables has of the tables of Optuna's storage what is read.
@@ -120,6 +121,7 @@ func TestImportOptunaStorageRefuses(t *testing.T) {
 
 // What Optuna itself writes into a journal and into a database is the same study.
 func TestOptunaWritesBoth(t *testing.T) {
+	testbed.Outside(t)
 	python, err := exec.LookPath("python3")
 	if err != nil || exec.Command(python, "-c", "import optuna").Run() != nil {
 		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")

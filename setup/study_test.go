@@ -15,6 +15,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // define reads a definition as from a study file of that name.
@@ -234,6 +235,7 @@ func TestWhatMakesTheRuns(t *testing.T) {
 
 // The runs of a command by the runner of the table: hooks, metrics and all.
 func TestLocalStudy(t *testing.T) {
+	testbed.Outside(t)
 	dir := t.TempDir()
 	def := define(t, "f.yaml", `
 command: [sh, -c, 'echo "size {n}"; test -e before']

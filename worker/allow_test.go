@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
 )
@@ -80,6 +81,7 @@ func hostile(dir, canary string) (tasks []queue.Task) {
 
 // The server cannot make a worker run what its file does not allow.
 func TestHostileTasks(t *testing.T) {
+	testbed.Outside(t)
 	dir := t.TempDir()
 	canary := filepath.Join(dir, "canary")
 	for _, err := range []error{

@@ -58,6 +58,7 @@ func until(t *testing.T, what string, f func() bool) {
 // A worker that is killed leaves the outcome of what has ended, which the next one tells, and what still
 // runs, which the next one ends.
 func TestKilled(t *testing.T) {
+	testbed.Outside(t)
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
 	ended, runs := task(1), task(2)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/rfs"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/worker"
 )
@@ -19,6 +20,7 @@ import (
 // Each operation on the disk of a worker's directory fails once, in runs of their own: what ran is told once with what was
 // measured, by the worker that ran it or, since that is killed, by the next one; a run that could not be noted down did not begin.
 func TestEachOperationOfTheSpoolFails(t *testing.T) {
+	testbed.Outside(t)
 	step := 9
 	if os.Getenv("ASSAY_SOAK") != "" {
 		step = 1

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
 )
@@ -97,6 +98,7 @@ func staged(t *testing.T, f *files, line string, edit func(*assay.Job)) (queue.O
 // The inputs are there before the run, what it leaves is told by its hash and sent after the outcome, when the server
 // answers; the time of the run is its own.
 func TestStages(t *testing.T) {
+	testbed.Outside(t)
 	f := &files{by: map[string]string{sum("data"): "data"}, away: 1}
 	o, dir := staged(t, f, "cat d/in >out.log; pwd; head -c 30000 /dev/zero | tr '\\0' y", func(*assay.Job) { f.away = 2 })
 	if o.Why != "" || o.Measurement.ExitCode != 0 || o.Staged <= 0 || len(o.Files) != 64 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A house is a directory with recorded tables and a store, and runs commands in it.
@@ -206,6 +208,7 @@ var (
 
 // The JSON of each command has the keys and types that scripts rely on, and no others.
 func TestContracts(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	h.run("tune t.yaml --trials 12 --study s")
 	h.run("tune e.yaml --trials 6 --repeat 3 --estimator min --study r")

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A mistake on a command line ends with code 2 and names what is wrong, before anything
@@ -139,6 +141,7 @@ func TestMistakes(t *testing.T) {
 
 // A study without a result ends with code 3 and says why; so does a model without a run.
 func TestNoResult(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	for line, says := range map[string]string{
 		"tune c.yaml --trials 3 --check 0 --study c":        "The first reasons:\n  trial 1 (n=",
@@ -200,6 +203,7 @@ budget: {time: 1m, trials: 10}
 
 // A command line makes the study that a file with the same content makes.
 func TestFlagsWithoutFile(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	out := h.run("tune -p n=1..3 -p m=a,b --where n<3||m=='a' --minimize cpu --subject-to max_rss<=2e9 " +
 		"--search grid --seed 5 --stop none --trials 2 --check 0 --study x --json -- true {n} {m}")

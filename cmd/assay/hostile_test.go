@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -81,6 +82,7 @@ func onRecordHostile(h *house) (study string) {
 
 // No command writes a control character that came from a name, a value or a message.
 func TestNothingHostileReachesTheTerminal(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	name := onRecordHostile(h)
 	for _, args := range [][]string{

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestPapers checks that every function and test that docs/papers.md names exists.
@@ -77,6 +79,7 @@ func TestPapers(t *testing.T) {
 // docs/papers.md names, each in a directory of its own with the files of
 // testdata/papers and four studies on record.
 func TestPapersByCommand(t *testing.T) {
+	testbed.Outside(t)
 	page, err := os.ReadFile("../../docs/papers.md")
 	if err != nil {
 		t.Fatal(err)

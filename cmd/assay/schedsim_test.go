@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // schedsimCopy copies the example into a module of its own, so that what its
@@ -48,6 +50,7 @@ func schedsimRun(t *testing.T, dir, name string, args ...string) (stdout, stderr
 // Tuning the example end to end: it builds itself and makes its log, there are
 // 495 configurations, and every value is the one that the simulator gives.
 func TestSchedsimExample(t *testing.T) {
+	testbed.Outside(t)
 	dir := schedsimCopy(t)
 	out, log := schedsimRun(t, dir, "assay", "tune", "assay.yaml", "--trials", "6", "--check", "0", "--json")
 	if !strings.Contains(log, "minimize slowdown, 495 configurations") {
@@ -91,6 +94,7 @@ func TestSchedsimExample(t *testing.T) {
 
 // The table that the simulator writes is the one that bench/schedsim replays.
 func TestSchedsimTable(t *testing.T) {
+	testbed.Outside(t)
 	dir := schedsimCopy(t)
 	study, err := os.ReadFile("../../bench/schedsim/schedsim.yaml")
 	if err != nil {

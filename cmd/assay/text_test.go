@@ -5,11 +5,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // What commands say to people has the parts that it has to have, and nothing that the
 // colours of a terminal would need.
 func TestText(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	for _, step := range []struct {
 		line  string
@@ -107,6 +110,7 @@ func TestStoreInMemory(t *testing.T) {
 
 // serve runs a program, whose exit it says, and what its session came to.
 func TestServeProgram(t *testing.T) {
+	testbed.Outside(t)
 	h := newHouse(t)
 	for line, want := range map[string]struct {
 		code int

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 const module = "github.com/assay-run/assay"
@@ -159,6 +161,7 @@ var impure = []string{
 }
 
 func TestImports(t *testing.T) {
+	testbed.Outside(t)
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...")
 	out, err := cmd.Output()
 	if err != nil {
@@ -215,6 +218,7 @@ func TestImports(t *testing.T) {
 // A definition becomes a study without a command line: a service and a worker use the
 // same door.
 func TestSetupNeedsNoCommandLine(t *testing.T) {
+	testbed.Outside(t)
 	out, err := exec.Command("go", "list", "-deps", module+"/setup").Output()
 	if err != nil {
 		t.Fatal(err)

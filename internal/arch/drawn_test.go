@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // layerNames say what a layer is about, from the lowest on.
@@ -203,6 +204,7 @@ func settle(all map[string]*box, in [][]*box) {
 // The picture of the architecture is that of the imports: layers from the command down to the contracts, with an arrow
 // for each import that does not follow from others, and what stands beside them.
 func TestDrawn(t *testing.T) {
+	testbed.Outside(t)
 	if len(layerNames) != len(layers) {
 		t.Fatalf("%d names of %d layers", len(layerNames), len(layers))
 	}

@@ -70,6 +70,7 @@ func atRoot(t *testing.T) {
 
 // The licences of all that is in the program are allowed, and of all that tests use.
 func TestOurLicences(t *testing.T) {
+	testbed.Outside(t)
 	atRoot(t)
 	var out bytes.Buffer
 	if err := run([]string{"licences"}, &out); err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing/fstest"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // find returns the setting of that name.
@@ -137,6 +138,7 @@ func TestSelectConfirms(t *testing.T) {
 
 // The clang that is here takes what the catalogue has of it, and says what is its default.
 func TestClangConfirms(t *testing.T) {
+	testbed.Outside(t)
 	if _, err := exec.LookPath("clang"); err != nil {
 		t.Skip("SKIPPED, NOT TESTED: clang is missing")
 	}
@@ -335,6 +337,7 @@ func TestSelect(t *testing.T) {
 
 // Some flags have the compiler write files: none of them is left where the user is.
 func TestClangLeavesNothing(t *testing.T) {
+	testbed.Outside(t)
 	if _, err := exec.LookPath("clang"); err != nil {
 		t.Skip("SKIPPED, NOT TESTED: there is no clang")
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // newParent returns a parent group, or skips the test loudly.
@@ -31,6 +33,7 @@ func newParent(t *testing.T) *Parent {
 }
 
 func TestKillEndsTheWholeTree(t *testing.T) {
+	testbed.Outside(t)
 	p := newParent(t)
 	g, err := p.Group("a")
 	if err != nil {
@@ -85,6 +88,7 @@ func TestKillEndsTheWholeTree(t *testing.T) {
 }
 
 func TestCPUCountsEveryProcess(t *testing.T) {
+	testbed.Outside(t)
 	p := newParent(t)
 	g, err := p.Group("a")
 	if err != nil {
@@ -146,6 +150,7 @@ func FuzzFiles(f *testing.F) {
 // A group that was not killed can be used again and again; a killed one says
 // that it is spent.
 func TestReuse(t *testing.T) {
+	testbed.Outside(t)
 	p := newParent(t)
 	g, err := p.Group("a")
 	if err != nil {

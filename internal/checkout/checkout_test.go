@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // repository makes one with two commits, tagged one and two, and a directory sub since two.
@@ -64,6 +65,7 @@ func left(t *testing.T) []os.DirEntry {
 
 // Commits are checked out side by side, and go with everything that was built in them.
 func TestOpen(t *testing.T) {
+	testbed.Outside(t)
 	dir := repository(t)
 	// A hook of the user's is not run.
 	write(t, dir, ".git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n")
@@ -98,6 +100,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
+	testbed.Outside(t)
 	dir := repository(t)
 	for _, c := range []struct {
 		in, want  string
@@ -133,6 +136,7 @@ func TestRefuses(t *testing.T) {
 // What a process has left that was killed is removed by the next, and what a process has that
 // lives is not.
 func TestSweep(t *testing.T) {
+	testbed.Outside(t)
 	dir := repository(t)
 	dead, err := Open(t.Context(), dir, []string{"one"})
 	if err != nil {

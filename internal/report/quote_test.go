@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 func TestShellQuote(t *testing.T) {
@@ -47,6 +49,7 @@ func runShell(t *testing.T, shell string, lines []string) []string {
 
 // What a shell makes of the line is the argv, whatever bytes it holds.
 func TestShellQuoteInRealShells(t *testing.T) {
+	testbed.Outside(t)
 	var shells []string
 	for _, s := range []string{"sh", "dash", "bash"} {
 		if path, err := exec.LookPath(s); err == nil {

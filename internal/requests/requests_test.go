@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow/request"
 )
@@ -143,6 +144,7 @@ func notPwned(t *testing.T, dir string) {
 
 // TestSbatchScript runs the script by the shell: every name gets its own request, and none is run.
 func TestSbatchScript(t *testing.T) {
+	testbed.Outside(t)
 	p := hostilePlan()
 	dir, file := written(t, "sbatch", p)
 	ask := func(args ...string) (string, error) {
@@ -184,6 +186,7 @@ func TestSbatchScript(t *testing.T) {
 // TestSbatchSubmitTriesAgain: a job that had too little memory is submitted with twice as much, one that
 // failed by itself is not. sbatch and scontrol are fakes.
 func TestSbatchSubmitTriesAgain(t *testing.T) {
+	testbed.Outside(t)
 	dir, file := written(t, "sbatch", hostilePlan())
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {

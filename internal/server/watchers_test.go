@@ -21,6 +21,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
@@ -200,6 +201,7 @@ func watched(tb testing.TB, watchers, idle int) (before, after float64, took []t
 // Many who look at one study cost little, each sees every event in order, and half a request of as many others
 // keeps nobody waiting. With ASSAY_SOAK there are 10,000, and 9,500 others within 20,000 open files.
 func TestWatchers(t *testing.T) {
+	testbed.Outside(t)
 	watchers, idle := 400, 400
 	if os.Getenv("ASSAY_SOAK") != "" {
 		watchers, idle = 10_000, 9_500

@@ -110,12 +110,8 @@ func supervise(args []string) int {
 		fmt.Fprintln(os.Stderr, "testbed:", err)
 		return 1
 	}
-	self, err := os.Executable()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "testbed:", err)
-		return 1
-	}
-	cmd := exec.Command(self, args[1:]...)
+	// Another user may run the binary by this name only.
+	cmd := exec.Command("/proc/self/exe", args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, supervised+"="+tmp)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

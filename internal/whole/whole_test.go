@@ -116,6 +116,7 @@ func TestMain(m *testing.M) {
 // Whenever the power is cut, a file that was written has its last content or the one before it, and nothing in
 // between. Files that are written in place, as the control has it, do not.
 func TestPowerCut(t *testing.T) {
+	testbed.Outside(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	const cuts = 40
 	harmed := map[string]int{}

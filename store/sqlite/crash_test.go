@@ -24,6 +24,7 @@ func soak() bool { return os.Getenv("ASSAY_SOAK") == "1" }
 
 // A finished trial is never lost: kill -9 at any instant.
 func TestKill(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	cycles := 50
 	if soak() {
@@ -34,6 +35,7 @@ func TestKill(t *testing.T) {
 
 // Who acknowledges a trial before it is on record loses some.
 func TestKillControl(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	testbed.Fails(t, "trials that are acknowledged first", func(t testing.TB) { killAppends(t, 5, "boast") })
 }
@@ -110,6 +112,7 @@ func checkFsck(t testing.TB, s *Store) Report {
 
 // Many at once is fine: no process sees an error, and nothing is lost or there twice.
 func TestProcesses(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	const processes = 32
 	cycles, each := 2, 10
@@ -149,6 +152,7 @@ func TestProcesses(t *testing.T) {
 // Many who want one study get it one after the other or hear who has it: no number is given twice, none is left out.
 // The control, who goes on from where the study was before another wrote, must be refused.
 func TestProcessesOfOneStudy(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	const processes, each = 32, 3
 	cycles := 1
@@ -195,6 +199,7 @@ func TestProcessesOfOneStudy(t *testing.T) {
 
 // A full disk stops the store cleanly and costs nothing that was acknowledged.
 func TestStarved(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	for _, limit := range []int{100_000, 300_001, 1_000_000} {
 		path := filepath.Join(fastDir(t), "a.db")
@@ -234,6 +239,7 @@ func strace(t *testing.T, c *exec.Cmd, opts ...string) (*exec.Cmd, string) {
 // A power cut loses nothing that was acknowledged: each Append waits for the
 // disk. The control, synchronous=NORMAL, does not, so the count can fail.
 func TestSyncs(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	needStrace(t)
 	const appends = 30
@@ -260,6 +266,7 @@ func TestSyncs(t *testing.T) {
 // A failed fsync means unknown, not failed: the store stops at once, asks for
 // no second, and goes on where it was when it is opened again.
 func TestFailedSync(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	needStrace(t)
 	for _, when := range []int{18, 19, 25} {

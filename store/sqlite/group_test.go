@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // waitQueued waits until n writes wait for the turn, which the caller has.
@@ -273,6 +274,7 @@ func TestGroupWithoutOne(t *testing.T) {
 
 // kill -9 of a process whose studies share their commits: nothing that it was told is lost.
 func TestKillGroup(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	const studies = 12
 	cycles := 8
@@ -309,6 +311,7 @@ func TestKillGroup(t *testing.T) {
 
 // A failed fsync under a group of writes loses nothing that anybody was told.
 func TestFailedSyncGroup(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	needStrace(t)
 	for _, when := range []int{24, 31} {

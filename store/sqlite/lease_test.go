@@ -10,6 +10,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 func TestLeaser(t *testing.T) {
@@ -82,6 +83,7 @@ func TestLeaseFileIsGone(t *testing.T) {
 
 // A lease ends with its process.
 func TestLeaseProcess(t *testing.T) {
+	testbed.Outside(t)
 	s := newTest(t)
 	lines := make(chan string, 1)
 	r := start(t, child(t, "lease", s.Path(), "a"), lines)

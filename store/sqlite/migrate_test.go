@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // manyStates writes a store of format 1 that has trials in every state it knew,
@@ -155,6 +156,7 @@ func TestMigrateOne(t *testing.T) {
 // A process that is killed after any statement of the migration leaves the old
 // format or the new one, and the next one completes it.
 func TestMigrateOneKilled(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	sums, rows := oldHeads(t, manyStates(t))
 	for n := 1; ; n++ {

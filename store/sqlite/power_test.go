@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/rfs"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // An ack is a trial that was acknowledged, and an instant of the disk by which that had happened.
@@ -75,6 +76,7 @@ func lostAt(t *testing.T, d *faultdisk.Disk, acks []ack, at int, rng *rand.Rand)
 // A finished trial is not lost by a power cut, at any instant. Where commits do not wait for the disk, as the control
 // has it, nearly every cut loses some.
 func TestPowerCut(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	cuts, trials := 20, 150
 	if soak() {
@@ -112,6 +114,7 @@ func TestPowerCut(t *testing.T) {
 // Each operation on the disk fails once, in a run of its own: what was acknowledged is there, and the
 // study goes on.
 func TestEachOperationFails(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	step := 5
 	if soak() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // childReadOnly looks at the store in a directory that is mounted read-only, and tries to write to it. It says how many
@@ -85,6 +86,7 @@ func readOnly(t *testing.T, path string) string {
 // without, and refuses what writes. One whose log holds what is not in the file, and one of an earlier format, are
 // refused rather than read in part; and so is one that lost what its mark says was recorded.
 func TestReadOnly(t *testing.T) {
+	testbed.Outside(t)
 	s := newTest(t)
 	grow(t, s, "a", 1, 10)
 	if err := s.Create(t.Context(), "b", nil); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 var writeFixture = flag.Bool("write-fixture", false, "write testdata of the newest format")
@@ -61,6 +62,7 @@ func checkFixture(t *testing.T, s *Store) {
 // A migration from any earlier format that is killed behind any statement leaves a file of the old format or of the new
 // one, the next program completes it, and nothing is missing.
 func TestMigrationKilledBehindEachStatement(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	kills, old := 0, 0
 	for v := 1; v < len(migrations()); v++ {
@@ -151,6 +153,7 @@ func TestMigrationFails(t *testing.T) {
 // Nor does one that is killed: the file has the old format or the new one, and
 // the old program refuses the new one.
 func TestMigrationKilled(t *testing.T) {
+	testbed.Outside(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	before, after := 0, 0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -300,6 +301,7 @@ func TestBusy(t *testing.T) {
 
 // The owner is another process, is named, and its end ends the lock.
 func TestLockProcess(t *testing.T) {
+	testbed.Outside(t)
 	s := newTest(t)
 	lines := make(chan string, 1)
 	r := start(t, child(t, "hold", s.Path(), "a"), lines)
@@ -333,6 +335,7 @@ func TestLockProcess(t *testing.T) {
 // A process that is killed leaves its lock to a child that has not called exec yet,
 // for a moment. Who comes next waits for that; for a holder that lives nobody waits.
 func TestLockOfTheKilled(t *testing.T) {
+	testbed.Outside(t)
 	s := newTest(t)
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
