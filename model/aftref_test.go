@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // reference returns the contents of a file of the recorded XGBoost 1.7.4 runs, or
@@ -141,7 +142,10 @@ func TestAFTReference(t *testing.T) {
 		t.Errorf("%d recorded cases, want 864", len(ref.Cases))
 	}
 	var worst float64
-	for _, c := range ref.Cases {
+	for i, c := range ref.Cases {
+		if i%12 != 0 && !testbed.IsSystem() {
+			continue // make test takes one in twelve
+		}
 		if _, ok := tables[c.N]; !ok {
 			tables[c.N] = referenceTable(t, fmt.Sprintf("train_%d.csv", c.N))
 			cols[c.N] = newColumns(tables[c.N].x)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
@@ -83,6 +84,7 @@ func heldPerTrial(t *testing.T, all *[]assay.Trial) float64 {
 // A session keeps nothing of a trial that is told: what grows with a long session is the record on the disk, and what
 // its searcher needs to know. The control keeps the trials.
 func TestSessionIsBounded(t *testing.T) {
+	testbed.Outside(t)
 	control := heldPerTrial(t, &[]assay.Trial{})
 	got := heldPerTrial(t, nil)
 	if got > 20 || control < 100 {

@@ -73,7 +73,7 @@ func TestShellQuoteInRealShells(t *testing.T) {
 		}),
 	)
 	var lines, want []string
-	for i := range 300 {
+	for i := range testbed.Times(60, 300) {
 		args := rapid.SliceOfN(word, 1, 5).Example(i)
 		for k := range args {
 			args[k] = strings.ReplaceAll(args[k], "\x00", "")

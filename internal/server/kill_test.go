@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -18,10 +19,8 @@ import (
 // again at any instant: no trial is missing or counts twice, every attempt that began is booked, and the
 // sum of what does not count is that of its bookings. ASSAY_KILLS says how often.
 func TestFleetKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it starts and kills processes for half a minute")
-	}
-	kills := 12
+	testbed.Outside(t)
+	kills := testbed.Times(4, 12)
 	if os.Getenv("ASSAY_SOAK") != "" {
 		kills = 500
 	}

@@ -218,7 +218,7 @@ func begin(tb testing.TB, dir string, studies int) (r restart) {
 // A server that was killed answers, and has brought all of its studies to where they were, in a
 // fraction of the time that their searches took: what they computed is on record.
 func TestReady(t *testing.T) {
-	testbed.Outside(t)
+	testbed.System(t)
 	trials := 60
 	if os.Getenv("ASSAY_SOAK") != "" {
 		trials = 1000
@@ -228,7 +228,7 @@ func TestReady(t *testing.T) {
 
 // Without what the searches left in the record they are made again, which takes its time.
 func TestReadyControl(t *testing.T) {
-	testbed.Outside(t)
+	testbed.System(t)
 	testbed.Fails(t, "a record without memos", func(t testing.TB) { mustBeReady(t, 60, 0, forget) })
 }
 

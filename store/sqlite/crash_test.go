@@ -26,7 +26,7 @@ func soak() bool { return os.Getenv("ASSAY_SOAK") == "1" }
 func TestKill(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
-	cycles := 50
+	cycles := testbed.Times(10, 50)
 	if soak() {
 		cycles = 500
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -253,7 +254,7 @@ func TestDamage(t *testing.T) {
 	}
 	trySalvage(t, dir, data, where, 0, 0)
 	rng := rand.New(rand.NewPCG(3, 4))
-	flips, salvages, randomCuts := 1, 3, 20 // salvage every third
+	flips, salvages, randomCuts := 1, testbed.Times(12, 3), 20 // salvage one in so many
 	if soak() {
 		flips, salvages, randomCuts = 20, 1, 0
 	}

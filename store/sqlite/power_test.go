@@ -78,7 +78,7 @@ func lostAt(t *testing.T, d *faultdisk.Disk, acks []ack, at int, rng *rand.Rand)
 func TestPowerCut(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
-	cuts, trials := 20, 150
+	cuts, trials := testbed.Times(8, 20), testbed.Times(60, 150)
 	if soak() {
 		cuts, trials = 300, 1500
 	}
@@ -116,7 +116,7 @@ func TestPowerCut(t *testing.T) {
 func TestEachOperationFails(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
-	step := 5
+	step := testbed.Times(10, 5)
 	if soak() {
 		step = 1
 	}

@@ -11,6 +11,7 @@ import (
 // TestLeaveOneOut holds the accuracy that docs/results/workflow.md reports, with
 // one execution in ninety to spare.
 func TestLeaveOneOut(t *testing.T) {
+	testbed.System(t)
 	runs, skipped, err := traces.Recorded(traces.Disk, []string{testbed.Data(t, "workflows")})
 	if err != nil || skipped > 0 {
 		t.Fatalf("%v, %d executions without a makespan", err, skipped)
