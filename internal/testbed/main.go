@@ -44,7 +44,7 @@ func Supervise() {
 	if os.Getenv(supervised) == "" && !fuzzing() {
 		os.Exit(supervise(os.Args))
 	}
-	os.Unsetenv(supervised) // a test may run its own binary again
+	_ = os.Unsetenv(supervised) // a test may run its own binary again
 	notIgnored()
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
-	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/queue/jetstream"
 )
