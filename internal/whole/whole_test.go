@@ -94,13 +94,14 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// childEnv has the test binary write files: "FUNCTION DIR".
+// childEnv has the test binary write files, each after a line of its standard input: "FUNCTION DIR".
 const childEnv = "ASSAY_TEST_WHOLE"
 
 func TestMain(m *testing.M) {
 	if how, dir, ok := strings.Cut(os.Getenv(childEnv), " "); ok {
 		write := map[string]func(string, []byte, fs.FileMode) error{"whole": WriteFile, "plain": os.WriteFile}[how]
-		for i := range 40 {
+		next := bufio.NewScanner(os.Stdin)
+		for i := 0; i < 40 && next.Scan(); i++ {
 			text := []byte(strings.Repeat(fmt.Sprint(i, " "), 500))
 			if err := write(filepath.Join(dir, fmt.Sprint(i%7)), text, 0o600); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -128,11 +129,16 @@ func TestPowerCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		next, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		var at []int // by when the writes were acknowledged
-		for in := bufio.NewScanner(out); in.Scan(); {
+		var at []int // by when the writes were acknowledged; the next one has not begun then
+		fmt.Fprintln(next)
+		for in := bufio.NewScanner(out); in.Scan(); fmt.Fprintln(next) {
 			at = append(at, d.Len())
 		}
 		if err := cmd.Wait(); err != nil {
