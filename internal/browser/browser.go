@@ -44,7 +44,7 @@ const (
 
 // within is how long a tab lasts, and patience how long it waits for one thing.
 const (
-	within   = 6 * time.Minute
+	within   = 20 * time.Minute
 	patience = 2 * time.Minute
 )
 
@@ -151,6 +151,18 @@ func Open(t testing.TB) *Tab {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Clean) // before the tab is closed
+	return b
+}
+
+// For has the tab report to a subtest until that ends: opening a tab costs as much as a page.
+func (b *Tab) For(t testing.TB) *Tab {
+	t.Helper()
+	parent, ignored := b.t, b.ignored
+	b.t = t
+	t.Cleanup(func() {
+		b.Clean()
+		b.t, b.ignored = parent, ignored
+	})
 	return b
 }
 

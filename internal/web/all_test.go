@@ -135,14 +135,15 @@ func TestAllPages(t *testing.T) {
 	t.Parallel()
 	at, enter := serveAll(t, everything(t))
 	rules := axe(t)
+	tab := browser.Open(t)
+	tab.Visit(enter())
+	tab.Wait(`location.pathname === "/" && document.title === "Studies - assay"`)
 	for _, v := range views(t) {
 		t.Run(v.name, func(t *testing.T) {
-			b := browser.Open(t)
+			b := tab.For(t)
 			if v.name == "nothing" {
 				b.Allow("404")
 			}
-			b.Visit(enter())
-			b.Wait(`location.pathname === "/" && document.title === "Studies - assay"`)
 			b.Asked()
 			widths := []int64{1280, 320}
 			if !testbed.IsSystem() {
@@ -174,8 +175,9 @@ func TestAllPages(t *testing.T) {
 					check(t, b, name, at, rules, dark)
 				}
 			}
-			b.Scripts(false)
 			if v.act == nil && testbed.IsSystem() {
+				b.Scripts(false)
+				defer b.Scripts(true)
 				b.Visit(at + v.path)
 				b.Wait(`document.readyState === "complete"`)
 				b.Picture(v.name + "-plain")

@@ -284,7 +284,7 @@ func TestHostile(t *testing.T) {
 		"/admin?q=" + url.QueryEscape(texts[0]): {texts[0]}, "/queue?study=" + url.QueryEscape(texts[1]): {texts[1]},
 		"/s/h": nil, "/new": nil,
 	}
-	step, names := 65, 3
+	step, names := 130, 1
 	if testbed.IsSystem() {
 		step, names = 13, 12
 	}
