@@ -179,7 +179,7 @@ func TestReportAnswersAReader(t *testing.T) {
 // Thousands of trials are few elements, of which the last can be reached.
 func TestReportOfManyTrials(t *testing.T) {
 	t.Parallel()
-	n := 2_000
+	n := 600
 	if testbed.IsSystem() {
 		n = 10_000
 	}
