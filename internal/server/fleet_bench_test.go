@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/testbed"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
@@ -76,9 +78,9 @@ func (empty) Run(_ context.Context, j assay.Job, _ func(assay.Measurement)) (ass
 // test. Their spools are in memory where that can be had: they are on machines of their own.
 func workers(b *testing.B, dir string, n int) {
 	b.Helper()
-	spools, err := os.MkdirTemp("/dev/shm", "assay-bench-")
+	spools, err := os.MkdirTemp(testbed.Memory(), "bench-")
 	if err != nil {
-		spools = b.TempDir()
+		b.Fatal(err)
 	}
 	b.Cleanup(func() { os.RemoveAll(spools) })
 	ctx, cancel := context.WithCancel(context.Background())

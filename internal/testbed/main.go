@@ -22,6 +22,21 @@ import (
 // supervised is set in the environment of a test process that has a supervisor: the path of its TMPDIR.
 const supervised = "ASSAY_TEST_SUPERVISED"
 
+// inMemory is set there too: the path of a directory in memory that the supervisor removes, if the machine has one.
+const inMemory = "ASSAY_TEST_MEMORY"
+
+// memory is the value of inMemory.
+var memory string
+
+// Memory returns a directory for files that are to be in memory: it is on a file system without a disk if the machine
+// has one, else it is TMPDIR. The supervisor looks after it as after TMPDIR.
+func Memory() string {
+	if memory != "" {
+		return memory
+	}
+	return os.TempDir()
+}
+
 // linger is the time that a process may take to end after the tests have ended, and the most that [ended] waits for it.
 const linger = 5 * time.Second
 
@@ -44,7 +59,9 @@ func Supervise() {
 	if os.Getenv(supervised) == "" && !fuzzing() {
 		os.Exit(supervise(os.Args))
 	}
+	memory = os.Getenv(inMemory)
 	_ = os.Unsetenv(supervised) // a test may run its own binary again
+	_ = os.Unsetenv(inMemory)
 	notIgnored()
 }
 
@@ -100,20 +117,20 @@ func supervise(args []string) int {
 		fmt.Fprintln(os.Stderr, "testbed:", err)
 		return 1
 	}
-	tmp, err := os.MkdirTemp("", "at")
+	tmp, err := scratch("")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testbed:", err)
 		return 1
 	}
 	defer remove(tmp)
-	if err := os.Chmod(tmp, 0o777|os.ModeSticky); err != nil { //nolint:gosec // for all users, as the one of the system
-		fmt.Fprintln(os.Stderr, "testbed:", err)
-		return 1
+	shm, err := scratch("/dev/shm")
+	if err == nil {
+		defer remove(shm)
 	}
 	// Another user may run the binary by this name only.
 	cmd := exec.Command("/proc/self/exe", args[1:]...)
 	cmd.Args[0] = args[0]
-	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, supervised+"="+tmp)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, supervised+"="+tmp, inMemory+"="+shm)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -127,7 +144,7 @@ func supervise(args []string) int {
 	for {
 		select {
 		case code := <-over:
-			return max(code, check(tmp, code))
+			return max(code, check(code, tmp, shm))
 		case s := <-signals:
 			if s == unix.SIGHUP && ignored {
 				continue
@@ -145,6 +162,15 @@ func supervise(args []string) int {
 			}
 		}
 	}
+}
+
+// scratch makes a directory for all users, as the system's TMPDIR is.
+func scratch(parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, "at")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o777|os.ModeSticky) //nolint:gosec // for all users
 }
 
 // reap waits for every child and every orphan until main has ended, and returns the exit code of main.
@@ -166,7 +192,7 @@ func reap(main int) int {
 
 // check ends what the tests left, and returns 1 if there was something. After a failure only the processes are ended,
 // because a test that is cut short cannot clean up.
-func check(tmp string, code int) int {
+func check(code int, dirs ...string) int {
 	if code != 0 {
 		endAll()
 		return code
@@ -177,14 +203,19 @@ func check(tmp string, code int) int {
 		fmt.Fprintln(os.Stderr, "testbed: a process is left behind:", p)
 		code = 1
 	}
-	entries, err := os.ReadDir(tmp)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "testbed:", err)
-		code = 1
-	}
-	for _, e := range entries {
-		fmt.Fprintln(os.Stderr, "testbed: a file is left behind in TMPDIR:", e.Name())
-		code = 1
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "testbed:", err)
+			code = 1
+		}
+		for _, e := range entries {
+			fmt.Fprintln(os.Stderr, "testbed: a file is left behind in TMPDIR:", e.Name())
+			code = 1
+		}
 	}
 	return code
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay/internal/testbed"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
@@ -66,10 +68,7 @@ func BenchmarkFleet(b *testing.B) {
 		// Workers are on machines of their own, with disks of their own: on this one their spools would wait
 		// for each other's.
 		b.Run(fmt.Sprint("memory/", n), func(b *testing.B) {
-			if _, err := os.Stat("/dev/shm"); err != nil {
-				b.Skip("no file system in memory")
-			}
-			dir, err := os.MkdirTemp("/dev/shm", "assay-bench-")
+			dir, err := os.MkdirTemp(testbed.Memory(), "bench-")
 			if err != nil {
 				b.Skip(err)
 			}

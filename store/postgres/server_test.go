@@ -52,10 +52,8 @@ func makeServer() (s *server, err error) {
 	}
 	s = &server{bin: filepath.Dir(found[len(found)-1])}
 	// A benchmark wants a disk.
-	if s.dir, err = os.MkdirTemp(cmp.Or(os.Getenv("ASSAY_PG_DIR"), "/dev/shm"), "assay-pg-"); err != nil {
-		if s.dir, err = os.MkdirTemp("", "assay-pg-"); err != nil {
-			return nil, err
-		}
+	if s.dir, err = os.MkdirTemp(cmp.Or(os.Getenv("ASSAY_PG_DIR"), testbed.Memory()), "assay-pg-"); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
@@ -74,17 +72,42 @@ func makeServer() (s *server, err error) {
 			return nil, err
 		}
 	}
-	c := s.command("initdb", "-D", s.data(), "-N", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C")
-	if out, err := c.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	template.Do(func() {
+		var out []byte
+		if template.dir, template.err = os.MkdirTemp(testbed.Memory(), "template-"); template.err != nil {
+			return
+		}
+		if s.as != nil {
+			if template.err = os.Chown(template.dir, int(s.as.Uid), int(s.as.Gid)); template.err != nil {
+				return
+			}
+		}
+		out, template.err = s.command(filepath.Join(s.bin, "initdb"), "-D", filepath.Join(template.dir, "data"), "-N",
+			"-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C").CombinedOutput()
+		if template.err != nil {
+			template.err = fmt.Errorf("initdb: %w: %s", template.err, out)
+		}
+	})
+	if template.err != nil {
+		return nil, template.err
+	}
+	if out, err := s.command("cp", "-a", filepath.Join(template.dir, "data"), s.data()).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	return s, s.start()
+}
+
+// template is a new database, of which each server has a copy: initdb takes longer than a test.
+var template struct {
+	sync.Once
+	dir string
+	err error
 }
 
 func (s *server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *server) command(program string, args ...string) *exec.Cmd {
-	c := exec.Command(filepath.Join(s.bin, program), args...)
+	c := exec.Command(program, args...)
 	c.Dir = s.dir
 	// Who kills the test ends the server too.
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Pdeathsig: syscall.SIGKILL}
@@ -95,7 +118,8 @@ func (s *server) command(program string, args ...string) *exec.Cmd {
 // start as long as a child of the one before is there, so it is tried again.
 func (s *server) start() error {
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		c := s.command("postgres", "-D", s.data(), "-c", "listen_addresses=", "-c", "max_connections=200",
+		c := s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-c", "listen_addresses=", "-c", "max_connections=200",
+			"-c", "dynamic_shared_memory_type=mmap", // in the data, so that a killed server leaves nothing elsewhere
 			"-c", "unix_socket_directories="+s.dir)
 		var log strings.Builder
 		c.Stderr = &log
@@ -108,7 +132,7 @@ func (s *server) start() error {
 			close(ended)
 		}()
 		s.postmaster, s.ended = c, ended
-		for s.running() && s.command("pg_isready", "-q", "-h", s.dir, "-U", "postgres").Run() != nil {
+		for s.running() && s.command(filepath.Join(s.bin, "pg_isready"), "-q", "-h", s.dir, "-U", "postgres").Run() != nil {
 			if time.Now().After(end) {
 				return errors.New("the server does not answer")
 			}
@@ -138,9 +162,10 @@ func (s *server) kill() {
 	<-s.ended
 }
 
-// remove ends the server for good.
+// remove ends the server for good. A postmaster that is not killed removes its shared memory.
 func (s *server) remove() {
-	s.kill()
+	_ = s.postmaster.Process.Signal(syscall.SIGQUIT)
+	<-s.ended
 	os.RemoveAll(s.dir)
 }
 
@@ -169,6 +194,7 @@ func TestMain(m *testing.M) {
 				s.remove()
 			}
 		}
+		_ = os.RemoveAll(template.dir)
 	})
 }
 

@@ -298,9 +298,9 @@ func TestFailedSync(t *testing.T) {
 // where there is one.
 func fastDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "assay-store-")
+	dir, err := os.MkdirTemp(testbed.Memory(), "store-")
 	if err != nil {
-		return t.TempDir()
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir

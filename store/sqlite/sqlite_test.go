@@ -108,7 +108,10 @@ func TestPragmas(t *testing.T) {
 
 // What cannot be opened is named, and not touched.
 func TestRefused(t *testing.T) {
-	dir := fastDir(t)
+	dir := filepath.Join(fastDir(t), "dir")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	whole := filepath.Join(dir, "whole.db")
 	s := openTest(t, whole)
 	if err := s.Close(); err != nil {
