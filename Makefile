@@ -24,7 +24,7 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
 FUZZTIME ?= 60s
 
-.PHONY: dist dist-test site reference dev promises test short system conditions extensions deps race bench soak fuzz mutants lint fmt
+.PHONY: dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) run ./internal/suite -p 4 -timeout 10m ./...
@@ -32,7 +32,7 @@ test: deps
 short:
 	$(GO) test -short ./...
 
-system: deps
+system: deps-system
 	sh scripts/system.sh
 
 conditions: deps
@@ -44,14 +44,17 @@ extensions:
 deps:
 	@sh scripts/deps.sh test
 
-race: deps
+deps-system:
+	@sh scripts/deps.sh system
+
+race:
 	$(GO) test -race -short -timeout 10m $(RACE)
 
 bench:
 	@sh scripts/deps.sh bench
 	sh scripts/bench.sh
 
-soak: deps
+soak: deps-system
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
 	sh scripts/fuzz.sh 10m
 
@@ -71,15 +74,15 @@ reference:
 dev:
 	sh scripts/dev.sh
 
-promises: deps
+promises: deps-system
 	$(GO) run ./internal/promises
 
 .PHONY: breaks
-breaks: deps
+breaks: deps-system
 	$(GO) run ./internal/promises breaks $(ONLY)
 
 .PHONY: promises-soak
-promises-soak: deps
+promises-soak: deps-system
 	ASSAY_SOAK=1 $(GO) run ./internal/promises $(ONLY)
 
 fuzz:

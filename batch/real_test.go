@@ -35,7 +35,7 @@ func slurmRig(t *testing.T) *rig {
 	}
 	for _, p := range []string{"slurmctld", "slurmd", "sbatch", "squeue", "ip", "nsenter"} {
 		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("SKIPPED, NO REAL SLURM IS TRIED: %v (scripts/deps.sh test)", err)
+			t.Skipf("SKIPPED, NO REAL SLURM IS TRIED: %v (scripts/deps.sh system)", err)
 		}
 	}
 	ns := fmt.Sprintf("assay-try-%d", os.Getpid())
