@@ -281,7 +281,7 @@ func TestChainOfRelations(t *testing.T) {
 	if c := s.Nearest(top); !s.Contains(c) || s.Distance(c, top) > s.Distance(slices.Repeat(assay.Config{35}, n), top) {
 		t.Errorf("the nearest of the corner is %v", c)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -433,7 +433,7 @@ func TestCutShort(t *testing.T) {
 	if !errors.Is(err, assay.ErrLimit) || bytes.Contains(m.Stdout, []byte{0}) && len(m.Stdout) > 1<<19 {
 		t.Errorf("%d bytes, %v", len(m.Stdout), err)
 	}
-	if d := time.Since(began); d > 15*time.Second {
+	if d := time.Since(began); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
 }

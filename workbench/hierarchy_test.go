@@ -114,7 +114,7 @@ func TestGroupsOfV2(t *testing.T) {
 	if err := g.remove(20 * time.Millisecond); err == nil { // its files are in the way, as processes would be
 		t.Error("a group that is in use was removed")
 	}
-	if time.Since(began) > 5*time.Second {
+	if time.Since(began) > time.Minute {
 		t.Error("waited too long")
 	}
 }

@@ -82,7 +82,7 @@ func newMount(t testing.TB, data string, sopts ServerOptions, mopts MountOptions
 		go func() { m.Wait(); close(ended) }()
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("a file of the mount is left open")
 		}
 	})
