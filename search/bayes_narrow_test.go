@@ -143,7 +143,7 @@ func dishOfTwo(c assay.Config) float64 {
 }
 
 func TestNarrowConformance(t *testing.T) {
-	opts := assaytest.SearcherOptions{Exhausts: true, Trials: 12}
+	opts := light(assaytest.SearcherOptions{Exhausts: true, Trials: 12})
 	for _, name := range []string{"auto", "bayes"} {
 		t.Run(name, func(t *testing.T) {
 			assaytest.TestNarrower(t, func(s *assay.Space) assay.Searcher { return narrowing(s, 1)[name] }, opts)

@@ -181,7 +181,7 @@ func TestLimitLearnersConform(t *testing.T) {
 				l := build(s, 1)
 				l.(assay.LimitLearner).LearnLimits([]assay.Bound{grown, atMost("error", 3)})
 				return measuring{l, s}
-			}, assaytest.SearcherOptions{Exhausts: true, Trials: 16})
+			}, light(assaytest.SearcherOptions{Exhausts: true, Trials: 16}))
 		})
 	}
 }

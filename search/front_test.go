@@ -51,19 +51,19 @@ func (s several) valued(trials []assay.Trial) []assay.Trial {
 func TestFrontConformance(t *testing.T) {
 	t.Run("one", func(t *testing.T) {
 		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return lightFront(s) },
-			assaytest.SearcherOptions{Exhausts: true, Trials: 10})
+			light(assaytest.SearcherOptions{Exhausts: true, Trials: 10}))
 		assaytest.TestNarrower(t, func(s *assay.Space) assay.Searcher { return lightFront(s) },
-			assaytest.SearcherOptions{Exhausts: true, Trials: 10})
+			light(assaytest.SearcherOptions{Exhausts: true, Trials: 10}))
 	})
 	t.Run("two", func(t *testing.T) {
 		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return several{lightFront(s), 2} },
-			assaytest.SearcherOptions{Exhausts: true, Trials: 10})
+			light(assaytest.SearcherOptions{Exhausts: true, Trials: 10}))
 	})
 }
 
 func TestFrontOfThreeConformance(t *testing.T) {
 	assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return several{lightFront(s), 3} },
-		assaytest.SearcherOptions{Exhausts: true, Trials: 8})
+		light(assaytest.SearcherOptions{Exhausts: true, Trials: 8}))
 }
 
 func TestNSGA2Conformance(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -11,4 +13,13 @@ import (
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	testbed.Main(m)
+}
+
+// light restricts the conformance of a costly variant of a searcher to spaces of at most four parameters. make system
+// tries it in all spaces.
+func light(o assaytest.SearcherOptions) assaytest.SearcherOptions {
+	if !testbed.IsSystem() {
+		o.Supports = func(s *assay.Space) bool { return len(s.Params) <= 4 }
+	}
+	return o
 }
