@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -91,7 +87,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	if o.Budgets, err = f.budgets(); err != nil {
 		return err
 	}
-	if o.Methods, err = benchMethods(f.methods); err != nil {
+	if o.Methods, err = bench.Methods(f.methods); err != nil {
 		return err
 	}
 	if f.charge && f.budget == "" && f.budgetX == "" {
@@ -103,10 +99,10 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 		}
 		o.Race = f.check
 	}
-	if o.Problems, err = benchProblems(s.err, "bench", files, f.limits); err != nil {
+	if o.Problems, err = bench.Problems(warnings(s.err), "bench", files, f.limits); err != nil {
 		return err
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d runs", done, total)) }
 	rep, err := bench.Run(cmd.Context(), o)
 	status.Close()
@@ -116,14 +112,14 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 // budgets reads the three budget flags, of which at least one is given.
 func (f *benchFlags) budgets() ([]bench.Budget, error) {
 	var bs []bench.Budget
-	for text := range items(f.trials) {
+	for text := range bench.Items(f.trials) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return nil, usagef("--trials %s: not a number of trials", text)
 		}
 		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
 	}
-	multiples, err := numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool {
+	multiples, err := bench.Numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool {
 		return x > 0 && x <= 1e9
 	})
 	if err != nil {
@@ -132,7 +128,7 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 	for _, x := range multiples {
 		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
 	}
-	for text := range items(f.budget) {
+	for text := range bench.Items(f.budget) {
 		d, err := config.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return nil, usagef("--budget %s: not a duration such as 90s or 10m", text)
@@ -145,120 +141,18 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 	return bs, nil
 }
 
-// numbers returns the numbers of a comma-separated list, each of which is as wanted.
-func numbers(flag, text, want string, is func(float64) bool) ([]float64, error) {
-	var xs []float64
-	for item := range items(text) {
-		x, err := strconv.ParseFloat(item, 64)
-		if err != nil || !is(x) {
-			return nil, usagef("--%s %s: not %s", flag, item, want)
-		}
-		xs = append(xs, x)
-	}
-	return xs, nil
-}
-
-// items yields the items of a comma-separated list.
-func items(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for item := range strings.SplitSeq(text, ",") {
-			if item = strings.TrimSpace(item); item != "" && !yield(item) {
-				return
-			}
-		}
-	}
-}
-
-func benchMethods(text string) ([]bench.Method, error) {
-	var ms []bench.Method
-	for name := range items(text) {
-		m, err := setup.MethodOf(name)
-		if err != nil {
-			return nil, err
-		}
-		ms = append(ms, bench.Method{
-			Name: name,
-			New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-				budget := config.Budget{Time: p.Time}
-				if p.ByTrials {
-					budget.Trials = 1 // how many does not matter, but that it is they that count
-				}
-				return m.Make(p.Space, p.Goal, seed, budget)
-			},
-		})
-	}
-	if len(ms) == 0 {
-		return nil, usagef("no method is given: --methods rs,auto")
-	}
-	return ms, nil
-}
-
-// benchProblems returns the studies of some files, each once for each percentile of each
-// limit; what wants them is named in errors.
-func benchProblems(warn io.Writer, what string, files, limits []string) ([]bench.Problem, error) {
-	var all []bench.Problem
-	for _, file := range files {
-		some, err := limitedProblems(warn, what, file, limits)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range some {
-			b, err := bench.Recorded(l.Name()+l.suffix, l.Table, l.Space, l.Goal, l.Interval(), config.Grows)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			all = append(all, *b)
-		}
-	}
-	return all, nil
-}
-
-// recordedProblem reads the study of a recorded table, and the table.
-func recordedProblem(warn io.Writer, file, what string) (*setup.Problem, error) {
-	def, err := recordedStudy(warn, file, what)
-	if err != nil {
-		return nil, err
-	}
-	return setup.New(def, setup.Options{})
-}
-
-// recordedStudy reads the study of a recorded table; what wants it is named in the
-// error if it runs a command.
-func recordedStudy(warn io.Writer, file, what string) (*config.Study, error) {
-	def, err := loadStudy(warn, file, nil)
-	if err != nil {
-		return nil, err
-	}
-	if def.Mode() != config.ModeTable {
-		return nil, usagef("%s: %s needs a recorded table (replay:), not a command", file, what)
-	}
-	return def, nil
-}
-
-// printed prints the result of an experiment as JSON or for people, unless it failed.
+// printed prints the result of a command as JSON or for people, unless it failed.
 func printed[T any](
 	err error, asJSON bool, w io.Writer, result T, text func(T, io.Writer, report.Palette) error,
 ) error {
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case asJSON:
-		return writeJSON(w, result)
 	}
-	return text(result, w, palette(w))
+	return report.Print(w, asJSON, palette(w), result, text)
 }
 
 // writeJSON writes v as one line of JSON.
-func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(report.VisibleJSON(b.Bytes()))
-	return err
-}
+func writeJSON(w io.Writer, v any) error { return report.WriteJSON(w, v) }
 
 // jobsFlag declares how much is done at once: as much as there are processors. Its help does not depend on the machine.
 func jobsFlag(fl *pflag.FlagSet, to *int, usage string) {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	lab "github.com/assay-run/assay/internal/lab/cello"
+	"github.com/assay-run/assay/internal/term"
 )
 
 type benchCelloFlags struct {
@@ -55,14 +57,14 @@ func (f *benchCelloFlags) run(ctx context.Context, s streams, files []string) (e
 	if f.Seeds < 1 || f.Pool.Workers < 1 || !(f.BudgetX > 0 && f.BudgetX <= 1e9) {
 		return usagef("--seeds and --jobs are at least 1, --budget-x is a positive number")
 	}
-	f.Experiments = slices.Collect(items(f.experiment))
-	if f.Methods, err = benchMethods(f.methods); err != nil {
+	f.Experiments = slices.Collect(bench.Items(f.experiment))
+	if f.Methods, err = bench.Methods(f.methods); err != nil {
 		return err
 	}
-	if f.Problems, err = benchProblems(s.err, "bench cello", files, f.limits); err != nil {
+	if f.Problems, err = bench.Problems(warnings(s.err), "bench cello", files, f.limits); err != nil {
 		return err
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	defer status.Close()
 	f.Pool.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d searches", done, total)) }
 	rows, err := lab.Run(ctx, f.Options)

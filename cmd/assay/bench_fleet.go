@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -70,7 +71,7 @@ func (f *benchFleetFlags) run(ctx context.Context, s streams, file string) error
 	}
 	o := bench.FleetOptions{Trials: f.trials, Seeds: f.seeds, Workers: f.jobs, Race: f.race, Grows: config.Grows}
 	var err error
-	if o.Methods, err = benchMethods(f.methods); err != nil {
+	if o.Methods, err = bench.Methods(f.methods); err != nil {
 		return err
 	}
 	slower, err := f.slowed()
@@ -82,7 +83,7 @@ func (f *benchFleetFlags) run(ctx context.Context, s streams, file string) error
 		fleet := bench.Fleet{Name: text}
 		for class := range strings.SplitSeq(text, ";") {
 			var machines []bench.Machine
-			for name := range items(class) {
+			for name := range bench.Items(class) {
 				p := opened[name]
 				if p == nil {
 					if p, err = f.open(s, file, name); err != nil {
@@ -111,7 +112,7 @@ func (f *benchFleetFlags) run(ctx context.Context, s streams, file string) error
 			}
 		}
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d studies", done, total)) }
 	rep, err := bench.RunFleet(ctx, o)
 	status.Close()
@@ -134,7 +135,7 @@ func (f *benchFleetFlags) slowed() (map[string]float64, error) {
 
 // open reads the table of one machine.
 func (f *benchFleetFlags) open(s streams, file, machine string) (*setup.Problem, error) {
-	def, err := recordedStudy(s.err, file, "bench fleet")
+	def, err := bench.Source{File: file, For: "bench fleet", Warn: warnings(s.err)}.Study()
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -55,7 +56,7 @@ func (f *benchGainFlags) run(cmd *cobra.Command, s streams, files []string) erro
 	case f.trials < 2 || f.seeds < 1 || f.jobs < 1 || f.first < 1:
 		return usagef("--seeds, --first-seed and --jobs are at least 1, --trials 2")
 	}
-	methods, err := benchMethods(f.method)
+	methods, err := bench.Methods(f.method)
 	if err != nil {
 		return err
 	}
@@ -66,10 +67,10 @@ func (f *benchGainFlags) run(cmd *cobra.Command, s streams, files []string) erro
 		Method: methods[0], Trials: f.trials, Seeds: f.seeds, First: f.first, Workers: f.jobs,
 		Ender: func(p *bench.Problem, seed uint64) assay.Ender { return setup.NewEnder(p.Space, least, seed) },
 	}
-	if o.Problems, err = benchProblems(s.err, "bench gain", files, nil); err != nil {
+	if o.Problems, err = bench.Problems(warnings(s.err), "bench gain", files, nil); err != nil {
 		return err
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d studies", done, total)) }
 	rep, err := bench.Gains(cmd.Context(), o)
 	status.Close()

@@ -40,7 +40,7 @@ func (f *goodFlags) read() (m bench.Method, within float64, err error) {
 	case f.seeds < 2 || f.jobs < 1 || f.first < 1:
 		return m, 0, usagef("--seeds is at least 2, --first-seed and --jobs 1")
 	}
-	methods, err := benchMethods(f.method)
+	methods, err := bench.Methods(f.method)
 	if err != nil {
 		return m, 0, err
 	}

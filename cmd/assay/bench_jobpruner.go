@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/lab/jobpruner"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/table"
 )
@@ -96,7 +97,7 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 	}
 	var rep jobpruner.Report
 	var pairs []jobpruner.Pair
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	defer status.Close()
 	for _, file := range files {
 		d, err := f.open(file)
@@ -131,9 +132,9 @@ func (f *benchJobprunerFlags) run(ctx context.Context, s streams, files []string
 // read fills the options from the flags that are lists.
 func (f *benchJobprunerFlags) read() (err error) {
 	c := jobpruner.Choices{
-		Methods: slices.Collect(items(f.methods)), Alpha: slices.Collect(items(f.alpha)),
-		KB: slices.Collect(items(f.kb)), Use: slices.Collect(items(f.reuse)),
-		Rules: slices.Collect(items(f.rule)), Surrogates: slices.Collect(items(f.surrogate)),
+		Methods: slices.Collect(bench.Items(f.methods)), Alpha: slices.Collect(bench.Items(f.alpha)),
+		KB: slices.Collect(bench.Items(f.kb)), Use: slices.Collect(bench.Items(f.reuse)),
+		Rules: slices.Collect(bench.Items(f.rule)), Surrogates: slices.Collect(bench.Items(f.surrogate)),
 	}
 	if len(c.Methods) == 0 {
 		return usagef("no method is given: --methods pso,sa")
@@ -142,7 +143,7 @@ func (f *benchJobprunerFlags) read() (err error) {
 	if f.Variants, err = c.Variants(); err != nil {
 		return usagef("--%w", err)
 	}
-	f.Budgets, err = numbers("budget", f.budget, "a percentage", func(x float64) bool { return x > 0 && x <= 100 })
+	f.Budgets, err = bench.Numbers("budget", f.budget, "a percentage", func(x float64) bool { return x > 0 && x <= 100 })
 	if err == nil && len(f.Budgets) == 0 {
 		err = usagef("--budget: at least one percentage")
 	}
@@ -154,7 +155,7 @@ func (f *benchJobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	o = jobpruner.PairOptions{
 		Method: f.Variants[0].Method, Repetitions: f.Repetitions, Pairs: f.pairs, Seed: f.Seed, Searcher: f.Searcher,
 	}
-	for use := range items(f.reuse) {
+	for use := range bench.Items(f.reuse) {
 		if use == "prior" || use == "transfer" || use == "first" {
 			o.Use = cmp.Or(o.Use, use)
 		}
@@ -162,7 +163,7 @@ func (f *benchJobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	if f.pairs < 0 || f.pairs > 0 && o.Use == "" {
 		return o, usagef("--pairs is at least 0, and needs --use first, prior or transfer")
 	}
-	ns, err := numbers("trials", f.trials, "a number of runs", func(x float64) bool { return x >= 1 && x == float64(int(x)) })
+	ns, err := bench.Numbers("trials", f.trials, "a number of runs", func(x float64) bool { return x >= 1 && x == float64(int(x)) })
 	for _, n := range ns {
 		o.Trials = append(o.Trials, int(n))
 	}
@@ -174,7 +175,7 @@ func (f *benchJobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 
 // open reads the table of a study, all environments at once.
 func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
-	st, err := recordedStudy(io.Discard, file, "bench jobpruner")
+	st, err := bench.Source{File: file, For: "bench jobpruner"}.Study()
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (f *benchJobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 	}
 	src := jobpruner.Source{
 		Name: cmp.Or(st.Name, file), Spec: table.Spec(*st.Replay), Goal: goal,
-		Environment: slices.Collect(items(f.environment)),
+		Environment: slices.Collect(bench.Items(f.environment)),
 	}
 	if len(src.Environment)+len(src.Spec.Where) == 0 {
 		return nil, usagef("%s: which columns tell the environments apart? Give --environment COLUMN,...", file)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/term"
 )
 
 type benchLevelFlags struct {
@@ -43,10 +44,10 @@ func (f *benchLevelFlags) run(cmd *cobra.Command, s streams, files []string) err
 	o := bench.LevelOptions{
 		Method: method, Within: within, Times: f.budgetX, Seeds: f.seeds, First: f.first, Workers: f.jobs,
 	}
-	if o.Problems, err = benchProblems(s.err, "bench level", files, nil); err != nil {
+	if o.Problems, err = bench.Problems(warnings(s.err), "bench level", files, nil); err != nil {
 		return err
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d seeds", done, total)) }
 	rep, err := bench.Levels(cmd.Context(), o)
 	status.Close()

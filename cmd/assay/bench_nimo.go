@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	lab "github.com/assay-run/assay/internal/lab/nimo"
+	"github.com/assay-run/assay/internal/term"
 )
 
 type benchNimoFlags struct {
@@ -69,7 +71,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 	if f.Seeds < 1 || f.Pool.Workers < 1 {
 		return usagef("--seeds and --jobs are at least 1")
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	defer status.Close()
 	if f.machines {
 		if f.data == "" {
@@ -84,7 +86,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 		return printed(err, f.json, s.out, cells, lab.WriteMachines)
 	}
 	if f.data != "" {
-		tables, err := lab.Open(f.data, slices.Collect(items(f.tables)))
+		tables, err := lab.Open(f.data, slices.Collect(bench.Items(f.tables)))
 		if err != nil {
 			return usageError(err)
 		}
@@ -93,7 +95,7 @@ func (f *benchNimoFlags) run(ctx context.Context, s streams) error {
 		status.Close()
 		return printed(err, f.json, s.out, cells, lab.WriteData)
 	}
-	entries, err := lab.Experiments(slices.Collect(items(f.experiment)))
+	entries, err := lab.Experiments(slices.Collect(bench.Items(f.experiment)))
 	if err != nil {
 		return usageError(err)
 	}

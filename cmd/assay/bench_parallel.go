@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/term"
 )
 
 type benchParallelFlags struct {
@@ -46,10 +47,10 @@ func (f *benchParallelFlags) run(cmd *cobra.Command, s streams, files []string) 
 	o := bench.ParallelOptions{
 		Method: method, Within: within, Runs: f.runs, Trials: f.trials, Seeds: f.seeds, First: f.first, Workers: f.jobs,
 	}
-	if o.Problems, err = benchProblems(s.err, "bench parallel", files, nil); err != nil {
+	if o.Problems, err = bench.Problems(warnings(s.err), "bench parallel", files, nil); err != nil {
 		return err
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Progress = func(done, total int) { status.Set(fmt.Sprintf("%d of %d seeds", done, total)) }
 	rep, err := bench.Parallel(cmd.Context(), o)
 	status.Close()

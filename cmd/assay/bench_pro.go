@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/lab/pro"
+	"github.com/assay-run/assay/internal/term"
 )
 
 type benchProFlags struct {
@@ -72,7 +74,7 @@ steps at the optimum without noise. "auto" takes as many runs as the order needs
 }
 
 func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
-	p, err := recordedProblem(s.err, file, "bench pro")
+	p, err := bench.Source{File: file, For: "bench pro", Warn: warnings(s.err)}.Table()
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (f *benchProFlags) run(ctx context.Context, s streams, file string) error {
 	if err != nil {
 		return usageError(fmt.Errorf("%s: %w", file, err))
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	defer status.Close()
 	cells, err := e.Run(ctx, f.jobs, func(done, total int) { status.Set(fmt.Sprintf("%d of %d cells", done, total)) })
 	status.Close()
@@ -100,12 +102,12 @@ func (f *benchProFlags) read() (err error) {
 		return usagef("--simulations, --steps and --jobs are at least 1, --alpha is above 1, --size in (0, 1], " +
 			"--correlated in [0, 1]")
 	}
-	f.Experiments = slices.Collect(items(f.experiment))
-	f.Loads, err = numbers("rho", f.rho, "a load from 0 to below 1", func(x float64) bool { return x >= 0 && x < 1 })
+	f.Experiments = slices.Collect(bench.Items(f.experiment))
+	f.Loads, err = bench.Numbers("rho", f.rho, "a load from 0 to below 1", func(x float64) bool { return x >= 0 && x < 1 })
 	if err != nil {
 		return err
 	}
-	for text := range items(f.repeat) {
+	for text := range bench.Items(f.repeat) {
 		n, err := strconv.Atoi(text)
 		if text != "auto" && (err != nil || n < 1) {
 			return usagef("--repeat %s: neither a number of runs from 1 nor auto", text)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
@@ -209,7 +210,7 @@ func gateOf(def *config.Comparison) (*duel.Gate, error) {
 func (f *compareFlags) duels(
 	ctx context.Context, s streams, def *config.Comparison, gate *duel.Gate, c *setup.Comparison, drain <-chan struct{},
 ) (all []duel.Result, err error) {
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	defer status.Close()
 	among := 0
 	for _, b := range def.Benchmarks {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/foreign"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
@@ -73,7 +74,7 @@ func (f *importFlags) problem(ctx context.Context, s streams, file string) (*set
 		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" || f.like != "" {
 			return nil, usagef("--of, --minimize, --maximize, --like and --write are of files of other tuners, and %s is none", file)
 		}
-		return recordedProblem(s.err, file, "import")
+		return bench.Source{File: file, For: "import", Warn: warnings(s.err)}.Table()
 	}
 	if f.minimize != "" && f.maximize != "" {
 		return nil, usagef("--minimize and --maximize exclude each other")

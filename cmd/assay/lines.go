@@ -32,16 +32,6 @@ func columns(w io.Writer) int {
 	return term.Columns(f)()
 }
 
-// newStatus returns a status line on w, which does nothing unless w is a
-// terminal that can draw one.
-func newStatus(w io.Writer) *term.Status {
-	f, tty := terminal(w)
-	if !tty {
-		return term.NewStatus(w, false, nil)
-	}
-	return term.NewStatus(w, !term.Dumb(os.Getenv), term.Columns(f))
-}
-
 // names writes the names of a list.
 func names[E any](list []E, name func(E) string) string {
 	var s []string

@@ -12,7 +12,7 @@ import (
 // shown on, which the caller closes.
 func newLive(w io.Writer, p *setup.Problem) (*result.Live, *term.Status) {
 	_, tty := terminal(w)
-	status := newStatus(w)
+	status := term.StatusOn(w)
 	return &result.Live{
 		Space: p.Space, Goal: p.Goal, Budget: p.Definition.Budget, Simulated: p.Table != nil,
 		Screen: status, Terminal: tty,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
@@ -104,7 +105,7 @@ func readModel(file string) (*costmodel.Model, error) {
 // predictAt predicts at "NAME=VALUE,...".
 func predictAt(m *costmodel.Model, text string, there costmodel.Machine) (result.Predicted, error) {
 	at := map[string]string{}
-	for item := range items(text) {
+	for item := range bench.Items(text) {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok || name == "" || value == "" {
 			return result.Predicted{}, usagef("--at %s: an assignment is written NAME=VALUE,...", text)

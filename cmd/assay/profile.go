@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -86,7 +87,7 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 		}
 		o.Time = d
 	}
-	status := newStatus(s.err)
+	status := term.StatusOn(s.err)
 	o.Note = func(attribute string) { status.Set("measuring " + attribute) }
 	p, err := workbench.MeasureProfile(ctx, o)
 	status.Close()

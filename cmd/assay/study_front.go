@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
@@ -46,7 +47,7 @@ func frontCommand(s streams, f *studyFlags, add func(
 // readWeights reads NAME=NUMBER,...
 func readWeights(text string) (map[string]float64, error) {
 	ws := map[string]float64{}
-	for item := range items(text) {
+	for item := range bench.Items(text) {
 		name, number, ok := strings.Cut(item, "=")
 		x, err := strconv.ParseFloat(number, 64)
 		if !ok || name == "" || err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {

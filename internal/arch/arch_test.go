@@ -21,11 +21,12 @@ var layers = [][]string{
 	{"/run", "/table", "/workbench", "/store", "/queue", "/batch"}, // the outside world
 	// The loop; on-line tuning; databases; a copy of a record; a carrier.
 	{"/study", "/online", "/store/sqlite", "/store/postgres", "/store/mirror", "/queue/jetstream"},
-	{"/prior", "/internal/bench"}, // the knowledge base; methods compared on recorded tables
-	{"/setup"},                    // a definition becomes a study
-	{"/service", "/worker"},       // many studies in one process; where their runs are made
-	{"/rest", "/rest/api"},        // on-line tuning at a distance; studies at a distance
-	{"/internal/server"},          // a server put together, and a worker
+	{"/prior"}, // the knowledge base
+	{"/setup"}, // a definition becomes a study
+	// Many studies in one process; where their runs are made; methods compared on recorded tables.
+	{"/service", "/worker", "/internal/bench"},
+	{"/rest", "/rest/api"}, // on-line tuning at a distance; studies at a distance
+	{"/internal/server"},   // a server put together, and a worker
 	{"/cmd/assay"},
 }
 

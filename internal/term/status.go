@@ -2,6 +2,7 @@ package term
 
 import (
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,15 @@ type Status struct {
 // at each drawing and is not used if isTTY is false; it may then be nil.
 func NewStatus(w io.Writer, isTTY bool, width func() int) *Status {
 	return NewStatusClock(w, isTTY, width, time.Now)
+}
+
+// StatusOn returns a status line on w, which does nothing unless w is a terminal that can draw one.
+func StatusOn(w io.Writer) *Status {
+	f, ok := w.(*os.File)
+	if !ok || !IsTerminal(f) {
+		return NewStatus(w, false, nil)
+	}
+	return NewStatus(w, !Dumb(os.Getenv), Columns(f))
 }
 
 // NewStatusClock is NewStatus with a clock.

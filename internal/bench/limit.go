@@ -1,12 +1,12 @@
-package main
+package bench
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -21,18 +21,18 @@ type percentileLimit struct {
 func percentileLimits(text string) ([]percentileLimit, error) {
 	metric, list, ok := strings.Cut(text, "@")
 	if !ok || metric == "" {
-		return nil, usagef("--limit %s: a limit is written METRIC@PERCENTILE,...", text)
+		return nil, assay.Errorf(assay.ClassUsage, "--limit %s: a limit is written METRIC@PERCENTILE,...", text)
 	}
 	var out []percentileLimit
-	for item := range items(list) {
+	for item := range Items(list) {
 		p, err := strconv.ParseFloat(item, 64)
 		if err != nil || !(p > 0 && p <= 100) {
-			return nil, usagef("--limit %s: %q is not a percentile above 0, at most 100", text, item)
+			return nil, assay.Errorf(assay.ClassUsage, "--limit %s: %q is not a percentile above 0, at most 100", text, item)
 		}
 		out = append(out, percentileLimit{metric, p})
 	}
 	if len(out) == 0 {
-		return nil, usagef("--limit %s: no percentile is given", text)
+		return nil, assay.Errorf(assay.ClassUsage, "--limit %s: no percentile is given", text)
 	}
 	return out, nil
 }
@@ -66,10 +66,9 @@ type limitedProblem struct {
 	suffix string
 }
 
-// limitedProblems returns the study of a file once for each percentile of each limit, or
-// as it is without any.
-func limitedProblems(warn io.Writer, what, file string, texts []string) ([]limitedProblem, error) {
-	p, err := recordedProblem(warn, file, what)
+// limited returns the study once for each percentile of each limit, or as it is without any.
+func (s Source) limited(texts []string) ([]limitedProblem, error) {
+	p, err := s.Table()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func limitedProblems(warn io.Writer, what, file string, texts []string) ([]limit
 			limited, suffix := p, ""
 			for _, l := range limits {
 				if limited, err = limited.AtPercentile(l.metric, l.percentile); err != nil {
-					return nil, usagef("--limit %s: %w", l.metric, err)
+					return nil, assay.Errorf(assay.ClassUsage, "--limit %s: %w", l.metric, err)
 				}
 				suffix += l.suffix()
 			}

@@ -1,15 +1,11 @@
-package main
+package bench
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/report"
 )
 
 func TestPercentileLimits(t *testing.T) {
@@ -51,38 +47,14 @@ func TestLimitCombinations(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	positive := func(x float64) bool { return x > 0 }
-	got, err := numbers("f", " 1, 2.5,,1e3 ", "positive", positive)
+	got, err := Numbers("f", " 1, 2.5,,1e3 ", "positive", positive)
 	if err != nil || !slices.Equal(got, []float64{1, 2.5, 1000}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for text, bad := range map[string]string{"1,0": "0", "1,x,2": "x", "NaN": "NaN"} {
-		got, err := numbers("f", text, "positive", positive)
+		got, err := Numbers("f", text, "positive", positive)
 		if err == nil || err.Error() != "--f "+bad+": not positive" || assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-}
-
-// The result of an experiment is JSON or text, and nothing if it failed.
-func TestPrinted(t *testing.T) {
-	text := func(xs []int, w io.Writer, _ report.Palette) error {
-		_, err := fmt.Fprintln(w, "for people", xs)
-		return err
-	}
-	for _, tt := range []struct {
-		err  error
-		json bool
-		want string
-	}{
-		{nil, false, "for people [1 2]\n"},
-		{nil, true, "[1,2]\n"},
-		{io.ErrUnexpectedEOF, true, ""},
-		{io.ErrUnexpectedEOF, false, ""},
-	} {
-		var b strings.Builder
-		err := printed(tt.err, tt.json, &b, []int{1, 2}, text)
-		if !errors.Is(err, tt.err) || b.String() != tt.want {
-			t.Errorf("%+v: got %q, %v", tt, b.String(), err)
 		}
 	}
 }

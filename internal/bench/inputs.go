@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/setup"
+)
+
+// This file reads the inputs of a comparison from the texts that a command line gives: methods, numbers, and studies of
+// recorded tables. Every error is of the class usage.
+
+// Items yields the items of a comma-separated list.
+func Items(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// Numbers returns the numbers of a comma-separated list, each of which is as wanted; errors name the flag.
+func Numbers(flag, text, want string, is func(float64) bool) ([]float64, error) {
+	var xs []float64
+	for item := range Items(text) {
+		x, err := strconv.ParseFloat(item, 64)
+		if err != nil || !is(x) {
+			return nil, assay.Errorf(assay.ClassUsage, "--%s %s: not %s", flag, item, want)
+		}
+		xs = append(xs, x)
+	}
+	return xs, nil
+}
+
+// Methods returns the methods of a comma-separated list of names.
+func Methods(text string) ([]Method, error) {
+	var ms []Method
+	for name := range Items(text) {
+		m, err := setup.MethodOf(name)
+		if err != nil {
+			return nil, err
+		}
+		ms = append(ms, Method{
+			Name: name,
+			New: func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
+				budget := config.Budget{Time: p.Time}
+				if p.ByTrials {
+					budget.Trials = 1 // any number says that trials count
+				}
+				return m.Make(p.Space, p.Goal, seed, budget)
+			},
+		})
+	}
+	if len(ms) == 0 {
+		return nil, assay.Errorf(assay.ClassUsage, "no method is given: --methods rs,auto")
+	}
+	return ms, nil
+}
+
+// A Source is a file of a study of a recorded table.
+type Source struct {
+	File string
+	For  string       // the command that reads it, for errors
+	Warn func(string) // called with each warning about the file; nil for none
+}
+
+// Study reads the definition. A study of a command is an error.
+func (s Source) Study() (*config.Study, error) {
+	def, warnings, err := config.Load(s.File, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range warnings {
+		if s.Warn != nil {
+			s.Warn(text)
+		}
+	}
+	if def.Mode() != config.ModeTable {
+		return nil, assay.Errorf(assay.ClassUsage, "%s: %s needs a recorded table (replay:), not a command", s.File, s.For)
+	}
+	return def, nil
+}
+
+// Table reads the definition and the table.
+func (s Source) Table() (*setup.Problem, error) {
+	def, err := s.Study()
+	if err != nil {
+		return nil, err
+	}
+	return setup.New(def, setup.Options{})
+}
+
+// Problems returns the problem of the source once for each percentile of each limit (METRIC@P,...; + joins limits), or
+// as it is without limits.
+func (s Source) Problems(limits []string) ([]Problem, error) {
+	some, err := s.limited(limits)
+	if err != nil {
+		return nil, err
+	}
+	var all []Problem
+	for _, l := range some {
+		p, err := Recorded(l.Name()+l.suffix, l.Table, l.Space, l.Goal, l.Interval(), config.Grows)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.File, err)
+		}
+		all = append(all, *p)
+	}
+	return all, nil
+}
+
+// Problems returns the problems of several files; see [Source.Problems].
+func Problems(warn func(string), command string, files, limits []string) ([]Problem, error) {
+	var all []Problem
+	for _, file := range files {
+		some, err := Source{File: file, For: command, Warn: warn}.Problems(limits)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
