@@ -31,6 +31,7 @@ test: deps
 
 short:
 	$(GO) test -short ./...
+	$(GO) test -C lab -short ./...
 
 system: deps-system
 	sh scripts/system.sh
@@ -56,6 +57,7 @@ bench:
 
 soak: deps-system
 	ASSAY_SOAK=1 $(GO) test -timeout 3h ./...
+	ASSAY_SOAK=1 $(GO) test -C lab -timeout 3h ./...
 	sh scripts/fuzz.sh 10m
 
 dist:
@@ -100,8 +102,10 @@ mutants:
 
 lint:
 	$(GO) vet ./...
+	$(GO) vet -C lab ./...
 	@test -z "$$($(TOOL) gofumpt -l .)" || { $(TOOL) gofumpt -l .; echo 'run: make fmt'; exit 1; }
 	$(TOOL) golangci-lint run ./...
+	cd lab && "$$(cd .. && $(TOOL) -n golangci-lint)" run ./...
 	sh scripts/mutants.sh --check
 
 fmt:

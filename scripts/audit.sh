@@ -10,6 +10,8 @@ echo "== licences"
 "$GO" run ./internal/bill licences || failed=1
 echo "== gosec"
 "$GO" tool -modfile=tools.mod golangci-lint run --config .gosec.yml ./... || failed=1
+lint=$("$GO" tool -modfile=tools.mod -n golangci-lint)
+(cd lab && "$lint" run --config ../.gosec.yml ./...) || failed=1
 echo "== known vulnerabilities"
 out=$("$GO" tool -modfile=tools.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... 2>&1)
 code=$?

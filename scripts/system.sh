@@ -20,6 +20,7 @@ packages() {
 run() {
 	log=$(mktemp) start=$(date +%s) code=0
 	case $1 in
+	./lab/*) go test -C lab -timeout 60m ".${1#./lab}" >"$log" 2>&1 || code=$? ;;
 	./*) go test -timeout 60m "$1" >"$log" 2>&1 || code=$? ;;
 	conditions) sh scripts/conditions.sh >"$log" 2>&1 || code=$? ;;
 	fuzz) timeout 120 sh scripts/fuzz.sh 20s 3 >"$log" 2>&1 || { code=$?; [ $code != 124 ] || code=0; } ;;
@@ -50,7 +51,9 @@ first='' rest=''
 for part in $all; do
 	case $part in
 	./*)
-		deps=$(go list -deps -test "$part" 2>/dev/null | sed -n "s|^$module|.|p" | sed 's| .*||')
+		at=.
+		case $part in ./lab/*) at=lab ;; esac
+		deps=$(go list -C $at -deps -test "$module${part#.}" 2>/dev/null | sed -n "s|^$module|.|p" | sed 's| .*||')
 		if printf '%s\n' "$deps" "$part" | grep -qxF "$changed"; then first="$first $part"; else rest="$rest $part"; fi
 		;;
 	*) rest="$rest $part" ;;

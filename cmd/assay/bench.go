@@ -67,11 +67,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 		"spend the methods' own time of the time budgets too; results then depend on the machine, best with -j 1")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	cmd.AddCommand(benchWorkflowCommand())
-	cmd.AddCommand(benchRequestsCommand())
 	jobsFlag(fl, &f.jobs, "runs at once; the overhead is measured best with 1")
-	cmd.AddCommand(benchProCommand(s), benchJobprunerCommand(s), benchNimoCommand(s), benchCelloCommand(s),
-		benchFleetCommand(s), benchGainCommand(s), benchLevelCommand(s), benchParallelCommand(s))
 	return cmd
 }
 

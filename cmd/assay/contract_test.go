@@ -281,16 +281,6 @@ func TestContracts(t *testing.T) {
 			}},
 			"geomean": []want{{"method": str, "budget": budgetAt, "re": num, "re_ci95": list}},
 		},
-		"bench pro e.yaml --simulations 4 --steps 10 --rho 0.3 --repeat 1,auto --json": {
-			"experiment": str, "simplex": str, "size": num, "noise": str, "rho": num, "repeat": str, "ntt": num, "ci95": list,
-			"median": num,
-		},
-		"bench jobpruner e.yaml --repetitions 2 --alpha 0,auto --kb 0 --use none --budget 20 --methods sa --json": {
-			"data_sets": []want{{
-				"name": str, "environments": list, "best_rank_correlation": list, "best_cross_correlation": list,
-			}},
-			"rows": list,
-		},
 		"plan w.json --slots 1,2 --json": {
 			"workflow": str, "tasks": num, "format": str, "system?": str, "work_s": num, "site?": str,
 			"levels":    []want{{"method": str, "levels": []want{{"tasks": num, "sum_s": num, "max_s": num}}}},
@@ -320,7 +310,7 @@ func TestContracts(t *testing.T) {
 				break
 			}
 			var shape any = w
-			if _, ok := v.([]any); ok { // of predict --at and bench pro
+			if _, ok := v.([]any); ok { // of predict --at
 				shape = []want{w}
 			}
 			if bad := is("", v, shape); bad != "" {

@@ -92,18 +92,6 @@ func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Option
 // standardInput is the name of the standard input in messages.
 const standardInput = "standard input"
 
-// readColumn reads one number a line from the standard input.
-func readColumn(r io.Reader) ([]float64, error) {
-	columns, err := noise.ReadColumns(standardInput, r)
-	if err != nil {
-		return nil, err
-	}
-	if len(columns) > 1 {
-		return nil, usagef("%s: %d numbers a line, want one", standardInput, len(columns))
-	}
-	return columns[0], nil
-}
-
 func (f *noiseFlags) print(w io.Writer, n *noise.Report) error {
 	if f.json {
 		return writeJSON(w, n)

@@ -76,8 +76,8 @@ func TestPapers(t *testing.T) {
 }
 
 // TestPapersByCommand runs every command and every key of a study file that
-// docs/papers.md names, each in a directory of its own with the files of
-// testdata/papers and four studies on record.
+// docs/papers.md names, with the files of testdata/papers and four studies on record. Those
+// of assay-lab are run in the module lab.
 func TestPapersByCommand(t *testing.T) {
 	testbed.Outside(t)
 	page, err := os.ReadFile("../../docs/papers.md")
@@ -104,40 +104,10 @@ func TestPapersByCommand(t *testing.T) {
 			t.Fatalf("%s\n%s", line, out)
 		}
 	}
-	snippet := regexp.MustCompile("`([^`]+)`( \\(minutes\\))?")
-	seen := map[string]bool{}
-	for line := range strings.Lines(string(page)) {
-		f := strings.Split(line, "|")
-		if len(f) != 6 || !strings.Contains(f[2], "`") {
-			continue
-		}
-		found := snippet.FindAllStringSubmatch(f[4], -1)
-		if found == nil && strings.TrimSpace(f[4]) != "–" {
-			t.Errorf("%s: no command, nor – for none", strings.TrimSpace(f[1]))
-		}
-		for _, m := range found {
-			if seen[m[1]] {
-				continue
-			}
-			seen[m[1]] = true
-			t.Run(m[1], func(t *testing.T) {
-				if m[2] != "" {
-					t.Skip("NOT RUN: it takes minutes")
-				}
-				dir := t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS(ready)); err != nil {
-					t.Fatal(err)
-				}
-				t.Chdir(dir)
-				t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
-				if out, ok := inProcess(asCommand(t, m[1])); !ok || out == "" {
-					t.Errorf("it fails, or prints nothing:\n%s", out)
-				}
-			})
-		}
-	}
-	if len(seen) < 30 {
-		t.Errorf("%d commands", len(seen))
+	n := testbed.RunPapers(t, string(page), ready, func(cell string) bool { return !strings.HasPrefix(cell, "assay-lab ") },
+		func(cell string) (string, bool) { return inProcess(asCommand(t, cell)) })
+	if n < 30 {
+		t.Errorf("%d commands", n)
 	}
 }
 

@@ -46,10 +46,6 @@ func TestText(t *testing.T) {
 		{"profile --data t.csv", []string{"bytes      ", "files      1 in 0 directories", "size       least"}},
 		{"bench t.yaml --methods rs --budget-x 3 --seeds 2", []string{"3 × median", "1 studies, 2 seeds"}},
 		{"bench t.yaml --methods rs --budget 10s --seeds 2 --limit power@50,100", []string{"/power@50 ", "/power@100 "}},
-		{"bench pro e.yaml --simulations 4 --steps 10 --noise runs.txt --repeat 1,2 --experiment repeat", []string{
-			"NTT", "least",
-		}},
-		{"bench pro e.yaml --simulations 4 --steps 10 --experiment simplex", []string{"simplex  size r", "grow"}},
 		{"plan w.json --slots 1,2 --price 0.04/h --svg p.svg", []string{"2", "no overhead is assumed"}},
 		{"plan w.json --simulate --machines 2x2 --error 0.1 --deadline 1h", []string{"w"}},
 		{"workflow show w.json --svg g.svg", []string{"w"}},

@@ -47,39 +47,27 @@ var apart = map[string][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":          {""},
-	"/bench/gate":         {},                      // tables of our own, and what auto comes to on them
-	"/bench/studies":      {},                      // data, and tests of it
-	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
-	"/internal/arch":      {},
-	"/internal/benchfile": {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
-	"/internal/jsonat":    {""},                               // JSON whose values know their place
-	"/internal/foreign":   {"", "/internal/jsonat"},           // what other tuners have on record
-	"/internal/blobs":     {""},                               // files by their content: what a server keeps, and what a worker has of it
-	"/internal/builds":    {""},                               // what setups have made, on disk
-	"/internal/catalogue": {""},                               // asks installed programs what can be set
-	"/internal/cgroup":    {"/internal/mountinfo"},
-	"/internal/checkout":  {""}, // commits of a repository side by side
-	"/internal/config":    {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
-	"/internal/duel":      {"", "/stats", "/internal/report"}, // commands in turn
-	"/internal/durable":   {""},                               // what a run came to, in files that survive their writer
-	"/internal/expr":      {""},
-	"/internal/figures":   {"/internal/report"}, // draws the pictures of the documentation
-	"/internal/report":    {},
-	"/internal/term":      {},
-	"/internal/fakeslurm": {}, // a stand-in for Slurm's commands, for tests
-	"/internal/explain":   {"", "/model", "/internal/report", "/internal/result"},
-	// The experiments of papers, by the loop of /internal/bench: see docs/adr/0009-lab.md.
-	"/internal/lab/cello": {
-		"", "/stats", "/model", "/search", "/stop", "/study", "/internal/bench", "/internal/report",
-	},
-	"/internal/lab/jobpruner": {
-		"", "/stats", "/search", "/prune", "/study", "/table", "/internal/bench", "/internal/report",
-	},
-	"/internal/lab/nimo": {
-		"", "/stats", "/search", "/costmodel", "/study", "/table", "/internal/bench", "/internal/report",
-	},
-	"/internal/lab/pro":     {"", "/stats", "/search", "/table", "/internal/bench", "/internal/report"},
+	"/assaytest":            {""},
+	"/bench/gate":           {},                      // tables of our own, and what auto comes to on them
+	"/bench/studies":        {},                      // data, and tests of it
+	"/internal/access":      {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
+	"/internal/arch":        {},
+	"/internal/benchfile":   {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
+	"/internal/jsonat":      {""},                               // JSON whose values know their place
+	"/internal/foreign":     {"", "/internal/jsonat"},           // what other tuners have on record
+	"/internal/blobs":       {""},                               // files by their content: what a server keeps, and what a worker has of it
+	"/internal/builds":      {""},                               // what setups have made, on disk
+	"/internal/catalogue":   {""},                               // asks installed programs what can be set
+	"/internal/cgroup":      {"/internal/mountinfo"},
+	"/internal/checkout":    {""}, // commits of a repository side by side
+	"/internal/config":      {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
+	"/internal/duel":        {"", "/stats", "/internal/report"}, // commands in turn
+	"/internal/durable":     {""},                               // what a run came to, in files that survive their writer
+	"/internal/expr":        {""},
+	"/internal/report":      {},
+	"/internal/term":        {},
+	"/internal/fakeslurm":   {}, // a stand-in for Slurm's commands, for tests
+	"/internal/explain":     {"", "/model", "/internal/report", "/internal/result"},
 	"/internal/link":        {}, // an emulated network link
 	"/internal/mountinfo":   {},
 	"/internal/descriptors": {},                                 // how many files a process may open
@@ -110,10 +98,6 @@ var beside = map[string][]string{
 	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
 
 	// Between the library of workflows and the command.
-	"/internal/lab/pietri": {"/internal/report", "/workflow", "/workflow/trace"}, // the experiments on levels
-	"/internal/lab/requests": {
-		"/stats", "/internal/report", "/workflow", "/workflow/request", "/workflow/trace",
-	}, // what is asked for, judged
 	// What to ask for, shown and written for workflow systems.
 	"/internal/requests": {
 		"", "/internal/report", "/internal/traces", "/workflow", "/workflow/request", "/workflow/trace",
@@ -200,6 +184,8 @@ func TestImports(t *testing.T) {
 			_, depAside := beside[dep]
 			_, depAlone := apart[dep]
 			switch {
+			case strings.HasPrefix(dep+"/", "/lab/"):
+				t.Errorf("%s imports %s, which is no part of the product", f[0], imp)
 			case slices.Contains(databases, dep) && !slices.Contains(assembly, rel):
 				t.Errorf("%s imports %s, which is for %v", f[0], imp, assembly)
 			case slices.Contains(testOnly, dep) && !slices.Contains(testOnly, rel):
@@ -213,6 +199,33 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s (layer %d) imports %s (layer %d)", f[0], me, imp, level(dep))
 			}
 		}
+	}
+}
+
+// An experiment of the lab stands for itself: only the command of the lab imports others. None uses what is for tests.
+func TestLab(t *testing.T) {
+	testbed.Outside(t)
+	out, err := exec.Command("go", "list", "-C", "../../lab", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	experiments := 0
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		rel := strings.TrimPrefix(f[0], module)
+		command := strings.HasPrefix(rel, "/lab/cmd/")
+		if !command {
+			experiments++
+		}
+		for _, imp := range f[1:] {
+			dep, _ := strings.CutPrefix(imp, module)
+			if strings.HasPrefix(dep, "/lab/") && !command || slices.Contains(testOnly, dep) {
+				t.Errorf("%s may not import %s", f[0], imp)
+			}
+		}
+	}
+	if experiments < 6 {
+		t.Errorf("%d experiments", experiments)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // A Pool is how experiments use the processors: the one way of this package and of
-// internal/lab to do several things at once.
+// the lab to do several things at once.
 type Pool struct {
 	Workers  int                   // calls at once; 0 and less stand for 1
 	Progress func(done, total int) // optional; called after every call that succeeded, one at a time

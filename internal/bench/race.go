@@ -108,8 +108,10 @@ func (p *Problem) answered(o outcome, best assay.Trial, found bool) outcome {
 	return o
 }
 
-// shuffled is a Runner of recorded runs whose first run of a configuration is any of its
+// Shuffled returns a Runner of recorded runs whose first run of a configuration is any of its
 // repetitions, another with another seed.
+func Shuffled(r assay.Runner, seed uint64) assay.Runner { return shuffled{r, seed} }
+
 type shuffled struct {
 	assay.Runner
 	seed uint64

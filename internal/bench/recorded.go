@@ -1,13 +1,11 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 )
 
@@ -75,22 +73,4 @@ func (p *Problem) findOptimum() error {
 		return assay.Errorf(assay.ClassUsage, "the optimum is 0, so that there is no relative error")
 	}
 	return nil
-}
-
-// search runs a study of the problem's table by a method within a budget, with so many runs at once, and returns what it came
-// to and when it began, in simulated time.
-func (p *Problem) search(
-	ctx context.Context, m Method, seed uint64, b study.Budget, parallel int,
-) (res study.Result, began time.Time, err error) {
-	searcher, stopper, err := m.New(p, seed)
-	if err != nil {
-		return res, began, err
-	}
-	runner, clock := p.Replay(seed)
-	began = clock.Now()
-	res, err = Cell{
-		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper, Runner: runner, Clock: clock,
-		Interval: p.Interval, Budget: b, Parallel: parallel,
-	}.Run(ctx)
-	return res, began, err
 }

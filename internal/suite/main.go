@@ -3,6 +3,8 @@
 //
 //	go run ./internal/suite ARGUMENT OF GO TEST...
 //
+// ./... stands for the packages of all modules of the repository; other packages are those of this one.
+//
 // It builds the programs that tests share once, before any test runs; see internal/testbed.
 package main
 
@@ -27,6 +29,9 @@ import (
 // programs are the commands that tests of several packages start.
 var programs = []string{"./cmd/assay", "github.com/nats-io/nats-server/v2"}
 
+// modules are the folders of the modules.
+var modules = []string{".", "lab"}
+
 func main() {
 	os.Exit(run(os.Args[1:]))
 }
@@ -47,33 +52,57 @@ func run(args []string) int {
 	if out, err := exec.Command("go", append([]string{"build", "-o", dir + "/"}, programs...)...).CombinedOutput(); err != nil {
 		return fail(fmt.Errorf("%w\n%s", err, out))
 	}
+	began := time.Now()
+	r := newReport()
+	code := 0
+	for _, module := range modules {
+		if module != "." && !slices.Contains(args, "./...") || code < 0 {
+			continue
+		}
+		one, err := test(module, args, dir, signals, r)
+		if err != nil {
+			return fail(err)
+		}
+		code = cmp.Or(code, one)
+	}
+	r.write(os.Stdout, time.Since(began))
+	if code != 0 {
+		time.Sleep(1500 * time.Millisecond) // a supervisor looks for its parent once a second
+	}
+	if code < 0 {
+		return 1
+	}
+	return code
+}
+
+// test runs the tests of a module and returns the exit code of go test, which is negative if a signal ended it.
+func test(module string, args []string, programs string, signals <-chan os.Signal, r *report) (int, error) {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Env = append(os.Environ(), "ASSAY_TEST_PROGRAMS="+dir)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "ASSAY_TEST_PROGRAMS="+programs)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return fail(err)
+		return 1, err
 	}
-	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return fail(err)
+		return 1, err
 	}
+	done := make(chan struct{})
+	defer close(done)
 	go func() {
-		for s := range signals {
-			_ = cmd.Process.Signal(s)
+		for {
+			select {
+			case s := <-signals:
+				_ = cmd.Process.Signal(s)
+			case <-done:
+				return
+			}
 		}
 	}()
-	var r report
 	r.read(out, os.Stdout)
-	err = cmd.Wait()
-	r.write(os.Stdout, time.Since(began))
-	if err != nil {
-		time.Sleep(1500 * time.Millisecond) // a supervisor looks for its parent once a second
-	}
-	if cmd.ProcessState.ExitCode() < 0 {
-		return 1
-	}
-	return cmd.ProcessState.ExitCode()
+	_ = cmd.Wait() // its exit code says it
+	return cmd.ProcessState.ExitCode(), nil
 }
 
 func fail(err error) int {
@@ -98,9 +127,12 @@ type report struct {
 // missing matches the message of testbed.Lacks and of a script's skip.
 var missing = regexp.MustCompile(`missing ([^:\n]+):`)
 
+func newReport() *report {
+	return &report{packages: map[string]float64{}, missing: map[string]int{}, output: map[string]*strings.Builder{}}
+}
+
 // read adds the events of in and writes the result of each package, with the output of what failed.
 func (r *report) read(in io.Reader, out io.Writer) {
-	r.packages, r.missing, r.output = map[string]float64{}, map[string]int{}, map[string]*strings.Builder{}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')

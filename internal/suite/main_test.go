@@ -23,7 +23,7 @@ const events = `{"Action":"run","Package":"a","Test":"TestOne"}
 
 // A report shows what failed and why, and counts the tests that were skipped by what the machine lacks.
 func TestReport(t *testing.T) {
-	var r report
+	r := newReport()
 	var out strings.Builder
 	r.read(strings.NewReader(events), &out)
 	r.write(&out, 3*time.Second)
@@ -44,7 +44,7 @@ missing node: 2 tests skipped
 
 // What is no event, such as a line of the go command, is printed as it is.
 func TestReportPassesOtherLinesOn(t *testing.T) {
-	var r report
+	r := newReport()
 	var out strings.Builder
 	r.read(strings.NewReader("go: no such package\n"), &out)
 	if out.String() != "go: no such package\n" {

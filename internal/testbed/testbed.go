@@ -17,7 +17,7 @@ import (
 )
 
 // Data returns the path of a file or folder of the evaluation data, which are in
-// $ASSAY_DATA or in ../shared/data beside the root of the module. It skips the
+// $ASSAY_DATA or in ../shared/data beside the root of the repository. It skips the
 // test if that is not there.
 func Data(t testing.TB, path ...string) string {
 	t.Helper()
@@ -29,7 +29,7 @@ func Data(t testing.TB, path ...string) string {
 	return name
 }
 
-// root returns the root of the module that the test belongs to.
+// root returns the root of the repository, which has more modules than one. tools.mod stands there alone.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -37,11 +37,11 @@ func root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "tools.mod")); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			t.Fatal("testbed: no go.mod above the test")
+			t.Fatal("testbed: no tools.mod above the test")
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -1,0 +1,188 @@
+package testbed
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// RunPage runs every line of the console blocks of a page that starts a program of ours, python3 or kill, in their order,
+// in one directory that holds the files which the page shows under their names. A command must succeed, and print the
+// lines shown, in their order: each is compared up to its first digit, since measurements follow. A line of a gain may
+// be missing: a busy machine decides which configuration is best.
+func RunPage(t *testing.T, page string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, shown := range []string{"examples", "clients"} {
+		if err := os.Symlink(filepath.Join(root(t), shown), filepath.Join(dir, shown)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := 0
+	for _, b := range fences(string(text)) {
+		if b.file != "" {
+			if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.language == "console" {
+			ran += runBlock(t, dir, b)
+		}
+	}
+	if ran == 0 {
+		t.Error("the page shows no command")
+	}
+}
+
+// A fence is a block of a page. file is the name that the line before it gives.
+type fence struct {
+	language, file, body string
+	line                 int
+}
+
+var named = regexp.MustCompile("^`([a-zA-Z0-9_.-]+)`:$")
+
+func fences(text string) (fs []fence) {
+	var open *fence
+	file := ""
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case open == nil && strings.HasPrefix(line, "```"):
+			open = &fence{language: strings.TrimPrefix(line, "```"), file: file, line: i + 1}
+		case open != nil && line == "```":
+			fs, open = append(fs, *open), nil
+		case open != nil:
+			open.body += line + "\n"
+		}
+		file = ""
+		if m := named.FindStringSubmatch(line); m != nil {
+			file = m[1]
+		}
+	}
+	return fs
+}
+
+// runBlock runs the commands of a console block and returns their number.
+func runBlock(t *testing.T, dir string, b fence) (n int) {
+	t.Helper()
+	var command string
+	var want []string
+	flush := func() {
+		if program, _, _ := strings.Cut(command, " "); slices.Contains([]string{"assay", "assay-lab", "python3", "kill"}, program) {
+			n++
+			runLine(t, dir, b.line, command, want)
+		}
+		want = nil
+	}
+	for line := range strings.Lines(b.body) {
+		line = strings.TrimSuffix(line, "\n")
+		if c, ok := strings.CutPrefix(line, "$ "); ok {
+			flush()
+			command = c
+			continue
+		}
+		want = append(want, line)
+	}
+	flush()
+	return n
+}
+
+func runLine(t *testing.T, dir string, line int, command string, want []string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = dir
+	// The commands of fakeslurm stand in for those of Slurm.
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"),
+		"FAKESLURM="+dir)
+	out, err := cmd.Output()
+	if err != nil {
+		stderr := ""
+		if e, ok := err.(*exec.ExitError); ok {
+			stderr = string(e.Stderr)
+		}
+		t.Errorf("line %d: %s: %v\n%s%s", line, command, err, out, stderr)
+		return
+	}
+	got := strings.Split(string(out), "\n")
+	for _, w := range want {
+		prefix := shape(w)
+		i := 0
+		for i < len(got) && !strings.HasPrefix(fold(got[i]), prefix) {
+			i++
+		}
+		if i == len(got) && strings.HasPrefix(w, "gain ") {
+			continue
+		}
+		if i == len(got) {
+			t.Errorf("line %d: %s\nprints no line like %q (%q) in its place, but:\n%s", line, command, w, prefix, out)
+			return
+		}
+		got = got[i+1:]
+	}
+}
+
+// shape returns a line up to its first digit, with single spaces.
+func shape(line string) string {
+	if strings.HasPrefix(line, "{") {
+		return line // JSON, up to where the page cuts it
+	}
+	line = fold(line)
+	if i := strings.IndexFunc(line, unicode.IsDigit); i >= 0 {
+		line = line[:i]
+	}
+	return strings.TrimRight(line, " -+~[")
+}
+
+func fold(line string) string { return strings.Join(strings.Fields(line), " ") }
+
+var papersCell = regexp.MustCompile("`([^`]+)`( \\(minutes\\))?")
+
+// RunPapers runs what the last column of a page such as docs/papers.md names and is wanted, each once, in a directory of its own with a
+// copy of files, and returns how many there are. Those that are marked as taking minutes are not run. run returns what
+// was printed and whether it ended well.
+func RunPapers(
+	t *testing.T, page, files string, wanted func(cell string) bool, run func(cell string) (string, bool),
+) int {
+	t.Helper()
+	seen := map[string]bool{}
+	for line := range strings.Lines(page) {
+		f := strings.Split(line, "|")
+		if len(f) != 6 || !strings.Contains(f[2], "`") {
+			continue
+		}
+		found := papersCell.FindAllStringSubmatch(f[4], -1)
+		if found == nil && strings.TrimSpace(f[4]) != "–" {
+			t.Errorf("%s: no command, nor – for none", strings.TrimSpace(f[1]))
+		}
+		for _, m := range found {
+			if seen[m[1]] || !wanted(m[1]) {
+				continue
+			}
+			seen[m[1]] = true
+			t.Run(m[1], func(t *testing.T) {
+				if m[2] != "" {
+					t.Skip("NOT RUN: it takes minutes")
+				}
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(files)); err != nil {
+					t.Fatal(err)
+				}
+				t.Chdir(dir)
+				t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+				if out, ok := run(m[1]); !ok || out == "" {
+					t.Errorf("it fails, or prints nothing:\n%s", out)
+				}
+			})
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,186 @@
+package recorded
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/study"
+)
+
+// ParallelOptions say which studies are searched one run at a time and several at once. All are required unless stated.
+type ParallelOptions struct {
+	Problems []bench.Problem
+	Method   bench.Method
+	Runs     int     // at once, from 2
+	Within   float64 // what share above the optimum is good enough
+	Trials   int     // the budget
+	Seeds    int
+	First    uint64 // optional: the first seed
+	Workers  int    // studies at once; 0 means 1
+	Progress func(done, total int)
+}
+
+// A ParallelReport is what [Parallel] found, in the shape of `assay-lab parallel --json`.
+type ParallelReport struct {
+	Method   string        `json:"method"`
+	Parallel int           `json:"parallel"`
+	Within   float64       `json:"within"`
+	Trials   int           `json:"trials"`
+	Seeds    int           `json:"seeds"`
+	Rows     []ParallelRow `json:"rows"`
+	// Runs and Time are the geometric means over the studies of those of the rows, each study weighing the same, and the
+	// intervals are over the seeds.
+	Runs     float64    `json:"runs_ratio"`
+	RunsCI95 [2]float64 `json:"runs_ci95"`
+	Time     float64    `json:"time_ratio"`
+	TimeCI95 [2]float64 `json:"time_ci95"`
+}
+
+// A ParallelRow compares the two on one study.
+type ParallelRow struct {
+	Study string         `json:"study"`
+	One   ParallelSearch `json:"one"`
+	Many  ParallelSearch `json:"many"`
+	// Runs is the runs until a configuration is good enough with several at once, as a share of those one at a time: the geometric
+	// mean over the seeds. A search that finds none counts with its whole budget. Time is the same of the time.
+	Runs     float64    `json:"runs_ratio"`
+	RunsCI95 [2]float64 `json:"runs_ci95"`
+	Time     float64    `json:"time_ratio"`
+	TimeCI95 [2]float64 `json:"time_ci95"`
+}
+
+// A ParallelSearch is one of them.
+type ParallelSearch struct {
+	Reached int     `json:"reached"`     // seeds that found a configuration that is good enough
+	Runs    float64 `json:"runs_median"` // until then, or the whole budget
+	Half    float64 `json:"re_half"`     // mean error of the best after half of the budget
+	Error   float64 `json:"re_mean"`     // and at its end
+}
+
+// Parallel searches each study one run at a time, and with several at once, with the same number of runs. Runs end in the
+// order of their recorded times, and the next begins as soon as one ends. They are counted in the order in which they were
+// asked for: of several at once the good ones end first, and would count for less.
+func Parallel(ctx context.Context, o ParallelOptions) (ParallelReport, error) {
+	if len(o.Problems) == 0 || o.Seeds < 2 || o.Trials < 2 || o.Runs < 2 || !(o.Within > 0) {
+		return ParallelReport{}, fmt.Errorf("%d problems, %d seeds, %d of %d trials at once, within %v",
+			len(o.Problems), o.Seeds, o.Runs, o.Trials, o.Within)
+	}
+	o.First = max(1, o.First)
+	outs := make([][2]parallelOutcome, len(o.Problems)*o.Seeds)
+	pool := bench.Pool{Workers: o.Workers, Progress: o.Progress}
+	err := pool.Each(ctx, len(outs), func(ctx context.Context, _, i int) (err error) {
+		seed := o.First + uint64(i%o.Seeds)
+		for k, n := range []int{1, o.Runs} {
+			p := o.Problems[i/o.Seeds]
+			if outs[i][k], err = o.one(ctx, &p, seed, n); err != nil {
+				return fmt.Errorf("%s, seed %d, %d at once: %w", p.Name, seed, n, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return ParallelReport{}, err
+	}
+	r := ParallelReport{Method: o.Method.Name, Parallel: o.Runs, Within: o.Within, Trials: o.Trials, Seeds: o.Seeds}
+	allRuns, allTime := make([]float64, o.Seeds), make([]float64, o.Seeds)
+	for pi := range o.Problems {
+		row := ParallelRow{Study: o.Problems[pi].Name}
+		runs, times := make([]float64, o.Seeds), make([]float64, o.Seeds)
+		of := outs[pi*o.Seeds : (pi+1)*o.Seeds]
+		for i, out := range of {
+			runs[i] = math.Log(float64(out[1].runs) / float64(out[0].runs))
+			times[i] = math.Log(out[1].time.Seconds() / out[0].time.Seconds())
+			allRuns[i] += runs[i] / float64(len(o.Problems))
+			allTime[i] += times[i] / float64(len(o.Problems))
+		}
+		row.One, row.Many = parallelSearch(of, 0), parallelSearch(of, 1)
+		row.Runs, row.RunsCI95 = ratioOf(runs)
+		row.Time, row.TimeCI95 = ratioOf(times)
+		r.Rows = append(r.Rows, row)
+	}
+	r.Runs, r.RunsCI95 = ratioOf(allRuns)
+	r.Time, r.TimeCI95 = ratioOf(allTime)
+	return r, nil
+}
+
+// A parallelOutcome is what one search came to.
+type parallelOutcome struct {
+	runs        int           // in the order in which they were asked for, up to one that is good enough, or the budget
+	time        time.Duration // until one was, or of the whole search
+	reached     bool
+	half, error float64
+}
+
+func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, seed uint64, n int) (out parallelOutcome, err error) {
+	p.ByTrials = true
+	res, start, err := play(ctx, p, o.Method, seed, study.Budget{Trials: o.Trials}, n)
+	if err != nil {
+		return out, err
+	}
+	out.runs, out.error = o.Trials, errorOf(p, assay.Trial{})
+	trials := slices.SortedFunc(slices.Values(res.Trials), func(a, b assay.Trial) int { return cmp.Compare(a.ID, b.ID) })
+	best := math.Inf(1)
+	for i, t := range trials {
+		if t.State == assay.Done && t.Value < best {
+			best, out.error = t.Value, errorOf(p, t)
+		}
+		if i < o.Trials/2 {
+			out.half = out.error
+		}
+		if out.error <= o.Within && !out.reached {
+			out.reached, out.runs = true, i+1
+		}
+	}
+	for _, t := range res.Trials { // in the order in which they ended
+		out.time = t.Ended.Sub(start)
+		if t.State == assay.Done && errorOf(p, t) <= o.Within {
+			break
+		}
+	}
+	return out, nil
+}
+
+func parallelSearch(outs [][2]parallelOutcome, which int) (s ParallelSearch) {
+	var runs []float64
+	n := float64(len(outs))
+	for _, out := range outs {
+		o := out[which]
+		if o.reached {
+			s.Reached++
+		}
+		runs = append(runs, float64(o.runs))
+		s.Half += o.half / n
+		s.Error += o.error / n
+	}
+	s.Runs = stats.Median(runs)
+	return s
+}
+
+// Write writes the report for people.
+func (r ParallelReport) Write(w io.Writer, p report.Palette) error {
+	t := report.NewTable(p, "study", ">at once", ">found", ">after runs", fmt.Sprintf(">%% after %d", r.Trials/2),
+		fmt.Sprintf(">%d", r.Trials), ">runs", "95 %", ">time", "95 %")
+	interval := func(ci [2]float64) string { return fmt.Sprintf("%.2f – %.2f", ci[0], ci[1]) }
+	add := func(name string, n int, s ParallelSearch, ratios ...string) {
+		t.Add(append([]string{
+			name, fmt.Sprint(n), fmt.Sprintf("%d of %d", s.Reached, r.Seeds), fmt.Sprintf("%.3g", s.Runs), percent(s.Half), percent(s.Error),
+		}, ratios...)...)
+	}
+	for _, row := range r.Rows {
+		add(row.Study, 1, row.One, "", "", "", "")
+		add("", r.Parallel, row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95), fmt.Sprintf("%.2f", row.Time),
+			interval(row.TimeCI95))
+	}
+	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "", fmt.Sprintf("%.2f", r.Runs),
+		interval(r.RunsCI95), fmt.Sprintf("%.2f", r.Time), interval(r.TimeCI95))
+	return t.Write(w)
+}
