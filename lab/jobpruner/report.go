@@ -15,8 +15,8 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	t := report.NewTable(p, "data set", ">environments", ">mean best NCC", ">mean best rank correlation",
 		">least")
 	for _, s := range r.DataSets {
-		t.Add(s.Name, fmt.Sprint(len(s.Environments)), fmt.Sprintf("%.4f", stats.Mean(s.NCC)),
-			fmt.Sprintf("%.2f", stats.Mean(s.Rank)), fmt.Sprintf("%.2f", slices.Min(s.Rank)))
+		t.Add(s.Name, fmt.Sprint(len(s.Environments)), summary("%.4f", s.NCC, stats.Mean), summary("%.2f", s.Rank, stats.Mean),
+			summary("%.2f", s.Rank, slices.Min[[]float64]))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -44,4 +44,12 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 		}
 	}
 	return nil
+}
+
+// summary returns a figure of the correlations that there are, or a dash.
+func summary(format string, c Correlations, of func([]float64) float64) string {
+	if known := c.known(); len(known) > 0 {
+		return fmt.Sprintf(format, of(known))
+	}
+	return "–"
 }

@@ -1,6 +1,8 @@
 package jobpruner
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,5 +42,35 @@ gcc       pso     prune  auto   all         5      12     1.23  1.00 – 2.00   
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no\n%sin\n%s", want, b.String())
 		}
+	}
+}
+
+// An environment all of whose runs take the same time is like no other one: its correlations are null in JSON, and
+// count for no mean.
+func TestNothingAlike(t *testing.T) {
+	constant := "machine,x,y,t,p,ok\n"
+	for _, machine := range []string{"a", "b"} {
+		for _, x := range []string{"0", "1", "2"} {
+			constant += machine + "," + x + ",0,3,1,yes\n"
+		}
+	}
+	set := mustOpen(t, sourceOf(t, constant)).Set()
+	got, err := json.Marshal(set)
+	want := `{"name":"bowls","environments":["a","b"],"best_rank_correlation":[null,null],"best_cross_correlation":`
+	if err != nil || !strings.HasPrefix(string(got), want) {
+		t.Errorf("%s, %v", got, err)
+	}
+	some := Set{Name: "some", Environments: []string{"a", "b", "c"}, Rank: []float64{0.5, set.Rank[0], 0.7}, NCC: []float64{1, 1, 1}}
+	var b strings.Builder
+	if err := (Report{DataSets: []Set{set, some}}).Write(&b, report.Palette{}); err != nil {
+		t.Fatal(err)
+	}
+	var last []string
+	for line := range strings.Lines(b.String()) {
+		words := strings.Fields(line)
+		last = append(last, strings.Join(words[len(words)-2:], " "))
+	}
+	if want := []string{"correlation least", "– –", "0.60 0.50"}; !slices.Equal(last, want) {
+		t.Errorf("got %q, want %q in\n%s", last, want, &b)
 	}
 }

@@ -2,6 +2,7 @@ package jobpruner
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,10 +30,30 @@ type Row struct {
 // A Set describes a data set of the result: its environments, and how much each is
 // like the nearest other one.
 type Set struct {
-	Name         string    `json:"name"`
-	Environments []string  `json:"environments"`
-	Rank         []float64 `json:"best_rank_correlation"`
-	NCC          []float64 `json:"best_cross_correlation"`
+	Name         string       `json:"name"`
+	Environments []string     `json:"environments"`
+	Rank         Correlations `json:"best_rank_correlation"`
+	NCC          Correlations `json:"best_cross_correlation"`
+}
+
+// Correlations are those of environments with the nearest other one: -Inf, null in JSON, for one that has none, as all of
+// its runs came to the same.
+type Correlations []float64
+
+// MarshalJSON implements [json.Marshaler].
+func (c Correlations) MarshalJSON() ([]byte, error) {
+	out := make([]*float64, len(c))
+	for i := range c {
+		if !math.IsInf(c[i], -1) {
+			out[i] = &c[i]
+		}
+	}
+	return json.Marshal(out)
+}
+
+// known returns those that there are.
+func (c Correlations) known() []float64 {
+	return slices.DeleteFunc(slices.Clone(c), func(r float64) bool { return math.IsInf(r, -1) })
 }
 
 // A Report is the result of several data sets.
