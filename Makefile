@@ -6,6 +6,7 @@
 # make race   the packages where concurrency is, under the race detector
 # make bench  the performance goals, as ratios against a peer in the same run
 # make soak   the long versions of the fault tests, and every fuzz target for 10 min: half a day
+# make figures  how large the code is: lines, packages, long and branching functions
 # make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
 # make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
@@ -86,6 +87,10 @@ breaks: deps-system
 .PHONY: promises-soak
 promises-soak: deps-system
 	ASSAY_SOAK=1 $(GO) run ./internal/promises $(ONLY)
+
+.PHONY: figures
+figures:
+	@sh scripts/figures.sh
 
 fuzz:
 	sh scripts/fuzz.sh $(FUZZTIME)

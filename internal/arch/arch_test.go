@@ -90,6 +90,7 @@ var beside = map[string][]string{
 	"/internal/testbed":   {},
 	"/internal/pace":      {}, // intervals, which tests scale
 	"/internal/suite":     {}, // runs the tests, and counts what they lack
+	"/internal/size":      {}, // how large the code is
 	"/site":               {}, // a test of the site that was built
 	"/internal/current":   {}, // files that are made from the code, for tests
 
