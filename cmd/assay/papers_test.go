@@ -76,8 +76,8 @@ func TestPapers(t *testing.T) {
 }
 
 // TestPapersByCommand runs every command and every key of a study file that
-// docs/papers.md names, with the files of testdata/papers and four studies on record. Those
-// of assay-lab are run in the module lab.
+// docs/papers.md names, with the files of testdata/papers and four studies on record. The
+// module lab runs the commands of assay-lab.
 func TestPapersByCommand(t *testing.T) {
 	testbed.Outside(t)
 	page, err := os.ReadFile("../../docs/papers.md")

@@ -138,7 +138,7 @@ func receiver(e ast.Expr) string {
 }
 
 // complexity is one more than the branches, as gocyclo counts: if, for, range, each case with a condition, && and ||,
-// those of functions within included.
+// also in the functions within it.
 func complexity(body *ast.BlockStmt) int {
 	n := 1
 	ast.Inspect(body, func(node ast.Node) bool {

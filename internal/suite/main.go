@@ -3,7 +3,7 @@
 //
 //	go run ./internal/suite ARGUMENT OF GO TEST...
 //
-// ./... stands for the packages of all modules of the repository; other packages are those of this one.
+// ./... stands for the packages of all modules of the repository; other packages belong to this one.
 //
 // It builds the programs that tests share once, before any test runs; see internal/testbed.
 package main

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// RunPage runs every line of the console blocks of a page that starts a program of ours, python3 or kill, in their order,
+// RunPage runs every line of the console blocks of a page that starts one of our programs, python3 or kill, in their order,
 // in one directory that holds the files which the page shows under their names. A command must succeed, and print the
 // lines shown, in their order: each is compared up to its first digit, since measurements follow. A line of a gain may
 // be missing: a busy machine decides which configuration is best.
@@ -146,9 +146,9 @@ func fold(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 var papersCell = regexp.MustCompile("`([^`]+)`( \\(minutes\\))?")
 
-// RunPapers runs what the last column of a page such as docs/papers.md names and is wanted, each once, in a directory of its own with a
-// copy of files, and returns how many there are. Those that are marked as taking minutes are not run. run returns what
-// was printed and whether it ended well.
+// RunPapers runs the wanted commands and keys of the last column of a page such as docs/papers.md, each once, in a directory of its own with a
+// copy of files, and returns how many there are. Commands that are marked as taking minutes are not run. run returns the
+// output and whether the command ended well.
 func RunPapers(
 	t *testing.T, page, files string, wanted func(cell string) bool, run func(cell string) (string, bool),
 ) int {

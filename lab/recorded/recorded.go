@@ -36,7 +36,7 @@ func play(
 	return res, began, err
 }
 
-// errorOf returns the relative error of a trial to the optimum, of no trial that of the worst configuration.
+// errorOf returns the relative error of a trial to the optimum, or of the worst configuration without a trial.
 func errorOf(p *bench.Problem, t assay.Trial) float64 {
 	v := p.Worst
 	if t.Config != nil {
