@@ -51,7 +51,7 @@ func (f *farm) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)
 		f.begun = append(f.begun, job.ID)
 		f.order = append(f.order, job.ID.Trial)
 		lost := f.lose != nil && f.lose(job.ID)
-		x := time.Duration(job.Config[0]) * time.Second
+		x := time.Duration(job.Config[0] * float64(time.Second))
 		go func() {
 			defer close(r.done)
 			select {
