@@ -3,19 +3,10 @@ package study
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 )
-
-// Refuted is a configuration that failed, or broke a limit, when it was run again.
-type Refuted struct {
-	Trial  assay.Trial   // its trial, which was done
-	Broken []assay.Trial // the runs that failed or broke a limit, in the order they ended
-	Runs   int           // how often it was run again
-}
 
 // check runs the best and the first configuration again, alternately, until
 // each has been repeated Check times or the time budget is spent, so that the
@@ -38,19 +29,19 @@ func (l *loop) check(ctx context.Context) error {
 		return nil // a front has no best to compare
 	}
 	for {
-		best, first := l.best, l.first
+		best, first := l.judge.best(), l.judge.first()
 		if best == nil {
 			return nil
 		}
 		next := best
-		switch alone := first == nil || first.State != assay.Done || best.Config.Equal(first.Config) || l.broke(*first); {
-		case alone && l.holds(*best): // there is nothing to compare
+		switch alone := first == nil || first.State != assay.Done || best.Config.Equal(first.Config) || l.judge.broke(*first); {
+		case alone && l.judge.holds(*best): // there is nothing to compare
 			return nil
 		case alone:
-		case l.checked(first.ID) < l.checked(best.ID):
+		case l.judge.checked(first.ID) < l.judge.checked(best.ID):
 			next = first
 		}
-		if l.checked(next.ID) >= l.Check || l.interrupted(ctx) {
+		if l.judge.checked(next.ID) >= l.Check || l.interrupted(ctx) {
 			return nil
 		}
 		left := l.Budget.Time - l.spent()
@@ -73,100 +64,14 @@ func (l *loop) check(ctx context.Context) error {
 			return nil
 		}
 		o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
-		l.recheck(o.trial, false)
+		l.judge.recheck(o.trial, false)
 		l.runs.began(next.Config)
 		if err := l.keep(ctx, assay.Event{Checked: &o.trial}); err != nil {
 			return err
 		}
-		l.choose()
+		l.judge.choose()
 		l.notify(false)
 	}
-}
-
-// recheck takes note of a run that was made again: of the race, or to compare the best with
-// the first.
-func (l *loop) recheck(t assay.Trial, race bool) {
-	switch {
-	case race:
-		l.races = append(l.races, t)
-	default:
-		l.checks = append(l.checks, t)
-	}
-	l.lasted.run(t)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if race {
-		l.takeIn(t, raced)
-	} else {
-		l.takeIn(t, compared)
-	}
-}
-
-// checked returns how many runs of a trial there are that compare the best with the first.
-func (l *loop) checked(id int64) (n int) {
-	for _, t := range l.checks {
-		if t.ID == id {
-			n++
-		}
-	}
-	return n
-}
-
-// repeats returns the runs of a configuration that were made again.
-func (l *loop) repeats(c assay.Config) (runs []assay.Trial) {
-	for _, t := range slices.Concat(l.races, l.checks) {
-		if t.Config.Equal(c) {
-			runs = append(runs, t)
-		}
-	}
-	return runs
-}
-
-// holds reports whether the best may be recommended. Where another was refuted before, it
-// may if it was run again and did not fail: one that was not might fail too.
-func (l *loop) holds(best assay.Trial) bool {
-	refuted := l.refuted()
-	if len(refuted) == 0 {
-		return true
-	}
-	runs := l.repeats(best.Config)
-	for t := range l.all(0) { // those of the search itself, if it repeats
-		if t.State == assay.Done && t.ID != best.ID && t.Config.Equal(best.Config) {
-			runs = append(runs, t)
-		}
-	}
-	return slices.ContainsFunc(runs, func(t assay.Trial) bool { return t.State == assay.Done })
-}
-
-// refuted returns the configurations that failed when they were run again.
-func (l *loop) refuted() (all []Refuted) {
-	if l.racing == nil {
-		return nil
-	}
-	for _, e := range l.answers().Refuted() {
-		all = append(all, Refuted{e.Trial, e.Broken, len(l.repeats(e.Trial.Config))})
-	}
-	return all
-}
-
-// broke reports whether a configuration failed when it was run again.
-func (l *loop) broke(t assay.Trial) bool {
-	return slices.ContainsFunc(l.refuted(), func(r Refuted) bool { return r.Trial.Config.Equal(t.Config) })
-}
-
-// measured returns the median of the runs of the best, and their number.
-func (l *loop) measured(best assay.Trial) (value float64, runs int) {
-	if l.racing == nil {
-		return best.Value, 1
-	}
-	e, _ := l.answers().Entrant(best.Config)
-	values := e.Values
-	for _, t := range l.checks {
-		if t.State == assay.Done && t.Config.Equal(best.Config) {
-			values = append(values, l.corrected(t).Value)
-		}
-	}
-	return stats.Median(values), len(values)
 }
 
 // interrupted reports whether the user asked the study to end, or the search to go on, and sets

@@ -105,8 +105,8 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 			d.obey(*e.Steered)
 		}
 	}
-	for i := range l.history {
-		d.ended[l.told(i).ID] = i
+	for i := range l.judge.size() {
+		d.ended[l.judge.told(i).ID] = i
 	}
 	d.out(nil)
 	return d, nil

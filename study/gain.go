@@ -26,16 +26,13 @@ func (l *loop) gained() bool {
 		return false
 	case l.enough.By == byGain && l.Ender.Least() >= l.enough.Gain:
 		return true
-	case len(l.history) == l.enough.judged:
+	case l.judge.size() == l.enough.judged:
 		return false
 	}
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
-	l.enough.judged = len(l.history)
-	l.mu.Lock()
-	trials := l.trials()
-	l.mu.Unlock()
-	why, over := l.Ender.Enough(trials, l.ahead())
+	l.enough.judged = l.judge.size()
+	why, over := l.Ender.Enough(l.judge.ended(), l.ahead())
 	if over {
 		l.enough.End = assay.End{By: byGain, Why: why, Gain: l.Ender.Least()}
 	}
@@ -46,7 +43,7 @@ func (l *loop) gained() bool {
 func (l *loop) ahead() float64 {
 	ahead := math.Inf(1)
 	if l.Budget.Trials > 0 {
-		ahead = float64(l.affords()) / float64(max(1, len(l.history)))
+		ahead = float64(l.affords()) / float64(max(1, l.judge.size()))
 	}
 	if l.Budget.Time > 0 {
 		ahead = min(ahead, float64(l.left())/float64(max(1, l.spent())))

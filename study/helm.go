@@ -301,10 +301,8 @@ func (l *loop) unended(trials []int64) error {
 		if l.isOpen(id) || l.isRunning(id) {
 			continue
 		}
-		for t := range l.all(0) {
-			if t.ID == id {
-				return assay.Errorf(assay.ClassConflict, "trial %d has ended: %v", id, t.State)
-			}
+		if state, ended := l.judge.state(id); ended {
+			return assay.Errorf(assay.ClassConflict, "trial %d has ended: %v", id, state)
 		}
 		if l.withdrawn[id] {
 			return assay.Errorf(assay.ClassConflict, "trial %d was withdrawn", id)

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/replay"
-	"github.com/assay-run/assay/race"
 )
 
 // loop is the state of one run of a study. All but history is owned by the
@@ -32,30 +29,19 @@ type loop struct {
 	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
 	// place among the actors of a simulated clock until the loop takes the outcome.
 	ended  chan outcome
-	alone  *outcome      // of a trial that ran in the loop's own goroutine
-	checks []assay.Trial // that compare the best with the first
-	races  []assay.Trial // that find out which is best
-	racing *racing       // nil if every run is taken for the truth
-	lasted lasted
+	alone  *outcome // of a trial that ran in the loop's own goroutine
+	judge  *judge
 	enough enough // is worth no further run
 	short  string // why there are fewer checks than were wanted, or ""
 	cuts   int    // on record
 	runs   tally
 	steered
 	owed
-	blocked
 	drifting
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
 
-	mu       sync.Mutex
-	frontier frontier      // of several objectives
-	shown    []assay.Trial // of history: what was asked for; see trials
-
-	best     *assay.Trial // of history, or nil
-	first    *assay.Trial // that of the first proposal, or nil while it runs
-	replayed int
 	overhead time.Duration
 	endedBy  string
 }
@@ -93,9 +79,9 @@ type outcome struct {
 
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
-	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome)}
 	all := &assay.Roll{}
-	l.runs.roll, l.lasted.roll = all, all
+	l.runs.roll, l.judge = all, newJudge(s, all)
 	l.redoing = map[int64]bool{}
 	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
 	l.discarded = map[int64]Discard{}
@@ -105,10 +91,6 @@ func newLoop(s *Study) *loop {
 	}
 	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
 	l.actors, _ = l.clock.(actors)
-	l.frontier.goal = s.Goal
-	if l.Race && !s.Goal.Several() {
-		l.racing = &racing{field: race.Of(&l.shelf), target: race.Of(&l.shelf), least: math.Inf(1), stale: true}
-	}
 	l.began = l.clock.Now()
 	return l
 }
@@ -135,12 +117,9 @@ func (l *loop) spent() time.Duration {
 // notify shows what changed. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
-		l.mu.Lock()
-		trials := l.trials()
-		l.mu.Unlock()
 		p := Progress{
-			Trials: trials, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
-			Races:  len(l.races),
+			Trials: l.judge.ended(), Running: l.running, Best: l.judge.best(), Spent: l.spent(), Checks: l.judge.compared(),
+			Races:  l.judge.raced(),
 			Replay: replay,
 		}
 		l.Notify(p)
@@ -357,7 +336,7 @@ func (l *loop) over(ctx context.Context) string {
 		return "interrupt"
 	default:
 	}
-	if t := l.Budget.Target; t != nil && l.best != nil && l.best.Value <= l.Goal.Show(*t) {
+	if t := l.Budget.Target; t != nil && l.judge.reached(*t) {
 		if _, doubted := l.doubted(); !doubted {
 			return "target"
 		}
@@ -410,7 +389,7 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
 	stopper := l.Stopper
 	if again {
 		id = l.runs.check(l.Name, p)
-		if e, ok := l.racing.field.Entrant(p.Config); ok && len(e.Values) > 1 {
+		if l.judge.borneOut(p.Config) {
 			stopper = nil // it is what the rule compares with
 		}
 	} else {
@@ -500,31 +479,14 @@ func (l *loop) wait(ctx context.Context) (outcome, happening) {
 
 // result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
-	r := Result{
-		Trials: l.trials(), Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(), Workers: l.model.Effects(),
-	}
+	r := l.judge.answer()
+	r.Spent, r.Overhead, r.EndedBy, r.Short = l.spent(), l.overhead, l.endedBy, l.short
 	if r.EndedBy == byGain {
 		r.Why = l.enough.Why
 	}
 	if l.journal != nil {
 		r.Lost, r.CPUHours = l.journal.lost(), l.journal.cpuHours()
 		r.Queued, r.Ran = l.journal.queued()
-	}
-	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
-		r.Best = *l.best
-		r.Best.Value, r.Runs = l.measured(*l.best)
-	}
-	if l.first != nil {
-		r.First = l.corrected(*l.first)
-	}
-	if l.Goal.Several() {
-		r.Front, r.Refuted = l.frontier.front(), l.refutedOfFront()
-		for _, m := range r.Front {
-			if r.Found && m.ID == r.Best.ID {
-				r.Runs = m.Runs
-			}
-		}
 	}
 	return r
 }

@@ -35,17 +35,7 @@ func (l *loop) gave(configs []assay.Config) {
 func (l *loop) knows(c assay.Config) bool {
 	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return !l.withdrawn[p.ID] && p.Config.Equal(c) }) ||
 		slices.ContainsFunc(l.running, func(r Running) bool { return r.Config.Equal(c) }) ||
-		l.tried(c)
-}
-
-// tried reports whether a trial of a configuration has ended.
-func (l *loop) tried(c assay.Config) bool {
-	for t := range l.all(0) {
-		if t.Config.Equal(c) {
-			return true
-		}
-	}
-	return false
+		l.judge.tried(c)
 }
 
 // proposed notes proposals, and reports whether one of them is owed.
@@ -66,7 +56,7 @@ func (l *loop) proposed(ps ...assay.Proposal) (any bool) {
 
 // hope says whether a batch had something that is owed, and gives up what will not be proposed.
 func (l *loop) hope(had bool) {
-	if had || l.Budget.Trials == 0 || len(l.history)+l.searching() < l.Budget.Trials {
+	if had || l.Budget.Trials == 0 || l.judge.size()+l.searching() < l.Budget.Trials {
 		return
 	}
 	if l.beside++; l.beside > mostBeside {
@@ -88,5 +78,5 @@ func (l *loop) owes() int {
 // affords returns how many more trials the budget has room for, those that run and what is owed taken
 // into account; it is for a budget of trials.
 func (l *loop) affords() int {
-	return max(l.Budget.Trials-len(l.history)-l.searching(), l.owes())
+	return max(l.Budget.Trials-l.judge.size()-l.searching(), l.owes())
 }

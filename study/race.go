@@ -2,13 +2,10 @@ package study
 
 import (
 	"context"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/race"
-	"github.com/assay-run/assay/stop"
 )
 
 // raceShare is the largest part of the time budget that is kept back for the race at the
@@ -27,33 +24,17 @@ const checkShare = 0.2
 // leastPairs is how many pairs of runs it takes to show a difference at 95 % (see stats.CompareShift).
 const leastPairs = 4
 
-// racing is the part of the loop that does not take one run for the truth; see package
-// race. It is nil in a study that does, such as that of a recorded table.
-type racing struct {
-	field race.Field
-	// target is the same of the runs on the target class alone, of a study on machines of any class.
-	target race.Field
-	// seen is the history as a Stopper sees it: each trial that is done has the value
-	// that may end other runs. It is made when somebody looks, since most studies have no
-	// rule, and kept up from then on unless stale says that it is to be made anew. It is
-	// guarded by the mutex of the loop; what was handed out is not changed.
-	seen  []assay.Trial
-	stale bool
-	least float64 // the value that may end other runs, +Inf if there is none; guarded likewise
-	quiet bool    // of field, when seen was made
-}
-
 // confirms reports whether runs are to be made again while the search goes on: where a
 // Stopper compares others with them, and elsewhere until the noise is known, which says how
 // much of a time budget is to be kept back.
 func (l *loop) confirms() bool {
-	if l.racing == nil {
+	if !l.racing() {
 		return false
 	}
 	if l.Stopper != nil && l.Goal.Grows {
 		return true
 	}
-	return l.Budget.Time > 0 && l.Check > 0 && len(l.races) < 2
+	return l.Budget.Time > 0 && l.Check > 0 && l.judge.raced() < 2
 }
 
 // doubted returns the trial that is to be run again before the search goes on; ok is false if
@@ -62,7 +43,7 @@ func (l *loop) doubted() (t assay.Trial, ok bool) {
 	if !l.confirms() {
 		return t, false
 	}
-	return l.racing.field.Doubt(func(c assay.Config) bool {
+	return l.judge.doubt(func(c assay.Config) bool {
 		return slices.ContainsFunc(l.running, func(r Running) bool { return r.Again && r.Config.Equal(c) })
 	})
 }
@@ -77,60 +58,6 @@ func (l *loop) searching() (n int) {
 	return n
 }
 
-// look takes a run, which was counted, into what a rule sees: the trials of its configuration are seen in
-// a new light, and those of others if the incumbent is another. The mutex of the loop is held.
-func (r *racing) look(l *loop, k known) {
-	f := &r.field
-	least, quiet := r.least, r.quiet
-	r.least, r.quiet = f.Incumbent(), f.Quiet()
-	if r.stale || k.purpose != searched || r.least != least || r.quiet != quiet {
-		r.stale = true
-		return
-	}
-	r.seen = append(r.seen, f.Believe(l.corrected(k.Trial)))
-}
-
-// review sets what a rule sees of all trials. The mutex of the loop is held.
-func (r *racing) review(l *loop) {
-	r.seen, r.stale = make([]assay.Trial, 0, len(l.history)+1), false
-	for k := range l.known() {
-		if k.purpose == searched {
-			r.seen = append(r.seen, r.field.Believe(l.corrected(k.Trial)))
-		}
-	}
-}
-
-// choose sets the best: with the median of its runs as its value.
-func (l *loop) choose() {
-	if l.racing == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.best = nil
-	if e, ok := l.answers().Best(); ok {
-		t := e.Trial
-		t.Value = e.Value()
-		l.best = &t
-	}
-}
-
-// past returns the trials so far, for an observer, and whether a rule may compare with
-// them: not where some are done and none was borne out by a second run. The slice has no
-// room behind its end: the loop goes on appending while the observer reads.
-func (l *loop) past() (trials []assay.Trial, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.racing == nil || !l.Goal.Grows { // a rule that follows curves, by which no run is borne out
-		return slices.Clip(l.trials()), true
-	}
-	if l.racing.stale {
-		l.racing.review(l)
-	}
-	seen := l.racing.seen
-	return seen[:len(seen):len(seen)], l.best == nil || !math.IsInf(l.racing.least, 1)
-}
-
 // settleAgain records a run that was made again. One that the end of the budget cut off is
 // forgotten: it says less than the runs that there are.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
@@ -141,9 +68,9 @@ func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 		return o.err
 	}
 	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
-	l.recheck(o.trial, true)
+	l.judge.recheck(o.trial, true)
 	l.runs.began(o.trial.Config)
-	l.choose()
+	l.judge.choose()
 	redone := l.redoing[o.trial.ID] && l.redone(o.trial.ID)
 	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true, Redone: redone})
 	l.notify(false)
@@ -188,7 +115,7 @@ func (l *loop) race(ctx context.Context) error {
 	if l.Goal.Several() && l.Race {
 		return l.confirmFront(ctx)
 	}
-	if l.racing == nil {
+	if !l.racing() {
 		return nil
 	}
 	for !l.interrupted(ctx) && !l.exhausted() {
@@ -200,21 +127,17 @@ func (l *loop) race(ctx context.Context) error {
 			}
 			continue
 		}
-		next, more := l.answers().Next()
+		next, more := l.judge.next()
 		if !more {
 			return nil
 		}
 		switch {
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
+		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.judge.beside():
 			return nil
-		case !l.timed() && len(l.races) >= l.mostRaces():
+		case !l.timed() && l.judge.raced() >= l.mostRaces():
 			return nil
 		}
-		var stopper assay.Stopper
-		if e, _ := l.answers().Entrant(next.Config); !e.Done {
-			stopper = stop.Incumbent{Margin: l.racing.field.Margin()}
-		}
-		o := l.again(ctx, next, max(left, 0), stopper)
+		o := l.again(ctx, next, max(left, 0), l.judge.rule(next.Config))
 		if err := l.settleAgain(ctx, o); err != nil {
 			return err
 		}
@@ -233,7 +156,7 @@ func (l *loop) timed() bool {
 
 // mostRaces is how many runs a study makes again whose race is not timed.
 func (l *loop) mostRaces() int {
-	most := max(l.Check, int(checkShare*float64(len(l.history))))
+	most := max(l.Check, int(checkShare*float64(l.judge.size())))
 	if l.Anywhere {
 		most += finalists
 	}
@@ -247,8 +170,8 @@ func (l *loop) reserve() time.Duration {
 		return l.frontReserve()
 	}
 	reserve := l.checkReserve() + l.finalReserve()
-	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
-		share := min(raceShare, racePart*100*l.racing.field.Noise())
+	if noise, quiet := l.judge.noise(); l.racing() && l.Check > 0 && !quiet {
+		share := min(raceShare, racePart*100*noise)
 		reserve += time.Duration(share * float64(l.Budget.Time))
 	}
 	return reserve
@@ -322,15 +245,16 @@ func (l *loop) checkReserve() time.Duration {
 	if l.Check <= 0 {
 		return 0
 	}
-	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
+	best, first := l.judge.best(), l.judge.first()
+	if best == nil || first == nil || best.ID == first.ID {
 		return 0
 	}
 	// A run before these that is cut off at what is left takes as long besides.
-	beside := l.lasted.beside
-	pair := l.lasted.typical(l.best.Config) + l.lasted.typical(l.first.Config) + 2*beside
+	beside := l.judge.beside()
+	pair := l.judge.typical(best.Config) + l.judge.typical(first.Config) + 2*beside
 	most := time.Duration(checkShare * float64(l.Budget.Time))
 	need := func(pairs int) time.Duration { return time.Duration(min(pairs, l.Check))*pair + beside }
-	if l.racing != nil && l.racing.field.Quiet() {
+	if _, quiet := l.judge.noise(); l.racing() && quiet {
 		// Runs are alike, and none needs to be spared: either there is time for as many as can show a
 		// difference, or one pair says whether the best still works.
 		if need(leastPairs) > most {

@@ -78,7 +78,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Told != nil:
 			over[e.Told.ID] = true
 			l.runs.told(e.Told.ID)
-			l.remember(*e.Told)
+			l.judge.remember(*e.Told)
 		case e.Withdrawn != nil:
 			over[e.Withdrawn.Trial] = true
 			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {
@@ -94,7 +94,7 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 		case e.Steered != nil && l.Helm != nil:
 			l.obey(*e.Steered)
 		case e.Checked != nil:
-			l.recheck(*e.Checked, e.Race)
+			l.judge.recheck(*e.Checked, e.Race)
 			if e.Redone {
 				l.redone(e.Checked.ID)
 			}
@@ -109,7 +109,6 @@ func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
 	}
 	l.recallDiscards(discards, restored)
 	l.open = slices.Clone(slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })) // without its capacity
-	l.replayed = len(l.history)
-	l.choose()
+	l.judge.resumed()
 	return events, nil
 }

@@ -99,9 +99,9 @@ func (d *Desk) take(t assay.Trial, e assay.Event) error {
 		return l.takenBack(withdrawal{t.Proposal, *e.Withdrawn})
 	}
 	l.runs.told(t.ID)
-	d.ended[t.ID] = len(l.history)
-	l.remember(t)
-	l.choose()
+	d.ended[t.ID] = l.judge.size()
+	l.judge.remember(t)
+	l.judge.choose()
 	return l.Searcher.Tell(t)
 }
 
@@ -112,7 +112,7 @@ func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, er
 	h, open := d.handed[r.ID]
 	before, told := assay.Trial{}, false
 	if i, ok := d.ended[r.ID]; ok {
-		before, told = l.told(i), true
+		before, told = l.judge.told(i), true
 	} else if l.withdrawn[r.ID] {
 		before, told = assay.Trial{Proposal: assay.Proposal{ID: r.ID}, State: assay.Withdrawn}, true
 	} else if i := slices.IndexFunc(news, func(t assay.Trial) bool { return t.ID == r.ID }); i >= 0 {

@@ -35,10 +35,10 @@ func TestReserveOfQuietRuns(t *testing.T) {
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: tt.budget}})
 		first, best := run(1, 1, 10*time.Second), run(2, 2, 6*time.Second)
-		l.remember(first)
-		l.recheck(run(1, 1, tt.again), true)
-		l.remember(best)
-		l.choose()
+		l.judge.remember(first)
+		l.judge.recheck(run(1, 1, tt.again), true)
+		l.judge.remember(best)
+		l.judge.choose()
 		if got := l.checkReserve(); got != tt.want {
 			t.Errorf("%s: %v is kept back, want %v", tt.name, got, tt.want)
 		}
@@ -61,10 +61,10 @@ func TestReserveThatJustFits(t *testing.T) {
 		320 * time.Second: 64 * time.Second, 319 * time.Second: 16 * time.Second,
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: budget}})
-		l.remember(ran(1, 1, 10))
-		l.recheck(ran(1, 1, 10), true)
-		l.remember(ran(2, 2, 6))
-		l.choose()
+		l.judge.remember(ran(1, 1, 10))
+		l.judge.recheck(ran(1, 1, 10), true)
+		l.judge.remember(ran(2, 2, 6))
+		l.judge.choose()
 		if got := l.checkReserve(); got != want {
 			t.Errorf("of %v %v is kept back, want %v", budget, got, want)
 		}
@@ -96,10 +96,10 @@ func TestReserveOfTheRace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLoop(&Study{Race: true, Check: tt.check, Budget: Budget{Time: 10_000 * time.Second}})
-			l.remember(ran(1, 1, 100))
-			l.recheck(ran(1, 1, tt.again), true)
-			l.choose()
-			noise := l.racing.field.Noise()
+			l.judge.remember(ran(1, 1, 100))
+			l.judge.recheck(ran(1, 1, tt.again), true)
+			l.judge.choose()
+			noise := l.judge.field.Noise()
 			if !tt.none && !(noise > 0) {
 				t.Fatalf("the noise is %v", noise)
 			}
@@ -160,9 +160,9 @@ func TestInterval(t *testing.T) {
 		l := newLoop(&Study{Finest: tt.finest})
 		if tt.best > 0 {
 			best := ran(1, 1, tt.best.Seconds())
-			l.best = &best
+			l.judge.top = &best
 		}
-		if got := l.interval(tt.every); got != tt.want {
+		if got := l.judge.interval(tt.every); got != tt.want {
 			t.Errorf("%+v: every %v", tt, got)
 		}
 	}

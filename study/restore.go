@@ -124,7 +124,7 @@ func (l *loop) recallDiscards(all []Discard, restored []int64) {
 	for _, id := range restored {
 		delete(l.discarded, id)
 	}
-	for t := range l.all(0) { // one that had ended was not withdrawn
+	for t := range l.judge.all(0) { // one that had ended was not withdrawn
 		delete(l.discarded, t.ID)
 	}
 	maps.DeleteFunc(l.discarded, func(id int64, d Discard) bool { return d.Config == nil || l.journal.claimed(id) })

@@ -86,9 +86,9 @@ func (l *loop) tell(ctx context.Context, over []assay.Trial) error {
 	}
 	err := l.keepEach(ctx, events)
 	for i := range over {
-		l.remember(over[i])
-		l.choose()
-		if l.endedBy == "" && l.hopeless() {
+		l.judge.remember(over[i])
+		l.judge.choose()
+		if l.endedBy == "" && l.judge.hopeless() {
 			l.endedBy = "failures"
 		}
 		l.notify(false)
@@ -127,27 +127,4 @@ func (l *loop) keepOutput(t *assay.Trial) {
 		l.Output(*t)
 	}
 	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
-}
-
-// remember adds a trial in a final state to the history, which keeps it. Of equal values the trial
-// that ended first stays the best. The first trial is that of ID 1, whatever its
-// state: it is what the best is compared with.
-func (l *loop) remember(t assay.Trial) {
-	if t.ID == 1 {
-		first := t
-		l.first = &first
-	}
-	l.lasted.trial(t)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.history = append(l.history, int32(l.shelf.Len()))
-	l.takeIn(t, searched)
-}
-
-// trials returns the history as others see it. The mutex is held, or only the loop runs.
-func (l *loop) trials() []assay.Trial {
-	for t := range l.all(len(l.shown)) {
-		l.shown = append(l.shown, t)
-	}
-	return l.shown
 }

@@ -92,6 +92,9 @@ type Study struct {
 	journal *Journal // see Journal
 }
 
+// racing reports whether one run is not taken for the truth. The front of several objectives has a way of its own.
+func (s *Study) racing() bool { return s.Race && !s.Goal.Several() }
+
 // Progress is a view of a study in which something changed. The slices are the
 // loop's own: they are valid until Notify returns. The receiver must not change or
 // keep them.

@@ -39,7 +39,7 @@ func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assa
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
-	job.ID, job.Interval, job.Priority = id, l.interval(job.Interval), priority
+	job.ID, job.Interval, job.Priority = id, l.judge.interval(job.Interval), priority
 	if job.Setup != nil && left > 0 {
 		within := *job.Setup
 		within.Left = left
@@ -71,23 +71,12 @@ func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assa
 		}
 	}
 	t.Ended = l.clock.Now()
-	return l.judge(ctx, t, job.Limit, cut, err)
+	return l.verdict(ctx, t, job.Limit, cut, err)
 }
 
 // observations is how often a run is observed in the time of the best one, so that a run
 // is stopped little after it has come to the value at which it is to be.
 const observations = 40
-
-// interval returns how often a run is observed whose job says every so often. Where the best
-// run is shorter than that, what a stop could save is not worth its noise.
-func (l *loop) interval(every time.Duration) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.Finest <= 0 || l.best == nil || every <= 0 || l.best.Measurement.Elapsed < every {
-		return every
-	}
-	return min(every, max(l.Finest, l.best.Measurement.Elapsed/observations))
-}
 
 // unknown reports whether an error of a Runner leaves open what became of the
 // run, so that another attempt may tell. A run that was cancelled or that reached
@@ -137,8 +126,8 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		now, factor := l.asSeen(now)
-		past, ok := l.past()
+		now, factor := l.judge.asSeen(now)
+		past, ok := l.judge.past()
 		if !ok {
 			return
 		}
@@ -163,14 +152,14 @@ type stopError struct{ assay.Decision }
 func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
 func (e *stopError) Is(target error) bool { return target == ErrStopped }
 
-// judge turns what the Runner returned into the trial's final state; see the table
+// verdict turns what the Runner returned into the trial's final state; see the table
 // in the package comment. cut says that the limit was that of the time budget.
 //
 // The order of the cases matters. A stop is looked for first, since it cancels the
 // context: it would pass for an interruption. A limit comes before the exit code,
 // which is that of the signal which ended the run. A failure beside the program comes
 // before what the program did: that says nothing then.
-func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
+func (l *loop) verdict(ctx context.Context, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
 	m := t.Measurement
 	if errors.Is(err, errSpent) {
 		if m.Elapsed == 0 { // it was still waiting: nothing was learned
