@@ -1,11 +1,8 @@
 package study
 
 import (
-	"context"
-	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/block"
@@ -84,63 +81,11 @@ func (b *blocked) corrected(t assay.Trial) assay.Trial {
 	return t
 }
 
-// place has further runs begin on the target class alone, or anywhere.
-func (l *loop) place(onTarget bool) {
-	p, ok := l.Runner.(Placer)
-	if !ok || !l.Anywhere {
-		return
-	}
-	class := ""
-	if onTarget {
-		class = l.judge.targetClass()
-	}
-	p.Place(class)
-}
-
-// settleOnTarget runs five of the leading configurations again on the target class, if runs were made on
-// machines of any class: what is the best of all may not be on those that the answer is for. The runs are made one
-// at a time, as those of the race. What is on record of an earlier session counts.
-func (l *loop) settleOnTarget(ctx context.Context) error {
-	if !l.Anywhere || !l.racing() {
-		return nil
-	}
-	l.place(true)
-	for !l.interrupted(ctx) {
-		next, more := l.judge.finalist()
-		if !more {
-			return nil
-		}
-		left := l.Budget.Time - l.spent()
-		if l.Budget.Time > 0 && left < next.Measurement.Elapsed {
-			l.short = fmt.Sprintf("of the time budget %v was left, less than a run on the class %s takes",
-				max(left, 0).Round(time.Millisecond), l.judge.targetClass())
-			return nil
-		}
-		o := l.again(ctx, next, max(left, 0), nil)
-		if err := l.settleAgain(ctx, o); err != nil {
-			return err
-		}
-		if o.lost || o.trial.State == assay.Censored {
-			return nil
-		}
-	}
-	return nil
-}
-
 // A standing is the place of a configuration among those of its class of machines.
 type standing struct {
 	trial assay.Trial
 	value float64
 	rank  float64 // as a share of their number
-}
-
-// finalReserve returns the time kept back for the runs on the target class, as checkReserve does. What runs
-// take there is not known yet: the longest of those that lead says it roughly.
-func (l *loop) finalReserve() time.Duration {
-	if !l.Anywhere || !l.racing() {
-		return 0
-	}
-	return min(finalists*(l.judge.longestOfFinalists()+l.judge.beside()), time.Duration(checkShare*float64(l.Budget.Time)))
 }
 
 // size returns how many trials have ended.

@@ -94,7 +94,7 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 	if err := player.Play(events); err != nil {
 		return nil, err
 	}
-	l.live = true
+	l.control.goLive()
 	d := &Desk{l: l, handed: handed{}, ended: map[int64]int{}}
 	for _, e := range events {
 		d.last = ""
@@ -115,18 +115,17 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 // out takes the proposals that wait as handed out.
 func (d *Desk) out(to *[]Handed) {
 	l := d.l
-	for _, p := range l.open {
+	for _, p := range l.ask.takeAll() {
 		h, ok := d.handed[p.ID]
 		if !ok {
 			h = Handed{p, l.clock.Now(), 1}
 			d.handed[p.ID] = h
 		}
-		l.running = append(l.running, Running{Proposal: p, Since: h.Since})
+		l.run.handOut(p, h.Since)
 		if to != nil {
 			*to = append(*to, h)
 		}
 	}
-	l.open = nil
 }
 
 // Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
@@ -144,25 +143,22 @@ func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
 		return a, assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", l.Name, d.held),
 			"assay study resume goes on with it")
 	}
-	l.endedBy = l.over(ctx)
-	for len(a.Trials) < n && l.endedBy == "" {
-		room := n - len(a.Trials)
-		if l.Budget.Trials > 0 {
-			room = min(room, l.affords())
-		}
+	l.control.end(l.control.over(ctx))
+	for len(a.Trials) < n && l.control.endedBy() == "" {
+		room := l.free(n - len(a.Trials))
 		before := len(a.Trials)
-		if err := l.ask(ctx, room); err != nil {
+		if err := l.propose(ctx, room); err != nil {
 			return a, err
 		}
 		if d.out(&a.Trials); len(a.Trials) == before {
 			break
 		}
 		d.last = ""
-		if l.endedBy == "" {
-			l.endedBy = l.over(ctx)
+		if l.control.endedBy() == "" {
+			l.control.end(l.control.over(ctx))
 		}
 	}
-	a.Open = len(l.running)
+	a.Open = len(l.run.inFlight())
 	a.Ended, err = d.over(ctx)
 	return a, err
 }
@@ -171,22 +167,23 @@ func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
 // on: what is told of them counts.
 func (d *Desk) over(ctx context.Context) (string, error) {
 	l := d.l
-	if l.endedBy == "" {
-		l.endedBy = l.over(ctx)
+	if l.control.endedBy() == "" {
+		l.control.end(l.control.over(ctx))
 	}
+	by, open := l.control.endedBy(), len(l.run.inFlight())
 	switch {
-	case l.endedBy == "interrupt":
+	case by == "interrupt":
 		return "", context.Cause(ctx)
-	case l.endedBy == "" || l.endedBy == "trials" && len(l.running) > 0:
+	case by == "" || by == "trials" && open > 0:
 		return "", nil
-	case l.endedBy == d.last || len(l.running) > 0:
-		return l.endedBy, nil
+	case by == d.last || open > 0:
+		return by, nil
 	}
 	if err := l.end(ctx); err != nil {
 		return "", err
 	}
-	d.last = l.endedBy
-	return l.endedBy, nil
+	d.last = by
+	return by, nil
 }
 
 // Again hands out at most n of the trials once more that were handed out longer than age ago and never told,
@@ -200,14 +197,13 @@ func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, err
 	for i := range old {
 		h := &old[i]
 		h.Attempt++
-		id := assay.RunID{Study: d.l.Name, Trial: h.ID, Repeat: d.l.runs.repeat[h.ID], Attempt: h.Attempt}
-		events[i].Started = &assay.Start{RunID: id}
+		events[i].Started = &assay.Start{RunID: d.l.run.attempt(h.ID, h.Attempt)}
 	}
-	a := Answer{Trials: old, Open: len(d.l.running)}
+	a := Answer{Trials: old, Open: len(d.l.run.inFlight())}
 	if len(old) == 0 {
 		return a, nil
 	}
-	if err := d.l.append(ctx, events...); err != nil {
+	if err := d.l.record.append(ctx, events...); err != nil {
 		return Answer{}, err
 	}
 	d.last = ""
@@ -279,11 +275,11 @@ func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
 	case s.Do == "budget" && (s.Time != 0 || s.Trials <= 0):
 		return assay.Errorf(assay.ClassUsage, "the time of runs that somebody else makes is theirs: "+
 			"the budget is a number of trials")
-	case s.Do == "budget" && s.Trials == d.l.Budget.Trials, s.Do == "pause" && d.held == "paused",
+	case s.Do == "budget" && s.Trials == d.l.control.budget().Trials, s.Do == "pause" && d.held == "paused",
 		s.Do == "stop" && d.held == "stopped", s.Do == "run" && d.held == "" && d.steered:
 		return nil
 	}
-	if err := d.l.append(ctx, assay.Event{Steered: &s}); err != nil {
+	if err := d.l.record.append(ctx, assay.Event{Steered: &s}); err != nil {
 		return err
 	}
 	d.last = ""
@@ -302,7 +298,7 @@ func (d *Desk) obey(s assay.Steering) {
 		d.held, d.steered = "stopped", true
 	case "budget":
 		if s.Trials > 0 {
-			d.l.Budget.Trials = s.Trials
+			d.l.control.setTrials(s.Trials)
 		}
 	}
 }
@@ -311,7 +307,7 @@ func (d *Desk) obey(s assay.Steering) {
 func (d *Desk) Trials() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.l.Budget.Trials
+	return d.l.control.budget().Trials
 }
 
 // Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that
@@ -319,5 +315,5 @@ func (d *Desk) Trials() int {
 func (d *Desk) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return errors.Join(d.l.failed())
+	return errors.Join(d.l.record.failed())
 }

@@ -8,20 +8,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
 )
 
 // An Asider is a Runner that can be told to let a worker be.
 type Asider interface {
 	// SetAside has a worker take nothing more until a person has it go on. reason says why, for people.
 	SetAside(where, class, reason string)
-}
-
-// drifting is the part of the loop that looks after workers which change. A run of a worker that has
-// drifted does not count from when it began to: the trials are run again, by others.
-type drifting struct {
-	spoilt  []assay.Proposal // trials to be run again
-	redoing map[int64]bool   // of those, that run
 }
 
 // lookForDrift sets a worker aside that has drifted.
@@ -31,10 +23,10 @@ func (l *loop) lookForDrift(ctx context.Context) error {
 		return nil
 	}
 	d.Reason = driftText(d, l.Goal.Metric, l.clock.Now())
-	if err := l.keep(ctx, assay.Event{Drifted: &d}); err != nil {
+	if err := l.record.keep(ctx, assay.Event{Drifted: &d}); err != nil {
 		return err
 	}
-	l.setAside(d)
+	l.race.spoil(l.judge.setAside(d))
 	if a, ok := l.Runner.(Asider); ok {
 		a.SetAside(d.Where, d.Class, d.Reason)
 	}
@@ -71,9 +63,6 @@ func driftText(d assay.Drift, metric string, now time.Time) string {
 		how, when)
 }
 
-// setAside puts a drift that is on record into effect.
-func (l *loop) setAside(d assay.Drift) { l.spoilt = append(l.spoilt, l.judge.setAside(d)...) }
-
 // setAside has the runs of a worker that drifted not count, and returns the trials that are to be run again.
 func (j *judge) setAside(d assay.Drift) (again []assay.Proposal) {
 	j.mu.Lock()
@@ -91,40 +80,6 @@ func (j *judge) setAside(d assay.Drift) (again []assay.Proposal) {
 	j.recount()
 	return again
 }
-
-// toRedo returns the next trial that is to be run again, and is not.
-func (l *loop) toRedo() (p assay.Proposal, ok bool) {
-	for _, p := range l.spoilt {
-		if !l.redoing[p.ID] {
-			return p, true
-		}
-	}
-	return p, false
-}
-
-// redo launches a trial again whose run does not count any more.
-func (l *loop) redo(ctx context.Context, p assay.Proposal) {
-	limit := time.Duration(0)
-	if l.Budget.Time > 0 {
-		limit = l.left()
-	}
-	l.redoing[p.ID] = true
-	l.begin(ctx, p, true, l.runs.check(l.Name, p), limit, nil)
-}
-
-// redone takes note that a trial was run again, and reports whether it was owed.
-func (l *loop) redone(id int64) bool {
-	i := slices.IndexFunc(l.spoilt, func(p assay.Proposal) bool { return p.ID == id })
-	delete(l.redoing, id)
-	if i < 0 {
-		return false
-	}
-	l.spoilt = slices.Delete(l.spoilt, i, i+1)
-	return true
-}
-
-// tellRedone tells the searcher of a run that takes the place of another.
-func (l *loop) tellRedone(t assay.Trial) error { return replay.Redone(l.Searcher, t) }
 
 // drifted returns a drift that the runs show, and which trials do not count because of it.
 func (b *blocked) drifted() (d assay.Drift, ok bool) {

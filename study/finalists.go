@@ -103,7 +103,7 @@ func (j *judge) longestOfFinalists() (longest time.Duration) {
 		if i == finalists {
 			break
 		}
-		longest = max(longest, j.typical(s.trial.Config))
+		longest = max(longest, j.lasted.typical(s.trial.Config))
 	}
 	return longest
 }

@@ -131,44 +131,6 @@ func Balanced(front [][]float64, weights []float64) int {
 	return best
 }
 
-// confirmFront runs the configurations of the front again, in turn, until each of them has three runs: a
-// trial of many is in the front partly by luck. What turns out to be beaten leaves it, and what it beat comes
-// in, which is run again too. Unless it is timed as many runs are made as a fifth of the trials, or as Check
-// says if that is more; otherwise as many as fit in what was kept back.
-//
-// The runs are made one at a time, whatever Parallel is, for the reason given at check.
-func (l *loop) confirmFront(ctx context.Context) error {
-	for !l.interrupted(ctx) && !l.exhausted() {
-		next, more := l.judge.unconfirmed()
-		left := l.Budget.Time - l.spent()
-		switch {
-		case !more:
-			return nil
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.judge.beside():
-			return nil
-		case !l.timed() && l.judge.raced() >= l.mostRaces():
-			return nil
-		}
-		o := l.again(ctx, next, max(left, 0), nil)
-		if err := l.settleAgain(ctx, o); err != nil {
-			return err
-		}
-		if o.lost || o.trial.State == assay.Censored {
-			return nil
-		}
-	}
-	return nil
-}
-
-// frontReserve returns the time kept back for the runs at the end: what those take that the front lacks,
-// within checkShare of the budget.
-func (l *loop) frontReserve() time.Duration {
-	if l.Check <= 0 {
-		return 0
-	}
-	return min(l.judge.unconfirmedTime(), time.Duration(checkShare*float64(l.Budget.Time)))
-}
-
 // balanced sets the best of a study with several objectives: the balanced trial of the front. The mutex
 // of the loop is held.
 func (j *judge) balanced() {
@@ -182,6 +144,35 @@ func (j *judge) balanced() {
 		t := front[k].Trial
 		j.top = &t
 	}
+}
+
+// confirmFront runs the configurations of the front again, in turn, until each of them has three runs: a
+// trial of many is in the front partly by luck. What turns out to be beaten leaves it, and what it beat comes
+// in, which is run again too. Unless it is timed as many runs are made as a fifth of the trials, or as Check
+// says if that is more; otherwise as many as fit in what was kept back.
+//
+// The runs are made one at a time, whatever Parallel is, for the reason given at check.
+func (r *racer) confirmFront(ctx context.Context) error {
+	for !r.limits.interrupted(ctx) && !r.limits.exhausted() {
+		next, more := r.front.unconfirmed()
+		left := r.limits.budget().Time - r.record.spent()
+		switch {
+		case !more:
+			return nil
+		case r.limits.budget().Time > 0 && left < next.Measurement.Elapsed+r.took.least():
+			return nil
+		case !r.limits.timed() && r.enoughRaces():
+			return nil
+		}
+		o := r.runs.again(ctx, next, max(left, 0), nil)
+		if err := r.runs.settleAgain(ctx, o); err != nil {
+			return err
+		}
+		if o.lost || o.trial.State == assay.Censored {
+			return nil
+		}
+	}
+	return nil
 }
 
 // unconfirmed returns the trial of the front with the fewest runs, the first of equals, unless all have enough.
@@ -211,7 +202,7 @@ func (j *judge) refutedOfFront() (all []Refuted) {
 // unconfirmedTime returns how long the runs are likely to take that the front lacks.
 func (j *judge) unconfirmedTime() (need time.Duration) {
 	for _, m := range j.frontier.front() {
-		need += time.Duration(max(0, frontRuns-m.Runs)) * (j.typical(m.Config) + j.beside())
+		need += time.Duration(max(0, frontRuns-m.Runs)) * (j.lasted.typical(m.Config) + j.lasted.beside)
 	}
 	return need
 }

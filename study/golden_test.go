@@ -49,7 +49,8 @@ func (u *uneven) Run(ctx context.Context, job assay.Job, see func(assay.Measurem
 	now := func() assay.Measurement {
 		return assay.Measurement{Elapsed: time.Since(start), Metrics: map[string]float64{"score": x}}
 	}
-	end, tick := time.After(time.Duration(seconds*1e9)), time.NewTicker(job.Interval+time.Duration(7*id.Trial*id.Trial+int64(id.Repeat))*time.Microsecond)
+	own := time.Duration(7*id.Trial*id.Trial+int64(id.Repeat)) * time.Microsecond
+	end, tick := time.After(time.Duration(seconds*1e9)), time.NewTicker(job.Interval+own)
 	defer tick.Stop()
 	var limit <-chan time.Time
 	if job.Limit > 0 {

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
 )
 
 // Errors of a [Helm].
@@ -102,7 +100,7 @@ func (h *Helm) Give(ctx context.Context, by string, configs ...assay.Config) err
 func (h *Helm) Order(ctx context.Context, priority int, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
-		answer(l.order(ctx, trials, priority, by))
+		answer(l.ask.order(ctx, trials, priority, by))
 	})
 }
 
@@ -142,98 +140,6 @@ func unique(ids []int64) []int64 {
 	return slices.Compact(ids)
 }
 
-// steer records a decision about the study and obeys it. One that changes nothing is not recorded.
-func (l *loop) steer(ctx context.Context, s assay.Steering) error {
-	switch {
-	case s.Do == steerPause && l.paused, s.Do == steerRun && !l.paused:
-		return nil
-	case s.Trials < 0 || s.Time < 0:
-		return assay.Errorf(assay.ClassUsage, "a budget cannot be negative")
-	case s.Do == steerBudget && s.Trials == 0 && s.Time == 0:
-		return assay.Errorf(assay.ClassUsage, "no budget was given: neither trials nor a time")
-	}
-	// The time of a pause ends before its event, and begins after: the record has what was spent.
-	if s.Do == steerPause {
-		l.watch.halt()
-	}
-	if err := l.append(ctx, assay.Event{Steered: &s}); err != nil {
-		return err
-	}
-	l.obey(s)
-	l.notify(false)
-	return nil
-}
-
-// obey does what a steering on record says.
-func (l *loop) obey(s assay.Steering) {
-	switch s.Do {
-	case steerPause, steerRun:
-		l.paused = s.Do == steerPause
-	case steerBudget:
-		if s.Trials > 0 {
-			l.Budget.Trials = s.Trials
-		}
-		if s.Time > 0 {
-			l.Budget.Time = s.Time
-		}
-		if l.enough.By == byGain { // somebody wants more, whatever is to be gained
-			l.enough = enough{off: true}
-		}
-		if l.endedBy == "trials" || l.endedBy == "budget" || l.endedBy == byGain {
-			l.reopen()
-		}
-	}
-	if !l.live { // the record is read
-		return
-	}
-	if l.hold(); !l.paused {
-		l.watch.start(l.clock.Now())
-	}
-}
-
-// hold closes or opens the gate for further attempts, and tells the Runner if it wants to know.
-func (l *loop) hold() {
-	l.gate.set(!l.paused)
-	if h, ok := l.Runner.(Holder); ok {
-		h.Hold(l.paused)
-	}
-}
-
-// A Holder is a Runner whose jobs may wait to begin. While it is on hold none of them begins.
-type Holder interface{ Hold(on bool) }
-
-// reopen has the search go on that had ended.
-func (l *loop) reopen() {
-	l.endedBy, l.reopened = "", true
-}
-
-// give records configurations that a person gave and hands them to the searcher.
-func (l *loop) give(ctx context.Context, configs []assay.Config, by string) error {
-	giver, ok := assay.As[assay.Giver](l.Searcher)
-	if !ok {
-		return assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", l.Name)
-	}
-	batch, err := NewBatch(l.Space, configs, by)
-	if err != nil {
-		return err
-	}
-	if err := l.append(ctx, assay.Event{Given: batch}); err != nil {
-		return err
-	}
-	l.handOver(giver, batch.Configs)
-	return nil
-}
-
-// handOver has the searcher propose configurations that a person wants, which are on record. A search
-// that had ended goes on for them.
-func (l *loop) handOver(to assay.Giver, configs []assay.Config) {
-	to.Give(configs)
-	l.gave(configs)
-	if l.endedBy == "search" || l.endedBy == "target" || l.endedBy == byGain || l.endedBy == "trials" && l.owes() > 0 {
-		l.reopen()
-	}
-}
-
 // NewBatch returns configurations that a person gives to a study of a space. It is an error of
 // the class usage if there are none, or if one is not admissible.
 func NewBatch(space *assay.Space, configs []assay.Config, by string) (*assay.Batch, error) {
@@ -263,82 +169,46 @@ func text(s *assay.Space, c assay.Config) string {
 	return s.Text(c)
 }
 
-// order records the priority of trials that have not ended.
-func (l *loop) order(ctx context.Context, trials []int64, priority int, by string) error {
-	if err := l.unended(trials); err != nil {
-		return err
+// give records configurations that a person gave and hands them to the searcher. A search that had ended goes on
+// for them.
+func (l *loop) give(ctx context.Context, configs []assay.Config, by string) error {
+	err := l.ask.give(ctx, configs, by)
+	if err == nil {
+		l.control.given(l.ask.owes() > 0)
 	}
-	events := make([]assay.Event, len(trials))
-	for i, id := range trials {
-		events[i].Ordered = &assay.Order{Trial: id, Priority: priority, By: by}
-	}
-	if len(events) == 0 {
-		return nil
-	}
-	if err := l.append(ctx, events...); err != nil {
-		return err
-	}
-	for _, id := range trials {
-		l.rank(id, priority)
-	}
-	return nil
+	return err
 }
 
-// rank gives a trial a priority, and the open ones their order.
-func (l *loop) rank(trial int64, priority int) {
-	if l.priority == nil {
-		l.priority = map[int64]int{}
+// restore undoes orders and withdrawals. A search that had ended goes on for what is given again.
+func (l *loop) restore(ctx context.Context, trials []int64, by string) error {
+	given, err := l.ask.restore(ctx, trials, by)
+	if given {
+		l.control.given(l.ask.owes() > 0)
 	}
-	l.priority[trial] = priority
-	slices.SortFunc(l.open, func(a, b assay.Proposal) int {
-		return cmp.Or(cmp.Compare(l.priority[b.ID], l.priority[a.ID]), cmp.Compare(a.ID, b.ID))
-	})
+	return err
 }
 
-// unended returns an error unless all trials wait or run.
-func (l *loop) unended(trials []int64) error {
-	for _, id := range trials {
-		if l.isOpen(id) || l.isRunning(id) {
-			continue
-		}
-		if state, ended := l.judge.state(id); ended {
-			return assay.Errorf(assay.ClassConflict, "trial %d has ended: %v", id, state)
-		}
-		if l.withdrawn[id] {
-			return assay.Errorf(assay.ClassConflict, "trial %d was withdrawn", id)
-		}
-		return assay.Errorf(assay.ClassNotFound, "study %q has no trial %d", l.Name, id)
+// steer records a decision about the study and obeys it.
+func (l *loop) steer(ctx context.Context, s assay.Steering) error {
+	changed, err := l.control.steer(ctx, s)
+	if changed {
+		l.notify(false)
 	}
-	return nil
-}
-
-func (l *loop) isOpen(id int64) bool {
-	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return p.ID == id })
-}
-
-func (l *loop) isRunning(id int64) bool {
-	return slices.ContainsFunc(l.running, func(r Running) bool { return r.ID == id && !r.Again })
-}
-
-// A leaving is a trial that ends because it was taken back.
-type leaving struct {
-	assay.Withdrawal
-	ended func(error) // says what became of it
+	return err
 }
 
 // withdraw takes trials back: those that wait at once, in one step, those that run when they
 // have ended.
 func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, answer func(error)) {
-	if err := l.unended(trials); err != nil {
+	if err := l.ask.unended(trials); err != nil {
 		answer(err)
 		return
 	}
 	var now []withdrawal
 	var later []int64
 	for _, id := range trials {
-		w := assay.Withdrawal{Trial: id, By: by, Reason: reason}
-		if i := slices.IndexFunc(l.open, func(p assay.Proposal) bool { return p.ID == id }); i >= 0 {
-			now = append(now, withdrawal{l.open[i], w})
+		if p, open := l.ask.find(id); open {
+			now = append(now, withdrawal{p, assay.Withdrawal{Trial: id, By: by, Reason: reason}})
 		} else {
 			later = append(later, id)
 		}
@@ -353,12 +223,7 @@ func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, 
 		return
 	}
 	for _, id := range later {
-		w := leaving{assay.Withdrawal{Trial: id, By: by, Reason: reason}, nil}
-		before := l.leaving[id].ended
-		w.ended = func(err error) {
-			if before != nil { // of two who asked both are answered
-				before(err)
-			}
+		l.run.withdraw(assay.Withdrawal{Trial: id, By: by, Reason: reason}, func(err error) {
 			if err != nil {
 				kept = append(kept, id)
 			}
@@ -369,18 +234,8 @@ func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, 
 				err = assay.Errorf(assay.ClassConflict, "trials %v had ended before they could be withdrawn", kept)
 			}
 			answer(err)
-		}
-		l.leaving[id] = w
-		if cancel := l.cancels[id]; cancel != nil {
-			cancel(errWithdrawn)
-		}
+		})
 	}
-}
-
-// A withdrawal is one with what it takes back.
-type withdrawal struct {
-	assay.Proposal
-	assay.Withdrawal
 }
 
 // takeBack records withdrawals and tells the searcher of them, as a replay does.
@@ -392,7 +247,7 @@ func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 	for i := range ws {
 		events[i].Withdrawn = &ws[i].Withdrawal
 	}
-	if err := l.keep(ctx, events...); err != nil {
+	if err := l.record.keep(ctx, events...); err != nil {
 		return err
 	}
 	for _, w := range ws {
@@ -406,13 +261,6 @@ func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 
 // takenBack takes in a withdrawal that is on record.
 func (l *loop) takenBack(w withdrawal) error {
-	l.open = slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return p.ID == w.ID })
-	l.runs.told(w.ID)
-	l.withdrawn[w.ID] = true
-	l.discard(Discard{w.Proposal, w.Withdrawal, l.clock.Now()})
-	if err := l.Searcher.Tell(replay.Withdrawn(w.Proposal)); err != nil {
-		l.fatal = err
-		return err
-	}
-	return nil
+	l.run.forget(w.ID)
+	return l.ask.takenBack(w)
 }

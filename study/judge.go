@@ -51,7 +51,10 @@ type contest struct {
 func newJudge(s *Study, roll *assay.Roll) *judge {
 	j := &judge{study: s, lasted: lasted{roll: roll}, frontier: frontier{goal: s.Goal}, blocked: newBlocked(s)}
 	if s.racing() {
-		j.contest = contest{racing: true, anywhere: s.Anywhere, field: race.Of(&j.shelf), target: race.Of(&j.shelf), least: math.Inf(1), stale: true}
+		j.contest = contest{
+			racing: true, anywhere: s.Anywhere, field: race.Of(&j.shelf), target: race.Of(&j.shelf),
+			least: math.Inf(1), stale: true,
+		}
 	}
 	return j
 }
@@ -62,8 +65,18 @@ func (j *judge) best() *assay.Trial { return j.top }
 // first returns the trial of the first proposal, or nil while it runs.
 func (j *judge) first() *assay.Trial { return j.one }
 
-// raced returns how many runs were made to find out which is best.
-func (j *judge) raced() int { return len(j.races) }
+// counts returns how many trials have ended, and how many runs were made to find out which is best.
+func (j *judge) counts() (trials, races int) { return len(j.history), len(j.races) }
+
+// read takes in an event of the record.
+func (j *judge) read(e assay.Event) {
+	switch {
+	case e.Told != nil:
+		j.remember(*e.Told)
+	case e.Checked != nil:
+		j.recheck(*e.Checked, e.Race)
+	}
+}
 
 // compared returns how many runs compare the best with the first.
 func (j *judge) compared() int { return len(j.checks) }
@@ -229,6 +242,9 @@ func (j *judge) interval(every time.Duration) time.Duration {
 	}
 	return min(every, max(j.study.Finest, j.top.Measurement.Elapsed/observations))
 }
+
+// durations says what runs are likely to take.
+func (j *judge) durations() durations { return &j.lasted }
 
 // reached reports whether the best is at least as good as a value of the metric.
 func (j *judge) reached(target float64) bool {

@@ -22,61 +22,52 @@ const mostBeside = 16
 
 // gave notes configurations that were given. Those that were proposed before, and not taken back, are
 // not run again, and so not owed.
-func (l *loop) gave(configs []assay.Config) {
-	l.beside = 0
+func (a *asker) gave(configs []assay.Config) {
+	a.owed.beside = 0
 	for _, c := range configs {
-		if !l.knows(c) && !slices.ContainsFunc(l.wanted, c.Equal) {
-			l.wanted = append(l.wanted, c)
+		if !a.knows(c) && !slices.ContainsFunc(a.owed.wanted, c.Equal) {
+			a.owed.wanted = append(a.owed.wanted, c)
 		}
 	}
 }
 
 // knows reports whether a configuration was proposed, and not taken back.
-func (l *loop) knows(c assay.Config) bool {
-	return slices.ContainsFunc(l.open, func(p assay.Proposal) bool { return !l.withdrawn[p.ID] && p.Config.Equal(c) }) ||
-		slices.ContainsFunc(l.running, func(r Running) bool { return r.Config.Equal(c) }) ||
-		l.judge.tried(c)
+func (a *asker) knows(c assay.Config) bool {
+	return slices.ContainsFunc(a.open, func(p assay.Proposal) bool { return !a.withdrawn[p.ID] && p.Config.Equal(c) }) ||
+		a.away.knows(c)
 }
 
 // proposed notes proposals, and reports whether one of them is owed.
-func (l *loop) proposed(ps ...assay.Proposal) (any bool) {
+func (a *asker) proposed(ps ...assay.Proposal) (any bool) {
 	for _, p := range ps {
-		i := slices.IndexFunc(l.wanted, p.Config.Equal)
+		i := slices.IndexFunc(a.owed.wanted, p.Config.Equal)
 		if i < 0 {
 			continue
 		}
-		l.wanted = slices.Delete(l.wanted, i, i+1)
-		if l.promised == nil {
-			l.promised = map[int64]bool{}
-		}
-		l.promised[p.ID], any = true, true
+		a.owed.wanted = slices.Delete(a.owed.wanted, i, i+1)
+		a.owed.promised[p.ID], any = true, true
 	}
 	return any
 }
 
-// hope says whether a batch had something that is owed, and gives up what will not be proposed.
-func (l *loop) hope(had bool) {
-	if had || l.Budget.Trials == 0 || l.judge.size()+l.searching() < l.Budget.Trials {
+// hope says whether a batch had something that is owed, and gives up what will not be proposed. full says that
+// the budget of trials has no room.
+func (a *asker) hope(had, full bool) {
+	if had || !full {
 		return
 	}
-	if l.beside++; l.beside > mostBeside {
-		l.wanted = nil
+	if a.owed.beside++; a.owed.beside > mostBeside {
+		a.owed.wanted = nil
 	}
 }
 
 // owes returns how many configurations are owed that do not run yet.
-func (l *loop) owes() int {
-	n := len(l.wanted)
-	for _, p := range l.open {
-		if l.promised[p.ID] {
+func (a *asker) owes() int {
+	n := len(a.owed.wanted)
+	for _, p := range a.open {
+		if a.owed.promised[p.ID] {
 			n++
 		}
 	}
 	return n
-}
-
-// affords returns how many more trials the budget has room for, those that run and what is owed taken
-// into account; it is for a budget of trials.
-func (l *loop) affords() int {
-	return max(l.Budget.Trials-l.judge.size()-l.searching(), l.owes())
 }

@@ -39,7 +39,7 @@ func TestReserveOfQuietRuns(t *testing.T) {
 		l.judge.recheck(run(1, 1, tt.again), true)
 		l.judge.remember(best)
 		l.judge.choose()
-		if got := l.checkReserve(); got != tt.want {
+		if got := l.race.checkReserve(); got != tt.want {
 			t.Errorf("%s: %v is kept back, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestReserveThatJustFits(t *testing.T) {
 		l.judge.recheck(ran(1, 1, 10), true)
 		l.judge.remember(ran(2, 2, 6))
 		l.judge.choose()
-		if got := l.checkReserve(); got != want {
+		if got := l.race.checkReserve(); got != want {
 			t.Errorf("of %v %v is kept back, want %v", budget, got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestReserveOfTheRace(t *testing.T) {
 			if tt.none {
 				want = 0
 			}
-			if got := l.reserve() - l.checkReserve(); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
+			if got := l.race.reserve() - l.race.checkReserve(); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
 				t.Errorf("with noise of %v %v is kept back, want %v", noise, got, want)
 			}
 		})
@@ -128,7 +128,7 @@ func TestObserver(t *testing.T) {
 	l := newLoop(&Study{Goal: assay.Goal{Metric: "steps", Grows: true}})
 	rule, stops := &decider{}, []error(nil)
 	var audit *assay.Decision
-	see := l.observer(rule, assay.Trial{}, func(err error) { stops = append(stops, err) }, &audit)
+	see := l.run.observer(rule, assay.Trial{}, func(err error) { stops = append(stops, err) }, &audit)
 	for i, steps := range []float64{1, -1, 2, 3, 4} { // -1: without the metric
 		m := assay.Measurement{Elapsed: time.Duration(i) * time.Second}
 		if steps > 0 {

@@ -3,7 +3,6 @@ package study
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/race"
@@ -100,8 +99,3 @@ func (c *contest) answers() *race.Field {
 	}
 	return &c.field
 }
-
-// typical and beside return what a run of a configuration is likely to take, and what it takes besides.
-func (j *judge) typical(c assay.Config) time.Duration { return j.lasted.typical(c) }
-
-func (j *judge) beside() time.Duration { return j.lasted.beside }

@@ -194,40 +194,40 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	}
 	l.notify(true)
 	err := l.search(ctx)
-	for err == nil && l.endedBy != "interrupt" && (s.Check > 0 || s.Anywhere) {
-		err = l.settleOnTarget(ctx)
+	for err == nil && l.control.endedBy() != "interrupt" && (s.Check > 0 || s.Anywhere) {
+		err = l.race.settleOnTarget(ctx)
 		if err == nil && s.Check > 0 {
-			err = l.race(ctx)
+			err = l.race.race(ctx)
 		}
 		if err == nil && s.Check > 0 {
-			err = l.check(ctx)
+			err = l.race.check(ctx)
 		}
 		if err == nil {
-			err = l.failed()
+			err = l.record.failed()
 		}
-		if !l.reopened || err != nil {
+		if !l.control.goesOn() || err != nil {
 			break
 		}
-		l.endedBy = ""
-		l.place(false)
+		l.control.goOn()
+		l.race.place(false)
 		err = l.search(ctx)
 	}
 	if detached(ctx) {
-		l.endedBy = "detached"
+		l.control.end("detached")
 		return l.result(), assay.ErrDetached
 	}
 	if err != nil {
-		l.endedBy = "error"
+		l.control.end("error")
 	}
 	if ctx.Err() != nil {
-		l.endedBy = "interrupt"
+		l.control.end("interrupt")
 	}
 	// The end is worth a record even when the context that ended it is done. An
 	// error that was there before says more than one of this append.
 	if e := l.end(ctx); err == nil {
 		err = e
 	}
-	if l.endedBy == "interrupt" && (err == nil || errors.Is(err, context.Cause(ctx))) {
+	if l.control.endedBy() == "interrupt" && (err == nil || errors.Is(err, context.Cause(ctx))) {
 		err = ErrInterrupted
 	}
 	return l.result(), err
