@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/internal/replay"
 )
 
-// An asker has the searcher, and what it proposed that does not run: the part of the loop that says what runs next.
+// An asker has the searcher, and its proposals that do not run: the part of the loop that chooses the next run.
 type asker struct {
 	*session
 	away whereabouts
@@ -24,7 +24,7 @@ type asker struct {
 	recalled  recalled
 }
 
-// whereabouts says what became of the trials that the asker let go of.
+// whereabouts has the state of the trials that the asker let go of.
 type whereabouts interface {
 	runs(id int64) bool                      // for the first time
 	leaves(id int64) bool                    // it is being withdrawn
@@ -32,10 +32,10 @@ type whereabouts interface {
 	knows(c assay.Config) bool               // it runs, or has ended
 }
 
-// recalled is what the record says until it was read to its end.
+// recalled is the state of a record that is being read.
 type recalled struct {
 	over     map[int64]bool
-	discards []Discard // what was withdrawn, in order
+	discards []Discard // in the order of the withdrawals
 	restored []int64
 }
 
@@ -90,7 +90,7 @@ func (a *asker) next() (p assay.Proposal, ok bool) {
 }
 
 // attached takes the open trials of which a run has begun that goes on, or has come to its end
-// unseen: a pause keeps no session from taking what they come to.
+// unseen: a pause keeps no session from taking their results.
 func (a *asker) attached() (all []assay.Proposal) {
 	a.open = slices.DeleteFunc(a.open, func(p assay.Proposal) bool {
 		begun := a.record.begun(p.ID)
@@ -112,7 +112,7 @@ func (a *asker) takeAll() []assay.Proposal {
 // waiting returns how many proposals are open.
 func (a *asker) waiting() int { return len(a.open) }
 
-// tell has the searcher hear of trials that are on record.
+// tell passes trials that are on record to the searcher.
 func (a *asker) tell(trials ...assay.Trial) error {
 	for _, t := range trials {
 		if err := a.Searcher.Tell(t); err != nil {
@@ -122,12 +122,12 @@ func (a *asker) tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// tellRedone tells the searcher of a run that takes the place of another.
+// tellRedone passes a run that takes the place of another to the searcher.
 func (a *asker) tellRedone(t assay.Trial) error { return replay.Redone(a.Searcher, t) }
 
 // ask asks the searcher for n proposals at once and records them as one batch
 // before they are open. There are none if the search is done, which it returns,
-// or if it waits for a trial that runs. full says that the budget of trials has no room.
+// or if it waits for a trial that runs. full is true if the budget of trials has no room.
 //
 // The searcher is asked for as many as there is room for, so that repetitions
 // can be interleaved and the points of one poll run side by side. The events say

@@ -72,7 +72,7 @@ func recorded(t *testing.T, s *Study) *session {
 	return n
 }
 
-// kinds returns what is on record.
+// kinds returns the kinds of the events on record.
 func kinds(t *testing.T, s *session) (all []string) {
 	t.Helper()
 	for e, err := range s.Store.Events(context.Background(), "s", 0) {
@@ -92,7 +92,7 @@ func kinds(t *testing.T, s *session) (all []string) {
 	return all
 }
 
-// Proposals are on record before they are open, go in the order of their priorities, and what people gave is owed
+// Proposals are on record before they are open, go in the order of their priorities, and a given configuration is owed
 // until it runs, also beyond the budget.
 func TestAsker(t *testing.T) {
 	search := &listed{next: []assay.Config{{1}, {2}, {3}}}
@@ -128,7 +128,7 @@ func TestAsker(t *testing.T) {
 	}
 }
 
-// A batch beyond the budget that has nothing of what is owed is one of few: then it is given up.
+// The asker gives up an owed configuration after a few batches beyond the budget without it.
 func TestAskerGivesUpHope(t *testing.T) {
 	a := newAsker(recorded(t, &Study{Searcher: &listed{}}), &away{})
 	a.gave([]assay.Config{{7}})
@@ -143,7 +143,7 @@ func TestAskerGivesUpHope(t *testing.T) {
 	}
 }
 
-// A withdrawn trial is not open, the searcher hears of it, and it can be restored once. An error of the searcher
+// A withdrawn trial is not open, the searcher gets it, and it can be restored once. An error of the searcher
 // ends the session.
 func TestAskerTakesBack(t *testing.T) {
 	search := &listed{next: []assay.Config{{1}, {2}}}

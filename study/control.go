@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A control says whether the study goes on: the part of the loop that has the budget, and obeys a [Helm].
+// A control decides whether the study goes on: the part of the loop that has the budget, and obeys a [Helm].
 type control struct {
 	*session
 	parts    progress
@@ -22,13 +22,13 @@ type control struct {
 	overhead time.Duration
 }
 
-// A progress says where the study is, to find out whether it is over.
+// A progress has the figures that decide whether the study is over.
 type progress interface {
 	// reached reports whether the best is at least as good as a value, and nothing makes it doubtful.
 	reached(target float64) bool
 	// room returns how many more trials a budget has room for.
 	room(trials int) int
-	// pending reports whether what people gave, or trials that did not count, are to be run.
+	// pending reports whether given configurations, or trials that did not count, are to be run.
 	pending() (given, redo bool)
 	// reserve returns the time that is kept back for repeated runs.
 	reserve() time.Duration
@@ -58,7 +58,7 @@ func (c *control) recall(e assay.Event) (short string) {
 	return short
 }
 
-// goLive says that the record was read.
+// goLive ends the reading of the record.
 func (c *control) goLive() { c.live = true }
 
 // start begins the time of the session.
@@ -75,7 +75,7 @@ func (c *control) goOn() { c.by = "" }
 // search begins a search.
 func (c *control) search() { c.reopened = false }
 
-// end says why the study is over.
+// end ends the study for a reason.
 func (c *control) end(by string) { c.by = by }
 
 // endedBy returns why the study is over, or "".
@@ -93,7 +93,7 @@ func (c *control) held() bool { return c.paused }
 // goesOn reports whether the search is to go on that had ended.
 func (c *control) goesOn() bool { return c.reopened }
 
-// why returns why no more is to be gained, if the study ended because of that, and what judging it took.
+// why returns why no more is to be gained, if the study ended because of that, and the time of judging it.
 func (c *control) why() (text string, overhead time.Duration) {
 	if c.by == byGain {
 		text = c.enough.Why
@@ -108,7 +108,7 @@ func (c *control) given(owed bool) {
 	}
 }
 
-// signals returns what a wait for trials ends by. Once something has ended the
+// signals returns the signals that end a wait for trials. Once something has ended the
 // search, only trials and commands are waited for: a closed Drain would be ready for ever.
 func (c *control) signals() signals {
 	s := signals{broken: c.record.ends(), commands: c.commands()}
@@ -147,7 +147,7 @@ func (c *control) steer(ctx context.Context, s assay.Steering) (changed bool, er
 	return true, nil
 }
 
-// obey does what a steering on record says.
+// obey carries out a steering on record.
 func (c *control) obey(s assay.Steering) {
 	switch s.Do {
 	case steerPause, steerRun:
@@ -292,7 +292,7 @@ func (c *control) idle(ctx context.Context) string {
 	return c.over(ctx)
 }
 
-// ending returns what the record says of the end of the session.
+// ending returns the end of the session for the record.
 func (c *control) ending(short string) assay.End {
 	e := assay.End{By: c.by, Short: short}
 	if e.By == byGain {

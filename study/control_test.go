@@ -105,7 +105,7 @@ func TestControlObeys(t *testing.T) {
 	})
 }
 
-// What holds the race up in a pause is a command, and not time.
+// A command ends the wait of the race in a pause.
 func TestControlWaitsInAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHelm()

@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden")
 
-// A golden is a study whose record is kept in testdata/golden: each event with its bytes, the result, and what
-// becomes of the record if the session is killed after each event and another one resumes it.
+// A golden is a study whose record is kept in testdata/golden: each event with its bytes, the result, and the
+// record of a session that resumes it after each event.
 type golden struct {
 	name string
 	make func(t *testing.T, st assay.Store) *study.Study
@@ -209,14 +209,14 @@ func commands(t *testing.T, s *study.Study) {
 	} {
 		time.Sleep(5*time.Second + 71*time.Millisecond)
 		if err := do(); err != nil {
-			t.Log(err) // the record has what holds, and so has the file
+			t.Log(err) // the record has the effect, and so has the file
 		}
 		synctest.Wait()
 	}
 }
 
 // The record of a study has the same bytes, event by event, and a session that was killed after any event is
-// resumed to the same record. The files change only together with a deliberate change of what studies do.
+// resumed to the same record. The files change only together with a deliberate change of the loop.
 func TestGoldenRecords(t *testing.T) {
 	local := time.Local
 	time.Local = time.UTC
@@ -306,7 +306,7 @@ func recordBytes(t *testing.T, st assay.Store) (lines [][]byte) {
 	return lines
 }
 
-// answerBytes are a result without what depends on the machine.
+// answerBytes are a result without the figures that depend on the machine.
 func answerBytes(t *testing.T, r study.Result) []byte {
 	t.Helper()
 	r.Overhead, r.Trials = 0, nil

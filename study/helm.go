@@ -179,7 +179,7 @@ func (l *loop) give(ctx context.Context, configs []assay.Config, by string) erro
 	return err
 }
 
-// restore undoes orders and withdrawals. A search that had ended goes on for what is given again.
+// restore undoes orders and withdrawals. A search that had ended goes on for restored trials.
 func (l *loop) restore(ctx context.Context, trials []int64, by string) error {
 	given, err := l.ask.restore(ctx, trials, by)
 	if given {

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/race"
 )
 
-// A judge knows what the runs on record say: the part of the loop that finds out what is best. It has no
+// A judge has the runs on record: the part of the loop that finds the best configuration. It has no
 // knowledge of the other parts. The loop calls it from one goroutine; [judge.past], [judge.asSeen] and
 // [judge.interval] are called by the runs too, and guarded by the mutex.
 type judge struct {
@@ -26,10 +26,10 @@ type judge struct {
 	blocked
 	contest
 	top   *assay.Trial  // of the history, or nil
-	shown []assay.Trial // of the history: what was asked for; see trials
+	shown []assay.Trial // of the history, as far as it was asked for; see trials
 }
 
-// A contest is what is known of configurations whose runs differ; see package race. It is empty in a study that takes
+// A contest is the knowledge of configurations whose runs differ; see package race. It is empty in a study that takes
 // one run for the truth, such as that of a recorded table.
 type contest struct {
 	racing   bool
@@ -40,7 +40,7 @@ type contest struct {
 	// seen is the history as a Stopper sees it: each trial that is done has the value
 	// that may end other runs. It is made when a run looks, since most studies have no
 	// rule, and kept up from then on unless stale says that it is to be made anew.
-	// What was handed out is not changed.
+	// A slice that was handed out is not changed.
 	seen  []assay.Trial
 	stale bool
 	least float64 // the value that may end other runs, +Inf if there is none
@@ -159,7 +159,7 @@ func (j *judge) recount() {
 	}
 }
 
-// count takes a run into what is known of its configuration. The mutex is held.
+// count takes a run into the knowledge of its configuration. The mutex is held.
 func (j *judge) count(k known) {
 	if j.study.Goal.Several() {
 		j.frontier.take(k.Trial, k.purpose)
@@ -243,7 +243,7 @@ func (j *judge) interval(every time.Duration) time.Duration {
 	return min(every, max(j.study.Finest, j.top.Measurement.Elapsed/observations))
 }
 
-// durations says what runs are likely to take.
+// durations returns how long runs are likely to take.
 func (j *judge) durations() durations { return &j.lasted }
 
 // reached reports whether the best is at least as good as a value of the metric.
@@ -251,7 +251,7 @@ func (j *judge) reached(target float64) bool {
 	return j.top != nil && j.top.Value <= j.study.Goal.Show(target)
 }
 
-// answer returns what the runs say, in a Result which has that alone.
+// answer returns a Result that has the knowledge of the judge alone.
 func (j *judge) answer() Result {
 	r := Result{
 		Trials: j.trials(), Checks: j.correctedAll(j.checks), Races: j.correctedAll(j.races),

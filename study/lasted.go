@@ -68,5 +68,5 @@ func (d *lasted) typical(c assay.Config) time.Duration {
 	return runs[len(runs)*3/4]
 }
 
-// least returns what a trial takes besides its own time.
+// least returns the least time of a trial besides that of its run.
 func (d *lasted) least() time.Duration { return d.beside }

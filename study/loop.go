@@ -9,11 +9,11 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// loop is one run of a study. It leads its five parts: what is asked, what runs, what the runs say, which runs are
-// repeated, and whether the study goes on. Each part has a state of its own, which the loop changes by its methods
-// alone, and knows of the others what a narrow interface says.
+// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control.
+// Each part has a state of its own, which the loop changes by its methods alone, and knows the others by a narrow
+// interface.
 //
-// All is owned by the goroutine of Run, but for what the judge says to the runs: a trial is given copies of what it
+// All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of what it
 // needs, and its outcome comes back through a channel.
 type loop struct {
 	*session
@@ -39,7 +39,7 @@ func newLoop(s *Study) *loop {
 	return l
 }
 
-// elsewhere says what became of trials that were started.
+// elsewhere has the state of trials that were started.
 type elsewhere struct {
 	run   *runner
 	judge *judge
@@ -64,7 +64,7 @@ func (l *loop) notify(replay bool) {
 	}
 }
 
-// search keeps trials in flight until something ends it, and has the control say so.
+// search keeps trials in flight until something ends it, which the control notes.
 //
 // After an error nothing is started any more, and the trials in flight are waited
 // for: what they measure is worth keeping. Only a session that has lost its study
@@ -109,7 +109,7 @@ func (l *loop) search(ctx context.Context) error {
 }
 
 // fill starts trials while there is room for them, those that an earlier session
-// left open first. It has the control say so if something ended the search. It returns
+// left open first. The control notes if something ended the search. It returns
 // without an error if the searcher waits for a trial in flight.
 func (l *loop) fill(ctx context.Context) error {
 	for {
@@ -167,7 +167,7 @@ func (l *loop) propose(ctx context.Context, n int) error {
 	return err
 }
 
-// launch starts a trial, whose outcome wait returns. What is left of the budget is
+// launch starts a trial, whose outcome wait returns. The rest of the budget is
 // read now, so that a trial which waited in open is not given time that has passed.
 //
 // The ID is taken here and not in the trial's goroutine: runs of one configuration
@@ -181,7 +181,7 @@ func (l *loop) launch(ctx context.Context, p assay.Proposal) {
 func (l *loop) confirm(ctx context.Context, p assay.Proposal) {
 	left, stopper := l.control.remaining(), l.Stopper
 	if l.judge.borneOut(p.Config) {
-		stopper = nil // it is what the rule compares with
+		stopper = nil // the rule compares others with it
 	}
 	l.begin(ctx, launch{Proposal: p, again: true, id: l.run.repeated(p), left: left, stopper: stopper})
 }
@@ -215,7 +215,7 @@ func (l *loop) carryOut(ctx context.Context, c command) {
 	c.do(ctx, l, func(err error) { c.answer <- err })
 }
 
-// reached, room, pending, reserve and trials say to the control where the study is.
+// reached, room, pending, reserve and trials are the figures of the control.
 func (l *loop) reached(target float64) bool {
 	if !l.judge.reached(target) {
 		return false

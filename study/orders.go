@@ -91,7 +91,7 @@ func (a *asker) isOpen(id int64) bool {
 	return ok
 }
 
-// A withdrawal is one with what it takes back.
+// A withdrawal is one with the proposal that it takes back.
 type withdrawal struct {
 	assay.Proposal
 	assay.Withdrawal

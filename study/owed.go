@@ -50,7 +50,7 @@ func (a *asker) proposed(ps ...assay.Proposal) (any bool) {
 	return any
 }
 
-// hope says whether a batch had something that is owed, and gives up what will not be proposed. full says that
+// hope says whether a batch had something that is owed, and gives up the rest if that goes on. full is true if
 // the budget of trials has no room.
 func (a *asker) hope(had, full bool) {
 	if had || !full {

@@ -16,7 +16,7 @@ const most = 40
 // parts are the fields of the loop that are its parts, with their types.
 var parts = map[string]string{"ask": "asker", "run": "runner", "judge": "judge", "race": "racer", "control": "control"}
 
-// No part knows the type of another, so that it cannot read or set its fields; what leads them calls their methods
+// No part knows the type of another, so that it cannot read or set its fields; the loop calls their methods
 // alone. No type has more methods than a reader can keep in mind.
 func TestPartsKeepToThemselves(t *testing.T) {
 	files := token.NewFileSet()
@@ -54,7 +54,7 @@ func TestPartsKeepToThemselves(t *testing.T) {
 	}
 }
 
-// faults returns what is against the rule.
+// faults returns the places that break the rule.
 func faults(files *token.FileSet, all []ast.Node) (wrong []string) {
 	fields, methods := map[string]map[string]bool{}, map[string]int{}
 	isPart := map[string]bool{}

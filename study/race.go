@@ -39,7 +39,7 @@ type racer struct {
 	redoing map[int64]bool   // of those, that run
 }
 
-// limits says how long the racer may go on.
+// limits bound the race.
 type limits interface {
 	budget() Budget
 	// interrupted reports whether a person has ended the study, or has the search go on. It returns when no pause
@@ -49,7 +49,7 @@ type limits interface {
 	timed() bool     // nothing but the time budget bounds the race
 }
 
-// A rerunner runs trials once more, and takes what they come to.
+// A rerunner runs trials once more, and takes their outcomes.
 type rerunner interface {
 	// again runs a trial outside the search and returns its outcome. stopper may be nil, and no rule ends it then.
 	again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome
@@ -59,7 +59,7 @@ type rerunner interface {
 	repeats(c assay.Config) bool // a configuration runs again
 }
 
-// durations says what runs are likely to take.
+// durations has how long runs are likely to take.
 type durations interface {
 	typical(c assay.Config) time.Duration
 	least() time.Duration // besides the run itself

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// runs is all that a racer knows of: what it runs again takes 4 s, and is in made.
+// reruns is all that a racer knows of. A run takes 4 s, and is in made.
 type reruns struct {
 	limit   Budget
 	stopped bool
@@ -82,8 +82,8 @@ func trialOf(id int64, seconds float64) *assay.Trial {
 	return &t
 }
 
-// The best and the first run in turn until each has as many runs as Check says. Nothing runs if there is nothing to
-// compare, and what cut a comparison short is said.
+// The best and the first run in turn until each has Check runs. Nothing runs if there is nothing to
+// compare, and a comparison that was cut short has a reason.
 func TestRacerChecks(t *testing.T) {
 	seven, one := trialOf(7, 4), trialOf(1, 5)
 	for _, tt := range []struct {
@@ -107,7 +107,7 @@ func TestRacerChecks(t *testing.T) {
 	}
 }
 
-// What does not count is run again first, then what may be the best, as often as a fifth of the trials.
+// A run that does not count is made again first, then those of the contenders, as often as a fifth of the trials.
 func TestRacerRaces(t *testing.T) {
 	runs := &reruns{queue: []assay.Trial{*trialOf(3, 4), *trialOf(4, 4), *trialOf(5, 4), *trialOf(6, 4)}}
 	r := racing(Study{Race: true, Check: 1}, runs)

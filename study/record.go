@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A session is what the parts of the loop share: the study, its clock and its record. No part sets its fields.
+// A session is shared by the parts of the loop: the study, its clock and its record. No part sets its fields.
 type session struct {
 	*Study
 	clock  assay.Clock
@@ -28,7 +28,7 @@ func newSession(s *Study) *session {
 	return n
 }
 
-// enter and leave say to a simulated clock that an actor begins and ends to run.
+// enter and leave count an actor of a simulated clock, which begins and ends to run.
 func (s *session) enter() {
 	if s.actors != nil {
 		s.actors.Enter()

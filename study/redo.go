@@ -42,5 +42,5 @@ func (r *racer) redone(id int64) bool {
 // missed returns why there are fewer comparisons of the best with the first than were wanted, or "".
 func (r *racer) missed() string { return r.short }
 
-// recall takes in why the record says that there are fewer comparisons.
+// recall takes in why there are fewer comparisons on record.
 func (r *racer) recall(short string) { r.short = short }

@@ -52,8 +52,8 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 	return l.result(), nil
 }
 
-// read reads the record, and all of the loop that follows from it but the searcher. The parts hear of each event in
-// turn: what people gave is owed unless its configuration was known at that time.
+// read reads the record, and all of the loop that follows from it but the searcher. The parts read each event in
+// turn: a given configuration is owed unless it was known at that time.
 func (l *loop) read(ctx context.Context) ([]assay.Event, error) {
 	journal, err := l.Journal(ctx)
 	if err != nil {

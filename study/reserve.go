@@ -16,7 +16,7 @@ func (r *racer) reserve() time.Duration {
 	return reserve
 }
 
-// frontReserve returns the time kept back for the runs at the end: what those take that the front lacks,
+// frontReserve returns the time kept back for the runs at the end: the time of those that the front lacks,
 // within checkShare of the budget.
 func (r *racer) frontReserve() time.Duration {
 	if r.Check <= 0 {

@@ -25,7 +25,7 @@ type runner struct {
 	leaving map[int64]leaving
 }
 
-// observed says what a run under way is compared with. It is safe for concurrent use.
+// observed has the trials that a run under way is compared with. It is safe for concurrent use.
 type observed interface {
 	// past returns the trials so far, and whether a rule may compare with them.
 	past() (trials []assay.Trial, ok bool)
@@ -228,7 +228,7 @@ func (r *runner) start(ctx context.Context, n launch) {
 	}()
 }
 
-// What wait has waited for.
+// A happening ends a wait.
 type happening int
 
 const (
@@ -237,7 +237,7 @@ const (
 	roomy                    // there may be more room, or there is a command
 )
 
-// signals are what a wait ends by besides an outcome. A nil one is not waited for.
+// signals end a wait besides an outcome. A nil one is not waited for.
 type signals struct {
 	drain    <-chan struct{}
 	broken   <-chan struct{}

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// unseen has a run be compared with nothing.
+// unseen has no trial to compare a run with.
 type unseen struct{}
 
 func (unseen) past() ([]assay.Trial, bool)                 { return nil, true }
