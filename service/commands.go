@@ -280,7 +280,7 @@ func (h *Host) Order(ctx context.Context, name string, trials []int64, by string
 }
 
 // Restore undoes what Order and Withdraw did to trials that have not begun, see
-// [study.Helm.Restore].
+// [study.Control.Restore].
 func (h *Host) Restore(ctx context.Context, name string, trials []int64, by string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
 		return noQueue(name)
@@ -326,7 +326,7 @@ func (h *Host) Discarded() (all []Discarded) {
 	return all
 }
 
-// Withdraw takes trials back, see [study.Helm.Withdraw]. It waits for those that run to end.
+// Withdraw takes trials back, see [study.Control.Withdraw]. It waits for those that run to end.
 func (h *Host) Withdraw(ctx context.Context, name string, trials []int64, by, reason string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
 		return h.withdrawAsked(ctx, s, trials, by, reason)

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A control decides whether the study goes on: the part of the loop that has the budget, and obeys a [Helm].
+// A control decides whether the study goes on: the part of the loop that has the budget, and obeys a [Control].
 type control struct {
 	*session
 	parts    progress
@@ -42,7 +42,7 @@ func newControl(s *session, parts progress, hold func(bool), carryOut func(conte
 // read takes in an event of the record.
 func (c *control) read(e assay.Event) {
 	switch {
-	case e.Steered != nil && c.Helm != nil:
+	case e.Steered != nil && c.Control != nil:
 		c.obey(*e.Steered)
 	case e.Ended != nil && e.Ended.By == byGain:
 		c.enough.End = *e.Ended
@@ -118,12 +118,12 @@ func (c *control) signals() signals {
 	return s
 }
 
-// commands brings those of the helm, if there is one.
+// commands brings those of the [Control], if there is one.
 func (c *control) commands() <-chan command {
-	if c.Helm == nil {
+	if c.Control == nil {
 		return nil
 	}
-	return c.Helm.commands
+	return c.Control.commands
 }
 
 // steer records a decision about the study and obeys it. One that changes nothing is not recorded.
@@ -274,7 +274,7 @@ func (c *control) interrupted(ctx context.Context) bool {
 }
 
 // idle waits in real time while nothing runs: until a command, or until the Runner may have room
-// again. A Runner whose capacity changes, and a study with a helm, are none of a simulation. It
+// again. A Runner whose capacity changes, and a study with a [Control], are none of a simulation. It
 // returns why the study is over, or "".
 func (c *control) idle(ctx context.Context) string {
 	var room <-chan time.Time

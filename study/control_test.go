@@ -71,7 +71,7 @@ func TestControlEnds(t *testing.T) {
 func TestControlObeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var held []bool
-		c := newControl(recorded(t, &Study{Helm: NewHelm(), Budget: Budget{Trials: 5}}), &whereabout{best: math.Inf(1)},
+		c := newControl(recorded(t, &Study{Control: NewControl(), Budget: Budget{Trials: 5}}), &whereabout{best: math.Inf(1)},
 			func(on bool) { held = append(held, on) }, nil)
 		c.goLive()
 		c.start(c.clock.Now())
@@ -108,9 +108,9 @@ func TestControlObeys(t *testing.T) {
 // A command ends the wait of the race in a pause.
 func TestControlWaitsInAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHelm()
+		h := NewControl()
 		var c *control
-		c = newControl(recorded(t, &Study{Helm: h}), &whereabout{}, func(bool) {}, func(ctx context.Context, do command) {
+		c = newControl(recorded(t, &Study{Control: h}), &whereabout{}, func(bool) {}, func(ctx context.Context, do command) {
 			_, err := c.steer(ctx, assay.Steering{Do: steerRun})
 			do.answer <- err
 		})

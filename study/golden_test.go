@@ -193,7 +193,7 @@ func (r *repeated) Run(ctx context.Context, job assay.Job, see func(assay.Measur
 
 // commands are those of a person who changes the study all the time.
 func commands(t *testing.T, s *study.Study) {
-	ctx, h := t.Context(), s.Helm
+	ctx, h := t.Context(), s.Control
 	for _, do := range []func() error{
 		func() error { return h.Give(ctx, "ada", assay.Config{3}, assay.Config{39}) },
 		func() error { return h.Withdraw(ctx, "ada", "known bad", 2) },

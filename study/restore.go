@@ -24,7 +24,7 @@ type Discard struct {
 //
 // A trial that is not known is an error of the class not found; one that has begun, or of which
 // nothing is to be undone, is one of the class conflict. Nothing is undone then.
-func (h *Helm) Restore(ctx context.Context, by string, trials ...int64) error {
+func (h *Control) Restore(ctx context.Context, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.restore(ctx, trials, by))
@@ -33,7 +33,7 @@ func (h *Helm) Restore(ctx context.Context, by string, trials ...int64) error {
 
 // Discarded returns the trials that can be restored, the earliest first. It does not wait for the
 // loop.
-func (h *Helm) Discarded() []Discard {
+func (h *Control) Discarded() []Discard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.discarded)
@@ -132,15 +132,15 @@ func (a *asker) recallDiscards(all []Discard, restored []int64) {
 	a.showDiscarded()
 }
 
-// showDiscarded hands what can be restored to the helm.
+// showDiscarded hands what can be restored to the [Control].
 func (a *asker) showDiscarded() {
-	if a.Helm == nil {
+	if a.Control == nil {
 		return
 	}
 	all := slices.SortedFunc(maps.Values(a.discarded), func(a, b Discard) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
 	})
-	a.Helm.mu.Lock()
-	defer a.Helm.mu.Unlock()
-	a.Helm.discarded = all
+	a.Control.mu.Lock()
+	defer a.Control.mu.Unlock()
+	a.Control.discarded = all
 }

@@ -216,7 +216,7 @@ func (r *runner) start(ctx context.Context, n launch) {
 		return o
 	}
 	_, elastic := r.Runner.(assay.Capacitor)
-	if r.Parallel <= 1 && !elastic && r.Helm == nil { // nothing else to do meanwhile, and handing over costs time
+	if r.Parallel <= 1 && !elastic && r.Control == nil { // nothing else to do meanwhile, and handing over costs time
 		o := run()
 		r.alone = &o
 		return

@@ -86,8 +86,8 @@ type Study struct {
 	// of it, which is forgotten afterwards: it is no part of the record. It is
 	// called by the loop's goroutine before the result is recorded.
 	Output func(assay.Trial)
-	// Helm, if set, steers the study while it runs.
-	Helm *Helm
+	// Control, if set, steers the study while it runs.
+	Control *Control
 
 	journal *Journal // see Journal
 }
@@ -186,8 +186,8 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
 	defer l.leave()
-	if s.Helm != nil {
-		defer s.Helm.end()
+	if s.Control != nil {
+		defer s.Control.end()
 	}
 	if err := l.replay(ctx); err != nil {
 		return l.result(), err

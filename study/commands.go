@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Errors of a [Helm].
+// Errors of a [Control].
 var (
 	// ErrOver says that the session has ended, or ends: the command was not carried out.
 	ErrOver = assay.Errorf(assay.ClassUnavailable, "the session of the study has ended")
@@ -18,15 +18,15 @@ var (
 	errWithdrawn = assay.Errorf(assay.ClassConflict, "withdrawn")
 )
 
-// A Helm steers a study while it runs. It is safe for concurrent use. A command waits for the
+// A Control steers a study while it runs. It is safe for concurrent use. A command waits for the
 // session to begin, and until the loop has time for it; it returns nil once it is durable and
 // holds. A command that returns [ErrOver] has changed nothing. If ctx is done first it returns
 // the cause, and what becomes of the command is not known.
 //
-// Set [Study.Helm] to a Helm of its own before Run. A study with a Helm obeys what was steered
+// Set [Study.Control] to a Control of its own before Run. A study with a Control obeys what was steered
 // on record too, see [assay.Steering]: it is paused if it was, and has the budget that it was
 // given last. Without one it is for the fields of the Study to say so.
-type Helm struct {
+type Control struct {
 	commands chan command
 	over     chan struct{} // closed when the session has ended
 	close    sync.Once
@@ -41,11 +41,11 @@ type command struct {
 	answer chan error
 }
 
-// NewHelm returns the helm of one session.
-func NewHelm() *Helm { return &Helm{commands: make(chan command), over: make(chan struct{})} }
+// NewControl returns the control of one session.
+func NewControl() *Control { return &Control{commands: make(chan command), over: make(chan struct{})} }
 
 // command has the loop do something and returns its answer.
-func (h *Helm) command(ctx context.Context, do func(ctx context.Context, l *loop, answer func(error))) error {
+func (h *Control) command(ctx context.Context, do func(ctx context.Context, l *loop, answer func(error))) error {
 	c := command{do, make(chan error, 1)}
 	select {
 	case h.commands <- c:
@@ -70,7 +70,7 @@ func (h *Helm) command(ctx context.Context, do func(ctx context.Context, l *loop
 }
 
 // end says to all who wait, and will, that the session is over.
-func (h *Helm) end() { h.close.Do(func() { close(h.over) }) }
+func (h *Control) end() { h.close.Do(func() { close(h.over) }) }
 
 // Withdraw takes trials back: they are withdrawn, and use up nothing of a budget of trials.
 // One that runs is ended first. One that has come to its end meanwhile keeps its result, which
@@ -78,7 +78,7 @@ func (h *Helm) end() { h.close.Do(func() { close(h.over) }) }
 //
 // A trial that is not known, or that has ended, is an error of the class not found or conflict,
 // and nothing is withdrawn then.
-func (h *Helm) Withdraw(ctx context.Context, by, reason string, trials ...int64) error {
+func (h *Control) Withdraw(ctx context.Context, by, reason string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		l.withdraw(ctx, trials, by, reason, answer)
@@ -88,7 +88,7 @@ func (h *Helm) Withdraw(ctx context.Context, by, reason string, trials ...int64)
 // Give has the next proposals be these configurations, as [assay.Giver] does. They are run also when
 // the budget of trials is used up, but not when that of time is. It is an error of
 // the class usage, and nothing is given, if one is not admissible.
-func (h *Helm) Give(ctx context.Context, by string, configs ...assay.Config) error {
+func (h *Control) Give(ctx context.Context, by string, configs ...assay.Config) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.give(ctx, configs, by))
 	})
@@ -97,7 +97,7 @@ func (h *Helm) Give(ctx context.Context, by string, configs ...assay.Config) err
 // Order has trials that wait go before those of less priority; see [assay.Job.Priority].
 // Errors are those of Withdraw. It is for the Runner that has begun to look at a job already to
 // hear of it.
-func (h *Helm) Order(ctx context.Context, priority int, by string, trials ...int64) error {
+func (h *Control) Order(ctx context.Context, priority int, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.ask.order(ctx, trials, priority, by))
@@ -106,14 +106,14 @@ func (h *Helm) Order(ctx context.Context, priority int, by string, trials ...int
 
 // Pause has the study start nothing until Resume. What runs goes on. The time of a pause is not
 // spent.
-func (h *Helm) Pause(ctx context.Context, by, reason string) error {
+func (h *Control) Pause(ctx context.Context, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.steer(ctx, assay.Steering{Do: steerPause, By: by, Reason: reason}))
 	})
 }
 
 // Resume ends a pause.
-func (h *Helm) Resume(ctx context.Context, by, reason string) error {
+func (h *Control) Resume(ctx context.Context, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.steer(ctx, assay.Steering{Do: steerRun, By: by, Reason: reason}))
 	})
@@ -121,7 +121,7 @@ func (h *Helm) Resume(ctx context.Context, by, reason string) error {
 
 // SetBudget changes the limits of the study; 0 leaves one as it is. A search that had come to
 // its limit goes on.
-func (h *Helm) SetBudget(ctx context.Context, trials int, limit time.Duration, by, reason string) error {
+func (h *Control) SetBudget(ctx context.Context, trials int, limit time.Duration, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.steer(ctx, assay.Steering{Do: steerBudget, Trials: trials, Time: limit, By: by, Reason: reason}))
 	})
