@@ -240,7 +240,7 @@ func (h *Host) record(ctx context.Context, name string, events ...assay.Event) e
 // that has ended goes on for them, also if its budget of trials is used up.
 func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
-		return h.with(ctx, s, func(d *setup.Desk) error { return d.Give(ctx, configs, by) })
+		return h.with(ctx, s, func(d *setup.ExternalSession) error { return d.Give(ctx, configs, by) })
 	}
 	return h.either(ctx, name,
 		func(s *session) error { return s.helm.Give(ctx, by, configs...) },

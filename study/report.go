@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Report is what somebody tells of a trial that a [Desk] has handed out.
+// A Report is what somebody tells of a trial that an [ExternalSession] has handed out.
 type Report struct {
 	ID int64 `json:"id"`
 	// Value is the objective, as the metric of the goal; it may stand among Metrics in its place.
@@ -41,13 +41,13 @@ type Receipt struct {
 // Tell takes what became of trials, all in one step: nothing is told if one of them cannot be. A report that
 // was told before is no error. Errors begin with the place of the report, and are of the class usage if it
 // cannot be, not found if no such trial was handed out, and conflict if the trial has come to something else.
-func (d *Desk) Tell(ctx context.Context, reports []Report) (Receipt, error) {
+func (d *ExternalSession) Tell(ctx context.Context, reports []Report) (Receipt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.tell(ctx, reports)
 }
 
-func (d *Desk) tell(ctx context.Context, reports []Report) (r Receipt, err error) {
+func (d *ExternalSession) tell(ctx context.Context, reports []Report) (r Receipt, err error) {
 	l := d.l
 	var news []assay.Trial
 	var events []assay.Event
@@ -91,7 +91,7 @@ func (d *Desk) tell(ctx context.Context, reports []Report) (r Receipt, err error
 }
 
 // take takes in a trial that has ended on record.
-func (d *Desk) take(t assay.Trial, e assay.Event) error {
+func (d *ExternalSession) take(t assay.Trial, e assay.Event) error {
 	l := d.l
 	delete(d.handed, t.ID)
 	l.run.drop(t.ID)
@@ -107,7 +107,7 @@ func (d *Desk) take(t assay.Trial, e assay.Event) error {
 
 // read returns the trial of a report, and whether it is known to have ended so. news are those of the reports
 // before it.
-func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
+func (d *ExternalSession) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
 	l := d.l
 	h, open := d.handed[r.ID]
 	before, told := assay.Trial{}, false

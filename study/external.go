@@ -13,13 +13,13 @@ import (
 	"github.com/assay-run/assay/internal/replay"
 )
 
-// A Desk is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
+// An ExternalSession is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
 // It is safe for concurrent use, and the only one who writes to the study.
 //
 // It keeps the record as Run does: a proposal is on record before it is handed out, a result before the
 // searcher hears of it. So a process that dies loses nothing that was answered, and what was on record and
 // not answered is among the trials that were never told. No time of the study passes at a desk.
-type Desk struct {
+type ExternalSession struct {
 	mu sync.Mutex
 	l  *loop
 	// last is why the study was over when the record says so last, and nothing has come since.
@@ -81,10 +81,10 @@ func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, er
 	return slices.SortedFunc(maps.Values(open), func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) }), nil
 }
 
-// Desk brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
+// ExternalSession brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
 // needs Name, Space, Goal, Searcher, Store and Budget, of which the time has no effect; Cuts, Clock and
 // Patience have theirs.
-func (s *Study) Desk(ctx context.Context) (*Desk, error) {
+func (s *Study) ExternalSession(ctx context.Context) (*ExternalSession, error) {
 	l := newLoop(s)
 	events, err := l.read(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 		return nil, err
 	}
 	l.control.goLive()
-	d := &Desk{l: l, handed: handed{}, ended: map[int64]int{}}
+	d := &ExternalSession{l: l, handed: handed{}, ended: map[int64]int{}}
 	for _, e := range events {
 		d.last = ""
 		if d.handed.take(e); e.Ended != nil {
@@ -113,7 +113,7 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 }
 
 // out takes the proposals that wait as handed out.
-func (d *Desk) out(to *[]Handed) {
+func (d *ExternalSession) out(to *[]Handed) {
 	l := d.l
 	for _, p := range l.ask.takeAll() {
 		h, ok := d.handed[p.ID]
@@ -131,13 +131,13 @@ func (d *Desk) out(to *[]Handed) {
 // Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
 // or if the search needs to hear of others first. It is an error of the class conflict if a person has paused
 // or stopped the study.
-func (d *Desk) Ask(ctx context.Context, n int) (Answer, error) {
+func (d *ExternalSession) Ask(ctx context.Context, n int) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ask(ctx, n)
 }
 
-func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
+func (d *ExternalSession) ask(ctx context.Context, n int) (a Answer, err error) {
 	l := d.l
 	if d.held != "" {
 		return a, assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", l.Name, d.held),
@@ -165,7 +165,7 @@ func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
 
 // over returns why the study is over, or "", and has it on record once. A study with trials in flight goes
 // on: what is told of them counts.
-func (d *Desk) over(ctx context.Context) (string, error) {
+func (d *ExternalSession) over(ctx context.Context) (string, error) {
 	l := d.l
 	if l.control.endedBy() == "" {
 		l.control.end(l.control.over(ctx))
@@ -188,7 +188,7 @@ func (d *Desk) over(ctx context.Context) (string, error) {
 
 // Again hands out at most n of the trials once more that were handed out longer than age ago and never told,
 // the oldest first. It is on record, so that of several askers one gets a trial.
-func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
+func (d *ExternalSession) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := d.older(age)
@@ -215,7 +215,7 @@ func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, err
 }
 
 // older returns the trials in flight that were handed out at least age ago, the oldest first.
-func (d *Desk) older(age time.Duration) (old []Handed) {
+func (d *ExternalSession) older(age time.Duration) (old []Handed) {
 	now := d.l.clock.Now()
 	for _, h := range d.handed {
 		if now.Sub(h.Since) >= age {
@@ -227,7 +227,7 @@ func (d *Desk) older(age time.Duration) (old []Handed) {
 }
 
 // Open returns the trials that were asked and not told, in the order of their IDs.
-func (d *Desk) Open() []Handed {
+func (d *ExternalSession) Open() []Handed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := d.older(-1 << 62)
@@ -236,7 +236,7 @@ func (d *Desk) Open() []Handed {
 }
 
 // Withdraw takes the trials back that were handed out at least age ago and never told, and returns them.
-func (d *Desk) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
+func (d *ExternalSession) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := d.older(age)
@@ -249,7 +249,7 @@ func (d *Desk) Withdraw(ctx context.Context, age time.Duration, by, reason strin
 }
 
 // Result returns what the study has come to so far, and why it is over, if it is.
-func (d *Desk) Result() Result {
+func (d *ExternalSession) Result() Result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.l.result()
@@ -258,7 +258,7 @@ func (d *Desk) Result() Result {
 }
 
 // Give has configurations that a person wants be the next that are handed out.
-func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) error {
+func (d *ExternalSession) Give(ctx context.Context, configs []assay.Config, by string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = ""
@@ -268,7 +268,7 @@ func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) erro
 // Steer records what a person decides about the study, and obeys: "pause" and "stop" have nothing handed out
 // until "run", and "budget" changes the number of trials. What is in flight may be told all the same. A
 // decision that changes nothing is not recorded.
-func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
+func (d *ExternalSession) Steer(ctx context.Context, s assay.Steering) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -288,7 +288,7 @@ func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
 }
 
 // obey does what a decision on record says.
-func (d *Desk) obey(s assay.Steering) {
+func (d *ExternalSession) obey(s assay.Steering) {
 	switch s.Do {
 	case "run":
 		d.held, d.steered = "", true
@@ -304,7 +304,7 @@ func (d *Desk) obey(s assay.Steering) {
 }
 
 // Trials returns the greatest number of trials, 0 for any.
-func (d *Desk) Trials() int {
+func (d *ExternalSession) Trials() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.l.control.budget().Trials
@@ -312,7 +312,7 @@ func (d *Desk) Trials() int {
 
 // Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that
 // is opened goes on.
-func (d *Desk) Err() error {
+func (d *ExternalSession) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return errors.Join(d.l.record.failed())
