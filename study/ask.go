@@ -16,7 +16,7 @@ type asker struct {
 	// open are on record and not started: those of greater priority first, then in the order in
 	// which they were asked.
 	open      []assay.Proposal
-	owed      owed
+	pending   pending
 	cuts      int           // on record
 	priority  map[int64]int // of trials, 0 for those that it lacks
 	withdrawn map[int64]bool
@@ -42,7 +42,7 @@ type recalled struct {
 func newAsker(s *session, away whereabouts) *asker {
 	return &asker{
 		session: s, away: away, priority: map[int64]int{}, withdrawn: map[int64]bool{}, discarded: map[int64]Discard{},
-		owed: owed{promised: map[int64]bool{}}, recalled: recalled{over: map[int64]bool{}},
+		pending: pending{proposed: map[int64]bool{}}, recalled: recalled{over: map[int64]bool{}},
 	}
 }
 

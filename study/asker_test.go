@@ -132,7 +132,7 @@ func TestAsker(t *testing.T) {
 func TestAskerGivesUpHope(t *testing.T) {
 	a := newAsker(recorded(t, &Study{Searcher: &listed{}}), &away{})
 	a.gave([]assay.Config{{7}})
-	for range mostBeside {
+	for range mostOvertime {
 		a.hope(false, true)
 	}
 	if a.hope(false, false); a.owes() != 1 {

@@ -6,27 +6,27 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// owed are the configurations that people gave and that are not measured, whatever is left of the
+// pending are the configurations that people gave and that are not measured, whatever is left of the
 // budget of trials: a person asked for them. The search keeps to the budget.
 //
 // Each is owed one run: where runs are repeated, the others are those of the search.
-type owed struct {
+type pending struct {
 	wanted   []assay.Config // not proposed yet
-	promised map[int64]bool // proposed
-	beside   int            // batches beyond the budget that had none of them
+	proposed map[int64]bool // proposed
+	overtime int            // batches beyond the budget that had none of them
 }
 
-// mostBeside is how many batches beyond the budget may have none of what is owed: a wrapper goes first
+// mostOvertime is how many batches beyond the budget may have none of what is owed: a wrapper goes first
 // with what it has begun. A searcher that goes on with its own for longer will not propose it.
-const mostBeside = 16
+const mostOvertime = 16
 
 // gave notes configurations that were given. Those that were proposed before, and not taken back, are
 // not run again, and so not owed.
 func (a *asker) gave(configs []assay.Config) {
-	a.owed.beside = 0
+	a.pending.overtime = 0
 	for _, c := range configs {
-		if !a.knows(c) && !slices.ContainsFunc(a.owed.wanted, c.Equal) {
-			a.owed.wanted = append(a.owed.wanted, c)
+		if !a.knows(c) && !slices.ContainsFunc(a.pending.wanted, c.Equal) {
+			a.pending.wanted = append(a.pending.wanted, c)
 		}
 	}
 }
@@ -40,12 +40,12 @@ func (a *asker) knows(c assay.Config) bool {
 // proposed notes proposals, and reports whether one of them is owed.
 func (a *asker) proposed(ps ...assay.Proposal) (any bool) {
 	for _, p := range ps {
-		i := slices.IndexFunc(a.owed.wanted, p.Config.Equal)
+		i := slices.IndexFunc(a.pending.wanted, p.Config.Equal)
 		if i < 0 {
 			continue
 		}
-		a.owed.wanted = slices.Delete(a.owed.wanted, i, i+1)
-		a.owed.promised[p.ID], any = true, true
+		a.pending.wanted = slices.Delete(a.pending.wanted, i, i+1)
+		a.pending.proposed[p.ID], any = true, true
 	}
 	return any
 }
@@ -56,16 +56,16 @@ func (a *asker) hope(had, full bool) {
 	if had || !full {
 		return
 	}
-	if a.owed.beside++; a.owed.beside > mostBeside {
-		a.owed.wanted = nil
+	if a.pending.overtime++; a.pending.overtime > mostOvertime {
+		a.pending.wanted = nil
 	}
 }
 
 // owes returns how many configurations are owed that do not run yet.
 func (a *asker) owes() int {
-	n := len(a.owed.wanted)
+	n := len(a.pending.wanted)
 	for _, p := range a.open {
-		if a.owed.promised[p.ID] {
+		if a.pending.proposed[p.ID] {
 			n++
 		}
 	}
