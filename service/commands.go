@@ -240,7 +240,7 @@ func (h *Host) record(ctx context.Context, name string, events ...assay.Event) e
 // that has ended goes on for them, also if its budget of trials is used up.
 func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
-		return h.with(ctx, s, func(d *setup.Desk) error { return d.Give(ctx, configs, by) })
+		return h.with(ctx, s, func(d *setup.ExternalSession) error { return d.Give(ctx, configs, by) })
 	}
 	return h.either(ctx, name,
 		func(s *session) error { return s.helm.Give(ctx, by, configs...) },
@@ -280,7 +280,7 @@ func (h *Host) Order(ctx context.Context, name string, trials []int64, by string
 }
 
 // Restore undoes what Order and Withdraw did to trials that have not begun, see
-// [study.Helm.Restore].
+// [study.Control.Restore].
 func (h *Host) Restore(ctx context.Context, name string, trials []int64, by string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
 		return noQueue(name)
@@ -326,7 +326,7 @@ func (h *Host) Discarded() (all []Discarded) {
 	return all
 }
 
-// Withdraw takes trials back, see [study.Helm.Withdraw]. It waits for those that run to end.
+// Withdraw takes trials back, see [study.Control.Withdraw]. It waits for those that run to end.
 func (h *Host) Withdraw(ctx context.Context, name string, trials []int64, by, reason string) error {
 	if s, err := h.asked(ctx, name); s != nil && err == nil {
 		return h.withdrawAsked(ctx, s, trials, by, reason)

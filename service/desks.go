@@ -15,8 +15,8 @@ import (
 // first, and closed when the study is over or the Host closes. Until then nobody else can ask or tell.
 type seat struct {
 	name string
-	turn chan struct{} // of those who use what follows
-	desk *setup.Desk   // nil if it is not open
+	turn chan struct{}          // of those who use what follows
+	desk *setup.ExternalSession // nil if it is not open
 	user user
 }
 
@@ -52,7 +52,7 @@ func (h *Host) seat(name string) *seat {
 
 // with has do use the desk of a study, one at a time. What panics is an error, and the desk is not used
 // again: the next one is brought up by the record.
-func (h *Host) with(ctx context.Context, s *seat, do func(*setup.Desk) error) error {
+func (h *Host) with(ctx context.Context, s *seat, do func(*setup.ExternalSession) error) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -95,7 +95,7 @@ func (h *Host) openDesk(ctx context.Context, s *seat) error {
 	if err != nil {
 		return err
 	}
-	s.desk, err = p.Desk(ctx, h.o.Store, s.name, deskPatience)
+	s.desk, err = p.ExternalSession(ctx, h.o.Store, s.name, deskPatience)
 	if errors.Is(err, assay.ErrLocked) {
 		return assay.Errorf(assay.ClassConflict, "study %s is asked and told by somebody else: %w", s.name, err)
 	}
@@ -112,7 +112,7 @@ func (s *seat) close(ctx context.Context) error {
 }
 
 // desk has do use the desk of a study of that name.
-func (h *Host) desk(ctx context.Context, name string, do func(*setup.Desk) error) error {
+func (h *Host) desk(ctx context.Context, name string, do func(*setup.ExternalSession) error) error {
 	s, err := h.asked(ctx, name)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by stri
 	if name, err = p.Claim(ctx, h.o.Store, name); err != nil {
 		return Info{}, err
 	}
-	err = h.with(ctx, h.seat(name), func(d *setup.Desk) error {
+	err = h.with(ctx, h.seat(name), func(d *setup.ExternalSession) error {
 		if n := def.Budget.Trials; n > 0 && n != d.Trials() {
 			if err := d.Steer(ctx, assay.Steering{Do: "budget", Trials: n, By: by}); err != nil {
 				return err
@@ -168,9 +168,9 @@ func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by stri
 }
 
 // Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
-// negative, that were handed out at least that long ago and never told: see [study.Desk].
+// negative, that were handed out at least that long ago and never told: see [study.ExternalSession].
 func (h *Host) Ask(ctx context.Context, name string, n int, again time.Duration) (a study.Answer, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		var old []study.Handed
 		if again >= 0 {
 			if a, err = d.Again(ctx, n, again); err != nil || len(a.Trials) == n {
@@ -186,9 +186,9 @@ func (h *Host) Ask(ctx context.Context, name string, n int, again time.Duration)
 }
 
 // Tell takes what trials came to that were asked, all or none, and returns what the study has come to: see
-// [study.Desk.Tell].
+// [study.ExternalSession.Tell].
 func (h *Host) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		r, err = d.Tell(ctx, reports)
 		res = d.Result()
 		return err
@@ -198,7 +198,7 @@ func (h *Host) Tell(ctx context.Context, name string, reports []study.Report) (r
 
 // Recall takes the trials back that were asked at least age ago and never told, and returns them.
 func (h *Host) Recall(ctx context.Context, name string, age time.Duration, by, reason string) (back []study.Handed, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		back, err = d.Withdraw(ctx, age, by, reason)
 		return err
 	})
@@ -207,7 +207,7 @@ func (h *Host) Recall(ctx context.Context, name string, age time.Duration, by, r
 
 // steerAsked steers a study whose runs somebody else makes.
 func (h *Host) steerAsked(ctx context.Context, s *seat, d assay.Steering) error {
-	return h.with(ctx, s, func(desk *setup.Desk) error { return desk.Steer(ctx, d) })
+	return h.with(ctx, s, func(desk *setup.ExternalSession) error { return desk.Steer(ctx, d) })
 }
 
 // withdrawAsked takes trials back that were asked, all or none.
@@ -216,7 +216,7 @@ func (h *Host) withdrawAsked(ctx context.Context, s *seat, trials []int64, by, r
 	for i, id := range trials {
 		reports[i] = study.Report{ID: id, State: assay.Withdrawn.String(), Reason: reason, By: by}
 	}
-	return h.with(ctx, s, func(d *setup.Desk) error {
+	return h.with(ctx, s, func(d *setup.ExternalSession) error {
 		_, err := d.Tell(ctx, reports)
 		return err
 	})

@@ -20,7 +20,7 @@ type session struct {
 	openErr error
 	study   *setup.Study
 	journal *study.Journal
-	helm    *study.Helm
+	helm    *study.Control
 	runner  *queue.Runner
 	app     string
 	class   string
@@ -171,8 +171,8 @@ func (h *Host) open(ctx context.Context, s *session, def *config.Study,
 			err = errors.Join(err, s.study.Close())
 		}
 	}()
-	s.helm = study.NewHelm()
-	s.study.Helm, s.study.Patience = s.helm, h.o.Patience
+	s.helm = study.NewControl()
+	s.study.Control, s.study.Patience = s.helm, h.o.Patience
 	s.guard(h)
 	if s.journal, err = s.study.Journal(ctx); err != nil {
 		return err

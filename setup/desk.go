@@ -10,10 +10,10 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A Desk is a problem whose runs somebody else makes, with its place in a store. This process is its owner
+// An ExternalSession is a problem whose runs somebody else makes, with its place in a store. This process is its owner
 // until it is closed.
-type Desk struct {
-	*study.Desk
+type ExternalSession struct {
+	*study.ExternalSession
 	Name    string
 	Problem *Problem
 	Resumed bool     // it goes on where it was
@@ -29,10 +29,12 @@ const (
 	lastLook  = 100 * time.Millisecond
 )
 
-// Desk finds or makes the study in the store, as [Problem.Study] does, and opens its desk. If another process
+// ExternalSession finds or makes the study in the store, as [Problem.Study] does, and opens it. If another process
 // has the study it is waited for, for as long as patience: askers hold it for a moment. The error is
 // [assay.ErrLocked] then.
-func (p *Problem) Desk(ctx context.Context, store *Store, name string, patience time.Duration) (*Desk, error) {
+func (p *Problem) ExternalSession(
+	ctx context.Context, store *Store, name string, patience time.Duration,
+) (*ExternalSession, error) {
 	if p.Definition.Mode() != config.ModeAsked {
 		return nil, usagef("this study makes its runs itself, as one of a %v (assay tune)", p.Definition.Mode())
 	}
@@ -53,12 +55,12 @@ func (p *Problem) Desk(ctx context.Context, store *Store, name string, patience 
 }
 
 // desk opens the desk of a claim, of which this process is the owner.
-func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*Desk, error) {
+func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*ExternalSession, error) {
 	searcher, cuts, note, err := p.helped(ctx, store, c)
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{Name: c.name, Problem: p, Resumed: c.resumed, Notes: c.notes, store: store}
+	d := &ExternalSession{Name: c.name, Problem: p, Resumed: c.resumed, Notes: c.notes, store: store}
 	if note != "" {
 		d.Notes = append(d.Notes, note)
 	}
@@ -67,7 +69,7 @@ func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*Desk, error
 		Name: c.name, Space: p.Space, Goal: p.Goal, Searcher: searcher, Cuts: cuts, Store: store.Store,
 		Budget: study.Budget{Trials: def.Budget.Trials, Target: def.Budget.Target},
 	}
-	d.Desk, err = s.Desk(ctx)
+	d.ExternalSession, err = s.ExternalSession(ctx)
 	return d, err
 }
 
@@ -93,7 +95,7 @@ func (s *Store) await(ctx context.Context, study string, patience time.Duration)
 }
 
 // Close gives up the ownership of the study. A study that is over is known to the next one that looks for help.
-func (d *Desk) Close(ctx context.Context) error {
+func (d *ExternalSession) Close(ctx context.Context) error {
 	if d.Result().EndedBy != "" {
 		d.store.Remember(ctx)
 	}

@@ -1,18 +1,11 @@
 package study
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"iter"
-	"maps"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/block"
-	"github.com/assay-run/assay/race"
 )
 
 // finalists is how many of the leading configurations a study on machines of any class runs again on
@@ -42,10 +35,10 @@ type known struct {
 	number int // on the shelf
 }
 
-// blocked is the part of the loop that knows that several workers make the runs: see package block. All
+// blocked is the part of the judge that knows that several workers make the runs: see package block. All
 // values that are compared are corrected, and those on record are not. When the effects of workers are
-// estimated anew, every run on record is taken in anew: what the loop makes of a record depends on the
-// record alone. It is guarded by the mutex of the loop.
+// estimated anew, every run on record is taken in anew: what the judge makes of a record depends on the
+// record alone. It is guarded by the mutex of the judge.
 type blocked struct {
 	model    *block.Model
 	version  int
@@ -82,155 +75,10 @@ func (b *blocked) all(from int) iter.Seq[assay.Trial] {
 }
 
 // corrected returns a run with the value that it would have on the average worker of the target class.
-// The mutex of the loop is held.
+// The mutex of the judge is held.
 func (b *blocked) corrected(t assay.Trial) assay.Trial {
 	t.Value = b.model.Correct(t)
 	return t
-}
-
-// takeIn takes a run into account. The mutex of the loop is held.
-func (l *loop) takeIn(t assay.Trial, why purpose) {
-	k := known{t, why, l.shelf.Put(t)}
-	l.purposes = append(l.purposes, why)
-	l.model.Add(t)
-	if v := l.model.Version(); v != l.version {
-		l.version = v
-		l.recount()
-		return
-	}
-	l.count(k)
-	if l.racing != nil && why != compared {
-		l.racing.look(l, k)
-	}
-}
-
-// recount takes all runs in anew. The mutex of the loop is held.
-func (l *loop) recount() {
-	l.best, l.frontier = nil, frontier{goal: l.Goal}
-	if l.racing != nil {
-		l.racing.field, l.racing.target = race.Of(&l.shelf), race.Of(&l.shelf)
-	}
-	for k := range l.known() {
-		l.count(k)
-	}
-	if l.racing != nil {
-		l.racing.least, l.racing.quiet = l.racing.field.Incumbent(), l.racing.field.Quiet()
-		l.racing.stale = true
-	}
-}
-
-// count takes a run into what is known of its configuration. The mutex of the loop is held.
-func (l *loop) count(k known) {
-	if l.Goal.Several() {
-		l.frontier.take(k.Trial, k.purpose)
-		l.balanced()
-		return
-	}
-	t := l.corrected(k.Trial)
-	if l.racing == nil {
-		if k.purpose == searched && k.State == assay.Done && (l.best == nil || t.Value < l.best.Value) {
-			best := t
-			l.best = &best
-		}
-		return
-	}
-	fields := []*race.Field{&l.racing.field}
-	if l.Anywhere && k.Measurement.Class == l.model.Target() {
-		fields = append(fields, &l.racing.target)
-	}
-	for _, f := range fields {
-		if k.purpose == compared {
-			f.Refute(t)
-		} else {
-			f.AddFrom(k.number, t)
-		}
-	}
-}
-
-// answers returns what the answer is chosen from: where runs are made on machines of any class, those on
-// the target class alone.
-func (l *loop) answers() *race.Field {
-	if l.Anywhere {
-		return &l.racing.target
-	}
-	return &l.racing.field
-}
-
-// place has further runs begin on the target class alone, or anywhere.
-func (l *loop) place(onTarget bool) {
-	p, ok := l.Runner.(Placer)
-	if !ok || !l.Anywhere {
-		return
-	}
-	class := ""
-	if onTarget {
-		class = l.model.Target()
-	}
-	p.Place(class)
-}
-
-// settleOnTarget runs five of the leading configurations again on the target class, if runs were made on
-// machines of any class: what is the best of all may not be on those that the answer is for. The runs are made one
-// at a time, as those of the race. What is on record of an earlier session counts.
-func (l *loop) settleOnTarget(ctx context.Context) error {
-	if !l.Anywhere || l.racing == nil {
-		return nil
-	}
-	l.place(true)
-	for !l.interrupted(ctx) {
-		next, more := l.finalist()
-		if !more {
-			return nil
-		}
-		left := l.Budget.Time - l.spent()
-		if l.Budget.Time > 0 && left < next.Measurement.Elapsed {
-			l.short = fmt.Sprintf("of the time budget %v was left, less than a run on the class %s takes",
-				max(left, 0).Round(time.Millisecond), l.model.Target())
-			return nil
-		}
-		o := l.again(ctx, next, max(left, 0), nil)
-		if err := l.settleAgain(ctx, o); err != nil {
-			return err
-		}
-		if o.lost || o.trial.State == assay.Censored {
-			return nil
-		}
-	}
-	return nil
-}
-
-// finalist returns the next trial that is to be run again on the target class: of those that have not run
-// there, the one that comes first among the runs of its class. Ranks are compared and not values: classes
-// differ by more than a factor, and what leads in one of them often leads in another (docs/results/fleet.md).
-//
-// Those that run again since the search has ended are counted, of this session and of earlier ones.
-func (l *loop) finalist() (t assay.Trial, ok bool) {
-	last := 0
-	for k := range l.known() {
-		if k.purpose == searched {
-			last = k.number
-		}
-	}
-	there := map[string]bool{} // that have run on the target class
-	made := 0
-	for k := range l.known() {
-		key := k.Config.Key()
-		if k.Measurement.Class != l.model.Target() || k.State == assay.Censored || there[key] {
-			continue
-		}
-		if there[key] = true; k.number > last {
-			made++
-		}
-	}
-	if made >= finalists {
-		return t, false
-	}
-	for _, s := range l.leading() {
-		if !there[s.trial.Config.Key()] {
-			return s.trial, true
-		}
-	}
-	return t, false
 }
 
 // A standing is the place of a configuration among those of its class of machines.
@@ -240,94 +88,37 @@ type standing struct {
 	rank  float64 // as a share of their number
 }
 
-// leading returns the configurations that ended well and that nothing refutes, by their ranks. One that
-// has run on several classes has the mean of its ranks.
-func (l *loop) leading() []standing {
-	broken := map[string]bool{}
-	byClass := map[string]map[string]standing{}
-	var classes []string
-	for k := range l.known() {
-		key, class := k.Config.Key(), k.Measurement.Class
-		if k.State == assay.Failed || k.State == assay.Infeasible {
-			broken[key] = true
-		}
-		if k.State != assay.Done {
-			continue
-		}
-		if byClass[class] == nil {
-			byClass[class] = map[string]standing{}
-			classes = append(classes, class)
-		}
-		v := l.model.Correct(k.Trial)
-		if old, known := byClass[class][key]; !known {
-			byClass[class][key] = standing{trial: k.Trial, value: v}
-		} else if old.value = min(old.value, v); true {
-			byClass[class][key] = old
+// size returns how many trials have ended.
+func (b *blocked) size() int { return len(b.history) }
+
+// state returns the state of a trial that has ended.
+func (b *blocked) state(id int64) (s assay.State, ok bool) {
+	for t := range b.all(0) {
+		if t.ID == id {
+			return t.State, true
 		}
 	}
-	sums, counts := map[string]standing{}, map[string]float64{}
-	for _, class := range classes {
-		all := slices.SortedFunc(maps.Values(byClass[class]), func(a, b standing) int {
-			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.trial.ID, b.trial.ID))
-		})
-		for i, s := range all {
-			key := s.trial.Config.Key()
-			sum, known := sums[key]
-			if !known {
-				sum = s
-			}
-			sum.rank += (float64(i) + 0.5) / float64(len(all))
-			sum.value = min(sum.value, s.value)
-			sums[key] = sum
-			counts[key]++
-		}
-	}
-	leading := make([]standing, 0, len(sums))
-	for key, s := range sums {
-		if s.rank /= counts[key]; !broken[key] {
-			leading = append(leading, s)
-		}
-	}
-	slices.SortFunc(leading, func(a, b standing) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.value, b.value), cmp.Compare(a.trial.ID, b.trial.ID))
-	})
-	return leading
+	return s, false
 }
 
-// finalReserve returns the time kept back for the runs on the target class, as checkReserve does. What runs
-// take there is not known yet: the longest of those that lead says it roughly.
-func (l *loop) finalReserve() time.Duration {
-	if !l.Anywhere || l.racing == nil {
-		return 0
-	}
-	var longest time.Duration
-	for i, s := range l.leading() {
-		if i == finalists {
-			break
+// tried reports whether a trial of a configuration has ended.
+func (b *blocked) tried(c assay.Config) bool {
+	for t := range b.all(0) {
+		if t.Config.Equal(c) {
+			return true
 		}
-		longest = max(longest, l.lasted.typical(s.trial.Config))
 	}
-	return min(finalists*(longest+l.lasted.beside), time.Duration(checkShare*float64(l.Budget.Time)))
+	return false
 }
 
 // correctedAll returns runs with their corrected values.
-func (l *loop) correctedAll(runs []assay.Trial) []assay.Trial {
+func (b *blocked) correctedAll(runs []assay.Trial) []assay.Trial {
 	all := slices.Clone(runs)
 	for i := range all {
-		all[i] = l.corrected(all[i])
+		all[i] = b.corrected(all[i])
 	}
 	return all
 }
 
-// seen returns a running trial as a rule that ends runs is to see it, and the factor that its value was
-// divided by.
-func (l *loop) asSeen(t assay.Trial) (assay.Trial, float64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.racing == nil || math.IsInf(t.Value, 0) {
-		return t, 1
-	}
-	f := l.model.Factor(t.Measurement.Where, t.Measurement.Class)
-	t.Value /= f
-	return t, f
-}
+// targetClass returns the class of machines that the answer is for.
+func (b *blocked) targetClass() string { return b.model.Target() }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/block"
-	"github.com/assay-run/assay/internal/replay"
 )
 
 // An Asider is a Runner that can be told to let a worker be.
@@ -18,34 +16,21 @@ type Asider interface {
 	SetAside(where, class, reason string)
 }
 
-// drifting is the part of the loop that looks after workers which change. A run of a worker that has
-// drifted does not count from when it began to: the trials are run again, by others.
-type drifting struct {
-	spoilt  []assay.Proposal // trials to be run again
-	redoing map[int64]bool   // of those, that run
-}
-
 // lookForDrift sets a worker aside that has drifted.
 func (l *loop) lookForDrift(ctx context.Context) error {
-	found, ok := l.model.Drift()
+	d, ok := l.judge.drifted()
 	if !ok || detached(ctx) {
 		return nil
 	}
-	d := assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
-	for k := range l.known() {
-		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
-			d.Trials = append(d.Trials, k.ID)
-		}
-	}
-	d.Reason = l.driftText(found)
-	if err := l.keep(ctx, assay.Event{Drifted: &d}); err != nil {
+	d.Reason = driftText(d, l.Goal.Metric, l.clock.Now())
+	if err := l.record.keep(ctx, assay.Event{Drifted: &d}); err != nil {
 		return err
 	}
-	l.setAside(d)
+	l.race.spoil(l.judge.setAside(d))
 	if a, ok := l.Runner.(Asider); ok {
 		a.SetAside(d.Where, d.Class, d.Reason)
 	}
-	l.choose()
+	l.judge.choose()
 	l.notify(false)
 	return nil
 }
@@ -56,14 +41,14 @@ func of(d assay.Drift, t assay.Trial) bool {
 }
 
 // driftText says what has happened, in words. The time is that of the machine that the study runs on.
-func (l *loop) driftText(d block.Drift) string {
+func driftText(d assay.Drift, metric string, now time.Time) string {
 	since := d.Since.Local()
 	when := since.Format("15:04")
-	if y, m, day := l.clock.Now().Local().Date(); since.Year() != y || since.Month() != m || since.Day() != day {
+	if y, m, day := now.Local().Date(); since.Year() != y || since.Month() != m || since.Day() != day {
 		when = since.Format("2 January 15:04")
 	}
 	share := fmt.Sprintf("%.0f %%", 100*math.Abs(d.Ratio-1))
-	if l.Goal.Metric == "elapsed" {
+	if metric == "elapsed" {
 		how := "slower"
 		if d.Ratio < 1 {
 			how = "faster"
@@ -74,57 +59,39 @@ func (l *loop) driftText(d block.Drift) string {
 	if d.Ratio < 1 {
 		how = "below"
 	}
-	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", l.Goal.Metric, d.Where, share,
+	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", metric, d.Where, share,
 		how, when)
 }
 
-// setAside puts a drift that is on record into effect.
-func (l *loop) setAside(d assay.Drift) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for k := range l.known() {
+// setAside has the runs of a worker that drifted not count, and returns the trials that are to be run again.
+func (j *judge) setAside(d assay.Drift) (again []assay.Proposal) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for k := range j.known() {
 		if k.purpose == searched && slices.Contains(d.Trials, k.ID) {
-			l.spoilt = append(l.spoilt, k.Proposal)
+			again = append(again, k.Proposal)
 		}
 		if of(d, k.Trial) {
-			l.purposes[k.number] = spoilt
+			j.purposes[k.number] = spoilt
 		}
 	}
-	l.model.SetAside(d.Where, d.Class, d.Since)
-	l.version = l.model.Version()
-	l.recount()
+	j.model.SetAside(d.Where, d.Class, d.Since)
+	j.version = j.model.Version()
+	j.recount()
+	return again
 }
 
-// toRedo returns the next trial that is to be run again, and is not.
-func (l *loop) toRedo() (p assay.Proposal, ok bool) {
-	for _, p := range l.spoilt {
-		if !l.redoing[p.ID] {
-			return p, true
+// drifted returns a drift that the runs show, and which trials do not count because of it.
+func (b *blocked) drifted() (d assay.Drift, ok bool) {
+	found, ok := b.model.Drift()
+	if !ok {
+		return d, false
+	}
+	d = assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
+	for k := range b.known() {
+		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
+			d.Trials = append(d.Trials, k.ID)
 		}
 	}
-	return p, false
+	return d, true
 }
-
-// redo launches a trial again whose run does not count any more.
-func (l *loop) redo(ctx context.Context, p assay.Proposal) {
-	limit := time.Duration(0)
-	if l.Budget.Time > 0 {
-		limit = l.left()
-	}
-	l.redoing[p.ID] = true
-	l.begin(ctx, p, true, l.runs.check(l.Name, p), limit, nil)
-}
-
-// redone takes note that a trial was run again, and reports whether it was owed.
-func (l *loop) redone(id int64) bool {
-	i := slices.IndexFunc(l.spoilt, func(p assay.Proposal) bool { return p.ID == id })
-	delete(l.redoing, id)
-	if i < 0 {
-		return false
-	}
-	l.spoilt = slices.Delete(l.spoilt, i, i+1)
-	return true
-}
-
-// tellRedone tells the searcher of a run that takes the place of another.
-func (l *loop) tellRedone(t assay.Trial) error { return replay.Redone(l.Searcher, t) }

@@ -133,16 +133,16 @@ func Balanced(front [][]float64, weights []float64) int {
 
 // balanced sets the best of a study with several objectives: the balanced trial of the front. The mutex
 // of the loop is held.
-func (l *loop) balanced() {
-	front := l.frontier.front()
+func (j *judge) balanced() {
+	front := j.frontier.front()
 	points := make([][]float64, len(front))
 	for i, m := range front {
 		points[i] = m.Values
 	}
-	l.best = nil
+	j.top = nil
 	if k := Balanced(points, nil); k >= 0 {
 		t := front[k].Trial
-		l.best = &t
+		j.top = &t
 	}
 }
 
@@ -152,20 +152,20 @@ func (l *loop) balanced() {
 // says if that is more; otherwise as many as fit in what was kept back.
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
-func (l *loop) confirmFront(ctx context.Context) error {
-	for !l.interrupted(ctx) && !l.exhausted() {
-		next, more := l.unconfirmed()
-		left := l.Budget.Time - l.spent()
+func (r *racer) confirmFront(ctx context.Context) error {
+	for !r.limits.interrupted(ctx) && !r.limits.exhausted() {
+		next, more := r.front.unconfirmed()
+		left := r.limits.budget().Time - r.record.spent()
 		switch {
 		case !more:
 			return nil
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
+		case r.limits.budget().Time > 0 && left < next.Measurement.Elapsed+r.took.least():
 			return nil
-		case !l.timed() && len(l.races) >= l.mostRaces():
+		case !r.limits.timed() && r.enoughRaces():
 			return nil
 		}
-		o := l.again(ctx, next, max(left, 0), nil)
-		if err := l.settleAgain(ctx, o); err != nil {
+		o := r.runs.again(ctx, next, max(left, 0), nil)
+		if err := r.runs.settleAgain(ctx, o); err != nil {
 			return err
 		}
 		if o.lost || o.trial.State == assay.Censored {
@@ -176,12 +176,12 @@ func (l *loop) confirmFront(ctx context.Context) error {
 }
 
 // unconfirmed returns the trial of the front with the fewest runs, the first of equals, unless all have enough.
-func (l *loop) unconfirmed() (t assay.Trial, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (j *judge) unconfirmed() (t assay.Trial, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	fewest := frontRuns
-	for _, m := range l.frontier.front() {
-		e := l.frontier.by[m.Config.Key()]
+	for _, m := range j.frontier.front() {
+		e := j.frontier.by[m.Config.Key()]
 		if n := max(m.Runs, e.tried+1); n < fewest {
 			t, ok, fewest = e.trial, true, n
 		}
@@ -189,25 +189,20 @@ func (l *loop) unconfirmed() (t assay.Trial, ok bool) {
 	return t, ok
 }
 
-// frontReserve returns the time kept back for the runs at the end: what those take that the front lacks,
-// within checkShare of the budget.
-func (l *loop) frontReserve() time.Duration {
-	if l.Check <= 0 {
-		return 0
-	}
-	var need time.Duration
-	for _, m := range l.frontier.front() {
-		need += time.Duration(max(0, frontRuns-m.Runs)) * (l.lasted.typical(m.Config) + l.lasted.beside)
-	}
-	return min(need, time.Duration(checkShare*float64(l.Budget.Time)))
-}
-
 // refutedOfFront returns the configurations that failed when they were run again.
-func (l *loop) refutedOfFront() (all []Refuted) {
-	for _, e := range l.frontier.entrants {
+func (j *judge) refutedOfFront() (all []Refuted) {
+	for _, e := range j.frontier.entrants {
 		if len(e.broken) > 0 && e.tried > 0 {
 			all = append(all, Refuted{e.trial, e.broken, e.tried})
 		}
 	}
 	return all
+}
+
+// unconfirmedTime returns how long the runs are likely to take that the front lacks.
+func (j *judge) unconfirmedTime() (need time.Duration) {
+	for _, m := range j.frontier.front() {
+		need += time.Duration(max(0, frontRuns-m.Runs)) * (j.lasted.typical(m.Config) + j.lasted.beside)
+	}
+	return need
 }

@@ -20,36 +20,36 @@ type enough struct {
 // gained reports whether the study has ended because going on is not worth it. The judgement
 // of an earlier session holds, whatever the trials came to that were in flight, unless less gain is
 // now worth going on for. What people have given is run all the same.
-func (l *loop) gained() bool {
+func (c *control) gained() bool {
+	given, _ := c.parts.pending()
 	switch {
-	case l.Ender == nil || l.enough.off || l.owes() > 0 || len(l.open) > 0:
+	case c.Ender == nil || c.enough.off || given:
 		return false
-	case l.enough.By == byGain && l.Ender.Least() >= l.enough.Gain:
+	case c.enough.By == byGain && c.Ender.Least() >= c.enough.Gain:
 		return true
-	case len(l.history) == l.enough.judged:
+	}
+	trials := c.parts.trials()
+	if len(trials) == c.enough.judged {
 		return false
 	}
 	t0 := time.Now()
-	defer func() { l.overhead += time.Since(t0) }()
-	l.enough.judged = len(l.history)
-	l.mu.Lock()
-	trials := l.trials()
-	l.mu.Unlock()
-	why, over := l.Ender.Enough(trials, l.ahead())
+	defer func() { c.overhead += time.Since(t0) }()
+	c.enough.judged = len(trials)
+	why, over := c.Ender.Enough(trials, c.ahead(len(trials)))
 	if over {
-		l.enough.End = assay.End{By: byGain, Why: why, Gain: l.Ender.Least()}
+		c.enough.End = assay.End{By: byGain, Why: why, Gain: c.Ender.Least()}
 	}
 	return over
 }
 
 // ahead returns what is left of the budget as a multiple of what was spent, +Inf without one.
-func (l *loop) ahead() float64 {
+func (c *control) ahead(trials int) float64 {
 	ahead := math.Inf(1)
-	if l.Budget.Trials > 0 {
-		ahead = float64(l.affords()) / float64(max(1, len(l.history)))
+	if c.limit.Trials > 0 {
+		ahead = float64(c.parts.room(c.limit.Trials)) / float64(max(1, trials))
 	}
-	if l.Budget.Time > 0 {
-		ahead = min(ahead, float64(l.left())/float64(max(1, l.spent())))
+	if c.limit.Time > 0 {
+		ahead = min(ahead, float64(c.left())/float64(max(1, c.record.spent())))
 	}
 	return max(0, ahead)
 }

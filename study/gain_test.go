@@ -94,7 +94,7 @@ func TestBudgetGivenAfterGain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = newStudy(t, st, 30)
-		s.Ender, s.Helm = &enders{after: 4, least: 0.01}, study.NewHelm()
+		s.Ender, s.Control = &enders{after: 4, least: 0.01}, study.NewControl()
 		if r := mustRun(t, s); r.EndedBy != "trials" || len(r.Trials) != 9 {
 			t.Errorf("with a budget of 9: %q, %d trials", r.EndedBy, len(r.Trials))
 		}

@@ -37,7 +37,7 @@ func TestHeld(t *testing.T) {
 	var values []assay.Trial
 	loose := held(func(i int) { values = append(values, trial(i)) })
 	l := newLoop(&Study{Name: "s", Race: true})
-	study := held(func(i int) { l.runs.began(trial(i).Config); l.remember(trial(i)) })
+	study := held(func(i int) { l.run.tally.began(trial(i).Config); l.judge.remember(trial(i)) })
 	t.Logf("%.0f bytes a trial in a study, %.0f as values", study, loose)
 	if study > loose*3/5 {
 		t.Errorf("a study holds %.0f bytes of a trial, which takes %.0f as a value", study, loose)

@@ -1,299 +1,213 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math"
-	"slices"
-	"sync"
+	"fmt"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
-	"github.com/assay-run/assay/race"
 )
 
-// loop is the state of one run of a study. All but history is owned by the
-// goroutine of Run: a trial is given copies of what it needs, and its outcome comes
-// back through a channel. So nothing but history needs a lock.
+// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control.
+// Each part has a state of its own, which the loop changes by its methods alone, and knows the others by a narrow
+// interface.
+//
+// All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of what it
+// needs, and its outcome comes back through a channel.
 type loop struct {
-	*Study
-	Budget  Budget // that of the study, unless it was steered
-	clock   assay.Clock
-	actors  actors // nil for a real clock
-	began   time.Time
-	journal *Journal
-	watch   *stopwatch
-	// open are on record and not started: those of greater priority first, then in the order in
-	// which they were asked.
-	open    []assay.Proposal
-	running []Running
-	// ended brings the outcomes. It has no buffer: a trial that has ended keeps its
-	// place among the actors of a simulated clock until the loop takes the outcome.
-	ended  chan outcome
-	alone  *outcome      // of a trial that ran in the loop's own goroutine
-	checks []assay.Trial // that compare the best with the first
-	races  []assay.Trial // that find out which is best
-	racing *racing       // nil if every run is taken for the truth
-	lasted lasted
-	enough enough // is worth no further run
-	short  string // why there are fewer checks than were wanted, or ""
-	cuts   int    // on record
-	runs   tally
-	steered
-	owed
-	blocked
-	drifting
-	// unrecorded is why the record has ended for this session, whose further
-	// results are in its Result alone.
-	unrecorded error
-
-	mu       sync.Mutex
-	frontier frontier      // of several objectives
-	shown    []assay.Trial // of history: what was asked for; see trials
-
-	best     *assay.Trial // of history, or nil
-	first    *assay.Trial // that of the first proposal, or nil while it runs
-	replayed int
+	*session
+	ask      *asker
+	run      *runner
+	judge    *judge
+	race     *racer
+	control  *control
+	began    time.Time
 	overhead time.Duration
-	endedBy  string
-}
-
-// steered is the part of the loop that obeys a [Helm].
-type steered struct {
-	live      bool // the record was read
-	paused    bool
-	gate      gate          // closed in a pause
-	reopened  bool          // the search is to go on that had ended
-	priority  map[int64]int // of trials, 0 for those that it lacks
-	withdrawn map[int64]bool
-	discarded map[int64]Discard // of withdrawn, those that can be restored
-	leaving   map[int64]leaving
-	cancels   map[int64]context.CancelCauseFunc // of the trials that run
-	fatal     error                             // of the searcher, in a command
-}
-
-// commands brings those of the helm, if there is one.
-func (l *loop) commands() <-chan command {
-	if l.Helm == nil {
-		return nil
-	}
-	return l.Helm.commands
-}
-
-// An outcome is what became of a run. A lost one leaves its proposal open: there is
-// nothing to record, and the next session runs it again.
-type outcome struct {
-	trial assay.Trial
-	lost  bool // cut off by the budget with nothing learned, or interrupted
-	again bool // the trial had ended: it was run again
-	err   error
 }
 
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
-	l := &loop{Study: s, Budget: s.Budget, clock: s.Clock, ended: make(chan outcome), blocked: newBlocked(s)}
+	l := &loop{session: newSession(s)}
 	all := &assay.Roll{}
-	l.runs.roll, l.lasted.roll = all, all
-	l.redoing = map[int64]bool{}
-	l.withdrawn, l.leaving = map[int64]bool{}, map[int64]leaving{}
-	l.discarded = map[int64]Discard{}
-	l.cancels = map[int64]context.CancelCauseFunc{}
-	if l.clock == nil {
-		l.clock = realClock{}
-	}
-	l.watch = &stopwatch{clock: l.clock} // until that of the journal takes its place
-	l.actors, _ = l.clock.(actors)
-	l.frontier.goal = s.Goal
-	if l.Race && !s.Goal.Several() {
-		l.racing = &racing{field: race.Of(&l.shelf), target: race.Of(&l.shelf), least: math.Inf(1), stale: true}
-	}
+	l.judge = newJudge(s, all)
+	l.run = newRunner(l.session, l.judge, all)
+	l.ask = newAsker(l.session, elsewhere{l.run, l.judge})
+	l.control = newControl(l.session, l, l.run.hold, l.carryOut)
+	l.race = newRacer(l.session, l.control, l, l.judge)
 	l.began = l.clock.Now()
 	return l
 }
 
-// enter and leave say to a simulated clock that an actor begins and ends to run.
-func (l *loop) enter() {
-	if l.actors != nil {
-		l.actors.Enter()
-	}
+// elsewhere has the state of trials that were started.
+type elsewhere struct {
+	run   *runner
+	judge *judge
 }
 
-func (l *loop) leave() {
-	if l.actors != nil {
-		l.actors.Leave()
-	}
-}
-
-// spent returns the time of the study over all sessions.
-func (l *loop) spent() time.Duration {
-	_, spent := l.watch.now()
-	return spent
-}
+func (e elsewhere) runs(id int64) bool                 { return e.run.runs(id) }
+func (e elsewhere) leaves(id int64) bool               { return e.run.leaves(id) }
+func (e elsewhere) state(id int64) (assay.State, bool) { return e.judge.state(id) }
+func (e elsewhere) knows(c assay.Config) bool          { return e.run.has(c) || e.judge.tried(c) }
 
 // notify shows what changed. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
-		l.mu.Lock()
-		trials := l.trials()
-		l.mu.Unlock()
+		_, races := l.judge.counts()
+		checks := l.judge.compared()
 		p := Progress{
-			Trials: trials, Running: l.running, Best: l.best, Spent: l.spent(), Checks: len(l.checks),
-			Races:  len(l.races),
+			Trials: l.judge.ended(), Running: l.run.inFlight(), Best: l.judge.best(), Spent: l.record.spent(), Checks: checks,
+			Races:  races,
 			Replay: replay,
 		}
 		l.Notify(p)
 	}
 }
 
-// search keeps trials in flight until something ends it, and sets endedBy.
+// search keeps trials in flight until something ends it, which the control notes.
 //
 // After an error nothing is started any more, and the trials in flight are waited
 // for: what they measure is worth keeping. Only a session that has lost its study
 // to another ends its runs, since the other makes them again. The errors of several
 // trials are joined, each once.
-//
-// Invariant: running holds exactly the trials whose outcome has not been taken.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l.reopened = false
+	l.control.search()
 	for {
-		if fail == nil && l.endedBy == "" {
+		if fail == nil && l.control.endedBy() == "" {
 			fail = l.fill(ctx)
 		}
 		if errors.Is(fail, assay.ErrConflict) {
 			cancel(fail)
 		}
-		if len(l.running) == 0 {
-			if fail == nil && l.endedBy == "" && (l.paused || l.capacity() == 0) {
-				l.endedBy = l.idle(ctx)
-				fail = l.failed()
+		if len(l.run.inFlight()) == 0 {
+			if fail == nil && l.control.endedBy() == "" && (l.control.held() || l.run.capacity() == 0) {
+				l.control.end(l.control.idle(ctx))
+				fail = l.record.failed()
 				continue
 			}
-			if fail == nil && l.endedBy == "" {
-				fail = errors.New("the searcher proposes nothing though no trial is running")
+			if fail == nil && l.control.endedBy() == "" {
+				fail = fmt.Errorf("study %s: the search returned no proposal although no trial is running "+
+					"(a bug: please report it)", l.Name)
 			}
 			return fail
 		}
 		switch o, what := l.wait(ctx); what {
 		case drained:
-			l.endedBy = "interrupt"
+			l.control.end("interrupt")
 		case ended:
 			if err := l.settle(ctx, o); err != nil && !errors.Is(fail, err) {
 				fail = errors.Join(fail, err)
 			}
 		}
 		if fail == nil {
-			fail = l.failed()
+			fail = l.record.failed()
 		}
 	}
-}
-
-// failed returns the error of a command that ends the study, or that of the journal if somebody
-// else's append has ended it.
-func (l *loop) failed() error {
-	if l.unrecorded == nil {
-		l.unrecorded = l.journal.Err()
-	}
-	return cmp.Or(l.fatal, l.unrecorded)
 }
 
 // fill starts trials while there is room for them, those that an earlier session
-// left open first. It sets endedBy if something ended the search. It returns
+// left open first. The control notes if something ended the search. It returns
 // without an error if the searcher waits for a trial in flight.
 func (l *loop) fill(ctx context.Context) error {
 	for {
-		if l.endedBy = l.over(ctx); l.endedBy != "" {
+		if l.control.end(l.control.over(ctx)); l.control.endedBy() != "" {
 			return nil
 		}
-		if l.paused {
-			return l.attach(ctx)
+		if l.control.held() {
+			for _, p := range l.ask.attached() {
+				l.launch(ctx, p)
+			}
+			return nil
 		}
-		if p, ok := l.toRedo(); ok && l.capacity() > len(l.running) {
+		free := l.run.capacity() - len(l.run.inFlight())
+		if p, ok := l.race.toRedo(); ok && free > 0 {
 			l.redo(ctx, p)
 			continue
 		}
-		if t, ok := l.doubted(); ok && l.capacity() > len(l.running) {
-			l.launch(ctx, t.Proposal, true)
+		if t, ok := l.race.doubted(); ok && free > 0 {
+			l.confirm(ctx, t.Proposal)
 			continue
 		}
-		room := l.room()
+		room := l.free(free)
 		if room <= 0 {
 			return nil
 		}
-		if len(l.open) == 0 {
-			if err := l.ask(ctx, room); err != nil || len(l.open) == 0 {
+		if l.ask.waiting() == 0 {
+			if err := l.propose(ctx, room); err != nil || l.ask.waiting() == 0 {
 				return err
 			}
 		}
-		p := l.open[0]
-		l.open = l.open[1:]
-		l.launch(ctx, p, false)
+		p, _ := l.ask.next()
+		l.launch(ctx, p)
 	}
 }
 
-// attach launches the open trials of which a run has begun that goes on, or has come to its end
-// unseen: a pause keeps nobody from taking what they come to.
-func (l *loop) attach(ctx context.Context) error {
-	for i := 0; i < len(l.open); {
-		p := l.open[i]
-		if !l.journal.begun(p.ID) {
-			i++
-			continue
-		}
-		l.open = slices.Delete(l.open, i, i+1)
-		l.launch(ctx, p, false)
-	}
-	return nil
-}
-
-// room returns how many more trials may be in flight. It is negative when a Runner
+// free returns how many more trials may be in flight, of so many that have a place. It is negative when a Runner
 // has less room than it had.
-func (l *loop) room() int {
-	room := l.capacity() - len(l.running)
-	if l.Budget.Trials > 0 {
-		room = min(room, l.affords())
+func (l *loop) free(places int) int {
+	if n := l.control.budget().Trials; n > 0 {
+		return min(places, l.room(n))
 	}
-	return room
+	return places
 }
 
-// capacity returns how many trials may be in flight at once: Parallel of them,
-// and no more than the Runner has room for, if it says so. Parallel 0 is 1 for a
-// Runner that does not say so.
-func (l *loop) capacity() int {
-	c, ok := l.Runner.(assay.Capacitor)
-	switch {
-	case !ok:
-		return max(1, l.Parallel)
-	case l.Parallel > 0:
-		return min(l.Parallel, c.Capacity())
+// propose has the searcher be asked for n proposals. A search that is done ends once nothing runs.
+func (l *loop) propose(ctx context.Context, n int) error {
+	t0 := time.Now()
+	defer func() { l.overhead += time.Since(t0) }()
+	trials := l.control.budget().Trials
+	full := trials > 0 && l.judge.size()+l.run.searching() >= trials
+	done, err := l.ask.ask(ctx, n, full)
+	if done && len(l.run.inFlight()) == 0 {
+		l.control.end("search")
 	}
-	return c.Capacity()
+	return err
 }
 
-// capacityEvery is how often a Runner that changes its capacity is asked for it.
-const capacityEvery = time.Second
+// launch starts a trial, whose outcome wait returns. The rest of the budget is
+// read now, so that a trial which waited in open is not given time that has passed.
+//
+// The ID is taken here and not in the trial's goroutine: runs of one configuration
+// are numbered in the order in which they begin.
+func (l *loop) launch(ctx context.Context, p assay.Proposal) {
+	left := l.control.remaining()
+	l.begin(ctx, launch{Proposal: p, id: l.run.first(p), left: left, stopper: l.Stopper})
+}
 
-// idle waits in real time while nothing runs: until a command, or until the Runner may have room
-// again. A Runner whose capacity changes, and a study with a helm, are none of a simulation. It
-// returns why the study is over, or "".
-func (l *loop) idle(ctx context.Context) string {
-	var room <-chan time.Time
-	if !l.paused {
-		room = time.After(capacityEvery)
+// confirm starts a trial once more while the search goes on.
+func (l *loop) confirm(ctx context.Context, p assay.Proposal) {
+	left, stopper := l.control.remaining(), l.Stopper
+	if l.judge.borneOut(p.Config) {
+		stopper = nil // the rule compares others with it
 	}
-	select {
-	case <-ctx.Done():
-	case <-l.Drain:
-	case <-room:
-	case <-l.journal.broken:
-	case c := <-l.commands():
+	l.begin(ctx, launch{Proposal: p, again: true, id: l.run.repeated(p), left: left, stopper: stopper})
+}
+
+// redo starts a trial again whose run does not count any more.
+func (l *loop) redo(ctx context.Context, p assay.Proposal) {
+	left := l.control.remaining()
+	l.race.redo(p.ID)
+	l.begin(ctx, launch{Proposal: p, again: true, id: l.run.repeated(p), left: left})
+}
+
+// begin starts a run, whose outcome wait returns.
+func (l *loop) begin(ctx context.Context, n launch) {
+	l.run.note(n.Proposal, n.again)
+	l.notify(false)
+	n.priority = l.ask.priorityOf(n.ID)
+	l.run.start(ctx, n)
+}
+
+// wait blocks until a trial ends, or something else happens; see [runner.wait]. It carries a command out.
+func (l *loop) wait(ctx context.Context) (outcome, happening) {
+	o, c, what := l.run.wait(l.control.signals())
+	if c.do != nil {
 		l.carryOut(ctx, c)
 	}
-	return l.over(ctx)
+	return o, what
 }
 
 // carryOut does a command.
@@ -301,230 +215,42 @@ func (l *loop) carryOut(ctx context.Context, c command) {
 	c.do(ctx, l, func(err error) { c.answer <- err })
 }
 
-// ask asks the searcher for n proposals at once and records them as one batch
-// before they are open. There are none if the search is done, which endedBy says
-// once nothing runs, or if it waits for a trial that does.
-//
-// The searcher is asked for as many as there is room for, so that repetitions
-// can be interleaved and the points of one poll run side by side. The events say
-// for how many it was asked: a replay makes the same calls.
-//
-// Cuts come before the proposals in the record, since the searcher made them before
-// it proposed.
-func (l *loop) ask(ctx context.Context, n int) error {
-	t0 := time.Now()
-	defer func() { l.overhead += time.Since(t0) }()
-	ps, err := l.Searcher.Ask(n)
-	if errors.Is(err, assay.ErrDone) {
-		if len(l.running) == 0 {
-			l.endedBy = "search"
-		}
-		return nil
+// reached, room, pending, reserve and trials are the figures of the control.
+func (l *loop) reached(target float64) bool {
+	if !l.judge.reached(target) {
+		return false
 	}
-	if err != nil || len(ps) == 0 {
-		return err
-	}
-	if err := l.append(ctx, append(l.newCuts(), replay.Asked(l.Searcher, n, ps)...)...); err != nil {
-		return err
-	}
-	l.open = append(l.open, ps...)
-	l.hope(l.proposed(ps...))
-	return nil
+	_, doubted := l.race.doubted()
+	return !doubted
 }
 
-// newCuts returns the events of what was removed from the space since the last
-// call.
-func (l *loop) newCuts() (events []assay.Event) {
-	if l.Cuts == nil {
-		return nil
-	}
-	all := l.Cuts()
-	for ; l.cuts < len(all); l.cuts++ {
-		events = append(events, assay.Event{Cut: &all[l.cuts]})
-	}
-	return events
+func (l *loop) room(trials int) int {
+	return max(trials-l.judge.size()-l.run.searching(), l.ask.owes())
 }
 
-// over returns why the study is over, or "". What the user wants comes first, then
-// what the study was made for, then what it may cost: of several reasons the record
-// has that one.
-func (l *loop) over(ctx context.Context) string {
-	if ctx.Err() != nil {
-		return "interrupt"
-	}
-	select {
-	case <-l.Drain:
-		return "interrupt"
-	default:
-	}
-	if t := l.Budget.Target; t != nil && l.best != nil && l.best.Value <= l.Goal.Show(*t) {
-		if _, doubted := l.doubted(); !doubted {
-			return "target"
-		}
-	}
-	if l.Budget.Trials > 0 && l.affords() <= 0 && len(l.spoilt) == 0 {
-		return "trials"
-	}
-	if l.Budget.Time > 0 && l.left() <= 0 {
-		return "budget"
-	}
-	if l.Budget.CPUHours > 0 && l.journal.cpuHours() >= l.Budget.CPUHours*l.forSearch() {
-		return byCPUHours
-	}
-	if l.gained() {
-		return byGain
-	}
-	return ""
+func (l *loop) pending() (given, redo bool) {
+	return l.ask.owes() > 0 || l.ask.waiting() > 0, l.race.owes()
 }
 
-// byCPUHours is the end of a study whose hours of processors are spent.
-const byCPUHours = "cpu_hours"
+func (l *loop) reserve() time.Duration { return l.race.reserve() }
 
-// forSearch is the share of the hours of processors that the search may spend.
-func (l *loop) forSearch() float64 {
-	if l.Check > 0 {
-		return 1 - checkShare
-	}
-	return 1
-}
-
-// exhausted reports whether the hours of processors are spent, so that nothing is run again either.
-func (l *loop) exhausted() bool {
-	return l.Budget.CPUHours > 0 && l.journal.cpuHours() >= l.Budget.CPUHours
-}
-
-// left returns what is left of the time budget for the search.
-func (l *loop) left() time.Duration { return l.Budget.Time - l.reserve() - l.spent() }
-
-// launch starts a trial, whose outcome wait returns. What is left of the budget is
-// read now, so that a trial which waited in open is not given time that has passed.
-//
-// The ID is taken here and not in the trial's goroutine: runs of one configuration
-// are numbered in the order in which they begin.
-func (l *loop) launch(ctx context.Context, p assay.Proposal, again bool) {
-	limit := time.Duration(0)
-	if l.Budget.Time > 0 {
-		limit = l.left()
-	}
-	var id assay.RunID
-	stopper := l.Stopper
-	if again {
-		id = l.runs.check(l.Name, p)
-		if e, ok := l.racing.field.Entrant(p.Config); ok && len(e.Values) > 1 {
-			stopper = nil // it is what the rule compares with
-		}
-	} else {
-		id = l.runs.id(l.Name, p)
-	}
-	l.begin(ctx, p, again, id, limit, stopper)
-}
-
-// begin starts a run, whose outcome wait returns.
-func (l *loop) begin(ctx context.Context, p assay.Proposal, again bool, id assay.RunID, limit time.Duration,
-	stopper assay.Stopper,
-) {
-	l.running = append(l.running, Running{p, l.clock.Now(), again})
-	l.notify(false)
-	ctx, cancel := context.WithCancelCause(ctx)
-	if !again {
-		l.cancels[p.ID] = cancel
-	}
-	priority := l.priority[p.ID]
-	run := func() outcome {
-		defer cancel(nil)
-		o := l.trial(ctx, cancel, p, id, priority, limit, stopper)
-		o.again = again
-		return o
-	}
-	_, elastic := l.Runner.(assay.Capacitor)
-	if l.Parallel <= 1 && !elastic && l.Helm == nil { // nothing else to do meanwhile, and handing over costs time
-		o := run()
-		l.alone = &o
-		return
-	}
-	l.enter()
-	go func() {
-		// The place of enter among the actors goes to the loop with the outcome.
-		l.ended <- run()
-	}()
-}
-
-// What wait has waited for.
-type happening int
-
-const (
-	ended   happening = iota // a trial did, with an outcome
-	drained                  // Drain was closed
-	roomy                    // there may be more room, or a command was carried out
-)
-
-// wait blocks until a trial ends, Drain is closed for the first time, a command was carried out,
-// or it is time to ask the Runner for its capacity again. Once something has ended the
-// search, only trials and commands are waited for: a closed Drain would be ready for ever.
-//
-// The loop leaves the clock while it waits. An outcome brings a place with it; for
-// anything else the loop enters again.
-func (l *loop) wait(ctx context.Context) (outcome, happening) {
-	if l.alone != nil {
-		o := *l.alone
-		l.alone = nil
-		return o, ended
-	}
-	drain, broken := l.Drain, l.journal.broken
-	var room <-chan time.Time
-	if _, elastic := l.Runner.(assay.Capacitor); l.endedBy != "" {
-		drain = nil
-	} else if elastic && !l.paused {
-		room = time.After(capacityEvery)
-	}
-	if l.unrecorded != nil {
-		broken = nil
-	}
-	l.leave()
-	select {
-	case o := <-l.ended: // and with it a place among the actors
-		return o, ended
-	case <-drain:
-		l.enter()
-		return outcome{}, drained
-	case <-room:
-	case <-broken:
-	case c := <-l.commands():
-		l.enter()
-		l.carryOut(ctx, c)
-		return outcome{}, roomy
-	}
-	l.enter()
-	return outcome{}, roomy
-}
+func (l *loop) trials() []assay.Trial { return l.judge.ended() }
 
 // result collects what is known. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
-	r := Result{
-		Trials: l.trials(), Checks: l.correctedAll(l.checks), Races: l.correctedAll(l.races), Spent: l.spent(), Overhead: l.overhead,
-		EndedBy: l.endedBy, Replayed: l.replayed, Short: l.short, Refuted: l.refuted(), Workers: l.model.Effects(),
-	}
-	if r.EndedBy == byGain {
-		r.Why = l.enough.Why
-	}
-	if l.journal != nil {
-		r.Lost, r.CPUHours = l.journal.lost(), l.journal.cpuHours()
-		r.Queued, r.Ran = l.journal.queued()
-	}
-	if r.Found = l.best != nil && l.holds(*l.best); r.Found {
-		r.Best = *l.best
-		r.Best.Value, r.Runs = l.measured(*l.best)
-	}
-	if l.first != nil {
-		r.First = l.corrected(*l.first)
-	}
-	if l.Goal.Several() {
-		r.Front, r.Refuted = l.frontier.front(), l.refutedOfFront()
-		for _, m := range r.Front {
-			if r.Found && m.ID == r.Best.ID {
-				r.Runs = m.Runs
-			}
-		}
+	r := l.judge.answer()
+	why, judging := l.control.why()
+	r.Spent, r.Overhead, r.EndedBy, r.Why = l.record.spent(), l.overhead+judging, l.control.endedBy(), why
+	r.Short = l.race.missed()
+	if l.record.Journal != nil {
+		r.Lost, r.CPUHours = l.record.lost(), l.record.cpuHours()
+		r.Queued, r.Ran = l.record.queued()
 	}
 	return r
+}
+
+// end records why the session ended, whatever has become of ctx.
+func (l *loop) end(ctx context.Context) error {
+	e := l.control.ending(l.race.missed())
+	return l.record.keep(ctx, assay.Event{Ended: &e})
 }

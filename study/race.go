@@ -2,13 +2,9 @@ package study
 
 import (
 	"context"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/race"
-	"github.com/assay-run/assay/stop"
 )
 
 // raceShare is the largest part of the time budget that is kept back for the race at the
@@ -27,156 +23,107 @@ const checkShare = 0.2
 // leastPairs is how many pairs of runs it takes to show a difference at 95 % (see stats.CompareShift).
 const leastPairs = 4
 
-// racing is the part of the loop that does not take one run for the truth; see package
-// race. It is nil in a study that does, such as that of a recorded table.
-type racing struct {
-	field race.Field
-	// target is the same of the runs on the target class alone, of a study on machines of any class.
-	target race.Field
-	// seen is the history as a Stopper sees it: each trial that is done has the value
-	// that may end other runs. It is made when somebody looks, since most studies have no
-	// rule, and kept up from then on unless stale says that it is to be made anew. It is
-	// guarded by the mutex of the loop; what was handed out is not changed.
-	seen  []assay.Trial
-	stale bool
-	least float64 // the value that may end other runs, +Inf if there is none; guarded likewise
-	quiet bool    // of field, when seen was made
+// A racer has trials run again: the part of the loop that does not take one run for the truth. It decides which run
+// is made again, while the search goes on and when it has ended.
+type racer struct {
+	*session
+	limits  limits
+	runs    rerunner
+	took    durations
+	contest contenders
+	front   lacking
+	final   finals
+	duel    duellists
+	short   string           // why there are fewer checks than were wanted, or ""
+	spoilt  []assay.Proposal // trials to be run again, by others than the worker that has drifted
+	redoing map[int64]bool   // of those, that run
+}
+
+// limits bound the race.
+type limits interface {
+	budget() Budget
+	// interrupted reports whether a person has ended the study, or has the search go on. It returns when no pause
+	// holds the study.
+	interrupted(ctx context.Context) bool
+	exhausted() bool // nothing may run again
+	timed() bool     // nothing but the time budget bounds the race
+}
+
+// A rerunner runs trials once more, and takes their outcomes.
+type rerunner interface {
+	// again runs a trial outside the search and returns its outcome. stopper may be nil, and no rule ends it then.
+	again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome
+	settleAgain(ctx context.Context, o outcome) error
+	// compared records a run that compares the best with the first.
+	compared(ctx context.Context, t assay.Trial) error
+	repeats(c assay.Config) bool // a configuration runs again
+}
+
+// durations has how long runs are likely to take.
+type durations interface {
+	typical(c assay.Config) time.Duration
+	least() time.Duration // besides the run itself
+}
+
+// contenders are the configurations that may be the best, see package race.
+type contenders interface {
+	doubt(busy func(assay.Config) bool) (t assay.Trial, ok bool)
+	next() (t assay.Trial, ok bool)
+	rule(c assay.Config) assay.Stopper
+	noise() (share float64, quiet bool)
+	counts() (trials, races int)
+}
+
+// lacking are the runs that the front of several objectives lacks.
+type lacking interface {
+	unconfirmed() (t assay.Trial, ok bool)
+	unconfirmedTime() time.Duration
+}
+
+// finals are the runs that the leading configurations lack on the class of machines that the answer is for.
+type finals interface {
+	finalist() (t assay.Trial, ok bool)
+	longestOfFinalists() time.Duration
+	targetClass() string
+}
+
+// duellists are the best configuration and the first, which are compared in the end.
+type duellists interface {
+	best() *assay.Trial
+	first() *assay.Trial
+	holds(best assay.Trial) bool
+	broke(t assay.Trial) bool
+	checked(id int64) int
+}
+
+func newRacer(s *session, limits limits, runs rerunner, j *judge) *racer {
+	return &racer{
+		session: s, limits: limits, runs: runs, took: j.durations(), contest: j, front: j, final: j, duel: j,
+		redoing: map[int64]bool{},
+	}
 }
 
 // confirms reports whether runs are to be made again while the search goes on: where a
 // Stopper compares others with them, and elsewhere until the noise is known, which says how
 // much of a time budget is to be kept back.
-func (l *loop) confirms() bool {
-	if l.racing == nil {
+func (r *racer) confirms() bool {
+	if !r.racing() {
 		return false
 	}
-	if l.Stopper != nil && l.Goal.Grows {
+	if r.Stopper != nil && r.Goal.Grows {
 		return true
 	}
-	return l.Budget.Time > 0 && l.Check > 0 && len(l.races) < 2
+	_, races := r.contest.counts()
+	return r.limits.budget().Time > 0 && r.Check > 0 && races < 2
 }
 
 // doubted returns the trial that is to be run again before the search goes on; ok is false if
 // there is none. Those that run again already are passed over.
-func (l *loop) doubted() (t assay.Trial, ok bool) {
-	if !l.confirms() {
+func (r *racer) doubted() (t assay.Trial, ok bool) {
+	if !r.confirms() {
 		return t, false
 	}
-	return l.racing.field.Doubt(func(c assay.Config) bool {
-		return slices.ContainsFunc(l.running, func(r Running) bool { return r.Again && r.Config.Equal(c) })
-	})
-}
-
-// searching returns how many of the runs in flight are trials.
-func (l *loop) searching() (n int) {
-	for _, r := range l.running {
-		if !r.Again {
-			n++
-		}
-	}
-	return n
-}
-
-// look takes a run, which was counted, into what a rule sees: the trials of its configuration are seen in
-// a new light, and those of others if the incumbent is another. The mutex of the loop is held.
-func (r *racing) look(l *loop, k known) {
-	f := &r.field
-	least, quiet := r.least, r.quiet
-	r.least, r.quiet = f.Incumbent(), f.Quiet()
-	if r.stale || k.purpose != searched || r.least != least || r.quiet != quiet {
-		r.stale = true
-		return
-	}
-	r.seen = append(r.seen, f.Believe(l.corrected(k.Trial)))
-}
-
-// review sets what a rule sees of all trials. The mutex of the loop is held.
-func (r *racing) review(l *loop) {
-	r.seen, r.stale = make([]assay.Trial, 0, len(l.history)+1), false
-	for k := range l.known() {
-		if k.purpose == searched {
-			r.seen = append(r.seen, r.field.Believe(l.corrected(k.Trial)))
-		}
-	}
-}
-
-// choose sets the best: with the median of its runs as its value.
-func (l *loop) choose() {
-	if l.racing == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.best = nil
-	if e, ok := l.answers().Best(); ok {
-		t := e.Trial
-		t.Value = e.Value()
-		l.best = &t
-	}
-}
-
-// past returns the trials so far, for an observer, and whether a rule may compare with
-// them: not where some are done and none was borne out by a second run. The slice has no
-// room behind its end: the loop goes on appending while the observer reads.
-func (l *loop) past() (trials []assay.Trial, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.racing == nil || !l.Goal.Grows { // a rule that follows curves, by which no run is borne out
-		return slices.Clip(l.trials()), true
-	}
-	if l.racing.stale {
-		l.racing.review(l)
-	}
-	seen := l.racing.seen
-	return seen[:len(seen):len(seen)], l.best == nil || !math.IsInf(l.racing.least, 1)
-}
-
-// settleAgain records a run that was made again. One that the end of the budget cut off is
-// forgotten: it says less than the runs that there are.
-func (l *loop) settleAgain(ctx context.Context, o outcome) error {
-	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
-		if l.redoing[o.trial.ID] && o.err == nil && ctx.Err() == nil {
-			l.redone(o.trial.ID) // there was no time for it
-		}
-		return o.err
-	}
-	o.trial.Measurement.Stdout, o.trial.Measurement.Stderr = nil, nil
-	l.recheck(o.trial, true)
-	l.runs.began(o.trial.Config)
-	l.choose()
-	redone := l.redoing[o.trial.ID] && l.redone(o.trial.ID)
-	err := l.keep(ctx, assay.Event{Checked: &o.trial, Race: true, Redone: redone})
-	l.notify(false)
-	if err == nil && redone {
-		err = l.tellRedone(o.trial)
-	}
-	if err != nil {
-		return err
-	}
-	return l.lookForDrift(ctx)
-}
-
-// again runs a trial once more, outside the search, and returns its outcome. stopper may be
-// nil, and no rule ends it then.
-func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome {
-	l.begin(ctx, t.Proposal, true, l.runs.check(l.Name, t.Proposal), left, stopper)
-	for {
-		o, what := l.wait(ctx)
-		switch what {
-		case ended:
-		case drained:
-			l.endedBy = "interrupt"
-			continue
-		case roomy:
-			continue
-		}
-		l.running = l.running[:0]
-		o.trial.ID = t.ID
-		if detached(ctx) {
-			o.lost = true
-		}
-		return o
-	}
+	return r.contest.doubt(r.runs.repeats)
 }
 
 // race runs the leading configurations again, in turn, until it is known which is best,
@@ -184,38 +131,34 @@ func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, sto
 // timed, as many runs were made as Check says, or a fifth of the trials if that is more.
 //
 // The runs are made one at a time, whatever Parallel is, for the reason given at check.
-func (l *loop) race(ctx context.Context) error {
-	if l.Goal.Several() && l.Race {
-		return l.confirmFront(ctx)
+func (r *racer) race(ctx context.Context) error {
+	if r.Goal.Several() && r.Race {
+		return r.confirmFront(ctx)
 	}
-	if l.racing == nil {
+	if !r.racing() {
 		return nil
 	}
-	for !l.interrupted(ctx) && !l.exhausted() {
-		left := l.Budget.Time - l.checkReserve() - l.spent()
-		if p, ok := l.toRedo(); ok && (l.Budget.Time <= 0 || left > 0) {
-			l.redoing[p.ID] = true
-			if err := l.settleAgain(ctx, l.again(ctx, assay.Trial{Proposal: p}, max(left, 0), nil)); err != nil {
+	for !r.limits.interrupted(ctx) && !r.limits.exhausted() {
+		left := r.limits.budget().Time - r.checkReserve() - r.record.spent()
+		if p, ok := r.toRedo(); ok && (r.limits.budget().Time <= 0 || left > 0) {
+			r.redoing[p.ID] = true
+			if err := r.runs.settleAgain(ctx, r.runs.again(ctx, assay.Trial{Proposal: p}, max(left, 0), nil)); err != nil {
 				return err
 			}
 			continue
 		}
-		next, more := l.answers().Next()
+		next, more := r.contest.next()
 		if !more {
 			return nil
 		}
 		switch {
-		case l.Budget.Time > 0 && left < next.Measurement.Elapsed+l.lasted.beside:
+		case r.limits.budget().Time > 0 && left < next.Measurement.Elapsed+r.took.least():
 			return nil
-		case !l.timed() && len(l.races) >= l.mostRaces():
+		case !r.limits.timed() && r.enoughRaces():
 			return nil
 		}
-		var stopper assay.Stopper
-		if e, _ := l.answers().Entrant(next.Config); !e.Done {
-			stopper = stop.Incumbent{Margin: l.racing.field.Margin()}
-		}
-		o := l.again(ctx, next, max(left, 0), stopper)
-		if err := l.settleAgain(ctx, o); err != nil {
+		o := r.runs.again(ctx, next, max(left, 0), r.contest.rule(next.Config))
+		if err := r.runs.settleAgain(ctx, o); err != nil {
 			return err
 		}
 		if o.lost || o.trial.State == assay.Censored && !o.trial.Stopped() {
@@ -225,118 +168,12 @@ func (l *loop) race(ctx context.Context) error {
 	return nil
 }
 
-// timed reports whether nothing but the time budget bounds the race: where the search has used its part of it, or has
-// tried all there is. A study that ended because of something else, such as its number of trials, need not use up its time.
-func (l *loop) timed() bool {
-	return l.Budget.Time > 0 && (l.endedBy == "budget" || l.endedBy == "search")
-}
-
-// mostRaces is how many runs a study makes again whose race is not timed.
-func (l *loop) mostRaces() int {
-	most := max(l.Check, int(checkShare*float64(len(l.history))))
-	if l.Anywhere {
+// enoughRaces reports whether as many runs were made again as a study makes whose race is not timed.
+func (r *racer) enoughRaces() bool {
+	trials, races := r.contest.counts()
+	most := max(r.Check, int(checkShare*float64(trials)))
+	if r.Anywhere {
 		most += finalists
 	}
-	return most
-}
-
-// reserve returns the time kept back for the repeated runs at the end. It changes
-// with every better trial, so what is left can grow as well as shrink.
-func (l *loop) reserve() time.Duration {
-	if l.Goal.Several() {
-		return l.frontReserve()
-	}
-	reserve := l.checkReserve() + l.finalReserve()
-	if l.racing != nil && l.Check > 0 && !l.racing.field.Quiet() {
-		share := min(raceShare, racePart*100*l.racing.field.Noise())
-		reserve += time.Duration(share * float64(l.Budget.Time))
-	}
-	return reserve
-}
-
-// lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
-type lasted struct {
-	roll *assay.Roll
-	// once is how long the run of a configuration took, by its number; 0 if it has none, or less than 0 if it has
-	// several, which are in runs, the shortest first.
-	once []time.Duration
-	runs map[int][]time.Duration
-	// any is whether there is a run.
-	any bool
-	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
-	// least of all, since one may have waited for what is made once. It is known once runs has an entry.
-	beside time.Duration
-}
-
-// trial takes in a trial of the search.
-func (d *lasted) trial(t assay.Trial) {
-	if t.State != assay.Done {
-		return
-	}
-	beside := max(0, t.Ended.Sub(t.Started)-t.Measurement.Elapsed)
-	if !d.any || beside < d.beside {
-		d.beside = beside
-	}
-	d.run(t)
-}
-
-// run takes in a run, which may be one that was made again, however it ended.
-func (d *lasted) run(t assay.Trial) {
-	if d.roll == nil {
-		d.roll = &assay.Roll{}
-	}
-	d.any = true
-	took := max(t.Measurement.Elapsed, 1)
-	once := slot(&d.once, d.roll, t.Config)
-	if *once == 0 {
-		*once = took
-		return
-	}
-	n, _ := d.roll.Find(t.Config)
-	if d.runs == nil {
-		d.runs = map[int][]time.Duration{}
-	}
-	if *once > 0 {
-		d.runs[n], *once = []time.Duration{*once}, -1
-	}
-	i, _ := slices.BinarySearch(d.runs[n], took)
-	d.runs[n] = slices.Insert(d.runs[n], i, took)
-}
-
-// typical returns how long a run of a configuration is to be expected to take: the upper quartile of
-// its runs, which of few is the longest. The shortest is partly luck, and of many the longest is too.
-func (d *lasted) typical(c assay.Config) time.Duration {
-	once := at(d.once, d.roll, c)
-	if once >= 0 {
-		return once
-	}
-	n, _ := d.roll.Find(c)
-	runs := d.runs[n]
-	return runs[len(runs)*3/4]
-}
-
-// checkReserve returns the time kept back for the comparison of the best with the first:
-// what the runs that it lacks will take, as far as that is known, within checkShare of the
-// budget.
-func (l *loop) checkReserve() time.Duration {
-	if l.Check <= 0 {
-		return 0
-	}
-	if l.best == nil || l.first == nil || l.best.ID == l.first.ID {
-		return 0
-	}
-	// A run before these that is cut off at what is left takes as long besides.
-	beside := l.lasted.beside
-	pair := l.lasted.typical(l.best.Config) + l.lasted.typical(l.first.Config) + 2*beside
-	most := time.Duration(checkShare * float64(l.Budget.Time))
-	need := func(pairs int) time.Duration { return time.Duration(min(pairs, l.Check))*pair + beside }
-	if l.racing != nil && l.racing.field.Quiet() {
-		// Runs are alike, and none needs to be spared: either there is time for as many as can show a
-		// difference, or one pair says whether the best still works.
-		if need(leastPairs) > most {
-			return min(need(1), most)
-		}
-		return need(leastPairs)
-	}
-	return min(need(l.Check), most)
+	return races >= most
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -23,11 +22,8 @@ func (l *loop) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.live = true
-	if l.watch.start(l.began); l.paused {
-		l.watch.halt()
-		l.hold()
-	}
+	l.control.goLive()
+	l.control.start(l.began)
 	// What runs came to elsewhere is no call of the searcher, and most of the record of a fleet. It is let
 	// go of: many studies may wait for their turn to be played.
 	var calls []assay.Event
@@ -51,65 +47,32 @@ func Recall(ctx context.Context, s *Study) (Result, error) {
 		return Result{}, err
 	}
 	for _, e := range events {
-		if l.endedBy, l.short = "", ""; e.Ended != nil {
-			l.endedBy, l.short = e.Ended.By, e.Ended.Short
-			l.enough.End = *e.Ended
-		}
+		l.race.recall(l.control.recall(e))
 	}
 	return l.result(), nil
 }
 
-// read reads the record, and all of the loop that follows from it but the searcher.
-func (l *loop) read(ctx context.Context) (events []assay.Event, err error) {
-	over := map[int64]bool{}
-	var discards []Discard
-	var restored []int64
-	if l.journal, err = l.Journal(ctx); err != nil {
+// read reads the record, and all of the loop that follows from it but the searcher. The parts read each event in
+// turn: a given configuration is owed unless it was known at that time.
+func (l *loop) read(ctx context.Context) ([]assay.Event, error) {
+	journal, err := l.Journal(ctx)
+	if err != nil {
 		return nil, err
 	}
-	l.watch = l.journal.watch
-	events = l.journal.take()
+	events := l.record.open(journal)
 	for _, e := range events {
+		l.ask.read(e)
+		l.run.read(e)
+		l.judge.read(e)
+		l.control.read(e)
 		switch {
-		case e.Asked != nil:
-			l.open = append(l.open, *e.Asked)
-			l.runs.asked(*e.Asked)
-			l.proposed(*e.Asked)
-		case e.Told != nil:
-			over[e.Told.ID] = true
-			l.runs.told(e.Told.ID)
-			l.remember(*e.Told)
-		case e.Withdrawn != nil:
-			over[e.Withdrawn.Trial] = true
-			if _, again := l.withdrawn[e.Withdrawn.Trial]; !again {
-				l.withdrawn[e.Withdrawn.Trial] = true
-				discards = append(discards, Discard{Withdrawal: *e.Withdrawn, At: e.At})
-			}
-			l.runs.told(e.Withdrawn.Trial)
-		case e.Given != nil:
-			restored = append(restored, e.Given.Restores...)
-			l.gave(e.Given.Configs)
-		case e.Ordered != nil:
-			l.rank(e.Ordered.Trial, e.Ordered.Priority)
-		case e.Steered != nil && l.Helm != nil:
-			l.obey(*e.Steered)
-		case e.Checked != nil:
-			l.recheck(*e.Checked, e.Race)
-			if e.Redone {
-				l.redone(e.Checked.ID)
-			}
-			l.runs.began(e.Checked.Config)
+		case e.Checked != nil && e.Redone:
+			l.race.redone(e.Checked.ID)
 		case e.Drifted != nil && !e.Drifted.Over:
-			l.setAside(*e.Drifted)
-		case e.Cut != nil:
-			l.cuts++
-		case e.Ended != nil && e.Ended.By == byGain:
-			l.enough.End = *e.Ended
+			l.race.spoil(l.judge.setAside(*e.Drifted))
 		}
 	}
-	l.recallDiscards(discards, restored)
-	l.open = slices.Clone(slices.DeleteFunc(l.open, func(p assay.Proposal) bool { return over[p.ID] })) // without its capacity
-	l.replayed = len(l.history)
-	l.choose()
+	l.ask.resume()
+	l.judge.resumed()
 	return events, nil
 }

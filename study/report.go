@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Report is what somebody tells of a trial that a [Desk] has handed out.
+// A Report is what somebody tells of a trial that an [ExternalSession] has handed out.
 type Report struct {
 	ID int64 `json:"id"`
 	// Value is the objective, as the metric of the goal; it may stand among Metrics in its place.
@@ -41,13 +41,13 @@ type Receipt struct {
 // Tell takes what became of trials, all in one step: nothing is told if one of them cannot be. A report that
 // was told before is no error. Errors begin with the place of the report, and are of the class usage if it
 // cannot be, not found if no such trial was handed out, and conflict if the trial has come to something else.
-func (d *Desk) Tell(ctx context.Context, reports []Report) (Receipt, error) {
+func (d *ExternalSession) Tell(ctx context.Context, reports []Report) (Receipt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.tell(ctx, reports)
 }
 
-func (d *Desk) tell(ctx context.Context, reports []Report) (r Receipt, err error) {
+func (d *ExternalSession) tell(ctx context.Context, reports []Report) (r Receipt, err error) {
 	l := d.l
 	var news []assay.Trial
 	var events []assay.Event
@@ -73,47 +73,47 @@ func (d *Desk) tell(ctx context.Context, reports []Report) (r Receipt, err error
 		news = append(news, t)
 	}
 	if len(events) > 0 {
-		if err := l.keep(ctx, events...); err != nil {
+		if err := l.record.keep(ctx, events...); err != nil {
 			return Receipt{}, err
 		}
 		d.last = ""
 	}
 	for i, t := range news {
 		if err := d.take(t, events[i]); err != nil {
-			l.fatal = err
+			l.record.fail(err)
 			return Receipt{}, err
 		}
 	}
-	r.Open = len(l.running)
-	l.endedBy = ""
+	r.Open = len(l.run.inFlight())
+	l.control.goOn()
 	r.Ended, err = d.over(ctx)
 	return r, err
 }
 
 // take takes in a trial that has ended on record.
-func (d *Desk) take(t assay.Trial, e assay.Event) error {
+func (d *ExternalSession) take(t assay.Trial, e assay.Event) error {
 	l := d.l
 	delete(d.handed, t.ID)
-	l.running = slices.DeleteFunc(l.running, func(r Running) bool { return r.ID == t.ID })
+	l.run.drop(t.ID)
 	if e.Withdrawn != nil {
 		return l.takenBack(withdrawal{t.Proposal, *e.Withdrawn})
 	}
-	l.runs.told(t.ID)
-	d.ended[t.ID] = len(l.history)
-	l.remember(t)
-	l.choose()
-	return l.Searcher.Tell(t)
+	l.run.forget(t.ID)
+	d.ended[t.ID] = l.judge.size()
+	l.judge.remember(t)
+	l.judge.choose()
+	return l.ask.tell(t)
 }
 
 // read returns the trial of a report, and whether it is known to have ended so. news are those of the reports
 // before it.
-func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
+func (d *ExternalSession) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
 	l := d.l
 	h, open := d.handed[r.ID]
 	before, told := assay.Trial{}, false
 	if i, ok := d.ended[r.ID]; ok {
-		before, told = l.told(i), true
-	} else if l.withdrawn[r.ID] {
+		before, told = l.judge.told(i), true
+	} else if l.ask.isWithdrawn(r.ID) {
 		before, told = assay.Trial{Proposal: assay.Proposal{ID: r.ID}, State: assay.Withdrawn}, true
 	} else if i := slices.IndexFunc(news, func(t assay.Trial) bool { return t.ID == r.ID }); i >= 0 {
 		before, told = news[i], true
@@ -125,7 +125,7 @@ func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, er
 	if open {
 		p = h.Proposal
 	}
-	if t, err = l.reported(r, p); err != nil {
+	if t, err = reported(l.Study, r, p); err != nil {
 		return t, false, err
 	}
 	if t.Started, t.Ended = h.Since, l.clock.Now(); !told {
@@ -139,14 +139,16 @@ func (d *Desk) read(r Report, news []assay.Trial) (t assay.Trial, known bool, er
 			return t, false, assay.Errorf(assay.ClassConflict, "trial %d was withdrawn: a result of it comes too late", r.ID)
 		}
 	}
-	if before.State != t.State || before.Value != t.Value || !maps.Equal(before.Measurement.Metrics, t.Measurement.Metrics) {
-		return t, false, assay.Errorf(assay.ClassConflict, "trial %d was told before, as something else: %s", r.ID, l.cameTo(before))
+	same := maps.Equal(before.Measurement.Metrics, t.Measurement.Metrics)
+	if before.State != t.State || before.Value != t.Value || !same {
+		return t, false, assay.Errorf(assay.ClassConflict, "trial %d was told before, as something else: %s", r.ID,
+			cameTo(before))
 	}
 	return t, true, nil
 }
 
 // cameTo says what a trial came to.
-func (l *loop) cameTo(t assay.Trial) string {
+func cameTo(t assay.Trial) string {
 	if t.State == assay.Failed || t.State == assay.Withdrawn {
 		return t.State.String()
 	}
@@ -158,7 +160,7 @@ func (l *loop) cameTo(t assay.Trial) string {
 }
 
 // reported returns what a report says of a proposal.
-func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
+func reported(s *Study, r Report, p assay.Proposal) (assay.Trial, error) {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Reason: r.Reason}
 	if r.State == "" {
 		t.State = assay.Done
@@ -168,25 +170,26 @@ func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
 	}
 	if r.Config != nil && p.Config != nil {
 		said, err := json.Marshal(r.Config)
-		was, _ := json.Marshal(l.Space.Values(p.Config))
+		was, _ := json.Marshal(s.Space.Values(p.Config))
 		if err != nil || string(said) != string(was) {
 			return t, assay.Errorf(assay.ClassUsage, "trial %d is of another configuration: %s", r.ID, was)
 		}
 	}
 	metrics := maps.Clone(r.Metrics)
 	if r.Value != nil {
-		if x, ok := metrics[l.Goal.Metric]; ok && x != *r.Value {
+		if x, ok := metrics[s.Goal.Metric]; ok && x != *r.Value {
 			return t, assay.Errorf(assay.ClassUsage, "trial %d: value is %v, and the metric %s is %v: they are the same thing",
-				r.ID, *r.Value, l.Goal.Metric, x)
+				r.ID, *r.Value, s.Goal.Metric, x)
 		}
 		if metrics == nil {
 			metrics = map[string]float64{}
 		}
-		metrics[l.Goal.Metric] = *r.Value
+		metrics[s.Goal.Metric] = *r.Value
 	}
 	for name, x := range metrics {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return t, assay.Errorf(assay.ClassUsage, "trial %d: metric %s is %v: a run without a result has failed", r.ID, name, x)
+			return t, assay.Errorf(assay.ClassUsage, "trial %d: metric %s is %v: a run without a result has failed", r.ID,
+				name, x)
 		}
 	}
 	m := assay.Measurement{Metrics: metrics}
@@ -201,12 +204,12 @@ func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
 		t.Measurement.Failure = assay.NewFailure("run", r.Reason, nil, nil)
 		return t, nil
 	}
-	if _, ok := metrics[l.Goal.Metric]; !ok {
-		return t, assay.Errorf(assay.ClassUsage, "trial %d has no value: \"value\", or \"metrics\" with %q, is the objective "+
-			"(of a run that failed: \"state\": \"failed\")", r.ID, l.Goal.Metric)
+	if _, ok := metrics[s.Goal.Metric]; !ok {
+		return t, assay.Errorf(assay.ClassUsage, "trial %d has no value: \"value\", or \"metrics\" with %q, is the "+
+			"objective (of a run that failed: \"state\": \"failed\")", r.ID, s.Goal.Metric)
 	}
 	var err error
-	if t.Value, err = l.Goal.Value(t.Measurement); err != nil {
+	if t.Value, err = s.Goal.Value(t.Measurement); err != nil {
 		return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
 	}
 	if t.State != assay.Done {
@@ -217,7 +220,7 @@ func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
 		x, ok := metrics[name]
 		return x, ok
 	}
-	for _, limit := range l.Goal.Limits {
+	for _, limit := range s.Goal.Limits {
 		holds, err := limit.Holds(told)
 		if err != nil {
 			return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
@@ -227,7 +230,7 @@ func (l *loop) reported(r Report, p assay.Proposal) (assay.Trial, error) {
 			break
 		}
 	}
-	if below := l.Goal.Beneath(t.Config); t.State == assay.Done && below != "" {
+	if below := s.Goal.Beneath(t.Config); t.State == assay.Done && below != "" {
 		t.State, t.Reason = assay.Infeasible, below
 	}
 	return t, nil

@@ -35,11 +35,11 @@ func TestReserveOfQuietRuns(t *testing.T) {
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: tt.budget}})
 		first, best := run(1, 1, 10*time.Second), run(2, 2, 6*time.Second)
-		l.remember(first)
-		l.recheck(run(1, 1, tt.again), true)
-		l.remember(best)
-		l.choose()
-		if got := l.checkReserve(); got != tt.want {
+		l.judge.remember(first)
+		l.judge.recheck(run(1, 1, tt.again), true)
+		l.judge.remember(best)
+		l.judge.choose()
+		if got := l.race.checkReserve(); got != tt.want {
 			t.Errorf("%s: %v is kept back, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -61,11 +61,11 @@ func TestReserveThatJustFits(t *testing.T) {
 		320 * time.Second: 64 * time.Second, 319 * time.Second: 16 * time.Second,
 	} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: budget}})
-		l.remember(ran(1, 1, 10))
-		l.recheck(ran(1, 1, 10), true)
-		l.remember(ran(2, 2, 6))
-		l.choose()
-		if got := l.checkReserve(); got != want {
+		l.judge.remember(ran(1, 1, 10))
+		l.judge.recheck(ran(1, 1, 10), true)
+		l.judge.remember(ran(2, 2, 6))
+		l.judge.choose()
+		if got := l.race.checkReserve(); got != want {
 			t.Errorf("of %v %v is kept back, want %v", budget, got, want)
 		}
 	}
@@ -96,10 +96,10 @@ func TestReserveOfTheRace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLoop(&Study{Race: true, Check: tt.check, Budget: Budget{Time: 10_000 * time.Second}})
-			l.remember(ran(1, 1, 100))
-			l.recheck(ran(1, 1, tt.again), true)
-			l.choose()
-			noise := l.racing.field.Noise()
+			l.judge.remember(ran(1, 1, 100))
+			l.judge.recheck(ran(1, 1, tt.again), true)
+			l.judge.choose()
+			noise := l.judge.field.Noise()
 			if !tt.none && !(noise > 0) {
 				t.Fatalf("the noise is %v", noise)
 			}
@@ -107,7 +107,7 @@ func TestReserveOfTheRace(t *testing.T) {
 			if tt.none {
 				want = 0
 			}
-			if got := l.reserve() - l.checkReserve(); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
+			if got := l.race.reserve() - l.race.checkReserve(); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
 				t.Errorf("with noise of %v %v is kept back, want %v", noise, got, want)
 			}
 		})
@@ -128,7 +128,7 @@ func TestObserver(t *testing.T) {
 	l := newLoop(&Study{Goal: assay.Goal{Metric: "steps", Grows: true}})
 	rule, stops := &decider{}, []error(nil)
 	var audit *assay.Decision
-	see := l.observer(rule, assay.Trial{}, func(err error) { stops = append(stops, err) }, &audit)
+	see := l.run.observer(rule, assay.Trial{}, func(err error) { stops = append(stops, err) }, &audit)
 	for i, steps := range []float64{1, -1, 2, 3, 4} { // -1: without the metric
 		m := assay.Measurement{Elapsed: time.Duration(i) * time.Second}
 		if steps > 0 {
@@ -160,9 +160,9 @@ func TestInterval(t *testing.T) {
 		l := newLoop(&Study{Finest: tt.finest})
 		if tt.best > 0 {
 			best := ran(1, 1, tt.best.Seconds())
-			l.best = &best
+			l.judge.top = &best
 		}
-		if got := l.interval(tt.every); got != tt.want {
+		if got := l.judge.interval(tt.every); got != tt.want {
 			t.Errorf("%+v: every %v", tt, got)
 		}
 	}

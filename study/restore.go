@@ -24,7 +24,7 @@ type Discard struct {
 //
 // A trial that is not known is an error of the class not found; one that has begun, or of which
 // nothing is to be undone, is one of the class conflict. Nothing is undone then.
-func (h *Helm) Restore(ctx context.Context, by string, trials ...int64) error {
+func (h *Control) Restore(ctx context.Context, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.restore(ctx, trials, by))
@@ -33,113 +33,114 @@ func (h *Helm) Restore(ctx context.Context, by string, trials ...int64) error {
 
 // Discarded returns the trials that can be restored, the earliest first. It does not wait for the
 // loop.
-func (h *Helm) Discarded() []Discard {
+func (h *Control) Discarded() []Discard {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.discarded)
 }
 
-// restore records that orders and withdrawals are undone, in one step, and obeys.
-func (l *loop) restore(ctx context.Context, trials []int64, by string) error {
+// restore records that orders and withdrawals are undone, in one step, and obeys. It returns whether
+// configurations were given.
+func (a *asker) restore(ctx context.Context, trials []int64, by string) (given bool, err error) {
 	var events []assay.Event
 	batch := assay.Batch{By: by}
 	var waiting []int64
 	for _, id := range trials {
-		switch d, ok := l.discarded[id]; {
+		switch d, ok := a.discarded[id]; {
 		case ok:
 			batch.Configs = append(batch.Configs, d.Config)
 			batch.Restores = append(batch.Restores, id)
-		case l.withdrawn[id] && l.journal.claimed(id):
-			return assay.WithHint(assay.Errorf(assay.ClassConflict, "trial %d had begun before it was withdrawn", id),
+		case a.withdrawn[id] && a.record.claimed(id):
+			return false, assay.WithHint(assay.Errorf(assay.ClassConflict, "trial %d had begun before it was withdrawn", id),
 				"assay study add gives its configuration again")
-		case l.withdrawn[id]:
-			return assay.Errorf(assay.ClassConflict, "trial %d was restored before", id)
+		case a.withdrawn[id]:
+			return false, assay.Errorf(assay.ClassConflict, "trial %d was restored before", id)
 		default:
-			if err := l.unended([]int64{id}); err != nil {
-				return err
+			if err := a.unended([]int64{id}); err != nil {
+				return false, err
 			}
-			if l.journal.begun(id) {
-				return assay.Errorf(assay.ClassConflict, "trial %d has begun", id)
+			if a.record.begun(id) {
+				return false, assay.Errorf(assay.ClassConflict, "trial %d has begun", id)
 			}
-			if _, leaves := l.leaving[id]; leaves {
-				return assay.Errorf(assay.ClassConflict, "trial %d is being withdrawn", id)
+			if a.away.leaves(id) {
+				return false, assay.Errorf(assay.ClassConflict, "trial %d is being withdrawn", id)
 			}
-			if l.priority[id] == 0 {
-				return assay.Errorf(assay.ClassConflict, "trial %d waits where it was: nothing is to be undone", id)
+			if a.priority[id] == 0 {
+				return false, assay.Errorf(assay.ClassConflict, "trial %d waits where it was: nothing is to be undone", id)
 			}
 			events = append(events, assay.Event{Ordered: &assay.Order{Trial: id, By: by}})
 			waiting = append(waiting, id)
 		}
 	}
-	giver, ok := assay.As[assay.Giver](l.Searcher)
+	giver, ok := assay.As[assay.Giver](a.Searcher)
 	if len(batch.Configs) > 0 {
 		if !ok {
-			return assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", l.Name)
+			return false, assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", a.Name)
 		}
 		events = append(events, assay.Event{Given: &batch})
 	}
 	if len(events) == 0 {
-		return nil
+		return given, nil
 	}
-	if err := l.append(ctx, events...); err != nil {
-		return err
+	if err := a.record.append(ctx, events...); err != nil {
+		return false, err
 	}
 	for _, id := range waiting {
-		l.rank(id, 0)
+		a.rank(id, 0)
 	}
 	for _, id := range batch.Restores {
-		delete(l.discarded, id)
+		delete(a.discarded, id)
 	}
 	if len(batch.Configs) > 0 {
-		l.handOver(giver, batch.Configs)
+		a.handOver(giver, batch.Configs)
 	}
-	l.showDiscarded()
-	return nil
+	a.showDiscarded()
+	return len(batch.Configs) > 0, nil
 }
 
 // discard notes that a trial was withdrawn, which can be undone unless it has begun.
-func (l *loop) discard(d Discard) {
-	if l.journal.claimed(d.ID) {
+func (a *asker) discard(d Discard) {
+	if a.record.claimed(d.ID) {
 		return
 	}
-	l.discarded[d.ID] = d
-	l.showDiscarded()
+	a.discarded[d.ID] = d
+	a.showDiscarded()
 }
 
 // recallDiscards finds out what can be restored by the record: what was withdrawn, in order, and
 // what was restored. The open trials must still have those that were withdrawn.
-func (l *loop) recallDiscards(all []Discard, restored []int64) {
+func (a *asker) recallDiscards(all []Discard, restored []int64) {
 	if len(all) == 0 {
 		return
 	}
 	for _, d := range all {
-		l.discarded[d.Trial] = d
+		a.discarded[d.Trial] = d
 	}
-	for _, p := range l.open {
-		if d, ok := l.discarded[p.ID]; ok {
+	for _, p := range a.open {
+		if d, ok := a.discarded[p.ID]; ok {
 			d.Proposal = p
-			l.discarded[p.ID] = d
+			a.discarded[p.ID] = d
 		}
 	}
 	for _, id := range restored {
-		delete(l.discarded, id)
+		delete(a.discarded, id)
 	}
-	for t := range l.all(0) { // one that had ended was not withdrawn
-		delete(l.discarded, t.ID)
-	}
-	maps.DeleteFunc(l.discarded, func(id int64, d Discard) bool { return d.Config == nil || l.journal.claimed(id) })
-	l.showDiscarded()
+	maps.DeleteFunc(a.discarded, func(id int64, d Discard) bool {
+		_, ended := a.away.state(id) // one that had ended was not withdrawn
+		return d.Config == nil || ended || a.record.claimed(id)
+	})
+	a.showDiscarded()
 }
 
-// showDiscarded hands what can be restored to the helm.
-func (l *loop) showDiscarded() {
-	if l.Helm == nil {
+// showDiscarded hands what can be restored to the [Control].
+func (a *asker) showDiscarded() {
+	if a.Control == nil {
 		return
 	}
-	all := slices.SortedFunc(maps.Values(l.discarded), func(a, b Discard) int {
+	all := slices.SortedFunc(maps.Values(a.discarded), func(a, b Discard) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
 	})
-	l.Helm.mu.Lock()
-	defer l.Helm.mu.Unlock()
-	l.Helm.discarded = all
+	a.Control.mu.Lock()
+	defer a.Control.mu.Unlock()
+	a.Control.discarded = all
 }

@@ -49,7 +49,7 @@ func TestRestore(t *testing.T) {
 					configs[e.Asked.ID] = e.Asked.Config
 				}
 			}
-			if err := s.Helm.Withdraw(ctx, "ada", "known bad", 1, 2, 3); err != nil {
+			if err := s.Control.Withdraw(ctx, "ada", "known bad", 1, 2, 3); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait() // others have been asked in place of them
@@ -59,7 +59,7 @@ func TestRestore(t *testing.T) {
 				g = begin(t, s)
 				synctest.Wait()
 			}
-			all := s.Helm.Discarded()
+			all := s.Control.Discarded()
 			if len(all) != 2 || all[0].ID != 2 || all[1].ID != 3 || all[1].Reason != "known bad" || all[0].By != "ada" ||
 				!all[1].Config.Equal(configs[3]) || all[0].At.IsZero() {
 				t.Fatalf("again %v: can be restored: %+v", again, all)
@@ -70,7 +70,7 @@ func TestRestore(t *testing.T) {
 				if name == "no trial" {
 					class = assay.ClassNotFound
 				}
-				err := s.Helm.Restore(ctx, "bob", ids...)
+				err := s.Control.Restore(ctx, "bob", ids...)
 				if assay.ClassOf(err) != class || !strings.Contains(err.Error(), name) {
 					t.Errorf("restore %v: %v, want %q", ids, err, name)
 				}
@@ -79,14 +79,14 @@ func TestRestore(t *testing.T) {
 				t.Errorf("what was refused is on record: %v", after[len(before):])
 			}
 			newest := last(t, mem)
-			if err := s.Helm.Restore(ctx, "bob", 3, 2); err != nil {
+			if err := s.Control.Restore(ctx, "bob", 3, 2); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Helm.Restore(ctx, "bob", 3); assay.ClassOf(err) != assay.ClassConflict {
+			if err := s.Control.Restore(ctx, "bob", 3); assay.ClassOf(err) != assay.ClassConflict {
 				t.Errorf("restored twice: %v", err)
 			}
-			if len(s.Helm.Discarded()) != 0 {
-				t.Errorf("still to be restored: %v", s.Helm.Discarded())
+			if len(s.Control.Discarded()) != 0 {
+				t.Errorf("still to be restored: %v", s.Control.Discarded())
 			}
 			r := g.wait(t)
 			if len(r.Trials) != 12 || slices.Contains(ids(r.Trials), 2) || slices.Contains(ids(r.Trials), 3) {
@@ -122,27 +122,27 @@ func TestRestoreOrder(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for id, p := range map[int64]int{1: 3, 4: 5, 5: 7} {
-			if err := s.Helm.Order(ctx, p, "ada", id); err != nil {
+			if err := s.Control.Order(ctx, p, "ada", id); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := j.Append(ctx, assay.Event{Started: &assay.Start{RunID: f.begun[0]}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Helm.Restore(ctx, "ada", 5, 1); assay.ClassOf(err) != assay.ClassConflict {
+		if err := s.Control.Restore(ctx, "ada", 5, 1); assay.ClassOf(err) != assay.ClassConflict {
 			t.Errorf("one that has begun: %v", err)
 		}
-		if err := s.Helm.Restore(ctx, "ada", 5); err != nil {
+		if err := s.Control.Restore(ctx, "ada", 5); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Helm.Restore(ctx, "ada", 5); assay.ClassOf(err) != assay.ClassConflict {
+		if err := s.Control.Restore(ctx, "ada", 5); assay.ClassOf(err) != assay.ClassConflict {
 			t.Errorf("a second time: %v", err)
 		}
 		g.wait(t)
 		if want := []int64{1, 4, 2, 3, 5}; !slices.Equal(f.order, want) {
 			t.Errorf("run in the order %v, want %v", f.order, want)
 		}
-		if err := s.Helm.Restore(ctx, "ada", 5); !strings.Contains(err.Error(), study.ErrOver.Error()) {
+		if err := s.Control.Restore(ctx, "ada", 5); !strings.Contains(err.Error(), study.ErrOver.Error()) {
 			t.Errorf("after the end: %v", err)
 		}
 	})

@@ -1,10 +1,8 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -14,9 +12,8 @@ import (
 // side by side, the more share one append and one Ask for what takes their place.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	var over []assay.Trial
-	for more := true; more; o, more = l.alsoEnded() {
-		i := slices.IndexFunc(l.running, func(r Running) bool { return r.ID == o.trial.ID })
-		l.running = slices.Delete(l.running, i, i+1)
+	for more := true; more; o, more = l.run.alsoEnded() {
+		l.run.dropOne(o.trial.ID)
 		if detached(ctx) || o.again || o.lost || o.err != nil {
 			err := l.tell(ctx, over)
 			if other := l.settleOther(ctx, o); !errors.Is(err, other) {
@@ -24,28 +21,12 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 			}
 			return err
 		}
-		delete(l.cancels, o.trial.ID)
-		if w, ok := l.leaving[o.trial.ID]; ok {
-			delete(l.leaving, o.trial.ID)
+		if w, ok := l.run.left(o.trial.ID); ok {
 			w.ended(errWithdrawn) // it was quicker
 		}
 		over = append(over, o.trial)
 	}
 	return l.tell(ctx, over)
-}
-
-// alsoEnded returns an outcome that is there already, if there is one. In simulated time it depends on the
-// machine which are, and there is none.
-func (l *loop) alsoEnded() (o outcome, ok bool) {
-	if l.actors != nil {
-		return o, false
-	}
-	select {
-	case o = <-l.ended:
-		return o, true
-	default:
-		return o, false
-	}
 }
 
 // settleOther takes the outcome of a run of which the searcher hears nothing.
@@ -56,9 +37,7 @@ func (l *loop) settleOther(ctx context.Context, o outcome) error {
 	if o.again {
 		return l.settleAgain(ctx, o)
 	}
-	delete(l.cancels, o.trial.ID)
-	w, ok := l.leaving[o.trial.ID]
-	delete(l.leaving, o.trial.ID)
+	w, ok := l.run.left(o.trial.ID)
 	switch {
 	case ok && o.lost:
 		err := l.takeBack(ctx, withdrawal{o.trial.Proposal, w.Withdrawal})
@@ -68,6 +47,74 @@ func (l *loop) settleOther(ctx context.Context, o outcome) error {
 		w.ended(errWithdrawn)
 	}
 	return o.err
+}
+
+// settleAgain records a run that was made again. One that the end of the budget cut off is
+// forgotten: it says less than the runs that there are.
+func (l *loop) settleAgain(ctx context.Context, o outcome) error {
+	redoes := l.race.redoes(o.trial.ID)
+	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
+		if redoes && o.err == nil && ctx.Err() == nil {
+			l.race.redone(o.trial.ID) // there was no time for it
+		}
+		return o.err
+	}
+	l.repeated(&o.trial, true)
+	l.judge.choose()
+	redone := redoes && l.race.redone(o.trial.ID)
+	err := l.record.keep(ctx, assay.Event{Checked: &o.trial, Race: true, Redone: redone})
+	l.notify(false)
+	if err == nil && redone {
+		err = l.ask.tellRedone(o.trial)
+	}
+	if err != nil {
+		return err
+	}
+	return l.lookForDrift(ctx)
+}
+
+// compared records a run that compares the best with the first.
+func (l *loop) compared(ctx context.Context, t assay.Trial) error {
+	l.repeated(&t, false)
+	if err := l.record.keep(ctx, assay.Event{Checked: &t}); err != nil {
+		return err
+	}
+	l.judge.choose()
+	l.notify(false)
+	return nil
+}
+
+// repeated takes in a run that was made again, without its output.
+func (l *loop) repeated(t *assay.Trial, race bool) {
+	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
+	l.judge.recheck(*t, race)
+	l.run.counted(t.Config)
+}
+
+// repeats reports whether a configuration runs again.
+func (l *loop) repeats(c assay.Config) bool { return l.run.repeats(c) }
+
+// again runs a trial once more, outside the search, and returns its outcome. stopper may be
+// nil, and no rule ends it then.
+func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, stopper assay.Stopper) outcome {
+	l.begin(ctx, launch{Proposal: t.Proposal, again: true, id: l.run.repeated(t.Proposal), left: left, stopper: stopper})
+	for {
+		o, what := l.wait(ctx)
+		switch what {
+		case ended:
+		case drained:
+			l.control.end("interrupt")
+			continue
+		case roomy:
+			continue
+		}
+		l.run.clear()
+		o.trial.ID = t.ID
+		if detached(ctx) {
+			o.lost = true
+		}
+		return o
+	}
 }
 
 // tell records trials that have ended and tells the searcher. What cannot be recorded is in the Result all
@@ -84,37 +131,22 @@ func (l *loop) tell(ctx context.Context, over []assay.Trial) error {
 		l.keepOutput(&over[i])
 		events[i].Told = &over[i]
 	}
-	err := l.keepEach(ctx, events)
+	err := l.record.keepEach(ctx, events)
 	for i := range over {
-		l.remember(over[i])
-		l.choose()
-		if l.endedBy == "" && l.hopeless() {
-			l.endedBy = "failures"
+		l.judge.remember(over[i])
+		l.judge.choose()
+		if l.control.endedBy() == "" && l.judge.hopeless() {
+			l.control.end("failures")
 		}
 		l.notify(false)
 	}
 	if err != nil {
 		return err
 	}
-	for _, t := range over {
-		if err := l.Searcher.Tell(t); err != nil {
-			return err
-		}
-	}
-	return l.lookForDrift(ctx)
-}
-
-// keepEach is keep of events that stand for themselves: one that cannot be stored takes no other with it.
-func (l *loop) keepEach(ctx context.Context, events []assay.Event) error {
-	err := l.keep(ctx, events...)
-	if len(events) == 1 || assay.ClassOf(err) != assay.ClassUsage || l.journal.Err() != nil {
+	if err := l.ask.tell(over...); err != nil {
 		return err
 	}
-	var errs []error
-	for i := range events {
-		errs = append(errs, l.journal.keep(ctx, context.WithoutCancel(ctx), events[i:i+1]))
-	}
-	return cmp.Or(errors.Join(errs...), err)
+	return l.lookForDrift(ctx)
 }
 
 // detached reports whether the session lets go of its runs.
@@ -127,27 +159,4 @@ func (l *loop) keepOutput(t *assay.Trial) {
 		l.Output(*t)
 	}
 	t.Measurement.Stdout, t.Measurement.Stderr = nil, nil
-}
-
-// remember adds a trial in a final state to the history, which keeps it. Of equal values the trial
-// that ended first stays the best. The first trial is that of ID 1, whatever its
-// state: it is what the best is compared with.
-func (l *loop) remember(t assay.Trial) {
-	if t.ID == 1 {
-		first := t
-		l.first = &first
-	}
-	l.lasted.trial(t)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.history = append(l.history, int32(l.shelf.Len()))
-	l.takeIn(t, searched)
-}
-
-// trials returns the history as others see it. The mutex is held, or only the loop runs.
-func (l *loop) trials() []assay.Trial {
-	for t := range l.all(len(l.shown)) {
-		l.shown = append(l.shown, t)
-	}
-	return l.shown
 }

@@ -86,11 +86,14 @@ type Study struct {
 	// of it, which is forgotten afterwards: it is no part of the record. It is
 	// called by the loop's goroutine before the result is recorded.
 	Output func(assay.Trial)
-	// Helm, if set, steers the study while it runs.
-	Helm *Helm
+	// Control, if set, steers the study while it runs.
+	Control *Control
 
 	journal *Journal // see Journal
 }
+
+// racing reports whether one run is not taken for the truth. The front of several objectives has a way of its own.
+func (s *Study) racing() bool { return s.Race && !s.Goal.Several() }
 
 // Progress is a view of a study in which something changed. The slices are the
 // loop's own: they are valid until Notify returns. The receiver must not change or
@@ -183,48 +186,48 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
 	defer l.leave()
-	if s.Helm != nil {
-		defer s.Helm.end()
+	if s.Control != nil {
+		defer s.Control.end()
 	}
 	if err := l.replay(ctx); err != nil {
 		return l.result(), err
 	}
 	l.notify(true)
 	err := l.search(ctx)
-	for err == nil && l.endedBy != "interrupt" && (s.Check > 0 || s.Anywhere) {
-		err = l.settleOnTarget(ctx)
+	for err == nil && l.control.endedBy() != "interrupt" && (s.Check > 0 || s.Anywhere) {
+		err = l.race.settleOnTarget(ctx)
 		if err == nil && s.Check > 0 {
-			err = l.race(ctx)
+			err = l.race.race(ctx)
 		}
 		if err == nil && s.Check > 0 {
-			err = l.check(ctx)
+			err = l.race.check(ctx)
 		}
 		if err == nil {
-			err = l.failed()
+			err = l.record.failed()
 		}
-		if !l.reopened || err != nil {
+		if !l.control.goesOn() || err != nil {
 			break
 		}
-		l.endedBy = ""
-		l.place(false)
+		l.control.goOn()
+		l.race.place(false)
 		err = l.search(ctx)
 	}
 	if detached(ctx) {
-		l.endedBy = "detached"
+		l.control.end("detached")
 		return l.result(), assay.ErrDetached
 	}
 	if err != nil {
-		l.endedBy = "error"
+		l.control.end("error")
 	}
 	if ctx.Err() != nil {
-		l.endedBy = "interrupt"
+		l.control.end("interrupt")
 	}
 	// The end is worth a record even when the context that ended it is done. An
 	// error that was there before says more than one of this append.
 	if e := l.end(ctx); err == nil {
 		err = e
 	}
-	if l.endedBy == "interrupt" && (err == nil || errors.Is(err, context.Cause(ctx))) {
+	if l.control.endedBy() == "interrupt" && (err == nil || errors.Is(err, context.Cause(ctx))) {
 		err = ErrInterrupted
 	}
 	return l.result(), err

@@ -21,25 +21,23 @@ const defaultRetries = 2
 // errSpent is the cause of the context of a run that waits or goes on when the study's time is spent.
 var errSpent = fmt.Errorf("the study's time budget was spent: %w", assay.ErrLimit)
 
-// trial runs one proposal to its final state. id is that of its first attempt.
-// left is what remains of the time budget, 0 for no limit; stopper may be nil.
+// trial runs one proposal to its final state.
 //
 // It runs in a goroutine of its own if trials run side by side. It reads the fields
-// of the study that do not change, and the history by past.
+// of the study that do not change, and the history by seen.
 //
 // Each attempt has the whole limit: a retry may overrun the budget by what the attempt
 // before it took.
 //
 // cancel ends ctx; the observer calls it.
-func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assay.Proposal, id assay.RunID,
-	priority int, left time.Duration, stopper assay.Stopper,
-) outcome {
-	t := assay.Trial{Proposal: p, Value: math.Inf(1), Started: l.clock.Now()}
-	job, err := l.Command(p.Config)
+func (r *runner) trial(ctx context.Context, cancel context.CancelCauseFunc, n launch) outcome {
+	left := n.left
+	t := assay.Trial{Proposal: n.Proposal, Value: math.Inf(1), Started: r.clock.Now()}
+	job, err := r.Command(n.Config)
 	if err != nil {
 		return outcome{trial: t, err: err}
 	}
-	job.ID, job.Interval, job.Priority = id, l.interval(job.Interval), priority
+	job.ID, job.Interval, job.Priority = n.id, r.seen.interval(job.Interval), n.priority
 	if job.Setup != nil && left > 0 {
 		within := *job.Setup
 		within.Left = left
@@ -49,45 +47,34 @@ func (l *loop) trial(ctx context.Context, cancel context.CancelCauseFunc, p assa
 	if cut {
 		job.Limit = left
 	}
-	if q, ok := l.Runner.(assay.Queuer); ok && q.Queues() && left > 0 {
+	if q, ok := r.Runner.(assay.Queuer); ok && q.Queues() && left > 0 {
 		over := time.AfterFunc(left, func() { cancel(errSpent) })
 		defer over.Stop()
 	}
-	retries := l.Retries
+	retries := r.Retries
 	if retries == 0 {
 		retries = defaultRetries
 	}
 	for {
-		if t.Attempts > 0 && !l.gate.pass(ctx) {
+		if t.Attempts > 0 && !r.gate.pass(ctx) {
 			return outcome{trial: t, lost: true}
 		}
 		t.Attempts++
 		job.ID.Attempt = t.Attempts
 		var audit *assay.Decision
-		t.Measurement, err = l.Runner.Run(ctx, job, l.observer(stopper, t, cancel, &audit))
+		t.Measurement, err = r.Runner.Run(ctx, job, r.observer(n.stopper, t, cancel, &audit))
 		t.Decision = audit
 		if !unknown(ctx, err) || t.Attempts > retries {
 			break
 		}
 	}
-	t.Ended = l.clock.Now()
-	return l.judge(ctx, t, job.Limit, cut, err)
+	t.Ended = r.clock.Now()
+	return verdict(ctx, r.Goal, t, job.Limit, cut, err)
 }
 
 // observations is how often a run is observed in the time of the best one, so that a run
 // is stopped little after it has come to the value at which it is to be.
 const observations = 40
-
-// interval returns how often a run is observed whose job says every so often. Where the best
-// run is shorter than that, what a stop could save is not worth its noise.
-func (l *loop) interval(every time.Duration) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.Finest <= 0 || l.best == nil || every <= 0 || l.best.Measurement.Elapsed < every {
-		return every
-	}
-	return min(every, max(l.Finest, l.best.Measurement.Elapsed/observations))
-}
 
 // unknown reports whether an error of a Runner leaves open what became of the
 // run, so that another attempt may tell. A run that was cancelled or that reached
@@ -106,7 +93,9 @@ func hopeless(err error) bool {
 // exhausted reports whether an error of a Runner says that the machine lacks something which is
 // no property of the configuration: descriptors, processes or memory.
 func exhausted(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT} {
+	for _, e := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT,
+	} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -121,24 +110,24 @@ func exhausted(err error) bool {
 // The Runner calls it, from one goroutine at a time. The first decision to stop is
 // the one that counts, and the first one of an audit goes to audit. A measurement
 // without the metric is passed over.
-func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
+func (r *runner) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
 	audit **assay.Decision,
 ) func(assay.Measurement) {
 	f, follows := stopper.(assay.Follower)
 	follows = follows && f.Follows()
-	if stopper == nil || !l.Goal.Grows && !follows {
+	if stopper == nil || !r.Goal.Grows && !follows {
 		return nil
 	}
 	stopped := false
 	return func(m assay.Measurement) {
-		v, err := l.Goal.Value(m)
+		v, err := r.Goal.Value(m)
 		if stopped || err != nil || follows && m.Curve.Last() == 0 {
 			return
 		}
 		now := t
 		now.Measurement, now.Value = m, v
-		now, factor := l.asSeen(now)
-		past, ok := l.past()
+		now, factor := r.seen.asSeen(now)
+		past, ok := r.seen.past()
 		if !ok {
 			return
 		}
@@ -147,7 +136,7 @@ func (l *loop) observer(stopper assay.Stopper, t assay.Trial, cancel context.Can
 		switch {
 		case d.Stop:
 			stopped = true
-			d.At, d.Last = m.Elapsed, !l.Goal.Grows
+			d.At, d.Last = m.Elapsed, !r.Goal.Grows
 			cancel(&stopError{d})
 		case d.Audited && *audit == nil:
 			d.At = m.Elapsed
@@ -163,14 +152,14 @@ type stopError struct{ assay.Decision }
 func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
 func (e *stopError) Is(target error) bool { return target == ErrStopped }
 
-// judge turns what the Runner returned into the trial's final state; see the table
+// verdict turns what the Runner returned into the trial's final state; see the table
 // in the package comment. cut says that the limit was that of the time budget.
 //
 // The order of the cases matters. A stop is looked for first, since it cancels the
 // context: it would pass for an interruption. A limit comes before the exit code,
 // which is that of the signal which ended the run. A failure beside the program comes
 // before what the program did: that says nothing then.
-func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
+func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
 	m := t.Measurement
 	if errors.Is(err, errSpent) {
 		if m.Elapsed == 0 { // it was still waiting: nothing was learned
@@ -178,7 +167,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 		}
 		cut = true
 	}
-	value, verr := l.Goal.Value(m)
+	value, verr := goal.Value(m)
 	var stop *stopError
 	switch {
 	case errors.As(err, &stop):
@@ -196,7 +185,7 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 			t.Reason = "the study's time budget was spent"
 		}
 		switch {
-		case l.Goal.Grows && verr == nil:
+		case goal.Grows && verr == nil:
 			t.State, t.Value = assay.Censored, value
 		case cut:
 			return outcome{trial: t, lost: true}
@@ -221,11 +210,11 @@ func (l *loop) judge(ctx context.Context, t assay.Trial, limit time.Duration, cu
 		t = failed(t, verr.Error())
 	default:
 		t.State, t.Value = assay.Done, value
-		if broken, err := l.Goal.Broken(m); err != nil {
+		if broken, err := goal.Broken(m); err != nil {
 			t = failed(t, err.Error())
 		} else if broken != "" {
-			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(l.Goal.AllBroken(m), ", ")
-		} else if below := l.Goal.Beneath(t.Config); below != "" {
+			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(goal.AllBroken(m), ", ")
+		} else if below := goal.Beneath(t.Config); below != "" {
 			t.State, t.Reason = assay.Infeasible, below
 		} else if t.Decision != nil {
 			t.Reason = t.Decision.Reason

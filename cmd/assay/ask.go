@@ -93,7 +93,7 @@ Either all results are taken or none is.`,
 }
 
 // with opens the desk of a study file, or of a study on record, for one command.
-func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*setup.Desk) error) error {
+func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*setup.ExternalSession) error) error {
 	def, err := f.load(s, at)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*set
 			return err
 		}
 	}
-	d, err := p.Desk(ctx, h, name, f.wait)
+	d, err := p.ExternalSession(ctx, h, name, f.wait)
 	if err != nil {
 		return taken(err)
 	}
@@ -187,7 +187,7 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 	if f.remote.server != "" {
 		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
 	}
-	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
+	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
 // sayFewer says why there are fewer trials than were asked for.
@@ -239,7 +239,7 @@ func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 	if f.remote.server != "" {
 		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
 	}
-	return f.with(ctx, s, at, func(d *setup.Desk) error { return do(nearDesk{d, map[int64]string{}}) })
+	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
 // writeTold prints what became of results for people.

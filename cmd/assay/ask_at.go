@@ -29,7 +29,7 @@ type asker interface {
 
 // A nearDesk is the desk of a study in a store.
 type nearDesk struct {
-	d     *setup.Desk
+	d     *setup.ExternalSession
 	texts map[int64]string // of the trials that it has returned
 }
 

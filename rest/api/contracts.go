@@ -32,7 +32,7 @@ type Host interface {
 	// Discarded returns what Restore can bring back of what was withdrawn, the earliest first.
 	Discarded() []service.Discarded
 	// Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
-	// negative, that were handed out longer ago than that and never told: see [study.Desk].
+	// negative, that were handed out longer ago than that and never told: see [study.ExternalSession].
 	Ask(ctx context.Context, study string, n int, again time.Duration) (study.Answer, error)
 	// Tell takes what trials came to, all or none, and returns what the study has come to.
 	Tell(ctx context.Context, study string, reports []study.Report) (study.Receipt, study.Result, error)

@@ -118,7 +118,7 @@ func (h *fakeHost) Restore(ctx context.Context, study string, trials []int64, by
 }
 
 // desk opens the desk of a study whose runs somebody else makes, for one call.
-func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.Desk) error) error {
+func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.ExternalSession) error) error {
 	def, err := h.store.Definition(ctx, name)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.Desk) e
 	if err != nil {
 		return err
 	}
-	d, err := p.Desk(ctx, h.store, name, time.Minute)
+	d, err := p.ExternalSession(ctx, h.store, name, time.Minute)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.Desk) e
 }
 
 func (h *fakeHost) Ask(ctx context.Context, name string, n int, again time.Duration) (a study.Answer, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		if again >= 0 {
 			a, err = d.Again(ctx, n, again)
 			return err
@@ -150,7 +150,7 @@ func (h *fakeHost) Ask(ctx context.Context, name string, n int, again time.Durat
 }
 
 func (h *fakeHost) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		r, err = d.Tell(ctx, reports)
 		res = d.Result()
 		return err
@@ -161,7 +161,7 @@ func (h *fakeHost) Tell(ctx context.Context, name string, reports []study.Report
 func (h *fakeHost) Recall(
 	ctx context.Context, name string, age time.Duration, by, reason string,
 ) (back []study.Handed, err error) {
-	err = h.desk(ctx, name, func(d *setup.Desk) error {
+	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		back, err = d.Withdraw(ctx, age, by, reason)
 		return err
 	})

@@ -36,16 +36,16 @@ func deskStudy(t *testing.T, st assay.Store) *study.Study {
 	}
 }
 
-func openDesk(t *testing.T, st assay.Store) *study.Desk {
+func openDesk(t *testing.T, st assay.Store) *study.ExternalSession {
 	t.Helper()
-	d, err := deskStudy(t, st).Desk(t.Context())
+	d, err := deskStudy(t, st).ExternalSession(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func askDesk(t *testing.T, d *study.Desk, n int) study.Answer {
+func askDesk(t *testing.T, d *study.ExternalSession, n int) study.Answer {
 	t.Helper()
 	a, err := d.Ask(t.Context(), n)
 	if err != nil {
@@ -180,7 +180,7 @@ func TestDeskLimits(t *testing.T) {
 		}
 		return x <= 3, nil
 	}}}
-	d, err := s.Desk(t.Context())
+	d, err := s.ExternalSession(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,10 +257,10 @@ func (f *fullStore) Append(ctx context.Context, name string, at assay.Position, 
 // What cannot be recorded is not handed out, and counts for nothing.
 func TestDeskStoreFails(t *testing.T) {
 	st := &fullStore{Store: store.NewMem()}
-	open := func() *study.Desk {
+	open := func() *study.ExternalSession {
 		s := deskStudy(t, st)
 		s.Patience = -1
-		d, err := s.Desk(t.Context())
+		d, err := s.ExternalSession(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,13 +13,13 @@ import (
 	"github.com/assay-run/assay/internal/replay"
 )
 
-// A Desk is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
+// An ExternalSession is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
 // It is safe for concurrent use, and the only one who writes to the study.
 //
 // It keeps the record as Run does: a proposal is on record before it is handed out, a result before the
 // searcher hears of it. So a process that dies loses nothing that was answered, and what was on record and
 // not answered is among the trials that were never told. No time of the study passes at a desk.
-type Desk struct {
+type ExternalSession struct {
 	mu sync.Mutex
 	l  *loop
 	// last is why the study was over when the record says so last, and nothing has come since.
@@ -81,10 +81,10 @@ func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, er
 	return slices.SortedFunc(maps.Values(open), func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) }), nil
 }
 
-// Desk brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
+// ExternalSession brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
 // needs Name, Space, Goal, Searcher, Store and Budget, of which the time has no effect; Cuts, Clock and
 // Patience have theirs.
-func (s *Study) Desk(ctx context.Context) (*Desk, error) {
+func (s *Study) ExternalSession(ctx context.Context) (*ExternalSession, error) {
 	l := newLoop(s)
 	events, err := l.read(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 	if err := player.Play(events); err != nil {
 		return nil, err
 	}
-	l.live = true
-	d := &Desk{l: l, handed: handed{}, ended: map[int64]int{}}
+	l.control.goLive()
+	d := &ExternalSession{l: l, handed: handed{}, ended: map[int64]int{}}
 	for _, e := range events {
 		d.last = ""
 		if d.handed.take(e); e.Ended != nil {
@@ -105,93 +105,90 @@ func (s *Study) Desk(ctx context.Context) (*Desk, error) {
 			d.obey(*e.Steered)
 		}
 	}
-	for i := range l.history {
-		d.ended[l.told(i).ID] = i
+	for i := range l.judge.size() {
+		d.ended[l.judge.told(i).ID] = i
 	}
 	d.out(nil)
 	return d, nil
 }
 
 // out takes the proposals that wait as handed out.
-func (d *Desk) out(to *[]Handed) {
+func (d *ExternalSession) out(to *[]Handed) {
 	l := d.l
-	for _, p := range l.open {
+	for _, p := range l.ask.takeAll() {
 		h, ok := d.handed[p.ID]
 		if !ok {
 			h = Handed{p, l.clock.Now(), 1}
 			d.handed[p.ID] = h
 		}
-		l.running = append(l.running, Running{Proposal: p, Since: h.Since})
+		l.run.handOut(p, h.Since)
 		if to != nil {
 			*to = append(*to, h)
 		}
 	}
-	l.open = nil
 }
 
 // Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
 // or if the search needs to hear of others first. It is an error of the class conflict if a person has paused
 // or stopped the study.
-func (d *Desk) Ask(ctx context.Context, n int) (Answer, error) {
+func (d *ExternalSession) Ask(ctx context.Context, n int) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ask(ctx, n)
 }
 
-func (d *Desk) ask(ctx context.Context, n int) (a Answer, err error) {
+func (d *ExternalSession) ask(ctx context.Context, n int) (a Answer, err error) {
 	l := d.l
 	if d.held != "" {
 		return a, assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s is %s", l.Name, d.held),
 			"assay study resume goes on with it")
 	}
-	l.endedBy = l.over(ctx)
-	for len(a.Trials) < n && l.endedBy == "" {
-		room := n - len(a.Trials)
-		if l.Budget.Trials > 0 {
-			room = min(room, l.affords())
-		}
+	l.control.end(l.control.over(ctx))
+	for len(a.Trials) < n && l.control.endedBy() == "" {
+		room := l.free(n - len(a.Trials))
 		before := len(a.Trials)
-		if err := l.ask(ctx, room); err != nil {
+		if err := l.propose(ctx, room); err != nil {
 			return a, err
 		}
 		if d.out(&a.Trials); len(a.Trials) == before {
 			break
 		}
 		d.last = ""
-		if l.endedBy == "" {
-			l.endedBy = l.over(ctx)
+		if l.control.endedBy() == "" {
+			l.control.end(l.control.over(ctx))
 		}
 	}
-	a.Open = len(l.running)
+	a.Open = len(l.run.inFlight())
 	a.Ended, err = d.over(ctx)
 	return a, err
 }
 
 // over returns why the study is over, or "", and has it on record once. A study with trials in flight goes
 // on: what is told of them counts.
-func (d *Desk) over(ctx context.Context) (string, error) {
+func (d *ExternalSession) over(ctx context.Context) (string, error) {
 	l := d.l
-	if l.endedBy == "" {
-		l.endedBy = l.over(ctx)
+	if l.control.endedBy() == "" {
+		l.control.end(l.control.over(ctx))
 	}
+	by, open := l.control.endedBy(), len(l.run.inFlight())
 	switch {
-	case l.endedBy == "interrupt":
+	case by == "interrupt":
 		return "", context.Cause(ctx)
-	case l.endedBy == "" || l.endedBy == "trials" && len(l.running) > 0:
+	case by == "" || by == "trials" && open > 0:
 		return "", nil
-	case l.endedBy == d.last || len(l.running) > 0:
-		return l.endedBy, nil
+	case by == d.last || open > 0:
+		return by, nil
 	}
 	if err := l.end(ctx); err != nil {
 		return "", err
 	}
-	d.last = l.endedBy
-	return l.endedBy, nil
+	d.last = by
+	return by, nil
 }
 
 // Again hands out at most n of the trials once more that were handed out longer than age ago and never told,
 // the oldest first. It is on record, so that of several askers one gets a trial.
-func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
+func (d *ExternalSession) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := d.older(age)
@@ -200,14 +197,13 @@ func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, err
 	for i := range old {
 		h := &old[i]
 		h.Attempt++
-		id := assay.RunID{Study: d.l.Name, Trial: h.ID, Repeat: d.l.runs.repeat[h.ID], Attempt: h.Attempt}
-		events[i].Started = &assay.Start{RunID: id}
+		events[i].Started = &assay.Start{RunID: d.l.run.attempt(h.ID, h.Attempt)}
 	}
-	a := Answer{Trials: old, Open: len(d.l.running)}
+	a := Answer{Trials: old, Open: len(d.l.run.inFlight())}
 	if len(old) == 0 {
 		return a, nil
 	}
-	if err := d.l.append(ctx, events...); err != nil {
+	if err := d.l.record.append(ctx, events...); err != nil {
 		return Answer{}, err
 	}
 	d.last = ""
@@ -219,7 +215,7 @@ func (d *Desk) Again(ctx context.Context, n int, age time.Duration) (Answer, err
 }
 
 // older returns the trials in flight that were handed out at least age ago, the oldest first.
-func (d *Desk) older(age time.Duration) (old []Handed) {
+func (d *ExternalSession) older(age time.Duration) (old []Handed) {
 	now := d.l.clock.Now()
 	for _, h := range d.handed {
 		if now.Sub(h.Since) >= age {
@@ -231,7 +227,7 @@ func (d *Desk) older(age time.Duration) (old []Handed) {
 }
 
 // Open returns the trials that were asked and not told, in the order of their IDs.
-func (d *Desk) Open() []Handed {
+func (d *ExternalSession) Open() []Handed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := d.older(-1 << 62)
@@ -240,7 +236,7 @@ func (d *Desk) Open() []Handed {
 }
 
 // Withdraw takes the trials back that were handed out at least age ago and never told, and returns them.
-func (d *Desk) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
+func (d *ExternalSession) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old := d.older(age)
@@ -253,7 +249,7 @@ func (d *Desk) Withdraw(ctx context.Context, age time.Duration, by, reason strin
 }
 
 // Result returns what the study has come to so far, and why it is over, if it is.
-func (d *Desk) Result() Result {
+func (d *ExternalSession) Result() Result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.l.result()
@@ -262,7 +258,7 @@ func (d *Desk) Result() Result {
 }
 
 // Give has configurations that a person wants be the next that are handed out.
-func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) error {
+func (d *ExternalSession) Give(ctx context.Context, configs []assay.Config, by string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = ""
@@ -272,18 +268,18 @@ func (d *Desk) Give(ctx context.Context, configs []assay.Config, by string) erro
 // Steer records what a person decides about the study, and obeys: "pause" and "stop" have nothing handed out
 // until "run", and "budget" changes the number of trials. What is in flight may be told all the same. A
 // decision that changes nothing is not recorded.
-func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
+func (d *ExternalSession) Steer(ctx context.Context, s assay.Steering) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case s.Do == "budget" && (s.Time != 0 || s.Trials <= 0):
 		return assay.Errorf(assay.ClassUsage, "the time of runs that somebody else makes is theirs: "+
 			"the budget is a number of trials")
-	case s.Do == "budget" && s.Trials == d.l.Budget.Trials, s.Do == "pause" && d.held == "paused",
+	case s.Do == "budget" && s.Trials == d.l.control.budget().Trials, s.Do == "pause" && d.held == "paused",
 		s.Do == "stop" && d.held == "stopped", s.Do == "run" && d.held == "" && d.steered:
 		return nil
 	}
-	if err := d.l.append(ctx, assay.Event{Steered: &s}); err != nil {
+	if err := d.l.record.append(ctx, assay.Event{Steered: &s}); err != nil {
 		return err
 	}
 	d.last = ""
@@ -292,7 +288,7 @@ func (d *Desk) Steer(ctx context.Context, s assay.Steering) error {
 }
 
 // obey does what a decision on record says.
-func (d *Desk) obey(s assay.Steering) {
+func (d *ExternalSession) obey(s assay.Steering) {
 	switch s.Do {
 	case "run":
 		d.held, d.steered = "", true
@@ -302,22 +298,22 @@ func (d *Desk) obey(s assay.Steering) {
 		d.held, d.steered = "stopped", true
 	case "budget":
 		if s.Trials > 0 {
-			d.l.Budget.Trials = s.Trials
+			d.l.control.setTrials(s.Trials)
 		}
 	}
 }
 
 // Trials returns the greatest number of trials, 0 for any.
-func (d *Desk) Trials() int {
+func (d *ExternalSession) Trials() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.l.Budget.Trials
+	return d.l.control.budget().Trials
 }
 
 // Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that
 // is opened goes on.
-func (d *Desk) Err() error {
+func (d *ExternalSession) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return errors.Join(d.l.failed())
+	return errors.Join(d.l.record.failed())
 }

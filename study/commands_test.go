@@ -51,7 +51,7 @@ func (f *farm) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)
 		f.begun = append(f.begun, job.ID)
 		f.order = append(f.order, job.ID.Trial)
 		lost := f.lose != nil && f.lose(job.ID)
-		x := time.Duration(job.Config[0]) * time.Second
+		x := time.Duration(job.Config[0] * float64(time.Second))
 		go func() {
 			defer close(r.done)
 			select {
@@ -88,7 +88,7 @@ func (f *farm) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)
 // farmStudy returns a study on a farm with a searcher that takes what is given.
 func farmStudy(t testing.TB, st assay.Store, f *farm, trials int) *study.Study {
 	s := newStudy(t, st, trials)
-	s.Runner, s.Helm = f, study.NewHelm()
+	s.Runner, s.Control = f, study.NewControl()
 	s.Searcher = search.Cache(search.Given(search.NewRandom(s.Space, 1)))
 	return s
 }
@@ -259,14 +259,14 @@ func TestWithdraw(t *testing.T) {
 		g := begin(t, s)
 		synctest.Wait()
 		ctx := t.Context()
-		if err := s.Helm.Withdraw(ctx, "ada", "known bad", 1, 2, 1); err != nil {
+		if err := s.Control.Withdraw(ctx, "ada", "known bad", 1, 2, 1); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(story(t, mem), "; "); strings.Count(got, "withdrawn") != 2 {
 			t.Errorf("acknowledged, and on record is %s", got)
 		}
 		for id, class := range map[int64]assay.Class{1: assay.ClassConflict, 99: assay.ClassNotFound} {
-			if err := s.Helm.Withdraw(ctx, "ada", "", id); assay.ClassOf(err) != class {
+			if err := s.Control.Withdraw(ctx, "ada", "", id); assay.ClassOf(err) != class {
 				t.Errorf("trial %d again: %v", id, err)
 			}
 		}
@@ -274,7 +274,7 @@ func TestWithdraw(t *testing.T) {
 		if len(r.Trials) != 6 || slices.Contains(ids(r.Trials), 1) || slices.Contains(ids(r.Trials), 2) {
 			t.Errorf("trials %v: 6 count, and the two that were taken back do not", ids(r.Trials))
 		}
-		if err := s.Helm.Withdraw(ctx, "ada", "", 3); !errors.Is(err, study.ErrOver) {
+		if err := s.Control.Withdraw(ctx, "ada", "", 3); !errors.Is(err, study.ErrOver) {
 			t.Errorf("after the end: %v", err)
 		}
 		for e := range mem.Events(ctx, "s", 0) {
@@ -301,15 +301,15 @@ func TestGive(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for _, bad := range []assay.Config{{1e9}, {1, 2}} {
-			err := s.Helm.Give(ctx, "ada", assay.Config{3}, bad)
+			err := s.Control.Give(ctx, "ada", assay.Config{3}, bad)
 			if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "configuration 2 of 2 ") {
 				t.Errorf("given %v: %v", bad, err)
 			}
 		}
-		if err := s.Helm.Give(ctx, "ada"); assay.ClassOf(err) != assay.ClassUsage {
+		if err := s.Control.Give(ctx, "ada"); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("given nothing: %v", err)
 		}
-		if err := s.Helm.Give(ctx, "ada", assay.Config{7}, assay.Config{4}); err != nil {
+		if err := s.Control.Give(ctx, "ada", assay.Config{7}, assay.Config{4}); err != nil {
 			t.Fatal(err)
 		}
 		r := g.wait(t)
@@ -333,7 +333,7 @@ func TestGiveBeyondTheBudget(t *testing.T) {
 			g := begin(t, s)
 			synctest.Wait()
 			given := []assay.Config{{3}, {5}, {7}, {9}, {11}, {13}}
-			if err := s.Helm.Give(t.Context(), "ada", given...); err != nil {
+			if err := s.Control.Give(t.Context(), "ada", given...); err != nil {
 				t.Fatal(err)
 			}
 			if after >= 0 {
@@ -387,13 +387,13 @@ func TestOrder(t *testing.T) {
 			s = farmStudy(t, mem, f, 5)
 			g = begin(t, s)
 			synctest.Wait()
-			if err := s.Helm.Order(t.Context(), 5, "ada", 4); err != nil {
+			if err := s.Control.Order(t.Context(), 5, "ada", 4); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Helm.Order(t.Context(), 7, "ada", 5); err != nil {
+			if err := s.Control.Order(t.Context(), 7, "ada", 5); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Helm.Order(t.Context(), 7, "ada", 9); assay.ClassOf(err) != assay.ClassNotFound {
+			if err := s.Control.Order(t.Context(), 7, "ada", 9); assay.ClassOf(err) != assay.ClassNotFound {
 				t.Errorf("a trial that is not there: %v", err)
 			}
 			want := []int64{1, 5, 4, 2, 3}
@@ -434,7 +434,7 @@ func TestPause(t *testing.T) {
 				}
 			}
 			for range 2 {
-				if err := s.Helm.Pause(ctx, "ada", "lunch"); err != nil {
+				if err := s.Control.Pause(ctx, "ada", "lunch"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -449,7 +449,7 @@ func TestPause(t *testing.T) {
 			if len(f.begun) != 2 || strings.Count(lines, "told") != 2 || strings.Count(lines, "steered") != 1 {
 				t.Errorf("%d begun; %s", len(f.begun), lines)
 			}
-			if err := s.Helm.Resume(ctx, "ada", ""); err != nil {
+			if err := s.Control.Resume(ctx, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			r := g.wait(t)
@@ -471,14 +471,14 @@ func TestSetBudget(t *testing.T) {
 			g := begin(t, s)
 			ctx := t.Context()
 			for _, bad := range []int{-1, 0} {
-				if err := s.Helm.SetBudget(ctx, bad, 0, "ada", ""); assay.ClassOf(err) != assay.ClassUsage {
+				if err := s.Control.SetBudget(ctx, bad, 0, "ada", ""); assay.ClassOf(err) != assay.ClassUsage {
 					t.Errorf("%d trials: %v", bad, err)
 				}
 			}
 			for late && !strings.Contains(strings.Join(story(t, mem), ";"), "checked") {
 				time.Sleep(100 * time.Millisecond)
 			}
-			if err := s.Helm.SetBudget(ctx, 5, 0, "ada", ""); err != nil {
+			if err := s.Control.SetBudget(ctx, 5, 0, "ada", ""); err != nil {
 				t.Fatal(err)
 			}
 			if r := g.wait(t); len(r.Trials) != 5 || r.EndedBy != "trials" {
@@ -489,9 +489,9 @@ func TestSetBudget(t *testing.T) {
 				t.Errorf("the next session: %d trials", len(r.Trials))
 			}
 			s = farmStudy(t, mem, f, 7)
-			s.Helm = nil // as a session from a terminal
+			s.Control = nil // as a session from a terminal
 			if r := begin(t, s).wait(t); len(r.Trials) != 7 {
-				t.Errorf("a session without a helm: %d trials", len(r.Trials))
+				t.Errorf("a session without a control: %d trials", len(r.Trials))
 			}
 		})
 	}
@@ -521,7 +521,7 @@ func randomCommands(t *testing.T, seed uint64) {
 			wg.Go(func() {
 				for ctx.Err() == nil {
 					time.Sleep(time.Duration(from.IntN(9000)) * time.Millisecond)
-					if ack := randomCommand(ctx, s.Helm, from); ack != "" {
+					if ack := randomCommand(ctx, s.Control, from); ack != "" {
 						mu.Lock()
 						acks = append(acks, ack)
 						mu.Unlock()
@@ -573,7 +573,7 @@ func randomCommands(t *testing.T, seed uint64) {
 	}
 	// The record replays: a searcher that departs from it would be an error of this session.
 	s := farmStudy(t, mem, f, 1)
-	s.Helm = nil
+	s.Control = nil
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Errorf("seed %d: the record does not replay: %v", seed, err)
 	}
@@ -599,15 +599,15 @@ func TestKilledBehindEachEvent(t *testing.T) {
 			}
 		}
 		for i, do := range []func() error{
-			func() error { return s.Helm.Give(ctx, "x", assay.Config{3}, assay.Config{5}) },
-			func() error { return s.Helm.Withdraw(ctx, "x", "", 2) },
-			func() error { return s.Helm.Pause(ctx, "x", "") },
-			func() error { return s.Helm.SetBudget(ctx, 16, 0, "x", "") },
-			func() error { return s.Helm.Resume(ctx, "x", "") },
-			func() error { return s.Helm.Give(ctx, "x", assay.Config{5}, assay.Config{9}) },
-			func() error { return s.Helm.Order(ctx, 3, "x", last(t, mem)) },
-			func() error { return s.Helm.Withdraw(ctx, "x", "", last(t, mem)) },
-			func() error { return s.Helm.Restore(ctx, "x", s.Helm.Discarded()[0].ID) },
+			func() error { return s.Control.Give(ctx, "x", assay.Config{3}, assay.Config{5}) },
+			func() error { return s.Control.Withdraw(ctx, "x", "", 2) },
+			func() error { return s.Control.Pause(ctx, "x", "") },
+			func() error { return s.Control.SetBudget(ctx, 16, 0, "x", "") },
+			func() error { return s.Control.Resume(ctx, "x", "") },
+			func() error { return s.Control.Give(ctx, "x", assay.Config{5}, assay.Config{9}) },
+			func() error { return s.Control.Order(ctx, 3, "x", last(t, mem)) },
+			func() error { return s.Control.Withdraw(ctx, "x", "", last(t, mem)) },
+			func() error { return s.Control.Restore(ctx, "x", s.Control.Discarded()[0].ID) },
 		} {
 			if err := do(); err != nil {
 				t.Fatalf("command %d: %v", i, err)
@@ -644,7 +644,7 @@ func TestKilledBehindEachEvent(t *testing.T) {
 			g := begin(t, s)
 			if paused {
 				time.Sleep(time.Hour)
-				if err := s.Helm.Resume(ctx, "x", ""); err != nil {
+				if err := s.Control.Resume(ctx, "x", ""); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -668,7 +668,7 @@ func TestKilledBehindEachEvent(t *testing.T) {
 }
 
 // randomCommand gives one, and returns what has to be on record if it was acknowledged.
-func randomCommand(ctx context.Context, h *study.Helm, r *rand.Rand) string {
+func randomCommand(ctx context.Context, h *study.Control, r *rand.Rand) string {
 	switch id := 1 + r.Int64N(40); r.IntN(10) {
 	case 0, 1:
 		if h.Withdraw(ctx, "x", "", id) == nil {
@@ -746,7 +746,7 @@ func TestGiveAfterTheSearch(t *testing.T) {
 			}
 			at := assay.Config{33}
 			if tt.given {
-				if err := s.Helm.Give(t.Context(), "ada", at); err != nil {
+				if err := s.Control.Give(t.Context(), "ada", at); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -771,7 +771,7 @@ func TestWithdrawWhatWaits(t *testing.T) {
 		g = begin(t, s)
 		synctest.Wait()
 		began := time.Now()
-		if err := s.Helm.Withdraw(t.Context(), "ada", "", 2, 4); err != nil || time.Since(began) > 0 {
+		if err := s.Control.Withdraw(t.Context(), "ada", "", 2, 4); err != nil || time.Since(began) > 0 {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		if got := strings.Count(strings.Join(story(t, mem), "; "), "withdrawn"); got != 2 {
