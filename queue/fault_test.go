@@ -183,6 +183,29 @@ func TestServerFrozen(t *testing.T) {
 	})
 }
 
+// An attempt whose worker reports while the loss of another one is being written is not lost.
+func TestHeardOfWhileAnotherIsLost(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "w", Slots: 2})
+		first, second := b.run(s, job(1)), b.run(s, job(2))
+		b.want("claims", []string{b.claim("w"), b.claim("w")}, "[s 1.1 s 2.1]")
+		b.records["s"].slow = 20 * time.Second
+		time.Sleep(40 * time.Second) // both are silent for too long: the first is being written
+		b.want("beat", b.beat("w", rid(2, 1), 40*time.Second, 0), Go)
+		time.Sleep(15 * time.Second)
+		if _, err := b.ended(first); !errors.Is(err, assay.ErrLost) {
+			b.Errorf("the first: %v", err)
+		}
+		b.records["s"].slow = 0
+		b.tell("w", rid(2, 1), time.Minute, "")
+		if m, err := b.ended(second); err != nil || m.Elapsed != time.Minute {
+			b.Errorf("the second: %v, %v", m.Elapsed, err)
+		}
+		b.want("booked", b.records["s"].booked(), "[1.1 lost 2.1]")
+	})
+}
+
 // A run whose record fails is not begun, and not ended, until it is recorded.
 func TestRecordFails(t *testing.T) {
 	inBubble(t, func(b *bench) {

@@ -90,3 +90,21 @@ func TestStoppedRunIsBeingWritten(t *testing.T) {
 		b.want("booked", b.records["s"].booked(), []string{"1.1 stop"})
 	})
 }
+
+// An attempt at a worker that stood still is tainted: its outcome does not count, whichever way the run ended.
+func TestTaintedOutcomeDoesNotCount(t *testing.T) {
+	for _, why := range []string{"", whyLimit, whyStop} {
+		inBubble(t, func(b *bench) {
+			b.hello(Worker{ID: "w"})
+			u := b.stopAt(b.join(Study{Name: "s"}), 1, 20*time.Second)
+			b.want("claim", b.claim("w"), "s 1.1")
+			b.want("beat that is observed", b.beat("w", rid(1, 1), 20*time.Second, 0), Stop)
+			b.beat("w", rid(1, 1), 21*time.Second, 31*time.Second)
+			b.tell("w", rid(1, 1), 22*time.Second, why)
+			b.want("booked", b.records["s"].booked(), []string{"1.1 tainted"})
+			m, err := b.ended(u)
+			b.want("error", err, stopped{})
+			b.want("measured", m.Elapsed, 20*time.Second)
+		})
+	}
+}

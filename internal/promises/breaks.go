@@ -63,6 +63,10 @@ func breaches() []breach {
 			check{"queue", "TestStaleOutcome|TestFrozen"},
 		},
 		{
+			"P6", "queue/tell.go", "a.silent(f.now()) <= f.o.Lease)", "false)", check{"queue", "TestHeardOfWhileAnotherIsLost"},
+		},
+		{"P6", "queue/tell.go", " || b.Why == whyStop)", ")", check{"queue", "TestTaintedOutcomeDoesNotCount"}},
+		{
 			"P7", "run/tree_sweep.go", "id.space == space && !id.alive()", "id.space == space", check{"run", "TestSweepSparesOthers"},
 		},
 		{
@@ -148,6 +152,10 @@ func breaches() []breach {
 		{
 			"S9", "queue/jetstream/door.go", "Allow: publish}", "Allow: append(publish, \">\")}", check{"queue/jetstream", "TestForbidden"},
 		},
+		{
+			"S9", "internal/access/tokens.go", "if !stillValid[k] && !nowOver[k] {", "if false {",
+			check{"internal/access", "TestReplacedTokenIsCutOff"},
+		},
 		{"S10", "queue/jetstream/bus.go", "opts = append(opts, nats.SkipHostLookup())", "_ = nats.SkipHostLookup", check{"cmd/assay", "TestScripts/strangers"}},
 		{
 			"S11", "run/tree_sweep.go", "if len(f) != 5 || f[0] == \"\" || f[4] == \"\" {", "if len(f) < 3 {", check{"run", "^Fuzz"},
@@ -155,6 +163,8 @@ func breaches() []breach {
 		{"S12", "internal/access/tokens.go", "if err := t.wrong.wait(ctx, from); err != nil {", "if err := ctx.Err(); err != nil {", check{"internal/access", "TestBruteForce"}},
 		{"S12", "rest/strangers.go", "if len(s.open) > maxStrangers {", "if false {", check{"rest", "TestStrangers"}},
 		{"S13", "worker/allow.go", "if what := brings(t.Job); what != \"\" {", "if what := \"\"; what != \"\" {", check{"worker", "TestHostileTasks"}},
+		{"S13", "worker/allow.go", "if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {", "if t.Job.Limit > 0 {", check{"worker", "TestAllowedIsBounded"}},
+		{"S13", "worker/allow.go", "min(t.Job.Warmup, maxWarmup)", "t.Job.Warmup", check{"worker", "TestAllowedIsBounded"}},
 		{"S14", "queue/jetstream/carrier.go", `Subjects: []string{jobsPrefix + ">"}`, `Subjects: []string{jobsPrefix + ">", callsPrefix + ">"}`, check{"queue/jetstream", "TestNothingAtRest"}},
 	}
 }
