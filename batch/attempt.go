@@ -90,8 +90,8 @@ func (a *attempt) recall() bool {
 	if ok, _ := d.read(resultFile, &res); ok && res.Name == sp.Name {
 		a.r.mu.Lock()
 		defer a.r.mu.Unlock()
-		if has(names, lostFile) && res.Why == whyLimit { // it was made once more
-			res.Why = whyLost
+		if has(names, lostFile) && res.Why == assay.WhyLimit { // it was made once more
+			res.Why = assay.WhyLost
 		}
 		counts := res.counts()
 		if counts {
@@ -177,29 +177,29 @@ func (a *attempt) end(res result) result {
 	var err error
 	switch where := a.name(); res.Why {
 	case "":
-	case whyLimit:
+	case assay.WhyLimit:
 		err = assay.ErrLimit
 		if res.Reason != "" { // of the job, not of the run
 			err = fmt.Errorf("%s: %w", res.Reason, assay.ErrLimit)
 		}
-	case whyStop:
+	case assay.WhyStop:
 		err = fmt.Errorf("stopped before: %w", assay.ErrLimit)
 	case whyAbsent:
 		err = told{res.Reason, fs.ErrNotExist}
 	case whyDenied:
 		err = told{res.Reason, fs.ErrPermission}
-	case whySetup:
+	case assay.WhySetup:
 		err = fmt.Errorf("%s, on %s: %w: %s", where, res.Node, assay.ErrSetup, res.Reason)
-	case whyError:
+	case assay.WhyError:
 		err = fmt.Errorf("%s, on %s: %s", where, res.Node, res.Reason)
 	default:
 		err = fmt.Errorf("%s, on %s: %s: %w", where, res.Node, res.Reason, assay.ErrLost)
 	}
-	again := res.Why == whyLimit && res.Reason != "" && a.r.o.Again != nil && a.ordered == "" &&
+	again := res.Why == assay.WhyLimit && res.Reason != "" && a.r.o.Again != nil && a.ordered == "" &&
 		a.r.o.Again(a.job, a.walltime, m)
 	if again {
 		err = fmt.Errorf("%s was cut at %v and is run again with more: %w", a.name(), a.walltime, assay.ErrLost)
-		res.Why = whyLost
+		res.Why = assay.WhyLost
 	}
 	a.finish(m, err)
 	a.forget()
@@ -224,26 +224,26 @@ func (a *attempt) lose(why string) {
 		return
 	}
 	a.aside(func(d dir) {
-		_ = d.write(lostFile, why)                                    // if it cannot be written it is lost once more
-		_ = os.WriteFile(d.path(orderFile), []byte(whyCancel), 0o600) // in case that it is alive
+		_ = d.write(lostFile, why)                                          // if it cannot be written it is lost once more
+		_ = os.WriteFile(d.path(orderFile), []byte(assay.WhyCancel), 0o600) // in case that it is alive
 	})
 	if a.state == ended { // it has come to its end meanwhile, or somebody else gave it up
 		return
 	}
 	a.finish(a.so, fmt.Errorf("%s: %s: %w", a.name(), why, assay.ErrLost)) // before it is forgotten
 	a.forget()
-	a.book(result{Why: whyLost, Reason: why, Measurement: a.so})
+	a.book(result{Why: assay.WhyLost, Reason: why, Measurement: a.so})
 }
 
 // order has the attempt end: at once if it has not begun. The lock is held, but not while the disk is waited for:
 // otherwise the end of a study of thousands of jobs would hold up all else.
 func (a *attempt) order(keep bool) {
-	if a.state == ended || a.ordered == whyCancel {
+	if a.state == ended || a.ordered == assay.WhyCancel {
 		return
 	}
-	a.ordered, a.ends = whyCancel, time.Now()
+	a.ordered, a.ends = assay.WhyCancel, time.Now()
 	if keep {
-		a.ordered = whyStop
+		a.ordered = assay.WhyStop
 	}
 	d := a.dir()
 	if !a.begun {
@@ -261,7 +261,7 @@ func (a *attempt) order(keep bool) {
 			a.finish(assay.Measurement{}, fmt.Errorf("%s was cancelled before it began: %w", a.name(), assay.ErrLost))
 			a.forget()
 			if a.n > 0 && a.tries > 0 {
-				a.book(result{Why: whyCancel, Reason: "it had not begun"})
+				a.book(result{Why: assay.WhyCancel, Reason: "it had not begun"})
 			}
 			return
 		}
@@ -315,9 +315,9 @@ func (a *attempt) book(res result) {
 	why := res.Why
 	switch why {
 	case whyTerm:
-		why = whyLost
+		why = assay.WhyLost
 	case whyAbsent, whyDenied:
-		why = whyError
+		why = assay.WhyError
 	}
 	m := res.Measurement
 	m.Stdout, m.Stderr = nil, nil

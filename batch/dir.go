@@ -78,15 +78,9 @@ type beat struct {
 	Measurement assay.Measurement `json:"measurement"`
 }
 
-// Why an attempt ended; "" if the run ended by itself.
+// Why an attempt ended, beside the words of [assay.Booking]: these are on record as others.
 const (
-	whyLimit  = "limit"  // of the run, or of the job
-	whyStop   = "stop"   // it was ordered to, and what was measured is kept
-	whyCancel = "cancel" // it was ordered to
 	whyTerm   = "term"   // somebody else ended the job
-	whySetup  = "setup"  // what a run needs cannot be set up
-	whyError  = "error"  // the run could not be made there
-	whyLost   = "lost"   // nobody knows
 	whyAbsent = "absent" // the program is not there: no attempt can pass
 	whyDenied = "denied" // it may not be run
 )
@@ -106,7 +100,7 @@ type result struct {
 // counts reports whether the measurement is one of the run.
 func (r result) counts() bool {
 	switch r.Why {
-	case "", whyLimit, whyStop, whyAbsent, whyDenied:
+	case "", assay.WhyLimit, assay.WhyStop, whyAbsent, whyDenied:
 		return true
 	}
 	return false

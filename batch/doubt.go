@@ -74,7 +74,7 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 		a.state, a.absent = wanted, 0 // whichever of its jobs begins first makes the run
 		nudge(r.kick)
 	default:
-		mine, err := a.takeBack(whyLost)
+		mine, err := a.takeBack(assay.WhyLost)
 		if err != nil || !mine || a.state == ended { // it has begun just now, or the spool is away: it is looked at again
 			return
 		}
@@ -83,7 +83,7 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 			a.finish(assay.Measurement{}, assay.WithHint(fmt.Errorf("%w: the job %s ended without having begun the run%s",
 				assay.ErrSetup, a.name(), a.hearsay()), "the spool "+r.o.Dir+" must be on a file system that the machines of "+
 				"the jobs share; what a job printed is in "+a.dir().path(printedFile)))
-			a.book(result{Why: whySetup, Reason: "the job did not begin the run"})
+			a.book(result{Why: assay.WhySetup, Reason: "the job did not begin the run"})
 			a.forget()
 			return
 		}

@@ -182,7 +182,7 @@ func (r *Runner) refuse(a *attempt, err error) {
 	} else {
 		a.finish(assay.Measurement{}, fmt.Errorf("%w: %w", assay.ErrSetup, err))
 	}
-	a.book(result{Why: whySetup, Reason: err.Error()})
+	a.book(result{Why: assay.WhySetup, Reason: err.Error()})
 	a.forget()
 }
 

@@ -121,7 +121,7 @@ func (s Shim) ends(d dir, sp spec) time.Time {
 // run makes the run.
 func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	if o := d.order(); o != "" {
-		return result{Why: whyCancel, Reason: "it was not to begin"}
+		return result{Why: assay.WhyCancel, Reason: "it was not to begin"}
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -154,23 +154,23 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !at.IsZero() && time.Until(at) < spare:
-		r.Why, r.Reason = whyLimit, errWalltime.Error()
+		r.Why, r.Reason = assay.WhyLimit, errWalltime.Error()
 	case errors.Is(err, assay.ErrLimit):
-		r.Why = whyLimit
+		r.Why = assay.WhyLimit
 	case errors.Is(err, errOrderStop):
-		r.Why = whyStop
+		r.Why = assay.WhyStop
 	case errors.Is(err, errOrderCancel):
-		r.Why = whyCancel
+		r.Why = assay.WhyCancel
 	case ctx.Err() != nil:
 		r.Why, r.Reason = whyTerm, context.Cause(ctx).Error()
 	case errors.Is(err, assay.ErrSetup):
-		r.Why, r.Reason = whySetup, err.Error()
+		r.Why, r.Reason = assay.WhySetup, err.Error()
 	case errors.Is(err, fs.ErrNotExist):
 		r.Why, r.Reason = whyAbsent, err.Error()
 	case errors.Is(err, fs.ErrPermission):
 		r.Why, r.Reason = whyDenied, err.Error()
 	default:
-		r.Why, r.Reason = whyError, err.Error()
+		r.Why, r.Reason = assay.WhyError, err.Error()
 	}
 	return r
 }
@@ -234,9 +234,9 @@ func (b *pulse) loop(every time.Duration, over <-chan struct{}, end context.Canc
 		case <-tick.C:
 		}
 		switch b.d.order() {
-		case whyStop:
+		case assay.WhyStop:
 			end(errOrderStop)
-		case whyCancel:
+		case assay.WhyCancel:
 			end(errOrderCancel)
 		}
 		b.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // A claimKey is what makes two claims the same.
@@ -41,7 +42,7 @@ func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
 			if c.a == nil {
 				return Claim{Verdict: Drop}, nil
 			}
-			c.a.heard = f.now()
+			c.a.Heard = f.now()
 			if f.flaws.has(ticketIsRun) {
 				id = c.a.worker
 			}
@@ -96,23 +97,23 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	if r.job.Config != nil {
 		m.ran.by(r.job.Config.Key(), w.Label())
 	}
-	a.state, a.worker, a.where, a.class = placing, w.ID, w.Label(), w.Class
+	a.State, a.worker, a.Where, a.Class = ledger.Placing, w.ID, w.Label(), w.Class
 	if m.Class == ClassSame && m.class == "" {
 		f.keepTo(m, w.Class)
 	}
 	c := &claimed{a: a, ready: make(chan struct{}), at: f.now()}
 	f.claims[key], a.claim = c, c
 	defer close(c.ready)
-	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.where, Class: w.Class}})
+	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.Where, Class: w.Class}})
 	if err != nil {
 		delete(f.claims, key)
 		f.putBack(a)
 		return Claim{}, assay.WithClass(assay.ClassUnavailable, err)
 	}
 	m.firm = true
-	a.heard, a.since = f.now(), f.now()
+	a.Heard, a.Since = f.now(), f.now()
 	if m.left { // its attempts are none of ours any more, the record knows of this one
-		a.state, r.parted = placed, true
+		a.State, r.Parted = ledger.Placed, true
 		f.parted[m.Name] = true
 		return Claim{}, errUnready
 	}
@@ -121,13 +122,13 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	if f.flaws.has(startsWithdrawn) {
 		return f.claim(a, w.ID), nil
 	}
-	if r.counted == nil && r.want == "" && !r.over && !a.ahead && (len(r.waiters) > 0 || r.parted) {
+	if r.Startable(a) {
 		return f.claim(a, w.ID), nil
 	}
 	// It was taken back meanwhile, or another attempt is ahead, and it has not begun.
-	why := whyCancel
-	if r.counted != nil || a.ahead {
-		why = whyDuplicate
+	why := assay.WhyCancel
+	if r.Counts() || a.Ahead {
+		why = assay.WhyDuplicate
 	}
 	if err := f.book(context.Background(), a, assay.Booking{Why: why}, assay.Measurement{}); err != nil {
 		return Claim{}, err
@@ -141,25 +142,20 @@ func (f *Fleet) putBack(a *attempt) {
 	if !r.m.firm && r.m.Class == ClassSame {
 		r.m.class = ""
 	}
-	a.worker, a.where, a.class = "", "", ""
-	a.state = ended
-	if !r.m.left && r.counted == nil && r.want == "" && len(r.waiters) > 0 {
+	a.worker, a.Where, a.Class = "", "", ""
+	a.State = ledger.Ended
+	if !r.m.left && !r.Counts() && r.Want == "" && len(r.Calls) > 0 {
 		f.enqueue(a)
 		return
 	}
-	for i, o := range r.attempts { // it is not on record: there is none
-		if o == a {
-			r.attempts = append(r.attempts[:i], r.attempts[i+1:]...)
-			break
-		}
-	}
+	r.Remove(a) // it is not on record: there is none
 	f.settle(r)
 }
 
 // claim returns the answer to a claim that has become an attempt. The lock is held.
 func (f *Fleet) claim(a *attempt, worker string) Claim {
 	r := a.run
-	if a.state != placed || a.worker != worker {
+	if a.State != ledger.Placed || a.worker != worker {
 		return Claim{Verdict: Drop}
 	}
 	job := r.job

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // Commands is the application of jobs that bring their own command. Only a worker that
@@ -59,11 +60,11 @@ type Claim struct {
 type Verdict string
 
 const (
-	Go        Verdict = "go"        // run it, or go on
-	Drop      Verdict = "drop"      // there is nothing to run for this ticket
-	Stop      Verdict = "stop"      // end it: the value so far is a lower bound
-	Cancel    Verdict = "cancel"    // end it: nothing is learned
-	Duplicate Verdict = "duplicate" // end it: a further attempt is ahead
+	Go        Verdict = ledger.Go        // run it, or go on
+	Drop      Verdict = "drop"           // there is nothing to run for this ticket
+	Stop      Verdict = ledger.Stop      // end it: the value so far is a lower bound
+	Cancel    Verdict = ledger.Cancel    // end it: nothing is learned
+	Duplicate Verdict = ledger.Duplicate // end it: a further attempt is ahead
 )
 
 // A Beat is the sign of life of an attempt.

@@ -53,7 +53,7 @@ func away(t *testing.T, planted flaws, silence, gap time.Duration) (r rig) {
 			time.Sleep(time.Second)
 			r.verdict[1] = b.beat("second", rid(1, 2), 2*time.Second, 0)
 		}
-		why := map[Verdict]string{Go: "", Cancel: whyCancel, Duplicate: whyDuplicate}
+		why := map[Verdict]string{Go: "", Cancel: assay.WhyCancel, Duplicate: assay.WhyDuplicate}
 		b.tell("first", rid(1, 1), ran+time.Second, why[r.verdict[0]])
 		if second {
 			b.tell("second", rid(1, 2), 3*time.Second, why[r.verdict[1]])
@@ -137,9 +137,9 @@ func TestStaleOutcome(t *testing.T) {
 			again.ID.Attempt = 2
 			u = b.run(s, again)
 			b.claim("second")
-			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			b.tell("first", rid(1, 1), time.Second, assay.WhyTainted)
 			b.tell("second", rid(1, 2), time.Minute, "")
-			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			b.tell("first", rid(1, 1), time.Second, assay.WhyTainted)
 			if m, err := b.ended(u); err != nil || m.Elapsed != time.Minute {
 				booked = append(booked, fmt.Sprint(m.Elapsed, err))
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // An Entry is a run that waits or is at a worker.
@@ -38,7 +39,7 @@ func (f *Fleet) Queue() []Entry {
 	there := make([]waiting, len(f.placed))
 	for i, a := range f.placed {
 		there[i] = a.waiting()
-		there[i].Worker, there[i].Silent, there[i].So = a.where, a.silent(now), a.so
+		there[i].Worker, there[i].Silent, there[i].So = a.Where, a.Silent(now), a.Latest
 	}
 	var turns turnHeap
 	n := len(there)
@@ -95,7 +96,7 @@ type waiting struct {
 func (a *attempt) waiting() waiting {
 	m := a.run.m
 	return waiting{Entry{
-		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
+		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.Since,
 	}, a.run.key, a.opened, m.expected(a.run), a.run.job.Config, m.Values}
 }
 
@@ -155,8 +156,8 @@ func (f *Fleet) Prioritise(study string, trial int64, priority int) {
 			continue
 		}
 		r.job.Priority = priority
-		for _, a := range r.attempts {
-			if a.state == open {
+		for _, a := range r.Attempts {
+			if a.State == ledger.Open {
 				a.priority = priority
 				heap.Fix(&m.open, a.index)
 			}

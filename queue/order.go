@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"math"
 	"time"
+
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // An openHeap is the open attempts of a study, the one that comes first on top.
@@ -94,8 +96,8 @@ func (a rank) before(b rank) bool {
 // open puts a new attempt at a run into the queue, and a ticket for it. The lock is held.
 func (f *Fleet) open(r *run, n int) {
 	a := r.get(n)
-	a.since = f.now()
-	if a.opened = a.since.UnixNano(); r.m.Opened != nil && r.key.trial != 0 {
+	a.Since = f.now()
+	if a.opened = a.Since.UnixNano(); r.m.Opened != nil && r.key.trial != 0 {
 		a.opened = 0
 		if t := r.m.Opened(a.id()); !t.IsZero() {
 			a.opened = t.UnixNano()
@@ -113,7 +115,7 @@ func (f *Fleet) newTicket(m *member) Ticket {
 // enqueue puts an attempt among those that are open. The lock is held.
 func (f *Fleet) enqueue(a *attempt) {
 	m := a.run.m
-	a.state, a.priority = open, a.run.job.Priority
+	a.State, a.priority = ledger.Open, a.run.job.Priority
 	heap.Push(&m.open, a)
 	p := f.apps[m.App]
 	if p == nil {

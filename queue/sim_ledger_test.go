@@ -49,7 +49,7 @@ func (w *world) auditStudy(s *simStudy) {
 				w.failf("attempt %v is booked and was not begun", b.RunID)
 			}
 			last[b.RunID] = b
-			if b.Why != whyLost {
+			if b.Why != assay.WhyLost {
 				outcomes[b.RunID]++
 			}
 			if b.Counts() {
@@ -123,15 +123,15 @@ func (w *world) auditAttempt(id assay.RunID, b assay.Booking) time.Duration {
 			w.failLocked("attempt %v never ran, and is booked with %v", id, b.Measurement.Elapsed)
 		}
 		return 0
-	case t.acked && b.Why == whyLost:
+	case t.acked && b.Why == assay.WhyLost:
 		w.failLocked("the outcome of %v was taken, and is not on record", id)
-	case b.Why == whyLost:
+	case b.Why == assay.WhyLost:
 		if e := b.Measurement.Elapsed; e != 0 && t.beats[e] == 0 {
 			w.failLocked("attempt %v is lost after %v, which nobody has said", id, e)
 		}
 		return b.Measurement.Elapsed
 	case t.outcome == nil:
-		if b.Measurement.Elapsed == 0 && (b.Why == whyCancel || b.Why == whyDuplicate) {
+		if b.Measurement.Elapsed == 0 && (b.Why == assay.WhyCancel || b.Why == assay.WhyDuplicate) {
 			return 0 // taken back before it began
 		}
 		w.failLocked("attempt %v is booked as %q and has told nothing", id, b.Why)

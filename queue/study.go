@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // A Study is what a [Fleet] must know of a study to run its trials.
@@ -109,7 +110,8 @@ func (f *Fleet) recall(m *member) {
 		key := runKey{id.Trial, id.Repeat}
 		r := m.runs[key]
 		if r == nil {
-			r = &run{m: m, key: key, parted: true}
+			r = &run{m: m, key: key}
+			r.Parted = true
 			m.runs[key] = r
 			of[id.Trial] = append(of[id.Trial], r)
 			if id.Trial == 0 {
@@ -120,7 +122,7 @@ func (f *Fleet) recall(m *member) {
 	}
 	over := func(trial int64) {
 		for _, r := range of[trial] {
-			r.over = true
+			r.Closed = true
 		}
 	}
 	configs := map[int64]string{} // keys, by trial
@@ -134,15 +136,13 @@ func (f *Fleet) recall(m *member) {
 			if key, known := configs[e.Started.Trial]; known {
 				m.ran.by(key, e.Started.Where)
 			}
-			a := r.get(e.Started.Attempt)
-			a.state, a.where, a.class, a.heard, a.since = placed, e.Started.Where, e.Started.Class, now, now
+			r.get(e.Started.Attempt).Place(e.Started.Where, e.Started.Class, now)
 			if m.Class == ClassSame && m.class == "" && e.Started.Class != "" {
 				m.class, m.firm = e.Started.Class, true
 			}
 		case e.Booked != nil:
 			r := get(e.Booked.RunID)
-			r.end(r.get(e.Booked.Attempt), *e.Booked, e.Booked.Measurement)
-			r.get(e.Booked.Attempt).past = true
+			r.Recall(r.get(e.Booked.Attempt), *e.Booked)
 			if e.Booked.Counts() {
 				m.learn(e.Booked.Measurement.Elapsed)
 			} else {
@@ -167,11 +167,11 @@ func (f *Fleet) recall(m *member) {
 	}
 	for _, trial := range slices.Sorted(maps.Keys(of)) { // attempts are placed in one order each time
 		for _, r := range of[trial] {
-			if r.over && r.forget() {
+			if r.Closed && r.forget() {
 				continue
 			}
-			for _, a := range r.attempts {
-				if a.state == placed {
+			for _, a := range r.Attempts {
+				if a.State == ledger.Placed {
 					f.place(a)
 				}
 			}

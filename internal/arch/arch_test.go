@@ -65,6 +65,7 @@ var beside = map[string][]string{
 	"/internal/expr":      {""},
 	"/internal/figures":   {"/internal/report"}, // draws the pictures of the documentation
 	"/internal/report":    {},
+	"/internal/ledger":    {""}, // the attempts at runs that are made elsewhere
 	"/internal/term":      {},
 	"/internal/fakeslurm": {}, // a stand-in for Slurm's commands, for tests
 	"/internal/explain":   {"", "/model", "/internal/report", "/internal/result"},

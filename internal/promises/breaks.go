@@ -55,17 +55,21 @@ func breaches() []breach {
 			check{"cmd/assay", "TestResumeDoesNotSearchAgain"},
 		},
 		{
-			"P5", "queue/tell.go", "b.Extra = (r.counted != nil || r.over) && b.Why != whyLost", "b.Extra = false",
+			"P5", "internal/ledger/book.go", "b.Where, b.Extra = e.Where, (r.Counts() || r.Closed) && !lost", "b.Where, b.Extra = e.Where, false",
 			check{"queue", "TestSimulator"},
 		},
 		{
-			"P6", "queue/tell.go", "case a.state == ended && !f.flaws.has(tellsTwice):", "case false:",
+			"P6", "internal/ledger/book.go", "case e.State == Ended:", "case false:",
 			check{"queue", "TestStaleOutcome|TestFrozen"},
 		},
 		{
-			"P6", "queue/tell.go", "a.silent(f.now()) <= f.o.Lease)", "false)", check{"queue", "TestHeardOfWhileAnotherIsLost"},
+			"P6", "internal/ledger/book.go", "case lost && lease > 0 && e.Silent(now) <= lease:", "case false:",
+			check{"queue", "TestHeardOfWhileAnotherIsLost"},
 		},
-		{"P6", "queue/tell.go", " || b.Why == whyStop)", ")", check{"queue", "TestTaintedOutcomeDoesNotCount"}},
+		{
+			"P6", "internal/ledger/book.go", "if e.Tainted && b.Counts() {", "if e.Tainted && b.Counts() && b.Why != assay.WhyStop {",
+			check{"queue", "TestTaintedOutcomeDoesNotCount"},
+		},
 		{
 			"P7", "run/tree_sweep.go", "id.space == space && !id.alive()", "id.space == space", check{"run", "TestSweepSparesOthers"},
 		},
