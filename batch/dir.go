@@ -97,13 +97,20 @@ type result struct {
 	Job         string            `json:"job,omitempty"`
 }
 
-// counts reports whether the measurement is one of the run.
-func (r result) counts() bool {
+// word returns the word of the record for why it ended.
+func (r result) word() string {
 	switch r.Why {
-	case "", assay.WhyLimit, assay.WhyStop, whyAbsent, whyDenied:
-		return true
+	case whyTerm:
+		return assay.WhyLost
+	case whyAbsent, whyDenied:
+		return assay.WhyError
 	}
-	return false
+	return r.Why
+}
+
+// counts reports whether the measurement is one of the run: that it cannot be started is.
+func (r result) counts() bool {
+	return r.Why == whyAbsent || r.Why == whyDenied || (assay.Booking{Why: r.Why}).Counts()
 }
 
 // names returns what is in the directory. On a network file system it is what makes new names seen.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // reap has the system end what is to be ended, several jobs at once.
@@ -50,7 +52,7 @@ func (r *Runner) lower() {
 	var to time.Duration
 	r.mu.Lock()
 	for _, a := range r.runs {
-		if a.state != placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.ordered != "" {
+		if a.State != ledger.Placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.run.Want != "" {
 			continue
 		}
 		req, err := r.o.Request(a.job)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // Exit codes of a shim that ran nothing.
@@ -234,9 +235,9 @@ func (b *pulse) loop(every time.Duration, over <-chan struct{}, end context.Canc
 		case <-tick.C:
 		}
 		switch b.d.order() {
-		case assay.WhyStop:
+		case ledger.Stop:
 			end(errOrderStop)
-		case assay.WhyCancel:
+		case ledger.Cancel:
 			end(errOrderCancel)
 		}
 		b.mu.Lock()
