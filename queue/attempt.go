@@ -61,28 +61,6 @@ func (r *run) forget() bool {
 	return true
 }
 
-// place puts an attempt among those at workers. The lock is held.
-func (f *Fleet) place(a *attempt) {
-	a.State, a.index = ledger.Placed, len(f.placed)
-	f.placed = append(f.placed, a)
-	a.run.m.share.run(f.now(), 1)
-	if w := f.workers[a.worker]; w != nil {
-		w.running++
-	}
-}
-
-// unplace takes an attempt out of those at workers. The lock is held.
-func (f *Fleet) unplace(a *attempt) {
-	f.placed = drop(f.placed, a.index)
-	if a.index < len(f.placed) {
-		f.placed[a.index].index = a.index
-	}
-	a.run.m.share.run(f.now(), -1)
-	if w := f.workers[a.worker]; w != nil {
-		w.running--
-	}
-}
-
 // settle hands the outcome of a run to whoever waits, and opens the next attempt if
 // there is none. The lock is held.
 func (f *Fleet) settle(r *run) {
@@ -93,7 +71,7 @@ func (f *Fleet) settle(r *run) {
 			r.Finish(c, m, err)
 			if len(r.Calls) == 0 {
 				r.Stdout, r.Stderr = nil, nil
-				f.handed(r)
+				r.m.hand(r)
 			}
 		}
 		return
@@ -112,7 +90,7 @@ func (f *Fleet) settle(r *run) {
 		case c.Cause != nil:
 			r.GiveUp(c)
 		default:
-			f.open(r, max(n, r.Next()))
+			f.open(r, max(n, r.Next()), f.now())
 		}
 	}
 }

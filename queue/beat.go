@@ -16,7 +16,7 @@ const observed = time.Second
 func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	f.mu.Lock()
 	defer f.unlock()
-	f.heardOf(b.Worker)
+	f.heardOf(b.Worker, f.now())
 	a, err := f.attempt(b.ID, b.Worker)
 	switch {
 	case a == nil && assay.ClassOf(err) == assay.ClassUnavailable:
@@ -27,7 +27,7 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	r := a.run
 	// What is being written decides.
 	for r.busy != nil {
-		if err := f.wait(ctx, r.busy); err != nil {
+		if err := wait(ctx, &f.mu, r.busy); err != nil {
 			return "", err
 		}
 	}
@@ -36,21 +36,16 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	}
 	if !f.flaws.has(neverRevives) && r.Revive(a, f.now()) { // it was silent, and goes on: nothing begins in its place
 		f.withdraw(r)
-		f.place(a)
+		f.place(a, f.now())
 	}
 	if a.State != ledger.Placed {
 		return f.verdict(a), nil
 	}
 	f.bind(a, b.Worker)
-	if b.So.Elapsed >= a.Latest.Elapsed {
-		a.tail = tails(b)
-	}
 	if f.flaws.has(ignoresGaps) {
 		b.Gap = 0
 	}
-	if a.Report(b.So, b.Gap, f.o.Lease, f.now()) {
-		a.curve.add(b.So)
-	}
+	a.beat(b, f.o.Lease, f.now())
 	v := f.verdict(a)
 	if v == Go && r.Idling() {
 		return "", errUnready // it was lost: whoever waited for it asks for it again, or has given it up
@@ -60,6 +55,16 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	}
 	a.Halted = a.Halted || v != Go
 	return v, nil
+}
+
+// beat takes in a beat of the attempt.
+func (a *attempt) beat(b Beat, lease time.Duration, now time.Time) {
+	if b.So.Elapsed >= a.Latest.Elapsed {
+		a.tail = tails(b)
+	}
+	if a.Report(b.So, b.Gap, lease, now) {
+		a.curve.add(b.So)
+	}
 }
 
 // attempt returns an attempt of a worker, or why there is none. The lock is held.
@@ -81,27 +86,6 @@ func (f *Fleet) attempt(id assay.RunID, worker string) (*attempt, error) {
 		return nil, ErrUnknown
 	}
 	return a, nil
-}
-
-// of reports whether an attempt is that of a worker. After a restart only its label is
-// known, which another one may share: the first that is heard of has it then.
-func (f *Fleet) of(a *attempt, worker string) bool {
-	if a.worker != "" {
-		return a.worker == worker
-	}
-	w := f.workers[worker]
-	return w == nil || w.Label() == a.Where
-}
-
-// bind notes whose an attempt is that the record alone knew of. The lock is held.
-func (f *Fleet) bind(a *attempt, id string) {
-	if a.worker != "" {
-		return
-	}
-	a.worker = id
-	if w := f.workers[id]; w != nil && a.State == ledger.Placed {
-		w.running++
-	}
 }
 
 // verdict says whether an attempt goes on. The lock is held.

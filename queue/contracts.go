@@ -122,10 +122,10 @@ type Control interface {
 type Order struct {
 	Drain bool `json:"drain,omitempty"` // take nothing more; end when nothing runs
 	Evict bool `json:"evict,omitempty"` // end what runs too
-	// Aside is for a worker that has drifted: take nothing more until there is another order, and Why
-	// says why, for people.
-	Aside bool   `json:"aside,omitempty"`
-	Why   string `json:"why,omitempty"`
+	// Quarantine stops a worker whose measurements drifted from taking new runs until it gets another order. Why is the
+	// reason, for people.
+	Quarantine bool   `json:"aside,omitempty"`
+	Why        string `json:"why,omitempty"`
 }
 
 // A Carrier brings tickets to workers. It may lose, repeat, delay and reorder them; it

@@ -20,13 +20,13 @@ func (f *Fleet) expire(ctx context.Context, losing *sync.WaitGroup) {
 	f.mu.Lock()
 	defer f.unlock()
 	now := f.now()
-	if late := now.Sub(f.looked) - f.lookEvery(); late > f.o.Lease/2 {
+	if late := now.Sub(f.looked) - f.o.lookEvery(); late > f.o.Lease/2 {
 		for _, a := range f.placed {
 			a.Heard = a.Heard.Add(late)
 		}
 	}
 	f.looked, f.slots = now, nil
-	f.look(now)
+	f.roster.look(f.studies, now)
 	if now.Sub(f.forgot) > f.o.Lease {
 		f.forgot = now
 		f.forget(now)

@@ -25,7 +25,8 @@ type Entry struct {
 	Since    time.Time     // of its state
 	Silent   time.Duration // since it was last heard of
 	So       assay.Measurement
-	Lacks    string // why nobody can run it, for people: see [Fleet.Lack]
+	// Unschedulable is why no worker can run it, for people: see [Fleet.Unschedulable].
+	Unschedulable string
 }
 
 // Queue returns what is at workers, the longest there first, then what is open, in the
@@ -46,10 +47,10 @@ func (f *Fleet) Queue() []Entry {
 	for _, p := range f.apps {
 		for _, m := range p.studies {
 			t := &turn{rank: m.rank(now), weight: m.Weight, queue: make([]waiting, len(m.open))}
-			lacks := f.lack(m, now)
+			why := f.unschedulable(m, now)
 			for i, a := range m.open {
 				t.queue[i] = a.waiting()
-				t.queue[i].Lacks = lacks
+				t.queue[i].Unschedulable = why
 			}
 			n += len(t.queue)
 			turns = append(turns, t)

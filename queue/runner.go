@@ -115,9 +115,8 @@ func (r *Runner) begin(job assay.Job, observes bool) (*run, *ledger.Call, error)
 // be asked for once more: twice as many as are open, and these.
 const handedKept = 8
 
-// handed notes that a run which counts was handed over. The lock is held.
-func (f *Fleet) handed(r *run) {
-	m := r.m
+// hand notes that a run which counts was handed over.
+func (m *member) hand(r *run) {
 	if !r.Counts() || slices.Contains(m.handed, r.key) {
 		return
 	}
@@ -174,16 +173,6 @@ func (f *Fleet) giveUp(r *run, c *ledger.Call) {
 	}
 }
 
-// withdraw takes back what is open of a run. The lock is held.
-func (f *Fleet) withdraw(r *run) {
-	for _, a := range slices.Clone(r.Attempts) {
-		if a.State == ledger.Open {
-			f.shut(a)
-			r.Remove(a)
-		}
-	}
-}
-
 // Capacity implements [assay.Capacitor]: Parallel, or else the slots of the workers that
 // can run the study, at least 1.
 func (r *Runner) Capacity() int {
@@ -192,7 +181,7 @@ func (r *Runner) Capacity() int {
 	if r.m.Parallel > 0 {
 		return r.m.Parallel
 	}
-	return max(1, r.f.slotsOf(r.m))
+	return max(1, r.f.slotsOf(r.m, r.f.now()))
 }
 
 // Place has runs of a study of the class "any" begin on machines of a class alone from now on, or on any
@@ -234,7 +223,7 @@ func (r *Runner) Close() {
 		f.withdraw(u)
 		for _, a := range u.Attempts {
 			if a.State == ledger.Placed {
-				f.unplace(a)
+				f.unplace(a, f.now())
 			}
 			if a.Alive() && u.Parted && !u.Closed && !u.Counts() {
 				f.parted[m.Name] = true

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/ledger"
@@ -15,7 +16,7 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 	}
 	f.mu.Lock()
 	defer f.unlock()
-	f.heardOf(o.Worker)
+	f.heardOf(o.Worker, f.now())
 	a, err := f.attempt(o.ID, o.Worker)
 	if err != nil {
 		if m := f.studies[o.ID.Study]; m != nil {
@@ -41,7 +42,7 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
 	r := a.run
 	for r.busy != nil {
-		if err := f.wait(ctx, r.busy); err != nil {
+		if err := wait(ctx, &f.mu, r.busy); err != nil {
 			return err
 		}
 	}
@@ -71,21 +72,27 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 		}
 	}
 	if a.State == ledger.Placed && !r.m.left {
-		f.unplace(a)
+		f.unplace(a, f.now())
 	}
 	r.End(a, b, m)
 	a.tail = [2][]byte{}
-	if w := f.workers[a.worker]; w != nil && b.Why != assay.WhyLost {
-		w.done++
-	}
-	if b.Counts() {
-		r.m.learn(m.Elapsed)
-		if b.Why == "" {
-			r.m.pace(f.workers[a.worker], m.Elapsed)
-		}
-	} else {
-		r.m.atLeast(m.Elapsed)
-	}
+	f.learn(a, b, m.Elapsed)
 	f.settle(r)
 	return nil
+}
+
+// learn takes note of how long an attempt ran that was booked, for its worker and its study.
+func (k *roster) learn(a *attempt, b assay.Booking, ran time.Duration) {
+	w, m := k.workers[a.worker], a.run.m
+	if w != nil && b.Why != assay.WhyLost {
+		w.done++
+	}
+	if !b.Counts() {
+		m.atLeast(ran)
+		return
+	}
+	m.learn(ran)
+	if b.Why == "" {
+		m.pace(w, ran)
+	}
 }

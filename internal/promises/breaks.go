@@ -98,7 +98,7 @@ func breaches() []breach {
 			"P14", "run/awake.go", "if d := a.slept() - slept; d >= leastSleep {", "if d := a.slept() - slept; d < 0 {", check{"run", "TestAwake"},
 		},
 		{
-			"P14", "queue/lease.go", "if late := now.Sub(f.looked) - f.lookEvery(); late > f.o.Lease/2 {",
+			"P14", "queue/lease.go", "if late := now.Sub(f.looked) - f.o.lookEvery(); late > f.o.Lease/2 {",
 			"if late := now.Sub(f.looked); late < 0 {",
 			check{"queue", "TestServerFrozen|TestSimulator"},
 		},
@@ -150,11 +150,11 @@ func breaches() []breach {
 		},
 		{"S8", "internal/access/conceal.go", "return f.Chmod(0o600)", "return nil", check{"internal/access", "TestConceal"}},
 		{
-			"S9", "queue/jetstream/door.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\" || r.allows(app)",
+			"S9", "queue/jetstream/authcallout.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\" || r.allows(app)",
 			check{"queue/jetstream", "TestForbidden"},
 		},
 		{
-			"S9", "queue/jetstream/door.go", "Allow: publish}", "Allow: append(publish, \">\")}", check{"queue/jetstream", "TestForbidden"},
+			"S9", "queue/jetstream/authcallout.go", "Allow: publish}", "Allow: append(publish, \">\")}", check{"queue/jetstream", "TestForbidden"},
 		},
 		{
 			"S9", "internal/access/tokens.go", "if !stillValid[k] && !nowOver[k] {", "if false {",
