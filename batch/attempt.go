@@ -17,7 +17,8 @@ import (
 
 // An attempt is the latest attempt at a run. The lock of the Runner guards it, but for what is written once.
 //
-// It is open until it is submitted, and unclear if it may have been; the system has taken a placed one, or has named it.
+// It is open until it is submitted, and unclear if it may have been; the system has taken a placed one, or has named
+// it.
 type attempt struct {
 	ledger.Attempt
 	run ledger.Run[*attempt] // has no other attempt: those before are in the spool
@@ -222,8 +223,8 @@ func (a *attempt) forget() {
 	}
 }
 
-// lose gives the attempt up: nothing that it may come to counts any more. The lock is held, but not while the disk is waited
-// for.
+// lose gives the attempt up: nothing that it may come to counts any more. The lock is held, but not while the disk is
+// waited for.
 func (a *attempt) lose(why string) {
 	if a.State == ledger.Ended {
 		return
@@ -242,8 +243,8 @@ func (a *attempt) lose(why string) {
 	a.close(res, a.Latest, fmt.Errorf("%s: %s: %w", a.name(), why, assay.ErrLost))
 }
 
-// order has the attempt end, of which was was wanted before: at once if it has not begun. The lock is held, but not while
-// the disk is waited for: otherwise the end of a study of thousands of jobs would hold up all else.
+// order has the attempt end, of which was was wanted before: at once if it has not begun. The lock is held, but not
+// while the disk is waited for: otherwise the end of a study of thousands of jobs would hold up all else.
 func (a *attempt) order(was string) {
 	if a.State == ledger.Ended || was == ledger.Cancel {
 		return

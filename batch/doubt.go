@@ -13,8 +13,8 @@ import (
 // atOnce is how many jobs one question to the accounting is about.
 const atOnce = 500
 
-// account asks the accounting for those attempts for which it was not asked before and of which there is no news, and returns
-// what it says by their names.
+// account asks the accounting for those attempts for which it was not asked before and of which there is no news, and
+// returns what it says by their names.
 func (r *Runner) account(doubted []*attempt) map[string][]Job {
 	var names []string
 	for _, a := range doubted {
@@ -76,7 +76,8 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 		nudge(r.kick)
 	default:
 		mine, err := a.takeBack(assay.WhyLost)
-		if err != nil || !mine || a.State == ledger.Ended { // it has begun just now, or the spool is away: it is looked at again
+		// it has begun just now, or the spool is away: it is looked at again
+		if err != nil || !mine || a.State == ledger.Ended {
 			return
 		}
 		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {

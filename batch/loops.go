@@ -235,22 +235,7 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 	}
 	now := time.Now()
 	for _, a := range r.runs {
-		if a.State != ledger.Placed && a.State != ledger.Unclear || !a.sent.Before(began) {
-			continue
-		}
-		j, known := r.jobs[a.name()]
-		if known {
-			a.said, a.number = j, j.ID
-			a.State = ledger.Placed
-		}
-		if known && j.State != Over {
-			a.absent = 0
-			continue
-		}
-		if a.absent++; a.absent == 1 {
-			a.since = now
-		}
-		if a.absent >= 2 && now.Sub(a.since) >= r.o.Unseen && now.Sub(a.Heard) >= r.o.Unseen {
+		if (a.State == ledger.Placed || a.State == ledger.Unclear) && a.sent.Before(began) && a.unseen(now) {
 			doubted = append(doubted, a)
 		}
 	}
@@ -269,6 +254,24 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 	r.lower()
 }
 
+// unseen takes in the answer to a query, and reports whether the attempt is to be doubted: for a while nothing was seen
+// of it. The lock is held.
+func (a *attempt) unseen(now time.Time) bool {
+	j, known := a.r.jobs[a.name()]
+	if known {
+		a.said, a.number = j, j.ID
+		a.State = ledger.Placed
+	}
+	if known && j.State != Over {
+		a.absent = 0
+		return false
+	}
+	if a.absent++; a.absent == 1 {
+		a.since = now
+	}
+	return a.absent >= 2 && now.Sub(a.since) >= a.r.o.Unseen && a.Silent(now) >= a.r.o.Unseen
+}
+
 // look looks into the spool, again and again. An attempt whose job waits is looked at once a query.
 func (r *Runner) look() {
 	var full time.Time
@@ -280,7 +283,8 @@ func (r *Runner) look() {
 		r.mu.Lock()
 		var at []*attempt
 		for _, a := range r.runs {
-			if a.State == ledger.Placed && (all || a.begun || a.said.State != Waiting) || a.State == ledger.Unclear || a.State == ledger.Placing {
+			if a.State == ledger.Placed && (all || a.begun || a.said.State != Waiting) || a.State == ledger.Unclear ||
+				a.State == ledger.Placing {
 				at = append(at, a)
 			}
 		}
@@ -330,26 +334,40 @@ func (r *Runner) visit(a *attempt) (news bool) {
 		return true
 	}
 	if has(names, claimFile) && !a.begun && !a.taking {
-		a.begun, a.Heard, r.claimed = true, time.Now(), true
-		a.leaves(c)
-		if a.State == ledger.Unclear {
-			a.State = ledger.Placed
-		}
-		news = true
+		r.claimed, news = true, true
+		a.begins(c)
 	}
-	if beats && b.Seq > a.seq { // another look may have been faster, and have seen a later one
-		grown := b.Measurement.Elapsed > a.Latest.Elapsed // else it was not observed since
-		a.seq = b.Seq
-		a.Report(b.Measurement, 0, 0, time.Now())
+	if beats && a.beat(b) {
 		news = true
-		if grown {
-			a.show()
-		}
 	}
 	if a.run.Want != "" && a.begun && time.Since(a.ends) >= r.o.Wait {
 		a.condemn()
 	}
 	return news
+}
+
+// begins takes in the claim of the shim that has begun the attempt. The lock is held.
+func (a *attempt) begins(c claim) {
+	a.begun, a.Heard = true, time.Now()
+	a.leaves(c)
+	if a.State == ledger.Unclear {
+		a.State = ledger.Placed
+	}
+}
+
+// beat takes in a beat of the shim, and reports whether it is a new one: another look may have been faster, and have
+// seen a later one. The lock is held.
+func (a *attempt) beat(b beat) bool {
+	if b.Seq <= a.seq {
+		return false
+	}
+	grown := b.Measurement.Elapsed > a.Latest.Elapsed // else it was not observed since
+	a.seq = b.Seq
+	a.Report(b.Measurement, 0, 0, time.Now())
+	if grown {
+		a.show()
+	}
+	return true
 }
 
 // show has those who observe the run see its latest measurement. The lock is held.

@@ -152,9 +152,15 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	stdout.close()
 	stderr.close()
 	r = result{Measurement: durable.Storable(m), Stdout: durable.Shorten(m.Stdout), Stderr: durable.Shorten(m.Stderr)}
+	r.judge(ctx, err, at)
+	return r
+}
+
+// judge notes why a run ended, with the error that it returned. ends is when it was to end; zero for never.
+func (r *result) judge(ctx context.Context, err error, ends time.Time) {
 	switch {
 	case err == nil:
-	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !at.IsZero() && time.Until(at) < spare:
+	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !ends.IsZero() && time.Until(ends) < spare:
 		r.Why, r.Reason = assay.WhyLimit, errWalltime.Error()
 	case errors.Is(err, assay.ErrLimit):
 		r.Why = assay.WhyLimit
@@ -173,11 +179,11 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	default:
 		r.Why, r.Reason = assay.WhyError, err.Error()
 	}
-	return r
 }
 
-// A batch system that ends a job signals all its processes, in any order. So a program that has just ended may have been
-// ended with its job, with whatever code: a shim waits so long for the word of it, and longer if a signal ended it.
+// A batch system that ends a job signals all its processes, in any order. So a program that has just ended may have
+// been ended with its job, with whatever code: a shim waits so long for the word of it, and longer if a signal ended
+// it.
 const (
 	settle       = 100 * time.Millisecond
 	settleSignal = time.Second

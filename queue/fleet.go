@@ -69,7 +69,8 @@ var (
 	ErrDraining = assay.Errorf(assay.ClassConflict, "the worker is to take nothing more")
 	// ErrQuarantined is returned to a worker that claims although it was set aside; it does as with
 	// ErrDraining.
-	ErrQuarantined = assay.Errorf(assay.ClassConflict, "the worker was set aside: it takes nothing until a person has it go on")
+	ErrQuarantined = assay.Errorf(assay.ClassConflict,
+		"the worker was set aside: it takes nothing until a person has it go on")
 	// ErrUnknown is returned for an outcome of an attempt that is not on record. It will
 	// never be taken: the worker need not keep it.
 	ErrUnknown = assay.Errorf(assay.ClassNotFound, "the attempt is not on record")

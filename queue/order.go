@@ -232,6 +232,6 @@ func (m *member) learn(d time.Duration) {
 	}
 }
 
-// atLeast has the study learn from a run that was ended before its end, as by a worker whose time was over: it is not begun
-// again where there is less time than that.
+// atLeast has the study learn from a run that was ended before its end, as by a worker whose time was over: it is not
+// begun again where there is less time than that.
 func (m *member) atLeast(d time.Duration) { m.lasted = max(m.lasted, d) }

@@ -106,11 +106,19 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 	}
 	o.Measurement = durable.Storable(m)
 	o.Stdout, o.Stderr = durable.Shorten(m.Stdout), durable.Shorten(m.Stderr)
-	switch {
-	case err == nil:
+	judge(ctx, &o, err)
+	if err == nil {
 		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
 			o.Why, o.Reason = assay.WhyTainted, reason
 		}
+	}
+	return o
+}
+
+// judge notes in an outcome why its run ended, with the error that it returned.
+func judge(ctx context.Context, o *queue.Outcome, err error) {
+	switch {
+	case err == nil:
 	case errors.Is(err, assay.ErrLost): // its end was noticed too late
 		o.Why, o.Reason = assay.WhyTainted, err.Error()
 	case errors.Is(err, assay.ErrLimit):
@@ -133,7 +141,6 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 	default:
 		o.Why, o.Reason = assay.WhyError, err.Error()
 	}
-	return o
 }
 
 // settle is how long after a run that a signal has ended the end of the worker may come. A batch system that ends a job

@@ -71,9 +71,9 @@ func (a *Attempt) Progress(now time.Time) time.Duration {
 	return a.Latest.Elapsed + a.Silent(now)
 }
 
-// Report takes in the sign of life of an attempt, with the measurement so far. A gap longer than the lease, in which the
-// machine or its clock stood still, taints the attempt: what it measured is not taken. Report returns whether it was,
-// as the latest one: reports may overtake each other.
+// Report takes in the sign of life of an attempt, with the measurement so far. A gap longer than the lease, in which
+// the machine or its clock stood still, taints the attempt: what it measured is not taken. Report returns whether it
+// was, as the latest one: reports may overtake each other.
 func (a *Attempt) Report(m assay.Measurement, gap, lease time.Duration, now time.Time) bool {
 	a.Heard = now
 	if gap > lease {
@@ -91,7 +91,10 @@ func (a *Attempt) Report(m assay.Measurement, gap, lease time.Duration, now time
 // Ignorable reports whether the attempt ended without evidence about the run, and must not count against the caller's
 // attempts: it was cancelled, a duplicate, or could not be set up in an earlier session.
 func (a *Attempt) Ignorable() bool {
-	return a.State == Ended && (a.Why == assay.WhyCancel || a.Why == assay.WhyDuplicate || a.Why == assay.WhySetup && a.Past)
+	if a.State != Ended {
+		return false
+	}
+	return a.Why == assay.WhyCancel || a.Why == assay.WhyDuplicate || a.Why == assay.WhySetup && a.Past
 }
 
 // Err returns the error of a run whose attempt has ended; nil if it ended by itself. who names the attempt, for people.

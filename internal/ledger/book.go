@@ -6,8 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Book returns the end of an attempt as it is to be booked, and false if there is nothing to book: the attempt has ended
-// before, or it is to be lost, and was not given away or was heard of within its lease. A lease of 0 is none.
+// Book returns the end of an attempt as it is to be booked, and false if there is nothing to book: the attempt has
+// ended before, or it is to be lost, and was not given away or was heard of within its lease. A lease of 0 is none.
 func (r *Run[A]) Book(a A, b assay.Booking, now time.Time, lease time.Duration) (assay.Booking, bool) {
 	e := a.Entry()
 	lost := b.Why == assay.WhyLost

@@ -49,8 +49,8 @@ func (c *Call) Over() bool {
 	}
 }
 
-// Due reports whether the call is to observe a measurement, and notes that it does: at most once an interval of the run's
-// own time.
+// Due reports whether the call is to observe a measurement, and notes that it does: at most once an interval of the
+// run's own time.
 func (c *Call) Due(m assay.Measurement) bool {
 	if c.Beats == nil || c.Cause != nil || m.Elapsed < c.Seen-c.Seen%c.Interval+c.Interval {
 		return false
@@ -95,8 +95,8 @@ func (r *Run[A]) GiveUp(c *Call) {
 
 // Result returns what a call returns of a run that counts. who names the attempt that counts, for people.
 //
-// The error of a run that was stopped is the cause of its caller. It is not known after a restart: the run has come to a
-// limit then, as far as can be told.
+// The error of a run that was stopped is the cause of its caller. It is not known after a restart: the run has come to
+// a limit then, as far as can be told.
 func (r *Run[A]) Result(c *Call, who string) (assay.Measurement, error) {
 	e := r.Counted.Entry()
 	m := e.Latest
@@ -107,9 +107,9 @@ func (r *Run[A]) Result(c *Call, who string) (assay.Measurement, error) {
 	return m, e.Err(who)
 }
 
-// Keeps reports whether the cause that ends a run keeps the measurement so far. An error with a method Stops() bool says
-// so itself. Of any other, [context.Canceled], [context.DeadlineExceeded] and errors of the class conflict cancel the
-// run, from which nothing is learned then; the rest stop it.
+// Keeps reports whether the cause that ends a run keeps the measurement so far. An error with a method Stops() bool
+// says so itself. Of any other, [context.Canceled], [context.DeadlineExceeded] and errors of the class conflict cancel
+// the run, from which nothing is learned then; the rest stop it.
 func Keeps(cause error) bool {
 	var s interface{ Stops() bool }
 	switch {

@@ -89,7 +89,10 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"both", func(*Run[*Attempt]) {}, "go duplicate"},
 		{"the second has run longer", func(r *Run[*Attempt]) { r.Attempts[1].Latest = ran(time.Hour) }, "duplicate go"},
-		{"the first stood still", func(r *Run[*Attempt]) { r.Attempts[0].Report(ran(0), lease+1, lease, at(60)) }, "duplicate go"},
+		{
+			"the first stood still", func(r *Run[*Attempt]) { r.Attempts[0].Report(ran(0), lease+1, lease, at(60)) },
+			"duplicate go",
+		},
 		{"both stood still", func(r *Run[*Attempt]) {
 			r.Attempts[0].Tainted, r.Attempts[1].Tainted = true, true
 		}, "cancel cancel"},

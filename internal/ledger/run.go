@@ -75,8 +75,8 @@ func (r *Run[A]) Answer(asked int) (a A, n int, ok bool) {
 	}
 }
 
-// Last returns what was last measured of the run. With keep it is a result: of an attempt that was cancelled or given up
-// only what was measured before counts.
+// Last returns what was last measured of the run. With keep it is a result: of an attempt that was cancelled or given
+// up only what was measured before counts.
 func (r *Run[A]) Last(keep bool) assay.Measurement {
 	if len(r.Attempts) == 0 {
 		return assay.Measurement{}

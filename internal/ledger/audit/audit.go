@@ -7,8 +7,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Record returns the first rule of attempts that a record breaks, in its order. Each attempt begins before it ends, ends
-// with one outcome at most, after any number of losses, and is booked in the end. Of each run one outcome counts at most.
+// Record returns the first rule of attempts that a record breaks, in its order. Each attempt begins before it ends,
+// ends with one outcome at most, after any number of losses, and is booked in the end. Of each run one outcome counts
+// at most.
 func Record(events []assay.Event) error {
 	begun := map[assay.RunID]bool{}
 	last := map[assay.RunID]assay.Booking{}
