@@ -62,8 +62,7 @@ type Start struct {
 type Booking struct {
 	RunID
 	Where string `json:"where,omitempty"`
-	// Why it did not end by itself: "" if it did, or "limit", "stop", "cancel", "lost",
-	// "duplicate", "tainted", "setup" or "error". One of the last six does not count.
+	// Why it did not end by itself, such as [WhyLimit]; "" if it did.
 	Why string `json:"why,omitempty"`
 	// Extra says that another attempt at the same run had been booked before and counts.
 	Extra bool `json:"extra,omitempty"`
@@ -83,10 +82,22 @@ type Booking struct {
 	Undo time.Duration `json:"undo_ns,omitempty"`
 }
 
+// Why an attempt ended otherwise than by itself. An attempt with one of the last six does not count.
+const (
+	WhyLimit     = "limit"     // the time of the run, or of its job, was over
+	WhyStop      = "stop"      // it was stopped, and its measurement is kept
+	WhyCancel    = "cancel"    // it was cancelled
+	WhyLost      = "lost"      // its worker, or its job, was silent for too long
+	WhyDuplicate = "duplicate" // another attempt at the run was ahead
+	WhyTainted   = "tainted"   // its machine stood still meanwhile
+	WhySetup     = "setup"     // the job cannot be run on any configuration
+	WhyError     = "error"     // the run could not be made there
+)
+
 // Counts reports whether the measurement of the attempt is one of its run.
 func (b Booking) Counts() bool {
 	switch b.Why {
-	case "", "limit", "stop":
+	case "", WhyLimit, WhyStop:
 		return !b.Extra
 	}
 	return false

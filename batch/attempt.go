@@ -12,59 +12,55 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-)
-
-// A stage is how far an attempt has come, as far as the Runner knows.
-type stage uint8
-
-const (
-	wanted  stage = iota // it is to be submitted
-	sending              // it is being submitted
-	unknown              // it may have been submitted
-	placed               // the system has taken it, or has named it
-	ended                // its outcome is known, or never will be
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // An attempt is the latest attempt at a run. The lock of the Runner guards it, but for what is written once.
+//
+// It is open until it is submitted, and unclear if it may have been; the system has taken a placed one, or has named
+// it.
 type attempt struct {
+	ledger.Attempt
+	run ledger.Run[*attempt] // has no other attempt: those before are in the spool
 	r   *Runner
 	key key
 	at  string // the directory of the run
-	n   int    // from 1
 	job assay.Job
 
-	state    stage
-	waiters  []*waiter
 	number   string        // of the job, "" if it is not known
 	req      Request       // zero after a restart, until it is submitted again
 	walltime time.Duration // that was asked for
 	cpus     int
-	sent     time.Time         // when it was submitted last
-	first    time.Time         // when it was first submitted; zero if that is not known
-	left     time.Time         // when it left the queue, as far as it is known
-	tries    int               // how often it was submitted
-	again    time.Time         // not to be submitted before
-	begun    bool              // a shim has claimed it
-	so       assay.Measurement // the latest; the last one once it has ended
-	err      error             // of Run, once it has ended
-	seq      int64             // of the latest beat
-	heard    time.Time         // when a beat, or the claim, was seen last; zero if never
-	absent   int               // queries in a row that did not see the job
-	since    time.Time         // of the first of them
-	asked    bool              // the accounting was asked
-	said     Job               // what the system said of it last
-	ordered  string            // stop or cancel
-	taking   bool              // the claim is being made here: that there is one says nothing of a shim
-	axed     time.Time         // when the system was asked to end it, or is to be
-	ends     time.Time         // when it was ordered
+	sent     time.Time // when it was submitted last
+	first    time.Time // when it was first submitted; zero if that is not known
+	left     time.Time // when it left the queue, as far as it is known
+	tries    int       // how often it was submitted
+	again    time.Time // not to be submitted before
+	begun    bool      // a shim has claimed it
+	err      error     // of Run, once it has ended
+	seq      int64     // of the latest beat
+	absent   int       // queries in a row that did not see the job
+	since    time.Time // of the first of them
+	asked    bool      // the accounting was asked
+	said     Job       // what the system said of it last
+	taking   bool      // the claim is being made here: that there is one says nothing of a shim
+	axed     time.Time // when the system was asked to end it, or is to be
+	ends     time.Time // when it was ordered
 }
 
-func (a *attempt) dir() dir { return dir(filepath.Join(a.at, fmt.Sprint(a.n))) }
+// newAttempt returns an attempt of a run.
+func newAttempt(r *Runner, k key, at string, n int, job assay.Job) *attempt {
+	a := &attempt{Attempt: ledger.Attempt{N: n}, r: r, key: k, at: at, job: job}
+	a.run.Attempts = []*attempt{a}
+	return a
+}
+
+func (a *attempt) dir() dir { return dir(filepath.Join(a.at, fmt.Sprint(a.N))) }
 
 // name returns the name of the job.
 func (a *attempt) name() string {
 	where := filepath.Base(a.at)
-	return fmt.Sprintf("%s%s-%s-%d", Prefix, a.r.id, where, a.n)
+	return fmt.Sprintf("%s%s-%s-%d", Prefix, a.r.id, where, a.N)
 }
 
 // recall reads what the spool has of the latest attempt. It returns false if a new one is to be made: the latest was
@@ -90,15 +86,18 @@ func (a *attempt) recall() bool {
 	if ok, _ := d.read(resultFile, &res); ok && res.Name == sp.Name {
 		a.r.mu.Lock()
 		defer a.r.mu.Unlock()
-		if has(names, lostFile) && res.Why == whyLimit { // it was made once more
-			res.Why = whyLost
+		if has(names, lostFile) && res.Why == assay.WhyLimit { // it was made once more
+			res.Why = assay.WhyLost
 		}
-		counts := res.counts()
-		if counts {
-			res = a.end(res)
+		a.State = ledger.Placed // it may have ended while nobody was there
+		if res.counts() {
+			a.end(res)
+			return true
 		}
-		a.book(res) // it may have ended while nobody was there
-		return counts
+		if b, ok := a.booking(res); ok {
+			a.record(b)
+		}
+		return false
 	}
 	if has(names, lostFile) {
 		return false
@@ -110,13 +109,13 @@ func (a *attempt) recall() bool {
 	a.asked = has(names, askedFile)
 	switch {
 	case has(names, submittedFile) || a.begun:
-		a.state = placed
+		a.State = ledger.Placed
 	case has(names, scriptFile):
-		a.state = unknown
+		a.State = ledger.Unclear
 	default:
-		a.state = wanted // it was never submitted
+		a.State = ledger.Open // it was never submitted
 	}
-	a.heard = time.Now() // it has the whole time to be heard of
+	a.Heard = time.Now() // it has the whole time to be heard of
 	return true
 }
 
@@ -126,7 +125,8 @@ func (a *attempt) anew() error {
 	if err != nil {
 		return err
 	}
-	*a = attempt{r: a.r, key: a.key, at: a.at, n: a.n + 1, job: a.job, req: req}
+	*a = *newAttempt(a.r, a.key, a.at, a.N+1, a.job)
+	a.run.Attempts[0], a.req = a, req
 	a.walltime, a.cpus = req.Walltime, req.CPUs
 	if err := os.MkdirAll(string(a.dir()), 0o700); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (a *attempt) anew() error {
 	if !filepath.IsAbs(job.Dir) { // a job begins elsewhere
 		job.Dir = filepath.Join(a.r.cwd, job.Dir)
 	}
-	return d.write(specFile, spec{a.name(), a.n, job, every, req.Walltime, req.CPUs})
+	return d.write(specFile, spec{a.name(), a.N, job, every, req.Walltime, req.CPUs})
 }
 
 // script returns the text that the system starts.
@@ -156,119 +156,131 @@ func (a *attempt) script(req Request) string {
 
 // finish hands the outcome to all who wait. The lock is held.
 func (a *attempt) finish(m assay.Measurement, err error) {
-	a.so, a.err = m, err
-	for _, w := range a.waiters {
-		w.m, w.err = m, err
-		if w.cause != nil && !errors.Is(err, assay.ErrSetup) {
-			w.err = w.cause
+	a.Latest, a.err = m, err
+	for _, c := range slices.Clone(a.run.Calls) {
+		if c.Cause != nil && !errors.Is(err, assay.ErrSetup) {
+			a.run.Finish(c, m, c.Cause)
+		} else {
+			a.run.Finish(c, m, err)
 		}
-		close(w.done)
 	}
-	a.waiters = nil
 }
 
-// end takes a result that the shim has written, and returns it as it is to be booked. The lock is held.
-func (a *attempt) end(res result) result {
+// end takes in a result that the shim has written. The lock is held.
+func (a *attempt) end(res result) {
 	m := res.Measurement
 	m.Stdout, m.Stderr = res.Stdout, res.Stderr
 	if a.cpus > 0 {
 		m.Metrics = withCPUHours(m, a.cpus)
 	}
 	var err error
-	switch where := a.name(); res.Why {
-	case "":
-	case whyLimit:
-		err = assay.ErrLimit
-		if res.Reason != "" { // of the job, not of the run
-			err = fmt.Errorf("%s: %w", res.Reason, assay.ErrLimit)
-		}
-	case whyStop:
-		err = fmt.Errorf("stopped before: %w", assay.ErrLimit)
+	switch res.Why {
 	case whyAbsent:
 		err = told{res.Reason, fs.ErrNotExist}
 	case whyDenied:
 		err = told{res.Reason, fs.ErrPermission}
-	case whySetup:
-		err = fmt.Errorf("%s, on %s: %w: %s", where, res.Node, assay.ErrSetup, res.Reason)
-	case whyError:
-		err = fmt.Errorf("%s, on %s: %s", where, res.Node, res.Reason)
 	default:
-		err = fmt.Errorf("%s, on %s: %s: %w", where, res.Node, res.Reason, assay.ErrLost)
+		err = a.outcome(res)
 	}
-	again := res.Why == whyLimit && res.Reason != "" && a.r.o.Again != nil && a.ordered == "" &&
+	again := res.Why == assay.WhyLimit && res.Reason != "" && a.r.o.Again != nil && a.run.Want == "" &&
 		a.r.o.Again(a.job, a.walltime, m)
 	if again {
 		err = fmt.Errorf("%s was cut at %v and is run again with more: %w", a.name(), a.walltime, assay.ErrLost)
-		res.Why = whyLost
+		res.Why = assay.WhyLost
 	}
-	a.finish(m, err)
-	a.forget()
+	a.close(res, m, err)
 	if again {
 		_ = a.dir().write(lostFile, res.Reason) // else it counts after a restart, which is as well
 	}
-	return res
+}
+
+// outcome returns the error of a result that another machine has written.
+func (a *attempt) outcome(res result) error {
+	ended := ledger.Attempt{Why: res.word(), Reason: res.Reason}
+	who := fmt.Sprintf("%s, on %s", a.name(), res.Node)
+	if ended.Why != assay.WhySetup && ended.Why != assay.WhyError && res.Reason != "" {
+		who += ": " + res.Reason
+	}
+	return ended.Err(who)
+}
+
+// close ends the attempt: its outcome goes to all who wait, and on record. The lock is held.
+func (a *attempt) close(res result, m assay.Measurement, err error) {
+	b, ok := a.booking(res)
+	a.run.End(a, b, m)
+	a.finish(m, err) // before it is forgotten
+	a.forget()
+	if ok {
+		a.record(b)
+	}
 }
 
 // forget ends the attempt here: the next Run finds in the spool what there is of it. The lock is held.
 func (a *attempt) forget() {
-	a.state = ended
+	a.State = ledger.Ended
 	if a.r.runs[a.key] == a {
 		delete(a.r.runs, a.key)
 	}
 }
 
-// lose gives the attempt up: nothing that it may come to counts any more. The lock is held, but not while the disk is waited
-// for.
+// lose gives the attempt up: nothing that it may come to counts any more. The lock is held, but not while the disk is
+// waited for.
 func (a *attempt) lose(why string) {
-	if a.state == ended {
+	if a.State == ledger.Ended {
 		return
 	}
 	a.aside(func(d dir) {
-		_ = d.write(lostFile, why)                                    // if it cannot be written it is lost once more
-		_ = os.WriteFile(d.path(orderFile), []byte(whyCancel), 0o600) // in case that it is alive
+		_ = d.write(lostFile, why)                                        // if it cannot be written it is lost once more
+		_ = os.WriteFile(d.path(orderFile), []byte(ledger.Cancel), 0o600) // in case that it is alive
 	})
-	if a.state == ended { // it has come to its end meanwhile, or somebody else gave it up
+	if a.State == ledger.Ended { // it has come to its end meanwhile, or somebody else gave it up
 		return
 	}
-	a.finish(a.so, fmt.Errorf("%s: %s: %w", a.name(), why, assay.ErrLost)) // before it is forgotten
-	a.forget()
-	a.book(result{Why: whyLost, Reason: why, Measurement: a.so})
+	if a.State == ledger.Open && a.tries > 0 {
+		a.State = ledger.Unclear // a job of it may be there
+	}
+	res := result{Why: assay.WhyLost, Reason: why, Measurement: a.Latest}
+	a.close(res, a.Latest, fmt.Errorf("%s: %s: %w", a.name(), why, assay.ErrLost))
 }
 
-// order has the attempt end: at once if it has not begun. The lock is held, but not while the disk is waited for:
-// otherwise the end of a study of thousands of jobs would hold up all else.
-func (a *attempt) order(keep bool) {
-	if a.state == ended || a.ordered == whyCancel {
+// order has the attempt end, of which was was wanted before: at once if it has not begun. The lock is held, but not
+// while the disk is waited for: otherwise the end of a study of thousands of jobs would hold up all else.
+func (a *attempt) order(was string) {
+	if a.State == ledger.Ended || was == ledger.Cancel {
 		return
 	}
-	a.ordered, a.ends = whyCancel, time.Now()
-	if keep {
-		a.ordered = whyStop
-	}
+	a.ends = time.Now()
 	d := a.dir()
 	if !a.begun {
 		a.r.books.Add(1) // Close waits for what is to be cancelled and recorded
 		defer a.r.books.Done()
-		mine, err := a.takeBack(a.ordered)
-		if a.state == ended { // it was given up meanwhile
+		mine, err := a.takeBack(a.run.Want)
+		if a.State == ledger.Ended { // it was given up meanwhile
 			return
 		}
 		if mine && err == nil {
-			if a.state != wanted {
-				a.condemn()
-			}
-			// Who waits for it since then is to make it again: its own context says nothing.
-			a.finish(assay.Measurement{}, fmt.Errorf("%s was cancelled before it began: %w", a.name(), assay.ErrLost))
-			a.forget()
-			if a.n > 0 && a.tries > 0 {
-				a.book(result{Why: whyCancel, Reason: "it had not begun"})
-			}
+			a.cancel()
 			return
 		}
 	}
-	if err := os.WriteFile(d.path(orderFile), []byte(a.ordered), 0o600); err != nil {
+	if err := os.WriteFile(d.path(orderFile), []byte(a.run.Want), 0o600); err != nil {
 		a.condemn() // there is no other way to tell it
 	}
+}
+
+// cancel ends an attempt that has not begun, and never will. The lock is held.
+func (a *attempt) cancel() {
+	if a.State != ledger.Open {
+		a.condemn()
+	}
+	// Who waits for it since then is to make it again: its own context says nothing.
+	err := fmt.Errorf("%s was cancelled before it began: %w", a.name(), assay.ErrLost)
+	if a.tries > 0 || a.State >= ledger.Unclear {
+		a.close(result{Why: assay.WhyCancel, Reason: "it had not begun"}, assay.Measurement{}, err)
+		return
+	}
+	a.finish(assay.Measurement{}, err) // the record does not have it
+	a.forget()
 }
 
 // aside does something with the directory of the attempt for which the disk is waited for. The lock is held, but not
@@ -304,33 +316,35 @@ func (a *attempt) condemn() {
 	nudge(a.r.axe)
 }
 
-// book records what the attempt came to, unless that is on record. The lock is held.
-func (a *attempt) book(res result) {
-	id := a.job.ID
-	id.Attempt = a.n
-	if a.r.o.Record == nil || a.job.ID.Attempt <= 0 || a.r.booked[id] || a.r.o.Booked(id) {
-		return
-	}
-	a.r.booked[id] = true
-	why := res.Why
-	switch why {
-	case whyTerm:
-		why = whyLost
-	case whyAbsent, whyDenied:
-		why = whyError
-	}
+// booking returns how the end of the attempt is booked, and whether it is to be. The lock is held.
+func (a *attempt) booking(res result) (assay.Booking, bool) {
 	m := res.Measurement
-	m.Stdout, m.Stderr = nil, nil
 	if a.cpus > 0 { // what it cost, whether it counts or not
 		m.Metrics = withCPUHours(m, a.cpus)
 	}
-	e := assay.Event{Booked: &assay.Booking{
-		RunID: id, Where: a.where(res), Why: why, Reason: res.Reason, Measurement: m, Queued: a.queued(m.Elapsed),
-	}}
+	a.Where = a.where(res)
+	return a.run.Book(a, assay.Booking{
+		RunID: a.id(), Why: res.word(), Reason: res.Reason, Measurement: m, Queued: a.queued(m.Elapsed),
+	}, time.Now(), 0)
+}
+
+// id returns the name of the attempt on record.
+func (a *attempt) id() assay.RunID {
+	id := a.job.ID
+	id.Attempt = a.N
+	return id
+}
+
+// record has a booking recorded that is not on record yet. The lock is held.
+func (a *attempt) record(b assay.Booking) {
+	if a.r.o.Record == nil || a.job.ID.Attempt <= 0 || a.r.booked[b.RunID] || a.r.o.Booked(b.RunID) {
+		return
+	}
+	a.r.booked[b.RunID] = true
 	a.r.books.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.r.ctx), time.Minute)
 		defer cancel()
-		_ = a.r.o.Record(ctx, e) // of a journal that is broken the loop says it
+		_ = a.r.o.Record(ctx, assay.Event{Booked: &b}) // of a journal that is broken the loop says it
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 // A ledger keeps what a Runner has recorded.
 type ledger struct {
 	mu     sync.Mutex
+	events []assay.Event
 	booked map[assay.RunID][]assay.Booking
 }
 
@@ -22,6 +23,7 @@ func (l *ledger) options(o *batch.Options) {
 	o.Record = func(_ context.Context, events ...assay.Event) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		l.events = append(l.events, events...)
 		for _, e := range events {
 			if b := e.Booked; b != nil {
 				l.booked[b.RunID] = append(l.booked[b.RunID], *b)
@@ -36,8 +38,8 @@ func (l *ledger) options(o *batch.Options) {
 	}
 }
 
-// What an attempt came to is on record once, with how long it waited, whether somebody was there when it began and ended
-// or not.
+// What an attempt came to is on record once, with how long it waited, whether somebody was there when it began and
+// ended or not.
 func TestBooked(t *testing.T) {
 	const waits, lasts = 20 * time.Minute, 3 * time.Minute
 	for _, c := range []struct {

@@ -78,15 +78,9 @@ type beat struct {
 	Measurement assay.Measurement `json:"measurement"`
 }
 
-// Why an attempt ended; "" if the run ended by itself.
+// Why an attempt ended, beside the words of [assay.Booking]: these are on record as others.
 const (
-	whyLimit  = "limit"  // of the run, or of the job
-	whyStop   = "stop"   // it was ordered to, and what was measured is kept
-	whyCancel = "cancel" // it was ordered to
 	whyTerm   = "term"   // somebody else ended the job
-	whySetup  = "setup"  // what a run needs cannot be set up
-	whyError  = "error"  // the run could not be made there
-	whyLost   = "lost"   // nobody knows
 	whyAbsent = "absent" // the program is not there: no attempt can pass
 	whyDenied = "denied" // it may not be run
 )
@@ -103,13 +97,20 @@ type result struct {
 	Job         string            `json:"job,omitempty"`
 }
 
-// counts reports whether the measurement is one of the run.
-func (r result) counts() bool {
+// word returns the word of the record for why it ended.
+func (r result) word() string {
 	switch r.Why {
-	case "", whyLimit, whyStop, whyAbsent, whyDenied:
-		return true
+	case whyTerm:
+		return assay.WhyLost
+	case whyAbsent, whyDenied:
+		return assay.WhyError
 	}
-	return false
+	return r.Why
+}
+
+// counts reports whether the measurement is one of the run: that it cannot be started is.
+func (r result) counts() bool {
+	return r.Why == whyAbsent || r.Why == whyDenied || (assay.Booking{Why: r.Why}).Counts()
 }
 
 // names returns what is in the directory. On a network file system it is what makes new names seen.

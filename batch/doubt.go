@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // atOnce is how many jobs one question to the accounting is about.
 const atOnce = 500
 
-// account asks the accounting for those attempts for which it was not asked before and of which there is no news, and returns
-// what it says by their names.
+// account asks the accounting for those attempts for which it was not asked before and of which there is no news, and
+// returns what it says by their names.
 func (r *Runner) account(doubted []*attempt) map[string][]Job {
 	var names []string
 	for _, a := range doubted {
@@ -50,9 +51,9 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 	if len(found) > 0 {
 		r.mu.Lock()
 		i := slices.IndexFunc(found, func(j Job) bool { return j.State != Over })
-		alive := i >= 0 && a.state != ended
+		alive := i >= 0 && a.State != ledger.Ended
 		if alive {
-			a.absent, a.number, a.state = 0, found[i].ID, placed
+			a.absent, a.number, a.State = 0, found[i].ID, ledger.Placed
 		} else {
 			a.said = found[0]
 		}
@@ -67,24 +68,23 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case a.state == ended:
+	case a.State == ledger.Ended:
 	case a.begun:
 		a.lose("its job is gone, and left no result" + a.hearsay())
-	case a.state == unknown && a.tries < tries && a.ordered == "":
-		a.state, a.absent = wanted, 0 // whichever of its jobs begins first makes the run
+	case a.State == ledger.Unclear && a.tries < tries && a.run.Want == "":
+		a.State, a.absent = ledger.Open, 0 // whichever of its jobs begins first makes the run
 		nudge(r.kick)
 	default:
-		mine, err := a.takeBack(whyLost)
-		if err != nil || !mine || a.state == ended { // it has begun just now, or the spool is away: it is looked at again
+		mine, err := a.takeBack(assay.WhyLost)
+		// it has begun just now, or the spool is away: it is looked at again
+		if err != nil || !mine || a.State == ledger.Ended {
 			return
 		}
 		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
-			a.state = ended
-			a.finish(assay.Measurement{}, assay.WithHint(fmt.Errorf("%w: the job %s ended without having begun the run%s",
-				assay.ErrSetup, a.name(), a.hearsay()), "the spool "+r.o.Dir+" must be on a file system that the machines of "+
-				"the jobs share; what a job printed is in "+a.dir().path(printedFile)))
-			a.book(result{Why: whySetup, Reason: "the job did not begin the run"})
-			a.forget()
+			err := fmt.Errorf("%w: the job %s ended without having begun the run%s", assay.ErrSetup, a.name(), a.hearsay())
+			a.close(result{Why: assay.WhySetup, Reason: "the job did not begin the run"}, assay.Measurement{},
+				assay.WithHint(err, "the spool "+r.o.Dir+" must be on a file system that the machines of the jobs share; "+
+					"what a job printed is in "+a.dir().path(printedFile)))
 			return
 		}
 		a.lose("its job is gone, and did not begin the run" + a.hearsay())

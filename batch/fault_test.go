@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/ledger/audit"
 )
 
 // A scenario is what goes wrong with a batch system.
@@ -168,12 +169,13 @@ func (sc scenario) run(t *testing.T, round int) *tally {
 		sc.lie(c)
 	}
 	y := &tally{trials: trials}
+	l := &ledger{booked: map[assay.RunID][]assay.Booking{}}
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var counted []int64
 	var wg sync.WaitGroup
 	begin := func() (*batch.Runner, context.CancelCauseFunc) {
-		r, err := open(c, dir, nil)
+		r, err := open(c, dir, l.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,6 +239,9 @@ func (sc scenario) run(t *testing.T, round int) *tally {
 		case b > 1 && !sc.more:
 			y.note(&y.twice, "trial %d was begun %d times", trial, b)
 		}
+	}
+	if err := audit.Record(l.events); err != nil {
+		y.note(&y.wrong, "%v", err)
 	}
 	y.misled = c.misled(trials)
 	for name, n := range c.finds {
@@ -348,8 +353,8 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// A job that is said to run for ever though its run has ended is cancelled after a while, since it keeps others from its
-// machine.
+// A job that is said to run for ever though its run has ended is cancelled after a while, since it keeps others from
+// its machine.
 func TestStray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(newSleeper())
@@ -424,7 +429,8 @@ func TestNotShared(t *testing.T) {
 		}
 		r.Close()
 	})
-	if code, err := (batch.Shim{}).Run(t.Context(), filepath.Join(t.TempDir(), "none")); code != batch.ExitNoSpool || err == nil {
+	if code, err := (batch.Shim{}).Run(t.Context(), filepath.Join(t.TempDir(), "none")); code != batch.ExitNoSpool ||
+		err == nil {
 		t.Errorf("a shim without a spool: code %d, %v", code, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 const (
@@ -59,7 +60,7 @@ func (r *Runner) next() (next *attempt) {
 	defer r.mu.Unlock()
 	now := time.Now()
 	for _, a := range r.runs {
-		if a.state != wanted || a.again.After(now) {
+		if a.State != ledger.Open || a.again.After(now) {
 			continue
 		}
 		if next == nil || a.job.Priority > next.job.Priority ||
@@ -68,7 +69,7 @@ func (r *Runner) next() (next *attempt) {
 		}
 	}
 	if next != nil {
-		next.state = sending
+		next.State = ledger.Placing
 	}
 	return next
 }
@@ -89,8 +90,8 @@ func (r *Runner) send(a *attempt) {
 		r.o.Warn(fmt.Sprintf("%s is not submitted yet: %v", a.name(), err))
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if a.state == sending {
-			a.state, a.again = wanted, time.Now().Add(r.o.Poll)
+		if a.State == ledger.Placing {
+			a.State, a.again = ledger.Open, time.Now().Add(r.o.Poll)
 		}
 		return
 	}
@@ -125,9 +126,7 @@ func (r *Runner) prepared(ctx context.Context, a *attempt) (Request, error) {
 	if r.o.Record == nil || a.job.ID.Attempt <= 0 || a.tries > 0 {
 		return req, nil
 	}
-	id := a.job.ID
-	id.Attempt = a.n
-	return req, r.o.Record(ctx, assay.Event{Started: &assay.Start{RunID: id, Where: req.Name}})
+	return req, r.o.Record(ctx, assay.Event{Started: &assay.Start{RunID: a.id(), Where: req.Name}})
 }
 
 // sent takes note of what became of a submission.
@@ -140,7 +139,7 @@ func (r *Runner) sent(a *attempt, req Request, id string, err error) {
 	defer r.mu.Unlock()
 	a.tries++
 	a.req, a.sent, a.absent = req, time.Now(), 0
-	if a.state == ended { // taken back meanwhile: it would do nothing
+	if a.State == ledger.Ended { // taken back meanwhile: it would do nothing
 		if err == nil {
 			a.number, a.axed = id, time.Time{}
 			a.condemn()
@@ -149,15 +148,15 @@ func (r *Runner) sent(a *attempt, req Request, id string, err error) {
 	}
 	switch {
 	case err == nil:
-		a.state, a.number = placed, id
+		a.State, a.number = ledger.Placed, id
 	case errors.Is(err, ErrRefused):
 		r.refuse(a, err)
 	case errors.Is(err, ErrFull):
 		a.tries--
-		a.state, a.again = wanted, time.Now().Add(r.o.Poll)
+		a.State, a.again = ledger.Open, time.Now().Add(r.o.Poll)
 		r.warn(fmt.Sprintf("%v; it is tried again", err))
 	default:
-		a.state = unknown
+		a.State = ledger.Unclear
 		r.warn(fmt.Sprintf("it is not known whether jobs were submitted: %v; they are looked for", err))
 	}
 }
@@ -173,17 +172,15 @@ func (r *Runner) warn(text string) {
 // refuse ends an attempt that the system will never take. The lock is held.
 func (r *Runner) refuse(a *attempt, err error) {
 	if mine, e := a.dir().take(claim{By: "refused", At: time.Now().UTC()}); !mine || e != nil {
-		a.state = unknown // it has begun all the same
+		a.State = ledger.Unclear // it has begun all the same
 		return
 	}
-	a.state = ended
+	res := result{Why: assay.WhySetup, Reason: err.Error()}
 	if a.req.Varies {
-		a.finish(assay.Measurement{Failure: assay.NewFailure("run", err.Error(), nil, nil)}, nil)
-	} else {
-		a.finish(assay.Measurement{}, fmt.Errorf("%w: %w", assay.ErrSetup, err))
+		a.close(res, assay.Measurement{Failure: assay.NewFailure("run", err.Error(), nil, nil)}, nil)
+		return
 	}
-	a.book(result{Why: whySetup, Reason: err.Error()})
-	a.forget()
+	a.close(res, assay.Measurement{}, fmt.Errorf("%w: %w", assay.ErrSetup, err))
 }
 
 // poll asks the system for all jobs, again and again.
@@ -219,7 +216,7 @@ func (r *Runner) open() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.runs {
-		if a.state == placed || a.state == unknown {
+		if a.State == ledger.Placed || a.State == ledger.Unclear {
 			return true
 		}
 	}
@@ -238,22 +235,7 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 	}
 	now := time.Now()
 	for _, a := range r.runs {
-		if a.state != placed && a.state != unknown || !a.sent.Before(began) {
-			continue
-		}
-		j, known := r.jobs[a.name()]
-		if known {
-			a.said, a.number = j, j.ID
-			a.state = placed
-		}
-		if known && j.State != Over {
-			a.absent = 0
-			continue
-		}
-		if a.absent++; a.absent == 1 {
-			a.since = now
-		}
-		if a.absent >= 2 && now.Sub(a.since) >= r.o.Unseen && now.Sub(a.heard) >= r.o.Unseen {
+		if (a.State == ledger.Placed || a.State == ledger.Unclear) && a.sent.Before(began) && a.unseen(now) {
 			doubted = append(doubted, a)
 		}
 	}
@@ -272,6 +254,24 @@ func (r *Runner) took(began time.Time, jobs []Job) {
 	r.lower()
 }
 
+// unseen takes in the answer to a query, and reports whether the attempt is to be doubted: for a while nothing was seen
+// of it. The lock is held.
+func (a *attempt) unseen(now time.Time) bool {
+	j, known := a.r.jobs[a.name()]
+	if known {
+		a.said, a.number = j, j.ID
+		a.State = ledger.Placed
+	}
+	if known && j.State != Over {
+		a.absent = 0
+		return false
+	}
+	if a.absent++; a.absent == 1 {
+		a.since = now
+	}
+	return a.absent >= 2 && now.Sub(a.since) >= a.r.o.Unseen && a.Silent(now) >= a.r.o.Unseen
+}
+
 // look looks into the spool, again and again. An attempt whose job waits is looked at once a query.
 func (r *Runner) look() {
 	var full time.Time
@@ -283,7 +283,8 @@ func (r *Runner) look() {
 		r.mu.Lock()
 		var at []*attempt
 		for _, a := range r.runs {
-			if a.state == placed && (all || a.begun || a.said.State != Waiting) || a.state == unknown || a.state == sending {
+			if a.State == ledger.Placed && (all || a.begun || a.said.State != Waiting) || a.State == ledger.Unclear ||
+				a.State == ledger.Placing {
 				at = append(at, a)
 			}
 		}
@@ -315,9 +316,9 @@ func (r *Runner) visit(a *attempt) (news bool) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.claimed = true
-			if a.state != ended {
+			if a.State != ledger.Ended {
 				a.leaves(c)
-				a.book(a.end(res))
+				a.end(res)
 			}
 			return true
 		}
@@ -329,33 +330,52 @@ func (r *Runner) visit(a *attempt) (news bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a.state == ended {
+	if a.State == ledger.Ended {
 		return true
 	}
 	if has(names, claimFile) && !a.begun && !a.taking {
-		a.begun, a.heard, r.claimed = true, time.Now(), true
-		a.leaves(c)
-		if a.state == unknown {
-			a.state = placed
-		}
+		r.claimed, news = true, true
+		a.begins(c)
+	}
+	if beats && a.beat(b) {
 		news = true
 	}
-	if beats && b.Seq > a.seq { // another look may have been faster, and have seen a later one
-		grown := b.Measurement.Elapsed > a.so.Elapsed // else it was not observed since
-		a.seq, a.so, a.heard = b.Seq, b.Measurement, time.Now()
-		news = true
-		for _, w := range a.waiters {
-			if !grown {
-				break
-			}
-			select {
-			case w.seen <- a.so:
-			default: // it is at the one before
-			}
-		}
-	}
-	if a.ordered != "" && a.begun && time.Since(a.ends) >= r.o.Wait {
+	if a.run.Want != "" && a.begun && time.Since(a.ends) >= r.o.Wait {
 		a.condemn()
 	}
 	return news
+}
+
+// begins takes in the claim of the shim that has begun the attempt. The lock is held.
+func (a *attempt) begins(c claim) {
+	a.begun, a.Heard = true, time.Now()
+	a.leaves(c)
+	if a.State == ledger.Unclear {
+		a.State = ledger.Placed
+	}
+}
+
+// beat takes in a beat of the shim, and reports whether it is a new one: another look may have been faster, and have
+// seen a later one. The lock is held.
+func (a *attempt) beat(b beat) bool {
+	if b.Seq <= a.seq {
+		return false
+	}
+	grown := b.Measurement.Elapsed > a.Latest.Elapsed // else it was not observed since
+	a.seq = b.Seq
+	a.Report(b.Measurement, 0, 0, time.Now())
+	if grown {
+		a.show()
+	}
+	return true
+}
+
+// show has those who observe the run see its latest measurement. The lock is held.
+func (a *attempt) show() {
+	for _, c := range a.run.Calls {
+		select {
+		case c.Beats <- ledger.Observation{M: a.Latest}:
+		default: // it is at the one before
+		}
+	}
 }

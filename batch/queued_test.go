@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/assay-run/assay"
 )
 
 // Whatever the clock of the machine of a job says, a job waited between its submission and now, less what it ran.
@@ -30,7 +32,7 @@ func TestLeaves(t *testing.T) {
 			}
 		}
 		a := &attempt{first: first}
-		a.leaves(claim{By: whyLost, At: first.Add(time.Minute)}) // taken back: it never began
+		a.leaves(claim{By: assay.WhyLost, At: first.Add(time.Minute)}) // taken back: it never began
 		if got := a.queued(0); got != 10*time.Minute {
 			t.Errorf("taken back: %v", got)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // reap has the system end what is to be ended, several jobs at once.
@@ -43,42 +45,19 @@ func (r *Runner) reap() {
 	}
 }
 
-// lower reduces what was asked for jobs that wait, where less will do by now: those that are to have the same time, of the
-// longest such list. The others come after the next query.
+// lower reduces what was asked for jobs that wait, where less will do by now: those that are to have the same time, of
+// the longest such list. The others come after the next query.
 func (r *Runner) lower() {
-	groups := map[time.Duration][]*attempt{}
-	var to time.Duration
-	r.mu.Lock()
-	for _, a := range r.runs {
-		if a.state != placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.ordered != "" {
-			continue
-		}
-		req, err := r.o.Request(a.job)
-		if err != nil || req.Walltime <= 0 || req.Walltime > a.walltime*9/10 {
-			continue
-		}
-		t := req.Walltime
-		groups[t] = append(groups[t], a)
-		if n := len(groups[t]) - len(groups[to]); n > 0 || n == 0 && t < to {
-			to = t
-		}
+	group, to := r.lowerable()
+	if len(group) == 0 {
+		return
 	}
-	group := groups[to]
-	slices.SortFunc(group, func(a, b *attempt) int {
-		if before(a.key, b.key) {
-			return -1
-		}
-		return 1
-	})
-	group = group[:min(len(group), lowered)]
+	r.mu.Lock()
 	jobs := make([]Job, 0, len(group))
 	for _, a := range group {
 		jobs = append(jobs, a.said)
 	}
 	r.mu.Unlock()
-	if len(group) == 0 {
-		return
-	}
 	var wg sync.WaitGroup
 	errs := make([]error, len(group))
 	for i, a := range group { // the shim is told before Slurm is: it ends the run in time
@@ -100,6 +79,36 @@ func (r *Runner) lower() {
 	for _, a := range group[:n] {
 		a.walltime = to
 	}
+}
+
+// lowerable returns attempts whose jobs wait and are to have the same time, which is less than they have, and that
+// time.
+func (r *Runner) lowerable() (group []*attempt, to time.Duration) {
+	groups := map[time.Duration][]*attempt{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.runs {
+		if a.State != ledger.Placed || a.begun || a.said.State != Waiting || a.walltime == 0 || a.run.Want != "" {
+			continue
+		}
+		req, err := r.o.Request(a.job)
+		if err != nil || req.Walltime <= 0 || req.Walltime > a.walltime*9/10 {
+			continue
+		}
+		t := req.Walltime
+		groups[t] = append(groups[t], a)
+		if n := len(groups[t]) - len(groups[to]); n > 0 || n == 0 && t < to {
+			to = t
+		}
+	}
+	group = groups[to]
+	slices.SortFunc(group, func(a, b *attempt) int {
+		if before(a.key, b.key) {
+			return -1
+		}
+		return 1
+	})
+	return group[:min(len(group), lowered)], to
 }
 
 // lowered is how many jobs are lowered after one query, at most.

@@ -10,12 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 	"github.com/assay-run/assay/internal/whole"
 )
 
@@ -202,59 +202,39 @@ func (r *Runner) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	if ctx.Err() != nil {
 		return assay.Measurement{}, context.Cause(ctx)
 	}
-	a, w, err := r.attach(job, observe != nil && job.Interval > 0)
+	a, c, err := r.attach(job, observe != nil)
 	if err != nil {
 		return assay.Measurement{}, err
 	}
-	defer close(w.left)
+	defer close(c.Left)
 	ended := ctx.Done()
 	var patience <-chan time.Time
 	leave := func() bool {
 		ended = nil
-		now := r.leave(a, w, context.Cause(ctx))
+		now := r.leave(a, c, context.Cause(ctx))
 		patience = time.After(2*r.o.Wait + r.o.Unseen)
 		return now
 	}
 	for {
 		select {
-		case <-w.done:
-			return w.m, w.err
-		case m := <-w.seen:
-			if observe(m); ctx.Err() != nil && ended != nil && leave() {
-				return w.m, w.err
+		case <-c.Done:
+			return c.M, c.Err
+		case o := <-c.Beats:
+			if observe(o.M); ctx.Err() != nil && ended != nil && leave() {
+				return c.M, c.Err
 			}
 		case <-ended:
 			if leave() {
-				return w.m, w.err
+				return c.M, c.Err
 			}
 		case <-patience:
-			r.giveUp(a, w)
+			r.giveUp(a, c)
 		}
 	}
 }
 
-// A waiter is one call of Run.
-type waiter struct {
-	seen  chan assay.Measurement // nil if nobody observes
-	left  chan struct{}          // closed when Run returns
-	done  chan struct{}          // closed when m and err are known
-	m     assay.Measurement
-	err   error
-	cause error // of the context, once it is done
-}
-
-// over reports whether the outcome is known.
-func (w *waiter) over() bool {
-	select {
-	case <-w.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // attach finds the run of a job in the spool or makes it, and waits for it.
-func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *waiter, error) {
+func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *ledger.Call, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -294,21 +274,16 @@ func (r *Runner) attach(job assay.Job, observes bool) (*attempt, *waiter, error)
 			a = r.runs[k]
 		}
 	}
-	w := &waiter{left: make(chan struct{}), done: make(chan struct{})}
-	if a.state == ended {
-		w.m, w.err = a.so, a.err
-		close(w.done)
-		return a, w, nil
+	c := a.run.Wait(id.Attempt, job.Interval, observes)
+	if a.State == ledger.Ended {
+		a.run.Finish(c, a.Latest, a.err)
+		return a, c, nil
 	}
 	r.runs[k] = a
-	if observes {
-		w.seen = make(chan assay.Measurement)
-	}
-	a.waiters = append(a.waiters, w)
-	if a.state == wanted {
+	if a.State == ledger.Open {
 		nudge(r.kick)
 	}
-	return a, w, nil
+	return a, c, nil
 }
 
 // find makes what is known of a run: its latest attempt, if that is alive or has ended with a result that counts, or
@@ -324,7 +299,7 @@ func (r *Runner) find(k key, job assay.Job) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{r: r, key: k, at: at, n: n, job: job}
+	a := newAttempt(r, k, at, n, job)
 	if n > 0 && a.recall() {
 		return a, nil
 	}
@@ -348,50 +323,32 @@ func latest(at string) (int, error) {
 }
 
 // leave ends what a call of Run waits for, whose context is done. It reports whether Run returns now.
-func (r *Runner) leave(a *attempt, w *waiter, cause error) bool {
+func (r *Runner) leave(a *attempt, c *ledger.Call, cause error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if w.over() {
+	if c.Over() {
 		return true
 	}
-	w.cause = cause
-	if errors.Is(cause, assay.ErrDetached) || len(a.waiters) > 1 { // the run goes on
-		a.waiters = slices.DeleteFunc(a.waiters, func(o *waiter) bool { return o == w })
-		w.m, w.err = a.so, cause
-		if errors.Is(cause, assay.ErrDetached) {
-			w.m = assay.Measurement{}
-			if len(a.waiters) == 0 && a.state == wanted {
-				delete(r.runs, a.key) // it is not submitted any more
-			}
-		}
-		close(w.done)
-		return true
+	was := a.run.Want
+	a.run.Leave(c, cause)
+	switch {
+	case !c.Over():
+		a.order(was)
+	case len(a.run.Calls) == 0 && a.State == ledger.Open:
+		delete(r.runs, a.key) // it is not submitted any more
 	}
-	a.order(stops(cause))
-	return w.over()
+	return c.Over()
 }
 
 // giveUp ends a call of Run whose run does not obey.
-func (r *Runner) giveUp(a *attempt, w *waiter) {
+func (r *Runner) giveUp(a *attempt, c *ledger.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !w.over() {
+	if !c.Over() {
 		r.books.Add(1) // Close waits for what is to be recorded
 		defer r.books.Done()
 		a.lose("it did not end when it was told to")
 	}
-}
-
-// stops reports whether a cause keeps the measurement so far; see [Runner].
-func stops(cause error) bool {
-	var s interface{ Stops() bool }
-	switch {
-	case errors.As(cause, &s):
-		return s.Stops()
-	case errors.Is(cause, context.Canceled), errors.Is(cause, context.DeadlineExceeded):
-		return false
-	}
-	return assay.ClassOf(cause) != assay.ClassConflict
 }
 
 // nudge wakes who waits on c.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/durable"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // Exit codes of a shim that ran nothing.
@@ -121,7 +122,7 @@ func (s Shim) ends(d dir, sp spec) time.Time {
 // run makes the run.
 func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	if o := d.order(); o != "" {
-		return result{Why: whyCancel, Reason: "it was not to begin"}
+		return result{Why: assay.WhyCancel, Reason: "it was not to begin"}
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -151,32 +152,38 @@ func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
 	stdout.close()
 	stderr.close()
 	r = result{Measurement: durable.Storable(m), Stdout: durable.Shorten(m.Stdout), Stderr: durable.Shorten(m.Stderr)}
+	r.judge(ctx, err, at)
+	return r
+}
+
+// judge notes why a run ended, with the error that it returned. ends is when it was to end; zero for never.
+func (r *result) judge(ctx context.Context, err error, ends time.Time) {
 	switch {
 	case err == nil:
-	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !at.IsZero() && time.Until(at) < spare:
-		r.Why, r.Reason = whyLimit, errWalltime.Error()
+	case errors.Is(err, errWalltime), errors.Is(err, ErrTerm) && !ends.IsZero() && time.Until(ends) < spare:
+		r.Why, r.Reason = assay.WhyLimit, errWalltime.Error()
 	case errors.Is(err, assay.ErrLimit):
-		r.Why = whyLimit
+		r.Why = assay.WhyLimit
 	case errors.Is(err, errOrderStop):
-		r.Why = whyStop
+		r.Why = assay.WhyStop
 	case errors.Is(err, errOrderCancel):
-		r.Why = whyCancel
+		r.Why = assay.WhyCancel
 	case ctx.Err() != nil:
 		r.Why, r.Reason = whyTerm, context.Cause(ctx).Error()
 	case errors.Is(err, assay.ErrSetup):
-		r.Why, r.Reason = whySetup, err.Error()
+		r.Why, r.Reason = assay.WhySetup, err.Error()
 	case errors.Is(err, fs.ErrNotExist):
 		r.Why, r.Reason = whyAbsent, err.Error()
 	case errors.Is(err, fs.ErrPermission):
 		r.Why, r.Reason = whyDenied, err.Error()
 	default:
-		r.Why, r.Reason = whyError, err.Error()
+		r.Why, r.Reason = assay.WhyError, err.Error()
 	}
-	return r
 }
 
-// A batch system that ends a job signals all its processes, in any order. So a program that has just ended may have been
-// ended with its job, with whatever code: a shim waits so long for the word of it, and longer if a signal ended it.
+// A batch system that ends a job signals all its processes, in any order. So a program that has just ended may have
+// been ended with its job, with whatever code: a shim waits so long for the word of it, and longer if a signal ended
+// it.
 const (
 	settle       = 100 * time.Millisecond
 	settleSignal = time.Second
@@ -234,9 +241,9 @@ func (b *pulse) loop(every time.Duration, over <-chan struct{}, end context.Canc
 		case <-tick.C:
 		}
 		switch b.d.order() {
-		case whyStop:
+		case ledger.Stop:
 			end(errOrderStop)
-		case whyCancel:
+		case ledger.Cancel:
 			end(errOrderCancel)
 		}
 		b.mu.Lock()

@@ -125,7 +125,8 @@ var (
 		"requested partition configuration not available", "user's group not permitted", "access/permission denied",
 		"memory specification can not be satisfied", "node count specification invalid", "more processors requested",
 		"unrecognized option", "unknown option", "invalid option", "unable to open file", "invalid --", "invalid argument",
-		"job violates accounting/qos policy (job submit limit, user's size and/or time limits)", "unknown user", "invalid user",
+		"job violates accounting/qos policy (job submit limit, user's size and/or time limits)", "unknown user",
+		"invalid user",
 		"task count specification invalid", "invalid numeric value", "invalid trackable resource", "invalid gres",
 	}
 	full = []string{
@@ -160,8 +161,8 @@ func (s *Slurm) Poll(ctx context.Context) ([]Job, error) {
 	return parseJobs("squeue", out)
 }
 
-// parseJobs reads lines of ID|NAME|STATE|REASON, and returns those of our jobs. A line that is none, in an answer without
-// any that is, makes the answer unreadable.
+// parseJobs reads lines of ID|NAME|STATE|REASON, and returns those of our jobs. A line that is none, in an answer
+// without any that is, makes the answer unreadable.
 func parseJobs(command, out string) (jobs []Job, err error) {
 	lines, good := 0, 0
 	for line := range strings.Lines(out) {
@@ -211,7 +212,8 @@ func (s *Slurm) Find(ctx context.Context, names ...string) ([]Job, error) {
 	if _, err := exec.LookPath("sacct"); err != nil {
 		return nil, nil
 	}
-	out, err := s.call(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--user="+s.user, "--name="+strings.Join(names, ","),
+	out, err := s.call(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--user="+s.user,
+		"--name="+strings.Join(names, ","),
 		"--starttime=now-30days", "--format=JobIDRaw,JobName,State")
 	if err != nil && strings.Contains(err.Error(), "accounting storage is disabled") {
 		return nil, nil

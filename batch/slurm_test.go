@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -134,24 +135,24 @@ func TestCommands(t *testing.T) {
 // An attempt is given up without the lock being held while the disk is waited for.
 func TestLoseWaitsAside(t *testing.T) {
 	r := &Runner{runs: map[key]*attempt{}, disk: make(chan struct{}, 1), booked: map[assay.RunID]bool{}}
-	a := &attempt{r: r, key: key{"s", 1, 0}, at: t.TempDir(), n: 1, state: placed}
-	w := &waiter{left: make(chan struct{}), done: make(chan struct{})}
-	a.waiters, r.runs[a.key] = []*waiter{w}, a
+	a := newAttempt(r, key{"s", 1, 0}, t.TempDir(), 1, assay.Job{})
+	a.State, r.runs[a.key] = ledger.Placed, a
+	c := a.run.Wait(1, 0, false)
 	if err := os.Mkdir(string(a.dir()), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r.disk <- struct{}{} // the disk is busy
 	over := make(chan struct{})
-	go func() { r.giveUp(a, w); close(over) }()
+	go func() { r.giveUp(a, c); close(over) }()
 	time.Sleep(20 * time.Millisecond) // it may be at the disk by now, and is held up there
 	r.mu.Lock()                       // for ever if it has the lock
-	if a.state == ended {
+	if a.State == ledger.Ended {
 		t.Error("it is given up though nothing of it is on the disk")
 	}
 	r.mu.Unlock()
 	<-r.disk
 	<-over
-	if _, err := os.Stat(a.dir().path(lostFile)); err != nil || !errors.Is(w.err, assay.ErrLost) {
-		t.Errorf("%v, %v", err, w.err)
+	if _, err := os.Stat(a.dir().path(lostFile)); err != nil || !errors.Is(c.Err, assay.ErrLost) {
+		t.Errorf("%v, %v", err, c.Err)
 	}
 }

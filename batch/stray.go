@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A stray is a job that the system shows as alive though its attempt has ended: a controller that was started again may take a
-// job that has ended for running, and its machine for taken, for a long time.
+// A stray is a job that the system shows as alive though its attempt has ended: a controller that was started again may
+// take a job that has ended for running, and its machine for taken, for a long time.
 type stray struct {
 	job   Job
 	seen  int       // queries in a row
@@ -15,8 +15,8 @@ type stray struct {
 	done  bool      // it was cancelled, or is not to be
 }
 
-// stray looks for such jobs among those of a query, and has them ended that have been there for a while. Jobs of attempts
-// that may be alive, of which this session need not know, are left alone.
+// stray looks for such jobs among those of a query, and has them ended that have been there for a while. Jobs of
+// attempts that may be alive, of which this session need not know, are left alone.
 func (r *Runner) stray() {
 	now := time.Now()
 	var old []*stray

@@ -24,8 +24,8 @@ type System interface {
 	Find(ctx context.Context, names ...string) ([]Job, error)
 	// Cancel ends jobs. It is no error if one is not there.
 	Cancel(ctx context.Context, jobs ...Job) error
-	// Lower reduces the longest time of jobs that wait to the same time, and returns of how many: the first n, if one command
-	// does not take all. The others are for another call.
+	// Lower reduces the longest time of jobs that wait to the same time, and returns of how many: the first n, if one
+	// command does not take all. The others are for another call.
 	Lower(ctx context.Context, to time.Duration, jobs ...Job) (n int, err error)
 }
 

@@ -36,8 +36,8 @@ func NewTemplate(s *config.System) (*Template, error) {
 	return &Template{s}, nil
 }
 
-// Asks returns an error for what is asked for and has no option in the file, so that it would be left out in silence. A time is
-// kept to by the shim where there is none.
+// Asks returns an error for what is asked for and has no option in the file, so that it would be left out in silence. A
+// time is kept to by the shim where there is none.
 func (t *Template) Asks(what ...string) error {
 	for _, w := range what {
 		if len(t.s.Submit.Options[w]) == 0 {
@@ -75,7 +75,8 @@ const special = "$%^\"'\\`\n\r\t"
 func (t *Template) Submit(ctx context.Context, r Request) (string, error) {
 	for _, path := range []string{r.Script, r.Output, r.Dir} {
 		if i := strings.IndexAny(path, special); i >= 0 {
-			return "", fmt.Errorf("%w: the path %s has a %q, which a batch system may take for one of its own", ErrRefused, path, path[i])
+			return "", fmt.Errorf("%w: the path %s has a %q, which a batch system may take for one of its own", ErrRefused,
+				path, path[i])
 		}
 	}
 	values := values(r)
@@ -111,8 +112,8 @@ func (t *Template) Submit(ctx context.Context, r Request) (string, error) {
 	}
 	m := t.s.Submit.ID.FindStringSubmatch(out)
 	if m == nil {
-		return "", assay.Errorf(assay.ClassUnavailable, "%s printed %q, in which %s does not find the number of a job", argv[0],
-			strings.TrimSpace(out), t.s.Submit.ID)
+		return "", assay.Errorf(assay.ClassUnavailable, "%s printed %q, in which %s does not find the number of a job",
+			argv[0], strings.TrimSpace(out), t.s.Submit.ID)
 	}
 	return m[1], nil
 }
@@ -171,7 +172,8 @@ func (t *Template) list(ctx context.Context, l config.Listing, values map[string
 	}
 	all := l.Job.FindAllStringSubmatch(out, -1)
 	if len(all) == 0 && (l.None == nil || !l.None.MatchString(out)) {
-		return nil, assay.Errorf(assay.ClassUnavailable, "%s printed what cannot be read: %q", argv[0], assay.LastLines([]byte(out), 1))
+		return nil, assay.Errorf(assay.ClassUnavailable, "%s printed what cannot be read: %q", argv[0],
+			assay.LastLines([]byte(out), 1))
 	}
 	for _, m := range all {
 		group := func(name string) string { return strings.TrimSpace(m[l.Job.SubexpIndex(name)]) }
@@ -196,8 +198,8 @@ func (t *Template) state(said string) State {
 	return Unsure
 }
 
-// Cancel implements [System]. Where there is no command for it, what the spool says ends the runs; and a job whose number is not
-// known can be ended by its name alone.
+// Cancel implements [System]. Where there is no command for it, what the spool says ends the runs. A job whose number
+// is not known can be ended by its name alone.
 func (t *Template) Cancel(ctx context.Context, jobs ...Job) error {
 	if len(t.s.Cancel) == 0 {
 		return nil

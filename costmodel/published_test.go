@@ -375,6 +375,19 @@ func TestImprovementMovesOnWhenGainsEnd(t *testing.T) {
 	}
 }
 
+// A threshold that is not set is that of the paper.
+// Reference: section 4.3
+func TestDefaultThreshold(t *testing.T) {
+	b := prefetcher(t)
+	l := NewActiveLearner(b.space, Options{Published: &Published{}})
+	if got := newPublished(l, Published{}).Threshold; got != 2 {
+		t.Errorf("%v percentage points, want 2", got)
+	}
+	if got := newPublished(l, Published{Threshold: 5}).Threshold; got != 5 {
+		t.Errorf("%v percentage points, want those that were set", got)
+	}
+}
+
 // The dynamic traversal takes the predictor of the greatest current error; an unknown error is greater
 // than any, and of equals the first counts.
 // Reference: Algorithm 4

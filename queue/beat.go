@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // observed is how long a beat waits for whoever observes the run, such as a stopping rule.
@@ -15,7 +16,7 @@ const observed = time.Second
 func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	f.mu.Lock()
 	defer f.unlock()
-	f.heardOf(b.Worker)
+	f.heardOf(b.Worker, f.now())
 	a, err := f.attempt(b.ID, b.Worker)
 	switch {
 	case a == nil && assay.ClassOf(err) == assay.ClassUnavailable:
@@ -26,41 +27,44 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	r := a.run
 	// What is being written decides.
 	for r.busy != nil {
-		if err := f.wait(ctx, r.busy); err != nil {
+		if err := wait(ctx, &f.mu, r.busy); err != nil {
 			return "", err
 		}
 	}
 	if r.m.left {
 		return "", errUnready
 	}
-	if a.state == lost && !f.flaws.has(neverRevives) {
-		f.revive(a)
+	if !f.flaws.has(neverRevives) && r.Revive(a, f.now()) { // it was silent, and goes on: nothing begins in its place
+		f.withdraw(r)
+		f.place(a, f.now())
 	}
-	if a.state != placed {
+	if a.State != ledger.Placed {
 		return f.verdict(a), nil
 	}
 	f.bind(a, b.Worker)
-	a.heard = f.now()
-	if b.So.Elapsed >= a.so.Elapsed {
-		a.tail = tails(b)
+	if f.flaws.has(ignoresGaps) {
+		b.Gap = 0
 	}
-	switch {
-	case b.Gap > f.o.Lease && !f.flaws.has(ignoresGaps):
-		a.tainted = true
-	case b.So.Elapsed >= a.so.Elapsed: // beats may overtake each other
-		a.so = b.So
-		a.so.Stdout, a.so.Stderr = nil, nil
-		a.curve.add(b.So)
-	}
+	a.beat(b, f.o.Lease, f.now())
 	v := f.verdict(a)
-	if v == Go && len(r.waiters) == 0 && !r.parted && !r.idle.IsZero() {
+	if v == Go && r.Idling() {
 		return "", errUnready // it was lost: whoever waited for it asks for it again, or has given it up
 	}
 	if v == Go && f.observe(ctx, a) {
 		v = f.verdict(a)
 	}
-	a.halted = a.halted || v != Go
+	a.Halted = a.Halted || v != Go
 	return v, nil
+}
+
+// beat takes in a beat of the attempt.
+func (a *attempt) beat(b Beat, lease time.Duration, now time.Time) {
+	if b.So.Elapsed >= a.Latest.Elapsed {
+		a.tail = tails(b)
+	}
+	if a.Report(b.So, b.Gap, lease, now) {
+		a.curve.add(b.So)
+	}
 }
 
 // attempt returns an attempt of a worker, or why there is none. The lock is held.
@@ -74,105 +78,41 @@ func (f *Fleet) attempt(id assay.RunID, worker string) (*attempt, error) {
 	if r == nil {
 		return nil, ErrUnknown
 	}
-	a := r.find(id.Attempt)
-	if f.flaws.has(noFence) && len(r.attempts) > 0 {
-		return r.attempts[len(r.attempts)-1], nil
+	if f.flaws.has(noFence) && len(r.Attempts) > 0 {
+		return r.Attempts[len(r.Attempts)-1], nil
 	}
-	if a == nil || a.state < placed || !f.of(a, worker) {
+	a, ok := r.Find(id.Attempt)
+	if !ok || a.State < ledger.Placed || !f.of(a, worker) {
 		return nil, ErrUnknown
 	}
 	return a, nil
 }
 
-// of reports whether an attempt is that of a worker. After a restart only its label is
-// known, which another one may share: the first that is heard of has it then.
-func (f *Fleet) of(a *attempt, worker string) bool {
-	if a.worker != "" {
-		return a.worker == worker
-	}
-	w := f.workers[worker]
-	return w == nil || w.Label() == a.where
-}
-
-// bind notes whose an attempt is that the record alone knew of. The lock is held.
-func (f *Fleet) bind(a *attempt, id string) {
-	if a.worker != "" {
-		return
-	}
-	a.worker = id
-	if w := f.workers[id]; w != nil && a.state == placed {
-		w.running++
-	}
-}
-
-// revive takes an attempt back that was booked as lost: it was silent, and goes on. What
-// has not begun waits for it. The lock is held.
-func (f *Fleet) revive(a *attempt) {
-	r := a.run
-	if r.counted != nil || r.over {
-		return
-	}
-	a.heard, a.ahead, a.halted = f.now(), false, false
-	f.withdraw(r)
-	f.place(a)
-}
-
 // verdict says whether an attempt goes on. The lock is held.
-//
-// Of two that are alive the one that has run longer does, since these runs are costly.
-// The other one is told so for good, so that not both end.
 func (f *Fleet) verdict(a *attempt) Verdict {
 	r := a.run
 	w := f.workers[a.worker]
-	switch {
-	case r.over, w != nil && w.order.Evict:
-		return Cancel
-	case r.counted != nil:
-		return Duplicate
-	case a.state != placed:
-		return Cancel
-	case r.want != "" && (r.want != Cancel || !f.flaws.has(ignoresCancel)):
-		return r.want
-	case len(r.waiters) == 0 && !r.parted && !r.idle.IsZero() && f.now().Sub(r.idle) > f.o.Lease:
-		return Cancel // it was lost too often: nobody waits any more
+	if r.Want == ledger.Cancel && f.flaws.has(ignoresCancel) {
+		r.Want = ""
+		defer func() { r.Want = ledger.Cancel }()
 	}
-	now := f.now()
-	var rival *attempt
-	for _, o := range r.attempts {
-		if o != a && (o.state == placed || o.state == placing) && !o.ahead && !o.tainted {
-			rival = o
-		}
-	}
-	switch {
-	case f.flaws.has(revivesBlindly):
-		return Go
-	case a.tainted && rival == nil:
-		return Cancel
-	case a.ahead, a.tainted:
-		return Duplicate
-	case rival == nil:
+	v := Verdict(r.Verdict(a, f.now(), f.o.Lease, w != nil && w.order.Evict))
+	if v == Duplicate && !r.Counts() && f.flaws.has(revivesBlindly) {
 		return Go
 	}
-	if p, q := a.progress(now), rival.progress(now); p < q || p == q && a.n > rival.n {
-		a.ahead = true
-		return Duplicate
-	}
-	rival.ahead = true
-	return Go
+	return v
 }
 
 // observe hands the measurement so far to whoever observes the run, and waits for it. It
 // reports whether it did: what is wanted of the run may have changed. The lock is held
 // before and after.
 func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
-	m := a.so
-	m.Where, m.Class = a.where, a.class
-	var to []*waiter
-	for _, w := range a.run.waiters {
-		// At most once an interval of the run's own time.
-		if w.beats != nil && w.cause == nil && m.Elapsed >= w.seen-w.seen%w.interval+w.interval {
-			w.seen, w.so = m.Elapsed, m
-			to = append(to, w)
+	m := a.Latest
+	m.Where, m.Class = a.Where, a.Class
+	var to []*ledger.Call
+	for _, c := range a.run.Calls {
+		if c.Due(m) {
+			to = append(to, c)
 		}
 	}
 	if len(to) == 0 {
@@ -182,20 +122,17 @@ func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
 	defer f.mu.Lock()
 	ctx, cancel := context.WithTimeout(ctx, observed)
 	defer cancel()
-	for _, w := range to {
-		o := observation{m, make(chan struct{})}
+	for _, c := range to {
+		o := ledger.Observation{M: m, Seen: make(chan struct{})}
 		select {
-		case w.beats <- o:
+		case c.Beats <- o:
 			select {
-			case <-o.seen:
+			case <-o.Seen:
 			case <-ctx.Done():
 			}
-		case <-w.left:
+		case <-c.Left:
 		case <-ctx.Done():
 		}
 	}
 	return true
 }
-
-// silent returns how long an attempt was not heard of.
-func (a *attempt) silent(now time.Time) time.Duration { return now.Sub(a.heard) }

@@ -76,7 +76,7 @@ func newCrowd(tb testing.TB) *crowd {
 func (c *crowd) open(tb testing.TB, study int) {
 	c.next[study]++
 	id := assay.RunID{Study: c.runners[study].m.Name, Trial: c.next[study], Attempt: 1}
-	if _, err := c.runners[study].begin(assay.Job{ID: id, Config: assay.Config{1, 2}}, false); err != nil {
+	if _, _, err := c.runners[study].begin(assay.Job{ID: id, Config: assay.Config{1, 2}}, false); err != nil {
 		tb.Fatal(err)
 	}
 }

@@ -2,9 +2,11 @@ package queue
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // A claimKey is what makes two claims the same.
@@ -34,18 +36,18 @@ func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
 		key.worker = ""
 	}
 	for c := f.claims[key]; c != nil && !f.flaws.has(claimsAnew); c = f.claims[key] {
-		if err := f.wait(ctx, c.ready); err != nil {
+		if err := wait(ctx, &f.mu, c.ready); err != nil {
 			return Claim{}, err
 		}
 		if f.claims[key] == c { // it did not fail
 			if c.a == nil {
 				return Claim{Verdict: Drop}, nil
 			}
-			c.a.heard = f.now()
+			c.a.Heard = f.now()
 			if f.flaws.has(ticketIsRun) {
 				id = c.a.worker
 			}
-			return f.claim(c.a, id), nil
+			return c.a.task(f.o, id), nil
 		}
 	}
 	a := f.first(t.App, w)
@@ -68,18 +70,18 @@ func (f *Fleet) claimant(t Ticket, id string) (*worker, error) {
 	switch {
 	case w.order.Drain && !f.flaws.has(forgetsDrain):
 		return nil, ErrDraining
-	case w.order.Aside:
-		return nil, ErrAside
+	case w.order.Quarantine:
+		return nil, ErrQuarantined
 	case !w.has(t.App):
 		return nil, assay.Errorf(assay.ClassUsage, "worker %s has a ticket of %q, which it does not offer", w.Name, t.App)
 	}
 	return w, nil
 }
 
-// wait waits for a channel without the lock, which is held before and after.
-func (f *Fleet) wait(ctx context.Context, ch <-chan struct{}) error {
-	f.mu.Unlock()
-	defer f.mu.Lock()
+// wait waits for a channel without a lock, which is held before and after.
+func wait(ctx context.Context, mu *sync.Mutex, ch <-chan struct{}) error {
+	mu.Unlock()
+	defer mu.Lock()
 	select {
 	case <-ch:
 		return nil
@@ -96,38 +98,38 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	if r.job.Config != nil {
 		m.ran.by(r.job.Config.Key(), w.Label())
 	}
-	a.state, a.worker, a.where, a.class = placing, w.ID, w.Label(), w.Class
+	a.State, a.worker, a.Where, a.Class = ledger.Placing, w.ID, w.Label(), w.Class
 	if m.Class == ClassSame && m.class == "" {
 		f.keepTo(m, w.Class)
 	}
 	c := &claimed{a: a, ready: make(chan struct{}), at: f.now()}
 	f.claims[key], a.claim = c, c
 	defer close(c.ready)
-	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.where, Class: w.Class}})
+	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.Where, Class: w.Class}})
 	if err != nil {
 		delete(f.claims, key)
 		f.putBack(a)
 		return Claim{}, assay.WithClass(assay.ClassUnavailable, err)
 	}
 	m.firm = true
-	a.heard, a.since = f.now(), f.now()
+	a.Heard, a.Since = f.now(), f.now()
 	if m.left { // its attempts are none of ours any more, the record knows of this one
-		a.state, r.parted = placed, true
+		a.State, r.Parted = ledger.Placed, true
 		f.parted[m.Name] = true
 		return Claim{}, errUnready
 	}
-	f.place(a)
-	f.claimedFor(m)
+	f.place(a, f.now())
+	f.claimedFor(m, f.now())
 	if f.flaws.has(startsWithdrawn) {
-		return f.claim(a, w.ID), nil
+		return a.task(f.o, w.ID), nil
 	}
-	if r.counted == nil && r.want == "" && !r.over && !a.ahead && (len(r.waiters) > 0 || r.parted) {
-		return f.claim(a, w.ID), nil
+	if r.Startable(a) {
+		return a.task(f.o, w.ID), nil
 	}
 	// It was taken back meanwhile, or another attempt is ahead, and it has not begun.
-	why := whyCancel
-	if r.counted != nil || a.ahead {
-		why = whyDuplicate
+	why := assay.WhyCancel
+	if r.Counts() || a.Ahead {
+		why = assay.WhyDuplicate
 	}
 	if err := f.book(context.Background(), a, assay.Booking{Why: why}, assay.Measurement{}); err != nil {
 		return Claim{}, err
@@ -141,25 +143,20 @@ func (f *Fleet) putBack(a *attempt) {
 	if !r.m.firm && r.m.Class == ClassSame {
 		r.m.class = ""
 	}
-	a.worker, a.where, a.class = "", "", ""
-	a.state = ended
-	if !r.m.left && r.counted == nil && r.want == "" && len(r.waiters) > 0 {
+	a.worker, a.Where, a.Class = "", "", ""
+	a.State = ledger.Ended
+	if !r.m.left && !r.Counts() && r.Want == "" && len(r.Calls) > 0 {
 		f.enqueue(a)
 		return
 	}
-	for i, o := range r.attempts { // it is not on record: there is none
-		if o == a {
-			r.attempts = append(r.attempts[:i], r.attempts[i+1:]...)
-			break
-		}
-	}
+	r.Remove(a) // it is not on record: there is none
 	f.settle(r)
 }
 
-// claim returns the answer to a claim that has become an attempt. The lock is held.
-func (f *Fleet) claim(a *attempt, worker string) Claim {
+// task returns the answer to the claim of a worker that has become an attempt. The lock is held.
+func (a *attempt) task(o Options, worker string) Claim {
 	r := a.run
-	if a.state != placed || a.worker != worker {
+	if a.State != ledger.Placed || a.worker != worker {
 		return Claim{Verdict: Drop}
 	}
 	job := r.job
@@ -171,27 +168,7 @@ func (f *Fleet) claim(a *attempt, worker string) Claim {
 	if r.m.Values != nil {
 		task.Values = r.m.Values(job.Config)
 	}
-	return Claim{Verdict: Go, Task: task, Lease: f.o.Lease, Beat: f.beat(job.Interval)}
-}
-
-// beat returns how often an attempt must be heard of whose job is observed every so often.
-func (f *Fleet) beat(interval time.Duration) time.Duration {
-	if interval <= 0 {
-		return f.o.Beat
-	}
-	return min(f.o.Beat, max(interval, time.Second))
-}
-
-// keepTo holds a study to a class of machines, and offers what is open to them: the
-// tickets that are about may get to others. The lock is held.
-func (f *Fleet) keepTo(m *member, class string) {
-	m.class = class
-	if class == "" {
-		return
-	}
-	for range m.open {
-		f.pending = append(f.pending, f.newTicket(m))
-	}
+	return Claim{Verdict: Go, Task: task, Lease: o.Lease, Beat: o.beat(job.Interval)}
 }
 
 // write appends an event to the record of a study without the lock, which is held before

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // Commands is the application of jobs that bring their own command. Only a worker that
@@ -59,11 +60,11 @@ type Claim struct {
 type Verdict string
 
 const (
-	Go        Verdict = "go"        // run it, or go on
-	Drop      Verdict = "drop"      // there is nothing to run for this ticket
-	Stop      Verdict = "stop"      // end it: the value so far is a lower bound
-	Cancel    Verdict = "cancel"    // end it: nothing is learned
-	Duplicate Verdict = "duplicate" // end it: a further attempt is ahead
+	Go        Verdict = ledger.Go        // run it, or go on
+	Drop      Verdict = "drop"           // there is nothing to run for this ticket
+	Stop      Verdict = ledger.Stop      // end it: the value so far is a lower bound
+	Cancel    Verdict = ledger.Cancel    // end it: nothing is learned
+	Duplicate Verdict = ledger.Duplicate // end it: a further attempt is ahead
 )
 
 // A Beat is the sign of life of an attempt.
@@ -121,10 +122,10 @@ type Control interface {
 type Order struct {
 	Drain bool `json:"drain,omitempty"` // take nothing more; end when nothing runs
 	Evict bool `json:"evict,omitempty"` // end what runs too
-	// Aside is for a worker that has drifted: take nothing more until there is another order, and Why
-	// says why, for people.
-	Aside bool   `json:"aside,omitempty"`
-	Why   string `json:"why,omitempty"`
+	// Quarantine stops a worker whose measurements drifted from taking new runs until it gets another order. Why is the
+	// reason, for people.
+	Quarantine bool   `json:"aside,omitempty"`
+	Why        string `json:"why,omitempty"`
 }
 
 // A Carrier brings tickets to workers. It may lose, repeat, delay and reorder them; it

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // maxCurve is how many points of an attempt are kept. Of one that has more, every second is given
@@ -113,9 +114,11 @@ func (f *Fleet) Reported(study string, trial int64) (all []Reported) {
 		if key.trial != trial {
 			continue
 		}
-		for _, a := range r.attempts {
-			if a.state >= placed {
-				all = append(all, Reported{a.id(), a.state == placed, a.where, a.silent(f.now()), a.so, a.curve.clone()})
+		for _, a := range r.Attempts {
+			if a.State >= ledger.Placed {
+				all = append(all, Reported{
+					a.id(), a.State == ledger.Placed, a.Where, a.Silent(f.now()), a.Latest, a.curve.clone(),
+				})
 			}
 		}
 	}

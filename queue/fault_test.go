@@ -53,7 +53,7 @@ func away(t *testing.T, planted flaws, silence, gap time.Duration) (r rig) {
 			time.Sleep(time.Second)
 			r.verdict[1] = b.beat("second", rid(1, 2), 2*time.Second, 0)
 		}
-		why := map[Verdict]string{Go: "", Cancel: whyCancel, Duplicate: whyDuplicate}
+		why := map[Verdict]string{Go: "", Cancel: assay.WhyCancel, Duplicate: assay.WhyDuplicate}
 		b.tell("first", rid(1, 1), ran+time.Second, why[r.verdict[0]])
 		if second {
 			b.tell("second", rid(1, 2), 3*time.Second, why[r.verdict[1]])
@@ -137,9 +137,9 @@ func TestStaleOutcome(t *testing.T) {
 			again.ID.Attempt = 2
 			u = b.run(s, again)
 			b.claim("second")
-			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			b.tell("first", rid(1, 1), time.Second, assay.WhyTainted)
 			b.tell("second", rid(1, 2), time.Minute, "")
-			b.tell("first", rid(1, 1), time.Second, whyTainted)
+			b.tell("first", rid(1, 1), time.Second, assay.WhyTainted)
 			if m, err := b.ended(u); err != nil || m.Elapsed != time.Minute {
 				booked = append(booked, fmt.Sprint(m.Elapsed, err))
 			}
@@ -180,6 +180,29 @@ func TestServerFrozen(t *testing.T) {
 			b.Errorf("a silence after that: %v", err)
 		}
 		b.want("booked", b.records["s"].booked(), []string{"1.1 lost"})
+	})
+}
+
+// An attempt whose worker reports while the loss of another one is being written is not lost.
+func TestHeardOfWhileAnotherIsLost(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "w", Slots: 2})
+		first, second := b.run(s, job(1)), b.run(s, job(2))
+		b.want("claims", []string{b.claim("w"), b.claim("w")}, "[s 1.1 s 2.1]")
+		b.records["s"].slow = 20 * time.Second
+		time.Sleep(40 * time.Second) // both are silent for too long: the first is being written
+		b.want("beat", b.beat("w", rid(2, 1), 40*time.Second, 0), Go)
+		time.Sleep(15 * time.Second)
+		if _, err := b.ended(first); !errors.Is(err, assay.ErrLost) {
+			b.Errorf("the first: %v", err)
+		}
+		b.records["s"].slow = 0
+		b.tell("w", rid(2, 1), time.Minute, "")
+		if m, err := b.ended(second); err != nil || m.Elapsed != time.Minute {
+			b.Errorf("the second: %v, %v", m.Elapsed, err)
+		}
+		b.want("booked", b.records["s"].booked(), "[1.1 lost 2.1]")
 	})
 }
 

@@ -38,8 +38,7 @@ type Options struct {
 type Fleet struct {
 	o       Options
 	carrier Carrier
-	flaws   flaws         // of tests
-	ticket  func() string // the ID of a new ticket
+	flaws   flaws // of tests
 
 	ordering sync.Mutex // held while an order is given
 
@@ -50,30 +49,15 @@ type Fleet struct {
 	parted  map[string]bool // studies that have left and whose runs go on
 	ready   bool
 	down    bool // Serve has ended
-	workers map[string]*worker
-	orders  map[string]Order // that hold, by the ID of the worker, which may not have said hello yet
 	claims  map[claimKey]*claimed
-	apps    map[string]*app
-	placed  []*attempt // at workers, in no order
-	looked  time.Time  // when leases were last looked at
-	forgot  time.Time  // when claims and workers were last forgotten
-	pending []Ticket   // to be offered
-	offered bool       // somebody is offering them
-	slots   map[group]int
-	asides  map[machine]*aside
+	looked  time.Time // when leases were last looked at
+	forgot  time.Time // when claims and workers were last forgotten
+	offered bool      // somebody is offering what is pending
+	roster
+	line
 }
 
 var _ Control = (*Fleet)(nil)
-
-// An app is what is open of one application.
-type app struct {
-	studies []*member // with something open, in no order
-	open    int
-	idle    map[string]*healing // by class: see refill
-}
-
-// A group is the machines of one class that have one application.
-type group struct{ app, class string }
 
 // Errors of a [Control] beside those of the class unavailable.
 var (
@@ -83,9 +67,10 @@ var (
 	// ErrDraining is returned to a worker that claims although it was told to take
 	// nothing more. It leaves the ticket to others, and says Hello to hear of its order.
 	ErrDraining = assay.Errorf(assay.ClassConflict, "the worker is to take nothing more")
-	// ErrAside is returned to a worker that claims although it was set aside; it does as with
+	// ErrQuarantined is returned to a worker that claims although it was set aside; it does as with
 	// ErrDraining.
-	ErrAside = assay.Errorf(assay.ClassConflict, "the worker was set aside: it takes nothing until a person has it go on")
+	ErrQuarantined = assay.Errorf(assay.ClassConflict,
+		"the worker was set aside: it takes nothing until a person has it go on")
 	// ErrUnknown is returned for an outcome of an attempt that is not on record. It will
 	// never be taken: the worker need not keep it.
 	ErrUnknown = assay.Errorf(assay.ClassNotFound, "the attempt is not on record")
@@ -106,10 +91,11 @@ func New(c Carrier, o Options) *Fleet {
 		o.Warn = func(string) {}
 	}
 	return &Fleet{
-		o: o, carrier: c, ticket: rand.Text,
-		studies: map[string]*member{}, parted: map[string]bool{}, workers: map[string]*worker{},
-		claims: map[claimKey]*claimed{}, apps: map[string]*app{}, orders: kept(o.Orders),
-		asides: map[machine]*aside{},
+		o: o, carrier: c, studies: map[string]*member{}, parted: map[string]bool{}, claims: map[claimKey]*claimed{},
+		roster: roster{
+			lease: o.Lease, workers: map[string]*worker{}, orders: kept(o.Orders), quarantined: map[machine]*quarantine{},
+		},
+		line: line{ticket: rand.Text, apps: map[string]*app{}},
 	}
 }
 
@@ -133,7 +119,7 @@ func (f *Fleet) Serve(ctx context.Context) error {
 	}()
 	var losing sync.WaitGroup
 	defer losing.Wait()
-	look := time.NewTicker(f.lookEvery())
+	look := time.NewTicker(f.o.lookEvery())
 	defer look.Stop()
 	refill := time.NewTicker(refillEvery)
 	defer refill.Stop()
@@ -159,8 +145,16 @@ func (f *Fleet) Serve(ctx context.Context) error {
 }
 
 // lookEvery returns how often leases are looked at.
-func (f *Fleet) lookEvery() time.Duration {
-	return max(min(f.o.Lease/6, 5*time.Second), time.Millisecond)
+func (o Options) lookEvery() time.Duration {
+	return max(min(o.Lease/6, 5*time.Second), time.Millisecond)
+}
+
+// beat returns how often an attempt must be heard of whose job is observed every so often.
+func (o Options) beat(interval time.Duration) time.Duration {
+	if interval <= 0 {
+		return o.Beat
+	}
+	return min(o.Beat, max(interval, time.Second))
 }
 
 // member returns a study by name, or what to tell the worker: a verdict for a run that

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // now is the clock of leases.
@@ -19,13 +20,13 @@ func (f *Fleet) expire(ctx context.Context, losing *sync.WaitGroup) {
 	f.mu.Lock()
 	defer f.unlock()
 	now := f.now()
-	if late := now.Sub(f.looked) - f.lookEvery(); late > f.o.Lease/2 {
+	if late := now.Sub(f.looked) - f.o.lookEvery(); late > f.o.Lease/2 {
 		for _, a := range f.placed {
-			a.heard = a.heard.Add(late)
+			a.Heard = a.Heard.Add(late)
 		}
 	}
 	f.looked, f.slots = now, nil
-	f.look(now)
+	f.roster.look(f.studies, now)
 	if now.Sub(f.forgot) > f.o.Lease {
 		f.forgot = now
 		f.forget(now)
@@ -34,7 +35,7 @@ func (f *Fleet) expire(ctx context.Context, losing *sync.WaitGroup) {
 	var of []*member
 	for _, a := range f.placed {
 		m := a.run.m
-		if a.silent(now) <= f.o.Lease || m.losing {
+		if a.Silent(now) <= f.o.Lease || m.losing {
 			continue
 		}
 		if silent[m] == nil {
@@ -57,8 +58,8 @@ func (f *Fleet) lose(ctx context.Context, m *member, silent []*attempt) {
 		if ctx.Err() != nil {
 			return
 		}
-		b := assay.Booking{Why: whyLost, Reason: "not heard of for " + f.o.Lease.String()}
-		if err := f.book(ctx, a, b, a.so); err != nil {
+		b := assay.Booking{Why: assay.WhyLost, Reason: "not heard of for " + f.o.Lease.String()}
+		if err := f.book(ctx, a, b, a.Latest); err != nil {
 			f.o.Warn("study " + m.Name + ": recording a lost run: " + err.Error())
 			return
 		}
@@ -72,7 +73,7 @@ const remembered = 20
 // forget forgets claims and workers that nobody will ask for. The lock is held.
 func (f *Fleet) forget(now time.Time) {
 	for key, c := range f.claims {
-		if (c.a == nil || c.a.state >= lost) && now.Sub(c.at) > remembered*f.o.Lease {
+		if (c.a == nil || c.a.State >= ledger.Lost) && now.Sub(c.at) > remembered*f.o.Lease {
 			delete(f.claims, key)
 		}
 	}

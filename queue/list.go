@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // An Entry is a run that waits or is at a worker.
@@ -24,7 +25,8 @@ type Entry struct {
 	Since    time.Time     // of its state
 	Silent   time.Duration // since it was last heard of
 	So       assay.Measurement
-	Lacks    string // why nobody can run it, for people: see [Fleet.Lack]
+	// Unschedulable is why no worker can run it, for people: see [Fleet.Unschedulable].
+	Unschedulable string
 }
 
 // Queue returns what is at workers, the longest there first, then what is open, in the
@@ -38,17 +40,17 @@ func (f *Fleet) Queue() []Entry {
 	there := make([]waiting, len(f.placed))
 	for i, a := range f.placed {
 		there[i] = a.waiting()
-		there[i].Worker, there[i].Silent, there[i].So = a.where, a.silent(now), a.so
+		there[i].Worker, there[i].Silent, there[i].So = a.Where, a.Silent(now), a.Latest
 	}
 	var turns turnHeap
 	n := len(there)
 	for _, p := range f.apps {
 		for _, m := range p.studies {
 			t := &turn{rank: m.rank(now), weight: m.Weight, queue: make([]waiting, len(m.open))}
-			lacks := f.lack(m, now)
+			why := f.unschedulable(m, now)
 			for i, a := range m.open {
 				t.queue[i] = a.waiting()
-				t.queue[i].Lacks = lacks
+				t.queue[i].Unschedulable = why
 			}
 			n += len(t.queue)
 			turns = append(turns, t)
@@ -95,7 +97,7 @@ type waiting struct {
 func (a *attempt) waiting() waiting {
 	m := a.run.m
 	return waiting{Entry{
-		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.since,
+		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.Since,
 	}, a.run.key, a.opened, m.expected(a.run), a.run.job.Config, m.Values}
 }
 
@@ -155,8 +157,8 @@ func (f *Fleet) Prioritise(study string, trial int64, priority int) {
 			continue
 		}
 		r.job.Priority = priority
-		for _, a := range r.attempts {
-			if a.state == open {
+		for _, a := range r.Attempts {
+			if a.State == ledger.Open {
 				a.priority = priority
 				heap.Fix(&m.open, a.index)
 			}

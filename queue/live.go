@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // A Live is a run that goes on, as its worker last said.
@@ -32,12 +33,12 @@ func (f *Fleet) Live(study string, trial int64) (l Live, ok bool) {
 	now := f.now()
 	var best *attempt
 	for key, r := range m.runs {
-		if key.trial != trial || r.counted != nil || r.over {
+		if key.trial != trial || r.Counts() || r.Closed {
 			continue
 		}
-		for _, a := range r.attempts {
-			if a.alive() && (best == nil || a.progress(now) > best.progress(now) ||
-				a.progress(now) == best.progress(now) && a.run.key.repeat > best.run.key.repeat) {
+		for _, a := range r.Attempts {
+			if a.Alive() && (best == nil || a.Progress(now) > best.Progress(now) ||
+				a.Progress(now) == best.Progress(now) && a.run.key.repeat > best.run.key.repeat) {
 				best = a
 			}
 		}
@@ -45,9 +46,9 @@ func (f *Fleet) Live(study string, trial int64) (l Live, ok bool) {
 	if best == nil {
 		return l, false
 	}
-	l = Live{ID: best.id(), State: "open", Since: best.since}
-	if best.state == placed {
-		l.State, l.Worker, l.Silent, l.So = "placed", best.where, best.silent(now), best.so
+	l = Live{ID: best.id(), State: "open", Since: best.Since}
+	if best.State == ledger.Placed {
+		l.State, l.Worker, l.Silent, l.So = "placed", best.Where, best.Silent(now), best.Latest
 		l.Stdout, l.Stderr = bytes.Clone(best.tail[0]), bytes.Clone(best.tail[1])
 	}
 	return l, true
@@ -64,7 +65,7 @@ func (f *Fleet) Needs(hash string, mine func(worker string) bool) error {
 			continue
 		}
 		// The record knows neither the ID of a worker nor the job.
-		if a.worker == "" || a.run.parted && len(a.run.job.Inputs) == 0 {
+		if a.worker == "" || a.run.Parted && len(a.run.job.Inputs) == 0 {
 			unknown = true
 		}
 		if a.worker == "" {

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
+	"slices"
 	"time"
+
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // An openHeap is the open attempts of a study, the one that comes first on top.
@@ -91,34 +94,48 @@ func (a rank) before(b rank) bool {
 	) < 0
 }
 
-// open puts a new attempt at a run into the queue, and a ticket for it. The lock is held.
-func (f *Fleet) open(r *run, n int) {
+// A line is what is open, by application, and the tickets for it. The lock of the Fleet guards it.
+type line struct {
+	apps    map[string]*app
+	pending []Ticket      // to be offered
+	ticket  func() string // the ID of a new ticket
+}
+
+// An app is what is open of one application.
+type app struct {
+	studies []*member // with something open, in no order
+	open    int
+	idle    map[string]*healing // by class: see refill
+}
+
+// open puts a new attempt at a run into the queue, and a ticket for it.
+func (l *line) open(r *run, n int, now time.Time) {
 	a := r.get(n)
-	a.since = f.now()
-	if a.opened = a.since.UnixNano(); r.m.Opened != nil && r.key.trial != 0 {
+	a.Since = now
+	if a.opened = now.UnixNano(); r.m.Opened != nil && r.key.trial != 0 {
 		a.opened = 0
 		if t := r.m.Opened(a.id()); !t.IsZero() {
 			a.opened = t.UnixNano()
 		}
 	}
-	f.enqueue(a)
-	f.pending = append(f.pending, f.newTicket(r.m))
+	l.enqueue(a)
+	l.pending = append(l.pending, l.newTicket(r.m))
 }
 
 // newTicket returns one more ticket for a study.
-func (f *Fleet) newTicket(m *member) Ticket {
-	return Ticket{ID: f.ticket(), App: m.App, Class: m.class}
+func (l *line) newTicket(m *member) Ticket {
+	return Ticket{ID: l.ticket(), App: m.App, Class: m.class}
 }
 
-// enqueue puts an attempt among those that are open. The lock is held.
-func (f *Fleet) enqueue(a *attempt) {
+// enqueue puts an attempt among those that are open.
+func (l *line) enqueue(a *attempt) {
 	m := a.run.m
-	a.state, a.priority = open, a.run.job.Priority
+	a.State, a.priority = ledger.Open, a.run.job.Priority
 	heap.Push(&m.open, a)
-	p := f.apps[m.App]
+	p := l.apps[m.App]
 	if p == nil {
 		p = &app{idle: map[string]*healing{}}
-		f.apps[m.App] = p
+		l.apps[m.App] = p
 	}
 	if p.open++; len(m.open) == 1 {
 		m.at = len(p.studies)
@@ -126,16 +143,38 @@ func (f *Fleet) enqueue(a *attempt) {
 	}
 }
 
-// shut takes an attempt out of those that are open. The lock is held.
-func (f *Fleet) shut(a *attempt) {
+// shut takes an attempt out of those that are open.
+func (l *line) shut(a *attempt) {
 	m := a.run.m
 	heap.Remove(&m.open, a.index)
-	p := f.apps[m.App]
+	p := l.apps[m.App]
 	if p.open--; len(m.open) == 0 {
 		p.studies = drop(p.studies, m.at)
 		if m.at < len(p.studies) {
 			p.studies[m.at].at = m.at
 		}
+	}
+}
+
+// withdraw takes back what is open of a run.
+func (l *line) withdraw(r *run) {
+	for _, a := range slices.Clone(r.Attempts) {
+		if a.State == ledger.Open {
+			l.shut(a)
+			r.Remove(a)
+		}
+	}
+}
+
+// keepTo holds a study to a class of machines, and offers what is open to them: the
+// tickets that are about may get to others.
+func (l *line) keepTo(m *member, class string) {
+	m.class = class
+	if class == "" {
+		return
+	}
+	for range m.open {
+		l.pending = append(l.pending, l.newTicket(m))
 	}
 }
 
@@ -193,6 +232,6 @@ func (m *member) learn(d time.Duration) {
 	}
 }
 
-// atLeast has the study learn from a run that was ended before its end, as by a worker whose time was over: it is not begun
-// again where there is less time than that.
+// atLeast has the study learn from a run that was ended before its end, as by a worker whose time was over: it is not
+// begun again where there is less time than that.
 func (m *member) atLeast(d time.Duration) { m.lasted = max(m.lasted, d) }

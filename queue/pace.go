@@ -33,12 +33,12 @@ func (m *member) pace(w *worker, d time.Duration) {
 // ratios returns, by worker, the median of the times of its runs divided by the median of those of all
 // machines of its class in the same study. A worker with few runs, or alone of its class, has none.
 // What differs between configurations is in it, and evens out over many. The lock is held.
-func (f *Fleet) ratios() map[string]float64 {
+func ratios(studies map[string]*member) map[string]float64 {
 	type group struct {
 		study, class string
 	}
 	of := map[group][]paced{}
-	for name, m := range f.studies {
+	for name, m := range studies {
 		for _, p := range m.paces {
 			g := group{name, p.class}
 			of[g] = append(of[g], p)

@@ -36,7 +36,7 @@ func TestRatios(t *testing.T) {
 			t.Errorf("%d runs are kept", len(m.paces))
 		}
 	}
-	got := f.ratios()
+	got := ratios(f.studies)
 	if math.Abs(got["slow"]-1.5) > 0.25 {
 		t.Errorf("slow: %v", got["slow"])
 	}

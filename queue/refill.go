@@ -54,12 +54,12 @@ func (f *Fleet) refill(ctx context.Context) {
 }
 
 // offer adds tickets for n of the wanted attempts of an application, in turn for each of
-// its studies. The lock is held.
-func (f *Fleet) offer(p *app, n int) {
+// its studies.
+func (l *line) offer(p *app, n int) {
 	for round := 0; n > 0; round++ {
 		for _, m := range p.studies {
 			if round < len(m.open) && n > 0 && !m.held {
-				f.pending = append(f.pending, f.newTicket(m))
+				l.pending = append(l.pending, l.newTicket(m))
 				n--
 			}
 		}
@@ -87,7 +87,7 @@ func (f *Fleet) heal(name string, p *app) {
 		}
 		h.pause = min(2*h.pause, lastPause)
 		h.next = now.Add(h.pause)
-		for range min(n, f.room(group{name, class})) {
+		for range min(n, f.room(group{name, class}, now)) {
 			f.pending = append(f.pending, Ticket{ID: f.ticket(), App: name, Class: class})
 		}
 	}
@@ -98,10 +98,9 @@ func (f *Fleet) heal(name string, p *app) {
 	}
 }
 
-// claimedFor notes that a run of a study was claimed: its tickets get to workers. The lock
-// is held.
-func (f *Fleet) claimedFor(m *member) {
-	if h := f.apps[m.App].idle[m.class]; h != nil {
-		h.pause, h.next = firstPause, f.now().Add(firstPause)
+// claimedFor notes that a run of a study was claimed: its tickets get to workers.
+func (l *line) claimedFor(m *member, now time.Time) {
+	if h := l.apps[m.App].idle[m.class]; h != nil {
+		h.pause, h.next = firstPause, now.Add(firstPause)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger/audit"
 )
 
 // audit checks the record once all has ended: no outcome that was taken is lost, each run
@@ -23,9 +24,9 @@ func (w *world) audit() {
 }
 
 func (w *world) auditStudy(s *simStudy) {
+	var events []assay.Event
 	started := map[assay.RunID]bool{}
 	last := map[assay.RunID]assay.Booking{}
-	outcomes := map[assay.RunID]int{}
 	counted := map[int64]assay.Booking{}
 	ended := map[int64]int{}
 	class := ""
@@ -34,6 +35,7 @@ func (w *world) auditStudy(s *simStudy) {
 			w.failf("%v", err)
 			return
 		}
+		events = append(events, e)
 		switch {
 		case e.Started != nil:
 			started[e.Started.RunID] = true
@@ -45,17 +47,8 @@ func (w *world) auditStudy(s *simStudy) {
 			}
 		case e.Booked != nil:
 			b := *e.Booked
-			if !started[b.RunID] {
-				w.failf("attempt %v is booked and was not begun", b.RunID)
-			}
 			last[b.RunID] = b
-			if b.Why != whyLost {
-				outcomes[b.RunID]++
-			}
 			if b.Counts() {
-				if old, twice := counted[b.Trial]; twice {
-					w.failf("trial %d of %s counts twice: %+v, %+v", b.Trial, s.name, old, b)
-				}
 				counted[b.Trial] = b
 			}
 		case e.Told != nil:
@@ -69,6 +62,9 @@ func (w *world) auditStudy(s *simStudy) {
 			}
 		}
 	}
+	if err := audit.Record(events); err != nil {
+		w.failf("study %s: %v", s.name, err)
+	}
 	for i := range s.plans {
 		id := int64(i + 1)
 		if _, withdrawn := s.withdrawn[id]; ended[id] != 1 && !withdrawn || ended[id] > 1 {
@@ -77,13 +73,7 @@ func (w *world) auditStudy(s *simStudy) {
 	}
 	var booked, spent time.Duration
 	for id := range started {
-		b, ok := last[id]
-		if !ok {
-			w.failf("attempt %v was begun and never booked", id)
-		}
-		if outcomes[id] > 1 {
-			w.failf("attempt %v is booked %d times with an outcome", id, outcomes[id])
-		}
+		b := last[id]
 		booked += b.Measurement.Elapsed
 		spent += w.auditAttempt(id, b)
 	}
@@ -123,15 +113,15 @@ func (w *world) auditAttempt(id assay.RunID, b assay.Booking) time.Duration {
 			w.failLocked("attempt %v never ran, and is booked with %v", id, b.Measurement.Elapsed)
 		}
 		return 0
-	case t.acked && b.Why == whyLost:
+	case t.acked && b.Why == assay.WhyLost:
 		w.failLocked("the outcome of %v was taken, and is not on record", id)
-	case b.Why == whyLost:
+	case b.Why == assay.WhyLost:
 		if e := b.Measurement.Elapsed; e != 0 && t.beats[e] == 0 {
 			w.failLocked("attempt %v is lost after %v, which nobody has said", id, e)
 		}
 		return b.Measurement.Elapsed
 	case t.outcome == nil:
-		if b.Measurement.Elapsed == 0 && (b.Why == whyCancel || b.Why == whyDuplicate) {
+		if b.Measurement.Elapsed == 0 && (b.Why == assay.WhyCancel || b.Why == assay.WhyDuplicate) {
 			return 0 // taken back before it began
 		}
 		w.failLocked("attempt %v is booked as %q and has told nothing", id, b.Why)

@@ -213,7 +213,7 @@ func (w *world) wrote(s *simServer, events []assay.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range events {
-		if b := e.Booked; b != nil && b.Why == whyLost {
+		if b := e.Booked; b != nil && b.Why == assay.WhyLost {
 			t := w.attempts[b.RunID]
 			if t != nil && t.heard.After(e.At.Add(-simLease)) && t.heard.Before(e.At) {
 				w.failLocked("attempt %v was booked as lost %v after it was heard of", b.RunID, e.At.Sub(t.heard))
@@ -274,7 +274,7 @@ func (s *simServer) claim(ctx context.Context, t Ticket, k *simWorker) (Claim, e
 	var rank [2]int
 	waited := false
 	if m := s.fleet.studies[id.Study]; m != nil && m.runs[runKey{id.Trial, id.Repeat}] != nil {
-		if a := m.runs[runKey{id.Trial, id.Repeat}].find(id.Attempt); a != nil {
+		if a, ok := m.runs[runKey{id.Trial, id.Repeat}].Find(id.Attempt); ok {
 			rank, waited = ranks[a]
 		}
 	}
@@ -329,7 +329,7 @@ func (s *simServer) beat(ctx context.Context, b Beat, t *truth) (Verdict, error)
 		if e.Started != nil && sameRun(e.Started.RunID, b.ID) && e.Started.Attempt != b.ID.Attempt {
 			rival = true
 		}
-		if e.Booked != nil && e.Booked.RunID == b.ID && e.Booked.Why != whyLost {
+		if e.Booked != nil && e.Booked.RunID == b.ID && e.Booked.Why != assay.WhyLost {
 			told = true
 		}
 	}

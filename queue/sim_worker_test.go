@@ -265,7 +265,7 @@ func (k *simWorker) run(ctx context.Context, dice *dice, c Claim, d Delivery) {
 			break
 		}
 		if l := c.Task.Job.Limit; l > 0 && m.Elapsed >= l {
-			why = whyLimit
+			why = assay.WhyLimit
 			break
 		}
 		_ = d.Renew(ctx)
@@ -285,7 +285,7 @@ func (k *simWorker) run(ctx context.Context, dice *dice, c Claim, d Delivery) {
 	}
 	o := Outcome{ID: id, Worker: k.ID, Measurement: measured(), Why: why}
 	if _, gap := k.frozen(began, time.Now()); gap > simLease {
-		o.Why = whyTainted
+		o.Why = assay.WhyTainted
 	}
 	w.mu.Lock()
 	if k.end == nil || ctx.Err() != nil {

@@ -40,7 +40,7 @@ func TestStoppedRunIsCancelled(t *testing.T) {
 			b.Fatal(err)
 		}
 		b.want("beat of one evicted", b.beat("w", rid(1, 1), 21*time.Second, 0), Cancel)
-		b.tell("w", rid(1, 1), 23*time.Second, whyCancel)
+		b.tell("w", rid(1, 1), 23*time.Second, assay.WhyCancel)
 		m, err := b.ended(u)
 		b.want("error", err, stopped{})
 		b.want("measured", m.Elapsed, 21*time.Second)
@@ -65,7 +65,7 @@ func TestStoppedRunIsGivenUpForAnother(t *testing.T) {
 		b.want("beat of the first", b.beat("v", rid(1, 1), 40*time.Second, 0), Go)
 		b.want("beat of the second", b.beat("w", rid(1, 2), 5*time.Second, 0), Duplicate)
 		second.end(stopped{})
-		b.tell("w", rid(1, 2), 50*time.Second, whyDuplicate)
+		b.tell("w", rid(1, 2), 50*time.Second, assay.WhyDuplicate)
 		time.Sleep(2 * time.Minute)
 		m, err := b.ended(second)
 		b.want("error", err, stopped{})
@@ -89,4 +89,22 @@ func TestStoppedRunIsBeingWritten(t *testing.T) {
 		b.want("measured", m.Elapsed, 21*time.Second)
 		b.want("booked", b.records["s"].booked(), []string{"1.1 stop"})
 	})
+}
+
+// An attempt at a worker that stood still is tainted: its outcome does not count, whichever way the run ended.
+func TestTaintedOutcomeDoesNotCount(t *testing.T) {
+	for _, why := range []string{"", assay.WhyLimit, assay.WhyStop} {
+		inBubble(t, func(b *bench) {
+			b.hello(Worker{ID: "w"})
+			u := b.stopAt(b.join(Study{Name: "s"}), 1, 20*time.Second)
+			b.want("claim", b.claim("w"), "s 1.1")
+			b.want("beat that is observed", b.beat("w", rid(1, 1), 20*time.Second, 0), Stop)
+			b.beat("w", rid(1, 1), 21*time.Second, 31*time.Second)
+			b.tell("w", rid(1, 1), 22*time.Second, why)
+			b.want("booked", b.records["s"].booked(), []string{"1.1 tainted"})
+			m, err := b.ended(u)
+			b.want("error", err, stopped{})
+			b.want("measured", m.Elapsed, 20*time.Second)
+		})
+	}
 }

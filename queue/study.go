@@ -2,8 +2,6 @@ package queue
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -52,7 +50,7 @@ type member struct {
 	lasted     time.Duration // how long its runs last, 0 if nobody knows
 	paces      []paced       // the latest runs, the earliest first
 	losing     bool          // lost attempts are being booked
-	lacking    time.Time     // since when something is open that nobody can run; zero if not so
+	stuck      time.Time     // since when something is open that nobody can run; zero if not so
 }
 
 type runKey struct {
@@ -98,83 +96,4 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 // takes reports whether the study may run on machines of a class.
 func (m *member) takes(class string) bool {
 	return m.class == "" || m.class == class
-}
-
-// recall brings the runs of a study to where the record says they are. What was placed
-// has a whole lease from now on to be heard of.
-func (f *Fleet) recall(m *member) {
-	now := f.now()
-	of := map[int64][]*run{} // by trial
-	get := func(id assay.RunID) *run {
-		key := runKey{id.Trial, id.Repeat}
-		r := m.runs[key]
-		if r == nil {
-			r = &run{m: m, key: key, parted: true}
-			m.runs[key] = r
-			of[id.Trial] = append(of[id.Trial], r)
-			if id.Trial == 0 {
-				m.unnamed = max(m.unnamed, id.Repeat)
-			}
-		}
-		return r
-	}
-	over := func(trial int64) {
-		for _, r := range of[trial] {
-			r.over = true
-		}
-	}
-	configs := map[int64]string{} // keys, by trial
-	asides := map[machine]string{}
-	for _, e := range m.Past {
-		switch {
-		case e.Asked != nil:
-			configs[e.Asked.ID] = e.Asked.Config.Key()
-		case e.Started != nil && !f.flaws.has(forgetsPlaced):
-			r := get(e.Started.RunID)
-			if key, known := configs[e.Started.Trial]; known {
-				m.ran.by(key, e.Started.Where)
-			}
-			a := r.get(e.Started.Attempt)
-			a.state, a.where, a.class, a.heard, a.since = placed, e.Started.Where, e.Started.Class, now, now
-			if m.Class == ClassSame && m.class == "" && e.Started.Class != "" {
-				m.class, m.firm = e.Started.Class, true
-			}
-		case e.Booked != nil:
-			r := get(e.Booked.RunID)
-			r.end(r.get(e.Booked.Attempt), *e.Booked, e.Booked.Measurement)
-			r.get(e.Booked.Attempt).past = true
-			if e.Booked.Counts() {
-				m.learn(e.Booked.Measurement.Elapsed)
-			} else {
-				m.atLeast(e.Booked.Measurement.Elapsed)
-			}
-		case e.Told != nil:
-			over(e.Told.ID)
-		case e.Checked != nil:
-			over(e.Checked.ID)
-		case e.Withdrawn != nil:
-			over(e.Withdrawn.Trial)
-		case e.Drifted != nil && e.Drifted.Over:
-			delete(asides, machine{e.Drifted.Where, e.Drifted.Class})
-		case e.Drifted != nil:
-			asides[machine{e.Drifted.Where, e.Drifted.Class}] = e.Drifted.Reason
-		case e.Ordered != nil && !f.flaws.has(forgetsOrders):
-			m.priorities[e.Ordered.Trial] = e.Ordered.Priority
-		}
-	}
-	for who, why := range asides {
-		f.setAside(m, who, why)
-	}
-	for _, trial := range slices.Sorted(maps.Keys(of)) { // attempts are placed in one order each time
-		for _, r := range of[trial] {
-			if r.over && r.forget() {
-				continue
-			}
-			for _, a := range r.attempts {
-				if a.state == placed {
-					f.place(a)
-				}
-			}
-		}
-	}
 }

@@ -2,19 +2,21 @@ package queue
 
 import (
 	"context"
+	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // Tell implements [Control]. The first outcome of a run counts; each further one is
 // booked as extra. It returns [ErrUnknown] for an attempt that is not on record.
 func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
-	if !tellable(o.Why) {
+	if !ledger.Tellable(o.Why) {
 		return assay.Errorf(assay.ClassUsage, "an outcome cannot be %q", o.Why)
 	}
 	f.mu.Lock()
 	defer f.unlock()
-	f.heardOf(o.Worker)
+	f.heardOf(o.Worker, f.now())
 	a, err := f.attempt(o.ID, o.Worker)
 	if err != nil {
 		if m := f.studies[o.ID.Study]; m != nil {
@@ -40,24 +42,21 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
 	r := a.run
 	for r.busy != nil {
-		if err := f.wait(ctx, r.busy); err != nil {
+		if err := wait(ctx, &f.mu, r.busy); err != nil {
 			return err
 		}
 	}
-	switch {
-	case a.state == ended && !f.flaws.has(tellsTwice):
-		return nil
-	case r.m.left:
+	if r.m.left && a.State != ledger.Ended {
 		return errUnready
-	case b.Why == whyLost && (a.state != placed || a.silent(f.now()) <= f.o.Lease):
-		return nil // it was heard of meanwhile
 	}
-	if a.tainted && (b.Why == "" || b.Why == whyLimit || b.Why == whyStop) {
-		b.Why = whyTainted
+	if a.State == ledger.Ended && f.flaws.has(tellsTwice) {
+		a.State = ledger.Lost
 	}
-	b.RunID, b.Where, b.Measurement = a.id(), a.where, m
-	b.Extra = (r.counted != nil || r.over) && b.Why != whyLost
-	b.Measurement.Stdout, b.Measurement.Stderr = nil, nil
+	b.RunID, b.Measurement = a.id(), m
+	b, ok := r.Book(a, b, f.now(), f.o.Lease)
+	if !ok {
+		return nil
+	}
 	r.busy = make(chan struct{})
 	defer func() {
 		close(r.busy)
@@ -66,32 +65,34 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 	if f.flaws.has(everyOneCounts) {
 		b.Extra = false
 	}
-	unbooked := f.flaws.has(tellsUnbooked) && b.Why == "" || f.flaws.has(losesUnbooked) && b.Why == whyLost
+	unbooked := f.flaws.has(tellsUnbooked) && b.Why == "" || f.flaws.has(losesUnbooked) && b.Why == assay.WhyLost
 	if !unbooked {
 		if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
 			return assay.WithClass(assay.ClassUnavailable, err)
 		}
 	}
-	if a.state == placed && !r.m.left {
-		f.unplace(a)
+	if a.State == ledger.Placed && !r.m.left {
+		f.unplace(a, f.now())
 	}
-	r.end(a, b, m)
-	if w := f.workers[a.worker]; w != nil && b.Why != whyLost {
-		w.done++
-	}
-	if b.Counts() {
-		r.m.learn(m.Elapsed)
-		if b.Why == "" {
-			r.m.pace(f.workers[a.worker], m.Elapsed)
-		}
-	} else {
-		r.m.atLeast(m.Elapsed)
-	}
-	for _, o := range r.attempts { // one that was to end for this one goes on
-		if o.ahead && !o.halted && !b.Counts() {
-			o.ahead = false
-		}
-	}
+	r.End(a, b, m)
+	a.tail = [2][]byte{}
+	f.learn(a, b, m.Elapsed)
 	f.settle(r)
 	return nil
+}
+
+// learn takes note of how long an attempt ran that was booked, for its worker and its study.
+func (k *roster) learn(a *attempt, b assay.Booking, ran time.Duration) {
+	w, m := k.workers[a.worker], a.run.m
+	if w != nil && b.Why != assay.WhyLost {
+		w.done++
+	}
+	if !b.Counts() {
+		m.atLeast(ran)
+		return
+	}
+	m.learn(ran)
+	if b.Why == "" {
+		m.pace(w, ran)
+	}
 }

@@ -21,7 +21,8 @@ func serves(server, worker string) error {
 	}
 	name := func(v string) string { v, _, _ = strings.Cut(v, " "); return v }
 	return assay.WithHint(
-		assay.Errorf(assay.ClassUsage, "a worker of version %s is not served by a server of version %s", name(worker), name(server)),
+		assay.Errorf(assay.ClassUsage, "a worker of version %s is not served by a server of version %s", name(worker),
+			name(server)),
 		"they may be one minor version apart: install the server's, or the one before or after it")
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/pace"
 )
 
 // A worker is what the Fleet knows of a worker. The lock of the Fleet guards it.
@@ -60,16 +59,9 @@ func (f *Fleet) Hello(_ context.Context, w Worker) (Order, error) {
 		f.workers[w.ID] = k
 	}
 	k.Worker, k.heard, k.said = w, f.now(), f.now()
-	f.obeyAside(k)
+	f.obey(k)
 	f.slots = nil
 	return k.order, nil
-}
-
-// heardOf notes that a worker was heard of. The lock is held.
-func (f *Fleet) heardOf(id string) {
-	if w := f.workers[id]; w != nil {
-		w.heard = f.now()
-	}
 }
 
 // Order tells a worker, by its ID or its name, what to do from now on: it hears of it
@@ -88,7 +80,10 @@ func (f *Fleet) Order(who string, o Order) error {
 		return err
 	}
 	if o == (Order{}) {
-		if err := f.letGoOn(id); err != nil {
+		f.mu.Lock()
+		err := f.goOn(id)
+		f.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}
@@ -105,30 +100,9 @@ func (f *Fleet) Order(who string, o Order) error {
 	f.orders, f.slots = next, nil
 	if w := f.workers[id]; w != nil { // it may have been forgotten
 		w.order = o
-		f.obeyAside(w)
+		f.obey(w)
 	}
 	return nil
-}
-
-// called returns the ID of a worker by that or its name. The lock is held.
-func (f *Fleet) called(who string) (id string, err error) {
-	if _, ordered := f.orders[who]; ordered || f.workers[who] != nil {
-		return who, nil
-	}
-	var found []string
-	for id, w := range f.workers {
-		if w.Name == who {
-			found = append(found, id)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", assay.Errorf(assay.ClassNotFound, "there is no worker %q", who)
-	case 1:
-		return found[0], nil
-	}
-	return "", assay.WithHint(assay.Errorf(assay.ClassConflict, "%d workers have the name %q", len(found), who),
-		"name it by its ID")
 }
 
 // kept returns a copy of orders, which may be nil.
@@ -159,7 +133,7 @@ func (f *Fleet) Workers() []WorkerState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	ratios := f.ratios()
+	ratios := ratios(f.studies)
 	all := make([]WorkerState, 0, len(f.workers))
 	for _, w := range f.workers {
 		s := WorkerState{
@@ -181,43 +155,3 @@ func (f *Fleet) Workers() []WorkerState {
 
 // HelloEvery is how often a worker says hello that has nothing else to say.
 const HelloEvery = 10 * time.Second
-
-// there reports whether a worker was heard of of late: within two leases, or two hellos if leases
-// are short. The lock is held.
-func (f *Fleet) there(w *worker, now time.Time) bool {
-	return now.Sub(w.heard) <= max(2*f.o.Lease, 2*pace.Of(HelloEvery))
-}
-
-// slotsOf returns how many slots there are for a study. The lock is held.
-//
-// They are counted when a worker or an order changes, and once a look at the leases: many
-// studies ask often.
-func (f *Fleet) slotsOf(m *member) int {
-	if f.slots == nil {
-		f.slots = map[group]int{}
-		now := f.now()
-		for _, w := range f.workers {
-			if w.order.idle() || !f.there(w, now) {
-				continue
-			}
-			for _, name := range w.Apps {
-				f.slots[group{name, ""}] += w.Slots
-				if w.Class != "" {
-					f.slots[group{name, w.Class}] += w.Slots
-				}
-			}
-		}
-	}
-	return f.slots[group{m.App, m.class}]
-}
-
-// room returns how many slots of a group of machines are free. The lock is held.
-func (f *Fleet) room(g group) int {
-	now, n := f.now(), 0
-	for _, w := range f.workers {
-		if !w.order.idle() && f.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
-			n += max(w.Slots-w.running, 0)
-		}
-	}
-	return n
-}

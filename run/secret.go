@@ -15,8 +15,8 @@ import (
 // mostSecret is how long the value of a secret may be: an argument or a variable of the environment is not longer.
 const mostSecret = 128 << 10
 
-// resolve returns variables, "NAME=value", for secrets that a job names by where they are. Its errors name the place and
-// never the value.
+// resolve returns variables, "NAME=value", for secrets that a job names by where they are. Its errors name the place
+// and never the value.
 func resolve(secrets []string) (env []string, err error) {
 	for _, s := range secrets {
 		name, from, _ := strings.Cut(s, "=")

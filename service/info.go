@@ -97,7 +97,7 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 			i.Running++
 		}
 	}
-	i.Lacks = h.o.Fleet.Lack(sum.Study)
+	i.Lacks = h.o.Fleet.Unschedulable(sum.Study)
 	return i, nil
 }
 

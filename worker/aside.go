@@ -8,10 +8,10 @@ func (w *worker) setAside(o queue.Order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case o.Aside && w.aside == nil:
+	case o.Quarantine && w.aside == nil:
 		w.aside = make(chan struct{})
 		w.out.f("set aside by the server: %s; nothing more is taken until it is to go on", o.Why)
-	case !o.Aside && w.aside != nil:
+	case !o.Quarantine && w.aside != nil:
 		close(w.aside)
 		w.aside = nil
 		w.out.f("the worker goes on")

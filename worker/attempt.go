@@ -29,12 +29,12 @@ func (w *worker) attempt(d queue.Delivery, c queue.Claim, slot int) {
 	t := c.Task
 	o := queue.Outcome{ID: t.ID, Worker: w.ID}
 	if left := time.Until(w.Until) - untilGrace; !w.Until.IsZero() && t.Expected > left {
-		o.Why, o.Reason = "error", "the worker ends before the run would"
+		o.Why, o.Reason = assay.WhyError, "the worker ends before the run would"
 	} else if job, err := w.allowed(t); err != nil {
-		o.Why, o.Reason = "setup", err.Error()
+		o.Why, o.Reason = assay.WhySetup, err.Error()
 		w.out.f("%-20s refused  %v", label(t.ID), err)
 	} else if err := w.spool.begin(t.ID); err != nil {
-		o.Why, o.Reason = "error", "the directory of the worker: "+err.Error()
+		o.Why, o.Reason = assay.WhyError, "the directory of the worker: "+err.Error()
 		w.out.f("%-20s %v", label(t.ID), err)
 	} else {
 		w.out.begins(t)
@@ -106,34 +106,41 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 	}
 	o.Measurement = durable.Storable(m)
 	o.Stdout, o.Stderr = durable.Shorten(m.Stdout), durable.Shorten(m.Stderr)
+	judge(ctx, &o, err)
+	if err == nil {
+		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
+			o.Why, o.Reason = assay.WhyTainted, reason
+		}
+	}
+	return o
+}
+
+// judge notes in an outcome why its run ended, with the error that it returned.
+func judge(ctx context.Context, o *queue.Outcome, err error) {
 	switch {
 	case err == nil:
-		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
-			o.Why, o.Reason = "tainted", reason
-		}
 	case errors.Is(err, assay.ErrLost): // its end was noticed too late
-		o.Why, o.Reason = "tainted", err.Error()
+		o.Why, o.Reason = assay.WhyTainted, err.Error()
 	case errors.Is(err, assay.ErrLimit):
-		o.Why = "limit"
+		o.Why = assay.WhyLimit
 	case errors.Is(err, errStop):
-		o.Why = "stop"
+		o.Why = assay.WhyStop
 	case errors.Is(err, errCancel):
-		o.Why = "cancel"
+		o.Why = assay.WhyCancel
 	case errors.Is(err, errDuplicate):
-		o.Why = "duplicate"
+		o.Why = assay.WhyDuplicate
 	case ctx.Err() != nil:
-		o.Why, o.Reason = "error", overReason(context.Cause(ctx))
+		o.Why, o.Reason = assay.WhyError, overReason(context.Cause(ctx))
 	case errors.Is(err, errStaging):
-		o.Why, o.Reason = "error", err.Error()
+		o.Why, o.Reason = assay.WhyError, err.Error()
 	case errors.Is(err, assay.ErrSetup):
-		o.Why, o.Reason = "setup", err.Error()
+		o.Why, o.Reason = assay.WhySetup, err.Error()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		// The program is not there: no attempt on this machine can pass, so that it is a run that failed.
 		o.Measurement.Failure = assay.NewFailure("run", err.Error(), nil, nil)
 	default:
-		o.Why, o.Reason = "error", err.Error()
+		o.Why, o.Reason = assay.WhyError, err.Error()
 	}
-	return o
 }
 
 // settle is how long after a run that a signal has ended the end of the worker may come. A batch system that ends a job

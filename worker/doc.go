@@ -20,6 +20,6 @@
 // # Ends
 //
 // A worker drains when [Options].Drain is closed, when the server says so, when it had nothing to run for
-// [Options].Idle, or shortly before [Options].Until: it takes nothing more and returns when nothing runs. When its context ends, or
-// the server evicts it, what runs is ended, told as such and left in the spool if nobody listens.
+// [Options].Idle, or shortly before [Options].Until: it takes nothing more and returns when nothing runs. When its
+// context ends, or the server evicts it, what runs is ended, told as such and left in the spool if nobody listens.
 package worker

@@ -2,8 +2,8 @@ package worker
 
 import "time"
 
-// wanted drains a worker that nobody has wanted anything of for as long as Options.Idle says, until over is closed. What it
-// holds, such as machines of a cluster, is somebody else's then.
+// wanted drains a worker that nobody has wanted anything of for as long as Options.Idle says, until over is closed.
+// What it holds, such as machines of a cluster, is somebody else's then.
 func (w *worker) wanted(over <-chan struct{}) {
 	for {
 		w.mu.Lock()

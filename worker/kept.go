@@ -23,7 +23,8 @@ const (
 	maxKept       = 10 << 30  // bytes of all
 	// withOutcome is how much of the outputs goes with an outcome for sure: what is longer is sent beside it.
 	withOutcome = 24 << 10
-	// sendWait is the longest time between two tries to send what was kept, and lastSend how long a worker that ends goes on.
+	// sendWait is the longest time between two tries to send what was kept, and lastSend how long a worker that ends goes
+	// on.
 	sendWait  = time.Minute
 	sendFirst = 250 * time.Millisecond
 	lastSend  = 20 * time.Second
@@ -120,8 +121,8 @@ func (r *keeper) write(i int, name string, p []byte) {
 	}
 }
 
-// end keeps the files of a run that fit the patterns of its job, and returns the hash of the list of what is to be sent,
-// "" if there is nothing, or nobody to send it to. What cannot be kept costs no measurement: it is said.
+// end keeps the files of a run that fit the patterns of its job, and returns the hash of the list of what is to be
+// sent, "" if there is nothing, or nobody to send it to. What cannot be kept costs no measurement: it is said.
 func (r *keeper) end(job assay.Job, m assay.Measurement, sends bool) (hash string) {
 	k := r.k
 	defer func() {

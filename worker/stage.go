@@ -72,8 +72,8 @@ func (w *worker) openFiles() (err error) {
 // needsStaging reports whether there is something to do before a run.
 func needsStaging(j assay.Job) bool { return j.Apart() || len(j.Shared) > 0 }
 
-// stage brings what a run needs: it looks for the shared paths, and gives a run with inputs or outputs a directory with the
-// inputs and nothing else. The directory of a slot is always the same: its name is no difference between runs.
+// stage brings what a run needs: it looks for the shared paths, and gives a run with inputs or outputs a directory with
+// the inputs and nothing else. The directory of a slot is always the same: its name is no difference between runs.
 //
 // The error matches [assay.ErrSetup] if it is the same for every configuration, and errStaging if it may go better
 // elsewhere; it is the cause of ctx if that is done.
@@ -84,14 +84,16 @@ func (w *worker) stage(ctx context.Context, job *assay.Job, slot int) error {
 		case err != nil:
 			return unfit("shared path %s is not on worker %s: %w", at.Path, w.Name, errors.Unwrap(err))
 		case at.Size >= 0 && (!info.Mode().IsRegular() || info.Size() != at.Size):
-			return unfit("shared path %s is another file on worker %s: it has %d bytes, not %d", at.Path, w.Name, info.Size(), at.Size)
+			return unfit("shared path %s is another file on worker %s: it has %d bytes, not %d", at.Path, w.Name, info.Size(),
+				at.Size)
 		}
 	}
 	if !job.Apart() {
 		return nil
 	}
 	if w.Blobs == nil {
-		return unfit("worker %s does not know where the server keeps the files of its studies (assay worker --api ADDRESS)", w.Name)
+		return unfit("worker %s does not know where the server keeps the files of its studies (assay worker --api ADDRESS)",
+			w.Name)
 	}
 	dir := filepath.Join(w.Dir, "runs", strconv.Itoa(slot))
 	err := removeAll(dir)

@@ -68,9 +68,15 @@ func (o Overhead) Makespan(levels []Level, slots int) Seconds {
 		}
 		n := float64(l.Tasks)
 		sum, longest := o.scale()*l.Sum+o.Task*n, o.scale()*l.Max+o.Task
-		total += max(sum/float64(min(slots, l.Tasks)), longest) + o.Level + o.Dispatch*n + o.Byte*l.Bytes
+		total += equation3(l.Tasks, sum, longest, slots) + o.Level + o.Dispatch*n + o.Byte*l.Bytes
 	}
 	return total
+}
+
+// equation3 is Eq. 3 for a level with n tasks, at least 1: the work shared by the slots that the tasks can use, or the
+// longest task if that takes longer.
+func equation3(n int, sum, longest Seconds, slots int) Seconds {
+	return max(sum/float64(min(slots, n)), longest)
 }
 
 // A LevelModel is the level-based estimator of Pietri et al. (WORKS 2014,

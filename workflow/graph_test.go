@@ -168,6 +168,26 @@ func TestEquation3(t *testing.T) {
 	})
 }
 
+// Eq. 3 shares the work of a level among the slots that its tasks can use, and no more: a level whose longest task is
+// not known takes that long.
+func TestEquation3TakesTheLesserNumberOfSlots(t *testing.T) {
+	for _, tt := range []struct {
+		slots int
+		want  Seconds
+	}{{1, 12}, {2, 6}, {3, 4}, {8, 4}} {
+		l := Level{Tasks: 3, Sum: 12}
+		if got := (Overhead{}).Makespan([]Level{l}, tt.slots); got != tt.want {
+			t.Errorf("the estimate on %d slots is %v, want %v", tt.slots, got, tt.want)
+		}
+		if got, _ := levelSpan([]Level{l}, tt.slots, make([]Seconds, 1)); got != tt.want {
+			t.Errorf("the span on %d slots is %v, want %v", tt.slots, got, tt.want)
+		}
+		if got := (&assignment{slots: tt.slots}).cost(l.Tasks, l.Sum, l.Max); got != tt.want {
+			t.Errorf("the cost on %d slots is %v, want %v", tt.slots, got, tt.want)
+		}
+	}
+}
+
 func TestSiteSlots(t *testing.T) {
 	for _, tt := range []struct {
 		overhead Overhead

@@ -68,13 +68,12 @@ func newAssignment(g *Graph, run []Seconds, slots int, level []int32) *assignmen
 	return a
 }
 
-// cost is Eq. 3 for a level with n tasks: the work shared by the slots that it can use, or the
-// longest task if that takes longer.
+// cost is Eq. 3 for a level with n tasks, 0 for one without.
 func (a *assignment) cost(n int, sum, longest Seconds) Seconds {
 	if n == 0 {
 		return 0
 	}
-	return max(sum/float64(min(a.slots, n)), longest)
+	return equation3(n, sum, longest, a.slots)
 }
 
 // top returns the longest task of level l that is not task t.

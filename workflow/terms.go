@@ -196,7 +196,7 @@ func usedMachines(w *Workflow) int {
 func levelSpan(levels []Level, slots int, least []Seconds) (span Seconds, waves float64) {
 	for n, l := range levels {
 		if l.Tasks > 0 {
-			span += max(l.Sum/float64(min(slots, l.Tasks)), l.Max, least[n])
+			span += max(equation3(l.Tasks, l.Sum, l.Max, slots), least[n])
 			waves += max(1, float64(l.Tasks)/float64(slots))
 		}
 	}
@@ -232,7 +232,7 @@ func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least
 			if m > 0 {
 				slots = max(1, int(math.Round(share*float64(w.Machines[m-1].Cores))))
 			}
-			longest = max(longest, l.Sum/float64(min(slots, l.Tasks)), l.Max)
+			longest = max(longest, equation3(l.Tasks, l.Sum, l.Max, slots))
 			most = max(most, 1, float64(l.Tasks)/float64(slots))
 		}
 		span += longest

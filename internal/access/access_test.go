@@ -133,6 +133,29 @@ func TestLife(t *testing.T) {
 	})
 }
 
+// A token that takes the name of another one between two looks cuts off what was let in with the other one.
+func TestReplacedTokenIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tokens, _ := open(t)
+		add(t, tokens, Token{Name: "w", Role: Worker})
+		var ended []string
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { tokens.Watch(ctx, func(name string) { ended = append(ended, name) }) })
+		time.Sleep(freshFor + freshFor/2)
+		if err := tokens.Revoke("w", "admin"); err != nil {
+			t.Fatal(err)
+		}
+		add(t, tokens, Token{Name: "w", Role: Worker})
+		time.Sleep(5 * freshFor)
+		cancel()
+		wg.Wait()
+		if fmt.Sprint(ended) != "[w]" {
+			t.Errorf("told that %v ended", ended)
+		}
+	})
+}
+
 // Nothing but the whole secret of the name is taken.
 func TestWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

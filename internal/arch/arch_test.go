@@ -47,33 +47,35 @@ var apart = map[string][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":            {""},
-	"/bench/gate":           {},                      // tables of our own, and what auto comes to on them
-	"/bench/studies":        {},                      // data, and tests of it
-	"/internal/access":      {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
-	"/internal/arch":        {},
-	"/internal/benchfile":   {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
-	"/internal/jsonat":      {""},                               // JSON whose values know their place
-	"/internal/foreign":     {"", "/internal/jsonat"},           // what other tuners have on record
-	"/internal/blobs":       {""},                               // files by their content: what a server keeps, and what a worker has of it
-	"/internal/builds":      {""},                               // what setups have made, on disk
-	"/internal/catalogue":   {""},                               // asks installed programs what can be set
-	"/internal/cgroup":      {"/internal/mountinfo"},
-	"/internal/checkout":    {""}, // commits of a repository side by side
-	"/internal/config":      {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
-	"/internal/duel":        {"", "/stats", "/internal/report"}, // commands in turn
-	"/internal/durable":     {""},                               // what a run came to, in files that survive their writer
-	"/internal/expr":        {""},
-	"/internal/report":      {},
-	"/internal/term":        {},
-	"/internal/fakeslurm":   {}, // a stand-in for Slurm's commands, for tests
-	"/internal/explain":     {"", "/model", "/internal/report", "/internal/result"},
-	"/internal/link":        {}, // an emulated network link
-	"/internal/mountinfo":   {},
-	"/internal/descriptors": {},                                 // how many files a process may open
-	"/internal/noise":       {"", "/stats", "/internal/report"}, // how noisy repeated runs are
-	"/internal/proc":        {},
-	"/internal/replay":      {""}, // a record fed to a new searcher
+	"/assaytest":             {""},
+	"/bench/gate":            {},                      // tables of our own, and what auto comes to on them
+	"/bench/studies":         {},                      // data, and tests of it
+	"/internal/access":       {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
+	"/internal/arch":         {},
+	"/internal/benchfile":    {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
+	"/internal/jsonat":       {""},                               // JSON whose values know their place
+	"/internal/foreign":      {"", "/internal/jsonat"},           // what other tuners have on record
+	"/internal/blobs":        {""},                               // files by their content: what a server keeps, and what a worker has of it
+	"/internal/builds":       {""},                               // what setups have made, on disk
+	"/internal/catalogue":    {""},                               // asks installed programs what can be set
+	"/internal/cgroup":       {"/internal/mountinfo"},
+	"/internal/checkout":     {""}, // commits of a repository side by side
+	"/internal/config":       {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
+	"/internal/duel":         {"", "/stats", "/internal/report"}, // commands in turn
+	"/internal/durable":      {""},                               // what a run came to, in files that survive their writer
+	"/internal/expr":         {""},
+	"/internal/report":       {},
+	"/internal/ledger":       {""}, // the attempts at runs that are made elsewhere
+	"/internal/ledger/audit": {""}, // records of such attempts, for tests
+	"/internal/term":         {},
+	"/internal/fakeslurm":    {}, // a stand-in for Slurm's commands, for tests
+	"/internal/explain":      {"", "/model", "/internal/report", "/internal/result"},
+	"/internal/link":         {}, // an emulated network link
+	"/internal/mountinfo":    {},
+	"/internal/descriptors":  {},                                 // how many files a process may open
+	"/internal/noise":        {"", "/stats", "/internal/report"}, // how noisy repeated runs are
+	"/internal/proc":         {},
+	"/internal/replay":       {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
 	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
 	// Pages of studies, and the modules that draw them.
@@ -110,7 +112,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/current"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/current", "/internal/ledger/audit"}
 
 // owner names the one package that may import a third-party module. gonum may
 // be imported by any.

@@ -55,12 +55,20 @@ func breaches() []breach {
 			check{"cmd/assay", "TestResumeDoesNotSearchAgain"},
 		},
 		{
-			"P5", "queue/tell.go", "b.Extra = (r.counted != nil || r.over) && b.Why != whyLost", "b.Extra = false",
+			"P5", "internal/ledger/book.go", "b.Where, b.Extra = e.Where, (r.Counts() || r.Closed) && !lost", "b.Where, b.Extra = e.Where, false",
 			check{"queue", "TestSimulator"},
 		},
 		{
-			"P6", "queue/tell.go", "case a.state == ended && !f.flaws.has(tellsTwice):", "case false:",
+			"P6", "internal/ledger/book.go", "case e.State == Ended:", "case false:",
 			check{"queue", "TestStaleOutcome|TestFrozen"},
+		},
+		{
+			"P6", "internal/ledger/book.go", "case lost && lease > 0 && e.Silent(now) <= lease:", "case false:",
+			check{"queue", "TestHeardOfWhileAnotherIsLost"},
+		},
+		{
+			"P6", "internal/ledger/book.go", "if e.Tainted && b.Counts() {", "if e.Tainted && b.Counts() && b.Why != assay.WhyStop {",
+			check{"queue", "TestTaintedOutcomeDoesNotCount"},
 		},
 		{
 			"P7", "run/tree_sweep.go", "id.space == space && !id.alive()", "id.space == space", check{"run", "TestSweepSparesOthers"},
@@ -90,7 +98,7 @@ func breaches() []breach {
 			"P14", "run/awake.go", "if d := a.slept() - slept; d >= leastSleep {", "if d := a.slept() - slept; d < 0 {", check{"run", "TestAwake"},
 		},
 		{
-			"P14", "queue/lease.go", "if late := now.Sub(f.looked) - f.lookEvery(); late > f.o.Lease/2 {",
+			"P14", "queue/lease.go", "if late := now.Sub(f.looked) - f.o.lookEvery(); late > f.o.Lease/2 {",
 			"if late := now.Sub(f.looked); late < 0 {",
 			check{"queue", "TestServerFrozen|TestSimulator"},
 		},
@@ -142,11 +150,15 @@ func breaches() []breach {
 		},
 		{"S8", "internal/access/conceal.go", "return f.Chmod(0o600)", "return nil", check{"internal/access", "TestConceal"}},
 		{
-			"S9", "queue/jetstream/door.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\" || r.allows(app)",
+			"S9", "queue/jetstream/authcallout.go", "return !elsewhere || r.allows(app)", "return !elsewhere || app != \"\" || r.allows(app)",
 			check{"queue/jetstream", "TestForbidden"},
 		},
 		{
-			"S9", "queue/jetstream/door.go", "Allow: publish}", "Allow: append(publish, \">\")}", check{"queue/jetstream", "TestForbidden"},
+			"S9", "queue/jetstream/authcallout.go", "Allow: publish}", "Allow: append(publish, \">\")}", check{"queue/jetstream", "TestForbidden"},
+		},
+		{
+			"S9", "internal/access/tokens.go", "if !stillValid[k] && !nowOver[k] {", "if false {",
+			check{"internal/access", "TestReplacedTokenIsCutOff"},
 		},
 		{"S10", "queue/jetstream/bus.go", "opts = append(opts, nats.SkipHostLookup())", "_ = nats.SkipHostLookup", check{"cmd/assay", "TestScripts/strangers"}},
 		{
@@ -155,6 +167,8 @@ func breaches() []breach {
 		{"S12", "internal/access/tokens.go", "if err := t.wrong.wait(ctx, from); err != nil {", "if err := ctx.Err(); err != nil {", check{"internal/access", "TestBruteForce"}},
 		{"S12", "rest/strangers.go", "if len(s.open) > maxStrangers {", "if false {", check{"rest", "TestStrangers"}},
 		{"S13", "worker/allow.go", "if what := brings(t.Job); what != \"\" {", "if what := \"\"; what != \"\" {", check{"worker", "TestHostileTasks"}},
+		{"S13", "worker/allow.go", "if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {", "if t.Job.Limit > 0 {", check{"worker", "TestAllowedIsBounded"}},
+		{"S13", "worker/allow.go", "min(t.Job.Warmup, maxWarmup)", "t.Job.Warmup", check{"worker", "TestAllowedIsBounded"}},
 		{"S14", "queue/jetstream/carrier.go", `Subjects: []string{jobsPrefix + ">"}`, `Subjects: []string{jobsPrefix + ">", callsPrefix + ">"}`, check{"queue/jetstream", "TestNothingAtRest"}},
 	}
 }

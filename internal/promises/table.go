@@ -54,7 +54,7 @@ func promises() []promise {
 		}, "the simulator's planted bugs (P18)", []check{{"queue", "TestSimulatorFindsFlaws"}}, ""},
 		{"P6", "A worker that was frozen cannot overwrite newer work.", []check{
 			{"internal/server", "TestWorkersFrozen|TestWorkersCutOff"},
-			{"queue", "TestFrozen|TestPartition|TestStaleOutcome"},
+			{"queue", "TestFrozen|TestPartition|TestStaleOutcome|TestTaintedOutcomeDoesNotCount|TestHeardOfWhileAnotherIsLost"},
 			{"store/postgres", "TestLeaseFrozen"},
 		}, "records in which an outcome counts twice, or is thrown away, are seen; the simulator's planted bugs (P18)", []check{
 			{"internal/server", "TestWorkersFrozen"}, {"queue", "TestSimulatorFindsFlaws"},
@@ -168,7 +168,9 @@ func promises() []promise {
 			"",
 		},
 		{"S9", "A worker can do its job and nothing else.", []check{
-			{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"}, {"rest/api", "TestWorkersBlobs"},
+			{"queue/jetstream", "TestDoor|TestForbidden|TestRevoke"},
+			{"internal/access", "TestReplacedTokenIsCutOff"},
+			{"rest/api", "TestWorkersBlobs"},
 		}, "the door of the server's own user lets everything through; so does a server that looks at no application", []check{
 			{"queue/jetstream", "TestForbiddenControl"},
 		}, ""},
@@ -210,7 +212,7 @@ func promises() []promise {
 		}, ""},
 		{
 			"S13", "A server cannot have a worker run what the worker's own file does not allow.",
-			[]check{{"worker", "TestHostileTasks"}},
+			[]check{{"worker", "TestHostileTasks|TestAllowedIsBounded"}},
 			"a task that is allowed is run",
 			[]check{{"worker", "TestHostileTasks"}},
 			"",

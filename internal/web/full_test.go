@@ -114,7 +114,7 @@ func (fleet) Workers() []queue.WorkerState {
 	}
 }
 func (fleet) Order(string, queue.Order) error { return nil }
-func (fleet) Lack(string) string              { return "" }
+func (fleet) Unschedulable(string) string     { return "" }
 
 // keys are two tokens.
 type keys struct{}

@@ -119,7 +119,7 @@ func (f hostileFleet) Queue() (all []queue.Entry) {
 			State: []string{"open", "placed"}[i%2], Since: time.Unix(1700000000, 0), Priority: i % 3,
 		}
 		if i < 3 {
-			e.Lacks = x
+			e.Unschedulable = x
 		}
 		all = append(all, e)
 	}
@@ -134,7 +134,7 @@ func (f hostileFleet) Workers() (all []queue.WorkerState) {
 	return all
 }
 func (hostileFleet) Order(string, queue.Order) error           { return nil }
-func (hostileFleet) Lack(string) string                        { return "" }
+func (hostileFleet) Unschedulable(string) string               { return "" }
 func (hostileFleet) Live(string, int64) (queue.Live, bool)     { return queue.Live{}, false }
 func (hostileFleet) Needs(string, func(string) bool) error     { return nil }
 func (f hostileFleet) Reported(string, int64) []queue.Reported { return nil }

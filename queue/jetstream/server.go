@@ -127,12 +127,9 @@ func (s *Server) start() error {
 			o.Port = server.RANDOM_PORT
 		}
 		o.TLS, o.TLSConfig, o.TLSTimeout = true, s.opts.TLS, 5
-		// A port that is taken is found out here: NATS would end the process.
-		l, err := net.Listen("tcp", s.opts.Listen)
-		if err != nil {
+		if err := free(s.opts.Listen); err != nil {
 			return assay.Errorf(assay.ClassUsage, "the queue cannot listen on %s: %w", s.opts.Listen, err)
 		}
-		l.Close()
 	}
 	if s.opts.Monitor != "" {
 		host, port, err := net.SplitHostPort(s.opts.Monitor)
@@ -143,11 +140,9 @@ func (s *Server) start() error {
 		if err != nil || o.HTTPPort < 1 || o.HTTPPort > 65535 {
 			return assay.Errorf(assay.ClassUsage, "--monitor %s: not an address HOST:PORT", s.opts.Monitor)
 		}
-		l, err := net.Listen("tcp", s.opts.Monitor)
-		if err != nil {
+		if err := free(s.opts.Monitor); err != nil {
 			return assay.Errorf(assay.ClassUsage, "--monitor %s: %w", s.opts.Monitor, err)
 		}
-		l.Close()
 	}
 	ns, err := server.NewServer(o)
 	if err != nil {
@@ -164,6 +159,15 @@ func (s *Server) start() error {
 	}
 	s.ns = ns
 	return nil
+}
+
+// free returns an error if an address is taken: NATS would end the process.
+func free(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	return l.Close()
 }
 
 // Addr returns where the server listens, "" if nowhere.

@@ -57,7 +57,7 @@ type Fleet interface {
 	// Needs returns nil if a run that one of the workers is at has an input of that hash.
 	Needs(hash string, mine func(worker string) bool) error
 	// Lack says that no worker can run what is open of a study, "" if one can.
-	Lack(study string) string
+	Unschedulable(study string) string
 }
 
 // Keys say who a request is from. They are safe for concurrent use.

@@ -180,7 +180,7 @@ func (f *feed) run(ctx context.Context) {
 
 // lack says what no worker has, once, and that it is there now. It is no event, and has no number.
 func (f *feed) lack() error {
-	now := f.s.o.Fleet.Lack(f.study)
+	now := f.s.o.Fleet.Unschedulable(f.study)
 	if now == f.lacks {
 		return nil
 	}

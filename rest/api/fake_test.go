@@ -229,7 +229,7 @@ type fakeFleet struct {
 	lacks  string
 }
 
-func (f *fakeFleet) Lack(string) string {
+func (f *fakeFleet) Unschedulable(string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lacks

@@ -57,7 +57,7 @@ func entryOf(e queue.Entry) Entry {
 	return Entry{
 		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, Class: e.Class,
 		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
-		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(), Lacks: e.Lacks,
+		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(), Lacks: e.Unschedulable,
 	}
 }
 
@@ -105,7 +105,7 @@ func (s *Server) workers(who string) Workers {
 			state = "evicted"
 		case w.Drain:
 			state = "draining"
-		case w.Aside:
+		case w.Quarantine:
 			state = "aside"
 		}
 		out.Workers = append(out.Workers, Worker{

@@ -160,6 +160,9 @@ func TestSizesAreUsed(t *testing.T) {
 	if !c.Sized() || c.At(2e9) > 2e9 || c.At(30e9) < 15.5e9 {
 		t.Errorf("%+v asks %v and %v", c, c.At(2e9), c.At(30e9))
 	}
+	if most := mostGrowth*c.At(30e9) + mebibyte; c.At(1e15) > most {
+		t.Errorf("an input larger than any that was seen gets %v, more than %v", c.At(1e15), most)
+	}
 	flat := Fit(uses, Options{NoSizes: true}).Kind("k").Memory
 	if flat.Sized() || flat.High < 15.5e9 {
 		t.Errorf("without sizes %+v", flat)

@@ -8,11 +8,11 @@ import (
 
 // What no worker can run is said after a minute, with what the workers have, and no longer once
 // one can.
-func TestLack(t *testing.T) {
+func TestUnschedulable(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		said := func(study string, parts ...string) {
 			t.Helper()
-			got := b.f.Lack(study)
+			got := b.f.Unschedulable(study)
 			if (got == "") != (len(parts) == 0) {
 				t.Errorf("%s: %q", study, got)
 			}
@@ -22,8 +22,8 @@ func TestLack(t *testing.T) {
 				}
 			}
 			for _, e := range b.f.Queue() {
-				if e.Study == study && e.State == "open" && e.Lacks != got {
-					t.Errorf("%s: its runs say %q, not %q", study, e.Lacks, got)
+				if e.Study == study && e.State == "open" && e.Unschedulable != got {
+					t.Errorf("%s: its runs say %q, not %q", study, e.Unschedulable, got)
 				}
 			}
 		}

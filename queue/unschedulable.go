@@ -8,45 +8,44 @@ import (
 	"time"
 )
 
-// lackAfter is for how many leases a study must have something open that nobody can run before
+// unschedulableAfter is for how many leases a study must have something open that nobody can run before
 // it is said. A worker that is away is there for as long.
-const lackAfter = 2
+const unschedulableAfter = 2
 
-// look notes since when something of each study is open that no worker can run. The lock is
-// held.
-func (f *Fleet) look(now time.Time) {
-	for _, m := range f.studies {
+// look notes since when something of each study is open that no worker can run.
+func (k *roster) look(studies map[string]*member, now time.Time) {
+	for _, m := range studies {
 		switch {
-		case len(m.open) == 0 || m.held || f.slotsOf(m) > 0:
-			m.lacking = time.Time{}
-		case m.lacking.IsZero():
-			m.lacking = now
+		case len(m.open) == 0 || m.held || k.slotsOf(m, now) > 0:
+			m.stuck = time.Time{}
+		case m.stuck.IsZero():
+			m.stuck = now
 		}
 	}
 }
 
-// Lack says, for people, that no worker can run what is open of a study, and what the workers
+// Unschedulable says, for people, that no worker can run what is open of a study, and what the workers
 // have. It is "" unless that has been so for two leases: a minute by default.
-func (f *Fleet) Lack(study string) string {
+func (f *Fleet) Unschedulable(study string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m := f.studies[study]
 	if m == nil {
 		return ""
 	}
-	return f.lack(m, f.now())
+	return f.unschedulable(m, f.now())
 }
 
-// lack is Lack of a study. The lock is held.
-func (f *Fleet) lack(m *member, now time.Time) string {
-	if m.lacking.IsZero() || now.Sub(m.lacking) < lackAfter*f.o.Lease || f.slotsOf(m) > 0 {
+// unschedulable is Unschedulable of a study.
+func (k *roster) unschedulable(m *member, now time.Time) string {
+	if m.stuck.IsZero() || now.Sub(m.stuck) < unschedulableAfter*k.lease || k.slotsOf(m, now) > 0 {
 		return ""
 	}
 	apps, classes, machines := map[string]bool{}, map[string]string{}, map[string]bool{}
 	idle := 0 // have what is needed, and take nothing
-	for _, w := range f.workers {
+	for _, w := range k.workers {
 		fits := w.has(m.App) && m.takes(w.Class)
-		if w.order.idle() || !f.there(w, now) {
+		if w.order.idle() || !k.there(w, now) {
 			if fits {
 				idle++
 			}
@@ -63,16 +62,16 @@ func (f *Fleet) lack(m *member, now time.Time) string {
 	if m.class == "" {
 		machines = nil
 	}
-	text := lackText(m, slices.Sorted(maps.Keys(apps)), classes, len(machines) > 0 && !machines[m.class])
+	text := unschedulableText(m, slices.Sorted(maps.Keys(apps)), classes, len(machines) > 0 && !machines[m.class])
 	if idle > 0 {
 		text += fmt.Sprintf("; draining, set aside or away: %d that could", idle)
 	}
 	return text
 }
 
-// lackText says what is lacking, and what there is: apps of any workers, and classes, with their
+// unschedulableText says what is lacking, and what there is: apps of any workers, and classes, with their
 // machines, of those that have the application. unclassed says that nobody is of the class.
-func lackText(m *member, apps []string, classes map[string]string, unclassed bool) string {
+func unschedulableText(m *member, apps []string, classes map[string]string, unclassed bool) string {
 	what := "has the application " + m.App
 	if m.App == Commands {
 		what = "accepts commands"

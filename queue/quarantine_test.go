@@ -17,7 +17,7 @@ func TestSetAside(t *testing.T) {
 		b.want("the first claim", b.claim("v"), "s 1.1")
 		r.SetAside("rack2", "k", "rack2 is slower")
 		o := b.hello(Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, Class: "k"})
-		b.want("the order", o, Order{Aside: true, Why: "rack2 is slower"})
+		b.want("the order", o, Order{Quarantine: true, Why: "rack2 is slower"})
 		b.run(r, job(2))
 		if _, err := b.f.Claim(b.Context(), Ticket{ID: "t", App: Commands}, "v"); assay.ClassOf(err) != assay.ClassConflict {
 			b.Errorf("a worker that was set aside claims: %v", err)
@@ -38,7 +38,7 @@ func TestSetAside(t *testing.T) {
 		}
 		defer again.Close()
 		v := Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, Class: "k"}
-		if o, err := f.Hello(b.Context(), v); err != nil || o != (Order{Aside: true, Why: "so"}) {
+		if o, err := f.Hello(b.Context(), v); err != nil || o != (Order{Quarantine: true, Why: "so"}) {
 			b.Errorf("after a restart: %+v, %v", o, err)
 		}
 		if err := f.Order("rack2", Order{}); err != nil {
