@@ -246,7 +246,8 @@ func (h *Host) Give(ctx context.Context, name string, configs []assay.Config, by
 		func(s *session) error { return s.helm.Give(ctx, by, configs...) },
 		func(sum assay.Summary) error {
 			if sum.Steered != "stop" && sum.Ended == "budget" {
-				return assay.WithHint(assay.Errorf(assay.ClassConflict, "study %s has spent its time: nothing would be run", sum.Study),
+				return assay.WithHint(
+					assay.Errorf(assay.ClassConflict, "study %s has spent its time: nothing would be run", sum.Study),
 					"submit it again with more of a budget")
 			}
 			if sum.Steered == "stop" {

@@ -48,12 +48,12 @@ type Host struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	active  map[string]*session
-	results map[string]outcome // of the sessions here that have ended, by study
-	others  map[string]bool    // studies that go on and that somebody else has
-	seats   map[string]*seat   // of studies whose runs somebody else makes
+	mu       sync.Mutex
+	closed   bool
+	active   map[string]*session
+	results  map[string]outcome          // of the sessions here that have ended, by study
+	others   map[string]bool             // studies that go on and that somebody else has
+	external map[string]*externalSession // of external studies
 }
 
 // An outcome is what a session came to.
@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	h := &Host{
 		o: o, turns: newTurns(o.Searching), active: map[string]*session{}, results: map[string]outcome{},
-		others: map[string]bool{}, seats: map[string]*seat{},
+		others: map[string]bool{}, external: map[string]*externalSession{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	names, err := h.running(ctx)

@@ -84,7 +84,7 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 		case s.paused:
 			i.State = Paused
 		}
-	} else if h.seats[sum.Study] != nil && goesOn(sum) {
+	} else if h.external[sum.Study] != nil && goesOn(sum) {
 		if i.State = Running; sum.Steered == "pause" {
 			i.State = Paused
 		}

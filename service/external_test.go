@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// askedOf is a study whose runs somebody else makes.
+// askedOf is an external study.
 func askedOf(t testing.TB, trials int) *config.Study {
 	t.Helper()
 	text := fmt.Sprintf("parameters: {x: {type: int, min: 1, max: 1000}}\nbudget: {trials: %d}\nsearch: {name: random, seed: 1}\n", trials)
@@ -129,7 +129,8 @@ func TestAskersAtOnce(t *testing.T) {
 			t.Errorf("trials %v", ids)
 		}
 		s.submit(t, fortyOf(t, 1, 3, 1), "ours")
-		if _, err := s.Ask(ctx, "ours", 1, -1); assay.ClassOf(err) != assay.ClassConflict || !strings.Contains(err.Error(), "made here") {
+		_, err := s.Ask(ctx, "ours", 1, -1)
+		if assay.ClassOf(err) != assay.ClassConflict || !strings.Contains(err.Error(), "is not external") {
 			t.Errorf("asked of a command: %v", err)
 		}
 		if _, err := s.Ask(ctx, "nothing", 1, -1); assay.ClassOf(err) != assay.ClassNotFound {

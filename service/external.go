@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -11,11 +13,11 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A seat is the place of a study here whose runs somebody else makes. Its desk is opened when it is needed
-// first, and closed when the study is over or the Host closes. Until then nobody else can ask or tell.
-type seat struct {
+// An externalSession is an external study of this Host. Its desk is opened at the first request, and closed
+// when the study is over or the Host closes. Until then no other process can ask or tell.
+type externalSession struct {
 	name string
-	turn chan struct{}          // of those who use what follows
+	turn chan struct{}          // held by the request that uses the fields below
 	desk *setup.ExternalSession // nil if it is not open
 	user user
 }
@@ -23,10 +25,10 @@ type seat struct {
 // deskPatience is how long a study is waited for that another process has.
 const deskPatience = 2 * time.Second
 
-// asked returns the seat of a study whose runs somebody else makes, or nil if it is one of another kind.
-func (h *Host) asked(ctx context.Context, name string) (*seat, error) {
+// asked returns the session of an external study, or nil if the study is not external.
+func (h *Host) asked(ctx context.Context, name string) (*externalSession, error) {
 	h.mu.Lock()
-	s := h.seats[name]
+	s := h.external[name]
 	h.mu.Unlock()
 	if s != nil {
 		return s, nil
@@ -35,24 +37,24 @@ func (h *Host) asked(ctx context.Context, name string) (*seat, error) {
 	if err != nil || def.Mode() != config.ModeAsked {
 		return nil, err
 	}
-	return h.seat(name), nil
+	return h.externalOf(name), nil
 }
 
-// seat finds or makes the seat of a study.
-func (h *Host) seat(name string) *seat {
+// externalOf finds or makes the session of an external study.
+func (h *Host) externalOf(name string) *externalSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := h.seats[name]
+	s := h.external[name]
 	if s == nil {
-		s = &seat{name: name, turn: make(chan struct{}, 1)}
-		h.seats[name] = s
+		s = &externalSession{name: name, turn: make(chan struct{}, 1)}
+		h.external[name] = s
 	}
 	return s
 }
 
 // with has do use the desk of a study, one at a time. What panics is an error, and the desk is not used
 // again: the next one is brought up by the record.
-func (h *Host) with(ctx context.Context, s *seat, do func(*setup.ExternalSession) error) error {
+func (h *Host) with(ctx context.Context, s *externalSession, do func(*setup.ExternalSession) error) error {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -86,7 +88,7 @@ func (h *Host) with(ctx context.Context, s *seat, do func(*setup.ExternalSession
 }
 
 // openDesk opens the desk of a study on record.
-func (h *Host) openDesk(ctx context.Context, s *seat) error {
+func (h *Host) openDesk(ctx context.Context, s *externalSession) error {
 	def, err := h.o.Store.Definition(ctx, s.name)
 	if err != nil {
 		return err
@@ -97,13 +99,13 @@ func (h *Host) openDesk(ctx context.Context, s *seat) error {
 	}
 	s.desk, err = p.ExternalSession(ctx, h.o.Store, s.name, deskPatience)
 	if errors.Is(err, assay.ErrLocked) {
-		return assay.Errorf(assay.ClassConflict, "study %s is asked and told by somebody else: %w", s.name, err)
+		return assay.Errorf(assay.ClassConflict, "study %s is asked and told by another process: %w", s.name, err)
 	}
 	return err
 }
 
 // close lets go of the study. Who calls it has the turn.
-func (s *seat) close(ctx context.Context) error {
+func (s *externalSession) close(ctx context.Context) error {
 	d := s.desk
 	if s.desk = nil; d == nil {
 		return nil
@@ -118,21 +120,18 @@ func (h *Host) desk(ctx context.Context, name string, do func(*setup.ExternalSes
 		return err
 	}
 	if s == nil {
-		return assay.Errorf(assay.ClassConflict, "the runs of study %s are made here: nobody asks for them or tells them", name)
+		return assay.Errorf(assay.ClassConflict, "study %s is not external: workers of the server make its runs", name)
 	}
 	return h.with(ctx, s, do)
 }
 
-// leaveDesks lets go of all studies whose runs somebody else makes.
+// leaveDesks closes the desks of all external studies.
 func (h *Host) leaveDesks(ctx context.Context) error {
 	h.mu.Lock()
-	seats := make([]*seat, 0, len(h.seats))
-	for _, s := range h.seats {
-		seats = append(seats, s)
-	}
+	sessions := slices.Collect(maps.Values(h.external))
 	h.mu.Unlock()
 	var errs []error
-	for _, s := range seats {
+	for _, s := range sessions {
 		select {
 		case s.turn <- struct{}{}:
 			errs = append(errs, s.close(ctx))
@@ -144,7 +143,7 @@ func (h *Host) leaveDesks(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// submitAsked makes a study whose runs somebody else makes, or goes on with it.
+// submitAsked creates an external study, or resumes it.
 func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by string) (Info, error) {
 	p, err := setup.New(def, setup.Options{Warn: h.o.Warn})
 	if err != nil {
@@ -153,7 +152,7 @@ func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by stri
 	if name, err = p.Claim(ctx, h.o.Store, name); err != nil {
 		return Info{}, err
 	}
-	err = h.with(ctx, h.seat(name), func(d *setup.ExternalSession) error {
+	err = h.with(ctx, h.externalOf(name), func(d *setup.ExternalSession) error {
 		if n := def.Budget.Trials; n > 0 && n != d.Trials() {
 			if err := d.Steer(ctx, assay.Steering{Do: "budget", Trials: n, By: by}); err != nil {
 				return err
@@ -167,8 +166,8 @@ func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by stri
 	return h.Info(ctx, name)
 }
 
-// Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
-// negative, that were handed out at least that long ago and never told: see [study.ExternalSession].
+// Ask returns at most n trials of an external study. If again is not negative, trials that were returned at
+// least that long ago and have no result come first: see [study.ExternalSession].
 func (h *Host) Ask(ctx context.Context, name string, n int, again time.Duration) (a study.Answer, err error) {
 	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		var old []study.Handed
@@ -185,9 +184,11 @@ func (h *Host) Ask(ctx context.Context, name string, n int, again time.Duration)
 	return a, err
 }
 
-// Tell takes what trials came to that were asked, all or none, and returns what the study has come to: see
+// Tell takes results of an external study, all or none, and returns the result of the study so far: see
 // [study.ExternalSession.Tell].
-func (h *Host) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
+func (h *Host) Tell(
+	ctx context.Context, name string, reports []study.Report,
+) (r study.Receipt, res study.Result, err error) {
 	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		r, err = d.Tell(ctx, reports)
 		res = d.Result()
@@ -196,8 +197,10 @@ func (h *Host) Tell(ctx context.Context, name string, reports []study.Report) (r
 	return r, res, err
 }
 
-// Recall takes the trials back that were asked at least age ago and never told, and returns them.
-func (h *Host) Recall(ctx context.Context, name string, age time.Duration, by, reason string) (back []study.Handed, err error) {
+// Recall withdraws and returns the trials that Ask returned at least age ago and that have no result.
+func (h *Host) Recall(
+	ctx context.Context, name string, age time.Duration, by, reason string,
+) (back []study.Handed, err error) {
 	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		back, err = d.Withdraw(ctx, age, by, reason)
 		return err
@@ -205,13 +208,13 @@ func (h *Host) Recall(ctx context.Context, name string, age time.Duration, by, r
 	return back, err
 }
 
-// steerAsked steers a study whose runs somebody else makes.
-func (h *Host) steerAsked(ctx context.Context, s *seat, d assay.Steering) error {
+// steerAsked steers an external study.
+func (h *Host) steerAsked(ctx context.Context, s *externalSession, d assay.Steering) error {
 	return h.with(ctx, s, func(desk *setup.ExternalSession) error { return desk.Steer(ctx, d) })
 }
 
-// withdrawAsked takes trials back that were asked, all or none.
-func (h *Host) withdrawAsked(ctx context.Context, s *seat, trials []int64, by, reason string) error {
+// withdrawAsked withdraws trials of an external study, all or none.
+func (h *Host) withdrawAsked(ctx context.Context, s *externalSession, trials []int64, by, reason string) error {
 	reports := make([]study.Report, len(trials))
 	for i, id := range trials {
 		reports[i] = study.Report{ID: id, State: assay.Withdrawn.String(), Reason: reason, By: by}
@@ -224,5 +227,5 @@ func (h *Host) withdrawAsked(ctx context.Context, s *seat, trials []int64, by, r
 
 // noQueue says that a study has no trials here that wait.
 func noQueue(name string) error {
-	return assay.Errorf(assay.ClassConflict, "the trials of study %s are with those who asked for them: none waits here", name)
+	return assay.Errorf(assay.ClassConflict, "study %s is external: its trials do not wait in the queue", name)
 }
