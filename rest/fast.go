@@ -77,7 +77,7 @@ func (r *relay) Addr() net.Addr { return r.addr }
 // serveConn answers the requests of one connection until it ends or goes to
 // net/http.
 func (o *Online) serveConn(c net.Conn, to *relay) {
-	k := &conn{known: sync.OnceFunc(func() { o.strangers.forget(c) })}
+	k := &conn{known: sync.OnceFunc(func() { o.unproven.forget(c) })}
 	in := bufio.NewReaderSize(c, plainSize)
 	var out []byte
 	for {

@@ -31,8 +31,8 @@ type Online struct {
 	conns sync.Map // net.Conn of server -> *conn
 	ended sync.WaitGroup
 
-	strangers strangers
-	closing   chan struct{} // closed by Close
+	unproven connLimit
+	closing  chan struct{} // closed by Close
 }
 
 // A route answers the body of a request that came through k, which may be nil.
@@ -85,7 +85,7 @@ func (o *Online) Serve(l net.Listener) error {
 			continue
 		}
 		if o.guard.token != "" {
-			o.strangers.admit(c)
+			o.unproven.admit(c)
 		}
 		o.ended.Go(func() {
 			defer o.drop(c)
@@ -156,7 +156,7 @@ func (o *Online) connState(c net.Conn, state http.ConnState) {
 		return
 	}
 	if h, ok := c.(*handedOver); ok {
-		o.strangers.forget(h.Conn)
+		o.unproven.forget(h.Conn)
 	}
 	if v, ok := o.conns.LoadAndDelete(c); ok {
 		o.gone(v.(*conn))

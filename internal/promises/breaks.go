@@ -165,7 +165,7 @@ func breaches() []breach {
 			"S11", "run/tree_sweep.go", "if len(f) != 5 || f[0] == \"\" || f[4] == \"\" {", "if len(f) < 3 {", check{"run", "^Fuzz"},
 		},
 		{"S12", "internal/access/tokens.go", "if err := t.wrong.wait(ctx, from); err != nil {", "if err := ctx.Err(); err != nil {", check{"internal/access", "TestBruteForce"}},
-		{"S12", "rest/strangers.go", "if len(s.open) > maxStrangers {", "if false {", check{"rest", "TestStrangers"}},
+		{"S12", "rest/connlimit.go", "if len(s.open) > mostUnproven {", "if false {", check{"rest", "TestStrangers"}},
 		{"S13", "worker/allow.go", "if what := brings(t.Job); what != \"\" {", "if what := \"\"; what != \"\" {", check{"worker", "TestHostileTasks"}},
 		{"S13", "worker/allow.go", "if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {", "if t.Job.Limit > 0 {", check{"worker", "TestAllowedIsBounded"}},
 		{"S13", "worker/allow.go", "min(t.Job.Warmup, maxWarmup)", "t.Job.Warmup", check{"worker", "TestAllowedIsBounded"}},

@@ -9,30 +9,29 @@ import (
 	"time"
 )
 
-// maxStrangers bounds the connections that have not shown the token. It is far more than a
+// mostUnproven bounds the connections that have not shown the token. It is far more than a
 // program's processes that join at once are slow, and far less than a process has descriptors.
-const maxStrangers = 256
+const mostUnproven = 256
 
-// strangers are the connections of a server with a token that have not shown it yet. Whoever
-// reaches the port can open them, and each holds a descriptor: so there are at most
-// [maxStrangers], and the oldest goes when another comes.
-type strangers struct {
+// A connLimit has the connections that have not shown the token yet. Any program that reaches the port can open
+// them, and each holds a descriptor. So there are at most [mostUnproven], and a further one closes the oldest.
+type connLimit struct {
 	mu   sync.Mutex
 	open []net.Conn // oldest first
 }
 
 // admit adds a connection, and closes the oldest if they are too many.
-func (s *strangers) admit(c net.Conn) {
+func (s *connLimit) admit(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = append(s.open, c)
-	if len(s.open) > maxStrangers {
+	if len(s.open) > mostUnproven {
 		s.shut()
 	}
 }
 
 // spare closes the oldest, so that there is a descriptor again.
-func (s *strangers) spare() {
+func (s *connLimit) spare() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) > 0 {
@@ -40,13 +39,13 @@ func (s *strangers) spare() {
 	}
 }
 
-func (s *strangers) shut() {
-	_ = s.open[0].Close() // whoever is at the other end hears of it
+func (s *connLimit) shut() {
+	_ = s.open[0].Close() // the client sees the end of the connection
 	s.open = slices.Delete(s.open, 0, 1)
 }
 
 // forget takes out a connection that has shown the token or has ended. Others are no error.
-func (s *strangers) forget(c net.Conn) {
+func (s *connLimit) forget(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.Index(s.open, c); i >= 0 {
@@ -68,7 +67,7 @@ func (o *Online) accept(l net.Listener) (net.Conn, error) {
 		if err == nil || !passes(err) {
 			return c, err
 		}
-		o.strangers.spare()
+		o.unproven.spare()
 		select {
 		case <-o.closing:
 			return nil, net.ErrClosed
