@@ -292,6 +292,3 @@ func (a *accelerated) error(l *ActiveLearner) float64 {
 	}
 	return math.Max(m.Error(), e)
 }
-
-// least implements plan.
-func (a *accelerated) least(l *ActiveLearner) int { return max(5, len(l.attrs)+2) }

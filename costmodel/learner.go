@@ -90,8 +90,6 @@ type plan interface {
 	error(l *ActiveLearner) float64
 	// observed returns what a run of c is for that the plan did not choose.
 	observed(c assay.Config) roles
-	// least is the least number of assignments for MinRuns = 0.
-	least(l *ActiveLearner) int
 }
 
 // A role is what a run is for.
@@ -323,12 +321,13 @@ func assignments(runs []Run) int {
 	return len(byAssignment(runs, nil))
 }
 
-// least returns how many assignments the stop rule asks for.
+// least returns how many assignments the stop rule asks for: by default five, or two more than attributes. Fewer
+// leave no degree of freedom to estimate an error by.
 func (l *ActiveLearner) least() int {
 	if l.opts.MinRuns > 0 {
 		return l.opts.MinRuns
 	}
-	return l.plan.least(l)
+	return max(5, len(l.attrs)+2)
 }
 
 // Progress returns a step for each trial that was told, in their order; of a learner

@@ -354,7 +354,3 @@ func (p *published) update(l *ActiveLearner) {
 		f.error = p.errorOf(l, f)
 	}
 }
-
-// least implements plan: five assignments, or two more than attributes. Fewer leave no degree
-// of freedom to tell an error by.
-func (p *published) least(l *ActiveLearner) int { return max(5, len(l.attrs)+2) }
