@@ -234,7 +234,7 @@ func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 		if f.json {
 			return writeJSON(s.out, t)
 		}
-		return writeTold(s.out, t, d.Unit())
+		return writeTold(s.out, t)
 	}
 	if f.remote.server != "" {
 		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
@@ -243,7 +243,7 @@ func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 }
 
 // writeTold prints what became of results for people.
-func writeTold(w io.Writer, t api.Told, unit string) error {
+func writeTold(w io.Writer, t api.Told) error {
 	more := ""
 	if t.Known > 0 {
 		more += fmt.Sprintf(", %d known before", t.Known)
@@ -253,7 +253,8 @@ func writeTold(w io.Writer, t api.Told, unit string) error {
 	}
 	fmt.Fprintf(w, "study %s: %d told%s, %d in flight\n", report.Visible(t.Study), t.Told, more, t.Open)
 	if t.Best != nil {
-		fmt.Fprintf(w, "best: trial %d, %s %s\n", t.Best.Trial, t.Objective.Metric, report.Metric(t.Best.Value, unit))
+		value := report.Metric(t.Best.Value, t.Objective.Unit)
+		fmt.Fprintf(w, "best: trial %d, %s %s\n", t.Best.Trial, t.Objective.Metric, value)
 	}
 	if t.EndedBy != "" {
 		fmt.Fprintf(w, "the study is over: %s\n", result.EndText(t.EndedBy))

@@ -23,8 +23,6 @@ type asker interface {
 	Tell(ctx context.Context, reports []study.Report) (api.Told, error)
 	// Text returns the configuration of a trial in one line.
 	Text(a api.Asked) string
-	// Unit is that of the objective.
-	Unit() string
 }
 
 // A nearDesk is the desk of a study in a store.
@@ -74,8 +72,6 @@ func (n nearDesk) Tell(ctx context.Context, reports []study.Report) (api.Told, e
 
 func (n nearDesk) Text(a api.Asked) string { return n.texts[a.ID] }
 
-func (n nearDesk) Unit() string { return n.d.Problem.Goal.Unit }
-
 // A distantDesk is a study on a server.
 type distantDesk struct {
 	c      *api.Client
@@ -110,8 +106,6 @@ func (d *distantDesk) Text(a api.Asked) string {
 	}
 	return strings.Join(texts, " ")
 }
-
-func (d *distantDesk) Unit() string { return d.detail.Objective.Unit }
 
 // at has do use a study on a server, which a study file makes there.
 func (f *deskFlags) at(ctx context.Context, s streams, at string, do func(*distantDesk) error) error {
