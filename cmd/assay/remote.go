@@ -255,7 +255,7 @@ func tokenCommand(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				t.Lasts = api.Whole(d / time.Second)
+				t.Lasts = api.Int(d / time.Second)
 			}
 			if err := access.Conceal(s.out); err != nil {
 				return err

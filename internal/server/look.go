@@ -21,18 +21,20 @@ func Look(store *setup.Store, version string) *api.Server { return LookFor(store
 
 // LookFor is Look for those who have a token, too, at a host of these names.
 func LookFor(store *setup.Store, version string, keys api.Keys, names ...string) *api.Server {
+	host := &lookout{store: store}
 	return api.New(api.Options{
-		Keys: keys, Hosts: names, Host: &lookout{store: store}, Fleet: nobody{}, Store: store,
+		Keys: keys, Hosts: names, Studies: host, Trials: host, External: host, Fleet: nobody{}, Runs: nobody{}, Store: store,
 		About: api.About{Version: version, Store: storeName(store.Path), Listen: []string{}},
 	})
 }
 
-// A lookout is a Host that only looks.
+// A lookout is the host of a store that is only read.
 type lookout struct{ store *setup.Store }
 
 // errLook says why nothing is changed here.
 func errLook() error {
-	return assay.WithHint(assay.Errorf(assay.ClassUsage, "these pages only look: no server runs the studies of this store"),
+	return assay.WithHint(
+		assay.Errorf(assay.ClassUsage, "these pages only look: no server runs the studies of this store"),
 		"assay server runs studies that can be steered")
 }
 
@@ -64,7 +66,7 @@ func (l *lookout) Recall(context.Context, string, time.Duration, string, string)
 
 func (l *lookout) Discarded() []service.Discarded { return nil }
 
-// Info implements [api.Host].
+// Info implements [api.StudyHost].
 func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	sum, err := l.store.Summary(ctx, name)
 	if err != nil {
@@ -73,7 +75,7 @@ func (l *lookout) Info(ctx context.Context, name string) (api.Info, error) {
 	return l.looked(ctx, sum)
 }
 
-// Infos implements [api.Host].
+// Infos implements [api.StudyHost].
 func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
 	for sum, err := range l.store.Summaries(ctx, "", 0) {
 		if err != nil {

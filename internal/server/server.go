@@ -308,7 +308,8 @@ func (s *server) serve(listeners []net.Listener, r Ready) error {
 		fleet.start = func() error { return s.startWorker(filepath.Join(s.o.Dir, api.SocketName)) }
 	}
 	o := api.Options{
-		Blobs: s.blobs, Warn: s.o.Warn, Host: s.host, Fleet: fleet, Store: s.store, Hosts: s.names(), Audit: s.audit.Entries,
+		Studies: s.host, Trials: s.host, External: s.host, Fleet: fleet, Runs: fleet, Store: s.store,
+		Blobs: s.blobs, Warn: s.o.Warn, Hosts: s.names(), Audit: s.audit.Entries,
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)

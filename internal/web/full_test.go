@@ -236,8 +236,9 @@ func serveAll(t testing.TB, store *setup.Store) (at string, enter func() string)
 // serveGiven is serveAll, and says what was given.
 func serveGiven(t testing.TB, store *setup.Store, given *[]assay.Config) (at string, enter func() string) {
 	t.Helper()
+	host := full{store, given}
 	a := api.New(api.Options{
-		Host: full{store, given}, Fleet: fleet{}, Store: store, Keys: keys{},
+		Studies: host, Trials: host, External: host, Fleet: fleet{}, Runs: fleet{}, Store: store, Keys: keys{},
 		Audit: func(int) ([]api.Decision, error) {
 			return []api.Decision{{At: time.Now(), By: "ada", Do: "token added"}}, nil
 		},

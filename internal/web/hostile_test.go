@@ -210,8 +210,9 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 			t.Fatal(err)
 		}
 	}
+	host, fleet := &hostileHost{store, texts}, hostileFleet{texts}
 	server := api.New(api.Options{
-		Host: &hostileHost{store, texts}, Fleet: hostileFleet{texts}, Store: store, Keys: hostileKeys{texts},
+		Studies: host, Trials: host, External: host, Fleet: fleet, Runs: fleet, Store: store, Keys: hostileKeys{texts},
 		About: api.About{Version: texts[6], Store: texts[7], Listen: texts[8:9]},
 		Audit: func(int) (all []api.Decision, err error) {
 			for _, x := range texts {

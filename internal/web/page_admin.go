@@ -105,7 +105,7 @@ func (s *site) addToken(v *visit) error {
 		if err != nil || days < 1 || days > 36500 {
 			return assay.Errorf(assay.ClassUsage, "%.40q is no number of days from 1 to 36500", lasts)
 		}
-		t.Lasts, lasts = api.Whole(days*24*60*60), lasts+"d"
+		t.Lasts, lasts = api.Int(days*24*60*60), lasts+"d"
 	}
 	made, err := v.API.AddToken(v.ctx, t)
 	if err != nil {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -24,7 +23,7 @@ type AskAnswer struct {
 	Study   string  `json:"study"`
 	Trials  []Asked `json:"trials" nullable:"false"`
 	Open    int     `json:"open" doc:"trials in flight, those of the answer too"`
-	EndedBy string  `json:"ended_by" doc:"why there are fewer than were wanted and will be none; empty while the study goes on"`
+	EndedBy string  `json:"ended_by" doc:"why the study ended; empty while it goes on"`
 }
 
 // A Told is what became of results.
@@ -42,12 +41,12 @@ type Told struct {
 
 // A Result is what a trial came to, as somebody tells it.
 type Result struct {
-	ID      Whole              `json:"id" minimum:"1"`
-	Value   *float64           `json:"value,omitempty" doc:"the objective; it may stand among metrics in its place"`
+	ID      Int                `json:"id" minimum:"1"`
+	Value   *float64           `json:"value,omitempty" doc:"the objective, which metrics may have instead"`
 	Metrics map[string]float64 `json:"metrics,omitempty" doc:"by their names; the limits need theirs"`
-	State   string             `json:"state,omitempty" enum:"done,failed,censored,infeasible,withdrawn" doc:"done by default; of a censored trial value is what it had come to when it was stopped"`
+	State   string             `json:"state,omitempty" enum:"done,failed,censored,infeasible,withdrawn" doc:"default done"`
 	Reason  string             `json:"reason,omitempty" maxLength:"10000" doc:"for people"`
-	Config  map[string]any     `json:"config,omitempty" doc:"if it is there it has to be what was asked"`
+	Config  map[string]any     `json:"config,omitempty" doc:"if present, it must equal the asked one"`
 }
 
 // NewAsked returns trials that were handed out, as data.
@@ -73,85 +72,87 @@ func age(seconds *float64) time.Duration {
 	return time.Duration(*seconds * float64(time.Second))
 }
 
-// asking registers the routes of studies whose runs somebody else makes.
-func (s *Server) asking() {
-	type askIn struct {
-		StudyPath
-		Written
-		Body struct {
-			N     Whole    `json:"n,omitempty" minimum:"1" maximum:"1000" doc:"how many trials; 1 by default"`
-			Again *float64 `json:"again_s,omitempty" minimum:"0" maximum:"1000000000" doc:"hand out trials once more that were handed out longer ago than this, before new ones"`
-		}
+type askIn struct {
+	StudyPath
+	Written
+	Body struct {
+		N     Int      `json:"n,omitempty" minimum:"1" maximum:"1000" doc:"how many trials; 1 by default"`
+		Again *float64 `json:"again_s,omitempty" minimum:"0" maximum:"1000000000" doc:"repeat older trials first"`
 	}
-	type askOut struct{ Body AskAnswer }
-	handle(s, http.MethodPost, prefix+"/studies/{study}/ask", func(ctx context.Context, in *askIn) (*askOut, error) {
-		space, _, err := s.meaning(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		a, err := s.o.Host.Ask(ctx, in.Study, max(1, int(in.Body.N)), age(in.Body.Again))
-		if err != nil {
-			return nil, err
-		}
-		return &askOut{AskAnswer{in.Study, NewAsked(space, a.Trials), a.Open, a.Ended}}, nil
-	})
+}
 
-	type openIn struct{ StudyPath }
-	type openOut struct {
-		Body struct {
-			Study  string  `json:"study"`
-			Trials []Asked `json:"trials" nullable:"false"`
-		}
+func (s *Server) postAsk(ctx context.Context, in *askIn) (*plain[AskAnswer], error) {
+	space, _, err := s.meaning(ctx, in.Study)
+	if err != nil {
+		return nil, err
 	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/asked", func(ctx context.Context, in *openIn) (*openOut, error) {
-		space, _, err := s.meaning(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		open, err := study.InFlight(ctx, s.o.Store, in.Study)
-		out := &openOut{}
-		out.Body.Study, out.Body.Trials = in.Study, NewAsked(space, open)
-		return out, err
-	})
+	a, err := s.o.External.Ask(ctx, in.Study, max(1, int(in.Body.N)), age(in.Body.Again))
+	if err != nil {
+		return nil, err
+	}
+	return &plain[AskAnswer]{AskAnswer{in.Study, NewAsked(space, a.Trials), a.Open, a.Ended}}, nil
+}
 
-	type tellIn struct {
-		StudyPath
-		Written
-		Body struct {
-			Results []Result `json:"results" minItems:"1" maxItems:"10000" nullable:"false" doc:"all are taken, or none"`
-		}
-	}
-	type tellOut struct{ Body Told }
-	handle(s, http.MethodPost, prefix+"/studies/{study}/tell", func(ctx context.Context, in *tellIn) (*tellOut, error) {
-		space, goal, err := s.meaning(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		receipt, res, err := s.o.Host.Tell(ctx, in.Study, reportsOf(in.Body.Results, whoOf(ctx).Name))
-		if err != nil {
-			return nil, err
-		}
-		return &tellOut{NewTold(in.Study, space, goal, receipt, res)}, nil
-	})
+type openIn struct{ StudyPath }
 
-	type recallIn struct {
-		StudyPath
-		Written
-		Body struct {
-			Age    float64 `json:"age_s" minimum:"0" maximum:"1000000000" doc:"those that were handed out at least so long ago"`
-			Reason string  `json:"reason,omitempty" maxLength:"1000"`
-		}
+type openOut struct {
+	Body struct {
+		Study  string  `json:"study"`
+		Trials []Asked `json:"trials" nullable:"false"`
 	}
-	handle(s, http.MethodPost, prefix+"/studies/{study}/recall", func(ctx context.Context, in *recallIn) (*openOut, error) {
-		space, _, err := s.meaning(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		back, err := s.o.Host.Recall(ctx, in.Study, age(&in.Body.Age), whoOf(ctx).Name, in.Body.Reason)
-		out := &openOut{}
-		out.Body.Study, out.Body.Trials = in.Study, NewAsked(space, back)
-		return out, err
-	})
+}
+
+func (s *Server) getAsked(ctx context.Context, in *openIn) (*openOut, error) {
+	space, _, err := s.meaning(ctx, in.Study)
+	if err != nil {
+		return nil, err
+	}
+	open, err := study.InFlight(ctx, s.o.Store, in.Study)
+	out := &openOut{}
+	out.Body.Study, out.Body.Trials = in.Study, NewAsked(space, open)
+	return out, err
+}
+
+const aboutResults = "The value of a censored trial is its value when it was stopped."
+
+type tellIn struct {
+	StudyPath
+	Written
+	Body struct {
+		Results []Result `json:"results" minItems:"1" maxItems:"10000" nullable:"false" doc:"all are taken, or none"`
+	}
+}
+
+func (s *Server) postTell(ctx context.Context, in *tellIn) (*plain[Told], error) {
+	space, goal, err := s.meaning(ctx, in.Study)
+	if err != nil {
+		return nil, err
+	}
+	receipt, res, err := s.o.External.Tell(ctx, in.Study, reportsOf(in.Body.Results, whoOf(ctx).Name))
+	if err != nil {
+		return nil, err
+	}
+	return &plain[Told]{NewTold(in.Study, space, goal, receipt, res)}, nil
+}
+
+type recallIn struct {
+	StudyPath
+	Written
+	Body struct {
+		Age    float64 `json:"age_s" minimum:"0" maximum:"1000000000" doc:"least age of the trials"`
+		Reason string  `json:"reason,omitempty" maxLength:"1000"`
+	}
+}
+
+func (s *Server) postRecall(ctx context.Context, in *recallIn) (*openOut, error) {
+	space, _, err := s.meaning(ctx, in.Study)
+	if err != nil {
+		return nil, err
+	}
+	back, err := s.o.External.Recall(ctx, in.Study, age(&in.Body.Age), whoOf(ctx).Name, in.Body.Reason)
+	out := &openOut{}
+	out.Body.Study, out.Body.Trials = in.Study, NewAsked(space, back)
+	return out, err
 }
 
 // meaning returns the space and the goal of a study that the request may see.
@@ -180,4 +181,46 @@ func reportsOf(results []Result, by string) []study.Report {
 		}
 	}
 	return out
+}
+
+// Ask takes n trials of an external study. If again is not negative, trials that were taken longer ago than
+// that and have no result come first.
+func (c *Client) Ask(ctx context.Context, name string, n int, again time.Duration) (AskAnswer, error) {
+	in := &askIn{StudyPath: StudyPath{name}}
+	in.Body.N = Int(n)
+	if again >= 0 {
+		seconds := again.Seconds()
+		in.Body.Again = &seconds
+	}
+	return body(call(ctx, c, (*Server).postAsk, in))
+}
+
+// Asked returns the trials of an external study that wait for results.
+func (c *Client) Asked(ctx context.Context, name string) ([]Asked, error) {
+	out, err := call(ctx, c, (*Server).getAsked, &openIn{StudyPath{name}})
+	if err != nil {
+		return nil, err
+	}
+	return out.Body.Trials, nil
+}
+
+// Tell reports results of an external study.
+func (c *Client) Tell(ctx context.Context, name string, reports []study.Report) (Told, error) {
+	in := &tellIn{StudyPath: StudyPath{name}}
+	in.Body.Results = make([]Result, len(reports))
+	for i, r := range reports {
+		in.Body.Results[i] = Result{Int(r.ID), r.Value, r.Metrics, r.State, r.Reason, r.Config}
+	}
+	return body(call(ctx, c, (*Server).postTell, in))
+}
+
+// Recall withdraws the trials of an external study that were taken at least age ago and have no result.
+func (c *Client) Recall(ctx context.Context, name string, age time.Duration, reason string) ([]Asked, error) {
+	in := &recallIn{StudyPath: StudyPath{name}}
+	in.Body.Age, in.Body.Reason = age.Seconds(), reason
+	out, err := call(ctx, c, (*Server).postRecall, in)
+	if err != nil {
+		return nil, err
+	}
+	return out.Body.Trials, nil
 }

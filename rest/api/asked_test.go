@@ -10,21 +10,23 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-const askedFile = "parameters: {x: {type: real, min: 0, max: 1}}\nbudget: {trials: 3}\nsearch: {name: random, seed: 1}\n"
+const askedFile = "parameters: {x: {type: real, min: 0, max: 1}}\nbudget: {trials: 3}\n" +
+	"search: {name: random, seed: 1}\n"
 
-// An author opens a study whose runs somebody else makes, and an operator asks and tells.
+// An author opens an external study, and an operator asks and tells.
 func TestAskAndTell(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
 	author, c := r.clientOf(Author), r.clientOf(Operator)
 	sub := Submission{Name: "loop", File: askedFile, Asked: true}
-	if _, err := c.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), "opened by the role author") {
+	if _, err := c.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), "an external study needs the role author") {
 		t.Errorf("an operator opens it: %v", err)
 	}
 	if checked, err := c.Check(ctx, sub); err != nil || checked.Executes != "asked" {
 		t.Errorf("checked: %+v, %v", checked, err)
 	}
-	if _, err := author.Submit(ctx, Submission{Name: "no", File: "command: [x]\n" + askedFile, Asked: true}); assay.ClassOf(err) != assay.ClassUsage {
+	_, err := author.Submit(ctx, Submission{Name: "no", File: "command: [x]\n" + askedFile, Asked: true})
+	if assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("with a command: %v", err)
 	}
 	if _, err := author.Submit(ctx, Submission{Name: "no", File: askedFile}); assay.ClassOf(err) != assay.ClassUsage {
@@ -43,7 +45,8 @@ func TestAskAndTell(t *testing.T) {
 	}
 	value := func(id int64, x float64) study.Report { return study.Report{ID: id, Value: &x} }
 	told, err := c.Tell(ctx, "loop", []study.Report{value(1, 2.5), {ID: 2, State: "failed", Reason: "cold"}})
-	if err != nil || told.Told != 2 || told.Best.Trial != 1 || told.Best.Value != 2.5 || told.Open != 1 || told.Trials.Failed != 1 {
+	if err != nil || told.Told != 2 || told.Best.Trial != 1 || told.Best.Value != 2.5 || told.Open != 1 ||
+		told.Trials.Failed != 1 {
 		t.Errorf("told: %+v, %v", told, err)
 	}
 	for name, bad := range map[string][]study.Report{
@@ -84,7 +87,8 @@ func TestAskAndTell(t *testing.T) {
 func TestAskOnce(t *testing.T) {
 	r := newRig(t)
 	send := func(key string) reply {
-		return r.do(t, Operator, http.MethodPost, prefix+"/studies/asked/ask", `{"n":2}`, http.Header{"Idempotency-Key": {key}})
+		header := http.Header{"Idempotency-Key": {key}}
+		return r.do(t, Operator, http.MethodPost, prefix+"/studies/asked/ask", `{"n":2}`, header)
 	}
 	first, again, other := send("a"), send("a"), send("b")
 	if first.status != http.StatusOK || again.body != first.body || other.body == first.body {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"time"
 
@@ -33,65 +32,69 @@ type blobIn struct {
 
 // octets documents a body of any bytes.
 func octets() map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
+	bytes := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+	return map[string]*huma.MediaType{"application/octet-stream": {Schema: bytes}}
 }
 
-// blobs registers the routes of files by their content.
-func (s *Server) blobs() {
-	handle(s, http.MethodGet, blobPath, func(ctx context.Context, in *blobIn) (*huma.StreamResponse, error) {
-		if s.o.Blobs == nil {
-			return nil, errNoBlobs
-		}
-		if err := s.mayFetch(ctx, in.Hash); err != nil {
-			return nil, err
-		}
-		return stream(func(w http.ResponseWriter, r *http.Request) error {
-			if r.Method == http.MethodHead { // whoever asks is about to name it
-				if _, err := s.o.Blobs.Size(in.Hash); err != nil {
-					return err
-				}
-			}
-			return s.send(w, r, in.Hash)
-		}), nil
-	}, sends)
-
-	type putIn struct {
-		Hash  string `path:"hash" pattern:"^[0-9a-f]{64}$" doc:"the SHA-256 of the bytes of the body"`
-		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"of a worker: the study of the run"`
-		Files string `query:"files" pattern:"^[0-9a-f]{64}$" doc:"of a worker: the list that names the blob; without it, the blob is a list that is on record"`
+func (s *Server) getBlob(ctx context.Context, in *blobIn) (*huma.StreamResponse, error) {
+	if s.o.Blobs == nil {
+		return nil, errNoBlobs
 	}
-	handle(s, http.MethodPut, blobPath, func(ctx context.Context, in *putIn) (*huma.StreamResponse, error) {
-		if s.o.Blobs == nil {
-			return nil, errNoBlobs
-		}
-		return stream(func(w http.ResponseWriter, r *http.Request) error {
-			if who := whoOf(ctx); who.Role == Machine {
-				if err := s.mayKeep(ctx, in.Hash, in.Study, in.Files, r.ContentLength); err != nil {
-					return err
-				}
-			}
-			news, err := s.o.Blobs.Put(ctx, in.Hash, r.ContentLength, &patient{r.Body, http.NewResponseController(w)})
-			if err != nil {
+	if err := s.mayFetch(ctx, in.Hash); err != nil {
+		return nil, err
+	}
+	return stream(func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method == http.MethodHead { // whoever asks is about to name it
+			if _, err := s.o.Blobs.Size(in.Hash); err != nil {
 				return err
 			}
-			if !news {
-				w.Header().Set("Connection", "close") // what is there is not read
+		}
+		return s.send(w, r, in.Hash)
+	}), nil
+}
+
+// putIn is a blob to keep.
+type putIn struct {
+	Hash  string `path:"hash" pattern:"^[0-9a-f]{64}$" doc:"the SHA-256 of the bytes of the body"`
+	Study string `query:"study" minLength:"1" maxLength:"1024" doc:"of a worker: the study of the run"`
+	Files string `query:"files" pattern:"^[0-9a-f]{64}$" doc:"of a worker: the list that names it; none for a list"`
+}
+
+func (s *Server) putBlob(ctx context.Context, in *putIn) (*huma.StreamResponse, error) {
+	if s.o.Blobs == nil {
+		return nil, errNoBlobs
+	}
+	return stream(func(w http.ResponseWriter, r *http.Request) error {
+		if who := whoOf(ctx); who.Role == Machine {
+			if err := s.mayKeep(ctx, in.Hash, in.Study, in.Files, r.ContentLength); err != nil {
+				return err
 			}
-			w.WriteHeader(http.StatusNoContent)
-			return nil
-		}), nil
-	}, func(op *huma.Operation) {
-		op.Description = "The same blob again is no error, and its body need not be sent. Half a body, or one with another hash, is " +
-			"nothing: 422. Where there is no room it is 507."
-		op.RequestBody = &huma.RequestBody{Description: "the bytes of the blob", Content: octets()}
-		op.DefaultStatus = http.StatusNoContent
-		op.Responses = map[string]*huma.Response{"204": {Description: "the blob is there"}}
-	})
+		}
+		news, err := s.o.Blobs.Put(ctx, in.Hash, r.ContentLength, &patient{r.Body, http.NewResponseController(w)})
+		if err != nil {
+			return err
+		}
+		if !news {
+			w.Header().Set("Connection", "close") // what is there is not read
+		}
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}), nil
+}
+
+// keepsBlob documents a request whose body is a blob.
+func keepsBlob(op *huma.Operation) {
+	op.Description = "A blob may be stored again, and its body is not needed then. An incomplete body, or one with " +
+		"another hash, is refused with 422; a body that exceeds the quota with 507."
+	op.RequestBody = &huma.RequestBody{Description: "the bytes of the blob", Content: octets()}
+	op.DefaultStatus = http.StatusNoContent
+	op.Responses = map[string]*huma.Response{"204": {Description: "the blob is there"}}
 }
 
 // sends documents an answer that is a file.
 func sends(op *huma.Operation) {
-	op.Description = "A Range is answered with a part, 206. With Cache-Control: no-cache the bytes are compared with their hash again."
+	op.Description = "A Range is answered with a part, 206. With Cache-Control: no-cache the server compares the bytes " +
+		"with their hash again."
 	op.Errors = append(op.Errors, http.StatusRequestedRangeNotSatisfiable)
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "the bytes", Content: octets()}, "206": {Description: "some of the bytes", Content: octets()},
@@ -175,13 +178,13 @@ func (s *slow) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
-// mayFetch returns an error if a blob is not for who asks: a worker has the inputs of the runs that it is at, and a person
-// with a token for some studies none, since a blob does not say whose it is.
+// mayFetch returns an error if the caller may not read a blob. A worker reads the inputs of its running runs.
+// A person whose token is limited to some studies reads none, since a blob has no study.
 func (s *Server) mayFetch(ctx context.Context, hash string) error {
 	who := whoOf(ctx)
 	switch {
 	case who.Role == Machine:
-		err := s.o.Fleet.Needs(hash, func(id string) bool { return worker.IDHasPrefix(id, who.Name) })
+		err := s.o.Runs.Needs(hash, func(id string) bool { return worker.IDHasPrefix(id, who.Name) })
 		if err != nil && assay.ClassOf(err) != assay.ClassUnavailable {
 			return errBlob(hash)
 		}
@@ -197,8 +200,8 @@ func errBlob(hash string) error {
 	return assay.Errorf(assay.ClassNotFound, "there is no blob %s: %w", hash, fs.ErrNotExist)
 }
 
-// mayKeep returns an error if a worker may not put a blob: it is neither a list that is on record, nor named by one that
-// is.
+// mayKeep returns an error if a worker may not store a blob: it is neither a list of the record, nor named by
+// one.
 func (s *Server) mayKeep(ctx context.Context, hash, study, files string, size int64) error {
 	denied := refuse(http.StatusForbidden, "a worker puts what is on record of its runs: blob %.12s... is not", hash)
 	if study == "" {
@@ -255,8 +258,8 @@ func (s *Server) staged(def *config.Study) error {
 		return nil
 	}
 	if def.Staged == nil && len(def.Inputs) > 0 {
-		return assay.Errorf(assay.ClassUsage, "the study has inputs, and does not say what they are: a client puts them with PUT %s, and "+
-			"says so in staged of its spec; assay tune --on fleet does", blobPath)
+		return assay.Errorf(assay.ClassUsage, "the inputs of the study are not on the server: a client stores them with "+
+			"PUT %s and lists them in staged of its spec, as assay tune --on fleet does", blobPath)
 	}
 	if def.Staged == nil {
 		def.Staged = &config.Staged{}
@@ -286,7 +289,8 @@ func (s *Server) staged(def *config.Study) error {
 
 // HasBlob reports whether the server has a blob.
 func (c *Client) HasBlob(ctx context.Context, hash string) (bool, error) {
-	resp, err := c.request(ctx, c.http, http.MethodHead, "/blobs/"+hash, nil, nil)
+	head := func(r *http.Request) { r.Method = http.MethodHead }
+	resp, err := send(ctx, c, c.http, (*Server).getBlob, &blobIn{hash}, head)
 	if err != nil {
 		if class := assay.ClassOf(err); class == assay.ClassNotFound || statusOf(err) == http.StatusInsufficientStorage {
 			err = nil // one that is damaged is put again
@@ -317,15 +321,14 @@ func (c *Client) PutBlob(ctx context.Context, hash, path, study, files string) e
 	if err != nil {
 		return err
 	}
-	to := "/blobs/" + hash
-	if study != "" {
-		q := map[string][]string{"study": {study}}
-		if files != "" {
-			q["files"] = []string{files}
+	resp, err := send(ctx, c, c.stream, (*Server).putBlob, &putIn{hash, study, files}, func(r *http.Request) {
+		r.Body, r.ContentLength = io.NopCloser(f), info.Size()
+		if r.ContentLength == 0 {
+			r.Body = http.NoBody
 		}
-		to += "?" + url.Values(q).Encode()
-	}
-	resp, err := c.send(ctx, to, f, info.Size())
+		r.Header.Set("Content-Type", "application/octet-stream")
+		r.Header.Set("Expect", "100-continue") // a body that the server has, or refuses, is not sent
+	})
 	if err != nil {
 		// A server that has it hangs up on what is sent nevertheless.
 		if statusOf(err) == 0 && ctx.Err() == nil {
@@ -338,37 +341,24 @@ func (c *Client) PutBlob(ctx context.Context, hash, path, study, files string) e
 	return resp.Body.Close()
 }
 
-// send puts a body of bytes.
-func (c *Client) send(ctx context.Context, path string, body io.Reader, size int64) (*http.Response, error) {
-	if size == 0 {
-		body = http.NoBody
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPut, c.base+prefix+path, io.NopCloser(body))
-	if err != nil {
-		return nil, err
-	}
-	r.ContentLength = size
-	r.Header.Set("Content-Type", "application/octet-stream")
-	r.Header.Set("Expect", "100-continue") // what the server has, or does not want, is not sent
-	return c.do(ctx, c.stream, r)
-}
-
-// Blob opens a blob of the server, from a byte on. If again is set, the server compares its bytes with their hash first.
+// Blob opens a blob of the server, from a byte on. If again is set, the server first compares its bytes with
+// their hash.
 func (c *Client) Blob(ctx context.Context, hash string, from int64, again bool) (io.ReadCloser, error) {
-	h := http.Header{}
-	if from > 0 {
-		h.Set("Range", fmt.Sprintf("bytes=%d-", from))
-	}
-	if again {
-		h.Set("Cache-Control", "no-cache")
-	}
-	resp, err := c.request(ctx, c.stream, http.MethodGet, "/blobs/"+hash, nil, h)
+	resp, err := send(ctx, c, c.stream, (*Server).getBlob, &blobIn{hash}, func(r *http.Request) {
+		if from > 0 {
+			r.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+		}
+		if again {
+			r.Header.Set("Cache-Control", "no-cache")
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	if from > 0 && resp.StatusCode != http.StatusPartialContent {
 		resp.Body.Close()
-		return nil, assay.Errorf(assay.ClassUnavailable, "%s sends blob %s from its beginning, not from byte %d on", c.address, hash, from)
+		return nil, assay.Errorf(assay.ClassUnavailable,
+			"%s sends blob %s from its beginning, not from byte %d on", c.address, hash, from)
 	}
 	return resp.Body, nil
 }

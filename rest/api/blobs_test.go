@@ -291,7 +291,7 @@ func TestFiles(t *testing.T) {
 	if f := get(3); f.State != "coming" || f.Worker != "rack" || f.Staged != 2 || f.Attempt != 1 {
 		t.Errorf("%+v", f)
 	}
-	if got := file("a.log"); got.status != 503 || !strings.Contains(got.body, "worker rack has not sent what it kept of trial 3 yet") {
+	if got := file("a.log"); got.status != 503 || !strings.Contains(got.body, "worker rack has not sent the files of trial 3 yet") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if _, err := r.blobs.Put(t.Context(), hashOf(t, list), int64(len(list)), bytes.NewReader(list)); err != nil {
@@ -330,12 +330,12 @@ func TestSubmitInputs(t *testing.T) {
 		return fmt.Sprintf(`,"staged":{"inputs":[{"name":%q,"sha256":%q,"size":%d}]}`, name, hash, size)
 	}
 	for says, got := range map[string]reply{
-		"does not say what they are":              submit(""),
-		"is not on the server":                    submit(one("in", strings.Repeat("a", 64), 5)),
-		"has 7 bytes, and blob":                   submit(one("in", heldHash, 7)),
-		"it is not a plain path":                  submit(one("../in", heldHash, 5)),
-		"has no SHA-256 or no size":               submit(one("in", "../../tokens.json", 5)),
-		"the inputs are not those that the study": submit(`,"staged":{}`),
+		"the inputs of the study are not on the server": submit(""),
+		"is not on the server":                          submit(one("in", strings.Repeat("a", 64), 5)),
+		"has 7 bytes, and blob":                         submit(one("in", heldHash, 7)),
+		"it is not a plain path":                        submit(one("../in", heldHash, 5)),
+		"has no SHA-256 or no size":                     submit(one("in", "../../tokens.json", 5)),
+		"the inputs are not those that the study":       submit(`,"staged":{}`),
 	} {
 		if got.status != 422 && got.status != 409 || !strings.Contains(got.body, says) {
 			t.Errorf("%s: %d %s", says, got.status, got.body)

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
@@ -14,7 +13,7 @@ import (
 // A Checked is what a submission would be.
 type Checked struct {
 	Name       string   `json:"name" doc:"of the study"`
-	Executes   string   `json:"executes,omitempty" doc:"the key of the definition that says what is executed, so that it needs the role author; not there if none does"`
+	Executes   string   `json:"executes,omitempty" doc:"the key that sets what is executed; absent if none does"`
 	Size       string   `json:"configurations" doc:"how many there are, for people"`
 	Parameters []string `json:"parameters" nullable:"false" doc:"each in one line, for people"`
 	Relations  []string `json:"relations" nullable:"false"`
@@ -22,7 +21,7 @@ type Checked struct {
 	Limits     []string `json:"limits" nullable:"false"`
 	Search     string   `json:"search"`
 	Stopping   string   `json:"stopping" doc:"how runs are stopped early, for people"`
-	First      []string `json:"first" nullable:"false" doc:"the first runs: a line for a shell, or the values of the parameters of an application"`
+	First      []string `json:"first" nullable:"false" doc:"the first runs, as shell lines or values"`
 }
 
 // previewed is how many of the first runs are told.
@@ -57,8 +56,9 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 		return out, err
 	}
 	out = Checked{
-		Name: cmp.Or(b.Name, p.Name()), Executes: executing, Size: p.Space.Size().String(), Objective: result.GoalText(p.Goal),
-		Search: cmp.Or(def.Search.Name, "auto"), Stopping: p.Stopping(),
+		Name: cmp.Or(b.Name, p.Name()), Executes: executing, Size: p.Space.Size().String(),
+		Objective: result.GoalText(p.Goal),
+		Search:    cmp.Or(def.Search.Name, "auto"), Stopping: p.Stopping(),
 		Parameters: []string{}, Relations: []string{}, Limits: []string{}, First: []string{},
 	}
 	for _, q := range p.Space.Params {
@@ -91,18 +91,20 @@ func hosted(def *config.Study) error {
 	case def.Workbench != nil:
 		return assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
 	case def.Placement.On == config.Slurm || def.Placement.On == config.BatchSystem:
-		return assay.Errorf(assay.ClassUsage, "place.on: the workers of a server make the runs of its studies; assay tune --on %s makes "+
-			"them jobs of a batch system, without a server", def.Placement.On)
+		return assay.Errorf(assay.ClassUsage, "place.on: a server runs its studies on its workers; assay tune --on %s "+
+			"runs them as jobs of a batch system, without a server", def.Placement.On)
 	}
 	return nil
 }
 
-// checking registers the route that checks a submission.
-func (s *Server) checking() {
-	type in struct{ Body Submission }
-	type out struct{ Body Checked }
-	handle(s, http.MethodPost, prefix+"/check", func(ctx context.Context, in *in) (*out, error) {
-		body, err := s.check(ctx, in.Body)
-		return &out{body}, err
-	})
+type checkIn struct{ Body Submission }
+
+func (s *Server) postCheck(ctx context.Context, in *checkIn) (*plain[Checked], error) {
+	body, err := s.check(ctx, in.Body)
+	return &plain[Checked]{body}, err
+}
+
+// Check checks a submission without creating a study. An error of a study file begins with its place.
+func (c *Client) Check(ctx context.Context, s Submission) (Checked, error) {
+	return body(call(ctx, c, (*Server).postCheck, &checkIn{s}))
 }

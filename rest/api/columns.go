@@ -28,7 +28,7 @@ type Columns struct {
 	Reason    []string           `json:"reason,omitempty" nullable:"false"`
 	Started   []int64            `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
 	Ended     Numbers            `json:"ended_ms,omitempty" doc:"Unix time"`
-	Worker    []string           `json:"worker,omitempty" nullable:"false" doc:"the machine of its last attempt, if the record has it"`
+	Worker    []string           `json:"worker,omitempty" nullable:"false" doc:"the machine of its last attempt, if known"`
 	Class     []string           `json:"class,omitempty" nullable:"false" doc:"of that machine"`
 	Metrics   map[string]Numbers `json:"metrics,omitempty" doc:"a list for each metric; null where it was not measured"`
 }

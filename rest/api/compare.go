@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,70 +18,95 @@ func (Name) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most}
 }
 
-// compares registers the routes that set studies beside each other.
-func (s *Server) compares() {
-	type compareIn struct {
-		Studies []Name `query:"s,explode" required:"true" minItems:"2" maxItems:"8" nullable:"false" doc:"the studies, each as s=NAME; the first is what the others are compared with"`
-	}
-	handle(s, http.MethodGet, prefix+"/compare", func(ctx context.Context, in *compareIn) (*data, error) {
-		for _, name := range in.Studies {
-			if _, err := s.see(ctx, string(name)); err != nil {
-				return nil, err
-			}
-		}
-		free, err := s.compute(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer free()
-		var all []*result.Whole
-		for _, name := range in.Studies {
-			r, err := result.Read(ctx, s.o.Store, string(name))
-			if err != nil {
-				return nil, err
-			}
-			w, err := r.Whole(ctx)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, w)
-		}
-		return encoded(result.NewContrast(all))
-	}, func(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusNotFound) })
+type compareIn struct {
+	Studies []Name `query:"s,explode" required:"true" minItems:"2" maxItems:"8" nullable:"false" doc:"a reference first"`
+}
 
-	handle(s, http.MethodGet, prefix+"/knowledge", func(ctx context.Context, _ *struct{}) (*data, error) {
-		free, err := s.compute(ctx)
+func (s *Server) getCompare(ctx context.Context, in *compareIn) (*data[result.Contrast], error) {
+	for _, name := range in.Studies {
+		if _, err := s.see(ctx, string(name)); err != nil {
+			return nil, err
+		}
+	}
+	free, err := s.compute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	var all []*result.Whole
+	for _, name := range in.Studies {
+		r, err := result.Read(ctx, s.o.Store, string(name))
 		if err != nil {
 			return nil, err
 		}
-		defer free()
+		w, err := r.Whole(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	return encoded(result.NewContrast(all))
+}
+
+// knowledge are the families of studies that can be compared, and the studies that serve no other.
+type knowledge struct {
+	Families []prior.Family `json:"families"`
+	Apart    []prior.Apart  `json:"apart"`
+}
+
+func (s *Server) getKnowledge(ctx context.Context, _ *struct{}) (*data[knowledge], error) {
+	free, err := s.compute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	kb, err := s.o.Store.Knowledge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	families, apart := kb.Families(whoOf(ctx).sees)
+	return encoded(knowledge{append([]prior.Family{}, families...), append([]prior.Apart{}, apart...)})
+}
+
+type prunedIn struct {
+	StudyPath
+	Cached
+	After int `query:"after" minimum:"1" maximum:"10000" default:"10" doc:"trials used to find similar studies"`
+}
+
+func (s *Server) getPruned(ctx context.Context, in *prunedIn) (*data[*prior.Pruned], error) {
+	who := whoOf(ctx)
+	// What the others have learned is no part of the study's events: no ETag tells that it is the same.
+	return look(ctx, s, in.Study, Cached{}, func(ctx context.Context, _ *result.Record) (*prior.Pruned, error) {
 		kb, err := s.o.Store.Knowledge(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out := struct {
-			Families []prior.Family `json:"families"`
-			Apart    []prior.Apart  `json:"apart"`
-		}{[]prior.Family{}, []prior.Apart{}}
-		families, apart := kb.Families(whoOf(ctx).sees)
-		out.Families, out.Apart = append(out.Families, families...), append(out.Apart, apart...)
-		return encoded(out)
+		return kb.Pruned(ctx, in.Study, in.After, who.sees)
 	})
+}
 
-	type prunedIn struct {
-		StudyPath
-		Cached
-		After int `query:"after" minimum:"1" maximum:"10000" default:"10" doc:"trials of the study that the others are compared with"`
+// Compare returns studies side by side.
+func (c *Client) Compare(ctx context.Context, studies ...string) (result.Contrast, error) {
+	in := &compareIn{}
+	for _, s := range studies {
+		in.Studies = append(in.Studies, Name(s))
 	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/pruned", func(ctx context.Context, in *prunedIn) (*data, error) {
-		who := whoOf(ctx)
-		// What the others have learned is no part of the study's events: no ETag tells that it is the same.
-		return s.look(ctx, in.Study, Cached{}, func(ctx context.Context, _ *result.Record) (any, error) {
-			kb, err := s.o.Store.Knowledge(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return kb.Pruned(ctx, in.Study, in.After, who.sees)
-		})
-	}, func(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusConflict) })
+	return decoded(call(ctx, c, (*Server).getCompare, in))
+}
+
+// Knowledge returns the families of studies that can be compared, and those that serve no other.
+func (c *Client) Knowledge(ctx context.Context) ([]prior.Family, []prior.Apart, error) {
+	out, err := decoded(call(ctx, c, (*Server).getKnowledge, &struct{}{}))
+	return out.Families, out.Apart, err
+}
+
+// Pruned returns the part of the space of a study that earlier studies would have left out after so many of
+// its trials.
+func (c *Client) Pruned(ctx context.Context, study string, after int) (prior.Pruned, error) {
+	out, err := decoded(call(ctx, c, (*Server).getPruned, &prunedIn{StudyPath: StudyPath{study}, After: after}))
+	if err != nil {
+		return prior.Pruned{}, err
+	}
+	return *out, nil
 }

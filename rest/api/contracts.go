@@ -14,50 +14,62 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A Host runs many studies. It is safe for concurrent use.
-type Host interface {
-	// Submit makes a study and runs it, or goes on with the one of that name if it is the
-	// same; it is an error of the class conflict if it is another.
+// A StudyHost runs many studies. It is safe for concurrent use, as the other parts of a host are.
+type StudyHost interface {
+	// Submit creates a study and runs it, or resumes the one of that name if it is the same. It is an error
+	// of the class conflict if it is another.
 	Submit(ctx context.Context, def *config.Study, name, by string) (Info, error)
-	// Steer changes what a study as a whole does: see [assay.Steering].
+	// Steer runs, pauses or stops a study, or changes its priority or budget: see [assay.Steering].
 	Steer(ctx context.Context, study string, s assay.Steering) error
-	// Give has configurations of a person run, in order.
-	Give(ctx context.Context, study string, configs []assay.Config, by string) error
-	// Order has trials run before all others of their study.
-	Order(ctx context.Context, study string, trials []int64, by string) error
-	// Withdraw takes trials back.
-	Withdraw(ctx context.Context, study string, trials []int64, by, reason string) error
-	// Restore undoes what Order and Withdraw did to trials that have not begun.
-	Restore(ctx context.Context, study string, trials []int64, by string) error
-	// Discarded returns what Restore can bring back of what was withdrawn, the earliest first.
-	Discarded() []service.Discarded
-	// Ask hands out at most n trials of a study whose runs somebody else makes, those first, if again is not
-	// negative, that were handed out longer ago than that and never told: see [study.ExternalSession].
-	Ask(ctx context.Context, study string, n int, again time.Duration) (study.Answer, error)
-	// Tell takes what trials came to, all or none, and returns what the study has come to.
-	Tell(ctx context.Context, study string, reports []study.Report) (study.Receipt, study.Result, error)
-	// Recall takes the trials back that were asked at least age ago and never told, and returns them.
-	Recall(ctx context.Context, study string, age time.Duration, by, reason string) ([]study.Handed, error)
 	Info(ctx context.Context, study string) (Info, error)
 	Infos(ctx context.Context) ([]Info, error)
 }
 
-// An Info is what there is to say of a study that a server holds.
+// A TrialHost takes requests of people about trials.
+type TrialHost interface {
+	// Give runs configurations, in order.
+	Give(ctx context.Context, study string, configs []assay.Config, by string) error
+	// Order runs trials before all others of their study.
+	Order(ctx context.Context, study string, trials []int64, by string) error
+	// Withdraw takes trials back.
+	Withdraw(ctx context.Context, study string, trials []int64, by, reason string) error
+	// Restore undoes Order and Withdraw for trials that have not begun.
+	Restore(ctx context.Context, study string, trials []int64, by string) error
+	// Discarded returns the withdrawn trials that Restore can bring back, the earliest first.
+	Discarded() []service.Discarded
+}
+
+// An ExternalHost runs external studies: their trials are run by the client.
+type ExternalHost interface {
+	// Ask returns at most n trials. If again is not negative, trials that were returned longer ago than that
+	// and have no result come first: see [study.ExternalSession].
+	Ask(ctx context.Context, study string, n int, again time.Duration) (study.Answer, error)
+	// Tell takes results, all or none, and returns the result of the study so far.
+	Tell(ctx context.Context, study string, reports []study.Report) (study.Receipt, study.Result, error)
+	// Recall withdraws and returns the trials that were returned by Ask at least age ago and have no result.
+	Recall(ctx context.Context, study string, age time.Duration, by, reason string) ([]study.Handed, error)
+}
+
+// An Info is the state of a study on a server.
 type Info = service.Info
 
-// A Fleet is the machines of a server: see [queue.Fleet]. It is safe for concurrent use.
+// A Fleet is the workers of a server and their queue: see [queue.Fleet]. It is safe for concurrent use.
 type Fleet interface {
 	Queue() []queue.Entry
 	Workers() []queue.WorkerState
 	Order(worker string, o queue.Order) error
-	// Reported is what attempts at runs of a trial reported over their time, as far as it is kept.
-	Reported(study string, trial int64) []queue.Reported
-	// Live returns what runs, or waits to run, of a trial; false if nothing does.
-	Live(study string, trial int64) (queue.Live, bool)
-	// Needs returns nil if a run that one of the workers is at has an input of that hash.
-	Needs(hash string, mine func(worker string) bool) error
-	// Lack says that no worker can run what is open of a study, "" if one can.
+	// Unschedulable returns why no worker can run the open runs of a study, "" if one can.
 	Unschedulable(study string) string
+}
+
+// Runs are the runs that workers make. It is safe for concurrent use.
+type Runs interface {
+	// Reported returns the reports of attempts at runs of a trial over their time, as far as they are kept.
+	Reported(study string, trial int64) []queue.Reported
+	// Live returns the run of a trial that is running or waits, false if there is none.
+	Live(study string, trial int64) (queue.Live, bool)
+	// Needs returns nil if a running run of one of the workers has an input of that hash.
+	Needs(hash string, mine func(worker string) bool) error
 }
 
 // Keys say who a request is from. They are safe for concurrent use.
@@ -97,16 +109,16 @@ const (
 	Machine       = access.Worker
 	Viewer        = access.Viewer   // looks
 	Operator      = access.Operator // runs what is defined already, with values of declared domains
-	Author        = access.Author   // says what is executed
+	Author        = access.Author   // sets what is executed
 	Admin         = access.Admin    // says who may do what
 )
 
-// Porter is the least role of what an author may do, and a worker too.
-const Porter Role = "author, worker"
+// AuthorOrWorker is the least role of what an author may do, and a worker too.
+const AuthorOrWorker Role = "author, worker"
 
 // may reports whether somebody of role r may do what needs the role least.
 func may(r, least Role) bool {
-	if least == Porter {
+	if least == AuthorOrWorker {
 		return r == Machine || r.Includes(Author)
 	}
 	return least == Nobody || r.Includes(least)

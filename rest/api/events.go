@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -23,53 +24,57 @@ const aliveEvery = 5 * time.Second
 // with "" when one can.
 const lacksKind = "lacks"
 
-// events registers the stream of events.
-func (s *Server) events() {
-	type in struct {
-		StudyPath
-		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
-		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
-	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {
-		i, err := s.see(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		at := in.After
-		if in.Last != "" {
-			if at, err = strconv.ParseInt(in.Last, 10, 64); err != nil {
-				return nil, assay.Errorf(assay.ClassUsage, "Last-Event-ID %s: not the number of an event", in.Last)
-			}
-		}
-		h, leave, err := s.hubs.join(in.Study, assay.Position(i.Events))
-		if err != nil {
-			return nil, err
-		}
-		return &huma.StreamResponse{Body: func(hc huma.Context) {
-			r, w := humago.Unwrap(hc)
-			w.Header().Set("Content-Type", "text/event-stream")
-			f := &feed{s: s, hub: h, study: in.Study, at: at, r: r}
-			if r.Method != http.MethodHead && f.takeOver(w, leave) {
-				return
-			}
-			defer leave()
-			w.WriteHeader(http.StatusOK)
-			if r.Method == http.MethodHead {
-				return
-			}
-			f.w = framed{w, http.NewResponseController(w)}
-			f.run(ctx)
-		}}, nil
-	}, func(op *huma.Operation) {
-		op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
-			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
-			lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
-		op.Responses = map[string]*huma.Response{"200": {
-			Description: "server-sent events",
-			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Description: "an event"}}},
-		}}
-	})
+type eventsIn struct {
+	StudyPath
+	After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
+	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after"`
 }
+
+func (s *Server) getEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
+	i, err := s.see(ctx, in.Study)
+	if err != nil {
+		return nil, err
+	}
+	at := in.After
+	if in.Last != "" {
+		if at, err = strconv.ParseInt(in.Last, 10, 64); err != nil {
+			return nil, assay.Errorf(assay.ClassUsage, "Last-Event-ID %s: not the number of an event", in.Last)
+		}
+	}
+	h, leave, err := s.hubs.join(in.Study, assay.Position(i.Events))
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		r, w := humago.Unwrap(hc)
+		w.Header().Set("Content-Type", "text/event-stream")
+		f := &feed{s: s, hub: h, study: in.Study, at: at, r: r}
+		if r.Method != http.MethodHead && f.takeOver(w, leave) {
+			return
+		}
+		defer leave()
+		w.WriteHeader(http.StatusOK)
+		if r.Method == http.MethodHead {
+			return
+		}
+		f.w = framed{w, http.NewResponseController(w)}
+		f.run(ctx)
+	}}, nil
+}
+
+// streamsEvents documents the stream of events.
+func streamsEvents(op *huma.Operation) {
+	op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
+		"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
+		lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "server-sent events",
+		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Description: "an event"}}},
+	}}
+}
+
+// errRevoked is the end of a stream whose client may no longer have it.
+var errRevoked = errors.New("the right to the stream has ended")
 
 // A feed is one stream.
 type feed struct {
@@ -155,18 +160,14 @@ func (f *feed) run(ctx context.Context) {
 		case len(notes) > 0:
 			err = f.notes(notes)
 		case ended != nil:
-			_ = f.send([]byte("event: end\ndata: " + strconv.Quote(ended.Error()) + "\n\n")) // the client asks again, and is told why
+			// The client asks again, and the answer has the reason.
+			_ = f.send([]byte("event: end\ndata: " + strconv.Quote(ended.Error()) + "\n\n"))
 			return
 		default:
 			select {
 			case <-moved:
 			case <-alive.C:
-				if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
-					return
-				}
-				if err = f.send([]byte(": alive\n\n")); err == nil {
-					err = f.lack()
-				}
+				err = f.alive()
 			case <-over.C:
 				return
 			case <-f.s.hubs.done:
@@ -176,6 +177,17 @@ func (f *feed) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// alive keeps the stream of a client that may still have it alive.
+func (f *feed) alive() error {
+	if who, ok := f.s.guard.who(f.r); !ok || !may(who.Role, Viewer) || !who.sees(f.study) {
+		return errRevoked
+	}
+	if err := f.send([]byte(": alive\n\n")); err != nil {
+		return err
+	}
+	return f.lack()
 }
 
 // lack says what no worker has, once, and that it is there now. It is no event, and has no number.

@@ -117,14 +117,14 @@ func (h *fakeHost) Restore(ctx context.Context, study string, trials []int64, by
 	return nil
 }
 
-// desk opens the desk of a study whose runs somebody else makes, for one call.
+// desk opens the desk of an external study for one call.
 func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.ExternalSession) error) error {
 	def, err := h.store.Definition(ctx, name)
 	if err != nil {
 		return err
 	}
 	if def.Mode() != config.ModeAsked {
-		return assay.Errorf(assay.ClassConflict, "the runs of study %s are made here", name)
+		return assay.Errorf(assay.ClassConflict, "study %s is not external", name)
 	}
 	p, err := setup.New(def, setup.Options{})
 	if err != nil {
@@ -149,7 +149,9 @@ func (h *fakeHost) Ask(ctx context.Context, name string, n int, again time.Durat
 	return a, err
 }
 
-func (h *fakeHost) Tell(ctx context.Context, name string, reports []study.Report) (r study.Receipt, res study.Result, err error) {
+func (h *fakeHost) Tell(
+	ctx context.Context, name string, reports []study.Report,
+) (r study.Receipt, res study.Result, err error) {
 	err = h.desk(ctx, name, func(d *setup.ExternalSession) error {
 		r, err = d.Tell(ctx, reports)
 		res = d.Result()
@@ -256,7 +258,10 @@ func (f *fakeFleet) Needs(hash string, mine func(string) bool) error {
 func (f *fakeFleet) Queue() []queue.Entry {
 	at := time.Unix(1700000000, 0).UTC()
 	return []queue.Entry{
-		{ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 1}, Study: "tuned", App: "x", State: "placed", Worker: "rack", Since: at},
+		{
+			ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 1}, Study: "tuned", App: "x", State: "placed",
+			Worker: "rack", Since: at,
+		},
 		{ID: assay.RunID{Study: "other", Trial: 1, Attempt: 1}, Study: "other", App: "x", State: "open", Since: at},
 	}
 }
@@ -391,7 +396,7 @@ func listed(t testing.TB) (text []byte, hash string) {
 const defined = `{"version":1,"command":["true","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
 	`"objective":{"metric":"elapsed"}}`
 
-// askedFor is a study whose runs somebody else makes. One trial is asked.
+// askedFor is an external study. One trial is asked.
 const askedFor = `{"version":1,"asked":true,"parameters":[{"name":"n","type":"int","min":1,"max":100}],` +
 	`"objective":{"metric":"value"},"search":{"name":"random","seed":1}}`
 
@@ -409,7 +414,10 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 	if _, err := r.blobs.Put(ctx, heldHash, int64(len(held)), strings.NewReader(held)); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Blobs: r.blobs, Host: r.host, Fleet: r.fleet, Store: st, Keys: r.keys, About: About{Version: "test", Listen: []string{}}}
+	o := Options{
+		Blobs: r.blobs, Studies: r.host, Trials: r.host, External: r.host, Fleet: r.fleet, Runs: r.fleet, Store: st,
+		Keys: r.keys, About: About{Version: "test", Listen: []string{}},
+	}
 	for _, e := range edit {
 		e(&o)
 	}

@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -34,9 +32,9 @@ type Output struct {
 
 // A Text is what is known of an output.
 type Text struct {
-	Text string `json:"text" doc:"what is no text in it is replaced"`
+	Text string `json:"text" doc:"bytes that are not UTF-8 are replaced"`
 	// Part says that there was more.
-	Part string `json:"part" enum:"whole,ends,head,tail" doc:"whole: as far as the run got it is all; ends: the middle is left out, and a line in its place says so; head and tail: as was asked for, or all that is known while it runs"`
+	Part string `json:"part" enum:"whole,ends,head,tail" doc:"ends: the middle is left out; tail: also while running"`
 }
 
 // Files are what was kept of a run.
@@ -46,7 +44,7 @@ type Files struct {
 	Attempt int        `json:"attempt" doc:"0 if none is known"`
 	Worker  string     `json:"worker" doc:"the machine of the run, by its name"`
 	Staged  float64    `json:"staged_s" doc:"how long it took to bring the inputs: no part of the time of the run"`
-	State   string     `json:"state" enum:"none,coming,here" doc:"none: nothing was kept; coming: the worker has not sent all of it yet; here: all is there"`
+	State   string     `json:"state" enum:"none,coming,here" doc:"coming: the worker is still sending; here: complete"`
 	Files   []File     `json:"files" nullable:"false"`
 	Left    []LeftFile `json:"left" nullable:"false" doc:"files that fit and were not kept"`
 	More    int        `json:"more" doc:"how many more were not kept"`
@@ -72,61 +70,64 @@ type trialPath struct {
 	Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
 }
 
-// files registers the routes of what runs print and leave.
-func (s *Server) files() {
-	const at = prefix + "/studies/{study}/trials/{trial}"
-	type outputIn struct {
-		Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
-		Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
-		Head  int64  `query:"head" minimum:"1" maximum:"4194304" doc:"only so many bytes of the beginning of each"`
-		Tail  int64  `query:"tail" minimum:"1" maximum:"4194304" doc:"only so many bytes of the end of each"`
-	}
-	type outputOut struct{ Body Output }
-	handle(s, http.MethodGet, at+"/output", func(ctx context.Context, in *outputIn) (*outputOut, error) {
-		o, err := s.output(ctx, in.Study, in.Trial)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range []*Text{&o.Stdout, &o.Stderr} {
-			t.limit(in.Head, in.Tail)
-		}
-		return &outputOut{o}, nil
-	})
+const aboutOutput = "whole: all that the run has printed. ends: a line replaces the middle. head, tail: the part " +
+	"that was asked for, or, of a running run, the end that is known."
 
-	type filesOut struct{ Body Files }
-	handle(s, http.MethodGet, at+"/files", func(ctx context.Context, in *trialPath) (*filesOut, error) {
-		f, _, err := s.filesOf(ctx, in.Study, in.Trial)
-		return &filesOut{f}, err
-	})
+const aboutFiles = "none: no file was kept. coming: the worker has not sent all of them yet. here: all are there."
 
-	type fileIn struct {
-		Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
-		Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
-		Name  string `path:"name" minLength:"1" maxLength:"1024" doc:"the name of the file, its slashes as %2F"`
+type outputIn struct {
+	Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+	Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
+	Head  int64  `query:"head" minimum:"1" maximum:"4194304" doc:"only the first head bytes of each"`
+	Tail  int64  `query:"tail" minimum:"1" maximum:"4194304" doc:"only the last tail bytes of each"`
+}
+
+func (s *Server) getOutput(ctx context.Context, in *outputIn) (*plain[Output], error) {
+	o, err := s.output(ctx, in.Study, in.Trial)
+	if err != nil {
+		return nil, err
 	}
-	handle(s, http.MethodGet, at+"/files/{name}", func(ctx context.Context, in *fileIn) (*huma.StreamResponse, error) {
-		f, m, err := s.filesOf(ctx, in.Study, in.Trial)
-		if err != nil {
-			return nil, err
-		}
-		if m == nil && f.State == "coming" {
-			return nil, assay.Errorf(assay.ClassUnavailable, "worker %s has not sent what it kept of trial %d yet", f.Worker, in.Trial)
-		}
-		k, ok := blobs.Kept{}, false
-		if m != nil {
-			k, ok = m.File(in.Name)
-		}
-		if !ok {
-			return nil, assay.Errorf(assay.ClassNotFound, "no file %.200q was kept of trial %d", in.Name, in.Trial)
-		}
-		if _, err := s.o.Blobs.Size(k.SHA256); errors.Is(err, fs.ErrNotExist) {
-			return nil, assay.Errorf(assay.ClassUnavailable, "worker %s has not sent %.200q yet", f.Worker, in.Name)
-		}
-		return stream(func(w http.ResponseWriter, r *http.Request) error {
-			w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(k.Name)}))
-			return s.send(w, r, k.SHA256)
-		}), nil
-	}, sends)
+	for _, t := range []*Text{&o.Stdout, &o.Stderr} {
+		t.limit(in.Head, in.Tail)
+	}
+	return &plain[Output]{o}, nil
+}
+
+func (s *Server) getFiles(ctx context.Context, in *trialPath) (*plain[Files], error) {
+	f, _, err := s.filesOf(ctx, in.Study, in.Trial)
+	return &plain[Files]{f}, err
+}
+
+type fileIn struct {
+	Study string `path:"study" minLength:"1" maxLength:"1024" doc:"the name of the study"`
+	Trial int64  `path:"trial" minimum:"1" doc:"the id of the trial"`
+	Name  string `path:"name" minLength:"1" maxLength:"1024" doc:"the name of the file, its slashes as %2F"`
+}
+
+func (s *Server) getFile(ctx context.Context, in *fileIn) (*huma.StreamResponse, error) {
+	f, m, err := s.filesOf(ctx, in.Study, in.Trial)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil && f.State == "coming" {
+		return nil, assay.Errorf(assay.ClassUnavailable,
+			"worker %s has not sent the files of trial %d yet", f.Worker, in.Trial)
+	}
+	k, ok := blobs.Kept{}, false
+	if m != nil {
+		k, ok = m.File(in.Name)
+	}
+	if !ok {
+		return nil, assay.Errorf(assay.ClassNotFound, "no file %.200q was kept of trial %d", in.Name, in.Trial)
+	}
+	if _, err := s.o.Blobs.Size(k.SHA256); errors.Is(err, fs.ErrNotExist) {
+		return nil, assay.Errorf(assay.ClassUnavailable, "worker %s has not sent %.200q yet", f.Worker, in.Name)
+	}
+	return stream(func(w http.ResponseWriter, r *http.Request) error {
+		name := mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(k.Name)})
+		w.Header().Set("Content-Disposition", name)
+		return s.send(w, r, k.SHA256)
+	}), nil
 }
 
 // trial returns a trial of a study that the request may see.
@@ -151,8 +152,9 @@ func (s *Server) output(ctx context.Context, study string, id int64) (Output, er
 	if err != nil {
 		return Output{}, err
 	}
-	o := Output{Study: study, Trial: id, State: "ended", Stdout: textOfBytes(nil, "whole"), Stderr: textOfBytes(nil, "whole")}
-	if l, ok := s.o.Fleet.Live(study, id); ok {
+	none := textOfBytes(nil, "whole")
+	o := Output{Study: study, Trial: id, State: "ended", Stdout: none, Stderr: none}
+	if l, ok := s.o.Runs.Live(study, id); ok {
 		o.State, o.Attempt, o.Worker = "waiting", l.ID.Attempt, l.Worker
 		if l.State == "placed" {
 			o.State, o.Elapsed, o.Silent = "running", l.So.Elapsed.Seconds(), l.Silent.Seconds()
@@ -289,26 +291,19 @@ func (s *Server) filesOf(ctx context.Context, study string, id int64) (f Files, 
 	return f, m, nil
 }
 
-// Output returns what a run of a trial has printed: so many bytes of the end of each output, all if tail is 0.
-func (c *Client) Output(ctx context.Context, study string, trial, tail int64) (o Output, err error) {
-	q := url.Values{}
-	if tail > 0 {
-		q.Set("tail", strconv.FormatInt(tail, 10))
-	}
-	err = c.call(ctx, http.MethodGet, of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/output"), q, nil, &o)
-	return o, err
+// Output returns the output of a run of a trial: the last tail bytes of each stream, or all if tail is 0.
+func (c *Client) Output(ctx context.Context, study string, trial, tail int64) (Output, error) {
+	return body(call(ctx, c, (*Server).getOutput, &outputIn{Study: study, Trial: trial, Tail: tail}))
 }
 
-// Files returns what was kept of a trial.
-func (c *Client) Files(ctx context.Context, study string, trial int64) (f Files, err error) {
-	err = c.call(ctx, http.MethodGet, of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/files"), nil, nil, &f)
-	return f, err
+// Files returns the list of files kept from a trial.
+func (c *Client) Files(ctx context.Context, study string, trial int64) (Files, error) {
+	return body(call(ctx, c, (*Server).getFiles, &trialPath{study, trial}))
 }
 
-// File opens a file that was kept of a trial.
+// File opens a file kept from a trial.
 func (c *Client) File(ctx context.Context, study string, trial int64, name string) (io.ReadCloser, error) {
-	at := of(study, "/trials/"+strconv.FormatInt(trial, 10)+"/files/"+url.PathEscape(name))
-	resp, err := c.request(ctx, c.stream, http.MethodGet, at, nil, nil)
+	resp, err := send(ctx, c, c.stream, (*Server).getFile, &fileIn{study, trial, name})
 	if err != nil {
 		return nil, err
 	}

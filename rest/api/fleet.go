@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/queue"
 )
 
@@ -23,9 +22,9 @@ type Entry struct {
 	Priority int       `json:"priority" doc:"of the trial among those of its study: 0, or greater once it was put first"`
 	State    string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
 	Worker   string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
-	Since    time.Time `json:"since" doc:"when it came to wait, or began"`
-	Silent   float64   `json:"silent_s" doc:"how long its worker has not been heard of"`
-	Elapsed  float64   `json:"elapsed_s" doc:"of the run, as its worker last said"`
+	Since    time.Time `json:"since" doc:"when it began to wait, or to run"`
+	Silent   float64   `json:"silent_s" doc:"time since the last message of its worker"`
+	Elapsed  float64   `json:"elapsed_s" doc:"of the run, by the last message of its worker"`
 	Lacks    string    `json:"lacks,omitempty" doc:"why no worker can run it, and what there is; after two leases"`
 }
 
@@ -37,14 +36,14 @@ type Worker struct {
 	Slots   int               `json:"slots"`
 	Running int               `json:"running"`
 	Done    int               `json:"done" doc:"runs that it has ended since the server started"`
-	Ratio   float64           `json:"ratio,omitempty" doc:"of the times of its runs to those of all machines of its class in the same studies, as medians of the latest; not there while too little is known"`
+	Ratio   float64           `json:"ratio,omitempty" doc:"of its run times to those of its class; absent while unknown"`
 	Apps    []string          `json:"apps" nullable:"false"`
 	Labels  map[string]string `json:"labels,omitempty"`
 	Class   string            `json:"class"`
 	Machine string            `json:"machine" doc:"the class in words"`
 	State   string            `json:"state" enum:"ready,draining,evicted,aside,away"`
 	Why     string            `json:"why,omitempty" doc:"why it was set aside"`
-	Silent  float64           `json:"silent_s" doc:"how long it has not been heard of"`
+	Silent  float64           `json:"silent_s" doc:"time since its last message"`
 }
 
 // Workers are machines.
@@ -75,13 +74,13 @@ type Discarded struct {
 type Queue struct {
 	Total     int         `json:"total" doc:"how many entries there are, those that are left out too"`
 	Entries   []Entry     `json:"entries" nullable:"false"`
-	Discarded []Discarded `json:"discarded" nullable:"false" doc:"what was taken back before it began, and can be restored: at most as many as entries, the latest"`
+	Discarded []Discarded `json:"discarded" nullable:"false" doc:"withdrawn trials that can be restored"`
 }
 
 // discarded returns what who can have restored.
 func (s *Server) discarded(who Who, study string, limit int) []Discarded {
 	out := []Discarded{}
-	for _, d := range s.o.Host.Discarded() {
+	for _, d := range s.o.Trials.Discarded() {
 		if who.sees(d.Study) && (study == "" || study == d.Study) {
 			out = append(out, Discarded{d.Study, d.ID, d.Config, d.By, d.Reason, d.At})
 		}
@@ -117,183 +116,82 @@ func (s *Server) workers(who string) Workers {
 	return out
 }
 
-// fleet registers the routes of the queue and of the workers.
-func (s *Server) fleet() {
-	type queueIn struct {
-		Study string `query:"study" minLength:"1" maxLength:"1024" doc:"only of that study"`
-		Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-	}
-	type queueOut struct{ Body Queue }
-	handle(s, http.MethodGet, prefix+"/queue", func(ctx context.Context, in *queueIn) (*queueOut, error) {
-		out := &queueOut{}
-		out.Body.Entries, out.Body.Discarded = []Entry{}, s.discarded(whoOf(ctx), in.Study, in.Limit)
-		for _, e := range s.o.Fleet.Queue() {
-			if !whoOf(ctx).sees(e.Study) || in.Study != "" && in.Study != e.Study {
-				continue
-			}
-			if out.Body.Total++; out.Body.Total <= in.Limit {
-				out.Body.Entries = append(out.Body.Entries, entryOf(e))
-			}
-		}
-		return out, nil
-	})
-
-	type workersOut struct{ Body Workers }
-	handle(s, http.MethodGet, prefix+"/workers", func(context.Context, *struct{}) (*workersOut, error) {
-		return &workersOut{s.workers("")}, nil
-	})
-
-	type orderIn struct {
-		Written
-		Worker string `path:"worker" minLength:"1" maxLength:"200" doc:"its id or its name"`
-	}
-	order := func(path string, o queue.Order) {
-		handle(s, http.MethodPost, prefix+path, func(ctx context.Context, in *orderIn) (*workersOut, error) {
-			if who := whoOf(ctx); who.Role != Admin && len(who.Scope) > 0 {
-				return nil, refuse(http.StatusForbidden, "workers make the runs of all studies; %s has only some", who.Name)
-			}
-			if err := s.o.Fleet.Order(in.Worker, o); err != nil {
-				return nil, err
-			}
-			return &workersOut{s.workers(in.Worker)}, nil
-		})
-	}
-	order("/workers/{worker}/resume", queue.Order{})
-	order("/workers/{worker}/drain", queue.Order{Drain: true})
-	order("/workers/{worker}/evict", queue.Order{Drain: true, Evict: true})
+type listedIn struct {
+	Study string `query:"study" minLength:"1" maxLength:"1024" doc:"only of that study"`
+	Limit int    `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
 }
 
-// A Token says who may do what, without its secret.
-type Token struct {
-	Name    string     `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
-	Role    Role       `json:"role" enum:"worker,viewer,operator,author,admin"`
-	Studies []string   `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
-	Apps    []string   `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
-	Expires *time.Time `json:"expires,omitempty"`
+func (s *Server) getQueue(ctx context.Context, in *listedIn) (*plain[Queue], error) {
+	out := &plain[Queue]{}
+	out.Body.Entries, out.Body.Discarded = []Entry{}, s.discarded(whoOf(ctx), in.Study, in.Limit)
+	for _, e := range s.o.Fleet.Queue() {
+		if !whoOf(ctx).sees(e.Study) || in.Study != "" && in.Study != e.Study {
+			continue
+		}
+		if out.Body.Total++; out.Body.Total <= in.Limit {
+			out.Body.Entries = append(out.Body.Entries, entryOf(e))
+		}
+	}
+	return out, nil
 }
 
-// A Me is who asks.
-type Me struct {
-	Name    string   `json:"name"`
-	Role    Role     `json:"role" enum:"viewer,operator,author,admin"`
-	Studies []string `json:"studies,omitempty" nullable:"false" doc:"beginnings of the names of the studies that they may see; all by default"`
+func (s *Server) getWorkers(context.Context, *struct{}) (*plain[Workers], error) {
+	return &plain[Workers]{s.workers("")}, nil
 }
 
-// A NewToken is a token to make.
-type NewToken struct {
-	Name    string   `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9][A-Za-z0-9_-]*$"`
-	Role    Role     `json:"role" enum:"worker,viewer,operator,author,admin"`
-	Studies []string `json:"studies,omitempty" maxItems:"100" nullable:"false" doc:"beginnings of the names of the studies that it is for; all by default"`
-	Apps    []string `json:"apps,omitempty" maxItems:"100" nullable:"false" doc:"of a worker: the applications that it may offer; all by default"`
-	Lasts   Whole    `json:"lasts_s,omitempty" minimum:"1" maximum:"3153600000" doc:"for ever by default"`
+type orderIn struct {
+	Written
+	Worker string `path:"worker" minLength:"1" maxLength:"200" doc:"its id or its name"`
 }
 
-// admin registers the routes of the server itself.
-func (s *Server) admin() {
-	type healthOut struct {
-		Body struct {
-			OK bool `json:"ok"`
-		}
-	}
-	handle(s, http.MethodGet, "/healthz", func(context.Context, *struct{}) (*healthOut, error) {
-		out := &healthOut{}
-		out.Body.OK = true
-		return out, nil
-	})
-	type meOut struct{ Body Me }
-	handle(s, http.MethodGet, prefix+"/me", func(ctx context.Context, _ *struct{}) (*meOut, error) {
-		who := whoOf(ctx)
-		return &meOut{Me{who.Name, who.Role, who.Scope}}, nil
-	})
-	type aboutOut struct{ Body About }
-	handle(s, http.MethodGet, prefix+"/server", func(context.Context, *struct{}) (*aboutOut, error) {
-		return &aboutOut{s.o.About}, nil
-	})
-
-	type tokensOut struct {
-		Body struct {
-			Tokens []Token `json:"tokens" nullable:"false"`
-		}
-	}
-	handle(s, http.MethodGet, prefix+"/tokens", func(ctx context.Context, _ *struct{}) (*tokensOut, error) {
-		k, err := s.keys()
-		if err != nil {
-			return nil, err
-		}
-		all, err := k.Tokens(ctx)
-		out := &tokensOut{}
-		out.Body.Tokens = append([]Token{}, all...)
-		return out, err
-	})
-	type addIn struct {
-		Written
-		Body NewToken
-	}
-	type addOut struct {
-		Body Secret
-	}
-	handle(s, http.MethodPost, prefix+"/tokens", func(ctx context.Context, in *addIn) (*addOut, error) {
-		k, err := s.keys()
-		if err != nil {
-			return nil, err
-		}
-		t := Token{Name: in.Body.Name, Role: in.Body.Role, Studies: in.Body.Studies, Apps: in.Body.Apps}
-		if in.Body.Lasts > 0 {
-			end := s.o.Now().Add(time.Duration(in.Body.Lasts) * time.Second).UTC().Truncate(time.Second)
-			t.Expires = &end
-		}
-		secret, err := k.Add(ctx, t, whoOf(ctx).Name)
-		return &addOut{Secret{t, secret}}, err
-	})
-	s.audit()
-	type endIn struct {
-		Written
-		Token string `path:"token" minLength:"1" maxLength:"64" doc:"its name"`
-	}
-	handle(s, http.MethodDelete, prefix+"/tokens/{token}", func(ctx context.Context, in *endIn) (*struct{}, error) {
-		k, err := s.keys()
-		if err != nil {
-			return nil, err
-		}
-		return nil, k.Revoke(ctx, in.Token, whoOf(ctx).Name)
-	})
+func (s *Server) resumeWorker(ctx context.Context, in *orderIn) (*plain[Workers], error) {
+	return s.order(ctx, in.Worker, queue.Order{})
 }
 
-// A Decision is a decision about who may do what, or what is offered.
-type Decision = access.Decision
-
-// audit registers the route of the audit.
-func (s *Server) audit() {
-	type in struct {
-		Limit int `query:"limit" minimum:"1" maximum:"100000" default:"1000" doc:"the last so many"`
-	}
-	type out struct {
-		Body struct {
-			Entries []Decision `json:"entries" nullable:"false"`
-		}
-	}
-	handle(s, http.MethodGet, prefix+"/audit", func(_ context.Context, in *in) (*out, error) {
-		o := &out{}
-		o.Body.Entries = []Decision{}
-		if s.o.Audit == nil {
-			return o, nil
-		}
-		all, err := s.o.Audit(in.Limit)
-		o.Body.Entries = append(o.Body.Entries, all...)
-		return o, err
-	})
+func (s *Server) drainWorker(ctx context.Context, in *orderIn) (*plain[Workers], error) {
+	return s.order(ctx, in.Worker, queue.Order{Drain: true})
 }
 
-// A Secret is a token as it is shown once.
-type Secret struct {
-	Token  Token  `json:"token"`
-	Secret string `json:"secret" doc:"what is to be kept in a file that nobody else can read; it cannot be asked for again"`
+func (s *Server) evictWorker(ctx context.Context, in *orderIn) (*plain[Workers], error) {
+	return s.order(ctx, in.Worker, queue.Order{Drain: true, Evict: true})
 }
 
-// keys returns the tokens of a server that has them.
-func (s *Server) keys() (Keys, error) {
-	if s.o.Keys == nil {
-		return nil, assay.Errorf(assay.ClassUsage, "this server has no tokens")
+// order gives a worker an order.
+func (s *Server) order(ctx context.Context, worker string, o queue.Order) (*plain[Workers], error) {
+	if who := whoOf(ctx); who.Role != Admin && len(who.Scope) > 0 {
+		return nil, refuse(http.StatusForbidden, "workers make the runs of all studies; %s has only some", who.Name)
 	}
-	return s.o.Keys, nil
+	if err := s.o.Fleet.Order(worker, o); err != nil {
+		return nil, err
+	}
+	return &plain[Workers]{s.workers(worker)}, nil
+}
+
+// Queue returns waiting and running runs, and how many there are.
+func (c *Client) Queue(ctx context.Context, study string, limit int) ([]Entry, int, error) {
+	out, err := c.Queued(ctx, study, limit)
+	return out.Entries, out.Total, err
+}
+
+// Queued is Queue with the trials that can be restored.
+func (c *Client) Queued(ctx context.Context, study string, limit int) (Queue, error) {
+	return body(call(ctx, c, (*Server).getQueue, &listedIn{study, limit}))
+}
+
+// Workers returns the workers of the server.
+func (c *Client) Workers(ctx context.Context) ([]Worker, error) {
+	out, err := body(call(ctx, c, (*Server).getWorkers, &struct{}{}))
+	return out.Workers, err
+}
+
+// Order gives a worker an order: resume, drain or evict.
+func (c *Client) Order(ctx context.Context, worker, verb string) ([]Worker, error) {
+	do, ok := map[string]handler[orderIn, plain[Workers]]{
+		"resume": (*Server).resumeWorker, "drain": (*Server).drainWorker, "evict": (*Server).evictWorker,
+	}[verb]
+	if !ok {
+		return nil, assay.Errorf(assay.ClassUsage, "a worker has no order %q: resume, drain or evict", verb)
+	}
+	out, err := body(call(ctx, c, do, &orderIn{Worker: worker}))
+	return out.Workers, err
 }

@@ -83,8 +83,10 @@ var errEnough = errors.New("enough")
 func (c *Client) events(
 	ctx context.Context, study string, after *int64, lacks func(string), yield func(Numbered) bool,
 ) error {
-	h := http.Header{"Last-Event-Id": {strconv.FormatInt(*after, 10)}, "Accept": {"text/event-stream"}}
-	resp, err := c.request(ctx, c.stream, http.MethodGet, of(study, "/events"), nil, h)
+	in := &eventsIn{StudyPath: StudyPath{study}, Last: strconv.FormatInt(*after, 10)}
+	resp, err := send(ctx, c, c.stream, (*Server).getEvents, in, func(r *http.Request) {
+		r.Header.Set("Accept", "text/event-stream")
+	})
 	if err != nil {
 		return err
 	}

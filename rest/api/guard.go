@@ -81,7 +81,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, r, p)
 		return
 	}
-	if most := route.most(); most > 0 {
+	if most := route.most; most > 0 {
 		if r.ContentLength > most {
 			answer(w, r, refuse(http.StatusRequestEntityTooLarge, "a body has at most %d bytes, not %d", most, r.ContentLength))
 			return

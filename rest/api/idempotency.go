@@ -63,7 +63,8 @@ func (rs *replays) keep(path string) (err error) {
 func (rs *replays) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
-		if key == "" || len(key) > 200 || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodPut {
+		repeatable := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPut}, r.Method)
+		if key == "" || len(key) > 200 || repeatable {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -107,8 +108,8 @@ func (rs *replays) begin(k replayKey, body [sha256.Size]byte, secret bool) (mine
 		return nil, nil, refuse(http.StatusConflict, "the server ended while it carried out the request with this "+
 			"Idempotency-Key: look whether it was done, and ask with another key if not")
 	case old.done && old.secret && old.answer == nil:
-		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key was carried out, and its answer, "+
-			"which had a secret in it, was not kept")
+		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key was carried out; its answer "+
+			"had a secret and was not kept")
 	case !old.done:
 		return nil, nil, refuse(http.StatusConflict, "the request with this Idempotency-Key is being answered")
 	default:

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -41,19 +42,7 @@ func (k *keptIndexes) of(ctx context.Context, st *setup.Store, study string) (ke
 	if err != nil {
 		return kept{}, err
 	}
-	k.mu.Lock()
-	x := k.by[study]
-	if x == nil {
-		for name := range k.by {
-			if len(k.by) < mostKeptIndexes {
-				break
-			}
-			delete(k.by, name) // any one: it is read again when it is asked for
-		}
-		x = &keptIndex{}
-		k.by[study] = x
-	}
-	k.mu.Unlock()
+	x := k.index(study)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.created.Equal(sum.Created) || x.at > assay.Position(sum.Events) || x.seen.lists == nil {
@@ -62,10 +51,7 @@ func (k *keptIndexes) of(ctx context.Context, st *setup.Store, study string) (ke
 	if x.at == assay.Position(sum.Events) {
 		return x.seen, nil
 	}
-	next := kept{make(map[string]bool, len(x.seen.lists)), make(map[int64][]assay.Booking, len(x.seen.runs))}
-	for hash := range x.seen.lists {
-		next.lists[hash] = true
-	}
+	next := kept{maps.Clone(x.seen.lists), make(map[int64][]assay.Booking, len(x.seen.runs))}
 	for trial, all := range x.seen.runs {
 		next.runs[trial] = all[:len(all):len(all)]
 	}
@@ -88,6 +74,24 @@ func (k *keptIndexes) of(ctx context.Context, st *setup.Store, study string) (ke
 	}
 	x.at, x.seen = at, next
 	return next, nil
+}
+
+// index returns the index of a study, which may be empty still.
+func (k *keptIndexes) index(study string) *keptIndex {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x := k.by[study]
+	if x == nil {
+		for name := range k.by {
+			if len(k.by) < mostKeptIndexes {
+				break
+			}
+			delete(k.by, name) // any one: it is read again at the next request
+		}
+		x = &keptIndex{}
+		k.by[study] = x
+	}
+	return x
 }
 
 // best returns the attempt at a trial of which something is looked at: the last one of the trial's own run that counts,

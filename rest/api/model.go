@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/result"
@@ -92,9 +90,9 @@ func (s *Server) model(ctx context.Context, r *result.Record) (fitted, error) {
 
 // A Prediction is what to predict.
 type Prediction struct {
-	At        []map[string]any `json:"at" minItems:"1" maxItems:"64" nullable:"false" doc:"assignments: the values of the model's attributes by their names"`
-	Explain   bool             `json:"explain,omitempty" doc:"by how many percent the time changes if an attribute grows by 1 %"`
-	On        json.RawMessage  `json:"on,omitempty" type:"object" doc:"a machine, as assay profile --json describes it: what at leaves out is that machine's"`
+	At        []map[string]any `json:"at" minItems:"1" maxItems:"64" nullable:"false" doc:"values of attributes, by name"`
+	Explain   bool             `json:"explain,omitempty" doc:"percent of change of the time for 1 % of each attribute"`
+	On        json.RawMessage  `json:"on,omitempty" type:"object" doc:"the machine, as from assay profile --json"`
 	LearnedOn json.RawMessage  `json:"learned_on,omitempty" type:"object" doc:"the machine of the model's runs, likewise"`
 }
 
@@ -158,34 +156,47 @@ func (b Prediction) predict(study string, m *costmodel.Model) (*Predictions, err
 	return out, nil
 }
 
-// costs registers the routes of cost models.
-func (s *Server) costs() {
-	type modelIn struct {
-		StudyPath
-		Cached
-	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/model", func(ctx context.Context, in *modelIn) (*data, error) {
-		return s.look(ctx, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (any, error) {
-			f, err := s.model(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			return result.NewStudyModel(in.Study, f.learner, f.model), nil
-		})
-	}, notModified, func(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusConflict) })
-
-	type predictIn struct {
-		StudyPath
-		Written
-		Body Prediction
-	}
-	handle(s, http.MethodPost, prefix+"/studies/{study}/predict", func(ctx context.Context, in *predictIn) (*data, error) {
-		return s.look(ctx, in.Study, Cached{}, func(ctx context.Context, r *result.Record) (any, error) {
-			f, err := s.model(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			return in.Body.predict(in.Study, f.model)
-		})
+func (s *Server) getModel(ctx context.Context, in *lookIn) (*data[result.StudyModel], error) {
+	type model = result.StudyModel
+	return look(ctx, s, in.Study, in.Cached, func(ctx context.Context, r *result.Record) (model, error) {
+		f, err := s.model(ctx, r)
+		if err != nil {
+			return model{}, err
+		}
+		return result.NewStudyModel(in.Study, f.learner, f.model), nil
 	})
+}
+
+const aboutMachines = "on and learned_on are machines as assay profile --json describes them: the machine to predict " +
+	"for, which gives the values that at lacks, and the machine of the runs."
+
+type predictIn struct {
+	StudyPath
+	Written
+	Body Prediction
+}
+
+func (s *Server) postPredict(ctx context.Context, in *predictIn) (*data[*Predictions], error) {
+	return look(ctx, s, in.Study, Cached{}, func(ctx context.Context, r *result.Record) (*Predictions, error) {
+		f, err := s.model(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return in.Body.predict(in.Study, f.model)
+	})
+}
+
+// Model returns the cost model of a study.
+func (c *Client) Model(ctx context.Context, study string) (result.StudyModel, error) {
+	return decoded(call(ctx, c, (*Server).getModel, &lookIn{StudyPath: StudyPath{study}}))
+}
+
+// Predict predicts by the cost model of a study.
+func (c *Client) Predict(ctx context.Context, study string, p Prediction) ([]result.Predicted, error) {
+	in := &predictIn{StudyPath: StudyPath{study}, Body: p}
+	out, err := decoded(call(ctx, c, (*Server).postPredict, in))
+	if err != nil {
+		return nil, err
+	}
+	return out.Predictions, nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/assay-run/assay"
@@ -20,28 +19,31 @@ var planLimits = planning.Limits{Tasks: 20_000, Slots: 1 << 20, Work: 1 << 25}
 // A PlanRequest is a workflow to plan, and the options of `assay plan`. What an option names as a
 // file is one of Files: no file of the server is read.
 type PlanRequest struct {
-	Files     map[string]string `json:"files" minProperties:"1" maxProperties:"64" doc:"texts of files by their names"`
-	Workflow  string            `json:"workflow,omitempty" maxLength:"4096" doc:"a file, several of one workflow with commas between them, or a folder; not needed where there is one file"`
-	Slots     string            `json:"slots,omitempty" maxLength:"1000" doc:"2,4,8 or 4..256 for every doubling; 1 to the workflow's width by default"`
-	Levels    string            `json:"levels,omitempty" maxLength:"100" doc:"ways to count levels: tda, bua, slack, with commas; tda,bua by default"`
-	Simulate  bool              `json:"simulate,omitempty"`
-	Longest   bool              `json:"longest_path,omitempty" doc:"simulate a scheduler that starts the longest chains first"`
-	Machines  []string          `json:"machines,omitempty" maxItems:"32" nullable:"false" doc:"COUNTxCORES[:MEMORY] for the simulation"`
-	Delay     string            `json:"delay,omitempty" maxLength:"40" doc:"of each level, such as 25s"`
-	Start     string            `json:"start,omitempty" maxLength:"40" doc:"delay of the whole workflow"`
-	Calibrate []string          `json:"calibrate,omitempty" maxItems:"64" nullable:"false" doc:"recorded executions, or a saved calibration"`
-	SlotTimes []string          `json:"slot_times,omitempty" maxItems:"64" nullable:"false" doc:"executions on different numbers of slots"`
-	Times     []string          `json:"times_from,omitempty" maxItems:"64" nullable:"false" doc:"executions to take run times from"`
-	Fill      bool              `json:"fill,omitempty" doc:"fill missing run times from the median of their kind"`
-	Clusters  Whole             `json:"clusters,omitempty" minimum:"0" maximum:"1000000" doc:"jobs of each kind that the tasks of a level are gathered into"`
-	Price     string            `json:"price,omitempty" maxLength:"200" doc:"0.001 a slot-second, 0.04/h, 0.34/node-hour,slots=8,start=90"`
-	Prices    string            `json:"prices,omitempty" maxLength:"4096" doc:"a file with a name and a price on each line"`
-	Sites     string            `json:"sites,omitempty" maxLength:"4096" doc:"a file of sites to compare, JSON"`
-	Deadline  string            `json:"deadline,omitempty" maxLength:"40" doc:"longest makespan allowed, such as 2h"`
-	Budget    float64           `json:"budget,omitempty" minimum:"0" doc:"most money to spend"`
-	Error     float64           `json:"error,omitempty" minimum:"0" exclusiveMaximum:"1" doc:"relative error of the run times, for intervals"`
-	Samples   Whole             `json:"samples,omitempty" minimum:"1" maximum:"1000" doc:"random sets of run times for error; 100 by default"`
-	Seed      Whole             `json:"seed,omitempty" minimum:"0" doc:"of the random run times; 1 by default"`
+	Files map[string]string `json:"files" minProperties:"1" maxProperties:"64" doc:"texts of files by their names"`
+
+	Workflow string `json:"workflow,omitempty" maxLength:"4096" doc:"a file, files with commas, or a folder of files"`
+	Slots    string `json:"slots,omitempty" maxLength:"1000" doc:"such as 2,4,8 or 4..256; 1 to the width by default"`
+	Levels   string `json:"levels,omitempty" maxLength:"100" doc:"tda, bua or slack, with commas; tda,bua by default"`
+	Simulate bool   `json:"simulate,omitempty"`
+	Longest  bool   `json:"longest_path,omitempty" doc:"the simulated scheduler starts the longest chains first"`
+
+	Machines  []string `json:"machines,omitempty" maxItems:"32" nullable:"false" doc:"COUNTxCORES[:MEMORY]"`
+	Delay     string   `json:"delay,omitempty" maxLength:"40" doc:"of each level, such as 25s"`
+	Start     string   `json:"start,omitempty" maxLength:"40" doc:"delay of the whole workflow"`
+	Calibrate []string `json:"calibrate,omitempty" maxItems:"64" nullable:"false" doc:"executions, or a calibration"`
+	SlotTimes []string `json:"slot_times,omitempty" maxItems:"64" nullable:"false" doc:"executions on numbers of slots"`
+	Times     []string `json:"times_from,omitempty" maxItems:"64" nullable:"false" doc:"executions with run times"`
+
+	Fill     bool    `json:"fill,omitempty" doc:"fill missing run times from the median of their kind"`
+	Clusters Int     `json:"clusters,omitempty" minimum:"0" maximum:"1000000" doc:"jobs of a kind in each level"`
+	Price    string  `json:"price,omitempty" maxLength:"200" doc:"0.04/h, or 0.34/node-hour,slots=8,start=90"`
+	Prices   string  `json:"prices,omitempty" maxLength:"4096" doc:"a file: a name and a price on each line"`
+	Sites    string  `json:"sites,omitempty" maxLength:"4096" doc:"a file of sites to compare, JSON"`
+	Deadline string  `json:"deadline,omitempty" maxLength:"40" doc:"longest makespan allowed, such as 2h"`
+	Budget   float64 `json:"budget,omitempty" minimum:"0" doc:"most money to spend"`
+	Error    float64 `json:"error,omitempty" minimum:"0" exclusiveMaximum:"1" doc:"relative error of the run times"`
+	Samples  Int     `json:"samples,omitempty" minimum:"1" maximum:"1000" doc:"random run times; 100 by default"`
+	Seed     Int     `json:"seed,omitempty" minimum:"0" doc:"of the random run times; 1 by default"`
 }
 
 // A PlanAnswer is what there is to say of a workflow: what `assay plan --json` prints, and the tasks.
@@ -95,39 +97,42 @@ func (q *PlanRequest) workflow() (string, error) {
 	return "", assay.Errorf(assay.ClassUsage, "which of the %d files is the workflow?", len(q.Files))
 }
 
-// plans registers the route that plans a workflow.
-func (s *Server) plans() {
-	type planIn struct {
-		Written
-		Body PlanRequest
+type planIn struct {
+	Written
+	Body PlanRequest
+}
+
+func (s *Server) postPlan(ctx context.Context, in *planIn) (*data[PlanAnswer], error) {
+	free, err := s.compute(ctx)
+	if err != nil {
+		return nil, err
 	}
-	handle(s, http.MethodPost, prefix+"/plan", func(ctx context.Context, in *planIn) (*data, error) {
-		free, err := s.compute(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer free()
-		name, err := in.Body.workflow()
-		if err != nil {
-			return nil, err
-		}
-		o, err := in.Body.options()
-		if err != nil {
-			return nil, err
-		}
-		given := traces.Given{}
-		for name, text := range in.Body.Files {
-			given[name] = []byte(text)
-		}
-		p, err := planning.New(given, o)
-		if err != nil {
-			return nil, err
-		}
-		p.Limits = planLimits
-		r, err := p.Plan(name)
-		if err != nil {
-			return nil, err
-		}
-		return encoded(PlanAnswer{r.Data(), r.Graph()})
-	})
+	defer free()
+	name, err := in.Body.workflow()
+	if err != nil {
+		return nil, err
+	}
+	o, err := in.Body.options()
+	if err != nil {
+		return nil, err
+	}
+	given := traces.Given{}
+	for name, text := range in.Body.Files {
+		given[name] = []byte(text)
+	}
+	p, err := planning.New(given, o)
+	if err != nil {
+		return nil, err
+	}
+	p.Limits = planLimits
+	r, err := p.Plan(name)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(PlanAnswer{r.Data(), r.Graph()})
+}
+
+// Plan plans a workflow.
+func (c *Client) Plan(ctx context.Context, q PlanRequest) (PlanAnswer, error) {
+	return decoded(call(ctx, c, (*Server).postPlan, &planIn{Body: q}))
 }

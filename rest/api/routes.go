@@ -1,96 +1,270 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"reflect"
+	"runtime"
 	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
-// prefix is that of all routes of the first version.
+// prefix begins the paths of all routes of the first version.
 const prefix = "/api/v1"
 
 // A Route is a request that a server answers, and the least role that may make it.
 type Route struct {
 	Method, Path string
 	Least        Role
-	// Text says what it does, in one line.
+	// Text is the summary, in one line.
 	Text string
+
+	handler  string // name of the function that answers it; a client names the route by it
+	register func(*Server, Route)
+	edit     []func(*huma.Operation)
+	most     int64 // bytes that a body has at most; 0 if the quota of files limits it
+	computes bool  // it changes nothing, though its method is not GET
 }
 
-// Routes is who may do what: the one table. What a definition may hold depends on the
-// role too: see [executes].
+// Routes is the one table of requests: a row has the method, the path, the least role, the summary, and
+// the method of [Server] that answers, whose types are the input and the output. The mux, the OpenAPI
+// document, the checks of roles and sizes, the calls of [Client] and the reference follow from it.
+// A definition may need a greater role than its route: see [executes].
 var Routes = []Route{
-	{http.MethodGet, "/healthz", Nobody, "whether the server answers"},
-	{http.MethodGet, "/openapi.json", Viewer, "this document"},
-	{http.MethodGet, "/openapi.yaml", Viewer, "this document in YAML"},
+	outside(row("GET /healthz", Nobody, "whether the server is up", (*Server).getHealth)),
+	documentAt("GET /openapi.json", "this document", (*Server).OpenAPI),
+	documentAt("GET /openapi.yaml", "this document in YAML", (*Server).openAPIInYAML),
 
-	{http.MethodGet, prefix + "/me", Viewer, "who asks, and what the server lets them do"},
-	{http.MethodGet, prefix + "/studies", Viewer, "the studies, by their names"},
-	{http.MethodGet, prefix + "/studies/{study}", Viewer, "what a study is, and what it has come to"},
-	{http.MethodGet, prefix + "/studies/{study}/trials", Viewer, "the trials in order of their ids"},
-	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}", Viewer, "one trial: its attempts, what they reported, what was decided"},
-	{http.MethodGet, prefix + "/studies/{study}/events", Viewer, "the events as they come, from any place"},
-	{http.MethodGet, prefix + "/studies/{study}/answer", Viewer, "what it has come to: the best, the gain, time, and the runs at the end"},
-	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/output", Viewer, "what a run has printed, also while it goes on"},
-	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files", Viewer, "the files that were kept of a run"},
-	{http.MethodGet, prefix + "/studies/{study}/trials/{trial}/files/{name}", Viewer, "a file that was kept of a run"},
-	{http.MethodGet, prefix + "/studies/{study}/explain", Viewer, "which parameter pushes the objective where"},
-	{http.MethodGet, prefix + "/studies/{study}/noise", Viewer, "how noisy the runs are"},
-	{http.MethodGet, prefix + "/studies/{study}/similar", Viewer, "the studies that are most like it"},
-	{http.MethodGet, prefix + "/studies/{study}/pruned", Viewer, "what others would leave out of its space, and the risk"},
-	{http.MethodGet, prefix + "/studies/{study}/report", Viewer, "a page of one file"},
-	{http.MethodGet, prefix + "/studies/{study}/model", Viewer, "what it costs on which resources: the model of its runs"},
-	{http.MethodPost, prefix + "/studies/{study}/predict", Viewer, "how long a run takes on resources, by its model"},
-	{http.MethodGet, prefix + "/studies/{study}/asked", Viewer, "the trials that were asked and not told"},
-	{http.MethodGet, prefix + "/compare", Viewer, "studies side by side"},
-	{http.MethodGet, prefix + "/knowledge", Viewer, "which studies are alike"},
-	{http.MethodPost, prefix + "/plan", Viewer, "how long a workflow takes on how many slots, for how much money"},
-	{http.MethodGet, prefix + "/queue", Viewer, "what waits and what runs, in the order of claims"},
-	{http.MethodGet, prefix + "/workers", Viewer, "the machines that make the runs"},
+	row("GET /me", Viewer, "the name and the role of the caller", (*Server).getMe),
+	row("GET /studies", Viewer, "the studies, by name", (*Server).getStudies),
+	row("GET /studies/{study}", Viewer, "a study: its definition, state and best trial", (*Server).getStudy, notModified),
+	row("GET /studies/{study}/trials", Viewer, "the trials, by id", (*Server).getTrials, notModified),
+	row("GET /studies/{study}/trials/{trial}", Viewer, "one trial: its attempts, their reports, decisions about it",
+		(*Server).getTrial, notes(aboutTrials)),
+	row("GET /studies/{study}/events", Viewer, "a stream of events, from any position",
+		(*Server).getEvents, streamsEvents),
+	row("GET /studies/{study}/answer", Viewer, "the result so far: best trial, gain, time, final runs",
+		(*Server).getAnswer, notModified),
+	row("GET /studies/{study}/trials/{trial}/output", Viewer, "the output of a run, also while it is running",
+		(*Server).getOutput, notes(aboutOutput)),
+	row("GET /studies/{study}/trials/{trial}/files", Viewer, "the files kept from a run",
+		(*Server).getFiles, notes(aboutFiles)),
+	row("GET /studies/{study}/trials/{trial}/files/{name}", Viewer, "a file kept from a run",
+		(*Server).getFile, sends),
+	row("GET /studies/{study}/explain", Viewer, "the effect of each parameter on the objective",
+		(*Server).getExplain, notModified, conflicts),
+	row("GET /studies/{study}/noise", Viewer, "the noise of repeated runs", (*Server).getNoise, notModified, conflicts),
+	row("GET /studies/{study}/similar", Viewer, "the most similar studies", (*Server).getSimilar, notModified, conflicts),
+	row("GET /studies/{study}/pruned", Viewer, "the part of its space that earlier studies would leave out, and the risk",
+		(*Server).getPruned, conflicts),
+	row("GET /studies/{study}/report", Viewer, "a report as one HTML file",
+		(*Server).getReport, notModified, conflicts, page),
+	row("GET /studies/{study}/model", Viewer, "the cost model fitted to its runs",
+		(*Server).getModel, notModified, conflicts),
+	row("POST /studies/{study}/predict", Viewer, "predict run times on given resources by its cost model",
+		(*Server).postPredict, computes, notes(aboutMachines)),
+	row("GET /studies/{study}/asked", Viewer, "the trials of an external study that wait for results", (*Server).getAsked),
+	row("GET /compare", Viewer, "studies side by side",
+		(*Server).getCompare, finds, notes("The others are compared with the first.")),
+	row("GET /knowledge", Viewer, "groups of comparable studies", (*Server).getKnowledge),
+	row("POST /plan", Viewer, "predict the time and the price of a workflow for numbers of slots",
+		(*Server).postPlan, computes, largest(maxPlan)),
+	row("GET /queue", Viewer, "waiting and running runs, in the order of claims", (*Server).getQueue),
+	row("GET /workers", Viewer, "the workers", (*Server).getWorkers),
 
-	{http.MethodPost, prefix + "/check", Operator, "what a definition of a study would be, or where it is wrong; nothing is made"},
-	// A definition that says what is executed needs an author.
-	{http.MethodPost, prefix + "/studies", Operator, "make a study and run it, or go on with it"},
-	{http.MethodPost, prefix + "/studies/{study}/ask", Operator, "have trials handed out of a study whose runs somebody else makes"},
-	{http.MethodPost, prefix + "/studies/{study}/tell", Operator, "say what trials came to that were asked"},
-	{http.MethodPost, prefix + "/studies/{study}/recall", Operator, "take trials back that were asked long ago and never told"},
-	{http.MethodPost, prefix + "/studies/{study}/trials", Operator, "have configurations run"},
-	{http.MethodPatch, prefix + "/studies/{study}/state", Operator, "run, pause or stop a study"},
-	{http.MethodPatch, prefix + "/studies/{study}/priority", Operator, "say which study goes first"},
-	{http.MethodPatch, prefix + "/studies/{study}/budget", Operator, "change the limits of a study"},
-	{http.MethodPatch, prefix + "/queue/{study}", Operator, "run trials first, or take them back"},
-	{http.MethodPatch, prefix + "/queue/{study}/{trial}", Operator, "run a trial first, or take it back"},
-	{http.MethodPost, prefix + "/workers/{worker}/resume", Operator, "have a worker go on"},
-	{http.MethodPost, prefix + "/workers/{worker}/drain", Operator, "have a worker take nothing more"},
-	{http.MethodPost, prefix + "/workers/{worker}/evict", Operator, "have a worker end what runs, too"},
+	row("POST /check", Operator, "check a definition without creating a study", (*Server).postCheck),
+	// A definition that sets what is executed needs an author.
+	row("POST /studies", Operator, "create and run a study, or resume it", (*Server).postStudy),
+	row("POST /studies/{study}/ask", Operator, "take trials of an external study", (*Server).postAsk),
+	row("POST /studies/{study}/tell", Operator, "report results of an external study",
+		(*Server).postTell, notes(aboutResults)),
+	row("POST /studies/{study}/recall", Operator, "withdraw trials of an external study that got no result in time",
+		(*Server).postRecall),
+	row("POST /studies/{study}/trials", Operator, "run given configurations", (*Server).postTrials),
+	row("PATCH /studies/{study}/state", Operator, "run, pause or stop a study", (*Server).patchState),
+	row("PATCH /studies/{study}/priority", Operator, "set the priority of a study", (*Server).patchPriority),
+	row("PATCH /studies/{study}/budget", Operator, "change the limits of a study", (*Server).patchBudget),
+	row("PATCH /queue/{study}", Operator, "run trials first, discard or restore them",
+		(*Server).patchQueue, notes(aboutMoves)),
+	row("PATCH /queue/{study}/{trial}", Operator, "run a trial first, discard or restore it",
+		(*Server).patchQueued, notes(aboutMoves)),
+	row("POST /workers/{worker}/resume", Operator, "let a worker take runs again", (*Server).resumeWorker),
+	row("POST /workers/{worker}/drain", Operator, "let a worker take no more runs", (*Server).drainWorker),
+	row("POST /workers/{worker}/evict", Operator, "let a worker take no more runs, and end its running ones",
+		(*Server).evictWorker),
 
-	// A worker has the inputs of its runs, and puts what is on record of them.
-	{http.MethodGet, blobPath, Porter, "a file by the SHA-256 of its bytes"},
-	{http.MethodPut, blobPath, Porter, "have a file kept, by the SHA-256 of its bytes"},
+	// A worker gets the inputs of its runs, and stores the files that the record of a run lists.
+	row("GET /blobs/{hash}", AuthorOrWorker, "a file, by the SHA-256 of its bytes", (*Server).getBlob, sends, anySize),
+	row("PUT /blobs/{hash}", AuthorOrWorker, "store a file, by the SHA-256 of its bytes",
+		(*Server).putBlob, keepsBlob, anySize),
 
-	{http.MethodGet, prefix + "/server", Admin, "what the server is"},
-	{http.MethodGet, prefix + "/tokens", Admin, "the tokens, without their secrets"},
-	{http.MethodPost, prefix + "/tokens", Admin, "make a token"},
-	{http.MethodGet, prefix + "/audit", Admin, "who made and ended tokens, and which applications workers offered"},
-	{http.MethodDelete, prefix + "/tokens/{token}", Admin, "end a token"},
+	row("GET /server", Admin, "the server: version, store, addresses", (*Server).getServer),
+	row("GET /tokens", Admin, "the tokens, without their secrets", (*Server).getTokens),
+	row("POST /tokens", Admin, "create a token", (*Server).postToken),
+	row("GET /audit", Admin, "decisions about tokens, and the applications that workers offered", (*Server).getAudit),
+	row("DELETE /tokens/{token}", Admin, "revoke a token", (*Server).deleteToken),
 }
 
-// most returns how many bytes a body of the route has at most; 0 if its quota says.
-func (r Route) most() int64 {
-	switch r.Path {
-	case blobPath:
-		return 0
-	case prefix + "/plan":
-		return maxPlan
+// A handler answers a request whose path, query, headers and body are an I with an O.
+type handler[I, O any] func(*Server, context.Context, *I) (*O, error)
+
+// row returns a route of the first version. A pattern is "METHOD /path".
+func row[I, O any](
+	pattern string, least Role, text string, do handler[I, O], edit ...func(*huma.Operation),
+) Route {
+	method, path, _ := strings.Cut(pattern, " ")
+	r := Route{Method: method, Path: prefix + path, Least: least, Text: text, handler: nameOf(do), edit: edit}
+	op := r.operation()
+	r.most, r.computes = op.MaxBodyBytes, op.Metadata[computing] == true
+	r.register = func(s *Server, r Route) {
+		huma.Register(s.api, r.operation(), func(ctx context.Context, in *I) (*O, error) {
+			out, err := do(s, ctx, in)
+			if err != nil {
+				return nil, problem(err)
+			}
+			return out, nil
+		})
 	}
-	return maxBody
+	return r
 }
 
-// Changes reports whether a request is one that may change something: all are but those that look,
-// and those that send what is to be computed with.
+// outside returns a route that is the same in all versions.
+func outside(r Route) Route {
+	r.Path = strings.TrimPrefix(r.Path, prefix)
+	return r
+}
+
+// documentAt returns the route of a text that describes the routes. It is made at the first request.
+func documentAt(pattern, text string, make func(*Server) ([]byte, error)) Route {
+	method, path, _ := strings.Cut(pattern, " ")
+	return Route{Method: method, Path: path, Least: Viewer, Text: text, most: maxBody, register: func(s *Server, _ Route) {
+		made := sync.OnceValues(func() ([]byte, error) { return make(s) })
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			b, err := made()
+			if err != nil {
+				answer(w, r, problem(err))
+				return
+			}
+			w.Header().Set("Content-Type", "application/openapi+"+strings.TrimPrefix(path, "/openapi."))
+			_, _ = w.Write(b) // the client has gone, if this fails
+		})
+	}}
+}
+
+// common are the refusals that any request may meet.
+var common = []int{
+	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
+	http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+}
+
+// operation returns a route as the OpenAPI document has it.
+func (r Route) operation() huma.Operation {
+	op := huma.Operation{
+		OperationID: operationID(r.Method, r.Path), Method: r.Method, Path: r.Path, Summary: r.Text,
+		MaxBodyBytes: maxBody, BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
+		Extensions: map[string]any{"x-role": r.Least},
+	}
+	if r.Least != Nobody {
+		op.Security = []map[string][]string{{"token": {}}}
+	}
+	if strings.Contains(r.Path, "{") {
+		op.Errors = append(op.Errors, http.StatusNotFound)
+	}
+	if r.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
+	}
+	for _, e := range r.edit {
+		e(&op)
+	}
+	return op
+}
+
+// operationID returns a name of a route: get-studies-study-trials.
+func operationID(method, path string) string {
+	path = strings.TrimPrefix(strings.TrimPrefix(path, prefix), "/")
+	return strings.ToLower(method) + "-" + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
+}
+
+// computing is the mark of a route that only computes.
+const computing = "computes"
+
+// computes marks a request that sends data to compute with, and changes nothing.
+func computes(op *huma.Operation) { op.Metadata = map[string]any{computing: true} }
+
+// largest limits the body of a request to n bytes.
+func largest(n int64) func(*huma.Operation) {
+	return func(op *huma.Operation) { op.MaxBodyBytes = n }
+}
+
+// anySize leaves the size of a body to the quota of files.
+func anySize(op *huma.Operation) { op.MaxBodyBytes = 0 }
+
+// notes documents more of a request than its summary.
+func notes(text string) func(*huma.Operation) {
+	return func(op *huma.Operation) { op.Description = text }
+}
+
+// conflicts documents that the state of the study can be in the way of an answer.
+func conflicts(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusConflict) }
+
+// finds documents that the query can name a study that does not exist.
+func finds(op *huma.Operation) { op.Errors = append(op.Errors, http.StatusNotFound) }
+
+// nameOf returns the name of a method of [Server], by which a row is found. A method has only one.
+func nameOf(method any) string {
+	return runtime.FuncForPC(reflect.ValueOf(method).Pointer()).Name()
+}
+
+// byHandler are the rows by the names of their handlers.
+var byHandler = sync.OnceValue(func() map[string]Route {
+	all := make(map[string]Route, len(Routes))
+	for _, r := range Routes {
+		if _, twice := all[r.handler]; twice && r.handler != "" {
+			panic("api: " + r.handler + " answers two routes")
+		}
+		all[r.handler] = r
+	}
+	return all
+})
+
+// routeTo returns the row of a method of [Server]. One without a row is a mistake of the program.
+func routeTo[I, O any](do handler[I, O]) Route {
+	r, ok := byHandler()[nameOf(do)]
+	if !ok {
+		panic("api: " + nameOf(do) + " has no row in Routes")
+	}
+	return r
+}
+
+// Changes reports whether a request may change something. A route that computes does not.
 func Changes(r *http.Request) bool {
-	computes := r.URL.Path == prefix+"/plan" ||
-		strings.HasPrefix(r.URL.Path, prefix+"/studies/") && strings.HasSuffix(r.URL.Path, "/predict")
-	return r.Method != http.MethodGet && r.Method != http.MethodHead && !(r.Method == http.MethodPost && computes)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return false
+	}
+	for _, row := range Routes {
+		if row.computes && row.Method == r.Method && row.matches(r.URL.EscapedPath()) {
+			return false
+		}
+	}
+	return true
+}
+
+// matches reports whether a path is one of the route.
+func (r Route) matches(path string) bool {
+	pattern, parts := strings.Split(r.Path, "/"), strings.Split(path, "/")
+	if len(pattern) != len(parts) {
+		return false
+	}
+	for i, p := range pattern {
+		if p != parts[i] && (!strings.HasPrefix(p, "{") || parts[i] == "") {
+			return false
+		}
+	}
+	return true
 }
 
 // routeOf returns the row of a method and a path as it is registered.
@@ -103,8 +277,8 @@ func routeOf(method, path string) (Route, bool) {
 	return Route{}, false
 }
 
-// ofPattern returns the row of a pattern of the mux, "GET /path". A HEAD is let through to
-// what answers GET.
+// ofPattern returns the row of a pattern of the mux, "GET /path". A HEAD is let through to the handler
+// of GET.
 func ofPattern(pattern string) (Route, bool) {
 	method, path, _ := strings.Cut(pattern, " ")
 	return routeOf(method, path)

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,9 +19,15 @@ import (
 
 // Options are what a [Server] needs.
 type Options struct {
-	Host  Host
+	// Studies, Trials and External are the parts of one host.
+	Studies  StudyHost
+	Trials   TrialHost
+	External ExternalHost
+	// Fleet and Runs are the parts of one fleet.
 	Fleet Fleet
-	Store *setup.Store // what Host writes to; it is read here, and never written
+	Runs  Runs
+	// Store is where the host writes the record. It is only read here.
+	Store *setup.Store
 	// Keys are the tokens; nil if there are none, and then only a peer gets in.
 	Keys Keys
 	// Blobs are the files of studies; nil keeps none.
@@ -57,19 +62,19 @@ type About struct {
 
 // A Server answers requests. Make one with [New].
 type Server struct {
-	o         Options
-	api       huma.API
-	mux       *http.ServeMux
-	http      *http.Server
-	guard     *guard
-	hubs      *hubs
-	replay    *replays
-	kept      *keptIndexes
-	fits      chan struct{} // room for what fits models
-	tallies   tallies
-	savings   savings
-	newcomers *newcomers
-	models    models
+	o       Options
+	api     huma.API
+	mux     *http.ServeMux
+	http    *http.Server
+	guard   *guard
+	hubs    *hubs
+	replay  *replays
+	kept    *keptIndexes
+	fits    chan struct{} // room for what fits models
+	tallies tallies
+	savings savings
+	conns   *connLimit
+	models  models
 }
 
 // local are the names of a server that only this machine reaches; a client of a socket
@@ -88,7 +93,7 @@ func New(o Options) *Server {
 	s := &Server{
 		o: o, mux: http.NewServeMux(), hubs: newHubs(o.Store), replay: newReplays(o.Now), kept: newKeptIndexes(),
 		fits: make(chan struct{}, 1), tallies: tallies{store: o.Store, of: map[string]*tally{}},
-		savings: savings{store: o.Store, known: map[string]*saving{}}, newcomers: newNewcomers(),
+		savings: savings{store: o.Store, known: map[string]*saving{}}, conns: newConnLimit(),
 	}
 	doc := huma.DefaultConfig("assay", o.About.Version)
 	doc.DocsPath, doc.SchemasPath, doc.OpenAPIPath, doc.CreateHooks = "", "", "", nil
@@ -99,7 +104,9 @@ func New(o Options) *Server {
 		"token": {Type: "http", Scheme: "bearer", Description: "Not needed by the owner of the server on its socket."},
 	}
 	s.api = humago.New(s.mux, doc)
-	s.routes()
+	for _, r := range Routes {
+		r.register(s, r)
+	}
 	hosts := append([]string(nil), local...)
 	for _, h := range o.Hosts {
 		hosts = append(hosts, strings.ToLower(h))
@@ -111,7 +118,7 @@ func New(o Options) *Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ConnContext:       s.peer,
-		ConnState:         s.newcomers.state,
+		ConnState:         s.conns.state,
 		ErrorLog:          log.New(io.Discard, "", 0), // of what clients do wrong
 	}
 	return s
@@ -145,7 +152,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON(
 // Serve answers the requests of a listener until Close, after which it returns nil. It
 // may be called for several listeners.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(s.newcomers.door(l)); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.conns.door(l)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -161,86 +168,5 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// document registers what describes the routes. It is made when it is first asked for.
-func (s *Server) document() {
-	for path, make := range map[string]func() ([]byte, error){
-		"/openapi.json": s.OpenAPI, "/openapi.yaml": s.api.OpenAPI().YAML,
-	} {
-		text := sync.OnceValues(make)
-		s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-			b, err := text()
-			if err != nil {
-				answer(w, r, problem(err))
-				return
-			}
-			w.Header().Set("Content-Type", "application/openapi+"+strings.TrimPrefix(path, "/openapi."))
-			_, _ = w.Write(b) // the client has gone, if this fails
-		})
-	}
-}
-
-// routes registers all of them.
-func (s *Server) routes() {
-	s.document()
-	s.studies()
-	s.steering()
-	s.asking()
-	s.checking()
-	s.oneTrial()
-	s.looks()
-	s.compares()
-	s.plans()
-	s.costs()
-	s.files()
-	s.blobs()
-	s.fleet()
-	s.admin()
-}
-
-// common are the refusals that any request may meet.
-var common = []int{
-	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-	http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
-	http.StatusServiceUnavailable, http.StatusInsufficientStorage,
-}
-
-// handle registers what answers a route, which must have a row in [Routes].
-func handle[I, O any](
-	s *Server, method, path string, do func(context.Context, *I) (*O, error), edit ...func(*huma.Operation),
-) {
-	r, ok := routeOf(method, path)
-	if !ok {
-		panic("api: " + method + " " + path + " has no row in Routes")
-	}
-	op := huma.Operation{
-		OperationID: operationID(method, path), Method: method, Path: path, Summary: r.Text,
-		MaxBodyBytes: r.most(), BodyReadTimeout: answerTimeout, Errors: common[:len(common):len(common)],
-		Extensions: map[string]any{"x-role": r.Least},
-	}
-	if r.Least != Nobody {
-		op.Security = []map[string][]string{{"token": {}}}
-	}
-	if strings.Contains(path, "{") {
-		op.Errors = append(op.Errors, http.StatusNotFound)
-	}
-	if method != http.MethodGet {
-		op.Errors = append(op.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType, http.StatusRequestTimeout)
-	}
-	for _, e := range edit {
-		e(&op)
-	}
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := do(ctx, in)
-		if err != nil {
-			return nil, problem(err)
-		}
-		return out, nil
-	})
-}
-
-// operationID returns a name of a route: get-studies-study-trials.
-func operationID(method, path string) string {
-	path = strings.TrimPrefix(strings.TrimPrefix(path, prefix), "/")
-	return strings.ToLower(method) + "-" + strings.NewReplacer("/", "-", "{", "", "}", "").Replace(path)
-}
+// openAPIInYAML returns the document in YAML.
+func (s *Server) openAPIInYAML() ([]byte, error) { return s.api.OpenAPI().YAML() }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
@@ -21,9 +23,9 @@ import (
 // A Study is what a list says of a study.
 type Study struct {
 	Study      string    `json:"study"`
-	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: nobody of this server runs it"`
+	State      string    `json:"state" enum:"running,paused,stopped,ended,idle" doc:"idle: this server does not run it"`
 	Priority   int       `json:"priority" doc:"of two studies the one of greater priority goes first"`
-	App        string    `json:"app" doc:"the application that is run; command if the study has its own; empty if somebody else makes its runs"`
+	App        string    `json:"app" doc:"command if the study has its own; empty for an external study"`
 	Class      string    `json:"class,omitempty" doc:"of the machines that make the runs"`
 	Objective  string    `json:"objective"`
 	Unit       string    `json:"unit,omitempty" doc:"of the metric"`
@@ -44,8 +46,8 @@ type Study struct {
 	Last       time.Time `json:"last" doc:"when the last event was"`
 	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`
-	Curve      []float64 `json:"curve,omitempty" nullable:"false" doc:"the best so far, at up to 32 places that lie evenly over the trials that ended"`
-	Lacks      string    `json:"lacks,omitempty" doc:"why no worker can run what is open, and what there is; after two leases"`
+	Curve      []float64 `json:"curve,omitempty" nullable:"false" doc:"the best so far, at up to 32 ended trials"`
+	Lacks      string    `json:"lacks,omitempty" doc:"why no worker can run its open runs; after two leases"`
 }
 
 // A Detail is a study with its definition.
@@ -171,7 +173,7 @@ func (s *Server) see(ctx context.Context, study string) (Info, error) {
 	if !whoOf(ctx).sees(study) {
 		return Info{}, noStudy(study)
 	}
-	i, err := s.o.Host.Info(ctx, study)
+	i, err := s.o.Studies.Info(ctx, study)
 	if err != nil && assay.ClassOf(err) == assay.ClassNotFound {
 		err = noStudy(study)
 	}
@@ -183,104 +185,112 @@ func noStudy(study string) error {
 	return assay.Errorf(assay.ClassNotFound, "no study %q: %w", study, fs.ErrNotExist)
 }
 
-// studies registers the routes of studies and their trials.
-func (s *Server) studies() {
-	type listIn struct {
-		After string `query:"after" minLength:"1" maxLength:"1024" doc:"the name before the first that is returned"`
-		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	}
-	type listOut struct {
-		Body struct {
-			Studies []Study `json:"studies" nullable:"false"`
-			Next    string  `json:"next" doc:"after of the next page; empty if this is the last"`
-		}
-	}
-	handle(s, http.MethodGet, prefix+"/studies", func(ctx context.Context, in *listIn) (*listOut, error) {
-		all, err := s.o.Host.Infos(ctx)
-		if err != nil {
-			return nil, err
-		}
-		slices.SortFunc(all, func(a, b Info) int { return strings.Compare(a.Study, b.Study) })
-		out := &listOut{}
-		out.Body.Studies = []Study{}
-		for _, i := range all {
-			if i.Study <= in.After || !whoOf(ctx).sees(i.Study) {
-				continue
-			}
-			if n := len(out.Body.Studies); n == in.Limit {
-				out.Body.Next = out.Body.Studies[n-1].Study
-				break
-			}
-			st, err := s.study(ctx, i)
-			if err != nil {
-				return nil, err
-			}
-			out.Body.Studies = append(out.Body.Studies, st)
-		}
-		return out, nil
-	})
+type listIn struct {
+	After string `query:"after" minLength:"1" maxLength:"1024" doc:"the name before the first that is returned"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
 
-	type oneIn struct {
-		StudyPath
-		Cached
-		Brief bool `query:"brief" doc:"leave out what takes reading all trials: saved_s is 0"`
+type listOut struct {
+	Body struct {
+		Studies []Study `json:"studies" nullable:"false"`
+		Next    string  `json:"next" doc:"after of the next page; empty if this is the last"`
 	}
-	type oneOut struct {
-		ETag string `header:"ETag"`
-		Body Detail
-	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}", func(ctx context.Context, in *oneIn) (*oneOut, error) {
-		i, err := s.see(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		if err := in.unchanged(i.Events); err != nil {
-			return nil, err
-		}
-		out := &oneOut{ETag: tag(i.Events)}
-		out.Body, err = s.detail(ctx, i, in.Brief)
-		return out, err
-	}, notModified)
+}
 
-	type trialsIn struct {
-		StudyPath
-		Cached
-		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
-		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
-		Fields []string `query:"fields" minItems:"1" maxItems:"9" enum:"value,elapsed,spent,predicted,reason,started,ended,worker,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
+func (s *Server) getStudies(ctx context.Context, in *listIn) (*listOut, error) {
+	all, err := s.o.Studies.Infos(ctx)
+	if err != nil {
+		return nil, err
 	}
-	type trialsOut struct {
-		ETag string `header:"ETag"`
-		Body Trials
-	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/trials", func(ctx context.Context, in *trialsIn) (*trialsOut, error) {
-		i, err := s.see(ctx, in.Study)
+	slices.SortFunc(all, func(a, b Info) int { return strings.Compare(a.Study, b.Study) })
+	out := &listOut{}
+	out.Body.Studies = []Study{}
+	for _, i := range all {
+		if i.Study <= in.After || !whoOf(ctx).sees(i.Study) {
+			continue
+		}
+		if n := len(out.Body.Studies); n == in.Limit {
+			out.Body.Next = out.Body.Studies[n-1].Study
+			break
+		}
+		st, err := s.study(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		if err := in.unchanged(i.Events); err != nil {
-			return nil, err
-		}
-		body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", in.Fields)
-		return &trialsOut{tag(i.Events), body}, err
-	}, notModified)
+		out.Body.Studies = append(out.Body.Studies, st)
+	}
+	return out, nil
+}
 
-	type submitIn struct {
-		Written
-		Body Submission
+type oneIn struct {
+	StudyPath
+	Cached
+	Brief bool `query:"brief" doc:"leave out what takes reading all trials: saved_s is 0"`
+}
+
+func (s *Server) getStudy(ctx context.Context, in *oneIn) (*tagged[Detail], error) {
+	i, err := s.see(ctx, in.Study)
+	if err != nil {
+		return nil, err
 	}
-	handle(s, http.MethodPost, prefix+"/studies", func(ctx context.Context, in *submitIn) (*oneOut, error) {
-		began := s.o.Now()
-		i, err := s.submit(ctx, in.Body)
-		if err != nil {
-			return nil, err
-		}
-		out := &oneOut{ETag: tag(i.Events)}
-		out.Body, err = s.detail(ctx, i, false)
-		out.Body.Resumed = i.Created.Before(began)
-		return out, err
-	})
+	if err := in.unchanged(i.Events); err != nil {
+		return nil, err
+	}
+	out := &tagged[Detail]{ETag: tag(i.Events)}
+	out.Body, err = s.detail(ctx, i, in.Brief)
+	return out, err
+}
+
+// A column names a column of trials that may be left out.
+type column string
+
+// Schema implements [huma.SchemaProvider].
+func (column) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{
+		"value", "elapsed", "spent", "predicted", "reason", "started", "ended", "worker", "metrics",
+	}}
+}
+
+type trialsIn struct {
+	StudyPath
+	Cached
+	After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+	Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+	Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are smaller"`
+	Fields []column `query:"fields" minItems:"1" maxItems:"9" nullable:"false" doc:"columns, with commas; all by default"`
+}
+
+func (s *Server) getTrials(ctx context.Context, in *trialsIn) (*tagged[Trials], error) {
+	i, err := s.see(ctx, in.Study)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.unchanged(i.Events); err != nil {
+		return nil, err
+	}
+	fields := make([]string, len(in.Fields))
+	for i, name := range in.Fields {
+		fields[i] = string(name)
+	}
+	body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", fields)
+	return &tagged[Trials]{tag(i.Events), body}, err
+}
+
+type submitIn struct {
+	Written
+	Body Submission
+}
+
+func (s *Server) postStudy(ctx context.Context, in *submitIn) (*tagged[Detail], error) {
+	began := s.o.Now()
+	i, err := s.submit(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	out := &tagged[Detail]{ETag: tag(i.Events)}
+	out.Body, err = s.detail(ctx, i, false)
+	out.Body.Resumed = i.Created.Before(began)
+	return out, err
 }
 
 // A Submission is a study to make.
@@ -289,8 +299,8 @@ type Submission struct {
 	// File and Spec are two forms of one thing.
 	File string `json:"file,omitempty" doc:"the text of a study file"`
 	// Asked is of a file; a spec says it itself.
-	Asked bool            `json:"asked,omitempty" doc:"whoever asks makes the runs: the file has no command"`
-	Spec  json.RawMessage `json:"spec,omitempty" type:"object" doc:"in place of file, a definition as GET studies/{study} returns it"`
+	Asked bool            `json:"asked,omitempty" doc:"the study is external: the file has no command"`
+	Spec  json.RawMessage `json:"spec,omitempty" type:"object" doc:"a definition as in GET studies/{study}"`
 }
 
 // definition reads and checks what a submission defines.
@@ -303,8 +313,8 @@ func (b Submission) definition() (*config.Study, error) {
 		if b.Asked {
 			edit = func(def *config.Study) error {
 				if !def.SetAsked() {
-					return assay.Errorf(assay.ClassUsage, "study.yaml: the runs of this study are made by the server: one whose runs "+
-						"whoever asks makes has neither command nor app nor replay")
+					return assay.Errorf(assay.ClassUsage, "study.yaml: workers of the server run this study: an external study "+
+						"has neither command nor app nor replay")
 				}
 				return nil
 			}
@@ -332,11 +342,11 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 	who := whoOf(ctx)
 	if def.Asked && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
-			"a study whose runs somebody else makes is opened by the role %s; %s is %s", Author, who.Name, who.Role)
+			"an external study needs the role %s; %s is %s", Author, who.Name, who.Role)
 	}
 	if what := executes(def); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
-			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
+			"the definition sets what is executed (%s): that needs the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}
 	if err := s.staged(def); err != nil {
 		return Info{}, err
@@ -349,7 +359,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 		return Info{}, refuse(http.StatusForbidden, "the name of a study of %s begins with one of: %s",
 			who.Name, strings.Join(who.Scope, ", "))
 	}
-	return s.o.Host.Submit(ctx, def, name, who.Name)
+	return s.o.Studies.Submit(ctx, def, name, who.Name)
 }
 
 // executing are the keys of a definition that say what a machine runs or reads.
@@ -384,4 +394,45 @@ func executes(def *config.Study) string {
 		}
 	}
 	return ""
+}
+
+// Studies returns the studies that the client may see, by name.
+func (c *Client) Studies(ctx context.Context) ([]Study, error) {
+	var all []Study
+	for in := (&listIn{Limit: 1000}); ; {
+		page, err := call(ctx, c, (*Server).getStudies, in)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Body.Studies...)
+		if in.After = page.Body.Next; in.After == "" {
+			return all, nil
+		}
+	}
+}
+
+// Study returns a study with its definition.
+func (c *Client) Study(ctx context.Context, study string) (Detail, error) {
+	return body(call(ctx, c, (*Server).getStudy, &oneIn{StudyPath: StudyPath{study}}))
+}
+
+// Brief is Study without the values that need all trials: Saved is 0.
+func (c *Client) Brief(ctx context.Context, study string) (Detail, error) {
+	return body(call(ctx, c, (*Server).getStudy, &oneIn{StudyPath: StudyPath{study}, Brief: true}))
+}
+
+// Submit creates a study, or resumes the same one.
+func (c *Client) Submit(ctx context.Context, s Submission) (Detail, error) {
+	return body(call(ctx, c, (*Server).postStudy, &submitIn{Body: s}))
+}
+
+// Trials returns at most limit trials after an ID, in order of their IDs, and the ID after which there are
+// more, or 0.
+func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]Trial, int64, error) {
+	in := &trialsIn{StudyPath: StudyPath{study}, After: after, Limit: limit}
+	out, err := call(ctx, c, (*Server).getTrials, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	return out.Body.Rows, out.Body.Next, nil
 }

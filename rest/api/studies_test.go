@@ -299,7 +299,7 @@ func TestBatchSystemsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := hosted(def); err == nil || !strings.Contains(err.Error(), "the workers of a server make the runs") {
+		if err := hosted(def); err == nil || !strings.Contains(err.Error(), "runs its studies on its workers") {
 			t.Errorf("place: %s: %v", place, err)
 		}
 	}

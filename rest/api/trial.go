@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"net/http"
 	"slices"
 	"time"
 
@@ -21,18 +20,18 @@ type TrialDetail struct {
 	Unit      string   `json:"unit,omitempty" doc:"of the metric"`
 	Verdict   *Verdict `json:"verdict,omitempty" doc:"what the stopping rule made of it, if anything"`
 	// Attempts are in the order in which they began; one that waits is not among them.
-	Attempts  []Attempt   `json:"attempts" nullable:"false" doc:"in the order in which they began, those of repeated runs too"`
-	Repeats   []Repeat    `json:"repeats" nullable:"false" doc:"further runs of its configuration, which do not count as trials"`
+	Attempts  []Attempt   `json:"attempts" nullable:"false" doc:"by start, with those of repeated runs"`
+	Repeats   []Repeat    `json:"repeats" nullable:"false" doc:"further runs of its configuration"`
 	Decisions []TrialMove `json:"decisions" nullable:"false" doc:"what people decided about it"`
 	Restores  int64       `json:"restores,omitempty" doc:"the trial in whose place it is run"`
 	Restored  int64       `json:"restored,omitempty" doc:"the trial that is run in its place"`
-	Command   string      `json:"command" doc:"a line for a shell that repeats it by hand; empty if the workers' application knows the command"`
+	Command   string      `json:"command" doc:"a shell line that repeats it; empty for an application of the workers"`
 	Files     []string    `json:"files" nullable:"false" doc:"the files that a run is given"`
 }
 
 // A Verdict is what a stopping rule decided.
 type Verdict struct {
-	Stop      bool     `json:"stop" doc:"false: it would have stopped the run, and let it go on to see whether that were right"`
+	Stop      bool     `json:"stop" doc:"false: the run went on, to test the rule"`
 	Reason    string   `json:"reason"`
 	Predicted *float64 `json:"predicted" doc:"the final value of the metric as it was predicted; null if it was not"`
 	At        float64  `json:"at_s" doc:"how long the run had lasted"`
@@ -42,16 +41,16 @@ type Verdict struct {
 type Attempt struct {
 	Repeat  int        `json:"repeat" doc:"how often the configuration was run before"`
 	Attempt int        `json:"attempt"`
-	State   string     `json:"state" enum:"placed,counts,lost" doc:"placed: a worker is at it; counts: its measurement is that of the run; lost: it is not"`
+	State   string     `json:"state" enum:"placed,counts,lost" doc:"placed: it is running; lost: it does not count"`
 	Worker  string     `json:"worker"`
 	Class   string     `json:"class" doc:"of the machine"`
 	Began   time.Time  `json:"began"`
 	Ended   *time.Time `json:"ended" doc:"when the server heard of its end; null while it runs"`
 	Elapsed float64    `json:"elapsed_s"`
-	Silent  float64    `json:"silent_s,omitempty" doc:"how long its worker has not been heard of, while it runs"`
-	Why     string     `json:"why" doc:"what ended it, if that was not itself: limit, stop, cancel, lost, duplicate, tainted, setup or error"`
+	Silent  float64    `json:"silent_s,omitempty" doc:"time since the last message of its worker"`
+	Why     string     `json:"why" doc:"limit, stop, cancel, lost, duplicate, tainted, setup, error or empty"`
 	Reason  string     `json:"reason"`
-	Curve   *Reports   `json:"curve,omitempty" doc:"what it reported; not there if that was nothing, or the server was restarted since"`
+	Curve   *Reports   `json:"curve,omitempty" doc:"its reports; absent after a restart of the server"`
 }
 
 // Reports are what an attempt reported over its time, as lists of one length.
@@ -65,7 +64,7 @@ type Repeat struct {
 	State   string    `json:"state"`
 	Value   *float64  `json:"value"`
 	Elapsed float64   `json:"elapsed_s"`
-	Race    bool      `json:"race" doc:"it was made to find out which configuration is best; others compare the best with the first"`
+	Race    bool      `json:"race" doc:"run to find the best; others compare the best with the first"`
 	Ended   time.Time `json:"ended"`
 }
 
@@ -187,7 +186,7 @@ func (s *Server) live(d *TrialDetail, trial int64) {
 		}
 		return nil
 	}
-	for _, r := range s.o.Fleet.Reported(d.Study, trial) {
+	for _, r := range s.o.Runs.Reported(d.Study, trial) {
 		a := at(r.ID)
 		if a == nil {
 			continue
@@ -214,22 +213,25 @@ func (s *Server) live(d *TrialDetail, trial int64) {
 	}
 }
 
-// oneTrial registers the route of one trial.
-func (s *Server) oneTrial() {
-	type in struct {
-		StudyPath
-		Trial int64 `path:"trial" minimum:"1" doc:"the id of the trial"`
+const aboutTrials = "An attempt is placed while a worker runs it. Then it counts, if its measurement is the result " +
+	"of the run, or is lost. A repeat is a further run of the configuration, and no trial. A verdict with stop false was " +
+	"ignored, to test the stopping rule."
+
+type trialIn struct {
+	StudyPath
+	Trial int64 `path:"trial" minimum:"1" doc:"the id of the trial"`
+}
+
+func (s *Server) getTrial(ctx context.Context, in *trialIn) (*tagged[TrialDetail], error) {
+	i, err := s.see(ctx, in.Study)
+	if err != nil {
+		return nil, err
 	}
-	type out struct {
-		ETag string `header:"ETag"`
-		Body TrialDetail
-	}
-	handle(s, http.MethodGet, prefix+"/studies/{study}/trials/{trial}", func(ctx context.Context, in *in) (*out, error) {
-		i, err := s.see(ctx, in.Study)
-		if err != nil {
-			return nil, err
-		}
-		body, err := s.trialDetail(ctx, in.Study, in.Trial)
-		return &out{tag(i.Events), body}, err
-	})
+	body, err := s.trialDetail(ctx, in.Study, in.Trial)
+	return &tagged[TrialDetail]{tag(i.Events), body}, err
+}
+
+// Trial returns the record of one trial.
+func (c *Client) Trial(ctx context.Context, study string, id int64) (TrialDetail, error) {
+	return body(call(ctx, c, (*Server).getTrial, &trialIn{StudyPath{study}, id}))
 }

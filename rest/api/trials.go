@@ -26,7 +26,7 @@ type Trial struct {
 	ID      int64              `json:"id"`
 	Config  map[string]any     `json:"config" doc:"the values of the parameters by their names"`
 	State   string             `json:"state" enum:"running,done,censored,failed,infeasible,withdrawn"`
-	Outcome string             `json:"outcome" doc:"the state in the word that people read, such as stopped, outside limits, below full"`
+	Outcome string             `json:"outcome" doc:"the state for people, such as outside limits"`
 	Value   *float64           `json:"value" doc:"of the metric: a bound if the trial is censored; null if there is none"`
 	Metrics map[string]float64 `json:"metrics"`
 	Reason  string             `json:"reason"`
@@ -71,8 +71,9 @@ func (s *Server) trials(
 func trialOf(r *result.Record, t assay.Trial) Trial {
 	j := r.Trial(t)
 	out := Trial{
-		ID: j.ID, Config: j.Config, State: j.State.String(), Outcome: j.Outcome, Value: finite(j.Value), Metrics: map[string]float64{},
-		Reason: j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
+		ID: j.ID, Config: j.Config, State: j.State.String(), Outcome: j.Outcome, Value: finite(j.Value),
+		Metrics: map[string]float64{},
+		Reason:  j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
 	}
 	for name, x := range j.Metrics {
 		if finite(&x) != nil {

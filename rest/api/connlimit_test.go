@@ -30,7 +30,7 @@ func (line) Close() error              { return nil }
 // at once, and are never closed.
 func TestNewcomers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNewcomers()
+		n := newConnLimit()
 		d := n.door(line{})
 		var in []*shut
 		come := func() (took time.Duration, err error) {
@@ -42,11 +42,11 @@ func TestNewcomers(t *testing.T) {
 			}
 			return time.Since(began), err
 		}
-		for range mostNewcomers {
+		for range mostIdle {
 			if took, err := come(); took > 0 || err != nil {
 				t.Fatalf("after %d one has waited for %v: %v", len(in), took, err)
 			}
-			time.Sleep(newcomerWaits / 2 / mostNewcomers)
+			time.Sleep(idleWaits / 2 / mostIdle)
 		}
 		for i, s := range []http.ConnState{http.StateActive, http.StateHijacked, http.StateClosed} {
 			go func() {
@@ -58,7 +58,7 @@ func TestNewcomers(t *testing.T) {
 			}
 		}
 		took, err := come()
-		if took < newcomerWaits/4 || took > newcomerWaits/2 || err != nil {
+		if took < idleWaits/4 || took > idleWaits/2 || err != nil {
 			t.Errorf("with nobody going one has waited for %v: %v", took, err)
 		}
 		for i, c := range in {
@@ -66,11 +66,11 @@ func TestNewcomers(t *testing.T) {
 				t.Errorf("connection %d: closed %v", i, c.closed)
 			}
 		}
-		time.Sleep(newcomerWaits)
+		time.Sleep(idleWaits)
 		if took, err := come(); took > 0 || err != nil || n.queue.Len() > 2 || len(n.of) > 2 {
 			t.Errorf("when all have had their time one has waited for %v: %v; %d are left", took, err, n.queue.Len())
 		}
-		for n.queue.Len() < mostNewcomers {
+		for n.queue.Len() < mostIdle {
 			if _, err := come(); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestNewcomers(t *testing.T) {
 // While many are answered, the next comes in as one of them ends, or after a moment.
 func TestNewcomersOfARush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNewcomers()
+		n := newConnLimit()
 		d := n.door(line{})
 		var in []net.Conn
 		come := func() time.Duration {
