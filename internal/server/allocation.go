@@ -22,8 +22,8 @@ func onNode() (batch.Allocation, bool) {
 	return a, is && a.Node != ""
 }
 
-// Hurries reports whether a signal ends a worker without waiting for what it runs. SIGTERM does in an allocation: Slurm kills
-// what is left of it half a minute later, and a run that is told as ended is begun elsewhere at once.
+// Hurries reports whether a signal ends a worker without waiting for its runs. SIGTERM does in an allocation:
+// Slurm kills what is left of it half a minute later, and a run that is reported as ended begins elsewhere at once.
 func Hurries(s os.Signal) bool {
 	_, is := onNode()
 	return is && s == syscall.SIGTERM
@@ -32,8 +32,8 @@ func Hurries(s os.Signal) bool {
 // neighbours is how many workers of this user one machine may have, each of another job.
 const neighbours = 64
 
-// workOn is a worker in an allocation of Slurm: it ends with it, has the name that Slurm gives the machine, and a directory that
-// no other job on the machine has.
+// workOn is a worker in an allocation of Slurm: it ends with it, has the name that Slurm gives the machine, and a
+// directory that no other job on the machine has.
 func workOn(ctx context.Context, o Worker, a batch.Allocation) error {
 	ends, err := a.Ends(ctx)
 	switch {
@@ -70,7 +70,8 @@ func workOn(ctx context.Context, o Worker, a batch.Allocation) error {
 			return err
 		}
 	}
-	return assay.Errorf(assay.ClassLocked, "%d workers run on %s already: all directories %s.N are taken", neighbours, o.Name, home)
+	return assay.Errorf(assay.ClassLocked,
+		"%d workers run on %s already: all directories %s.N are taken", neighbours, o.Name, home)
 }
 
 func (o Worker) say(format string, args ...any) {
@@ -79,8 +80,8 @@ func (o Worker) say(format string, args ...any) {
 	}
 }
 
-// Serving returns the address of a server that workers on other machines can be given for what a user says of it. A note
-// says what may be wrong with it; the error, that no server is there.
+// Serving returns the address of a server that workers on other machines can be given, for an address
+// that a user gave. A note says what may be wrong with it; the error, that no server is there.
 func Serving(server string) (address, note string, err error) {
 	if address, err = fleetURL(server); err != nil {
 		return "", "", err

@@ -38,9 +38,11 @@ func (s *server) collect(ctx context.Context) {
 		t := time.NewTicker(collectEvery)
 		defer t.Stop()
 		for {
-			_, err := s.blobs.Collect(collectAge, func(old map[string]bool) (map[string]bool, error) { return s.needed(ctx, old) })
+			_, err := s.blobs.Collect(collectAge, func(old map[string]bool) (map[string]bool, error) {
+				return s.needed(ctx, old)
+			})
 			if err != nil && ctx.Err() == nil {
-				s.o.Warn("blobs that nobody needs are not removed: " + err.Error())
+				s.o.Warn("unused blobs are not removed: " + err.Error())
 			}
 			select {
 			case <-t.C:

@@ -144,12 +144,8 @@ func (s *server) close() error {
 
 // open begins everything.
 func (s *server) open(ctx context.Context) (r Ready, err error) {
-	if s.o.NATS != "" && s.o.Monitor != "" {
-		return r, assay.Errorf(assay.ClassUsage, "--monitor %s: NATS is elsewhere, and says itself what is queued", s.o.Monitor)
-	}
-	if s.o.NATS == "" && s.o.Creds != "" {
-		return r, assay.WithHint(assay.Errorf(assay.ClassUsage,
-			"--creds %s: credentials are for NATS that is elsewhere", s.o.Creds), "--nats URL")
+	if err := s.o.check(); err != nil {
+		return r, err
 	}
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
@@ -172,29 +168,9 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err != nil {
 		return r, err
 	}
-	// A queue that is elsewhere may be of no use: that is found out before anything is written.
-	if s.o.NATS != "" {
-		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Warn: s.o.Warn}
-		if s.bus, err = jetstream.Dial(ctx, at); err != nil {
-			return r, err
-		}
-		s.end(func() error { s.bus.Close(); return nil })
-	}
-	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, "assay.db"))
-	if s.store, err = setup.OpenStore(ctx, at); err != nil {
+	if err := s.openStudies(ctx); err != nil {
 		return r, err
 	}
-	s.end(s.store.Close)
-	if err := s.openBlobs(); err != nil {
-		return r, err
-	}
-	if err := s.carry(ctx); err != nil {
-		return r, err
-	}
-	if s.host, err = service.Open(ctx, service.Options{Store: s.store, Fleet: s.fleet, Warn: s.o.Warn}); err != nil {
-		return r, err
-	}
-	s.end(s.host.Close)
 	r = Ready{
 		Version: s.o.Version, Addresses: []string{"unix:" + socket}, Store: storeName(s.o.Store), Slots: s.o.Slots,
 		Fleet: s.workersAt(),
@@ -213,6 +189,48 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 		return r, s.startWorker(socket)
 	}
 	return r, nil
+}
+
+// check returns an error of options that contradict each other.
+func (o Options) check() error {
+	if o.NATS != "" && o.Monitor != "" {
+		return assay.Errorf(assay.ClassUsage,
+			"--monitor %s: NATS is elsewhere, and says itself what is queued", o.Monitor)
+	}
+	if o.NATS == "" && o.Creds != "" {
+		return assay.WithHint(assay.Errorf(assay.ClassUsage,
+			"--creds %s: credentials are for NATS that is elsewhere", o.Creds), "--nats URL")
+	}
+	return nil
+}
+
+// openStudies opens the queue, the store, the files and the host of the studies.
+func (s *server) openStudies(ctx context.Context) (err error) {
+	// A queue that is elsewhere is tried before anything is written.
+	if s.o.NATS != "" {
+		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Warn: s.o.Warn}
+		if s.bus, err = jetstream.Dial(ctx, at); err != nil {
+			return err
+		}
+		s.end(func() error { s.bus.Close(); return nil })
+	}
+	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, "assay.db"))
+	if s.store, err = setup.OpenStore(ctx, at); err != nil {
+		return err
+	}
+	s.end(s.store.Close)
+	if err := s.openBlobs(); err != nil {
+		return err
+	}
+	if err := s.carry(ctx); err != nil {
+		return err
+	}
+	s.host, err = service.Open(ctx, service.Options{Store: s.store, Fleet: s.fleet, Warn: s.o.Warn})
+	if err != nil {
+		return err
+	}
+	s.end(s.host.Close)
+	return nil
 }
 
 // goingOn returns how many studies go on, and how many of their runs are at workers.
@@ -270,7 +288,9 @@ func (s *server) carry(ctx context.Context) (err error) {
 
 // embed begins a queue in this process.
 func (s *server) embed(ctx context.Context) (err error) {
-	o := jetstream.ServerOptions{Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Warn: s.o.Warn}
+	o := jetstream.ServerOptions{
+		Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Warn: s.o.Warn,
+	}
 	if len(s.o.Listen) > 0 {
 		if o.Listen, err = next(s.o.Listen[0]); err != nil {
 			return err

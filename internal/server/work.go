@@ -51,50 +51,20 @@ func Work(ctx context.Context, o Worker) error {
 
 // work is a worker of the directory o.Dir, or of one for its name.
 func work(ctx context.Context, o Worker) error {
-	var apps *config.Apps
-	if o.Apps != "" {
-		var err error
-		if apps, err = config.LoadApps(o.Apps); err != nil {
-			return err
-		}
-	}
-	if apps == nil && !o.Accept {
-		return assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),
-			"--apps FILE says which it offers; with --accept-commands authors of the server run any program as this user")
-	}
-	if scheme, _, _ := strings.Cut(o.Server, ":"); o.Creds != "" && (o.TokenFile != "" || scheme != "nats" && scheme != "tls") {
-		return assay.WithHint(assay.Errorf(assay.ClassUsage,
-			"--creds %s: credentials are for NATS that is elsewhere", o.Creds), "--server nats://HOST:PORT")
-	}
-	url, err := fleetURL(o.Server)
+	apps, err := o.apps()
 	if err != nil {
 		return err
 	}
-	bus := jetstream.Options{URL: url, Creds: o.Creds, Warn: o.Warn}
-	prefix := "worker"
-	files := api.ClientOptions{}
-	if o.TokenFile != "" {
-		t, err := access.ReadCredential(o.TokenFile)
-		if err != nil {
-			return err
-		}
-		if t.Kind != "worker" {
-			return assay.Errorf(assay.ClassUsage,
-				"%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
-		}
-		files.Token, files.CA = t.Bearer(), t.CA
-		if bus.Token, prefix = t.Bearer(), t.Name; t.CA != "" {
-			bus.TLS = access.Pinned(t.CA)
-		}
-	} else if strings.HasPrefix(url, "tls:") && o.Creds == "" {
-		return assay.Errorf(assay.ClassUsage, "%s: a worker needs a token (--token-file)", url)
+	bus, files, err := o.entry()
+	if err != nil {
+		return err
 	}
 	if o.Dir == "" {
 		if o.Dir, err = workerHome(o.Name); err != nil {
 			return err
 		}
 	}
-	if bus.Worker, err = worker.Identity(o.Dir, prefix); err != nil {
+	if bus.Worker, err = worker.Identity(o.Dir, bus.Worker); err != nil {
 		return err
 	}
 	machine := worker.ThisMachine()
@@ -104,7 +74,7 @@ func work(ctx context.Context, o Worker) error {
 		return err
 	}
 	defer conn.Close()
-	store, err := filesOf(o, url, files)
+	store, err := filesOf(o, bus.URL, files)
 	if err != nil {
 		return err
 	}
@@ -115,9 +85,55 @@ func work(ctx context.Context, o Worker) error {
 	defer func() { _ = closeRunner() }() // nothing runs
 	return worker.Run(ctx, worker.Options{
 		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,
-		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until, Alone: o.Alone, Idle: o.Idle,
-		Drain: o.Drain, Out: o.Out, Machine: machine, Blobs: store, Cache: o.Cache, Keep: o.Keep,
+		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until,
+		Alone: o.Alone, Idle: o.Idle, Drain: o.Drain, Out: o.Out, Machine: machine,
+		Blobs: store, Cache: o.Cache, Keep: o.Keep,
 	})
+}
+
+// apps returns the applications of a worker, nil if it has none and runs any program.
+func (o Worker) apps() (*config.Apps, error) {
+	if o.Apps != "" {
+		return config.LoadApps(o.Apps)
+	}
+	if !o.Accept {
+		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),
+			"--apps FILE says which it offers; with --accept-commands authors of the server run any program as this user")
+	}
+	return nil, nil
+}
+
+// entry returns how a worker reaches the queue and the files of its server, and what gets it in. Worker of the
+// queue is the prefix of its ID.
+func (o Worker) entry() (bus jetstream.Options, files api.ClientOptions, err error) {
+	scheme, _, _ := strings.Cut(o.Server, ":")
+	if o.Creds != "" && (o.TokenFile != "" || scheme != "nats" && scheme != "tls") {
+		return bus, files, assay.WithHint(assay.Errorf(assay.ClassUsage,
+			"--creds %s: credentials are for NATS that is elsewhere", o.Creds), "--server nats://HOST:PORT")
+	}
+	bus = jetstream.Options{Creds: o.Creds, Warn: o.Warn, Worker: "worker"}
+	if bus.URL, err = fleetURL(o.Server); err != nil {
+		return bus, files, err
+	}
+	if o.TokenFile == "" {
+		if strings.HasPrefix(bus.URL, "tls:") && o.Creds == "" {
+			err = assay.Errorf(assay.ClassUsage, "%s: a worker needs a token (--token-file)", bus.URL)
+		}
+		return bus, files, err
+	}
+	t, err := access.ReadCredential(o.TokenFile)
+	if err != nil {
+		return bus, files, err
+	}
+	if t.Kind != "worker" {
+		return bus, files, assay.Errorf(assay.ClassUsage,
+			"%s is the token of a person: a worker needs one of the role worker", o.TokenFile)
+	}
+	files.Token, files.CA = t.Bearer(), t.CA
+	if bus.Token, bus.Worker = t.Bearer(), t.Name; t.CA != "" {
+		bus.TLS = access.Pinned(t.CA)
+	}
+	return bus, files, nil
 }
 
 // filesOf returns the files of the server of a worker whose queue is at url. They are nil if nobody says where the API

@@ -82,7 +82,8 @@ func tokenAct(t api.NewToken, lasts string) Act {
 }
 
 func revokeAct(name string) Act {
-	return Act{report.ShellQuote([]string{"assay", "token", "revoke", name}), http.MethodDelete, "/api/v1/tokens/" + url.PathEscape(name), ""}
+	command := report.ShellQuote([]string{"assay", "token", "revoke", name})
+	return Act{command, http.MethodDelete, "/api/v1/tokens/" + url.PathEscape(name), ""}
 }
 
 // A madePage shows a token, once.
@@ -118,7 +119,7 @@ func (s *site) addToken(v *visit) error {
 
 // words splits a list that people write.
 func words(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\n\r", r) })
 }
 
 // revoke ends a token after it has asked.

@@ -58,7 +58,8 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.sessions.end(id)
-		if data.Wrong = "the token is wrong, expired or revoked, or is that of a worker"; assay.ClassOf(err) == assay.ClassUnavailable {
+		data.Wrong = "the token is wrong, expired or revoked, or is that of a worker"
+		if assay.ClassOf(err) == assay.ClassUnavailable {
 			data.Wrong, status = err.Error(), http.StatusServiceUnavailable
 		}
 	} else if data.Wrong = "this is no token"; s.o.Open {

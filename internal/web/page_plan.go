@@ -73,7 +73,8 @@ func planRequest(r *http.Request) (q api.PlanRequest, names []string, err error)
 	is := func(name string) bool { return f.Get(name) != "" }
 	q = api.PlanRequest{
 		Files: map[string]string{}, Slots: f.Get("slots"), Levels: strings.Join(f["levels"], ","), Price: f.Get("price"),
-		Deadline: f.Get("deadline"), Delay: f.Get("delay"), Simulate: is("simulate"), Fill: is("fill"), Longest: is("longest"),
+		Deadline: f.Get("deadline"), Delay: f.Get("delay"),
+		Simulate: is("simulate"), Fill: is("fill"), Longest: is("longest"),
 	}
 	for _, n := range []struct {
 		name string
@@ -83,7 +84,8 @@ func planRequest(r *http.Request) (q api.PlanRequest, names []string, err error)
 		if text := strings.TrimSuffix(strings.TrimSpace(f.Get(n.name)), "%"); text != "" {
 			x, ok := assay.Number(strings.TrimSpace(text))
 			if !ok || !(x >= 0) {
-				return q, []string{pasted}, assay.Errorf(assay.ClassUsage, "%s %q: not a number of at least 0", n.name, f.Get(n.name))
+				return q, []string{pasted}, assay.Errorf(assay.ClassUsage,
+					"%s %q: not a number of at least 0", n.name, f.Get(n.name))
 			}
 			*n.to = x / n.by
 		}

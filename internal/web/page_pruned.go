@@ -35,7 +35,8 @@ func prunedOf(a *api.Answer, best *api.Trial) (out []prunedValue) {
 			if at, is := gone[of{c.Param, v}]; !is || at != i {
 				continue
 			}
-			p := prunedValue{Param: c.Param, Value: v, Why: fmt.Sprintf("%s: %s (correlation %s)", c.Study, c.Reason, report.Number(c.Correlation, 2))}
+			p := prunedValue{Param: c.Param, Value: v}
+			p.Why = fmt.Sprintf("%s: %s (correlation %s)", c.Study, c.Reason, report.Number(c.Correlation, 2))
 			p.Ask, _, _ = strings.Cut(v, "..")
 			if best != nil {
 				p.Act = giveAct(a.Study, withValue(best.Config, p.Param, p.Ask))
@@ -80,7 +81,9 @@ func (s *site) tryPruned(v *visit) error {
 		return err
 	}
 	if best == nil {
-		return refusal{http.StatusConflict, "no trial has ended within the limits: there is no configuration to run with another value"}
+		return refusal{
+			http.StatusConflict, "no trial has ended within the limits: there is no configuration to run with another value",
+		}
 	}
 	config := withValue(best.Config, param, value)
 	if _, err := v.API.Give(v.ctx, name, []map[string]any{config}); err != nil {

@@ -60,7 +60,10 @@ func (s *site) study(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := studyPage{Study: d.Study, Unit: d.Objective.Unit, Outside: "outside limits", Open: d.Study.State == "running" || d.Study.State == "paused"}
+	p := studyPage{
+		Study: d.Study, Unit: d.Objective.Unit, Outside: "outside limits",
+		Open: d.Study.State == "running" || d.Study.State == "paused",
+	}
 	if d.Objective.Levels {
 		p.Outside = "below full"
 	}
@@ -162,7 +165,9 @@ func (p *studyPage) priced(text string) (float64, error) {
 	}
 	hour, err := strconv.ParseFloat(strings.TrimSuffix(text, "/h"), 64)
 	if err != nil || hour < 0 || math.IsInf(hour, 0) || math.IsNaN(hour) {
-		return 0, refusal{http.StatusUnprocessableEntity, fmt.Sprintf("the price of an hour is a number such as 0.40, not %q", text)}
+		return 0, refusal{
+			http.StatusUnprocessableEntity, fmt.Sprintf("the price of an hour is a number such as 0.40, not %q", text),
+		}
 	}
 	p.Price = text
 	money := func(s float64) string { return report.Number(s*hour/3600, 3) }
@@ -173,7 +178,7 @@ func (p *studyPage) priced(text string) (float64, error) {
 // dataOf returns what the modules of the page know of the study before they have asked for
 // anything. No tag can begin in it.
 func dataOf(d api.Detail, price float64) (template.JS, error) {
-	b, err := json.Marshal(struct {
+	b, err := json.Marshal(struct { // <, > and & are escaped
 		Study     string              `json:"study"`
 		State     string              `json:"state"`
 		Events    int64               `json:"events"`
@@ -182,7 +187,7 @@ func dataOf(d api.Detail, price float64) (template.JS, error) {
 		Default   bool                `json:"default"`
 		Price     float64             `json:"price"`
 		Spent     float64             `json:"spent_s"`
-	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Params, d.Default, price, d.Study.Spent}) // <, > and & are escaped
+	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Params, d.Default, price, d.Study.Spent})
 	return template.JS(report.VisibleJSON(b)), err
 }
 

@@ -61,14 +61,7 @@ func (s *site) trial(v *visit) error {
 	if p.TrialDetail, err = v.API.Trial(v.ctx, name, id); err != nil {
 		return err
 	}
-	p.Runs = p.Trial.State == assay.Running.String()
-	p.Waits = p.Runs && !slices.ContainsFunc(p.Attempts, func(a api.Attempt) bool { return a.State == "placed" })
-	switch last := p.last("first", "last", "restore"); {
-	case p.Runs:
-		p.Restore = p.Waits && last == "first"
-	default:
-		p.Restore = p.Trial.State == assay.Withdrawn.String() && len(p.Attempts) == 0 && last != "restore"
-	}
+	p.setState()
 	for _, k := range sortedKeys(p.Trial.Config) {
 		p.Config = append(p.Config, setting{k, textOf(p.Trial.Config[k])})
 	}
@@ -87,12 +80,24 @@ func (s *site) trial(v *visit) error {
 	if k := new(keptFiles); s.ask(v.ctx, p.Path+"/files", k) && len(k.Files)+len(k.Left) > 0 {
 		p.Kept = k
 	}
-	if last := len(p.Attempts) - 1; p.Trial.Elapsed == 0 && last >= 0 {
-		p.Trial.Elapsed = p.Attempts[last].Elapsed
-	}
 	p.commands()
 	p.Earlier = id - 1
 	return v.render("trial.html", name+"/"+strconv.FormatInt(id, 10), p)
+}
+
+// setState sets whether the trial runs or waits, for how long it has run, and whether it can be restored.
+func (p *trialPage) setState() {
+	p.Runs = p.Trial.State == assay.Running.String()
+	p.Waits = p.Runs && !slices.ContainsFunc(p.Attempts, func(a api.Attempt) bool { return a.State == "placed" })
+	last := p.last("first", "last", "restore")
+	if p.Runs {
+		p.Restore = p.Waits && last == "first"
+	} else {
+		p.Restore = p.Trial.State == assay.Withdrawn.String() && len(p.Attempts) == 0 && last != "restore"
+	}
+	if n := len(p.Attempts); p.Trial.Elapsed == 0 && n > 0 {
+		p.Trial.Elapsed = p.Attempts[n-1].Elapsed
+	}
 }
 
 // last returns which of some decisions was made last, "" if none.

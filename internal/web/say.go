@@ -112,7 +112,8 @@ func spark(curve []float64) *line {
 		}
 		x := 1 + 98*float64(i)/float64(len(curve)-1)
 		if i > 0 { // the best stays until there is a better one
-			points = append(points, fmt.Sprintf("%.1f,%s", x, points[len(points)-1][strings.IndexByte(points[len(points)-1], ',')+1:]))
+			_, before, _ := strings.Cut(points[len(points)-1], ",")
+			points = append(points, fmt.Sprintf("%.1f,%s", x, before))
 		}
 		points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
 	}
