@@ -82,6 +82,10 @@ func checkSections(t *testing.T, sections []section) {
 		for _, flaw := range s.flaws() {
 			t.Errorf("CONTRIBUTING.md, %q, lacks %s", s.title, flaw)
 		}
+		// The files of the template, those with a row, and one generated page.
+		if n := len(filesOf(t, "testdata/"+kind)) + len(s.edited()) + 1; kind == "route" && n > 5 {
+			t.Errorf("CONTRIBUTING.md, %q, touches %d files", s.title, n)
+		}
 		suite := regexp.MustCompile(`assaytest\.Test\w+`)
 		named := suite.FindAllString(s.prose, -1)
 		var called []string

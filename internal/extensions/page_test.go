@@ -101,6 +101,16 @@ func (s section) template() string {
 	return ""
 }
 
+// edited returns the files that the section adds rows to.
+func (s section) edited() (files []string) {
+	for _, st := range s.steps {
+		if (st.language == "go" || st.language == "markdown") && !slices.Contains(files, st.file) {
+			files = append(files, st.file)
+		}
+	}
+	return files
+}
+
 // flaws returns what is missing in a section that begins with a template: whoever follows it must end
 // with an extension that is tested, documented and can be used.
 func (s section) flaws() (flaws []string) {
@@ -125,6 +135,9 @@ func (s section) flaws() (flaws []string) {
 			meet("a test")
 		case st.language == "go":
 			meet("a row")
+			if st.table == "Routes" { // the test of a route uses it through the client
+				meet("a use")
+			}
 		case st.language == "console" && strings.HasPrefix(st.body, "$ assay "):
 			meet("a use")
 		}
