@@ -19,7 +19,7 @@ func TestAskAndTell(t *testing.T) {
 	ctx := t.Context()
 	author, c := r.clientOf(Author), r.clientOf(Operator)
 	sub := Submission{Name: "loop", File: askedFile, Asked: true}
-	if _, err := c.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), "an external study needs the role author") {
+	if _, err := c.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), "needs the role author") {
 		t.Errorf("an operator opens it: %v", err)
 	}
 	if checked, err := c.Check(ctx, sub); err != nil || checked.Executes != "asked" {

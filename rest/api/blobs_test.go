@@ -80,7 +80,8 @@ func TestBlobs(t *testing.T) {
 		if got.status != want.status || want.body != "" && got.body != want.body {
 			t.Errorf("%s: %d %.80s", asked, got.status, got.body)
 		}
-		if want.status == 416 && (got.header.Get("Content-Type") != problemType || !strings.Contains(got.body, `"status":416`)) {
+		isProblem := got.header.Get("Content-Type") == problemType && strings.Contains(got.body, `"status":416`)
+		if want.status == 416 && !isProblem {
 			t.Errorf("%s: %v %s", asked, got.header, got.body)
 		}
 	}
@@ -93,11 +94,17 @@ func TestBlobs(t *testing.T) {
 		path, body, says string
 		status           int
 	}{
-		"another hash": {prefix + "/blobs/" + strings.Repeat("a", 64), "hello", "the bytes have the SHA-256 " + heldHash, 422},
-		"no hash":      {prefix + "/blobs/..%2f..%2fetc", "hello", "", 422},
-		"too large":    {prefix + "/blobs/" + hashOf(t, bytes.Repeat([]byte("x"), 6<<20)), strings.Repeat("x", 6<<20), "full: 3.1 MiB of 8.0 MiB are taken, and this one has 6.0 MiB", 507},
+		"another hash": {
+			prefix + "/blobs/" + strings.Repeat("a", 64), "hello", "the bytes have the SHA-256 " + heldHash, 422,
+		},
+		"no hash": {prefix + "/blobs/..%2f..%2fetc", "hello", "", 422},
+		"too large": {
+			prefix + "/blobs/" + hashOf(t, bytes.Repeat([]byte("x"), 6<<20)), strings.Repeat("x", 6<<20),
+			"full: 3.1 MiB of 8.0 MiB are taken, and this one has 6.0 MiB", 507,
+		},
 	} {
-		if got := r.do(t, Author, http.MethodPut, tt.path, tt.body, nil); got.status != tt.status || !strings.Contains(got.body, tt.says) {
+		got := r.do(t, Author, http.MethodPut, tt.path, tt.body, nil)
+		if got.status != tt.status || !strings.Contains(got.body, tt.says) {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
@@ -107,7 +114,8 @@ func TestBlobs(t *testing.T) {
 	if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, data, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.do(t, Author, http.MethodGet, at, "", nil); got.status != 507 || !strings.Contains(got.body, "is damaged on the disk of the server") {
+	got = r.do(t, Author, http.MethodGet, at, "", nil)
+	if got.status != 507 || !strings.Contains(got.body, "is damaged on the disk of the server") {
 		t.Errorf("%d %.200s", got.status, got.body)
 	}
 }
@@ -126,7 +134,8 @@ func TestHalfUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "PUT %s/blobs/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret-%s\r\nContent-Length: %d\r\n\r\n",
+	fmt.Fprintf(conn, "PUT %s/blobs/%s HTTP/1.1\r\nHost: localhost\r\n"+
+		"Authorization: Bearer secret-%s\r\nContent-Length: %d\r\n\r\n",
 		prefix, hash, Author, len(data))
 	if _, err := conn.Write(data[:50_000]); err != nil {
 		t.Fatal(err)
@@ -166,7 +175,8 @@ func TestWorkersBlobs(t *testing.T) {
 	}
 	of := "?study=tuned&files=" + listHash
 	for what, got := range map[string]int{
-		"a list that is not on record": put(list, "?study=tuned"), "without a study": put(list, ""), "of no study": put(list, "?study=nothing"),
+		"a list that is not on record": put(list, "?study=tuned"), "without a study": put(list, ""),
+		"of no study":                            put(list, "?study=nothing"),
 		"a file of a list that is not on record": put(kept, of), "anything": put([]byte("evil"), "?study=tuned"),
 	} {
 		if got != 403 {
@@ -177,7 +187,9 @@ func TestWorkersBlobs(t *testing.T) {
 	if got := put(kept, of); got != 404 {
 		t.Errorf("before its list: %d", got)
 	}
-	for what, got := range map[string]int{"the list": put(list, "?study=tuned"), "the list again": put(list, "?study=tuned"), "the file": put(kept, of)} {
+	for what, got := range map[string]int{
+		"the list": put(list, "?study=tuned"), "the list again": put(list, "?study=tuned"), "the file": put(kept, of),
+	} {
 		if got != 204 {
 			t.Errorf("%s: %d", what, got)
 		}
@@ -218,10 +230,12 @@ func TestOutput(t *testing.T) {
 		r.get(t, Viewer, fmt.Sprintf("%s/studies/tuned/trials/%d/output%s", prefix, trial, query), &o)
 		return o
 	}
-	if o := get(2, ""); o.State != "running" || o.Worker != "rack" || o.Stdout != (Text{"so far\n", "tail"}) || o.Stderr.Text != "warned" || o.Elapsed != 3 || o.Silent != 1 {
+	if o := get(2, ""); o.State != "running" || o.Worker != "rack" || o.Stdout != (Text{"so far\n", "tail"}) ||
+		o.Stderr.Text != "warned" || o.Elapsed != 3 || o.Silent != 1 {
 		t.Errorf("%+v", o)
 	}
-	if o := get(1, ""); o.State != "ended" || o.Stdout != (Text{"short", "whole"}) || o.Stderr != (Text{"", "whole"}) || o.Worker != "rack" {
+	if o := get(1, ""); o.State != "ended" || o.Stdout != (Text{"short", "whole"}) || o.Stderr != (Text{"", "whole"}) ||
+		o.Worker != "rack" {
 		t.Errorf("%+v", o)
 	}
 	// What the worker sends takes the place of what came with the outcome.
@@ -239,7 +253,8 @@ func TestOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := get(4, ""); o.Stdout.Part != "ends" || !strings.HasPrefix(o.Stdout.Text, "head\n") || !strings.HasSuffix(o.Stdout.Text, "end\uFFFD") {
+	if o := get(4, ""); o.Stdout.Part != "ends" || !strings.HasPrefix(o.Stdout.Text, "head\n") ||
+		!strings.HasSuffix(o.Stdout.Text, "end\uFFFD") {
 		t.Errorf("%+v", o)
 	}
 	if o := get(4, "?head=4"); o.Stdout != (Text{"head", "head"}) {
@@ -252,8 +267,9 @@ func TestOutput(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	for path, want := range map[string]int{
-		"tuned/trials/9/output": 404, "tuned/trials/0/output": 422, "nothing/trials/1/output": 404, "tuned/trials/1/output?tail=0": 422,
-		"tuned/trials/9/files": 404, "nothing/trials/1/files": 404,
+		"tuned/trials/9/output": 404, "tuned/trials/0/output": 422, "nothing/trials/1/output": 404,
+		"tuned/trials/1/output?tail=0": 422,
+		"tuned/trials/9/files":         404, "nothing/trials/1/files": 404,
 	} {
 		if got := r.do(t, Viewer, http.MethodGet, prefix+"/studies/"+path, "", nil); got.status != want {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
@@ -266,8 +282,10 @@ func TestFiles(t *testing.T) {
 	r := newRig(t)
 	deep := []byte("deep")
 	m := &blobs.Manifest{
-		Files: []blobs.Kept{{Name: "a.log", SHA256: heldHash, Size: 5}, {Name: "sub/b é.log", SHA256: hashOf(t, deep), Size: 4}},
-		Left:  []blobs.Left{{Name: "x", Why: "it is a link"}}, More: 2,
+		Files: []blobs.Kept{
+			{Name: "a.log", SHA256: heldHash, Size: 5}, {Name: "sub/b é.log", SHA256: hashOf(t, deep), Size: 4},
+		},
+		Left: []blobs.Left{{Name: "x", Why: "it is a link"}}, More: 2,
 	}
 	list, err := m.Encode()
 	if err != nil {
@@ -291,13 +309,15 @@ func TestFiles(t *testing.T) {
 	if f := get(3); f.State != "coming" || f.Worker != "rack" || f.Staged != 2 || f.Attempt != 1 {
 		t.Errorf("%+v", f)
 	}
-	if got := file("a.log"); got.status != 503 || !strings.Contains(got.body, "worker rack has not sent the files of trial 3 yet") {
+	got := file("a.log")
+	if got.status != 503 || !strings.Contains(got.body, "worker rack has not sent the files of trial 3 yet") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if _, err := r.blobs.Put(t.Context(), hashOf(t, list), int64(len(list)), bytes.NewReader(list)); err != nil {
 		t.Fatal(err)
 	}
-	if f := get(3); f.State != "coming" || !f.Files[0].Here || f.Files[1].Here || f.More != 2 || f.Left[0].Why != "it is a link" {
+	if f := get(3); f.State != "coming" || !f.Files[0].Here || f.Files[1].Here || f.More != 2 ||
+		f.Left[0].Why != "it is a link" {
 		t.Errorf("%+v", f)
 	}
 	if got := file("sub/b é.log"); got.status != 503 {
@@ -309,10 +329,13 @@ func TestFiles(t *testing.T) {
 	if f := get(3); f.State != "here" {
 		t.Errorf("%+v", f)
 	}
-	if got := file("sub/b é.log"); got.status != 200 || got.body != "deep" || !strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment; filename") {
+	if got := file("sub/b é.log"); got.status != 200 || got.body != "deep" ||
+		!strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment; filename") {
 		t.Errorf("%d %s %v", got.status, got.body, got.header)
 	}
-	for _, name := range []string{"../a.log", "sub/../a.log", "/etc/passwd", "b", "%2e%2e", "..\\a.log", "A.LOG", "a.log\x00"} {
+	for _, name := range []string{
+		"../a.log", "sub/../a.log", "/etc/passwd", "b", "%2e%2e", "..\\a.log", "A.LOG", "a.log\x00",
+	} {
 		if got := file(name); got.status != 404 && got.status != 400 {
 			t.Errorf("%q: %d %s", name, got.status, got.body)
 		}
@@ -323,7 +346,8 @@ func TestFiles(t *testing.T) {
 func TestSubmitInputs(t *testing.T) {
 	r := newRig(t)
 	submit := func(staged string) reply {
-		spec := `{"version":1,"command":["cat","in","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":9}],"objective":{"metric":"elapsed"},"inputs":["in"]` + staged + `}`
+		spec := `{"version":1,"command":["cat","in","{n}"],"parameters":[{"name":"n","type":"int","min":1,"max":9}],` +
+			`"objective":{"metric":"elapsed"},"inputs":["in"]` + staged + `}`
 		return r.do(t, Author, http.MethodPost, prefix+"/studies", `{"name":"files","spec":`+spec+`}`, nil)
 	}
 	one := func(name, hash string, size int) string {
@@ -383,7 +407,8 @@ func TestBlobClient(t *testing.T) {
 	// A file that has changed since it was read is not what was promised.
 	data[0] = 'Q'
 	other := hashOf(t, data)
-	if err := c.PutBlob(t.Context(), other, path, "", ""); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "the bytes have the SHA-256") {
+	err = c.PutBlob(t.Context(), other, path, "", "")
+	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "the bytes have the SHA-256") {
 		t.Errorf("%v", err)
 	}
 	f, err := c.Files(t.Context(), "tuned", 1)

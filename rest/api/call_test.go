@@ -78,7 +78,8 @@ func TestRequestOfAnInput(t *testing.T) {
 	if a, b := one.Header.Get("Idempotency-Key"), two.Header.Get("Idempotency-Key"); err != nil || a == "" || a == b {
 		t.Errorf("two writes have the keys %q and %q, %v", a, b, err)
 	}
-	if _, err := request(t.Context(), c, routeTo((*Server).postCheck), &checkIn{Submission{File: strings.Repeat("x", maxBody)}}); err == nil {
+	large := &checkIn{Submission{File: strings.Repeat("x", maxBody)}}
+	if _, err := request(t.Context(), c, routeTo((*Server).postCheck), large); err == nil {
 		t.Error("a body of more than a server takes is sent")
 	}
 }

@@ -15,18 +15,21 @@ func TestCheck(t *testing.T) {
 	ctx := t.Context()
 	c := r.client(t, "operator")
 	before := r.state(t)
-	got, err := c.Check(ctx, Submission{File: "name: new\ncommand: [prog, '{n}', '<b>', '{m}']\nparameters: {n: 1..3, m: [a, b]}\n" +
+	got, err := c.Check(ctx, Submission{File: "name: new\ncommand: [prog, '{n}', '<b>', '{m}']\n" +
+		"parameters: {n: 1..3, m: [a, b]}\n" +
 		"where: [n > 1]\nsearch: grid\nmetrics: {size: {stdout: 'size ([0-9]+)'}}\nsubject_to: [size <= 7]\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "new" || got.Executes != "command" || got.Size != "4" || len(got.Parameters) != 2 || got.Search != "grid" ||
+	if got.Name != "new" || got.Executes != "command" || got.Size != "4" ||
+		len(got.Parameters) != 2 || got.Search != "grid" ||
 		!slices.Equal(got.Relations, []string{"n > 1"}) || !slices.Equal(got.Limits, []string{"size <= 7"}) ||
 		len(got.First) != 3 || !strings.HasPrefix(got.First[0], "prog ") || got.Objective != "minimize elapsed" {
 		t.Errorf("%+v", got)
 	}
 	got, err = c.Check(ctx, Submission{Name: "mine", File: "app: x264\nparameters: {n: 1..3}\n"})
-	if err != nil || got.Name != "mine" || got.Executes != "" || len(got.First) == 0 || !strings.HasPrefix(got.First[0], "n=") {
+	if err != nil || got.Name != "mine" || got.Executes != "" || len(got.First) == 0 ||
+		!strings.HasPrefix(got.First[0], "n=") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for file, place := range map[string]string{

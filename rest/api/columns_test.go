@@ -107,8 +107,9 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 // rowOf returns the k-th trial of columns as a row has it.
 func rowOf(c *Columns, k int) Trial {
 	out := Trial{
-		ID: c.ID[k], State: c.State[k], Reason: c.Reason[k], Elapsed: c.Elapsed[k], Started: time.UnixMilli(c.Started[k]).UTC(),
-		Config: map[string]any{}, Metrics: map[string]float64{},
+		ID: c.ID[k], State: c.State[k], Reason: c.Reason[k], Elapsed: c.Elapsed[k],
+		Started: time.UnixMilli(c.Started[k]).UTC(),
+		Config:  map[string]any{}, Metrics: map[string]float64{},
 	}
 	for name, list := range c.Config {
 		out.Config[name] = list[k]

@@ -332,10 +332,12 @@ func TestModel(t *testing.T) {
 	if err != nil || len(ps) != 2 {
 		t.Fatal(ps, err)
 	}
-	if p := ps[0]; !(p.Seconds > 0.8*18 && p.Seconds < 1.2*18) || !(p.Low < p.Seconds) || *p.High < p.Seconds || len(p.Beyond) > 0 {
+	if p := ps[0]; !(p.Seconds > 0.8*18 && p.Seconds < 1.2*18) || !(p.Low < p.Seconds) || *p.High < p.Seconds ||
+		len(p.Beyond) > 0 {
 		t.Errorf("%+v, want about 18 s", p)
 	}
-	if p := ps[1]; len(p.Beyond) != 1 || !strings.HasPrefix(p.Beyond[0], "cpu=32 is beyond the 8 that was run by 3.4 times") ||
+	if p := ps[1]; len(p.Beyond) != 1 ||
+		!strings.HasPrefix(p.Beyond[0], "cpu=32 is beyond the 8 that was run by 3.4 times") ||
 		p.Elasticities["cpu"] >= 0 {
 		t.Errorf("%+v, want an extrapolation", p)
 	}
@@ -385,7 +387,8 @@ func (r *rig) lab2(t testing.TB, name string) {
 		Proposal: assay.Proposal{ID: 13, Config: c}, State: assay.Done, Value: amdahl(6, 3),
 		Measurement: assay.Measurement{Elapsed: time.Duration(amdahl(6, 3) * float64(time.Second))},
 	}
-	if err := r.host.append(context.Background(), name, assay.Event{Asked: &end.Proposal}, assay.Event{Told: &end}); err != nil {
+	events := []assay.Event{{Asked: &end.Proposal}, {Told: &end}}
+	if err := r.host.append(context.Background(), name, events...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,7 +22,9 @@ func TestHosts(t *testing.T) {
 	short := func(o *Options) { o.Stream = 1; o.Hosts = []string{"Lab.example.org"} }
 	r := newRig(t, short)
 	foreignHosts(t, r)
-	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1:7700", "[::1]:7700", "assay", "lab.EXAMPLE.org:7700"} {
+	for _, host := range []string{
+		"localhost", "localhost:1", "127.0.0.1:7700", "[::1]:7700", "assay", "lab.EXAMPLE.org:7700",
+	} {
 		if got := r.do(t, Viewer, http.MethodGet, prefix+"/queue", "", http.Header{"Host": {host}}); got.status != 200 {
 			t.Errorf("host %s: %d %s", host, got.status, got.body)
 		}
@@ -35,7 +37,8 @@ func foreignHosts(t testing.TB, r *rig) {
 	before := r.state(t)
 	foreign := []string{
 		"evil.example", "evil.example:7700", "localhost.evil.example", "127.0.0.1.evil.example", "assay.evil.example",
-		"127.0.0.2", "[::2]:80", "0.0.0.0", "10.0.0.5", "localhost.", "lab.example.org.evil.example", "LOCALHOST.", "[::1", "::1]",
+		"127.0.0.2", "[::2]:80", "0.0.0.0", "10.0.0.5", "localhost.", "lab.example.org.evil.example", "LOCALHOST.",
+		"[::1", "::1]",
 		"localhost:80:80", "localhost@evil.example", "127.1", "2130706433", "0x7f000001", "localhost%00.evil.example",
 	}
 	for _, row := range Routes {
@@ -46,7 +49,8 @@ func foreignHosts(t testing.TB, r *rig) {
 			}
 			// By hand: a client of Go corrects such names.
 			body := bodies[row.Method+" "+row.Path]
-			req := row.Method + " " + filled(row.Path) + " HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Bearer secret-admin\r\n" +
+			req := row.Method + " " + filled(row.Path) + " HTTP/1.1\r\nHost: " + host + "\r\n" +
+				"Authorization: Bearer secret-admin\r\n" +
 				"Connection: close\r\nContent-Type: application/json\r\nContent-Length: " + itoa(len(body)) + "\r\n\r\n" + body
 			_, _ = conn.Write([]byte(req))
 			var got bytes.Buffer
@@ -146,14 +150,15 @@ func TestBombs(t *testing.T) {
 		body   string
 		header http.Header
 	}{
-		"a body of 2 MiB":       {body: strings.Repeat(" ", 2<<20)},
-		"a body that unpacks":   {body: zipped.String(), header: http.Header{"Content-Encoding": {"gzip"}}},
-		"deep JSON":             {body: strings.Repeat("[", 500_000)},
-		"deep JSON in a key":    {body: `{"spec":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"},
-		"aliases of aliases":    {body: `{"file":` + quoted(alias) + `}`},
-		"deep YAML":             {body: `{"file":` + quoted(strings.Repeat("[", 200_000)) + `}`},
-		"a parameter again":     {body: `{"file":` + quoted("command: [x]\nparameters: {"+knobs+"}") + `}`},
-		"a pattern that grows":  {body: `{"file":` + quoted("command: [x, '{n}']\nparameters: {n: 1..3}\nmetrics: {m: 'stdout:/(((a{1000}){1000}){1000})/'}") + `}`},
+		"a body of 2 MiB":     {body: strings.Repeat(" ", 2<<20)},
+		"a body that unpacks": {body: zipped.String(), header: http.Header{"Content-Encoding": {"gzip"}}},
+		"deep JSON":           {body: strings.Repeat("[", 500_000)},
+		"deep JSON in a key":  {body: `{"spec":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"},
+		"aliases of aliases":  {body: `{"file":` + quoted(alias) + `}`},
+		"deep YAML":           {body: `{"file":` + quoted(strings.Repeat("[", 200_000)) + `}`},
+		"a parameter again":   {body: `{"file":` + quoted("command: [x]\nparameters: {"+knobs+"}") + `}`},
+		"a pattern that grows": {body: `{"file":` + quoted("command: [x, '{n}']\nparameters: {n: 1..3}\n"+
+			"metrics: {m: 'stdout:/(((a{1000}){1000}){1000})/'}") + `}`},
 		"a number that is none": {body: `{"name":1e999999}`},
 		"no body":               {body: ""},
 		"half a body":           {body: `{"file":"`},
@@ -161,7 +166,8 @@ func TestBombs(t *testing.T) {
 		"a file and a spec":     {body: `{"file":"command: [x]","spec":{}}`},
 		"a spec of nothing":     {body: `{"spec":null}`},
 		"an unknown key":        {body: `{"file":"x","by":"root"}`},
-		"a name with NUL":       {body: `{"name":"a\u0000b","file":` + quoted("command: [x, '{n}']\nparameters: {n: 1..3}") + `}`},
+		"a name with NUL": {body: `{"name":"a\u0000b","file":` +
+			quoted("command: [x, '{n}']\nparameters: {n: 1..3}") + `}`},
 	} {
 		var m0, m1 runtime.MemStats
 		runtime.ReadMemStats(&m0)

@@ -51,7 +51,8 @@ func TestKeysSurviveARestart(t *testing.T) {
 	if got := r.do(t, Operator, http.MethodPost, path, `{"configs":[{"n":8}]}`, key("a")); got.status != 409 {
 		t.Errorf("another body under the same key: %d", got.status)
 	}
-	if got := r.do(t, Admin, http.MethodPost, tokens, token, key("t")); got.status != 409 || !strings.Contains(got.body, "was not kept") {
+	got := r.do(t, Admin, http.MethodPost, tokens, token, key("t"))
+	if got.status != 409 || !strings.Contains(got.body, "was not kept") {
 		t.Errorf("a secret, after a restart: %v", got)
 	}
 	if now := r.state(t); now != before {

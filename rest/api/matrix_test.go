@@ -85,8 +85,9 @@ func (r *rig) do(t testing.TB, role Role, method, path, body string, header http
 
 // bodies are good bodies of the requests that need one.
 var bodies = map[string]string{
-	"POST " + prefix + "/studies":                   `{"name":"new","file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
-	"POST " + prefix + "/check":                     `{"file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
+	"POST " + prefix + "/studies": `{"name":"new","file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
+	"POST " + prefix + "/check":   `{"file":"command: [true, \"{n}\"]\nparameters: {n: 1..3}\n"}`,
+
 	"POST " + prefix + "/studies/{study}/trials":    `{"configs":[{"n":7}]}`,
 	"PATCH " + prefix + "/studies/{study}/state":    `{"state":"pause"}`,
 	"PATCH " + prefix + "/studies/{study}/priority": `{"priority":3}`,
@@ -107,14 +108,15 @@ func filled(path string) string {
 	if path == prefix+"/compare" {
 		path += "?s=tuned&s=other"
 	}
-	if i := strings.LastIndexByte(path, '/'); slices.Contains([]string{"/ask", "/tell", "/recall", "/asked"}, path[max(0, i):]) {
+	external := []string{"/ask", "/tell", "/recall", "/asked"}
+	if i := strings.LastIndexByte(path, '/'); slices.Contains(external, path[max(0, i):]) {
 		path = strings.Replace(path, "{study}", "asked", 1)
 	}
 	if strings.Contains(path, "/files") {
 		path = strings.Replace(path, "{trial}", "1", 1)
 	}
-	return strings.NewReplacer("{name}", "a.log", "{hash}", heldHash, "{study}", "tuned", "{trial}", "2", "{worker}", "rack",
-		"{token}", "viewer").Replace(path)
+	return strings.NewReplacer("{name}", "a.log", "{hash}", heldHash, "{study}", "tuned", "{trial}", "2",
+		"{worker}", "rack", "{token}", "viewer").Replace(path)
 }
 
 // Every route has a row, and every row a route.
@@ -135,7 +137,7 @@ func TestEveryRouteHasARow(t *testing.T) {
 		}
 	}
 	// A handler of the mux that has no row is not reached.
-	r.mux.HandleFunc("GET "+prefix+"/unlisted", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	r.mux.HandleFunc("GET "+prefix+"/unlisted", func(http.ResponseWriter, *http.Request) {})
 	if got := r.do(t, Admin, http.MethodGet, prefix+"/unlisted", "", nil); got.status != http.StatusNotFound {
 		t.Errorf("a route without a row is answered: %d %s", got.status, got.body)
 	}

@@ -31,7 +31,8 @@ func (c *counted) Events(ctx context.Context, study string, after assay.Position
 func TestAboutReadsLittle(t *testing.T) {
 	ctx := t.Context()
 	s := &counted{Mem: store.NewMem()}
-	spec := []byte(`{"name":"a","command":["true","{x}"],"params":[{"name":"x","type":"real","min":0,"max":1000}],"objective":{"minimize":"elapsed"}}`)
+	spec := []byte(`{"name":"a","command":["true","{x}"],"params":[{"name":"x","type":"real","min":0,"max":1000}],` +
+		`"objective":{"minimize":"elapsed"}}`)
 	if err := s.Create(ctx, "a", spec); err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +41,11 @@ func TestAboutReadsLittle(t *testing.T) {
 		p := assay.Proposal{ID: id, Config: assay.Config{float64(id)}}
 		run := assay.RunID{Study: "a", Trial: id, Attempt: 1}
 		events = append(
-			events, assay.Event{Asked: &p}, assay.Event{Started: &assay.Start{RunID: run, Where: "w"}}, assay.Event{Booked: &assay.Booking{RunID: run}},
-			assay.Event{Told: &assay.Trial{Proposal: p, State: assay.Done, Value: 1, Measurement: assay.Measurement{Elapsed: time.Second}}})
+			events, assay.Event{Asked: &p}, assay.Event{Started: &assay.Start{RunID: run, Where: "w"}},
+			assay.Event{Booked: &assay.Booking{RunID: run}},
+			assay.Event{Told: &assay.Trial{
+				Proposal: p, State: assay.Done, Value: 1, Measurement: assay.Measurement{Elapsed: time.Second},
+			}})
 	}
 	if _, err := s.Append(ctx, "a", 0, events...); err != nil {
 		t.Fatal(err)

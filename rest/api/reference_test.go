@@ -55,7 +55,8 @@ func (d *described) form() string {
 		text = "list of " + d.Items.form()
 	case len(d.Enum) > 0:
 		text = strings.Trim(strings.Join(strings.Fields(fmt.Sprint(d.Enum)), ", "), "[]")
-	case text == "object" && json.Unmarshal(d.AdditionalProperties, &of) == nil && len(d.AdditionalProperties) > 2 && d.Properties == nil:
+	case text == "object" && json.Unmarshal(d.AdditionalProperties, &of) == nil &&
+		len(d.AdditionalProperties) > 2 && d.Properties == nil:
 		text = "object of " + of.form()
 	case d.Format == "date-time":
 		text = "time"
@@ -121,10 +122,12 @@ func TestReferenceOfREST(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# REST
 
-This page is made from the OpenAPI 3.1 document that a server itself serves at ` + "`/openapi.json`" + `, without the limits on lengths that stand there. Who has which role, what idempotency keys and
-entity tags do, and examples: [the server](../server.md#over-http).
+This page is made from the OpenAPI 3.1 document that a server itself serves at ` +
+		"`/openapi.json`" + `, without the limits on lengths.
+Who has which role, what idempotency keys and entity tags do, and examples: [the server](../server.md#over-http).
 
-A failure is answered with a [Problem](#problem) (` + "`application/problem+json`" + `). A request that changes something takes the header ` + "`Idempotency-Key`" + `.
+A failure is answered with a [Problem](#problem) (` + "`application/problem+json`" + `).
+A request that changes something takes the header ` + "`Idempotency-Key`" + `.
 
 | request | role | what it does |
 |---|---|---|
@@ -153,7 +156,8 @@ A failure is answered with a [Problem](#problem) (` + "`application/problem+json
 	b.WriteString("\n## Requests\n")
 	for _, r := range documented {
 		op := doc.Paths[r.Path][strings.ToLower(r.Method)]
-		fmt.Fprintf(&b, "\n### %s %s\n\nRole: %v. %s.\n", r.Method, r.Path, op.Role, strings.ToUpper(op.Summary[:1])+op.Summary[1:])
+		summary := strings.ToUpper(op.Summary[:1]) + op.Summary[1:]
+		fmt.Fprintf(&b, "\n### %s %s\n\nRole: %v. %s.\n", r.Method, r.Path, op.Role, summary)
 		if op.Description != "" {
 			b.WriteString("\n" + op.Description + "\n")
 		}

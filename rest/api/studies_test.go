@@ -71,19 +71,22 @@ func TestExecutes(t *testing.T) {
 	}
 	// A key that is added has to be in one of the two lists.
 	harmless := []string{
-		"version", "name", "app", "warmup", "parameters", "where", "objective", "other_objectives", "level", "subject_to", "metrics", "progress", "search", "searchers",
+		"version", "name", "app", "warmup", "parameters", "where", "objective", "other_objectives", "level",
+		"subject_to", "metrics", "progress", "search", "searchers",
 		"stop", "repeat", "prior", "budget", "timeout_ns", "parallel", "place",
 	}
 	refused := []string{"workbench", "online", "replay", "configs"} // of any role: see submit
 	for f := range reflect.TypeFor[config.Study]().Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && !slices.Contains(harmless, key) && !slices.Contains(refused, key) && !slices.Contains(executing, key) &&
+		if f.IsExported() && !slices.Contains(harmless, key) && !slices.Contains(refused, key) &&
+			!slices.Contains(executing, key) &&
 			key != "asked" { // executes says so
 
 			t.Errorf("may an operator write %s in a definition? See executes", key)
 		}
 	}
-	def, _, err := config.Parse("study.yaml", []byte("command: [x, '{n}']\nmetrics: {m: 'stdout:/a([0-9])/'}\nparameters: {n: 1..3}\n"), nil)
+	text := "command: [x, '{n}']\nmetrics: {m: 'stdout:/a([0-9])/'}\nparameters: {n: 1..3}\n"
+	def, _, err := config.Parse("study.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +116,8 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s %s: %d %s", row.Method, path, got.status, got.body)
 		}
 	}
-	if got := r.do(t, "part", http.MethodPost, prefix+"/studies", bodies["POST "+prefix+"/studies"], nil); got.status != http.StatusForbidden {
+	submitted := bodies["POST "+prefix+"/studies"]
+	if got := r.do(t, "part", http.MethodPost, prefix+"/studies", submitted, nil); got.status != http.StatusForbidden {
 		t.Errorf("a study of another name: %d", got.status)
 	}
 	if got := r.do(t, "part", http.MethodPost, prefix+"/workers/rack/drain", "", nil); got.status != http.StatusForbidden {
@@ -134,9 +138,11 @@ func TestIdempotency(t *testing.T) {
 	once := r.state(t)
 	again := r.do(t, Operator, http.MethodPost, path, body, key("a"))
 	if first.status != 200 || again.status != 200 || first.body != again.body || once != r.state(t) {
-		t.Errorf("again: %d %d, the same answer %v, done again %v", first.status, again.status, first.body == again.body, once != r.state(t))
+		t.Errorf("again: %d %d, the same answer %v, done again %v",
+			first.status, again.status, first.body == again.body, once != r.state(t))
 	}
-	if got := r.do(t, Operator, http.MethodPost, path, `{"configs":[{"n":8}]}`, key("a")); got.status != 409 || once != r.state(t) {
+	got := r.do(t, Operator, http.MethodPost, path, `{"configs":[{"n":8}]}`, key("a"))
+	if got.status != 409 || once != r.state(t) {
 		t.Errorf("another body under the same key: %d", got.status)
 	}
 	for name, do := range map[string]func() reply{
@@ -184,7 +190,8 @@ func TestTrials(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.body), &columns); err != nil {
 			t.Fatal(err)
 		}
-		rows, ids, values = append(rows, page.Rows...), append(ids, columns.Columns.ID...), append(values, columns.Columns.Value...)
+		rows, ids = append(rows, page.Rows...), append(ids, columns.Columns.ID...)
+		values = append(values, columns.Columns.Value...)
 		if columns.Columns.Reason != nil || columns.Next != page.Next || len(columns.Columns.Config["n"]) != len(page.Rows) {
 			t.Errorf("columns %s", got.body)
 		}
@@ -192,7 +199,8 @@ func TestTrials(t *testing.T) {
 			break
 		}
 	}
-	if len(rows) != 4 || !slices.Equal(ids, []int64{1, 2, 3, 4}) || !math.IsNaN(values[1]) || values[2] != 3 || *rows[2].Value != 3 {
+	if len(rows) != 4 || !slices.Equal(ids, []int64{1, 2, 3, 4}) || !math.IsNaN(values[1]) || values[2] != 3 ||
+		*rows[2].Value != 3 {
 		t.Errorf("%d rows, ids %v", len(rows), ids)
 	}
 	if rows[1].State != "running" || rows[1].Ended != nil || rows[2].Config["n"] != 3.0 {
@@ -249,11 +257,13 @@ func TestClient(t *testing.T) {
 		class assay.Class
 		err   error
 	}{
-		"no study":       {assay.ClassNotFound, second(c.Study(ctx, "nothing"))},
-		"no worker":      {assay.ClassNotFound, second(c.Order(ctx, "nothing", "drain"))},
-		"no trial":       {assay.ClassNotFound, second(c.Move(ctx, "tuned", []int64{99}, Change{Do: "first"}))},
-		"no such value":  {assay.ClassUsage, second(c.Give(ctx, "tuned", []map[string]any{{"n": 1000}}))},
-		"another study":  {assay.ClassConflict, second(c.Submit(ctx, Submission{Name: "tuned", File: "command: [y, '{n}']\nparameters: {n: 1..3}"}))},
+		"no study":      {assay.ClassNotFound, second(c.Study(ctx, "nothing"))},
+		"no worker":     {assay.ClassNotFound, second(c.Order(ctx, "nothing", "drain"))},
+		"no trial":      {assay.ClassNotFound, second(c.Move(ctx, "tuned", []int64{99}, Change{Do: "first"}))},
+		"no such value": {assay.ClassUsage, second(c.Give(ctx, "tuned", []map[string]any{{"n": 1000}}))},
+		"another study": {assay.ClassConflict, second(c.Submit(ctx, Submission{
+			Name: "tuned", File: "command: [y, '{n}']\nparameters: {n: 1..3}",
+		}))},
 		"a flaw":         {assay.ClassUsage, second(c.Submit(ctx, Submission{File: "command: [y]\nparametres: {n: 1..3}"}))},
 		"no right":       {assay.ClassUsage, r.client(t, "viewer").Revoke(ctx, "admin")},
 		"a wrong token":  {assay.ClassUsage, r.client(t, "nobody").Revoke(ctx, "admin")},
@@ -294,7 +304,8 @@ func TestBatchSystemsAreRefused(t *testing.T) {
 	for _, place := range []string{"{on: slurm, setup: ['touch x']}", "{on: slurm}"} {
 		def, _, err := config.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
 		if err != nil {
-			def, _, err = config.Parse("study.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+			text := "command: [x, '{n}']\nparameters: {n: 1..3}\nplace: " + place + "\n"
+			def, _, err = config.Parse("study.yaml", []byte(text), nil)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -214,8 +214,8 @@ func (s *Server) live(d *TrialDetail, trial int64) {
 }
 
 const aboutTrials = "An attempt is placed while a worker runs it. Then it counts, if its measurement is the result " +
-	"of the run, or is lost. A repeat is a further run of the configuration, and no trial. A verdict with stop false was " +
-	"ignored, to test the stopping rule."
+	"of the run, or is lost. A repeat is a further run of the configuration, and no trial. A verdict with stop false " +
+	"was ignored, to test the stopping rule."
 
 type trialIn struct {
 	StudyPath

@@ -58,7 +58,8 @@ func TestTrial(t *testing.T) {
 	if len(d.Attempts) != 2 {
 		t.Fatalf("%+v", d.Attempts)
 	}
-	if a := d.Attempts[0]; a.State != "lost" || a.Why != "lost" || a.Elapsed != 4 || a.Ended == nil || a.Worker != "rack" || a.Class != "9f" {
+	if a := d.Attempts[0]; a.State != "lost" || a.Why != "lost" || a.Elapsed != 4 || a.Ended == nil ||
+		a.Worker != "rack" || a.Class != "9f" {
 		t.Errorf("%+v", a)
 	}
 	a := d.Attempts[1]
@@ -113,7 +114,8 @@ func TestTrialStoppedAndRestored(t *testing.T) {
 	}
 	c := r.client(t, "viewer")
 	d, err := c.Trial(ctx, "tuned", 2)
-	if err != nil || d.Verdict == nil || !d.Verdict.Stop || *d.Verdict.Predicted != 40 || d.Verdict.At != 8 || d.Verdict.Reason != "too slow" {
+	if err != nil || d.Verdict == nil || !d.Verdict.Stop || *d.Verdict.Predicted != 40 || d.Verdict.At != 8 ||
+		d.Verdict.Reason != "too slow" {
 		t.Errorf("%+v, %v", d.Verdict, err)
 	}
 	d, err = c.Trial(ctx, "tuned", 5)
@@ -141,7 +143,8 @@ func TestDiscarded(t *testing.T) {
 	if err != nil || st.Study != "tuned" {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if _, err := r.client(t, "some").Move(t.Context(), "other", []int64{9}, Change{Do: "restore"}); assay.ClassOf(err) != assay.ClassNotFound {
+	_, err = r.client(t, "some").Move(t.Context(), "other", []int64{9}, Change{Do: "restore"})
+	if assay.ClassOf(err) != assay.ClassNotFound {
 		t.Errorf("a study of others: %v", err)
 	}
 	events := 0
