@@ -118,6 +118,6 @@ func (nobody) Needs(string, func(string) bool) error { return errLook() }
 func (nobody) Queue() []queue.Entry            { return nil }
 func (nobody) Workers() []queue.WorkerState    { return nil }
 func (nobody) Order(string, queue.Order) error { return errLook() }
-func (nobody) Unschedulable(string) string              { return "" }
+func (nobody) Unschedulable(string) string     { return "" }
 
 func (nobody) Reported(string, int64) []queue.Reported { return nil }

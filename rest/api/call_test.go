@@ -22,27 +22,33 @@ func TestRequestOfAnInput(t *testing.T) {
 	}{
 		{
 			routeTo((*Server).getTrial), &trialIn{name, 7},
-			"GET http://assay/api/v1/studies/a%2Fb%20%7Btrial%7D/trials/7", "", http.Header{},
+			"GET http://assay/api/v1/studies/a%2Fb%20%7Btrial%7D/trials/7", "",
+			http.Header{},
 		},
 		{
 			routeTo((*Server).getTrials), &trialsIn{StudyPath: StudyPath{"s"}, Limit: 5, Fields: []column{"value", "reason"}},
-			"GET http://assay/api/v1/studies/s/trials?fields=value%2Creason&limit=5", "", http.Header{},
+			"GET http://assay/api/v1/studies/s/trials?fields=value%2Creason&limit=5", "",
+			http.Header{},
 		},
 		{
 			routeTo((*Server).getCompare), &compareIn{[]Name{"a&b", "c"}},
-			"GET http://assay/api/v1/compare?s=a%26b&s=c", "", http.Header{},
+			"GET http://assay/api/v1/compare?s=a%26b&s=c", "",
+			http.Header{},
 		},
 		{
 			routeTo((*Server).getEvents), &eventsIn{StudyPath: StudyPath{"s"}, Last: "0"},
-			"GET http://assay/api/v1/studies/s/events", "", http.Header{"Last-Event-Id": {"0"}},
+			"GET http://assay/api/v1/studies/s/events", "",
+			http.Header{"Last-Event-Id": {"0"}},
 		},
 		{
 			routeTo((*Server).patchState), patch,
 			"PATCH http://assay/api/v1/studies/a%2Fb%20%7Btrial%7D/state", `{"state":"pause"}`,
 			http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {"k"}},
 		},
-		{routeTo((*Server).deleteToken), &endIn{Written{"k"}, "t"}, "DELETE http://assay/api/v1/tokens/t", "",
-			http.Header{"Idempotency-Key": {"k"}}},
+		{
+			routeTo((*Server).deleteToken), &endIn{Written{"k"}, "t"}, "DELETE http://assay/api/v1/tokens/t", "",
+			http.Header{"Idempotency-Key": {"k"}},
+		},
 	} {
 		r, err := request(t.Context(), c, x.to, x.in)
 		if err != nil {
