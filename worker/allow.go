@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/spec"
 )
 
 // allowed returns the job that a task stands for on this worker. The error, of the class usage,
@@ -131,7 +131,7 @@ func below(dir, file string) bool {
 
 // runAs returns what runs a command as each of the users of the applications: nothing for the
 // user of this process.
-func runAs(apps *config.Apps) (map[string][]string, error) {
+func runAs(apps *spec.Apps) (map[string][]string, error) {
 	as := map[string][]string{}
 	if apps == nil {
 		return as, nil

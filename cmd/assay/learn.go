@@ -14,10 +14,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 func learnCommand(s streams) *cobra.Command {
@@ -94,7 +94,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target s
 	if err != nil {
 		return err
 	}
-	def, err := loadStudy(s.err, args[0], func(st *config.Study) error {
+	def, err := loadStudy(s.err, args[0], func(st *spec.Study) error {
 		if name := cmp.Or(st.Search.Name, setup.LearningSearcher); name != setup.LearningSearcher {
 			return usagef("%ssearcher %s does not learn a cost model: leave search.name out", st.At("search.name"), name)
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -238,7 +238,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 }
 
 // open returns the study of a definition, ready to run.
-func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o setup.Options) (*setup.Study, error) {
+func (f *tuneFlags) open(ctx context.Context, s streams, def *spec.Study, o setup.Options) (*setup.Study, error) {
 	o.Warn = warnings(s.err)
 	sd, err := setup.Open(ctx, def, f.store, f.study, o)
 	if err != nil {
@@ -274,7 +274,7 @@ func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.
 }
 
 // describe says what would be done.
-func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
+func (f *tuneFlags) describe(w io.Writer, def *spec.Study) error {
 	p, err := setup.New(def, setup.Options{})
 	if err != nil {
 		return err
@@ -286,13 +286,13 @@ func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
 }
 
 // load reads the study file, if there is one, with the flags over it.
-func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*config.Study, error) {
+func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*spec.Study, error) {
 	dash := cmd.ArgsLenAtDash()
 	files, command := args, []string(nil)
 	if dash >= 0 {
 		files, command = args[:dash], args[dash:]
 	}
-	edit := func(st *config.Study) error { return f.apply(cmd, st, command) }
+	edit := func(st *spec.Study) error { return f.apply(cmd, st, command) }
 	switch {
 	case len(files) > 1:
 		return nil, usagef("one study file at a time, not %d: %s (a command comes after --)",
@@ -303,7 +303,7 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*co
 		return nil, usagef("what shall be tuned? Give a study file, or parameters and a command:\n" +
 			"  assay tune -p level=1..19 -- zstd -{level} -f data\nsee: assay tune --help")
 	}
-	def := &config.Study{}
+	def := &spec.Study{}
 	if err := edit(def); err != nil {
 		return nil, err
 	}
@@ -313,8 +313,8 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*co
 }
 
 // loadStudy reads a study file, and says what is odd about it.
-func loadStudy(warn io.Writer, file string, edit func(*config.Study) error) (*config.Study, error) {
-	def, said, err := config.Load(file, edit)
+func loadStudy(warn io.Writer, file string, edit func(*spec.Study) error) (*spec.Study, error) {
+	def, said, err := spec.Load(file, edit)
 	if err == nil {
 		warnOf(warn, said)
 	}
@@ -334,7 +334,7 @@ func warnings(w io.Writer) func(string) {
 }
 
 // apply puts the flags that were given over st.
-func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string) error {
+func (f *tuneFlags) apply(cmd *cobra.Command, st *spec.Study, command []string) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if len(command) > 0 {
 		st.Command, st.Shell = command, false
@@ -351,7 +351,7 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	st.Where = append(st.Where, f.where...)
 	st.SubjectTo = append(st.SubjectTo, f.subjectTo...)
 	for _, text := range f.metrics {
-		m, err := config.MetricSpec(text)
+		m, err := spec.MetricSpec(text)
 		if err != nil {
 			return usageError(err)
 		}
@@ -364,7 +364,7 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
 	case given("minimize") || given("maximize"):
 		var err error
-		if st.Objective, st.Others, err = config.ObjectiveFlags(f.minimize, f.maximize); err != nil {
+		if st.Objective, st.Others, err = spec.ObjectiveFlags(f.minimize, f.maximize); err != nil {
 			return err
 		}
 	}
@@ -378,16 +378,16 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		st.Stop.Rule = f.stop
 	}
 	if given("setup") {
-		st.Setup.Hook = config.Hook{Argv: []string{f.setup}, Shell: true}
+		st.Setup.Hook = spec.Hook{Argv: []string{f.setup}, Shell: true}
 	}
 	if given("prepare") {
-		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+		st.Prepare = spec.Hook{Argv: []string{f.prepare}, Shell: true}
 	}
 	if given("verify") {
-		st.Verify = config.Hook{Argv: []string{f.verify}, Shell: true}
+		st.Verify = spec.Hook{Argv: []string{f.verify}, Shell: true}
 	}
 	if given("cleanup") {
-		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
+		st.Cleanup = spec.Hook{Argv: []string{f.cleanup}, Shell: true}
 	}
 	if given("on") {
 		st.Placement.On = f.on
@@ -400,7 +400,7 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		} else if f.on == setup.Slurm {
 			st.Placement.Batch.System = ""
 		} else if f.on != setup.Batch { // what the file asks of it is for another time
-			st.Placement.Batch = config.Batch{}
+			st.Placement.Batch = spec.Batch{}
 		}
 	}
 	if given("class") {
@@ -415,10 +415,10 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	return f.applyNumbers(given, st)
 }
 
-func (f *tuneFlags) applyParams(st *config.Study) error {
+func (f *tuneFlags) applyParams(st *spec.Study) error {
 	given := map[string]string{}
 	for _, text := range f.params {
-		p, err := config.ParamSpec(text)
+		p, err := spec.ParamSpec(text)
 		if err != nil {
 			return err
 		}
@@ -426,7 +426,7 @@ func (f *tuneFlags) applyParams(st *config.Study) error {
 			return usagef("-p %s: parameter %s is given twice, as %s too", text, p.Name, before)
 		}
 		given[p.Name] = text
-		if i := slices.IndexFunc(st.Params, func(q config.Param) bool { return q.Name == p.Name }); i >= 0 {
+		if i := slices.IndexFunc(st.Params, func(q spec.Param) bool { return q.Name == p.Name }); i >= 0 {
 			st.Params[i] = p
 		} else {
 			st.Params = append(st.Params, p)
@@ -451,7 +451,7 @@ func (f *tuneFlags) applyParams(st *config.Study) error {
 }
 
 // applyNumbers puts the flags that are durations and counts over st.
-func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) error {
+func (f *tuneFlags) applyNumbers(given func(string) bool, st *spec.Study) error {
 	for _, d := range []struct {
 		flag, text string
 		to         *time.Duration
@@ -463,7 +463,7 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 		if !given(d.flag) {
 			continue
 		}
-		v, err := config.ParseDuration(d.text)
+		v, err := spec.ParseDuration(d.text)
 		if err != nil || v <= 0 {
 			return usagef("--%s %s: not a duration such as 90s, 10m or 2h", d.flag, d.text)
 		}
@@ -483,14 +483,14 @@ func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) erro
 		*n.to = n.value
 	}
 	if given("gain") {
-		x, err := config.ParseGain(f.gain)
+		x, err := spec.ParseGain(f.gain)
 		if err != nil {
 			return usagef("--gain %w", err)
 		}
 		st.Stop.Gain = x
 	}
 	if given("target") {
-		x, err := config.ParseTarget(f.target)
+		x, err := spec.ParseTarget(f.target)
 		if err != nil {
 			return usagef("--target %w", err)
 		}
@@ -533,9 +533,9 @@ func maskStores(args []string) []string {
 }
 
 // applyPrior puts the flags of earlier studies over st.
-func (f *tuneFlags) applyPrior(given func(string) bool, st *config.Study) error {
+func (f *tuneFlags) applyPrior(given func(string) bool, st *spec.Study) error {
 	if given("prior") {
-		auto, studies, ok := config.ParsePrior(f.prior)
+		auto, studies, ok := spec.ParsePrior(f.prior)
 		if !ok {
 			return usagef("--prior %s: neither auto, none nor different names with commas", f.prior)
 		}

@@ -135,7 +135,7 @@ func breaches() []breach {
 		},
 		{"S4", "rest/listen.go", "uid == l.uid", "uid >= 0", check{"cmd/assay", "TestScripts/strangers"}},
 		{
-			"S5", "internal/config/program.go", "return p.expand(p.argv, c)", `return []string{"sh", "-c", strings.Join(p.expand(p.argv, c), " ")}`, check{"setup", "TestValuesAreData"},
+			"S5", "spec/program.go", "return p.expand(p.argv, c)", `return []string{"sh", "-c", strings.Join(p.expand(p.argv, c), " ")}`, check{"setup", "TestValuesAreData"},
 		},
 		{
 			"S6", "internal/blobs/doc.go", "case !fs.ValidPath(name):", "case false && !fs.ValidPath(name):", check{"internal/blobs", "TestPlaceHostileNames|TestNames"},

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 )
 
 // shownBeside is how many runes of each thing beside a command are shown.
@@ -21,7 +21,7 @@ type beside struct {
 // Beside says in one line what a run of a configuration has beside its command: "service redis-server
 // --port 7401, prepare ./load"; "" if that is nothing. The environment is not in it, for it is in the
 // command ([CommandLine]).
-func Beside(p *config.Program, c assay.Config) string {
+func Beside(p *spec.Program, c assay.Config) string {
 	var all []beside
 	if s := p.Setup(c); s != nil {
 		all = append(all, beside{"setup", s.Argv})
@@ -37,7 +37,7 @@ func Beside(p *config.Program, c assay.Config) string {
 }
 
 // besideOf is [Beside] of the study itself, with the placeholders as they are written.
-func besideOf(s *config.Study) string {
+func besideOf(s *spec.Study) string {
 	all := []beside{{"setup", s.Setup.Argv}}
 	for _, f := range s.Files {
 		all = append(all, beside{"file", []string{f.Name}})

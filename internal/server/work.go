@@ -11,10 +11,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/worker"
 )
 
@@ -51,10 +51,10 @@ func Work(ctx context.Context, o Worker) error {
 
 // work is a worker of the directory o.Dir, or of one for its name.
 func work(ctx context.Context, o Worker) error {
-	var apps *config.Apps
+	var apps *spec.Apps
 	if o.Apps != "" {
 		var err error
-		if apps, err = config.LoadApps(o.Apps); err != nil {
+		if apps, err = spec.LoadApps(o.Apps); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/worker"
 )
 
@@ -250,7 +250,7 @@ func (s *Server) list(hash string) (*blobs.Manifest, error) {
 }
 
 // staged returns an error if the files that a study reads are not here.
-func (s *Server) staged(def *config.Study) error {
+func (s *Server) staged(def *spec.Study) error {
 	if len(def.Inputs) == 0 && len(def.Shared) == 0 {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (s *Server) staged(def *config.Study) error {
 			"says so in staged of its spec; assay tune --on fleet does", blobPath)
 	}
 	if def.Staged == nil {
-		def.Staged = &config.Staged{}
+		def.Staged = &spec.Staged{}
 		for _, path := range def.Shared {
 			def.Staged.Shared = append(def.Staged.Shared, assay.Shared{Path: path, Size: -1})
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -18,7 +18,7 @@ import (
 type Host interface {
 	// Submit makes a study and runs it, or goes on with the one of that name if it is the
 	// same; it is an error of the class conflict if it is another.
-	Submit(ctx context.Context, def *config.Study, name, by string) (Info, error)
+	Submit(ctx context.Context, def *spec.Study, name, by string) (Info, error)
 	// Steer changes what a study as a whole does: see [assay.Steering].
 	Steer(ctx context.Context, study string, s assay.Steering) error
 	// Give has configurations of a person run, in order.

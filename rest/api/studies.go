@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/spec"
 )
 
 // A Study is what a list says of a study.
@@ -294,14 +294,14 @@ type Submission struct {
 }
 
 // definition reads and checks what a submission defines.
-func (b Submission) definition() (*config.Study, error) {
+func (b Submission) definition() (*spec.Study, error) {
 	switch {
 	case (b.File == "") == (len(b.Spec) == 0):
 		return nil, assay.Errorf(assay.ClassUsage, "a study is defined by file or by spec: one of them")
 	case b.File != "":
-		var edit func(*config.Study) error
+		var edit func(*spec.Study) error
 		if b.Asked {
-			edit = func(def *config.Study) error {
+			edit = func(def *spec.Study) error {
 				if !def.SetAsked() {
 					return assay.Errorf(assay.ClassUsage, "study.yaml: the runs of this study are made by the server: one whose runs "+
 						"whoever asks makes has neither command nor app nor replay")
@@ -309,10 +309,10 @@ func (b Submission) definition() (*config.Study, error) {
 				return nil
 			}
 		}
-		def, _, err := config.Parse("study.yaml", []byte(b.File), edit)
+		def, _, err := spec.Parse("study.yaml", []byte(b.File), edit)
 		return def, err
 	}
-	def, err := config.Decode(b.Spec)
+	def, err := spec.Decode(b.Spec)
 	if err != nil {
 		return nil, assay.WithClass(assay.ClassUsage, err)
 	}
@@ -361,7 +361,7 @@ var executing = []string{
 // executes returns which key of a definition says what a machine runs or reads, or "". An
 // operator may define a study without such a key: it only chooses among the values of the
 // parameters of an application, whose command the workers have.
-func executes(def *config.Study) string {
+func executes(def *spec.Study) string {
 	has := map[string]bool{
 		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
 		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,

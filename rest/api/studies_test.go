@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // Every class of error has one status, and is the same class again at the client.
@@ -54,7 +54,7 @@ func TestExecutes(t *testing.T) {
 		"secrets":   "command: [x, '{n}']\nsecrets: {A: 'env:B'}",
 		"metrics.m": "command: [x, '{n}']\nmetrics: {m: 'json:f#/a'}",
 	} {
-		def, _, err := config.Parse("study.yaml", []byte(text+"\nparameters: {n: 1..3}\n"), nil)
+		def, _, err := spec.Parse("study.yaml", []byte(text+"\nparameters: {n: 1..3}\n"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", key, err)
 			continue
@@ -75,7 +75,7 @@ func TestExecutes(t *testing.T) {
 		"stop", "repeat", "prior", "budget", "timeout_ns", "parallel", "place",
 	}
 	refused := []string{"workbench", "online", "replay", "configs"} // of any role: see submit
-	for f := range reflect.TypeFor[config.Study]().Fields() {
+	for f := range reflect.TypeFor[spec.Study]().Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && !slices.Contains(harmless, key) && !slices.Contains(refused, key) && !slices.Contains(executing, key) &&
 			key != "asked" { // executes says so
@@ -83,7 +83,7 @@ func TestExecutes(t *testing.T) {
 			t.Errorf("may an operator write %s in a definition? See executes", key)
 		}
 	}
-	def, _, err := config.Parse("study.yaml", []byte("command: [x, '{n}']\nmetrics: {m: 'stdout:/a([0-9])/'}\nparameters: {n: 1..3}\n"), nil)
+	def, _, err := spec.Parse("study.yaml", []byte("command: [x, '{n}']\nmetrics: {m: 'stdout:/a([0-9])/'}\nparameters: {n: 1..3}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,9 +292,9 @@ func (r *rig) client(t *testing.T, token string) *Client {
 // A server makes no run a job of a batch system, whoever asks: its own workers make them.
 func TestBatchSystemsAreRefused(t *testing.T) {
 	for _, place := range []string{"{on: slurm, setup: ['touch x']}", "{on: slurm}"} {
-		def, _, err := config.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+		def, _, err := spec.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
 		if err != nil {
-			def, _, err = config.Parse("study.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+			def, _, err = spec.Parse("study.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
 		}
 		if err != nil {
 			t.Fatal(err)
