@@ -23,27 +23,8 @@ func (c *checker) app() {
 		c.add("place.on", "", "", 0, "place: an application is run by the workers of a server: place: %s", Fleet)
 	}
 	var brought []string
-	for _, key := range []struct {
-		name string
-		set  bool
-	}{
-		{"shell", s.Shell},
-		{"env", len(s.Env) > 0},
-		{"secrets", len(s.Secrets) > 0},
-		{"setup", len(s.Setup.Argv) > 0},
-		{"prepare", len(s.Prepare.Argv) > 0},
-		{"cleanup", len(s.Cleanup.Argv) > 0},
-		{"service", s.Service != nil},
-		{"files", len(s.Files) > 0},
-		{"inputs", len(s.Inputs) > 0},
-		{"outputs", len(s.Outputs) > 0},
-		{"shared", len(s.Shared) > 0},
-		{"verify", len(s.Verify.Argv) > 0},
-		{"workbench", s.Workbench != nil},
-	} {
-		if key.set {
-			brought = append(brought, key.name)
-		}
+	for _, k := range s.excluded(WithApp) {
+		brought = append(brought, k.Path)
 	}
 	if len(brought) > 0 {
 		c.add("app", "", "", 0, "%s: how application %s is run is written on the workers: leave it out here",

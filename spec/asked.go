@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -38,32 +37,8 @@ func (c *checker) asked() {
 	if len(s.Command) > 0 || s.App != "" || s.Replay != nil || s.Online {
 		c.add("", "", "asked", 0, "a study whose runs somebody else makes has no command, app or replay")
 	}
-	for _, k := range []struct {
-		key  string
-		said bool
-	}{
-		{"shell", s.Shell},
-		{"env", len(s.Env) > 0},
-		{"secrets", len(s.Secrets) > 0},
-		{"setup", len(s.Setup.Argv) > 0},
-		{"prepare", len(s.Prepare.Argv) > 0},
-		{"warmup", s.Warmup > 0},
-		{"cleanup", len(s.Cleanup.Argv) > 0},
-		{"service", s.Service != nil},
-		{"files", len(s.Files) > 0},
-		{"verify", len(s.Verify.Argv) > 0},
-		{"inputs", len(s.Inputs) > 0},
-		{"outputs", len(s.Outputs) > 0},
-		{"shared", len(s.Shared) > 0},
-		{"workbench", s.Workbench != nil},
-		{"timeout", s.Timeout > 0},
-		{"parallel", s.Parallel > 0},
-		{"place", !reflect.DeepEqual(s.Placement, Placement{})},
-		{"stop", s.Stop.Rule != "" && s.Stop.Rule != "auto" && s.Stop.Rule != "none" || s.Stop.Interval > 0},
-	} {
-		if k.said {
-			c.add("key:"+k.key, "", k.key, 0, "it is of runs that assay makes: without a command whoever asks makes them")
-		}
+	for _, k := range s.excluded(External) {
+		c.add("key:"+k.top(), "", k.top(), 0, "it is of runs that assay makes: without a command whoever asks makes them")
 	}
 	for _, m := range s.Metrics {
 		if m.Source != "" || m.Poll > 0 || m.Grows {

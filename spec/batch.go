@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/assay-run/assay"
 )
 
@@ -38,39 +36,6 @@ type Batch struct {
 func (b Batch) zero() bool {
 	return b.System+b.Partition+b.Account+b.Nodes+b.CPUs+b.Memory+b.GPUs+b.Spool == "" && len(b.Extra)+len(b.Setup) == 0 &&
 		b.Time == 0 && b.Poll == 0
-}
-
-// batchFields are the keys of place that are for a batch system.
-func (d *decoder) batchFields(b *Batch) []field {
-	text := func(key string, to *string) field {
-		return field{key, func(n *yaml.Node) { *to = d.string("place."+key, n) }}
-	}
-	size := func(key string, to *string) field {
-		return field{key, func(n *yaml.Node) {
-			if k := follow(n).Kind; k == yaml.MappingNode || k == yaml.SequenceNode {
-				d.fail(n, "place.%[1]s: a parameter is declared in parameters, such as %[1]s: {min: 1, max: 64}, and stands here as "+
-					"%[1]s: '{%[1]s}'", key)
-				return
-			}
-			*to = d.string("place."+key, n)
-		}}
-	}
-	list := func(key string, to *[]string) field {
-		return field{key, func(n *yaml.Node) { *to = d.texts("place."+key, "place."+key, n) }}
-	}
-	return []field{
-		{"system", func(n *yaml.Node) { b.System = d.directory("place.system", n); d.mark("place.system", n) }},
-		text("partition", &b.Partition), text("account", &b.Account), size("nodes", &b.Nodes), size("cpus", &b.CPUs),
-		size("memory", &b.Memory), size("gpus", &b.GPUs), list("extra", &b.Extra), list("setup", &b.Setup),
-		{"time", func(n *yaml.Node) {
-			if t, ok := d.text(n, "place.time"); ok && t != "auto" {
-				b.Time, _ = d.duration(n, "place.time")
-				d.mark("place.time", n)
-			}
-		}},
-		{"spool", func(n *yaml.Node) { b.Spool = d.directory("place.spool", n) }},
-		{"poll", func(n *yaml.Node) { b.Poll, _ = d.duration(n, "place.poll"); d.mark("place.poll", n) }},
-	}
 }
 
 // sizes returns the texts that may have placeholders, by their keys.
@@ -186,20 +151,4 @@ func (s *Study) Demand(space *assay.Space, c assay.Config) (d Demand, err error)
 		}
 	}
 	return d, nil
-}
-
-// batch appends what is asked of a batch system.
-func (p *pairing) batch(b Batch) {
-	text := func(key, value string) { p.add(value != "", key, scalar(value)) }
-	text("system", b.System)
-	text("partition", b.Partition)
-	text("account", b.Account)
-	for _, size := range b.sizes() {
-		text(size.key, size.text)
-	}
-	p.add(len(b.Extra) > 0, "extra", texts(b.Extra))
-	p.add(len(b.Setup) > 0, "setup", texts(b.Setup))
-	p.add(b.Time > 0, "time", span(b.Time))
-	text("spool", b.Spool)
-	p.add(b.Poll > 0, "poll", span(b.Poll))
 }

@@ -75,7 +75,12 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	if !incomplete {
 		c.goal()
 	}
-	c.numbers()
+	c.values()
+	if s.Replay != nil {
+		for _, k := range s.excluded(OfTable) {
+			c.add("key:"+k.top(), "", k.Path, 0, "it is of the runs of a command: a recorded table makes none")
+		}
+	}
 	if !incomplete {
 		c.level()
 		c.prior()
@@ -307,32 +312,4 @@ func unknownMetric(name string, known []string) string {
 		return fmt.Sprintf("unknown metric %s (did you mean %s?)", clip(name), near)
 	}
 	return fmt.Sprintf("unknown metric %s (known: %s)", clip(name), strings.Join(known, ", "))
-}
-
-// numbers checks what flags may set without the decoder.
-func (c *checker) numbers() {
-	s := c.study
-	for _, n := range []struct {
-		what string
-		bad  bool
-	}{
-		{"warmup", s.Warmup < 0},
-		{"repeat", s.Repeat.Runs < 0},
-		{"parallel", s.Parallel < 0},
-		{"budget: trials", s.Budget.Trials < 0},
-		{"budget: time", s.Budget.Time < 0},
-		{"timeout", s.Timeout < 0},
-		{"interval", s.Stop.Interval < 0},
-		{"gain", s.Stop.Gain < 0},
-	} {
-		if n.bad {
-			c.add("", "", n.what, 0, "it is below 0")
-		}
-	}
-	if e := s.Repeat.Estimator; e != "" && !slices.Contains(estimators, e) {
-		c.add("", "", "estimator", 0, "%q is none of %s", clip(e), strings.Join(estimators, ", "))
-	}
-	if t := s.Budget.Target; t != nil && (*t != *t || *t-*t != 0) {
-		c.add("", "", "target", 0, "%v is not a finite number", *t)
-	}
 }

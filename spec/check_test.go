@@ -61,7 +61,7 @@ func TestCheckWithoutFile(t *testing.T) {
 			"estimator", Study{
 				Command: []string{"zstd", "{level}"}, Params: []Param{level},
 				Repeat: Repeat{Estimator: "avg"},
-			}, `estimator: "avg" is none of`,
+			}, `repeat.estimator: "avg" is none of`,
 		},
 		{
 			"shell and list",

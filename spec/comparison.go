@@ -36,20 +36,10 @@ type Variant struct {
 	Study *Study
 }
 
-// Keys of study files that comparisons have. What one level says replaces what the level
-// around it says.
-var (
-	runKeys = []string{
-		"shell", "env", "dir", "prepare", "warmup", "cleanup", "timeout", "setup", "service", "files", "verify",
-	}
-	measureKeys   = []string{"objective", "metrics"}
-	benchmarkKeys = slices.Concat(runKeys, measureKeys)
-	variantKeys   = append([]string{"command"}, runKeys...)
-)
-
-// only returns the fields of these keys.
-func only(fields []field, keys []string) []field {
-	return slices.DeleteFunc(fields, func(f field) bool { return !slices.Contains(keys, f.key) })
+// compared returns what reads the keys of study files that a level of a file of benchmarks has. A level replaces values
+// of the level around it.
+func (d *decoder) compared(s *Study, at level) []field {
+	return slices.DeleteFunc(d.keys(s, ""), func(f field) bool { return keyOf(f.key).Compared&at == 0 })
 }
 
 // LoadComparison reads a file of benchmarks; its format is in docs/gate.md. edit, which
@@ -100,7 +90,7 @@ func (c *Comparison) check(incomplete bool) []Flaw {
 				k.metrics()
 				k.goal()
 			}
-			k.numbers()
+			k.values()
 			flaws = append(flaws, k.flaws...)
 		}
 	}
@@ -112,7 +102,7 @@ func (c *Comparison) check(incomplete bool) []Flaw {
 func (d *decoder) comparison(n *yaml.Node, c *Comparison) {
 	var base Study
 	var commands, benchmarks *yaml.Node
-	d.mapping(n, "the file", append(only(d.keys(&base), benchmarkKeys),
+	d.mapping(n, "the file", append(d.compared(&base, benchmarkLevel),
 		field{"fail_if", func(n *yaml.Node) { c.FailIf = d.string("fail_if", n) }},
 		field{"pairs", func(n *yaml.Node) { c.Pairs, _ = d.integer(n, "pairs", 1) }},
 		field{"budget", func(n *yaml.Node) {
@@ -160,7 +150,7 @@ func (d *decoder) benchmark(name string, n *yaml.Node, base Study) Benchmark {
 	var commands *yaml.Node
 	before := len(d.flaws)
 	d.apart(&base, func() {
-		d.mapping(n, what, append(only(d.keys(&base), benchmarkKeys),
+		d.mapping(n, what, append(d.compared(&base, benchmarkLevel),
 			field{"commands", func(n *yaml.Node) { commands = n }}), nil)
 		if commands != nil {
 			b.Commands = d.variants(commands, what, base)
@@ -185,7 +175,7 @@ func (d *decoder) variants(n *yaml.Node, what string, base Study) []Variant {
 		s.Version = Version
 		d.apart(&s, func() {
 			if follow(value).Kind == yaml.MappingNode {
-				d.mapping(value, "command "+clip(key.Value), only(d.keys(&s), variantKeys), nil)
+				d.mapping(value, "command "+clip(key.Value), d.compared(&s, commandLevel), nil)
 				if len(s.Command) == 0 && len(d.flaws) == before {
 					d.fail(value, "command %s: the key command is needed", clip(key.Value))
 				}

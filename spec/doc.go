@@ -11,6 +11,9 @@
 //     what the loop needs; [Study.Identity] and [Study.Diff] tell whether a
 //     stored study is the same one.
 //
+// A key of study files is declared once, as a row of [Keys]: reading, writing,
+// the schema, the reference, flags, identity and rights follow from it.
+//
 // The format is described in docs/format/study.md. Files are read with limits
 // of their own (size, items, depth, aliases), before anything is decoded.
 package spec

@@ -14,12 +14,12 @@ import (
 func (s *Study) identity() Study {
 	i := *s
 	i.Version, i.Searchers, i.file, i.places = Version, 0, "", nil
-	i.Name, i.Budget, i.Timeout, i.Parallel = "", Budget{}, 0, 0
-	i.Dir = "" // a clone or a project that was moved goes on: the command and the space make the study
-	i.Prior.Resolved, i.Placement = nil, Placement{}
-	i.Setup.Timeout, i.Setup.Parallel = 0, false
-	i.Secrets = nil
-	i.Stop.Gain = 0 // when to end, as a budget says
+	i.Prior.Resolved = nil
+	for k := range Keys() {
+		if v, ok := allKeys[k].value(&i); ok && allKeys[k].Free { // no free key is below a pointer, which i shares with s
+			v.SetZero()
+		}
+	}
 	if i.Objective.Metric == "" {
 		i.Objective.Metric = "elapsed"
 	}
@@ -43,10 +43,7 @@ func (s *Study) identity() Study {
 }
 
 // Identity returns a hash of everything that must not change when a study is
-// resumed: parameters, configurations, relations, command and its environment,
-// setup, hooks, inputs and their content, outputs, objective, limits, metrics, search with its seed and options, stop,
-// repeat, and the table. Free to change are name, budget, the gain that ends it, timeout, parallel, the
-// secrets, the directory, and where the runs are made.
+// resumed: all but the keys that are declared free, such as the name, the budget and where the runs are made.
 func (s *Study) Identity() string {
 	data, err := json.Marshal(s.identity())
 	if err != nil {
@@ -61,44 +58,32 @@ func (s *Study) Identity() string {
 func (s *Study) Diff(other *Study) []string {
 	a, b := s.identity(), other.identity()
 	var out []string
-	differ := func(what string, was, is any) {
-		x, y := show(was), show(is)
-		if x != y {
-			out = append(out, fmt.Sprintf("%s was %s, now %s", what, x, y))
+	out = append(out, differ("mode", string(a.Mode()), string(b.Mode()))...)
+	for _, k := range keysIn("") {
+		if k.Free || k.field == nil {
+			continue
 		}
+		if k.differs != nil {
+			out = append(out, k.differs(&a, &b)...)
+			continue
+		}
+		was, _ := k.value(&a)
+		is, _ := k.value(&b)
+		out = append(out, differ(k.Path, was.Interface(), is.Interface())...)
 	}
-	out = append(out, diffParams(a.Params, b.Params)...)
-	differ("mode", string(a.Mode()), string(b.Mode()))
-	differ("command", a.Command, b.Command)
-	differ("app", a.App, b.App)
-	differ("shell", a.Shell, b.Shell)
-	differ("env", a.Env, b.Env)
-	differ("setup", a.Setup, b.Setup)
-	differ("prepare", a.Prepare, b.Prepare)
-	differ("files", a.Files, b.Files)
-	differ("verify", a.Verify, b.Verify)
-	differ("inputs", a.Inputs, b.Inputs)
-	differ("outputs", a.Outputs, b.Outputs)
-	differ("shared", a.Shared, b.Shared)
-	out = append(out, a.Staged.diff(b.Staged)...)
-	differ("warmup", a.Warmup, b.Warmup)
-	differ("cleanup", a.Cleanup, b.Cleanup)
-	differ("service", a.Service, b.Service)
-	differ("where", a.Where, b.Where)
-	differ("objective", objectivesText(a.Objectives()), objectivesText(b.Objectives()))
-	differ("subject_to", a.SubjectTo, b.SubjectTo)
-	differ("metrics", a.Metrics, b.Metrics)
-	differ("search", a.Search, b.Search)
-	differ("stop", a.Stop, b.Stop)
-	differ("repeat", a.Repeat, b.Repeat)
-	differ("workbench", a.Workbench, b.Workbench)
-	differ("prior", a.Prior, b.Prior)
-	differ("level", a.Level, b.Level)
-	differ("replay", a.Replay, b.Replay)
 	if len(out) == 0 && s.Identity() != other.Identity() {
 		out = append(out, fmt.Sprintf("the table had %d configurations, now %d others", len(a.Configs), len(b.Configs)))
 	}
 	return out
+}
+
+// differ says how two values of a key differ, in no line or one.
+func differ(what string, was, is any) []string {
+	x, y := show(was), show(is)
+	if x == y {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s was %s, now %s", what, x, y)}
 }
 
 func (o Objective) text() string {

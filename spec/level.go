@@ -3,8 +3,6 @@ package spec
 import (
 	"slices"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/expr"
 )
@@ -18,27 +16,6 @@ type Level struct {
 
 // On reports whether there are levels.
 func (l Level) On() bool { return l.Parameter != "" }
-
-func (d *decoder) level(n *yaml.Node) (l Level) {
-	d.mark("level", n)
-	d.mapping(n, "level", []field{
-		{"parameter", func(n *yaml.Node) { l.Parameter = d.string("level.parameter", n) }},
-		{"full", func(n *yaml.Node) { l.Full = d.string("level.full", n) }},
-	}, nil)
-	switch {
-	case l.Parameter == "":
-		d.fail(n, "level: a parameter is needed, such as {parameter: size, full: 100}")
-	case l.Full == "":
-		d.fail(n, "level: full is needed, the value of %s at which a run is an answer", clip(l.Parameter))
-	default:
-		return l
-	}
-	return Level{}
-}
-
-func levelNode(l Level) *yaml.Node {
-	return flow(yaml.MappingNode, scalar("parameter"), scalar(l.Parameter), scalar("full"), scalar(l.Full))
-}
 
 // goalLevel returns the level of the goal; nil if there is none. The study must have been checked.
 func (s *Study) goalLevel() *assay.Level {

@@ -2,8 +2,6 @@ package spec
 
 import (
 	"slices"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // A Mode is what the trials of a study are.
@@ -34,9 +32,7 @@ func (s *Study) Mode() Mode {
 // program is dropped: the command, its environment, hooks and metrics.
 func (s *Study) SetOnline() {
 	s.Online = true
-	s.Command, s.App, s.Shell, s.Env, s.Secrets, s.Metrics = nil, "", false, nil, nil, nil
-	s.Setup, s.Prepare, s.Cleanup, s.Service = Setup{}, Hook{}, Hook{}, nil
-	s.Files, s.Verify = nil, Hook{}
+	s.drop(OnLine)
 }
 
 // readOnline recognises the stored form that an on-line study had before there was
@@ -81,29 +77,3 @@ const Anywhere = "any"
 
 // Fleet is the name of the runner that has the workers of a server make the runs.
 const Fleet = "fleet"
-
-// placement reads NAME, or {on: NAME, parallel: N, class: CLASS, target: CLASS} and the keys of a [Batch]. What is said of parallel here is
-// as good as said at the top.
-func (d *decoder) placement(n *yaml.Node, s *Study) (p Placement) {
-	var target *yaml.Node
-	on := func(n *yaml.Node) { p.On = d.string("place.on", n) }
-	if follow(n).Kind == yaml.ScalarNode {
-		on(n)
-		return p
-	}
-	d.mapping(n, "place", append([]field{
-		{"on", on},
-		{"parallel", func(n *yaml.Node) {
-			if s.Parallel > 0 {
-				d.fail(n, "place.parallel: the study says parallel already")
-			}
-			s.Parallel, _ = d.integer(n, "place.parallel", 1)
-		}},
-		{"class", func(n *yaml.Node) { p.Class = d.string("place.class", n) }},
-		{"target", func(n *yaml.Node) { p.Target, target = d.string("place.target", n), n }},
-	}, d.batchFields(&p.Batch)...), nil)
-	if target != nil && p.Class != Anywhere {
-		d.fail(target, "place.target: it goes with class: any; any other class is the target itself")
-	}
-	return p
-}

@@ -133,70 +133,80 @@ type flawAt struct{ key, message string }
 // flaw returns what is wrong with a parameter. Nothing is required of what a
 // table will fill in.
 func (p Param) flaw(fromTable bool) (flawAt, bool) {
-	bad := func(key, message string) (flawAt, bool) { return flawAt{key, message}, true }
 	if m := nameFlaw(p.Name); m != "" {
-		return bad("", m)
+		return flawAt{"", m}, true
 	}
-	number := assay.FormatNumber
+	var f flawAt
 	switch p.Type {
 	case "int", "real":
-		switch {
-		case len(p.Values) > 0:
-			return bad("values", p.Type+" has min and max; for a list write type: ordinal")
-		case p.Min > p.Max:
-			return bad("min", "min "+number(p.Min)+" is above max "+number(p.Max))
-		case p.Log && p.Min <= 0 && !(fromTable && p.Min == 0 && p.Max == 0):
-			return bad("min", "log needs min > 0, not "+number(p.Min))
-		case p.Step < 0:
-			return bad("step", "step "+number(p.Step)+" is not positive")
-		}
-		if p.Type == "int" {
-			for _, b := range []struct {
-				key string
-				x   float64
-			}{{"min", p.Min}, {"max", p.Max}, {"step", p.Step}} {
-				if b.x != math.Trunc(b.x) {
-					return bad(b.key, b.key+" of an int is a whole number, not "+number(b.x))
-				}
-				if math.Abs(b.x) > 1<<53 {
-					return bad(b.key, b.key+" "+number(b.x)+" is beyond ±2^53, where whole numbers cannot be "+
-						"told apart")
-				}
-			}
-		}
+		f = p.rangeFlaw(fromTable)
 	case "ordinal", "categorical", "bool", "permutation":
-		if p.Log || p.Step != 0 || p.Min != 0 || p.Max != 0 {
-			return bad("", p.Type+" has values, not min, max, step or log")
-		}
-		if len(p.Values) == 0 && !fromTable {
-			return bad("values", "it has no values")
-		}
-		if p.Type == "bool" && len(p.Values) != 2 && len(p.Values) != 0 {
-			return bad("values", "bool has 2 values: off, then on")
-		}
-		if p.Type == "permutation" && fromTable {
-			return bad("type", "the values of a table are no permutation")
-		}
-		if p.Type == "permutation" && len(p.Values) > assay.MaxOrder {
-			return bad("values", fmt.Sprintf("a permutation has at most %d values, not %d", assay.MaxOrder, len(p.Values)))
-		}
-		seen := make(map[string]bool, len(p.Values))
-		for _, v := range p.Values {
-			if seen[v] {
-				return bad("values", "value "+clip(v)+" is listed twice")
-			}
-			if strings.ContainsRune(v, 0) {
-				return bad("values", "a value with a NUL byte cannot be passed to a program")
-			}
-			if p.Type == "permutation" && (v == "" || strings.ContainsAny(v, ", ")) {
-				return bad("values", "value "+clip(v)+" of a permutation is empty, or has a comma or a space")
-			}
-			seen[v] = true
-		}
+		f = p.listFlaw(fromTable)
 	default:
-		return bad("type", "type "+clip(p.Type)+" is none of "+strings.Join(kindNames(), ", "))
+		f = flawAt{"type", "type " + clip(p.Type) + " is none of " + strings.Join(kindNames(), ", ")}
+	}
+	if f.message != "" {
+		return f, true
 	}
 	return p.defaultFlaw(fromTable)
+}
+
+// rangeFlaw returns what is wrong with a parameter that has bounds; no message if nothing is.
+func (p Param) rangeFlaw(fromTable bool) flawAt {
+	number := assay.FormatNumber
+	switch {
+	case len(p.Values) > 0:
+		return flawAt{"values", p.Type + " has min and max; for a list write type: ordinal"}
+	case p.Min > p.Max:
+		return flawAt{"min", "min " + number(p.Min) + " is above max " + number(p.Max)}
+	case p.Log && p.Min <= 0 && !(fromTable && p.Min == 0 && p.Max == 0):
+		return flawAt{"min", "log needs min > 0, not " + number(p.Min)}
+	case p.Step < 0:
+		return flawAt{"step", "step " + number(p.Step) + " is not positive"}
+	case p.Type == "real":
+		return flawAt{}
+	}
+	for _, b := range []struct {
+		key string
+		x   float64
+	}{{"min", p.Min}, {"max", p.Max}, {"step", p.Step}} {
+		if b.x != math.Trunc(b.x) {
+			return flawAt{b.key, b.key + " of an int is a whole number, not " + number(b.x)}
+		}
+		if math.Abs(b.x) > 1<<53 {
+			return flawAt{b.key, b.key + " " + number(b.x) + " is beyond ±2^53, where whole numbers cannot be told apart"}
+		}
+	}
+	return flawAt{}
+}
+
+// listFlaw returns what is wrong with a parameter that has values; no message if nothing is.
+func (p Param) listFlaw(fromTable bool) flawAt {
+	switch {
+	case p.Log || p.Step != 0 || p.Min != 0 || p.Max != 0:
+		return flawAt{"", p.Type + " has values, not min, max, step or log"}
+	case len(p.Values) == 0 && !fromTable:
+		return flawAt{"values", "it has no values"}
+	case p.Type == "bool" && len(p.Values) != 2 && len(p.Values) != 0:
+		return flawAt{"values", "bool has 2 values: off, then on"}
+	case p.Type == "permutation" && fromTable:
+		return flawAt{"type", "the values of a table are no permutation"}
+	case p.Type == "permutation" && len(p.Values) > assay.MaxOrder:
+		return flawAt{"values", fmt.Sprintf("a permutation has at most %d values, not %d", assay.MaxOrder, len(p.Values))}
+	}
+	seen := make(map[string]bool, len(p.Values))
+	for _, v := range p.Values {
+		switch {
+		case seen[v]:
+			return flawAt{"values", "value " + clip(v) + " is listed twice"}
+		case strings.ContainsRune(v, 0):
+			return flawAt{"values", "a value with a NUL byte cannot be passed to a program"}
+		case p.Type == "permutation" && (v == "" || strings.ContainsAny(v, ", ")):
+			return flawAt{"values", "value " + clip(v) + " of a permutation is empty, or has a comma or a space"}
+		}
+		seen[v] = true
+	}
+	return flawAt{}
 }
 
 func (p Param) defaultFlaw(fromTable bool) (flawAt, bool) {

@@ -3,8 +3,6 @@ package spec
 import (
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // A Prior says which earlier studies help to search. The zero value means none.
@@ -57,68 +55,15 @@ func ParsePrior(text string) (auto bool, studies []string, ok bool) {
 	return false, studies, true
 }
 
-// prior reads a text as after --prior, a list of names, or a mapping.
-func (d *decoder) prior(n *yaml.Node) (p Prior) {
-	use := func(n *yaml.Node) {
-		switch follow(n).Kind {
-		case yaml.SequenceNode:
-			p.Studies = d.texts("prior", "prior", n)
-		default:
-			t := d.string("prior", n)
-			var ok bool
-			if p.Auto, p.Studies, ok = ParsePrior(t); !ok && t != "" {
-				d.fail(n, "prior: %q is neither auto, none nor a list of different names", clip(t))
-			}
-		}
-	}
-	if follow(n).Kind != yaml.MappingNode {
-		use(n)
-		return p
-	}
-	d.mapping(n, "prior", []field{
-		{"use", use},
-		{"alpha", func(n *yaml.Node) { p.Alpha = d.share("prior.alpha", n) }},
-		{"threshold", func(n *yaml.Node) { p.Threshold = d.share("prior.threshold", n) }},
-		{"keep", func(n *yaml.Node) { p.Keep = d.conditions("prior.keep", n) }},
-		{"rule", func(n *yaml.Node) { p.Rule = d.marked("prior.rule", n, PriorRules()) }},
-		{"surrogate", func(n *yaml.Node) { p.Surrogate = d.marked("prior.surrogate", n, PriorSurrogates()) }},
-	}, nil)
-	return p
-}
-
 // PriorRules returns the words of prior.rule.
 func PriorRules() []string { return []string{"guarded", "published"} }
 
 // PriorSurrogates returns the words of prior.surrogate.
 func PriorSurrogates() []string { return []string{"knn", "linear", "cubic", "spline"} }
 
-// marked reads one of a few words, whose place is remembered.
-func (d *decoder) marked(path string, n *yaml.Node, words []string) string {
-	d.mark(path, n)
-	t, _ := d.choice(n, path, words...)
-	return t
-}
-
-// share reads a number between 0 and 1, neither included.
-func (d *decoder) share(path string, n *yaml.Node) float64 {
-	x, ok := d.number(n, path)
-	if ok && !(x > 0 && x < 1) {
-		d.fail(n, "%s: a number between 0 and 1 is needed, not %v", path, x)
-	}
-	return x
-}
-
 // prior checks what was said of earlier studies.
 func (c *checker) prior() {
 	p := c.study.Prior
-	for _, x := range []struct {
-		what  string
-		value float64
-	}{{"prior: alpha", p.Alpha}, {"prior: threshold", p.Threshold}} {
-		if x.value != 0 && !(x.value > 0 && x.value < 1) {
-			c.add("", "", x.what, 0, "%v is not between 0 and 1", x.value)
-		}
-	}
 	if !c.study.resolved() {
 		return
 	}

@@ -5,14 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/assay-run/assay"
-	"go.yaml.in/yaml/v4"
 )
 
 // slotName is what stands in templates for the number of the slot of a run: {slot}. In shell
@@ -38,51 +36,6 @@ type Ready struct {
 	Port    string        `json:"port,omitempty"`   // a template: a port, or HOST:PORT
 	Output  string        `json:"output,omitempty"` // an expression
 	Within  time.Duration `json:"within_ns,omitempty"`
-}
-
-// service reads {start, ready, stop, restart}.
-func (d *decoder) service(n *yaml.Node) *Service {
-	s := &Service{}
-	d.mark("service", n)
-	before := len(d.flaws)
-	d.mapping(n, "service", []field{
-		{"start", func(n *yaml.Node) { s.Start = d.hook("service.start", n) }},
-		{"ready", func(n *yaml.Node) { s.Ready = d.ready(n) }},
-		{"stop", func(n *yaml.Node) { s.Stop = d.hook("service.stop", n) }},
-		{"restart", func(n *yaml.Node) { s.Restart, _ = d.choice(n, "service.restart", restarts...) }},
-	}, nil)
-	if len(s.Start.Argv) == 0 && len(d.flaws) == before {
-		d.fail(n, "service: start is needed, the command that starts it")
-	}
-	return s
-}
-
-// ready reads {command, port, output, within}.
-func (d *decoder) ready(n *yaml.Node) (r Ready) {
-	before := len(d.flaws)
-	d.mapping(n, "service.ready", []field{
-		{"command", func(n *yaml.Node) { r.Command = d.hook("service.ready.command", n) }},
-		{"port", func(n *yaml.Node) { r.Port = d.string("service.ready.port", n) }},
-		{"output", func(n *yaml.Node) {
-			r.Output = d.string("service.ready.output", n)
-			if t := r.Output; len(t) > 1 && t[0] == '/' && t[len(t)-1] == '/' {
-				r.Output = t[1 : len(t)-1]
-			}
-			if _, err := regexp.Compile(r.Output); err != nil {
-				d.fail(n, "service.ready.output: %v", err)
-			}
-		}},
-		{"within", func(n *yaml.Node) {
-			var ok bool
-			if r.Within, ok = d.duration(n, "service.ready.within"); ok && r.Within <= 0 {
-				d.fail(n, "service.ready.within: more than 0 is needed")
-			}
-		}},
-	}, nil)
-	if len(d.flaws) == before && len(r.Command.Argv) == 0 && r.Port == "" && r.Output == "" && r.Within == 0 {
-		d.fail(n, "service.ready: one of command, port and output is needed")
-	}
-	return r
 }
 
 // hooks yields the commands of the service with their paths.
@@ -113,9 +66,6 @@ func (c *checker) service(hook func(path, argument string, h Hook), check func(p
 	check("service.ready.port", "service.ready.port", s.Ready.Port)
 	if p := s.Ready.Port; p != "" && !strings.ContainsAny(p, "{}") && !isPort(p) {
 		c.add("service.ready.port", p, "service.ready.port", 0, "%q is no port, nor HOST:PORT", clip(p))
-	}
-	if r := s.Restart; r != "" && !slices.Contains(restarts, r) {
-		c.add("service.restart", r, "service.restart", 0, "%q is none of %s", clip(r), strings.Join(restarts, ", "))
 	}
 }
 

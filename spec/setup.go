@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"go.yaml.in/yaml/v4"
 )
 
 // setupName is what stands in templates for the folder of the setup: {setup}. In shell lines
@@ -25,27 +24,6 @@ type Setup struct {
 	Inputs   []string      `json:"inputs,omitempty"`     // patterns of files that it reads, relative to Dir
 	Timeout  time.Duration `json:"timeout_ns,omitempty"` // the longest that it may take; 0 means no limit
 	Parallel bool          `json:"parallel,omitempty"`   // while runs go on
-}
-
-// setup reads a command, or {command, inputs, uses, timeout, parallel}.
-func (d *decoder) setup(n *yaml.Node) (s Setup) {
-	d.mark("setup", n)
-	if follow(n).Kind != yaml.MappingNode {
-		s.Hook = d.hook("setup", n)
-		return s
-	}
-	before := len(d.flaws)
-	d.mapping(n, "setup", []field{
-		{"command", func(n *yaml.Node) { s.Hook = d.hook("setup.command", n) }},
-		{"inputs", func(n *yaml.Node) { s.Inputs = d.conditions("setup.inputs", n) }},
-		{"uses", func(n *yaml.Node) { s.Uses = d.conditions("setup.uses", n) }},
-		{"timeout", func(n *yaml.Node) { s.Timeout, _ = d.duration(n, "setup.timeout") }},
-		{"parallel", func(n *yaml.Node) { s.Parallel = d.boolean(n, "setup.parallel") }},
-	}, nil)
-	if len(s.Argv) == 0 && len(d.flaws) == before {
-		d.fail(n, "setup: a command is needed")
-	}
-	return s
 }
 
 // setupPath returns the path of an argument of the setup in the study file.

@@ -61,9 +61,6 @@ func (c *checker) staging() {
 		}
 		return ""
 	})
-	if len(s.Inputs)+len(s.Outputs)+len(s.Shared) > 0 && s.Mode() != ModeCommand {
-		c.add("", "", "inputs, outputs, shared", 0, "they are files of a command: this study is one of a %v", s.Mode())
-	}
 	if s.Staged != nil {
 		if f := s.Staged.flaw(s); f != "" {
 			c.add("", "", "staged", 0, "%s", f)

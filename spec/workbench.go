@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/assay-run/assay"
 )
 
@@ -52,28 +50,6 @@ func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64
 		m[p.Name], _ = p.NumberAt(c[i]) // checked
 	}
 	return m
-}
-
-func (d *decoder) workbench(n *yaml.Node) *Workbench {
-	w := &Workbench{}
-	d.mark("workbench", n)
-	d.mapping(n, "workbench", []field{
-		{"data", func(n *yaml.Node) { w.Data = d.dataSet("workbench.data", n) }},
-		{"mount", func(n *yaml.Node) { w.Mount = d.directory("workbench.mount", n) }},
-		{"traces", func(n *yaml.Node) { w.Traces = d.traces(n) }},
-		{"passive", func(n *yaml.Node) { w.Passive = d.boolean(n, "workbench.passive") }},
-	}, nil)
-	return w
-}
-
-// dataSet reads a directory, which may be in the folder of the setup: then the path is
-// left as it is.
-func (d *decoder) dataSet(key string, n *yaml.Node) string {
-	d.mark(key, n)
-	if t := follow(n).Value; strings.HasPrefix(t, "{"+setupName+"}") {
-		return d.string(key, n)
-	}
-	return d.directory(key, n)
 }
 
 // varies reports whether the data set is another one for other configurations.

@@ -18,9 +18,7 @@ import (
 // read as another study, and then it is the JSON of the record instead: the text is read
 // back to know.
 func (s *Study) YAML() (text string, ok bool) {
-	w := &writer{}
-	w.study(s)
-	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: w.top})
+	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: s.nodes()})
 	if err == nil && s.same(out) {
 		return string(out), true
 	}
@@ -56,8 +54,23 @@ func (s *Study) same(file []byte) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// A writer makes the nodes of a study file.
-type writer struct{ top []*yaml.Node }
+// nodes returns the keys of a study file and their values. Metrics are written in their order, as far as there is
+// one: it is part of what is on record.
+func (s *Study) nodes() []*yaml.Node {
+	var p pairing
+	for _, k := range keysIn("") {
+		if k.stored {
+			continue
+		}
+		n := k.node(s)
+		if k.Path == "progress" && n != nil && s.Metrics[0].Poll == progressPoll && len(s.Metrics) > 1 {
+			p = slices.Insert(p, len(p)-2, scalar(k.Path), n) // before the metrics
+			continue
+		}
+		p.add(n != nil, k.Path, n)
+	}
+	return p
+}
 
 func scalar(text string) *yaml.Node {
 	n := &yaml.Node{}
@@ -91,95 +104,12 @@ func (p *pairing) add(given bool, key string, value *yaml.Node) {
 	}
 }
 
-func (w *writer) study(s *Study) {
-	p := (*pairing)(&w.top)
-	p.add(s.Name != "", "name", scalar(s.Name))
-	switch {
-	case s.Shell && len(s.Command) > 0:
-		p.add(true, "command", scalar(s.Command[0]))
-		p.add(true, "shell", plain("true"))
-	default:
-		p.add(len(s.Command) > 0, "command", texts(s.Command))
+// block returns the mapping over several lines; nil if it is empty.
+func (p pairing) block() *yaml.Node {
+	if len(p) == 0 {
+		return nil
 	}
-	p.add(s.App != "", "app", scalar(s.App))
-	env := &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		env.Content = append(env.Content, scalar(name), scalar(s.Env[name]))
-	}
-	p.add(len(s.Env) > 0, "env", env)
-	secrets := &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
-		secrets.Content = append(secrets.Content, scalar(name), scalar(s.Secrets[name]))
-	}
-	p.add(len(s.Secrets) > 0, "secrets", secrets)
-	p.add(s.Dir != "", "dir", scalar(s.Dir))
-	p.around(s)
-	p.add(len(s.Prepare.Argv) > 0, "prepare", hookNode(s.Prepare))
-	p.add(s.Warmup > 0, "warmup", plain(strconv.Itoa(s.Warmup)))
-	p.add(len(s.Cleanup.Argv) > 0, "cleanup", hookNode(s.Cleanup))
-	p.add(len(s.Verify.Argv) > 0, "verify", hookNode(s.Verify))
-	p.add(s.Replay != nil, "replay", replayNode(s.Replay))
-	params := &yaml.Node{Kind: yaml.MappingNode}
-	for _, q := range s.Params {
-		params.Content = append(params.Content, scalar(q.Name), paramNode(q))
-	}
-	p.add(len(s.Params) > 0, "parameters", params)
-	p.add(len(s.Where) > 0, "where", texts(s.Where))
-	p.add(s.Objective.Metric != "" || len(s.Others) > 0, "objective", objectiveNode(s.Objectives()))
-	p.add(len(s.SubjectTo) > 0, "subject_to", texts(s.SubjectTo))
-	p.measured(s.Metrics)
-	w.method(s)
-}
-
-// method writes how the study searches, and when it ends.
-func (w *writer) method(s *Study) {
-	p := (*pairing)(&w.top)
-	var search, stop, repeat, prior, budget pairing
-	search.add(s.Search.Name != "", "name", scalar(s.Search.Name))
-	search.add(true, "seed", plain(strconv.FormatUint(s.Search.Seed, 10)))
-	search.options(s.Search.Options)
-	p.add(true, "search", flow(yaml.MappingNode, search...))
-	stop.add(s.Stop.Rule != "", "rule", scalar(s.Stop.Rule))
-	stop.add(s.Stop.Interval > 0, "interval", span(s.Stop.Interval))
-	stop.add(s.Stop.Gain > 0, "gain", scalar(GainText(s.Stop.Gain)))
-	stop.options(s.Stop.Options)
-	p.add(len(stop) > 0, "stop", flow(yaml.MappingNode, stop...))
-	repeat.add(s.Repeat.Auto, "runs", scalar("auto"))
-	repeat.add(s.Repeat.Runs > 0, "runs", plain(strconv.Itoa(s.Repeat.Runs)))
-	repeat.add(s.Repeat.Estimator != "", "estimator", scalar(s.Repeat.Estimator))
-	p.add(len(repeat) > 0, "repeat", flow(yaml.MappingNode, repeat...))
-	prior.add(s.Prior.Auto, "use", scalar("auto"))
-	prior.add(len(s.Prior.Studies) > 0, "use", texts(s.Prior.Studies))
-	prior.add(s.Prior.Alpha > 0, "alpha", number(s.Prior.Alpha))
-	prior.add(s.Prior.Threshold > 0, "threshold", number(s.Prior.Threshold))
-	prior.add(len(s.Prior.Keep) > 0, "keep", texts(s.Prior.Keep))
-	prior.add(s.Prior.Rule != "", "rule", scalar(s.Prior.Rule))
-	prior.add(s.Prior.Surrogate != "", "surrogate", scalar(s.Prior.Surrogate))
-	p.add(len(prior) > 0, "prior", flow(yaml.MappingNode, prior...))
-	p.add(s.Level.On(), "level", levelNode(s.Level))
-	budget.add(s.Budget.Time > 0, "time", span(s.Budget.Time))
-	budget.add(s.Budget.Trials > 0, "trials", plain(strconv.Itoa(s.Budget.Trials)))
-	budget.add(s.Budget.CPUHours > 0, "cpu_hours", number(s.Budget.CPUHours))
-	if s.Budget.Target != nil {
-		budget.add(true, "target", number(*s.Budget.Target))
-	}
-	p.add(len(budget) > 0, "budget", flow(yaml.MappingNode, budget...))
-	p.add(s.Timeout > 0, "timeout", span(s.Timeout))
-	p.add(s.Parallel > 0, "parallel", plain(strconv.Itoa(s.Parallel)))
-	var place pairing
-	place.add(s.Placement.On != "", "on", scalar(s.Placement.On))
-	place.add(s.Placement.Class != "", "class", scalar(s.Placement.Class))
-	place.add(s.Placement.Target != "", "target", scalar(s.Placement.Target))
-	place.batch(s.Placement.Batch)
-	p.add(len(place) > 0, "place", flow(yaml.MappingNode, place...))
-	if b := s.Workbench; b != nil {
-		var bench pairing
-		bench.add(b.Data != "", "data", scalar(b.Data))
-		bench.add(b.Mount != "", "mount", scalar(b.Mount))
-		bench.add(len(b.Traces) > 0, "traces", tracesNode(b.Traces))
-		bench.add(b.Passive, "passive", plain("true"))
-		p.add(true, "workbench", flow(yaml.MappingNode, bench...))
-	}
+	return &yaml.Node{Kind: yaml.MappingNode, Content: p}
 }
 
 func span(d time.Duration) *yaml.Node { return scalar(d.String()) }
