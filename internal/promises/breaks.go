@@ -166,7 +166,7 @@ func breaches() []breach {
 		},
 		{"S12", "internal/access/tokens.go", "if err := t.wrong.wait(ctx, from); err != nil {", "if err := ctx.Err(); err != nil {", check{"internal/access", "TestBruteForce"}},
 		{"S12", "rest/strangers.go", "if len(s.open) > maxStrangers {", "if false {", check{"rest", "TestStrangers"}},
-		{"S13", "worker/allow.go", "if what := brings(t.Job); what != \"\" {", "if what := \"\"; what != \"\" {", check{"worker", "TestHostileTasks"}},
+		{"S13", "worker/allow.go", "if key := spec.Refused(t.Job); key != \"\" {", "if key := \"\"; key != \"\" {", check{"worker", "TestHostileTasks"}},
 		{"S13", "worker/allow.go", "if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {", "if t.Job.Limit > 0 {", check{"worker", "TestAllowedIsBounded"}},
 		{"S13", "worker/allow.go", "min(t.Job.Warmup, maxWarmup)", "t.Job.Warmup", check{"worker", "TestAllowedIsBounded"}},
 		{"S14", "queue/jetstream/carrier.go", `Subjects: []string{jobsPrefix + ">"}`, `Subjects: []string{jobsPrefix + ">", callsPrefix + ">"}`, check{"queue/jetstream", "TestNothingAtRest"}},

@@ -51,7 +51,7 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 	case <-ctx.Done():
 		return out, assay.WithClass(assay.ClassUnavailable, ctx.Err())
 	}
-	executing := executes(def)
+	executing := def.Executes()
 	p, err := setup.New(def, setup.Options{Runner: nowhere{}})
 	if err != nil {
 		return out, err

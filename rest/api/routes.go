@@ -17,7 +17,7 @@ type Route struct {
 }
 
 // Routes is who may do what: the one table. What a definition may hold depends on the
-// role too: see [executes].
+// role too: see [spec.Study.Executes].
 var Routes = []Route{
 	{http.MethodGet, "/healthz", Nobody, "whether the server answers"},
 	{http.MethodGet, "/openapi.json", Viewer, "this document"},

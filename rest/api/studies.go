@@ -334,7 +334,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 		return Info{}, refuse(http.StatusForbidden,
 			"a study whose runs somebody else makes is opened by the role %s; %s is %s", Author, who.Name, who.Role)
 	}
-	if what := executes(def); what != "" && !may(who.Role, Author) {
+	if what := def.Executes(); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition says what is executed (%s): that is for the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}
@@ -350,38 +350,4 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 			who.Name, strings.Join(who.Scope, ", "))
 	}
 	return s.o.Host.Submit(ctx, def, name, who.Name)
-}
-
-// executing are the keys of a definition that say what a machine runs or reads.
-var executing = []string{
-	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
-	"inputs", "outputs", "shared", "staged", "secrets",
-}
-
-// executes returns which key of a definition says what a machine runs or reads, or "". An
-// operator may define a study without such a key: it only chooses among the values of the
-// parameters of an application, whose command the workers have.
-func executes(def *spec.Study) string {
-	has := map[string]bool{
-		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
-		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
-		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
-		"inputs": len(def.Inputs) > 0, "outputs": len(def.Outputs) > 0, "shared": len(def.Shared) > 0,
-		"staged": def.Staged != nil, "secrets": len(def.Secrets) > 0,
-	}
-	for _, key := range executing {
-		if has[key] {
-			return key
-		}
-	}
-	if def.Asked {
-		return "asked" // nothing is, but what others execute follows from it
-	}
-	for _, m := range def.Metrics {
-		// What a run prints is its own; all else is a command or a file of the machine.
-		if !strings.HasPrefix(m.Source, "stdout:") && !strings.HasPrefix(m.Source, "stderr:") {
-			return "metrics." + m.Name
-		}
-	}
-	return ""
 }
