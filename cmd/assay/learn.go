@@ -62,10 +62,7 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 	fl.StringVar(&learnedOn, "learned-on", "",
 		"a `file` of assay profile --json of this machine, or that of --from: predictions on others start from it")
 	fl.StringVar(&from, "from", "", "learn from the trials of a `study` on record")
-	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 30m")
-	fl.IntVar(&f.trials, "trials", 0, "number of runs")
-	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
+	f.keys.add(cmd, map[string]string{"trials": "number of runs"}, "budget", "trials", "timeout", "seed")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
