@@ -66,6 +66,12 @@ func (c *checker) batch() {
 	if s.Placement.Class != "" || s.Placement.Target != "" {
 		c.add("place.class", "", "", 0, "place: class and target are for the workers of a server; partition and extra say which machines")
 	}
+	c.demand(b)
+}
+
+// demand checks what is asked for each job.
+func (c *checker) demand(b Batch) {
+	s := c.study
 	for key, d := range map[string]time.Duration{"time": b.Time, "poll": b.Poll} {
 		if d < 0 || key == "poll" && d > 0 && d < time.Second {
 			c.add("place."+key, "", "", 0, "place.%s: at least %s", key, map[string]string{"time": "1m", "poll": "1s"}[key])

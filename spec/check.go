@@ -76,11 +76,7 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		c.goal()
 	}
 	c.values()
-	if s.Replay != nil {
-		for _, k := range s.excluded(OfTable) {
-			c.add("key:"+k.top(), "", k.Path, 0, "it is of the runs of a command: a recorded table makes none")
-		}
-	}
+	c.table()
 	if !incomplete {
 		c.level()
 		c.prior()
@@ -89,6 +85,16 @@ func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 		c.add("", "", "command", 0, "with a shell the command is one text")
 	}
 	return c.flaws, warnings
+}
+
+// table checks that a study of a recorded table has no key of runs.
+func (c *checker) table() {
+	if c.study.Replay == nil {
+		return
+	}
+	for _, k := range c.study.excluded(OfTable) {
+		c.add("key:"+k.top(), "", k.Path, 0, "it is of the runs of a command: a recorded table makes none")
+	}
 }
 
 func (c *checker) params(incomplete bool) {
@@ -216,13 +222,25 @@ func (c *checker) templates(warnings *[]string) {
 	for _, size := range s.Placement.Batch.sizes() {
 		check("place."+size.key, "place."+size.key, size.text)
 	}
+	for name, value := range s.Env {
+		check("env."+name, "env "+name, value)
+	}
+	c.sources(check, r, vars)
+	if exported {
+		if m := variableFlaw(s.params()); m != "" {
+			c.add("", "", "", 0, "%s", m)
+		}
+	}
+	c.reached(r, warnings)
+}
+
+// sources checks the templates in the sources of metrics, and the names of secrets.
+func (c *checker) sources(check func(path, where, text string), r *reach, vars []variable) {
+	s := c.study
 	for name := range s.Secrets {
 		if _, twice := s.Env[name]; twice {
 			c.add("secrets."+name, "", "secret "+name, 0, "env has a variable of that name")
 		}
-	}
-	for name, value := range s.Env {
-		check("env."+name, "env "+name, value)
 	}
 	for _, m := range s.Metrics {
 		source, err := assay.ParseMetricSource(m.Name, m.Source)
@@ -238,12 +256,6 @@ func (c *checker) templates(warnings *[]string) {
 			r.line(source.Command, vars)
 		}
 	}
-	if exported {
-		if m := variableFlaw(s.params()); m != "" {
-			c.add("", "", "", 0, "%s", m)
-		}
-	}
-	c.reached(r, warnings)
 }
 
 // reached reports the parameters that reach nothing.

@@ -306,14 +306,6 @@ func progressNode(s *Study) *yaml.Node {
 	return flow(yaml.MappingNode, q...)
 }
 
-// setupNode writes a setup; none without a command.
-func setupNode(s *Study) *yaml.Node {
-	if len(s.Setup.Argv) == 0 {
-		return nil
-	}
-	return groupNode(keyOf("setup"), s)
-}
-
 func textsOrNil(of []string) *yaml.Node {
 	if len(of) == 0 {
 		return nil

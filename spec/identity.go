@@ -15,7 +15,7 @@ func (s *Study) identity() Study {
 	i := *s
 	i.Version, i.Searchers, i.file, i.places = Version, 0, "", nil
 	i.Prior.Resolved = nil
-	for k := range Keys() {
+	for k := range allKeys {
 		if v, ok := allKeys[k].value(&i); ok && allKeys[k].Free { // no free key is below a pointer, which i shares with s
 			v.SetZero()
 		}

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -77,37 +76,32 @@ const (
 )
 
 var (
-	onceKeys sync.Once
-	allKeys  []Key
-	within   map[string][]*Key
+	allKeys = slices.Concat(programKeys, spaceKeys, searchKeys, placeKeys, recordKeys)
+	within  = mappings(allKeys)
 )
 
-// Keys returns the declarations in the order of the reference, a mapping before what is in it.
-func Keys() []Key {
-	onceKeys.Do(func() { // no initializer: forms use the table
-		allKeys = declared()
-		within = map[string][]*Key{}
-		for i := range allKeys {
-			k := &allKeys[i]
-			parent := ""
-			if at := strings.LastIndexByte(k.Path, '.'); at >= 0 {
-				parent = k.Path[:at]
-			}
-			within[parent] = append(within[parent], k)
+// mappings returns the keys of each mapping by its path, those of the file by "".
+func mappings(keys []Key) map[string][]*Key {
+	in := map[string][]*Key{}
+	for i := range keys {
+		parent := ""
+		if at := strings.LastIndexByte(keys[i].Path, '.'); at >= 0 {
+			parent = keys[i].Path[:at]
 		}
-	})
-	return allKeys
+		in[parent] = append(in[parent], &keys[i])
+	}
+	return in
 }
 
+// Keys returns the declarations in the order of the reference, a mapping before what is in it.
+func Keys() []Key { return slices.Clone(allKeys) }
+
 // keysIn returns the keys of a mapping, and of the file for "".
-func keysIn(path string) []*Key {
-	Keys()
-	return within[path]
-}
+func keysIn(path string) []*Key { return within[path] }
 
 // keyOf returns the declaration of a path.
 func keyOf(path string) *Key {
-	i := slices.IndexFunc(Keys(), func(k Key) bool { return k.Path == path })
+	i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Path == path })
 	if i < 0 {
 		panic("spec: no key " + path)
 	}
@@ -159,7 +153,7 @@ func (k *Key) given(s *Study) bool {
 
 // excluded returns the keys that a study of one of these modes has although they have no meaning in it.
 func (s *Study) excluded(of Modes) (keys []*Key) {
-	for i := range Keys() {
+	for i := range allKeys {
 		if k := &allKeys[i]; k.Excluded&of != 0 && k.given(s) {
 			keys = append(keys, k)
 		}
@@ -169,7 +163,7 @@ func (s *Study) excluded(of Modes) (keys []*Key) {
 
 // drop takes away all values that have no meaning in one of these modes.
 func (s *Study) drop(of Modes) {
-	for i := range Keys() {
+	for i := range allKeys {
 		if k := &allKeys[i]; k.Excluded&of != 0 {
 			if v, ok := k.value(s); ok {
 				v.SetZero()
@@ -181,7 +175,7 @@ func (s *Study) drop(of Modes) {
 // Executes returns the first key of the study that says what a machine runs or reads, or "". A study without one only
 // chooses among the values of the parameters of an application, whose command the workers have.
 func (s *Study) Executes() string {
-	for i := range Keys() {
+	for i := range allKeys {
 		if k := &allKeys[i]; k.Executes && k.given(s) {
 			return k.Path
 		}

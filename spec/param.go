@@ -196,17 +196,26 @@ func (p Param) listFlaw(fromTable bool) flawAt {
 	}
 	seen := make(map[string]bool, len(p.Values))
 	for _, v := range p.Values {
-		switch {
-		case seen[v]:
+		if m := p.memberFlaw(v); m != "" {
+			return flawAt{"values", m}
+		}
+		if seen[v] {
 			return flawAt{"values", "value " + clip(v) + " is listed twice"}
-		case strings.ContainsRune(v, 0):
-			return flawAt{"values", "a value with a NUL byte cannot be passed to a program"}
-		case p.Type == "permutation" && (v == "" || strings.ContainsAny(v, ", ")):
-			return flawAt{"values", "value " + clip(v) + " of a permutation is empty, or has a comma or a space"}
 		}
 		seen[v] = true
 	}
 	return flawAt{}
+}
+
+// memberFlaw returns what is wrong with one of the values, or "".
+func (p Param) memberFlaw(v string) string {
+	switch {
+	case strings.ContainsRune(v, 0):
+		return "a value with a NUL byte cannot be passed to a program"
+	case p.Type == "permutation" && (v == "" || strings.ContainsAny(v, ", ")):
+		return "value " + clip(v) + " of a permutation is empty, or has a comma or a space"
+	}
+	return ""
 }
 
 func (p Param) defaultFlaw(fromTable bool) (flawAt, bool) {

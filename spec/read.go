@@ -39,9 +39,13 @@ func (d *decoder) finish(n *yaml.Node, s *Study) {
 	if s.Replay != nil && d.places["command"].line > 0 {
 		d.fail(n, "command and replay: a study has one of them")
 	}
-	if s.Replay != nil {
-		return
+	if s.Replay == nil {
+		d.finishParams(s)
 	}
+}
+
+// finishParams gives bounds and values to parameters that need no table for them.
+func (d *decoder) finishParams(s *Study) {
 	for i, p := range s.Params {
 		at := d.places["parameters."+p.Name]
 		_, hasMin := d.places["parameters."+p.Name+".min"]

@@ -14,7 +14,7 @@ var carried = []string{"ID", "Config", "Interval", "Limit", "Grace", "Warmup", "
 // it, or "": all that runs, reads or writes something. Metrics are for the worker to look at.
 func Refused(j assay.Job) string {
 	v := reflect.ValueOf(j)
-	for i := range Keys() {
+	for i := range allKeys {
 		for _, field := range allKeys[i].Job {
 			if f := v.FieldByName(field); !f.IsZero() && (!empties(f) || f.Len() > 0) {
 				return allKeys[i].Path

@@ -185,7 +185,7 @@ func plainText(doc string) string {
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("| key | value | flag of `tune` | meaning |\n|---|---|---|---|\n")
-	for _, k := range Keys() {
+	for _, k := range allKeys {
 		if k.stored {
 			continue
 		}
@@ -207,7 +207,7 @@ func Reference() string {
 		{"A study on line drops", func(k *Key) bool { return k.Excluded&OnLine != 0 }},
 	} {
 		var names []string
-		for _, k := range Keys() {
+		for _, k := range allKeys {
 			if !k.stored && l.has(&k) {
 				names = append(names, "`"+k.Path+"`")
 			}

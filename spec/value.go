@@ -182,7 +182,12 @@ func (k *Key) node(s *Study) *yaml.Node {
 	if !ok || v.IsZero() && v.Kind() != reflect.Uint64 {
 		return nil
 	}
-	switch x := v.Addr().Interface().(type) {
+	return k.plainNode(v.Addr().Interface())
+}
+
+// plainNode writes a value by its type.
+func (k *Key) plainNode(value any) *yaml.Node {
+	switch x := value.(type) {
 	case *string:
 		return scalar(*x)
 	case *bool:
@@ -208,7 +213,7 @@ func (k *Key) node(s *Study) *yaml.Node {
 	panic("spec: key " + k.Path + " needs a form")
 }
 
-// groupNode writes a mapping; nil if it is empty.
+// groupNode writes a mapping; nil if it is empty, or without what it must have.
 func groupNode(k *Key, s *Study) *yaml.Node {
 	v, ok := k.value(s)
 	isPointer := ok && v.Kind() == reflect.Pointer
@@ -217,9 +222,11 @@ func groupNode(k *Key, s *Study) *yaml.Node {
 	}
 	var p pairing
 	for _, in := range keysIn(k.Path) {
-		if n := in.node(s); n != nil {
-			p.add(true, in.name(), n)
+		n := in.node(s)
+		if n == nil && in.Required {
+			return nil
 		}
+		p.add(n != nil, in.name(), n)
 	}
 	if k.options != nil {
 		p.options(*k.options(s))
@@ -232,7 +239,7 @@ func groupNode(k *Key, s *Study) *yaml.Node {
 
 // values checks those that flags and programs may set without the decoder.
 func (c *checker) values() {
-	for i := range Keys() {
+	for i := range allKeys {
 		k := &allKeys[i]
 		v, ok := k.value(c.study)
 		if !ok || v.IsZero() || c.study.places[k.Path].line > 0 { // the decoder has checked it

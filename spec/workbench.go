@@ -113,6 +113,16 @@ func (c *checker) workbench() {
 		}
 		return
 	}
+	c.resources(w)
+	c.traces()
+	if w.Mount != "" && w.Data == "" {
+		c.add("workbench", "", "", 0, "mount needs data: the directory that is mounted there")
+	}
+}
+
+// resources checks the parameters that are resources.
+func (c *checker) resources(w *Workbench) {
+	s := c.study
 	for _, p := range s.Params {
 		if !slices.Contains(Resources(), p.Name) {
 			continue
@@ -132,10 +142,6 @@ func (c *checker) workbench() {
 					clip(v), resourceExample(p.Name))
 			}
 		}
-	}
-	c.traces()
-	if w.Mount != "" && w.Data == "" {
-		c.add("workbench", "", "", 0, "mount needs data: the directory that is mounted there")
 	}
 }
 
