@@ -292,9 +292,9 @@ func (a *Apps) Names() (names []string) {
 
 // Job returns what one run of the application is, with values in place of the placeholders:
 // the texts of the parameters by name. They must be those that the file names, no more and no
-// fewer, but for those that have a condition there, and the values such as the file takes. What a text of the file becomes is one argument:
-// a value that is one alone and begins with a dash, such as an option, is taken only if it is a
-// number, or if the file lists it. The error is of the class usage.
+// fewer, but for those that have a condition there, and the values such as the file takes. A text of the
+// file becomes one argument: a value that is one alone and begins with a dash, such as an option, is taken only if it
+// is a number, or if the file lists it. The error is of the class usage.
 func (a App) Job(values map[string]string) (assay.Job, error) {
 	refuse := func(format string, args ...any) (assay.Job, error) {
 		return assay.Job{}, assay.Errorf(assay.ClassUsage, "application %s: %s", a.Name, fmt.Sprintf(format, args...))

@@ -48,23 +48,28 @@ func (c *checker) batch() {
 	s := c.study
 	b := s.Placement.Batch
 	if s.Placement.On == BatchSystem && b.System == "" {
-		c.add("place.on", "", "", 0, "place: {on: batch, system: FILE.yaml}: which batch system? The file says what its commands are")
+		c.add("place.on", "", "", 0,
+			"place: {on: batch, system: FILE.yaml}: which batch system? The file says what its commands are")
 	}
 	if s.Placement.On == Slurm && b.System != "" {
-		c.add("place.system", "", "", 0, "place.system: it is for another batch system: place: {on: batch, system: FILE.yaml}")
+		c.add("place.system", "", "", 0,
+			"place.system: it is for another batch system: place: {on: batch, system: FILE.yaml}")
 	}
 	if s.Budget.CPUHours > 0 && (s.Placement.On != Slurm && s.Placement.On != BatchSystem || b.CPUs == "") {
-		c.add("budget.cpu_hours", "", "", 0, "budget.cpu_hours: it is of jobs that ask a batch system for processors: place: {on: slurm, cpus: 4}")
+		c.add("budget.cpu_hours", "", "", 0,
+			"budget.cpu_hours: it is of jobs that ask a batch system for processors: place: {on: slurm, cpus: 4}")
 	}
 	if s.Placement.On != Slurm && s.Placement.On != BatchSystem {
 		if !b.zero() {
-			c.add("place.on", "", "", 0, "place: system, partition, account, nodes, cpus, memory, gpus, extra, setup, time, spool and poll are for a "+
-				"batch system: place: {on: %s} or {on: %s}", Slurm, BatchSystem)
+			c.add("place.on", "", "", 0,
+				"place: system, partition, account, nodes, cpus, memory, gpus, extra, setup, time, spool and poll are for a "+
+					"batch system: place: {on: %s} or {on: %s}", Slurm, BatchSystem)
 		}
 		return
 	}
 	if s.Placement.Class != "" || s.Placement.Target != "" {
-		c.add("place.class", "", "", 0, "place: class and target are for the workers of a server; partition and extra say which machines")
+		c.add("place.class", "", "", 0,
+			"place: class and target are for the workers of a server; partition and extra say which machines")
 	}
 	c.demand(b)
 }

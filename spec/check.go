@@ -209,6 +209,21 @@ func (c *checker) templates(warnings *[]string) {
 			}
 		}
 	}
+	c.around(names, r, hook, check)
+	c.sources(check, r, vars)
+	if exported {
+		if m := variableFlaw(s.params()); m != "" {
+			c.add("", "", "", 0, "%s", m)
+		}
+	}
+	c.reached(r, warnings)
+}
+
+// around checks the commands and texts of a study. The functions take in its commands and templates.
+func (c *checker) around(
+	names []string, r *reach, hook func(path, argument string, h Hook), check func(path, where, text string),
+) {
+	s := c.study
 	c.checkSetup(names, r.used)
 	c.checkFiles(names, r.used)
 	c.checkData(names, r.used)
@@ -225,13 +240,6 @@ func (c *checker) templates(warnings *[]string) {
 	for name, value := range s.Env {
 		check("env."+name, "env "+name, value)
 	}
-	c.sources(check, r, vars)
-	if exported {
-		if m := variableFlaw(s.params()); m != "" {
-			c.add("", "", "", 0, "%s", m)
-		}
-	}
-	c.reached(r, warnings)
 }
 
 // sources checks the templates in the sources of metrics, and the names of secrets.

@@ -21,7 +21,8 @@ func ParseGain(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if !percent || err != nil || !(x >= minGain && x <= maxGain) {
-		return 0, fmt.Errorf("%q is no gain: write per cent from %v%% to %v%%, such as 1%%, or none", clip(text), minGain, maxGain)
+		return 0, fmt.Errorf("%q is no gain: write per cent from %v%% to %v%%, such as 1%%, or none",
+			clip(text), minGain, maxGain)
 	}
 	return x, nil
 }

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A Key is the declaration of one key of study files. Reading with places, writing, the schema, the reference, the flag,
-// identity and difference, the modes, the right to execute and the refusals of a worker follow from it.
+// A Key is the declaration of one key of study files. Reading with places, writing, the schema, the reference, the
+// flag, identity and difference, the modes, the right to execute and the refusals of a worker follow from it.
 type Key struct {
 	Path string // "budget.trials"; the declaration of budget is another one
 	Doc  string // for the reference and the schema

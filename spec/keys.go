@@ -1,6 +1,7 @@
 package spec
 
-// This file and the next are the keys of study files: one row is all that a key of a plain type needs besides its field.
+// This file and the next are the keys of study files: one row is all that a key of a plain type needs
+// besides its field.
 
 // programKeys are the keys that say how a program is run.
 var programKeys = []Key{
@@ -26,7 +27,8 @@ var programKeys = []Key{
 	},
 	{
 		Path: "shell", Flag: "shell", Executes: true, Excluded: notRun, Compared: allLevels,
-		Doc: "run `command` with `sh -c`, see *Shell lines*", Help: "run the command by sh -c; parameters come as environment variables",
+		Doc:   "run `command` with `sh -c`, see *Shell lines*",
+		Help:  "run the command by sh -c; parameters come as environment variables",
 		field: func(s *Study) any { return &s.Shell }, form: form{node: shellNode},
 	},
 	{
@@ -36,8 +38,8 @@ var programKeys = []Key{
 	},
 	{
 		Path: "secrets", Executes: true, Job: []string{"Secrets"}, Excluded: notRun, Free: true,
-		Doc: "variables of the run, its service, hooks and commands of metrics, whose values are read where the run is made, " +
-			"each time, and are stored nowhere; see *Secrets*",
+		Doc: "variables of the run, its service, hooks and commands of metrics, whose values are read where the run is " +
+			"made, each time, and are stored nowhere; see *Secrets*",
 		field: func(s *Study) any { return &s.Secrets }, form: secretsForm,
 	},
 	{
@@ -84,7 +86,8 @@ var programKeys = []Key{
 	},
 	{
 		Path: "cleanup", Flag: "cleanup", Executes: true, Job: []string{"Cleanup"}, Excluded: notRun, Compared: allLevels,
-		Doc: "run after each run, whatever ended it, not measured", Help: "shell command after each run, not measured",
+		Doc:   "run after each run, whatever ended it, not measured",
+		Help:  "shell command after each run, not measured",
 		field: func(s *Study) any { return &s.Cleanup },
 	},
 	{
@@ -121,7 +124,8 @@ var programKeys = []Key{
 		field: func(s *Study) any { return &s.Service.Stop },
 	},
 	{
-		Path: "service.restart", Words: restarts, Doc: "for each run, or when the parameters that it uses have changed",
+		Path: "service.restart", Words: restarts,
+		Doc:   "for each run, or when the parameters that it uses have changed",
 		field: func(s *Study) any { return &s.Service.Restart },
 	},
 	{
@@ -211,7 +215,9 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Search.Seed },
 	},
 	{
-		Path: "stop", Doc: "early termination; other keys are options of the rule", field: func(s *Study) any { return &s.Stop },
+		Path:    "stop",
+		Doc:     "early termination; other keys are options of the rule",
+		field:   func(s *Study) any { return &s.Stop },
 		options: func(s *Study) *map[string]any { return &s.Stop.Options },
 	},
 	{
@@ -225,7 +231,8 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Stop.Interval },
 	},
 	{
-		Path: "stop.gain", Flag: "gain", Free: true, Doc: "ends the study when as much again is expected to bring less, see *Gain*",
+		Path: "stop.gain", Flag: "gain", Free: true,
+		Doc:   "ends the study when as much again is expected to bring less, see *Gain*",
 		Help:  "end when as much again is expected to bring less than this `share`, such as 1%; none goes on",
 		field: func(s *Study) any { return &s.Stop.Gain }, form: gainForm,
 	},
@@ -246,7 +253,8 @@ var searchKeys = []Key{
 	},
 	{
 		Path: "prior.use", Flag: "prior", Short: true, Doc: "which",
-		Help: "earlier studies that help: auto for all that fit, none, or `names` with commas (default none)", form: priorForm,
+		Help: "earlier studies that help: auto for all that fit, none, or `names` with commas (default none)",
+		form: priorForm,
 	},
 	{
 		Path: "prior.alpha", Flag: "alpha", Positive: true, Below: 1, Doc: "how much of the space they prune",
@@ -258,7 +266,9 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Prior.Threshold },
 	},
 	{
-		Path: "prior.keep", Doc: "values NAME=VALUE that are never pruned", field: func(s *Study) any { return &s.Prior.Keep },
+		Path:  "prior.keep",
+		Doc:   "values NAME=VALUE that are never pruned",
+		field: func(s *Study) any { return &s.Prior.Keep },
 	},
 	{
 		Path: "prior.rule", Words: PriorRules(), Doc: "our own rule, or the algorithm as it was published",
@@ -280,7 +290,8 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Budget.Trials },
 	},
 	{
-		Path: "budget.target", Flag: "target", Doc: "a value of the objective that is good enough; of seconds also a duration",
+		Path: "budget.target", Flag: "target",
+		Doc:   "a value of the objective that is good enough; of seconds also a duration",
 		Help:  "metric `value` that is good enough; of seconds also 50ms or 2m",
 		field: func(s *Study) any { return &s.Budget.Target }, form: targetForm,
 	},
@@ -290,7 +301,8 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Budget.CPUHours },
 	},
 	{
-		Path: "timeout", Flag: "timeout", Free: true, Excluded: External, Compared: allLevels, Doc: "limit of one run",
+		Path: "timeout", Flag: "timeout", Free: true, Excluded: External, Compared: allLevels,
+		Doc:  "limit of one run",
 		Help: "limit of one run", field: func(s *Study) any { return &s.Timeout },
 	},
 	{

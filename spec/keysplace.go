@@ -3,16 +3,23 @@ package spec
 // placeKeys are the keys of where the runs are made.
 var placeKeys = []Key{
 	{
-		Path: "place", Free: true, Excluded: External, Doc: "what makes the runs", field: func(s *Study) any { return &s.Placement },
+		Path: "place", Free: true, Excluded: External,
+		Doc:    "what makes the runs",
+		field:  func(s *Study) any { return &s.Placement },
 		finish: (*decoder).finishPlace,
 	},
 	{
-		Path: "place.on", Short: true, Doc: "`local`, this machine; `fleet`, the workers of a server (see [server.md](../server.md)); " +
-			"`slurm`, jobs of Slurm (see [slurm.md](../slurm.md)); `batch`, jobs of the batch system that `system` describes (see " +
-			"[batch.md](../batch.md)); `table` for a replay",
+		Path: "place.on", Short: true,
+		Doc: "`local`, this machine; `fleet`, the workers of a server (see [server.md](../server.md)); " +
+			"`slurm`, jobs of Slurm (see [slurm.md](../slurm.md)); `batch`, jobs of the batch system that `system` describes " +
+			"(see [batch.md](../batch.md)); `table` for a replay",
 		field: func(s *Study) any { return &s.Placement.On },
 	},
-	{Path: "place.parallel", Least: 1, Doc: "as at the top", form: form{read: readPlaceParallel, node: unwritten, value: "whole number >= 1"}},
+	{
+		Path: "place.parallel", Least: 1,
+		Doc:  "as at the top",
+		form: form{read: readPlaceParallel, node: unwritten, value: "whole number >= 1"},
+	},
 	{
 		Path: "place.class", Flag: "class",
 		Doc:   "class of the machines: `same` as the first that takes a run, `any`, or a class of `assay workers ls`",
@@ -20,7 +27,8 @@ var placeKeys = []Key{
 		field: func(s *Study) any { return &s.Placement.Class },
 	},
 	{
-		Path: "place.target", Doc: "with `class: any`, the class that the answer is for: that of the first trial that ends if " +
+		Path: "place.target",
+		Doc: "with `class: any`, the class that the answer is for: that of the first trial that ends if " +
 			"absent (see [server.md](../server.md))",
 		field: func(s *Study) any { return &s.Placement.Target },
 	},
@@ -30,10 +38,30 @@ var placeKeys = []Key{
 	},
 	{Path: "place.partition", Doc: "of the jobs", field: func(s *Study) any { return &s.Placement.Batch.Partition }},
 	{Path: "place.account", Doc: "of the jobs", field: func(s *Study) any { return &s.Placement.Batch.Account }},
-	{Path: "place.nodes", Doc: "of each job", field: func(s *Study) any { return &s.Placement.Batch.Nodes }, form: sizeForm},
-	{Path: "place.cpus", Doc: "of each job", field: func(s *Study) any { return &s.Placement.Batch.CPUs }, form: sizeForm},
-	{Path: "place.memory", Doc: "of each job", field: func(s *Study) any { return &s.Placement.Batch.Memory }, form: sizeForm},
-	{Path: "place.gpus", Doc: "of each job", field: func(s *Study) any { return &s.Placement.Batch.GPUs }, form: sizeForm},
+	{
+		Path:  "place.nodes",
+		Doc:   "of each job",
+		field: func(s *Study) any { return &s.Placement.Batch.Nodes },
+		form:  sizeForm,
+	},
+	{
+		Path:  "place.cpus",
+		Doc:   "of each job",
+		field: func(s *Study) any { return &s.Placement.Batch.CPUs },
+		form:  sizeForm,
+	},
+	{
+		Path:  "place.memory",
+		Doc:   "of each job",
+		field: func(s *Study) any { return &s.Placement.Batch.Memory },
+		form:  sizeForm,
+	},
+	{
+		Path:  "place.gpus",
+		Doc:   "of each job",
+		field: func(s *Study) any { return &s.Placement.Batch.GPUs },
+		form:  sizeForm,
+	},
 	{
 		Path: "place.extra", Doc: "arguments of the command that submits", form: listForm,
 		field: func(s *Study) any { return &s.Placement.Batch.Extra },
@@ -81,12 +109,18 @@ var placeKeys = []Key{
 // recordKeys are parts of a stored study that no file has.
 var recordKeys = []Key{
 	{
-		Path: "staged", stored: true, Executes: true, Excluded: 0, Doc: "the inputs and shared paths that a server was given",
+		Path: "staged", stored: true, Executes: true, Excluded: 0,
+		Doc:     "the inputs and shared paths that a server was given",
 		field:   func(s *Study) any { return &s.Staged },
 		differs: func(a, b *Study) []string { return a.Staged.diff(b.Staged) },
 	},
 	// Nothing of an external study is executed here, but what others execute follows from it.
-	{Path: "asked", stored: true, Executes: true, Doc: "an external study", field: func(s *Study) any { return &s.Asked }, differs: same},
+	{
+		Path: "asked", stored: true, Executes: true,
+		Doc:     "an external study",
+		field:   func(s *Study) any { return &s.Asked },
+		differs: same,
+	},
 }
 
 func same(_, _ *Study) []string { return nil } // the mode says it

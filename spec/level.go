@@ -90,7 +90,8 @@ func (c *checker) levelOf(said Param, p assay.Param, bad func(path, format strin
 	}
 	switch {
 	case !numbers:
-		bad("level.parameter", "%s has values that are no numbers: a level is a size, of which a smaller one is cheaper", p.Name)
+		bad("level.parameter",
+			"%s has values that are no numbers: a level is a size, of which a smaller one is cheaper", p.Name)
 	case said.When != "":
 		bad("level.parameter", "%s is not always in force", p.Name)
 	case err != nil:
@@ -99,7 +100,8 @@ func (c *checker) levelOf(said Param, p assay.Param, bad func(path, format strin
 		bad("level.full", "%s has no value above 0 and well below %s: there is no cheaper level", p.Name, p.Text(full))
 	case said.Default != nil:
 		if x, err := p.Parse(*said.Default); err == nil && x != full {
-			bad("parameters."+p.Name+".default", "the default is run first, at the full level: it is %s, or absent", p.Text(full))
+			bad("parameters."+p.Name+".default",
+				"the default is run first, at the full level: it is %s, or absent", p.Text(full))
 		}
 	}
 }

@@ -29,7 +29,10 @@ var builtin = []BuiltinMetric{
 
 // ofBatch are the metrics that jobs of a batch system have as well.
 var ofBatch = []BuiltinMetric{
-	{"cpu_hours", "h", "processors that the job asked for, times the hours that it had them", "jobs of a batch system with `cpus`"},
+	{
+		"cpu_hours", "h", "processors that the job asked for, times the hours that it had them",
+		"jobs of a batch system with `cpus`",
+	},
 }
 
 // ofService are the metrics that runs beside a service have as well.

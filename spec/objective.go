@@ -117,7 +117,8 @@ func (c *checker) objectives(known []string) {
 		return
 	}
 	if s.Budget.Target != nil {
-		c.add("budget.target", "", "target", 0, "there is no target of several objectives: use a limit, subject_to, or a budget")
+		c.add("budget.target", "", "target", 0,
+			"there is no target of several objectives: use a limit, subject_to, or a budget")
 	}
 	if s.Prior.On() {
 		c.add("prior", "", "prior", 0, "earlier studies do not help one with several objectives")

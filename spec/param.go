@@ -194,6 +194,11 @@ func (p Param) listFlaw(fromTable bool) flawAt {
 	case p.Type == "permutation" && len(p.Values) > assay.MaxOrder:
 		return flawAt{"values", fmt.Sprintf("a permutation has at most %d values, not %d", assay.MaxOrder, len(p.Values))}
 	}
+	return p.valuesFlaw()
+}
+
+// valuesFlaw returns what is wrong with the values one by one; no message if nothing is.
+func (p Param) valuesFlaw() flawAt {
 	seen := make(map[string]bool, len(p.Values))
 	for _, v := range p.Values {
 		if m := p.memberFlaw(v); m != "" {

@@ -92,14 +92,8 @@ func (s *Study) Program() (*Program, error) {
 	}
 	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
 	p.anyVars = s.exports()
-	for _, m := range s.Metrics {
-		source, err := assay.ParseMetricSource(m.Name, m.Source)
-		if err != nil {
-			return nil, err
-		}
-		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
-		files := parse(source.File, source.Pointer)
-		p.metrics = append(p.metrics, metricTemplate{source, files[0], files[1]})
+	if p.metrics, err = s.metricTemplates(parse); err != nil {
+		return nil, err
 	}
 	p.vars = variables(params)
 	p.service = s.serviceTemplate(hook, parse)
@@ -118,6 +112,20 @@ func (s *Study) Program() (*Program, error) {
 		return nil, failed
 	}
 	return p, nil
+}
+
+// metricTemplates returns the templates of the sources of metrics.
+func (s *Study) metricTemplates(parse func(...string) []Template) (out []metricTemplate, err error) {
+	for _, m := range s.Metrics {
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		if err != nil {
+			return nil, err
+		}
+		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
+		files := parse(source.File, source.Pointer)
+		out = append(out, metricTemplate{source, files[0], files[1]})
+	}
+	return out, nil
 }
 
 // exports reports whether the parameters are environment variables of what the study

@@ -99,64 +99,94 @@ func hasWord(text, name string) bool {
 // no more of the grammar than that takes: a word that it takes for a command and is none at
 // worst turns an error into a warning.
 func commands(line string) []string {
-	var out []string
-	expect := true // the next word is a command
-	var word strings.Builder
-	quote, quoted := byte(0), false
-	flush := func() {
-		w := word.String()
-		word.Reset()
-		if w == "" && !quoted {
-			return
-		}
-		quoted = false
-		name, _, assigns := strings.Cut(w, "=")
-		switch {
-		case !expect || slices.Contains(keywords, w) || assigns && shellName(name+"_") == name+"_":
-		default:
-			out = append(out, w)
-			expect = false
-		}
+	l := &shellWords{line: line, expect: true}
+	for l.at < len(line) {
+		l.step()
 	}
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			} else {
-				word.WriteByte(c)
-			}
-		case c == '\\' && i+1 < len(line):
-			i++
-			word.WriteByte(line[i])
-		case c == '\'' || c == '"':
-			quote, quoted = c, true
-		case c == '$' && i+1 < len(line) && line[i+1] == '(':
-			flush()
-			expect = true
-			i++
-		case c == '#' && word.Len() == 0 && !quoted:
-			for i+1 < len(line) && line[i+1] != '\n' {
-				i++
-			}
-		case strings.IndexByte(";|&()`\n", c) >= 0:
-			flush()
-			expect = true
-		case c == ' ' || c == '\t':
-			flush()
-		case c == '<' || c == '>':
-			flush()
-			// The file that follows is no command.
-			for i+1 < len(line) && strings.IndexByte("<>&- ", line[i+1]) >= 0 {
-				i++
-			}
-			for i+1 < len(line) && strings.IndexByte(" \t;|&()\n", line[i+1]) < 0 {
-				i++
-			}
-		default:
-			word.WriteByte(c)
-		}
+	l.flush()
+	return l.out
+}
+
+// shellWords finds the commands of a line.
+type shellWords struct {
+	line   string
+	at     int
+	out    []string
+	expect bool // the next word is a command
+	word   strings.Builder
+	quoted bool // the word has quotes, so that it is one even if it is empty
+}
+
+// step takes in a character, or all that belongs to it.
+func (l *shellWords) step() {
+	c := l.line[l.at]
+	l.at++
+	switch {
+	case c == '\\' && l.at < len(l.line):
+		l.word.WriteByte(l.line[l.at])
+		l.at++
+	case c == '\'' || c == '"':
+		l.quote(c)
+	case c == '$' && strings.HasPrefix(l.line[l.at:], "("):
+		l.at++
+		l.next()
+	case c == '#' && l.word.Len() == 0 && !l.quoted:
+		l.until("\n")
+	case strings.IndexByte(";|&()`\n", c) >= 0:
+		l.next()
+	case c == ' ' || c == '\t':
+		l.flush()
+	case c == '<' || c == '>':
+		l.redirect()
+	default:
+		l.word.WriteByte(c)
 	}
-	flush()
-	return out
+}
+
+// quote takes in a text up to its closing quote.
+func (l *shellWords) quote(c byte) {
+	text, _, _ := strings.Cut(l.line[l.at:], string(c))
+	l.word.WriteString(text)
+	l.at = min(l.at+len(text)+1, len(l.line))
+	l.quoted = true
+}
+
+// redirect skips a redirection: the file that follows is no command.
+func (l *shellWords) redirect() {
+	l.flush()
+	for l.at < len(l.line) && strings.IndexByte("<>&- ", l.line[l.at]) >= 0 {
+		l.at++
+	}
+	l.until(" \t;|&()\n")
+}
+
+// until skips to the first of these characters.
+func (l *shellWords) until(these string) {
+	if n := strings.IndexAny(l.line[l.at:], these); n >= 0 {
+		l.at += n
+		return
+	}
+	l.at = len(l.line)
+}
+
+// next ends a word, before one that is a command.
+func (l *shellWords) next() {
+	l.flush()
+	l.expect = true
+}
+
+// flush ends a word.
+func (l *shellWords) flush() {
+	w := l.word.String()
+	l.word.Reset()
+	if w == "" && !l.quoted {
+		return
+	}
+	l.quoted = false
+	name, _, assigns := strings.Cut(w, "=")
+	if !l.expect || slices.Contains(keywords, w) || assigns && shellName(name+"_") == name+"_" {
+		return
+	}
+	l.out = append(l.out, w)
+	l.expect = false
 }

@@ -104,7 +104,8 @@ func (o object) flat() any {
 	}
 	out := o[:1:1]
 	for _, name := range []string{
-		"type", "enum", "anyOf", "$ref", "properties", "additionalProperties", "required", "items", "minimum", "exclusiveMinimum",
+		"type", "enum", "anyOf", "$ref", "properties", "additionalProperties", "required", "items", "minimum",
+		"exclusiveMinimum",
 		"exclusiveMaximum",
 	} {
 		if v, ok := members[name]; ok {

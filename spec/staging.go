@@ -92,8 +92,9 @@ func (g *Staged) flaw(s *Study) string {
 	}
 	switch {
 	case len(g.Inputs) > maxInputs || names > maxInputText:
-		return fmt.Sprintf("%d inputs with names of %s in all: there may be %d, with names of %s (one archive that prepare unpacks, "+
-			"or shared: for what is on all machines)", len(g.Inputs), blobs.Bytes(int64(names)), maxInputs, blobs.Bytes(maxInputText))
+		return fmt.Sprintf("%d inputs with names of %s in all: there may be %d, with names of %s (one archive "+
+			"that prepare unpacks, or shared: for what is on all machines)",
+			len(g.Inputs), blobs.Bytes(int64(names)), maxInputs, blobs.Bytes(maxInputText))
 	case (len(g.Inputs) > 0) != (len(s.Inputs) > 0):
 		return "the inputs are not those that the study names"
 	case len(g.Shared) != len(s.Shared):

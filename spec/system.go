@@ -69,8 +69,8 @@ func LoadSystem(path string) (*System, error) {
 	return ParseSystem(path, data)
 }
 
-// ParseSystem reads the content of a file of a batch system; name is its path, and messages begin with it. The error is an
-// [*Error] with every flaw that was found.
+// ParseSystem reads the content of a file of a batch system; name is its path, and messages begin with it. The error
+// is an [*Error] with every flaw that was found.
 func ParseSystem(name string, data []byte) (*System, error) {
 	d := &decoder{name: name, places: map[string]place{}}
 	s := &System{File: name}
@@ -129,7 +129,9 @@ func (d *decoder) system(root *yaml.Node, s *System) {
 			words := func(key string, to *[]string) field {
 				return field{key, func(n *yaml.Node) { *to = d.texts("states."+key, "states."+key, n) }}
 			}
-			d.mapping(n, "states", []field{words("waiting", &s.Waiting), words("running", &s.Running), words("over", &s.Over)}, nil)
+			d.mapping(n, "states", []field{
+				words("waiting", &s.Waiting), words("running", &s.Running), words("over", &s.Over),
+			}, nil)
 		}},
 	}, nil)
 	if len(d.flaws) > 0 {
@@ -137,23 +139,28 @@ func (d *decoder) system(root *yaml.Node, s *System) {
 	}
 	switch {
 	case len(s.Submit.Command) == 0 || s.Submit.ID == nil:
-		d.fail(root, "submit: a command and a pattern of the number that it prints are needed: submit: {command: [...], id: '...'}")
+		d.fail(root,
+			"submit: a command and a pattern of the number that it prints are needed: submit: {command: [...], id: '...'}")
 	case len(s.List.Command) == 0:
 		d.fail(root, "list: a command that shows the jobs is needed")
 	case len(s.Waiting)+len(s.Running) == 0:
-		d.fail(root, "states: what it says of jobs that wait and that run is needed: states: {waiting: [...], running: [...]}")
+		d.fail(root,
+			"states: what it says of jobs that wait and that run is needed: states: {waiting: [...], running: [...]}")
 	}
 }
 
 // splices checks that what is asked for gets into the command.
 func (d *decoder) splices(n *yaml.Node, s Submission) {
+	has := func(mark string) bool {
+		return slices.ContainsFunc(s.Command, func(a string) bool { return strings.Contains(a, mark) })
+	}
 	if len(s.Options) > 0 && !slices.Contains(s.Command, OptionsSplice) {
 		d.fail(n, "submit: the command has no argument %s, so that nothing of options would be asked for", OptionsSplice)
 	}
-	if len(s.Command) > 0 && !slices.ContainsFunc(s.Command, func(a string) bool { return strings.Contains(a, "{script}") }) {
+	if len(s.Command) > 0 && !has("{script}") {
 		d.fail(n, "submit: the command has no {script}, which is what a job starts")
 	}
-	if len(s.Command) > 0 && !slices.ContainsFunc(s.Command, func(a string) bool { return strings.Contains(a, "{name}") }) {
+	if len(s.Command) > 0 && !has("{name}") {
 		d.fail(n, "submit: the command has no {name}, by which a job is found again")
 	}
 }
@@ -224,8 +231,8 @@ func (d *decoder) patterns(path string, n *yaml.Node) (all []*regexp.Regexp) {
 	return all
 }
 
-// Expand returns a command with values in place of its placeholders, and several for its splices. {here} is the directory of
-// the file.
+// Expand returns a command with values in place of its placeholders, and several for its splices. {here} is the
+// directory of the file.
 func (s *System) Expand(texts []string, values map[string]string, splices map[string][]string) []string {
 	var out []string
 	for _, text := range texts {
