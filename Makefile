@@ -72,7 +72,7 @@ site:
 	sh scripts/site.sh
 
 reference:
-	UPDATE_DOCS=1 $(GO) test -count=1 ./setup ./internal/config ./internal/arch ./rest/api ./cmd/assay -run 'SearchersPage|ReferenceOf|Drawn'
+	UPDATE_DOCS=1 $(GO) test -count=1 ./setup ./spec ./internal/arch ./rest/api ./cmd/assay -run 'SearchersPage|ReferenceOf|Drawn'
 
 dev:
 	sh scripts/dev.sh

@@ -67,7 +67,7 @@ func (a *attempt) name() string {
 // lost, cancelled, or never begun.
 func (a *attempt) recall() bool {
 	d := a.dir()
-	var sp spec
+	var sp assignment
 	if ok, err := d.read(specFile, &sp); err != nil || !ok || sp.Name != a.name() {
 		return false // it was killed before it was written: nothing was submitted
 	}
@@ -137,7 +137,7 @@ func (a *attempt) anew() error {
 	if !filepath.IsAbs(job.Dir) { // a job begins elsewhere
 		job.Dir = filepath.Join(a.r.cwd, job.Dir)
 	}
-	return d.write(specFile, spec{a.name(), a.N, job, every, req.Walltime, req.CPUs})
+	return d.write(specFile, assignment{a.name(), a.N, job, every, req.Walltime, req.CPUs})
 }
 
 // script returns the text that the system starts.

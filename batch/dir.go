@@ -34,8 +34,8 @@ type dir string
 
 func (d dir) path(name string) string { return filepath.Join(string(d), name) }
 
-// A spec is what is to be run.
-type spec struct {
+// An assignment is what is to be run.
+type assignment struct {
 	Name     string        `json:"name"`               // of the attempt
 	Attempt  int           `json:"attempt"`            // from 1
 	Job      assay.Job     `json:"job"`                //

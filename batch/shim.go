@@ -53,7 +53,7 @@ type Shim struct {
 // the cause [ErrTerm] when the job is to end. The error is what kept it from writing a result.
 func (s Shim) Run(ctx context.Context, at string) (code int, err error) {
 	d := dir(at)
-	var sp spec
+	var sp assignment
 	if ok, err := d.read(specFile, &sp); err != nil || !ok {
 		if _, e := os.Stat(at); errors.Is(e, fs.ErrNotExist) {
 			return ExitNoSpool, assay.Errorf(assay.ClassNotFound, "no directory %s on %s: is the spool on a file system "+
@@ -104,7 +104,7 @@ func (s Shim) keep(ctx context.Context, d dir, r result) error {
 }
 
 // ends returns when the run is to end, zero for never: before the job is ended.
-func (s Shim) ends(d dir, sp spec) time.Time {
+func (s Shim) ends(d dir, sp assignment) time.Time {
 	end := s.Ends
 	if end.IsZero() && sp.Walltime > 0 {
 		end = time.Now().Add(sp.Walltime)
@@ -120,7 +120,7 @@ func (s Shim) ends(d dir, sp spec) time.Time {
 }
 
 // run makes the run.
-func (s Shim) run(ctx context.Context, d dir, sp spec) (r result) {
+func (s Shim) run(ctx context.Context, d dir, sp assignment) (r result) {
 	if o := d.order(); o != "" {
 		return result{Why: assay.WhyCancel, Reason: "it was not to begin"}
 	}

@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // Template is the [System] of commands that a file describes.
-type Template struct{ s *config.System }
+type Template struct{ s *spec.System }
 
 var _ System = (*Template)(nil)
 
 // NewTemplate returns the system of a file, or an error of the class usage if its commands are not on PATH.
-func NewTemplate(s *config.System) (*Template, error) {
+func NewTemplate(s *spec.System) (*Template, error) {
 	for _, argv := range [][]string{s.Submit.Command, s.List.Command, s.Cancel} {
 		if len(argv) == 0 {
 			continue
@@ -98,7 +98,7 @@ func (t *Template) Submit(ctx context.Context, r Request) (string, error) {
 		}
 	}
 	argv := t.s.Expand(t.s.Submit.Command, values, map[string][]string{
-		config.OptionsSplice: options, config.ExtraSplice: r.Extra,
+		spec.OptionsSplice: options, spec.ExtraSplice: r.Extra,
 	})
 	out, complaint, err := t.call(ctx, argv)
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *Template) Find(ctx context.Context, names ...string) (found []Job, err 
 }
 
 // list returns the jobs of ours that a command shows.
-func (t *Template) list(ctx context.Context, l config.Listing, values map[string]string) (jobs []Job, err error) {
+func (t *Template) list(ctx context.Context, l spec.Listing, values map[string]string) (jobs []Job, err error) {
 	argv := t.s.Expand(l.Command, values, nil)
 	out, complaint, err := t.call(ctx, argv)
 	if err != nil && (l.None == nil || !l.None.MatchString(complaint)) {
@@ -205,7 +205,7 @@ func (t *Template) Cancel(ctx context.Context, jobs ...Job) error {
 		return nil
 	}
 	one := func(values map[string]string, ids []string) error {
-		_, complaint, err := t.call(ctx, t.s.Expand(t.s.Cancel, values, map[string][]string{config.IDsSplice: ids}))
+		_, complaint, err := t.call(ctx, t.s.Expand(t.s.Cancel, values, map[string][]string{spec.IDsSplice: ids}))
 		if err != nil && matches(t.s.Gone, complaint) {
 			return nil
 		}
@@ -214,10 +214,10 @@ func (t *Template) Cancel(ctx context.Context, jobs ...Job) error {
 	uses := func(name string) bool {
 		return slices.ContainsFunc(t.s.Cancel, func(a string) bool { return strings.Contains(a, name) })
 	}
-	if uses("{id}") || uses(config.IDsSplice) {
+	if uses("{id}") || uses(spec.IDsSplice) {
 		jobs = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return j.ID == "" })
 	}
-	if uses(config.IDsSplice) {
+	if uses(spec.IDsSplice) {
 		var ids []string
 		for _, j := range jobs {
 			ids = append(ids, j.ID)

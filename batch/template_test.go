@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/batch"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 )
 
 // stand puts a stand-in for a command into a directory of PATH: it writes down its arguments, one a line, and prints what the
@@ -92,7 +92,7 @@ func TestTemplates(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 			stand(t, dir, strings.Fields(c.commands)...)
-			file, err := config.LoadSystem("../examples/batch/" + c.file)
+			file, err := spec.LoadSystem("../examples/batch/" + c.file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestTemplatePaths(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	stand(t, dir, "qsub", "qstat", "qdel", "qalter")
-	file, err := config.LoadSystem("../examples/batch/pbs.yaml")
+	file, err := spec.LoadSystem("../examples/batch/pbs.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

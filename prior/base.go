@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file makes the knowledge base from the record. Whether what is known of a study is up
@@ -195,24 +195,24 @@ func (kb *Base) learn(ctx context.Context, name string, created int64) (*entry, 
 // definition returns the definition of a study on record.
 // An error that matches fs.ErrNotExist means that there is no such study. Any other may also
 // be one of a definition that this version cannot read.
-func (kb *Base) definition(ctx context.Context, name string) (*config.Study, error) {
-	spec, err := kb.record.Spec(ctx, name)
+func (kb *Base) definition(ctx context.Context, name string) (*spec.Study, error) {
+	stored, err := kb.record.Spec(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return config.Decode(spec)
+	return spec.Decode(stored)
 }
 
 // programOf returns the name of the program that a study runs, "" for a table, and
 // the mode of a study that is tuned on line.
 // The directory is left out, so that one program in two places is the same. A shell line
 // counts as a whole.
-func programOf(st *config.Study) string {
+func programOf(st *spec.Study) string {
 	switch {
-	case st.Mode() == config.ModeOnline:
-		return string(config.ModeOnline)
-	case st.Mode() == config.ModeAsked:
-		return string(config.ModeAsked)
+	case st.Mode() == spec.ModeOnline:
+		return string(spec.ModeOnline)
+	case st.Mode() == spec.ModeAsked:
+		return string(spec.ModeAsked)
 	case len(st.Command) == 0:
 		return ""
 	case st.Shell:

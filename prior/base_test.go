@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 )
 
@@ -34,9 +34,9 @@ func (c *counted) Events(ctx context.Context, study string, after assay.Position
 }
 
 // define reads a definition of a program of two parameters.
-func define(t testing.TB, text string) *config.Study {
+func define(t testing.TB, text string) *spec.Study {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml",
+	def, _, err := spec.Parse("f.yaml",
 		[]byte("command: [prog, '{n}', '{c}']\nparameters: {n: 1..40, c: [a, b]}\n"+text), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func define(t testing.TB, text string) *config.Study {
 	return def
 }
 
-func running(t testing.TB, def *config.Study) Running {
+func running(t testing.TB, def *spec.Study) Running {
 	t.Helper()
 	space, err := def.Space()
 	if err != nil {
@@ -59,13 +59,13 @@ func running(t testing.TB, def *config.Study) Running {
 
 // put puts a study with n trials on record, whose value at x is f(x); more trials if
 // it is there.
-func put(t testing.TB, r *counted, name string, def *config.Study, n int, f func(x float64) float64) {
+func put(t testing.TB, r *counted, name string, def *spec.Study, n int, f func(x float64) float64) {
 	t.Helper()
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Create(t.Context(), name, spec); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := r.Create(t.Context(), name, stored); err != nil && !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
 	end := assay.Position(0)

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 )
 
@@ -81,7 +81,7 @@ func priorFixture(t testing.TB, n, m int) (Record, string) {
 func priorProblem(t testing.TB) Running {
 	t.Helper()
 	r := Running{
-		Study: &config.Study{Command: []string{"/usr/bin/prog"}, Prior: config.Prior{Auto: true}},
+		Study: &spec.Study{Command: []string{"/usr/bin/prog"}, Prior: spec.Prior{Auto: true}},
 		Goal:  assay.Goal{Metric: "elapsed", Unit: "s", Grows: true},
 	}
 	var params []assay.Param

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file decides which earlier studies serve a new one, and finds them again when that one
@@ -24,7 +24,7 @@ const maxStudies = 40
 
 // A Running is the study that earlier ones may serve.
 type Running struct {
-	Study *config.Study // what it asks for, and what it runs
+	Study *spec.Study // what it asks for, and what it runs
 	Space *assay.Space
 	Goal  assay.Goal
 }
@@ -37,7 +37,7 @@ type Running struct {
 // A study that was asked for by name and does not fit is a note, not an error, because the
 // search can do without. Of those that auto has refused, three at most are noted: nobody has
 // asked for them.
-func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStudy, notes []string, err error) {
+func (kb *Base) Resolve(ctx context.Context, r Running) (found []spec.PriorStudy, notes []string, err error) {
 	asked := r.Study.Prior
 	if !asked.On() {
 		return nil, nil, nil
@@ -67,7 +67,7 @@ func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStu
 			refuse(name, err.Error())
 			continue
 		}
-		found = append(found, config.PriorStudy{Name: name, Trials: len(s.Trials), Digest: digest})
+		found = append(found, spec.PriorStudy{Name: name, Trials: len(s.Trials), Digest: digest})
 	}
 	if asked.Auto {
 		refused = refused[:min(len(refused), 3)]
@@ -77,7 +77,7 @@ func (kb *Base) Resolve(ctx context.Context, r Running) (found []config.PriorStu
 
 // say says which studies serve and which of those asked for do not.
 // The refused come first; the last note is always what helps.
-func say(found []config.PriorStudy, refused []string) (notes []string) {
+func say(found []spec.PriorStudy, refused []string) (notes []string) {
 	for _, why := range refused {
 		notes = append(notes, "not used: "+why)
 	}
@@ -121,7 +121,7 @@ func (kb *Base) candidates(r Running) []string {
 // an error if one of them is gone, or is another one now.
 // The first n trials of a study never change, since a record only grows. A digest that differs
 // therefore means that the study was removed, and another one made under its name.
-func (kb *Base) Studies(ctx context.Context, resolved []config.PriorStudy) ([]prune.Study, error) {
+func (kb *Base) Studies(ctx context.Context, resolved []spec.PriorStudy) ([]prune.Study, error) {
 	var studies []prune.Study
 	for _, r := range resolved {
 		s, digest, err := kb.study(ctx, r.Name, r.Trials)

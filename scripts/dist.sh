@@ -36,7 +36,7 @@ for p in github.com/nats-io/... github.com/jackc/... github.com/danielgtaylor/..
 	github.com/expr-lang/expr/types github.com/expr-lang/expr/conf github.com/expr-lang/expr/ast \
 	go.yaml.in/... golang.org/x/... html/template text/template/... encoding/xml encoding/gob encoding/asn1 mime/... database/sql \
 	net/... crypto/tls crypto/x509 \
-	$assay/cmd/... $assay/rest/... $assay/internal/web/... $assay/internal/config/... $assay/setup/... $assay/batch/... \
+	$assay/cmd/... $assay/rest/... $assay/internal/web/... $assay/spec/... $assay/setup/... $assay/batch/... \
 	$assay/worker/... $assay/service/... $assay/queue/... $assay/store/postgres/... \
 	$assay/internal/result $assay/internal/report $assay/internal/planning $assay/internal/planreport \
 	$assay/internal/requests $assay/internal/pages $assay/internal/benchfile $assay/internal/foreign \

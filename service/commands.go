@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -17,11 +17,11 @@ import (
 // with the budget of def; another one is an error of the class conflict. name "" is that of the
 // definition, of its file, or of its program. by says who asks, for people. def belongs to the
 // Host from then on.
-func (h *Host) Submit(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+func (h *Host) Submit(ctx context.Context, def *spec.Study, name, by string) (Info, error) {
 	if err := h.closing(); err != nil {
 		return Info{}, err
 	}
-	if def.Mode() == config.ModeAsked {
+	if def.Mode() == spec.ModeAsked {
 		return h.submitAsked(ctx, def, name, by)
 	}
 	p, err := h.problem(def)
@@ -62,7 +62,7 @@ func (h *Host) Submit(ctx context.Context, def *config.Study, name, by string) (
 
 // budgetOf returns what has a study keep to the limits of a definition that was submitted, and
 // whether that is news.
-func (s *session) budgetOf(h *Host, def *config.Study, by string) (d assay.Steering, news bool) {
+func (s *session) budgetOf(h *Host, def *spec.Study, by string) (d assay.Steering, news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d = assay.Steering{Do: "budget", Trials: def.Budget.Trials, Time: def.Budget.Time, By: by}
@@ -70,7 +70,7 @@ func (s *session) budgetOf(h *Host, def *config.Study, by string) (d assay.Steer
 }
 
 // resubmit goes on with a study that goes on already.
-func (s *session) resubmit(ctx context.Context, h *Host, def *config.Study, by string) error {
+func (s *session) resubmit(ctx context.Context, h *Host, def *spec.Study, by string) error {
 	if err := h.steer(ctx, s, assay.Steering{Do: "run", By: by}); err != nil {
 		return err
 	}

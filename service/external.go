@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -34,7 +34,7 @@ func (h *Host) asked(ctx context.Context, name string) (*externalSession, error)
 		return s, nil
 	}
 	def, err := h.o.Store.Definition(ctx, name)
-	if err != nil || def.Mode() != config.ModeAsked {
+	if err != nil || def.Mode() != spec.ModeAsked {
 		return nil, err
 	}
 	return h.externalOf(name), nil
@@ -144,7 +144,7 @@ func (h *Host) leaveDesks(ctx context.Context) error {
 }
 
 // submitAsked creates an external study, or resumes it.
-func (h *Host) submitAsked(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+func (h *Host) submitAsked(ctx context.Context, def *spec.Study, name, by string) (Info, error) {
 	p, err := setup.New(def, setup.Options{Warn: h.o.Warn})
 	if err != nil {
 		return Info{}, err

@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
 // askedOf is an external study.
-func askedOf(t testing.TB, trials int) *config.Study {
+func askedOf(t testing.TB, trials int) *spec.Study {
 	t.Helper()
 	text := fmt.Sprintf("parameters: {x: {type: int, min: 1, max: 1000}}\nbudget: {trials: %d}\nsearch: {name: random, seed: 1}\n", trials)
-	def, _, err := config.Parse("loop.yaml", []byte(text), func(s *config.Study) error {
+	def, _, err := spec.Parse("loop.yaml", []byte(text), func(s *spec.Study) error {
 		s.SetAsked()
 		return nil
 	})

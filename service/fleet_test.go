@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // A hall is machines on which runs outlive servers: it is where a study's runs are whatever
@@ -185,9 +185,9 @@ func serve(t testing.TB, store *setup.Store, h *hall, slots int, change ...func(
 }
 
 // define reads a definition as from a study file of that name.
-func define(t testing.TB, file, text string) *config.Study {
+func define(t testing.TB, file, text string) *spec.Study {
 	t.Helper()
-	def, _, err := config.Parse(file, []byte(text), nil)
+	def, _, err := spec.Parse(file, []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ parallel: %d
 prior: {use: none}
 `
 
-func fortyOf(t testing.TB, seed, trials, parallel int) *config.Study {
+func fortyOf(t testing.TB, seed, trials, parallel int) *spec.Study {
 	return define(t, "", fmt.Sprintf(forty, seed, trials, parallel))
 }
 
@@ -219,7 +219,7 @@ func memory(t testing.TB) *setup.Store {
 func inBubble(t *testing.T, f func(t *testing.T)) { t.Helper(); synctest.Test(t, f) }
 
 // submit submits a study that must be taken.
-func (s *server) submit(t testing.TB, def *config.Study, name string) {
+func (s *server) submit(t testing.TB, def *spec.Study, name string) {
 	t.Helper()
 	if _, err := s.Submit(context.Background(), def, name, "ada"); err != nil {
 		t.Fatal(err)

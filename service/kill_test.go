@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 const (
@@ -110,8 +110,8 @@ func killWorker(ctx context.Context, f *queue.Fleet, carrier queue.Carrier) {
 }
 
 // killStudy returns the definition of a study.
-func killStudy(i int) (*config.Study, error) {
-	def, _, err := config.Parse("", fmt.Appendf(nil, forty, i, killTrials, 1+i%3), nil)
+func killStudy(i int) (*spec.Study, error) {
+	def, _, err := spec.Parse("", fmt.Appendf(nil, forty, i, killTrials, 1+i%3), nil)
 	return def, err
 }
 

@@ -7,9 +7,9 @@ import (
 	"math"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -34,8 +34,8 @@ type session struct {
 	stopping bool
 	paused   bool
 	priority int
-	budget   config.Budget // the limits that hold
-	first    int           // the greatest priority of a trial so far
+	budget   spec.Budget // the limits that hold
+	first    int         // the greatest priority of a trial so far
 }
 
 // obey takes in what was steered.
@@ -65,7 +65,7 @@ func (elsewhere) Run(context.Context, assay.Job, func(assay.Measurement)) (assay
 // start opens a study and runs it. first, which may be nil, returns what is to be on record before
 // it goes on. def is nil for that on record. It is no error if the study goes on already, unless
 // there is something to record.
-func (h *Host) start(ctx context.Context, name string, def *config.Study,
+func (h *Host) start(ctx context.Context, name string, def *spec.Study,
 	first func(*session) ([]assay.Event, error),
 ) error {
 	s, mine, err := h.enter(ctx, name)
@@ -144,7 +144,7 @@ func (h *Host) leave(s *session, ran bool) {
 }
 
 // open brings a study to where it can run. What it opens is closed again if that fails.
-func (h *Host) open(ctx context.Context, s *session, def *config.Study,
+func (h *Host) open(ctx context.Context, s *session, def *spec.Study,
 	first func(*session) ([]assay.Event, error),
 ) (err error) {
 	stored, err := h.o.Store.Definition(ctx, s.name)
@@ -195,8 +195,8 @@ func (h *Host) open(ctx context.Context, s *session, def *config.Study,
 }
 
 // problem checks a definition of a study that a fleet runs.
-func (h *Host) problem(def *config.Study) (*setup.Problem, error) {
-	if def.Mode() != config.ModeCommand {
+func (h *Host) problem(def *spec.Study) (*setup.Problem, error) {
+	if def.Mode() != spec.ModeCommand {
 		return nil, assay.Errorf(assay.ClassUsage, "a server runs commands: this study is one of a %v", def.Mode())
 	}
 	return setup.New(def, setup.Options{Check: max(0, h.o.Check), Warn: h.o.Warn, Runner: elsewhere{}})
@@ -223,7 +223,7 @@ func (s *session) guard(h *Host) {
 }
 
 // join makes the study known to the fleet, as its record says it is.
-func (s *session) join(h *Host, def *config.Study) (err error) {
+func (s *session) join(h *Host, def *spec.Study) (err error) {
 	past := s.journal.Past()
 	for _, e := range past {
 		switch {
@@ -259,7 +259,7 @@ func (s *session) values(c assay.Config) map[string]string {
 }
 
 // placed returns the application and the class of machines of a definition.
-func placed(def *config.Study) (app, class string) {
+func placed(def *spec.Study) (app, class string) {
 	return cmp.Or(def.App, queue.Commands), cmp.Or(def.Placement.Class, queue.ClassSame)
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stop"
 )
 
@@ -17,38 +17,38 @@ func TestAutoStopRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	five := "5"
-	known := config.Param{Name: "n", Type: "int", Min: 1, Max: 9, Default: &five}
-	unknown := config.Param{Name: "n", Type: "int", Min: 1, Max: 9}
+	known := spec.Param{Name: "n", Type: "int", Min: 1, Max: 9, Default: &five}
+	unknown := spec.Param{Name: "n", Type: "int", Min: 1, Max: 9}
 	noisy := stop.Incumbent{Margin: noiseMargin}
 	for _, c := range []struct {
 		name   string
-		param  config.Param
+		param  spec.Param
 		argv   []string
-		budget config.Budget
+		budget spec.Budget
 		search string
 		want   assay.Stopper
 	}{
 		{
 			"recorded", unknown, nil,
-			config.Budget{Time: time.Hour},
+			spec.Budget{Time: time.Hour},
 			"",
 			stop.Opening{Rule: stop.Incumbent{}, Limit: 3 * time.Minute},
 		},
 		{
 			"command", unknown,
 			[]string{"sleep"},
-			config.Budget{Time: time.Hour},
+			spec.Budget{Time: time.Hour},
 			"bayes",
 			stop.Opening{Rule: noisy, Limit: 3 * time.Minute},
 		},
-		{"default", known, []string{"sleep"}, config.Budget{Time: time.Hour, Trials: 9}, "", noisy},
-		{"no budget", unknown, nil, config.Budget{}, "", stop.Opening{Rule: stop.Incumbent{}}},
-		{"trials", unknown, nil, config.Budget{Trials: 9}, "", nil},
-		{"a searcher that drops stopped runs", unknown, nil, config.Budget{Time: time.Hour}, "random", nil},
+		{"default", known, []string{"sleep"}, spec.Budget{Time: time.Hour, Trials: 9}, "", noisy},
+		{"no budget", unknown, nil, spec.Budget{}, "", stop.Opening{Rule: stop.Incumbent{}}},
+		{"trials", unknown, nil, spec.Budget{Trials: 9}, "", nil},
+		{"a searcher that drops stopped runs", unknown, nil, spec.Budget{Time: time.Hour}, "random", nil},
 	} {
-		st := &config.Study{
-			Params: []config.Param{c.param}, Command: c.argv, Budget: c.budget,
-			Search: config.Method{Name: c.search},
+		st := &spec.Study{
+			Params: []spec.Param{c.param}, Command: c.argv, Budget: c.budget,
+			Search: spec.Method{Name: c.search},
 		}
 		makes, err := readStopper(st)
 		if err != nil {

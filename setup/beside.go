@@ -19,30 +19,19 @@ func (p *Problem) Beside(c assay.Config) []Beside {
 		return nil
 	}
 	var out []Beside
-	add := func(key string, argv []string, more string) {
-		if len(argv) > 0 {
-			out = append(out, Beside{key, commandText(p.withFolder(c, argv)) + more})
-		}
-	}
 	for _, v := range p.Environment(c) {
 		out = append(out, Beside{"env", v})
 	}
-	if s := p.Program.Setup(c); s != nil {
-		add("setup", s.Argv, "")
+	for _, b := range p.Program.Beside(c) {
+		text := commandText(p.withFolder(c, b.Argv))
+		switch b.Key {
+		case "files":
+			text = fileText(b.Argv[0], p.withFolder(c, []string{b.File})[0])
+		case "service":
+			text += ", " + p.readyText(c, p.Program.Service(c).Ready) + ", " + p.restartText()
+		}
+		out = append(out, Beside{b.Key, text})
 	}
-	for _, f := range p.Program.Files(c) {
-		out = append(out, Beside{"files", fileText(f.Name, p.withFolder(c, []string{f.Text})[0])})
-	}
-	add("prepare", p.Program.Prepare(c), "")
-	s := p.Program.Service(c)
-	if s != nil {
-		add("service", s.Start, ", "+p.readyText(c, s.Ready)+", "+p.restartText())
-	}
-	add("verify", p.Program.Verify(c), "")
-	if s != nil {
-		add("stop", s.Stop, "")
-	}
-	add("cleanup", p.Program.Cleanup(c), "")
 	return out
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/spec"
 )
 
 // A Comparison is benchmarks whose commands are ready to run on this machine. It must be
@@ -24,7 +24,7 @@ func (c *Comparison) Close() error { return c.close() }
 // Compare opens a comparison that has been checked. The jobs are those that studies of
 // these commands would run: hooks, metrics and all. An error is of the class usage if a
 // program is missing. The function warn is told what goes wrong without ending anything.
-func Compare(ctx context.Context, def *config.Comparison, warn func(string)) (*Comparison, error) {
+func Compare(ctx context.Context, def *spec.Comparison, warn func(string)) (*Comparison, error) {
 	c := &Comparison{}
 	var most *Problem // what needs most of the runner
 	for _, b := range def.Benchmarks {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 )
 
 // hostileValues are 200 values that would do something if anything but the program read them: they make the file canary.
@@ -31,8 +31,8 @@ func hostileValues() (all []string) {
 // byte, and nothing else reads it. In a line for a shell values are variables.
 func TestValuesAreData(t *testing.T) {
 	testbed.Outside(t)
-	words := func(program string, names []string) *config.Study {
-		s := &config.Study{Command: []string{program}, Env: map[string]string{}, Files: []config.File{{Name: "file"}}}
+	words := func(program string, names []string) *spec.Study {
+		s := &spec.Study{Command: []string{program}, Env: map[string]string{}, Files: []spec.File{{Name: "file"}}}
 		for _, n := range names {
 			s.Command = append(s.Command, "{"+n+"}")
 			s.Env["E"+n] = "{" + n + "}"
@@ -41,7 +41,7 @@ func TestValuesAreData(t *testing.T) {
 		return s
 	}
 	valuesAreData(t, hostileValues(), words, nil)
-	valuesAreData(t, hostileValues(), func(program string, names []string) *config.Study {
+	valuesAreData(t, hostileValues(), func(program string, names []string) *spec.Study {
 		s := words(program, names)
 		s.Command, s.Shell = []string{`"` + program + `"`}, true
 		for _, n := range names {
@@ -58,15 +58,15 @@ const between = "\n--- next ---\n"
 func TestValuesAreDataControl(t *testing.T) {
 	testbed.Outside(t)
 	testbed.Fails(t, "words that a shell reads", func(t testing.TB) {
-		valuesAreData(t, hostileValues()[:1], func(program string, names []string) *config.Study {
-			return &config.Study{Command: []string{program, "{" + names[0] + "}"}}
+		valuesAreData(t, hostileValues()[:1], func(program string, names []string) *spec.Study {
+			return &spec.Study{Command: []string{program, "{" + names[0] + "}"}}
 		}, func(argv []string) []string { return []string{"sh", "-c", strings.Join(argv, " ")} })
 	})
 }
 
 // valuesAreData runs the program of a study with all values at once. change, if set, makes another command of its words.
 func valuesAreData(
-	t testing.TB, values []string, study func(program string, names []string) *config.Study, change func([]string) []string,
+	t testing.TB, values []string, study func(program string, names []string) *spec.Study, change func([]string) []string,
 ) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,10 +76,10 @@ func valuesAreData(
 		t.Fatal(err)
 	}
 	var names []string
-	var params []config.Param
+	var params []spec.Param
 	for i, v := range values {
 		names = append(names, fmt.Sprint("p", i))
-		params = append(params, config.Param{Name: names[i], Type: "categorical", Values: []string{v, "other"}})
+		params = append(params, spec.Param{Name: names[i], Type: "categorical", Values: []string{v, "other"}})
 	}
 	def := study(program, names)
 	def.Params, def.Dir = params, dir

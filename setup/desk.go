@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -35,7 +35,7 @@ const (
 func (p *Problem) ExternalSession(
 	ctx context.Context, store *Store, name string, patience time.Duration,
 ) (*ExternalSession, error) {
-	if p.Definition.Mode() != config.ModeAsked {
+	if p.Definition.Mode() != spec.ModeAsked {
 		return nil, usagef("this study makes its runs itself, as one of a %v (assay tune)", p.Definition.Mode())
 	}
 	c, err := p.claim(ctx, store, name)

@@ -1,6 +1,6 @@
 // Package setup is the one way from a definition to a study.
 //
-// A definition ([config.Study]) is what a study file or a command line says. It becomes
+// A definition ([spec.Study]) is what a study file or a command line says. It becomes
 // a study in two steps:
 //
 //	definition  --New-->  Problem  --Study-->  Study (study.Study)        a command, or a recorded table
@@ -17,7 +17,7 @@
 //
 // [Study.Run] runs the study, and [Study.Close] gives back what it holds. [Open]
 // opens the store, and does both steps. The same calls resume a study: a study on record
-// with the same identity ([config.Study.Identity]) goes on where it was.
+// with the same identity ([spec.Study.Identity]) goes on where it was.
 //
 // # The searcher of a study
 //

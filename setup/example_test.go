@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // halves takes half as long with each thread more, up to four, and longer from there.
@@ -25,7 +25,7 @@ func (halves) Run(_ context.Context, job assay.Job, _ func(assay.Measurement)) (
 // command would be run on this machine.
 func Example() {
 	ctx := context.Background()
-	def, _, err := config.Parse("zip.yaml", []byte(`
+	def, _, err := spec.Parse("zip.yaml", []byte(`
 command: [zip, "-T{threads}", data]
 parameters: {threads: 1..8}
 search: {name: auto, seed: 1}
@@ -53,8 +53,8 @@ budget: {trials: 8}
 // A problem is a definition that has been checked: it says what a study would do, and
 // an error says where the definition is wrong.
 func ExampleNew() {
-	define := func(text string) *config.Study {
-		def, _, err := config.Parse("f.yaml", []byte("command: [echo, '{n}']\nparameters: {n: 1..3}\n"+text), nil)
+	define := func(text string) *spec.Study {
+		def, _, err := spec.Parse("f.yaml", []byte("command: [echo, '{n}']\nparameters: {n: 1..3}\n"+text), nil)
 		if err != nil {
 			panic(err)
 		}
@@ -95,7 +95,7 @@ func ExampleOpenStore() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "studies.db")
 
-	def, _, err := config.Parse("zip.yaml", []byte(`
+	def, _, err := spec.Parse("zip.yaml", []byte(`
 command: [zip, "-T{threads}", data]
 parameters: {threads: 1..8}
 search: grid

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // An Option is a key that a study file may give to a searcher or a stopping rule.
@@ -30,7 +30,7 @@ type Option struct {
 // are as the YAML reader leaves them: every number is a float64.
 type fields struct {
 	// def is only asked where an option stands in its file.
-	def    *config.Study
+	def    *spec.Study
 	at     string         // where they are in a study file: "search" or "stop"
 	values map[string]any // texts, float64s, bools and lists of those
 	// options is what has been declared so far, in the order of the declarations.

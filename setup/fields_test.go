@@ -8,7 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // optionValues has a good and a bad value of every option of the tables.
@@ -213,9 +213,9 @@ func TestEveryLearner(t *testing.T) {
 func TestEveryStopper(t *testing.T) {
 	for _, row := range Stoppers() {
 		t.Run(row.Name, func(t *testing.T) {
-			def := &config.Study{
-				Stop: config.Stop{Rule: row.Name}, Command: []string{"true"},
-				Params: []config.Param{{Name: "n", Type: "int", Min: 1, Max: 9}},
+			def := &spec.Study{
+				Stop: spec.Stop{Rule: row.Name}, Command: []string{"true"},
+				Params: []spec.Param{{Name: "n", Type: "int", Min: 1, Max: 9}},
 			}
 			makes, err := readStopper(def)
 			if err != nil {

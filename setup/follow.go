@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stop"
 )
 
@@ -13,7 +13,7 @@ func declareMedian(f *fields) newStopper {
 	r := stop.Median{Maximize: f.def.Objective.Maximize}
 	f.int("after", &r.After, 2, 10_000)
 	f.int("from", &r.From, 1, 1_000_000)
-	return func(*config.Study, *assay.Space) assay.Stopper { return r }
+	return func(*spec.Study, *assay.Space) assay.Stopper { return r }
 }
 
 // declareCurve is the rule that predicts where a run ends by how others went on.
@@ -22,7 +22,7 @@ func declareCurve(f *fields) newStopper {
 	f.int("after", &r.After, 3, 10_000)
 	f.int("from", &r.From, 2, 1_000_000)
 	f.number("level", &r.Level, 1e-6, 0.5)
-	return func(*config.Study, *assay.Space) assay.Stopper { return r }
+	return func(*spec.Study, *assay.Space) assay.Stopper { return r }
 }
 
 // checkFollowed returns an error unless runs report the objective while they go on, if the stopping rule follows

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/foreign"
 	"github.com/assay-run/assay/internal/jsonat"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store/sqlite"
 )
 
@@ -113,7 +113,7 @@ func ForeignProblem(s *foreign.Study, source string) (p *Problem, notes []string
 	if err := WriteForeign(s, file); err != nil {
 		return nil, nil, err
 	}
-	def, notes, err := config.Load(file, nil)
+	def, notes, err := spec.Load(file, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stop"
 )
 
@@ -41,7 +41,7 @@ func declareNSGA2(f *fields) newSearcher {
 
 // declareDominated is the rule of several objectives; of one it is incumbent.
 func declareDominated(*fields) newStopper {
-	return func(def *config.Study, _ *assay.Space) assay.Stopper {
+	return func(def *spec.Study, _ *assay.Space) assay.Stopper {
 		goal, err := def.Goal()
 		if err != nil {
 			return nil // the study is at fault, and has said so
@@ -52,7 +52,7 @@ func declareDominated(*fields) newStopper {
 
 // forFront returns the definition as the tables of searchers and stoppers are to read it: auto is another
 // searcher of several objectives. What looks for one best value, or stops by it, is an error of the class usage.
-func forFront(def *config.Study) (*config.Study, error) {
+func forFront(def *spec.Study) (*spec.Study, error) {
 	name, rule := cmp.Or(def.Search.Name, DefaultSearcher), cmp.Or(def.Stop.Rule, autoStop)
 	if !slices.Contains(frontSearchers, name) {
 		return nil, usagef("%sthe searcher %s looks for one best value; of several objectives there are %s",
@@ -77,7 +77,7 @@ func forFront(def *config.Study) (*config.Study, error) {
 }
 
 // frontStopper returns the rule of a study with several objectives.
-func frontStopper(def *config.Study, goal assay.Goal, space *assay.Space) assay.Stopper {
+func frontStopper(def *spec.Study, goal assay.Goal, space *assay.Space) assay.Stopper {
 	rule := stop.Dominated{Goal: goal, Margin: marginOf(def)}
 	switch name := cmp.Or(def.Stop.Rule, autoStop); {
 	case name == noStop || !goal.Grows:

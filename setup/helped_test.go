@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/spec"
 )
 
 // recorded returns the definition of a study of a table of 8 × 6 × 3 rows, whose times
 // are those of a made-up program on a machine that is so much slower.
-func recorded(t testing.TB, name string, slower float64, more string) *config.Study {
+func recorded(t testing.TB, name string, slower float64, more string) *spec.Study {
 	t.Helper()
 	dir := t.TempDir()
 	rows := "a,b,c,t\n"
@@ -120,10 +120,10 @@ func TestPriorFlaws(t *testing.T) {
 
 // The words of a study file are those of package prune.
 func TestPriorWords(t *testing.T) {
-	if got := config.PriorSurrogates(); !slices.Equal(got, prune.SurrogateNames()) {
+	if got := spec.PriorSurrogates(); !slices.Equal(got, prune.SurrogateNames()) {
 		t.Errorf("surrogates %q, want %q", got, prune.SurrogateNames())
 	}
-	for _, word := range config.PriorRules() {
+	for _, word := range spec.PriorRules() {
 		if r, err := prune.ParseRule(word); err != nil || r.String() != word {
 			t.Errorf("rule %s is %v, %v", word, r, err)
 		}
@@ -154,7 +154,7 @@ func TestHelpedAsPublished(t *testing.T) {
 		return firsts, cuts
 	}
 	alone, _ := first("alone", "")
-	for _, surrogate := range config.PriorSurrogates() {
+	for _, surrogate := range spec.PriorSurrogates() {
 		got, cuts := first(surrogate, "prior: {use: old, alpha: 0.7, rule: published, surrogate: "+surrogate+"}\n")
 		if !slices.Equal(got, alone) || cuts == 0 {
 			t.Errorf("%s: the first are %q with %d cuts, want %q and some", surrogate, got, cuts, alone)

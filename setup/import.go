@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
@@ -35,9 +35,9 @@ func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int
 		return nil, usagef("%s: there is no recorded table (replay:)", name)
 	}
 	def := *p.Definition
-	def.Search = config.Method{Name: config.RecordedSearch}
-	def.Stop = config.Stop{Rule: noStop}
-	spec, err := Encode(&def, name, nil)
+	def.Search = spec.Method{Name: spec.RecordedSearch}
+	def.Stop = spec.Stop{Rule: noStop}
+	stored, err := Encode(&def, name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err = s.Create(ctx, name, spec); errors.Is(err, fs.ErrExist) {
-		err = p.goesOn(ctx, s, name, spec)
+	if err = s.Create(ctx, name, stored); errors.Is(err, fs.ErrExist) {
+		err = p.goesOn(ctx, s, name, stored)
 	}
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int
 }
 
 // goesOn returns nil if the study of that name is a part of the same import.
-func (p *Problem) goesOn(ctx context.Context, s *Store, name string, spec []byte) error {
+func (p *Problem) goesOn(ctx context.Context, s *Store, name string, stored []byte) error {
 	old, err := s.Spec(ctx, name)
 	if err != nil {
 		return err
@@ -79,10 +79,10 @@ func (p *Problem) goesOn(ctx context.Context, s *Store, name string, spec []byte
 	if err != nil {
 		return err
 	}
-	def, err := config.Decode(old)
+	def, err := spec.Decode(old)
 	half := err == nil && def.HalfImport(sum)
 	switch {
-	case half && bytes.Equal(old, spec):
+	case half && bytes.Equal(old, stored):
 		return nil
 	case half:
 		return assay.Errorf(assay.ClassConflict, "study %q is a part of another import, which did not end: "+
@@ -106,7 +106,7 @@ func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Tr
 	}
 	sd := &study.Study{
 		Name: name, Space: p.Space, Goal: p.Goal, Store: mem, Clock: clock, Searcher: newRecordedRuns(p),
-		Runner: table.NewReplay(p.Table, clock, config.Grows),
+		Runner: table.NewReplay(p.Table, clock, spec.Grows),
 		Command: func(c assay.Config) (assay.Job, error) {
 			return assay.Job{Config: c}, nil
 		},

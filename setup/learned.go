@@ -7,7 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file is the cost model as a searcher: its options, and what it has learned from a
@@ -143,7 +143,7 @@ type Reader interface {
 // of its runs is a measurement of its configuration. If it was nimo that ran the
 // study, the options are the same, and there is an error curve.
 // The events are read once, in their order. Checks count as measurements too.
-func Learned(ctx context.Context, r Reader, name string, def *config.Study,
+func Learned(ctx context.Context, r Reader, name string, def *spec.Study,
 	space *assay.Space,
 ) (*costmodel.ActiveLearner, error) {
 	var trials []assay.Trial

@@ -12,8 +12,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/table"
 )
 
@@ -54,7 +54,7 @@ func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costm
 ) {
 	t.Helper()
 	head := "env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nstop: none\nparameters:\n"
-	st, _, err := config.Parse("learn.yaml", []byte(head+text), nil)
+	st, _, err := spec.Parse("learn.yaml", []byte(head+text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			_, learned, trials, b := learnedStudy(t, text, 0)
-			st, _, err := config.Parse("learn.yaml",
+			st, _, err := spec.Parse("learn.yaml",
 				[]byte("env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nparameters:\n"+text), nil)
 			if err != nil {
 				t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // The searcher of a study with limits learns them, unless it is told not to or a penalty takes their place.
@@ -25,7 +25,7 @@ func TestLimitsAreLearnedUnless(t *testing.T) {
 		"{name: bayes, learner: knn}":   true,
 		"{name: bayes, learner: boost}": true,
 	} {
-		def, _, err := config.Parse("s.yaml", []byte(strings.ReplaceAll(`
+		def, _, err := spec.Parse("s.yaml", []byte(strings.ReplaceAll(`
 command: [echo, '{n}']
 parameters: {n: 1..9}
 subject_to: max_rss < 1e9 && elapsed <= 2
@@ -54,7 +54,7 @@ search: SEARCH
 // The bounds of the goal reach the searcher through its wrappers: it proposes otherwise than one that was told of none.
 func TestTheSearcherHearsOfTheLimits(t *testing.T) {
 	propose := func(limits string) (keys []string) {
-		def, _, err := config.Parse("s.yaml", []byte(`
+		def, _, err := spec.Parse("s.yaml", []byte(`
 command: [echo, '{a}', '{b}']
 parameters: {a: 1..20, b: 1..20}
 subject_to: size <= 60

@@ -2,7 +2,7 @@ package setup
 
 import (
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // A Method is a way to search that can be compared with others: a searcher and a
@@ -96,11 +96,11 @@ func MethodOf(name string) (Method, error) {
 // the budget: on what is limited, and on how much time there is. Each call makes new
 // ones, so that repetitions of a method may run side by side.
 func (m Method) Make(
-	space *assay.Space, goal assay.Goal, seed uint64, budget config.Budget,
+	space *assay.Space, goal assay.Goal, seed uint64, budget spec.Budget,
 ) (assay.Searcher, assay.Stopper, error) {
-	p := &Problem{Space: space, Goal: goal, Definition: &config.Study{
-		Search: config.Method{Name: m.Searcher, Seed: seed, Options: m.Search},
-		Stop:   config.Stop{Rule: m.Stopper, Options: m.Stop}, Budget: budget,
+	p := &Problem{Space: space, Goal: goal, Definition: &spec.Study{
+		Search: spec.Method{Name: m.Searcher, Seed: seed, Options: m.Search},
+		Stop:   spec.Stop{Rule: m.Stopper, Options: m.Stop}, Budget: budget,
 	}}
 	if err := p.readMethod(); err != nil {
 		return nil, nil, err

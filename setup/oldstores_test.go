@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 )
 
 // oldStore returns the path of a copy of the store that a release of that format has left.
@@ -41,20 +41,20 @@ func oldStore(t *testing.T, format string) string {
 
 // goOn opens the store, has the study go on until it has that many trials, and returns what it has proposed and come
 // to, a line each.
-func goOn(t *testing.T, path, name string, trials int, edit func(*config.Study)) (string, error) {
+func goOn(t *testing.T, path, name string, trials int, edit func(*spec.Study)) (string, error) {
 	t.Helper()
 	store, err := OpenStore(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := store.Spec(t.Context(), name)
+	stored, err := store.Spec(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	def, err := config.Decode(spec)
+	def, err := spec.Decode(stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func goOn(t *testing.T, path, name string, trials int, edit func(*config.Study))
 
 // Studies that were under way in a store of each earlier format go on with this program as they would have with
 // that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
-// proposes raises config.Searchers. The control, a search with another seed, must not go on.
+// proposes raises spec.Searchers. The control, a search with another seed, must not go on.
 func TestOldStores(t *testing.T) {
 	testbed.Outside(t)
 	if runtime.GOARCH != "amd64" {
@@ -110,7 +110,7 @@ func TestOldStores(t *testing.T) {
 		path := oldStore(t, format)
 		for name, lines := range want {
 			if name == "random" {
-				_, err := goOn(t, oldStore(t, format), name, trials[name], func(def *config.Study) { def.Search.Seed++ })
+				_, err := goOn(t, oldStore(t, format), name, trials[name], func(def *spec.Study) { def.Search.Seed++ })
 				if err == nil {
 					t.Errorf("%s: the control, another seed, goes on", format)
 				} else {
@@ -157,7 +157,7 @@ func TestNewStudyGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := store.Spec(t.Context(), "auto")
+	stored, err := store.Spec(t.Context(), "auto")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestNewStudyGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(path string, trials int) string {
-		def, err := config.Decode(spec)
+		def, err := spec.Decode(stored)
 		if err != nil {
 			t.Fatal(err)
 		}

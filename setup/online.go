@@ -6,14 +6,14 @@ import (
 	"errors"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/online"
+	"github.com/assay-run/assay/spec"
 )
 
 // Online makes a definition that of a study that is tuned on line; see
-// config.Study.SetOnline. searcher, if it is not "", takes the place of that which the
+// spec.Study.SetOnline. searcher, if it is not "", takes the place of that which the
 // definition names.
-func Online(def *config.Study, searcher string) {
+func Online(def *spec.Study, searcher string) {
 	def.SetOnline()
 	def.Search.Name = cmp.Or(searcher, def.Search.Name, OnlineSearcher)
 }
@@ -33,7 +33,7 @@ type Session struct {
 // If an error is returned, the lock is not held. A study that was made before the error stays
 // on record, and is resumed by the next call.
 func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Session, error) {
-	if p.Definition.Mode() != config.ModeOnline {
+	if p.Definition.Mode() != spec.ModeOnline {
 		return nil, errors.New("setup: a session of a study that is not on line")
 	}
 	c, err := p.claim(ctx, store, name)
@@ -62,7 +62,7 @@ func (p *Problem) Session(ctx context.Context, store *Store, name string) (*Sess
 func (p *Problem) epoch(n int) (assay.Searcher, error) {
 	def, again := *p.Definition, *p
 	def.Search.Seed += uint64(n)
-	def.Repeat = config.Repeat{}
+	def.Repeat = spec.Repeat{}
 	if again.Definition = &def; n > 0 {
 		again.made = nil
 	} else {

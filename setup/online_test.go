@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/online"
+	"github.com/assay-run/assay/spec"
 )
 
 const tiles = "parameters: {x: {type: int, min: 0, max: 5, default: 2}, y: [1, 2, 4]}\nrepeat: {runs: 3, " +
@@ -17,7 +17,7 @@ const tiles = "parameters: {x: {type: int, min: 0, max: 5, default: 2}, y: [1, 2
 // onlineProblem reads a definition that is tuned on line.
 func onlineProblem(t testing.TB, text, searcher string) (*Problem, error) {
 	t.Helper()
-	def, _, err := config.Parse("tiles.yaml", []byte(text), func(def *config.Study) error {
+	def, _, err := spec.Parse("tiles.yaml", []byte(text), func(def *spec.Study) error {
 		Online(def, searcher)
 		return nil
 	})
@@ -34,7 +34,7 @@ func TestOnlineStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if def := p.Definition; def.Mode() != config.ModeOnline || def.Search.Name != OnlineSearcher ||
+	if def := p.Definition; def.Mode() != spec.ModeOnline || def.Search.Name != OnlineSearcher ||
 		def.Command != nil || def.Metrics != nil {
 		t.Errorf("the definition is %+v", def)
 	}
@@ -96,13 +96,13 @@ func TestOnlineStudyOfOldForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := Encode(p.Definition, "tiles", nil)
+	stored, err := Encode(p.Definition, "tiles", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := bytes.Replace(spec, []byte(`"online":true`), []byte(`"command":["on-line","{x}","{y}"]`), 1)
-	if bytes.Equal(old, spec) || !json.Valid(old) {
-		t.Fatalf("no old form of %s", spec)
+	old := bytes.Replace(stored, []byte(`"online":true`), []byte(`"command":["on-line","{x}","{y}"]`), 1)
+	if bytes.Equal(old, stored) || !json.Valid(old) {
+		t.Fatalf("no old form of %s", stored)
 	}
 	s := memory(t)
 	if err := s.Create(t.Context(), "tiles", old); err != nil {
@@ -113,8 +113,8 @@ func TestOnlineStudyOfOldForm(t *testing.T) {
 		t.Fatalf("%+v, %v", session, err)
 	}
 	// A command of that name with other arguments is a command.
-	def, err := config.Decode(bytes.Replace(old, []byte(`"{y}"`), []byte(`"{x}"`), 1))
-	if err != nil || def.Mode() != config.ModeCommand {
+	def, err := spec.Decode(bytes.Replace(old, []byte(`"{y}"`), []byte(`"{x}"`), 1))
+	if err != nil || def.Mode() != spec.ModeCommand {
 		t.Errorf("mode %v, %v", def.Mode(), err)
 	}
 }

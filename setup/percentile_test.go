@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // The limit is a percentile of the means over the good runs: failed ones and those
@@ -19,7 +19,7 @@ func TestAtPercentile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	def, _, err := config.Parse(filepath.Join(dir, "s.yaml"), []byte(`subject_to: [elapsed <= 100]
+	def, _, err := spec.Parse(filepath.Join(dir, "s.yaml"), []byte(`subject_to: [elapsed <= 100]
 replay: {file: t.csv, parameters: [a], metrics: {elapsed: t, power: p}, ok: {column: ok, equals: yes}}
 `), nil)
 	if err != nil {

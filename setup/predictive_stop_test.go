@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stop"
 )
 
@@ -67,11 +67,11 @@ func TestPredictiveOptions(t *testing.T) {
 		{map[string]any{"rounds": "auto"}, stop.PredictiveOptions{AutoRounds: true}},
 		{map[string]any{"after": 2.0}, stop.PredictiveOptions{After: 2}},
 	} {
-		makes, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: c.options}})
+		makes, err := readStopper(&spec.Study{Stop: spec.Stop{Rule: "predictive", Options: c.options}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := predictions(space, makes(&config.Study{}, space))
+		got := predictions(space, makes(&spec.Study{}, space))
 		want := predictions(space, stop.NewPredictive(space, c.want))
 		same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 		if !slices.EqualFunc(got, want, same) {
@@ -85,7 +85,7 @@ func TestPredictiveOptions(t *testing.T) {
 	for _, o := range []map[string]any{
 		{"distribution": "gumbel"}, {"stopped": "forget"}, {"base": 0.0}, {"rounds": "many"}, {"rounds": 0.0},
 	} {
-		if _, err := readStopper(&config.Study{Stop: config.Stop{Rule: "predictive", Options: o}}); err == nil {
+		if _, err := readStopper(&spec.Study{Stop: spec.Stop{Rule: "predictive", Options: o}}); err == nil {
 			t.Errorf("%v is accepted", o)
 		}
 	}
@@ -98,9 +98,9 @@ func TestPosteriorIsWired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Space: space, Definition: &config.Study{
-		Search: config.Method{Name: "bayes"}, Stop: config.Stop{Rule: posteriorStop},
-		Budget: config.Budget{Time: time.Hour},
+	p := &Problem{Space: space, Definition: &spec.Study{
+		Search: spec.Method{Name: "bayes"}, Stop: spec.Stop{Rule: posteriorStop},
+		Budget: spec.Budget{Time: time.Hour},
 	}}
 	if err := p.readMethod(); err != nil {
 		t.Fatal(err)

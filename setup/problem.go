@@ -12,9 +12,9 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/table"
 	"github.com/assay-run/assay/workbench"
 )
@@ -48,12 +48,12 @@ type Options struct {
 // space, for which goal, and how it is searched. Its fields are not to be changed. It
 // is not safe for concurrent use.
 type Problem struct {
-	Definition *config.Study
+	Definition *spec.Study
 	Space      *assay.Space
 	Goal       assay.Goal
-	First      []assay.Config  // what is tried first: the user's default, if there is one
-	Program    *config.Program // nil unless a command is run
-	Table      *table.Table    // nil unless a table is replayed
+	First      []assay.Config // what is tried first: the user's default, if there is one
+	Program    *spec.Program  // nil unless a command is run
+	Table      *table.Table   // nil unless a table is replayed
 
 	// opts.Warn is never nil in a problem that New has made.
 	opts Options
@@ -81,12 +81,12 @@ type Problem struct {
 //
 // The program of a command has to be there only if the study's runner is on this machine;
 // one of Options.Runner may run it anywhere.
-func New(def *config.Study, o Options) (*Problem, error) {
+func New(def *spec.Study, o Options) (*Problem, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
 	p := &Problem{Definition: def, opts: o}
-	if def.Placement.Class == config.Anywhere {
+	if def.Placement.Class == spec.Anywhere {
 		target := "the class of the first trial that ends"
 		if def.Placement.Target != "" {
 			target = "the class " + def.Placement.Target
@@ -103,7 +103,7 @@ func New(def *config.Study, o Options) (*Problem, error) {
 	if err := p.readMethod(); err != nil {
 		return nil, err
 	}
-	if def.Mode() != config.ModeCommand {
+	if def.Mode() != spec.ModeCommand {
 		return p, nil
 	}
 	var err error
@@ -136,7 +136,7 @@ func New(def *config.Study, o Options) (*Problem, error) {
 // The table comes first, because it completes the parameters of the definition.
 func (p *Problem) readSpace() (err error) {
 	def := p.Definition
-	if def.Mode() == config.ModeTable {
+	if def.Mode() == spec.ModeTable {
 		if p.Table, err = readTable(def); err != nil {
 			return err
 		}
@@ -151,13 +151,13 @@ func (p *Problem) readSpace() (err error) {
 	if err != nil {
 		return usageError(err)
 	}
-	if !given && def.Mode() == config.ModeOnline {
+	if !given && def.Mode() == spec.ModeOnline {
 		c, given = p.Space.Draw(newRand(0)) // the ranks run something from the start
 	}
 	if given {
 		p.First = []assay.Config{c}
 	}
-	if def.Mode() == config.ModeOnline && p.Space.Size().N == 1 {
+	if def.Mode() == spec.ModeOnline && p.Space.Size().N == 1 {
 		return usagef("%s: nothing to tune: the space has one configuration", def.File())
 	}
 	return nil
@@ -172,7 +172,7 @@ func (p *Problem) readMethod() (err error) {
 			return err
 		}
 	}
-	p.searchers = config.Searchers
+	p.searchers = spec.Searchers
 	if p.makes, err = readSearcher(def); err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (p *Problem) Preview(n int) ([]assay.Config, error) {
 
 // readTable reads the recorded table of a study and resolves the study with it.
 // The definition is changed: it gets the parameters and the digest of the table.
-func readTable(st *config.Study) (*table.Table, error) {
+func readTable(st *spec.Study) (*table.Table, error) {
 	var given []assay.Param
 	for _, p := range st.Params {
 		given = append(given, p.Param())
@@ -411,7 +411,7 @@ func (p *Problem) job(c assay.Config) (assay.Job, error) {
 }
 
 // Environment returns the variables that the command needs for a configuration; see
-// [config.Program.Environment].
+// [spec.Program.Environment].
 func (p *Problem) Environment(c assay.Config) []string {
 	return p.withFolder(c, p.Program.Environment(c))
 }

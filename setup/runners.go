@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 	"github.com/assay-run/assay/workbench"
@@ -19,7 +19,7 @@ type runner struct {
 	name, summary string
 	// mode is that of the studies whose trials it makes. The first row of a mode is
 	// that of a study that names none.
-	mode config.Mode
+	mode spec.Mode
 	// here says that programs are run on this machine: they must be there.
 	here bool
 	// open returns a runner for a study whose runs belong to owner: the name under which
@@ -42,23 +42,23 @@ type opened struct {
 // a row; see CONTRIBUTING.md.
 func runners() []runner {
 	return []runner{
-		{"local", "runs commands on this machine", config.ModeCommand, true, openLocal},
-		{Fleet, "has the workers of a server run commands (assay server)", config.ModeCommand, false, openFleet},
-		{Slurm, "makes each run a job of Slurm", config.ModeCommand, false, openSlurm},
-		{Batch, "makes each run a job of the batch system of a file", config.ModeCommand, false, openTemplate},
-		{"table", "replays a recorded table, in simulated time", config.ModeTable, false, openTable},
+		{"local", "runs commands on this machine", spec.ModeCommand, true, openLocal},
+		{Fleet, "has the workers of a server run commands (assay server)", spec.ModeCommand, false, openFleet},
+		{Slurm, "makes each run a job of Slurm", spec.ModeCommand, false, openSlurm},
+		{Batch, "makes each run a job of the batch system of a file", spec.ModeCommand, false, openTemplate},
+		{"table", "replays a recorded table, in simulated time", spec.ModeTable, false, openTable},
 	}
 }
 
 // runnerOf returns the row of the runner of a study.
 // On line there is no row: the result is the zero value, without an error. All errors are of
 // the class usage.
-func runnerOf(def *config.Study) (runner, error) {
+func runnerOf(def *spec.Study) (runner, error) {
 	name, at := def.Placement.On, def.At("place.on")
-	if def.Mode() == config.ModeAsked {
+	if def.Mode() == spec.ModeAsked {
 		return runner{}, nil
 	}
-	if def.Mode() == config.ModeOnline {
+	if def.Mode() == spec.ModeOnline {
 		if name != "" {
 			return runner{}, usagef("%son line, the ranks of the program run what is tried: nothing is placed", at)
 		}
@@ -76,7 +76,7 @@ func runnerOf(def *config.Study) (runner, error) {
 }
 
 // Fleet is the runner of studies that a server runs: see package service.
-const Fleet = config.Fleet
+const Fleet = spec.Fleet
 
 // openFleet refuses: the runner of a study on a server is that of the server.
 func openFleet(context.Context, *Problem, string) (opened, error) {
@@ -88,7 +88,7 @@ func openFleet(context.Context, *Problem, string) (opened, error) {
 // Nothing is open when it returns, so that close does nothing.
 func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	c := &table.SimClock{}
-	return opened{Runner: table.NewReplay(p.Table, c, config.Grows), clock: c, close: func() error { return nil }}, nil
+	return opened{Runner: table.NewReplay(p.Table, c, spec.Grows), clock: c, close: func() error { return nil }}, nil
 }
 
 // Local returns what runs commands on this machine, after the remains of tools that
@@ -157,7 +157,7 @@ func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() err
 // onWorkbench wraps a runner in the workbench of a study. What runs warn of is said
 // once.
 // The function warn may be called from several goroutines.
-func onWorkbench(ctx context.Context, warn func(string), w *config.Workbench, r assay.Runner) (assay.Runner, error) {
+func onWorkbench(ctx context.Context, warn func(string), w *spec.Workbench, r assay.Runner) (assay.Runner, error) {
 	if w.Passive {
 		return workbench.Passive(r), nil
 	}

@@ -2,9 +2,9 @@ package setup
 
 import (
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file is the table of searchers and that of learners. A row has defaults of its own only
@@ -310,7 +310,7 @@ func newLearner(name string, drop bool, seed uint64) assay.Learner {
 // readSearcher returns what makes the searcher of a study, without wrappers.
 // All errors are of the class usage. Nothing is made yet: whether the options fit the space
 // shows when the result is called.
-func readSearcher(def *config.Study) (newSearcher, error) {
+func readSearcher(def *spec.Study) (newSearcher, error) {
 	name := def.Search.Name
 	if name == "" {
 		name = DefaultSearcher
@@ -330,7 +330,7 @@ func readSearcher(def *config.Study) (newSearcher, error) {
 // NewSearcher returns the searcher of that name with its default options, and without
 // the wrappers that a study has. An unknown name is an error of the class usage.
 func NewSearcher(name string, space *assay.Space, seed uint64) (assay.Searcher, error) {
-	makes, err := readSearcher(&config.Study{Search: config.Method{Name: name}})
+	makes, err := readSearcher(&spec.Study{Search: spec.Method{Name: name}})
 	if err != nil {
 		return nil, err
 	}

@@ -17,19 +17,19 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/batch"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/store/mirror"
 	"github.com/assay-run/assay/study"
 )
 
 // Slurm is the runner that makes each run a job of Slurm.
-const Slurm = config.Slurm
+const Slurm = spec.Slurm
 
 // Batch is the runner that makes each run a job of the batch system that a file describes.
-const Batch = config.BatchSystem
+const Batch = spec.BatchSystem
 
 // InBatch reports whether a runner makes runs jobs of a batch system, which outlive this process.
 func InBatch(runner string) bool { return runner == Slurm || runner == Batch }
@@ -46,7 +46,7 @@ func openSlurm(_ context.Context, p *Problem, owner string) (opened, error) {
 // openTemplate returns a runner on the batch system that a file describes.
 func openTemplate(_ context.Context, p *Problem, owner string) (opened, error) {
 	b := p.Definition.Placement.Batch
-	file, err := config.LoadSystem(b.System)
+	file, err := spec.LoadSystem(b.System)
 	if err != nil {
 		return opened{}, usageError(err)
 	}

@@ -12,13 +12,13 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // Stage reads the inputs of a study, and has the definition say what they are: the files that fit its patterns, by
 // their content. It returns where each of them is, by its SHA-256. An error is of the class usage, and names the place
 // of a pattern that no file fits.
-func Stage(ctx context.Context, def *config.Study) (files map[string]string, err error) {
+func Stage(ctx context.Context, def *spec.Study) (files map[string]string, err error) {
 	if len(def.Inputs) == 0 && len(def.Shared) == 0 {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func Stage(ctx context.Context, def *config.Study) (files map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	staged := &config.Staged{}
+	staged := &spec.Staged{}
 	files = map[string]string{}
 	for _, name := range names {
 		if ctx.Err() != nil {
@@ -65,7 +65,7 @@ func readInput(dir, name string) (in assay.Input, err error) {
 
 // inputsOf returns the names of the files that fit the inputs of a study, sorted, and the directory that they are
 // below. Of a directory it is all files below it; directories that are links are not looked into.
-func inputsOf(def *config.Study) (names []string, dir string, err error) {
+func inputsOf(def *spec.Study) (names []string, dir string, err error) {
 	if dir, err = filepath.Abs(def.Dir); err != nil {
 		return nil, "", err
 	}
@@ -129,7 +129,7 @@ func addInputs(dir, name string, to map[string]bool) error {
 
 // sharedOf returns the shared paths of a study with the sizes of those that are files here. If must is set it is an
 // error that one is not here.
-func sharedOf(def *config.Study, must bool) (all []assay.Shared, err error) {
+func sharedOf(def *spec.Study, must bool) (all []assay.Shared, err error) {
 	for i, path := range def.Shared {
 		info, err := os.Stat(path)
 		at := def.At(fmt.Sprintf("shared[%d]", i))

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // staged returns the definition of a study of a file in a directory of its own.
-func staged(t *testing.T, keys string) (def *config.Study, dir string) {
+func staged(t *testing.T, keys string) (def *spec.Study, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range map[string]string{"in.txt": "hello", "src/a.c": "a", "src/b.c": "bb", "src/deep/c.h": "ccc", "run.sh": "#!/bin/sh"} {
@@ -31,7 +31,7 @@ func staged(t *testing.T, keys string) (def *config.Study, dir string) {
 	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	def, _, err := config.Parse(filepath.Join(dir, "s.yaml"),
+	def, _, err := spec.Parse(filepath.Join(dir, "s.yaml"),
 		[]byte("dir: .\ncommand: [\"true\", \"{n}\"]\nparameters: {n: 1..3}\n"+strings.ReplaceAll(keys, "DIR", dir)), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +75,11 @@ func TestStage(t *testing.T) {
 		t.Errorf("%+v, %v", j, err)
 	}
 	// The record has it all.
-	spec, err := Encode(def, "s", nil)
+	stored, err := Encode(def, "s", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := config.Decode(spec)
+	back, err := spec.Decode(stored)
 	if err != nil || back.Identity() != def.Identity() {
 		t.Errorf("%v", err)
 	}

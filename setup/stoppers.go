@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/model"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stop"
 )
 
@@ -19,13 +19,13 @@ type stopper struct {
 
 // newStopper makes the rule of a study. It returns nil if nothing is to be stopped: the
 // loop then observes no run.
-type newStopper func(def *config.Study, space *assay.Space) assay.Stopper
+type newStopper func(def *spec.Study, space *assay.Space) assay.Stopper
 
 // stoppers is the table of stopping rules: --stop, and stop.rule of a study file. To
 // add one, add a row; see CONTRIBUTING.md.
 func stoppers() []stopper {
 	always := func(s assay.Stopper) func(*fields) newStopper {
-		return func(*fields) newStopper { return func(*config.Study, *assay.Space) assay.Stopper { return s } }
+		return func(*fields) newStopper { return func(*spec.Study, *assay.Space) assay.Stopper { return s } }
 	}
 	return []stopper{
 		{
@@ -61,7 +61,7 @@ func (s stopper) options(f *fields) newStopper {
 	if share == 0 {
 		return makes
 	}
-	return func(def *config.Study, space *assay.Space) assay.Stopper {
+	return func(def *spec.Study, space *assay.Space) assay.Stopper {
 		audit := stop.Audit{Share: share, Seed: def.Search.Seed}
 		switch rule := makes(def, space).(type) {
 		case nil:
@@ -100,7 +100,7 @@ func declarePredictive(f *fields) newStopper {
 	}
 	o.AFT.Distribution, _ = model.DistributionOf(form)
 	o.Stopped, _ = stop.TrainingOf(stopped)
-	return func(def *config.Study, space *assay.Space) assay.Stopper {
+	return func(def *spec.Study, space *assay.Space) assay.Stopper {
 		o.Seed = def.Search.Seed
 		return stop.NewPredictive(space, o)
 	}
@@ -124,7 +124,7 @@ func declarePosterior(f *fields) newStopper {
 	f.number("level", &o.Level, 1e-6, 0.5)
 	f.int("after", &o.After, 1, 10_000)
 	f.number("spare", &o.Spare, 0, 0.999)
-	return func(def *config.Study, space *assay.Space) assay.Stopper {
+	return func(def *spec.Study, space *assay.Space) assay.Stopper {
 		o.Seed, o.Margin = def.Search.Seed, marginOf(def)
 		return withOpening(stop.NewPosterior(space, o), def, space)
 	}
@@ -146,7 +146,7 @@ const openingShare = 20
 // A run that is stopped teaches less than one that is not. Where the budget counts
 // runs alone, each is to teach as much as it can, and nothing is stopped; nor where
 // the searcher learns nothing from a run that was.
-func newAutoStop(def *config.Study, space *assay.Space) assay.Stopper {
+func newAutoStop(def *spec.Study, space *assay.Space) assay.Stopper {
 	byTrials := def.Budget.Trials > 0 && def.Budget.Time == 0
 	if byTrials || !learnsCensored(def.Search.Name) {
 		return nil
@@ -184,7 +184,7 @@ func (p *Problem) Stopping() string {
 }
 
 // marginOf is the margin for the noise of a command; recorded tables have none.
-func marginOf(def *config.Study) float64 {
+func marginOf(def *spec.Study) float64 {
 	if len(def.Command) > 0 {
 		return noiseMargin
 	}
@@ -193,7 +193,7 @@ func marginOf(def *config.Study) float64 {
 
 // withOpening bounds the first runs by their share of the time budget, unless they begin
 // with a default.
-func withOpening(rule assay.Stopper, def *config.Study, space *assay.Space) assay.Stopper {
+func withOpening(rule assay.Stopper, def *spec.Study, space *assay.Space) assay.Stopper {
 	if _, given, err := def.Default(space); given || err != nil {
 		return rule
 	}
@@ -209,7 +209,7 @@ func learnsCensored(searcher string) bool {
 // readStopper returns what makes the stopper of a study.
 // Flaws are of the class usage. Options that were not declared are told before flaws in those
 // that were.
-func readStopper(def *config.Study) (newStopper, error) {
+func readStopper(def *spec.Study) (newStopper, error) {
 	name := def.Stop.Rule
 	if name == "" {
 		name = autoStop

@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prior"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/store/postgres"
 	"github.com/assay-run/assay/store/sqlite"
@@ -199,12 +199,12 @@ func (s *Store) Remove(ctx context.Context, study string) error {
 // Definition returns the definition of a study on record. It returns an error that
 // matches fs.ErrNotExist if there is no such study.
 // Any other error is one of the store, or of a definition that cannot be decoded.
-func (s *Store) Definition(ctx context.Context, study string) (*config.Study, error) {
+func (s *Store) Definition(ctx context.Context, study string) (*spec.Study, error) {
 	b, err := s.Spec(ctx, study)
 	if err != nil {
 		return nil, err
 	}
-	return config.Decode(b)
+	return spec.Decode(b)
 }
 
 // Knowledge returns the knowledge base of the store, up to date.

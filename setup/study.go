@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/prior"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -38,7 +38,7 @@ type Study struct {
 // Open returns the study of a definition in the store of an address, ready to run: it
 // is [New], [OpenStore] and [Problem.Study] in one. Closing the study closes the store.
 // The definition is checked before the store is opened: a flaw leaves no file behind.
-func Open(ctx context.Context, def *config.Study, at, name string, o Options) (*Study, error) {
+func Open(ctx context.Context, def *spec.Study, at, name string, o Options) (*Study, error) {
 	p, err := New(def, o)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		return p.job(c)
 	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
-	s.Anywhere, s.Class = def.Placement.Class == config.Anywhere, def.Placement.Target
+	s.Anywhere, s.Class = def.Placement.Class == spec.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
 	}
@@ -167,9 +167,9 @@ func (s *Study) Close() error {
 type claim struct {
 	name    string
 	resumed bool
-	helpers []config.PriorStudy // the earlier studies that help, as on record
-	notes   []string            // for the user
-	base    *prior.Base         // nil unless it was looked into
+	helpers []spec.PriorStudy // the earlier studies that help, as on record
+	notes   []string          // for the user
+	base    *prior.Base       // nil unless it was looked into
 }
 
 // claim finds or makes the study in the store. What helps a new study is looked for
@@ -238,7 +238,7 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 		return claim{}, err
 	}
 	c := claim{name: name}
-	if p.Definition.Prior.On() && !p.opts.Alone && p.Definition.Mode() != config.ModeOnline {
+	if p.Definition.Prior.On() && !p.opts.Alone && p.Definition.Mode() != spec.ModeOnline {
 		var err error
 		if c.base, err = s.Knowledge(ctx); err != nil {
 			return claim{}, err
@@ -247,11 +247,11 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 			return claim{}, err
 		}
 	}
-	spec, err := Encode(p.Definition, name, c.helpers)
+	stored, err := Encode(p.Definition, name, c.helpers)
 	if err != nil {
 		return claim{}, err
 	}
-	return c, s.Create(ctx, name, spec)
+	return c, s.Create(ctx, name, stored)
 }
 
 // running is the problem as the knowledge base sees it; package prior does not know this
@@ -263,9 +263,9 @@ func (p *Problem) running() prior.Running {
 // Encode returns what is stored with a study: its definition with its name, and with
 // the earlier studies that help it.
 // The definition itself stays as it is.
-func Encode(def *config.Study, name string, helpers []config.PriorStudy) ([]byte, error) {
+func Encode(def *spec.Study, name string, helpers []spec.PriorStudy) ([]byte, error) {
 	named := *def
-	named.Name, named.Prior.Resolved, named.Searchers = name, helpers, config.Searchers
+	named.Name, named.Prior.Resolved, named.Searchers = name, helpers, spec.Searchers
 	return json.Marshal(&named)
 }
 
@@ -283,7 +283,7 @@ func (p *Problem) Name() string {
 // programName returns the name of the program of a study without a file: of a shell
 // line, its first word.
 // It is "study" where no command is run.
-func programName(def *config.Study) string {
+func programName(def *spec.Study) string {
 	if len(def.Command) == 0 {
 		return "study"
 	}

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 )
 
 // define reads a definition as from a study file of that name.
-func define(t testing.TB, file, text string) *config.Study {
+func define(t testing.TB, file, text string) *spec.Study {
 	t.Helper()
-	def, _, err := config.Parse(file, []byte(text), nil)
+	def, _, err := spec.Parse(file, []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (f *fakeRunner) Run(_ context.Context, j assay.Job, _ func(assay.Measuremen
 const nine = "command: [prog, '{n}']\nparameters: {n: 1..9}\nsearch: {name: random, seed: 1}\n"
 
 // runStudy runs a study of a definition to its end, with a runner that is not there.
-func runStudy(t testing.TB, s *Store, def *config.Study, name string, r assay.Runner) (*Study, int) {
+func runStudy(t testing.TB, s *Store, def *spec.Study, name string, r assay.Runner) (*Study, int) {
 	t.Helper()
 	p, err := New(def, Options{Runner: r})
 	if err != nil {
@@ -100,7 +100,7 @@ func TestStudyLife(t *testing.T) {
 // the next free number.
 func TestUnnamedStudies(t *testing.T) {
 	s := memory(t)
-	of := func(command ...string) *config.Study {
+	of := func(command ...string) *spec.Study {
 		def := define(t, "", nine+"budget: {trials: 1}\n")
 		def.Command, def.Shell = command, len(command) == 1
 		return def
@@ -228,7 +228,7 @@ func TestWhatMakesTheRuns(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.text, err, c.want)
 		}
 	}
-	if _, _, err := config.Parse("f.yaml", []byte(command+"place: {at: local}\n"), nil); err == nil {
+	if _, _, err := spec.Parse("f.yaml", []byte(command+"place: {at: local}\n"), nil); err == nil {
 		t.Error("an unknown key of place is taken")
 	}
 }

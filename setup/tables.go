@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -15,7 +15,7 @@ import (
 // people. Each call makes the rows anew: the caller owns them, as with all tables here.
 func Searchers() []Row {
 	return rows(searchers(), func(s searcher) Row {
-		f := &fields{def: &config.Study{}, at: "search"}
+		f := &fields{def: &spec.Study{}, at: "search"}
 		s.declare(f)
 		return Row{s.name, s.summary, f.options}
 	})
@@ -24,7 +24,7 @@ func Searchers() []Row {
 // Stoppers returns the table of stopping rules.
 func Stoppers() []Row {
 	return rows(stoppers(), func(s stopper) Row {
-		f := &fields{def: &config.Study{}, at: "stop"}
+		f := &fields{def: &spec.Study{}, at: "stop"}
 		s.options(f)
 		return Row{s.name, s.summary, f.options}
 	})
@@ -97,7 +97,7 @@ func estimators() []estimator {
 }
 
 // estimatorOf returns the estimator of a study, which has been checked.
-func estimatorOf(r config.Repeat) estimator {
+func estimatorOf(r spec.Repeat) estimator {
 	e, _ := find(estimators(), cmp.Or(r.Estimator, estimators()[0].name), func(e estimator) string { return e.name })
 	return e
 }
@@ -106,7 +106,7 @@ func estimatorOf(r config.Repeat) estimator {
 // With runs: auto, a configuration is run as often as it takes to tell it from the best:
 // 2 to 10 times for minima, and 4 to 12 times for medians and means, whose rank test
 // needs 4.
-func repeated(s assay.Searcher, r config.Repeat) assay.Searcher {
+func repeated(s assay.Searcher, r spec.Repeat) assay.Searcher {
 	e := estimatorOf(r)
 	switch {
 	case r.Auto && e.exact:

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // pageTables returns the rows of the tables of docs/searchers.md, by their headings.
@@ -164,7 +164,7 @@ func TestMethodsAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range Methods() {
-		s, stopper, err := m.Make(space, assay.Goal{}, 1, config.Budget{})
+		s, stopper, err := m.Make(space, assay.Goal{}, 1, spec.Budget{})
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
@@ -243,9 +243,9 @@ func TestWrongOptions(t *testing.T) {
 		},
 		{"nimo", "none", map[string]any{"cores": "c"}, nil, `search option cores: there is no parameter "c"`},
 	} {
-		st := &config.Study{
-			Search: config.Method{Name: c.searcher, Options: c.search},
-			Stop:   config.Stop{Rule: c.stopper, Options: c.stop},
+		st := &spec.Study{
+			Search: spec.Method{Name: c.searcher, Options: c.search},
+			Stop:   spec.Stop{Rule: c.stopper, Options: c.stop},
 		}
 		err := (&Problem{Definition: st, Space: space}).readMethod()
 		if err == nil || !strings.Contains(err.Error(), c.want) {

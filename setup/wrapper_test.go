@@ -8,9 +8,9 @@ import (
 	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/prune"
 	"github.com/assay-run/assay/search"
+	"github.com/assay-run/assay/spec"
 )
 
 // TestWrappers holds that no searcher of the command loses an ability in any wrapper,
@@ -47,13 +47,13 @@ func TestWrappers(t *testing.T) {
 		{
 			Name: "repeat", Wrap: of(func(in assay.Searcher) assay.Searcher {
 				return repeated(in,
-					config.Repeat{Runs: 3})
+					spec.Repeat{Runs: 3})
 			}), Ends: narrower,
 		},
 		{
 			Name: "repeat auto", Wrap: of(func(in assay.Searcher) assay.Searcher {
 				return repeated(in,
-					config.Repeat{Auto: true})
+					spec.Repeat{Auto: true})
 			}), Ends: narrower,
 		},
 		{
@@ -123,7 +123,7 @@ func TestPenaltyKeepsAbilities(t *testing.T) {
 // searcherWith makes the searcher of that name with options.
 func searcherWith(t testing.TB, name string, space *assay.Space, options map[string]any) assay.Searcher {
 	t.Helper()
-	makes, err := readSearcher(&config.Study{Search: config.Method{Name: name, Options: options}})
+	makes, err := readSearcher(&spec.Study{Search: spec.Method{Name: name, Options: options}})
 	if err != nil {
 		t.Fatal(err)
 	}

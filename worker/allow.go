@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/spec"
 )
 
 // allowed returns the job that a task stands for on this worker. The error, of the class usage,
@@ -38,9 +38,9 @@ func (w *worker) allowed(t queue.Task) (assay.Job, error) {
 	if !ok {
 		return assay.Job{}, refusal("it has no application %q", t.App)
 	}
-	if what := brings(t.Job); what != "" {
+	if key := spec.Refused(t.Job); key != "" {
 		return assay.Job{}, refusal("the task of application %s brings %s: that is for the worker's file of applications",
-			app.Name, what)
+			app.Name, key)
 	}
 	for _, m := range t.Job.Metrics {
 		switch {
@@ -79,37 +79,6 @@ func refusal(format string, args ...any) error {
 	return assay.Errorf(assay.ClassUsage, "the worker refuses the task: %s", fmt.Sprintf(format, args...))
 }
 
-// brings names what a job has that would run or write something, or "".
-func brings(j assay.Job) string {
-	switch {
-	case len(j.Argv) > 0:
-		return "a command"
-	case len(j.Env) > 0:
-		return "variables"
-	case len(j.Secrets) > 0:
-		return "secrets"
-	case j.Dir != "":
-		return "a directory"
-	case len(j.Prepare) > 0 || len(j.Cleanup) > 0:
-		return "commands before or after the run"
-	case len(j.Verify) > 0:
-		return "a command that verifies"
-	case j.Setup != nil:
-		return "a setup"
-	case j.Service != nil:
-		return "a service"
-	case len(j.Files) > 0:
-		return "files"
-	case j.Data != "":
-		return "data"
-	case len(j.Resources) > 0:
-		return "resources"
-	case len(j.Inputs) > 0 || len(j.Outputs) > 0 || len(j.Shared) > 0:
-		return "inputs, outputs or shared paths"
-	}
-	return ""
-}
-
 // below reports whether a file is below a directory, links followed. A file that is not there yet
 // is where its name says.
 func below(dir, file string) bool {
@@ -131,7 +100,7 @@ func below(dir, file string) bool {
 
 // runAs returns what runs a command as each of the users of the applications: nothing for the
 // user of this process.
-func runAs(apps *config.Apps) (map[string][]string, error) {
+func runAs(apps *spec.Apps) (map[string][]string, error) {
 	as := map[string][]string{}
 	if apps == nil {
 		return as, nil

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // hostile returns tasks with which a server tries to make a worker do what its file of
@@ -93,7 +93,7 @@ func TestHostileTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	apps, err := config.ParseApps(filepath.Join(dir, "apps.yaml"), []byte(`
+	apps, err := spec.ParseApps(filepath.Join(dir, "apps.yaml"), []byte(`
 copy: {command: [touch, "{to}"], dir: app}
 pick: {command: [touch, "{speed}"], dir: app, parameters: {speed: [slow, fast]}}
 `))

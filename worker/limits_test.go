@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/spec"
 )
 
 // A server may shorten what the worker's own file allows, and never lengthens it.
 func TestAllowedIsBounded(t *testing.T) {
-	apps, err := config.ParseApps("apps.yaml", []byte("bounded: {command: [\"true\"], timeout: 10s}\nfree: {command: [\"true\"]}\n"))
+	apps, err := spec.ParseApps("apps.yaml", []byte("bounded: {command: [\"true\"], timeout: 10s}\nfree: {command: [\"true\"]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/pace"
 	"github.com/assay-run/assay/internal/proc"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/spec"
 )
 
 // Options say what a worker is. Control, Carrier, Runner and Dir are needed.
@@ -28,8 +28,8 @@ type Options struct {
 	Carrier queue.Carrier
 	// Runner makes the runs. It is the caller's to close.
 	Runner assay.Runner
-	Apps   *config.Apps // what it runs; nil for none
-	Accept bool         // it runs commands too: whatever the server asks for
+	Apps   *spec.Apps // what it runs; nil for none
+	Accept bool       // it runs commands too: whatever the server asks for
 	// Dir is the directory of the worker: who it is, and the outcomes that were not told yet. One
 	// worker at a time has it.
 	Dir string

@@ -13,9 +13,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
 )
@@ -34,7 +34,7 @@ const (
 
 // budgets are those of the tables. One that counts time stops runs early, as the default
 // of a study does; one that counts trials is longer than what the process of auto sees.
-var budgets = map[string]config.Budget{
+var budgets = map[string]spec.Budget{
 	"flags":  {Time: 30 * median},
 	"sizes":  {Trials: 150},
 	"needle": {Time: 40 * median},
@@ -121,7 +121,7 @@ func check(t *testing.T, what string, now, was float64) {
 // errorsOn returns the errors of the default method on a table, over the first seeds.
 func errorsOn(t *testing.T, name string, seeds int) (mean errors) {
 	t.Helper()
-	def, warnings, err := config.Load(filepath.Join("testdata", name+".yaml"), nil)
+	def, warnings, err := spec.Load(filepath.Join("testdata", name+".yaml"), nil)
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -139,14 +139,14 @@ func errorsOn(t *testing.T, name string, seeds int) (mean errors) {
 	return mean
 }
 
-func search(t *testing.T, p *setup.Problem, budget config.Budget, seed uint64) []assay.Trial {
+func search(t *testing.T, p *setup.Problem, budget spec.Budget, seed uint64) []assay.Trial {
 	t.Helper()
 	return play(t, p, budget, seed, func(*bench.Cell) {}).Trials
 }
 
 // play runs the default method on a table, as edit says.
 func play(
-	t *testing.T, p *setup.Problem, budget config.Budget, seed uint64, edit func(*bench.Cell),
+	t *testing.T, p *setup.Problem, budget spec.Budget, seed uint64, edit func(*bench.Cell),
 ) study.Result {
 	t.Helper()
 	method, err := setup.MethodOf(setup.DefaultSearcher)
@@ -160,7 +160,7 @@ func play(
 	clock := &table.SimClock{}
 	c := bench.Cell{
 		Space: p.Space, Goal: p.Goal, Searcher: searcher, Stopper: stopper,
-		Runner: table.NewReplay(p.Table, clock, config.Grows), Clock: clock, Interval: p.Interval(),
+		Runner: table.NewReplay(p.Table, clock, spec.Grows), Clock: clock, Interval: p.Interval(),
 		Budget: study.Budget{Trials: budget.Trials, Time: budget.Time},
 	}
 	edit(&c)
@@ -172,7 +172,7 @@ func play(
 }
 
 // judge returns the errors of a search by its trials, in the order they ended.
-func judge(t *testing.T, p *setup.Problem, budget config.Budget, trials []assay.Trial) (e errors) {
+func judge(t *testing.T, p *setup.Problem, budget spec.Budget, trials []assay.Trial) (e errors) {
 	t.Helper()
 	optimum, err := p.Table.Optimum(p.Goal, nil)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/table"
@@ -36,7 +36,7 @@ var (
 // seconds, and the noise of a run.
 type surface struct {
 	name   string
-	params []config.Param
+	params []spec.Param
 	truth  func(assay.Config) float64
 	budget time.Duration
 	want   bool // nine in ten are to be within 2 %
@@ -48,12 +48,12 @@ type surface struct {
 	period      float64 // of the drift, s
 }
 
-func integer(name string, lo, hi float64) config.Param {
-	return config.Param{Name: name, Type: "int", Min: lo, Max: hi}
+func integer(name string, lo, hi float64) spec.Param {
+	return spec.Param{Name: name, Type: "int", Min: lo, Max: hi}
 }
 
-func ordinal(name string, values ...string) config.Param {
-	return config.Param{Name: name, Type: "ordinal", Values: values}
+func ordinal(name string, values ...string) spec.Param {
+	return spec.Param{Name: name, Type: "ordinal", Values: values}
 }
 
 // compressed is what is true of a compressor: of 57 configurations the second best is 4 %
@@ -77,13 +77,13 @@ func served(c assay.Config) float64 {
 func surfaces() []surface {
 	compressor := surface{
 		name:   "compressor",
-		params: []config.Param{integer("level", 1, 19), ordinal("threads", "1", "2", "4")},
+		params: []spec.Param{integer("level", 1, 19), ordinal("threads", "1", "2", "4")},
 		truth:  compressed, budget: 400 * time.Second, want: true,
 		sigma: 0.1, tail: 0.05, from: 1, until: 15,
 	}
 	server := surface{
 		name: "server",
-		params: []config.Param{
+		params: []spec.Param{
 			integer("workers", 1, 12), integer("buffer", 0, 6), ordinal("batch", "1", "2"),
 			{Name: "mode", Type: "categorical", Values: []string{"a", "b", "c"}},
 		},
@@ -176,10 +176,10 @@ func (s surface) study(t testing.TB, seed uint64, race bool, noise []float64) (f
 	for _, p := range s.params {
 		command = append(command, "{"+p.Name+"}")
 	}
-	sd, err := setup.Open(t.Context(), &config.Study{
+	sd, err := setup.Open(t.Context(), &spec.Study{
 		Command: command, Params: s.params,
-		Search: config.Method{Seed: seed}, Budget: config.Budget{Time: s.budget},
-		Stop: config.Stop{Interval: 50 * time.Millisecond},
+		Search: spec.Method{Seed: seed}, Budget: spec.Budget{Time: s.budget},
+		Stop: spec.Stop{Interval: 50 * time.Millisecond},
 	}, "memory", "", setup.Options{Runner: r, Clock: r.clock, Check: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // On a quiet machine the race costs next to nothing: at the same time, what is recommended is
@@ -16,7 +16,7 @@ import (
 func TestQuietTables(t *testing.T) {
 	var with, without, n float64
 	for _, name := range []string{"flags", "sizes"} {
-		def, _, err := config.Load(filepath.Join("testdata", name+".yaml"), nil)
+		def, _, err := spec.Load(filepath.Join("testdata", name+".yaml"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestQuietTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		truth := bench.Truth(p.Table, p.Goal)
-		budget := config.Budget{Time: 15 * p.Table.MedianElapsed()}
+		budget := spec.Budget{Time: 15 * p.Table.MedianElapsed()}
 		for seed := range uint64(testbed.Times(2, 5)) {
 			for _, race := range []bool{false, true} {
 				r := play(t, p, budget, seed+1, func(c *bench.Cell) { c.Race, c.Check = race, 5 })

@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/table"
 )
 
 // load reads a study and its table, or skips the test if the data is not here.
-func load(t *testing.T, file string) (*config.Study, *table.Table) {
+func load(t *testing.T, file string) (*spec.Study, *table.Table) {
 	t.Helper()
-	s, warnings, err := config.Load(file, nil)
+	s, warnings, err := spec.Load(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestStudies(t *testing.T) {
 			replayAll(t, s, table, space, goal, best)
 			if data, err := json.Marshal(s); err != nil {
 				t.Error(err)
-			} else if stored, err := config.Decode(data); err != nil || stored.Identity() != s.Identity() {
+			} else if stored, err := spec.Decode(data); err != nil || stored.Identity() != s.Identity() {
 				t.Errorf("the stored form is another study: %v", err)
 			} else if again, err := stored.Space(); err != nil || again.Size() != space.Size() {
 				t.Errorf("the stored form has another space: %v", err)
@@ -118,7 +118,7 @@ func TestStudies(t *testing.T) {
 	}
 }
 
-func specSize(s *config.Study) int {
+func specSize(s *spec.Study) int {
 	data, _ := json.Marshal(s)
 	return len(data)
 }
@@ -126,10 +126,10 @@ func specSize(s *config.Study) int {
 // replayAll runs every configuration as often as it was recorded, and compares
 // the clock with the sum of the run times and the best mean with the optimum.
 func replayAll(
-	t *testing.T, s *config.Study, recorded *table.Table, space *assay.Space, goal assay.Goal, want table.Optimum,
+	t *testing.T, s *spec.Study, recorded *table.Table, space *assay.Space, goal assay.Goal, want table.Optimum,
 ) {
 	t.Helper()
-	runner := table.NewReplay(recorded, nil, config.Grows)
+	runner := table.NewReplay(recorded, nil, spec.Grows)
 	clock := runner.Clock()
 	begin := clock.Now()
 	var total time.Duration

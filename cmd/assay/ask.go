@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // deskFlags are the flags of ask and tell.
@@ -130,12 +130,12 @@ func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*set
 }
 
 // load reads the study file, or returns nil for the name of a study on record.
-func (f *deskFlags) load(s streams, at string) (*config.Study, error) {
+func (f *deskFlags) load(s streams, at string) (*spec.Study, error) {
 	ext := filepath.Ext(at)
 	if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && ext != ".yaml" && ext != ".yml" {
 		return nil, nil
 	}
-	return loadStudy(s.err, at, func(def *config.Study) error {
+	return loadStudy(s.err, at, func(def *spec.Study) error {
 		if !def.SetAsked() {
 			return usagef("%s: assay makes the runs of this study itself (assay tune): one whose runs you make has "+
 				"neither command nor app nor replay", at)

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 type benchFlags struct {
@@ -125,7 +125,7 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
 	}
 	for text := range bench.Items(f.budget) {
-		d, err := config.ParseDuration(text)
+		d, err := spec.ParseDuration(text)
 		if err != nil || d <= 0 {
 			return nil, usagef("--budget %s: not a duration such as 90s or 10m", text)
 		}

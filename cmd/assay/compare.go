@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 type compareFlags struct {
@@ -190,7 +190,7 @@ func (f *compareFlags) fill(cmd *cobra.Command) {
 }
 
 // gateOf returns the gate of a comparison, or nil.
-func gateOf(def *config.Comparison) (*duel.Gate, error) {
+func gateOf(def *spec.Comparison) (*duel.Gate, error) {
 	if def.FailIf == "" {
 		return nil, nil
 	}
@@ -208,7 +208,7 @@ func gateOf(def *config.Comparison) (*duel.Gate, error) {
 // duels runs the benchmarks one after the other. Each may take its share of what is left of
 // the budget.
 func (f *compareFlags) duels(
-	ctx context.Context, s streams, def *config.Comparison, gate *duel.Gate, c *setup.Comparison, drain <-chan struct{},
+	ctx context.Context, s streams, def *spec.Comparison, gate *duel.Gate, c *setup.Comparison, drain <-chan struct{},
 ) (all []duel.Result, err error) {
 	status := term.StatusOn(s.err)
 	defer status.Close()

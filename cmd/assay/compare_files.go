@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/benchfile"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/duel"
+	"github.com/assay-run/assay/spec"
 )
 
 // runsCommands are the flags of compare that mean nothing where somebody else has measured.
@@ -35,7 +35,7 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 	if len(args) > len(letters) {
 		return nil, usagef("at most %d sides are compared, not %d", len(letters), len(args))
 	}
-	gate, err := gateOf(&config.Comparison{FailIf: f.failIf})
+	gate, err := gateOf(&spec.Comparison{FailIf: f.failIf})
 	if err != nil {
 		return nil, err
 	}

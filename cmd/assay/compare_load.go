@@ -14,21 +14,21 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/checkout"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // load returns the comparison of a command line, with what is to be done when it is over. It
 // builds what is to be built: drain, closed by the first signal, ends that.
 func (f *compareFlags) load(
 	ctx context.Context, drain <-chan struct{}, cmd *cobra.Command, s streams, args []string,
-) (def *config.Comparison, done func(), err error) {
+) (def *spec.Comparison, done func(), err error) {
 	done = func() {}
 	if err := f.check(cmd); err != nil {
 		return nil, done, err
 	}
 	before, commands := splitCommands(cmd.ArgsLenAtDash(), args)
-	edit := func(c *config.Comparison) error { return f.apply(cmd, c) }
+	edit := func(c *spec.Comparison) error { return f.apply(cmd, c) }
 	if f.builds != "" {
 		return f.loadBuilds(ctx, drain, s, append([]string{f.builds}, before...), commands, edit)
 	}
@@ -36,7 +36,7 @@ func (f *compareFlags) load(
 	case f.setup != "":
 		return nil, done, usagef("--setup builds the commits of --builds: name them")
 	case len(before) == 1 && commands == nil:
-		def, err = config.LoadComparison(before[0], edit)
+		def, err = spec.LoadComparison(before[0], edit)
 		return def, done, err
 	case len(before) > 1 && commands == nil:
 		return nil, done, usagef("one file of benchmarks at a time, not %d, and commands come after --", len(before))
@@ -47,11 +47,11 @@ func (f *compareFlags) load(
 	case len(commands) > len(letters):
 		return nil, done, usagef("at most %d commands are compared, not %d", len(letters), len(commands))
 	}
-	b := config.Benchmark{}
+	b := spec.Benchmark{}
 	for i, argv := range commands {
-		b.Commands = append(b.Commands, config.Variant{Name: letters[i : i+1], Study: f.study(argv)})
+		b.Commands = append(b.Commands, spec.Variant{Name: letters[i : i+1], Study: f.study(argv)})
 	}
-	def = &config.Comparison{Benchmarks: []config.Benchmark{b}}
+	def = &spec.Comparison{Benchmarks: []spec.Benchmark{b}}
 	if err := edit(def); err != nil {
 		return nil, done, err
 	}
@@ -79,12 +79,12 @@ func splitCommands(dash int, args []string) (before []string, commands [][]strin
 }
 
 // study returns a command of the command line, in which braces mean nothing.
-func (f *compareFlags) study(argv []string) *config.Study {
+func (f *compareFlags) study(argv []string) *spec.Study {
 	if f.shell {
-		return &config.Study{Command: []string{strings.Join(argv, " ")}, Shell: true}
+		return &spec.Study{Command: []string{strings.Join(argv, " ")}, Shell: true}
 	}
 	braces := strings.NewReplacer("{", "{{", "}", "}}")
-	st := &config.Study{}
+	st := &spec.Study{}
 	for _, a := range argv {
 		st.Command = append(st.Command, braces.Replace(a))
 	}
@@ -113,7 +113,7 @@ func (f *compareFlags) check(cmd *cobra.Command) error {
 }
 
 // apply puts the flags over a comparison.
-func (f *compareFlags) apply(cmd *cobra.Command, c *config.Comparison) error {
+func (f *compareFlags) apply(cmd *cobra.Command, c *spec.Comparison) error {
 	given := cmd.Flags().Changed
 	if given("fail-if") {
 		c.FailIf = f.failIf
@@ -122,7 +122,7 @@ func (f *compareFlags) apply(cmd *cobra.Command, c *config.Comparison) error {
 		c.Pairs = f.pairs
 	}
 	if given("budget") {
-		v, err := config.ParseDuration(f.budget)
+		v, err := spec.ParseDuration(f.budget)
 		if err != nil || v <= 0 {
 			return usagef("--budget %s: not a duration such as 90s or 10m", f.budget)
 		}
@@ -139,26 +139,26 @@ func (f *compareFlags) apply(cmd *cobra.Command, c *config.Comparison) error {
 }
 
 // applyTo puts the flags over one command.
-func (f *compareFlags) applyTo(given func(string) bool, st *config.Study) error {
+func (f *compareFlags) applyTo(given func(string) bool, st *spec.Study) error {
 	if given("timeout") {
-		v, err := config.ParseDuration(f.timeout)
+		v, err := spec.ParseDuration(f.timeout)
 		if err != nil || v <= 0 {
 			return usagef("--timeout %s: not a duration such as 90s or 10m", f.timeout)
 		}
 		st.Timeout = v
 	}
 	if given("prepare") {
-		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
+		st.Prepare = spec.Hook{Argv: []string{f.prepare}, Shell: true}
 	}
 	if given("cleanup") {
-		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
+		st.Cleanup = spec.Hook{Argv: []string{f.cleanup}, Shell: true}
 	}
 	st.Metrics = slices.Clone(st.Metrics)
 	compared := ""
 	for _, text := range f.metrics {
 		name := text
 		if strings.Contains(text, "=") {
-			m, err := config.MetricSpec(text)
+			m, err := spec.MetricSpec(text)
 			if err != nil {
 				return usageError(err)
 			}
@@ -180,7 +180,7 @@ func (f *compareFlags) applyTo(given func(string) bool, st *config.Study) error 
 	if err := st.CheckMetric(compared); err != nil {
 		return usagef("--%s: %v", flag, err)
 	}
-	st.Objective = config.Objective{Metric: compared, Maximize: given("maximize")}
+	st.Objective = spec.Objective{Metric: compared, Maximize: given("maximize")}
 	return nil
 }
 
@@ -188,15 +188,15 @@ func (f *compareFlags) applyTo(given func(string) bool, st *config.Study) error 
 // all of them. done removes them.
 func (f *compareFlags) loadBuilds(
 	ctx context.Context, drain <-chan struct{}, s streams, revisions []string, commands [][]string,
-	edit func(*config.Comparison) error,
-) (def *config.Comparison, done func(), err error) {
+	edit func(*spec.Comparison) error,
+) (def *spec.Comparison, done func(), err error) {
 	done = func() {}
 	if len(revisions) < 2 || len(commands) != 1 || len(commands[0]) == 0 {
 		return nil, done, usagef("two commits and one command are needed: " +
 			"assay compare --builds REV1 REV2 --setup 'make' -- ./{setup}/prog")
 	}
 	// What does not hang on the builds is checked before them.
-	plain := &config.Comparison{Benchmarks: []config.Benchmark{{Commands: []config.Variant{
+	plain := &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: []spec.Variant{
 		{Name: "A", Study: f.study(commands[0])},
 	}}}}
 	if err := edit(plain); err != nil {
@@ -233,7 +233,7 @@ func (f *compareFlags) loadBuilds(
 			warnings(s.err)(fmt.Sprintf("the commits that were checked out could not be removed: %v", err))
 		}
 	}
-	b := config.Benchmark{}
+	b := spec.Benchmark{}
 	for _, t := range set.Trees {
 		v, err := f.build(ctx, s, here, t, commands[0])
 		if err != nil {
@@ -241,7 +241,7 @@ func (f *compareFlags) loadBuilds(
 		}
 		b.Commands = append(b.Commands, v)
 	}
-	def = &config.Comparison{Benchmarks: []config.Benchmark{b}}
+	def = &spec.Comparison{Benchmarks: []spec.Benchmark{b}}
 	if err := edit(def); err != nil {
 		return nil, done, err
 	}
@@ -265,9 +265,9 @@ func setupLine(line, dir string) (string, error) {
 }
 
 // inTree has the hooks of a command know the directory of its build.
-func inTree(st *config.Study, dir string) error {
+func inTree(st *spec.Study, dir string) error {
 	st.Env = map[string]string{"SETUP": strings.NewReplacer("{", "{{", "}", "}}").Replace(dir)}
-	for _, h := range []*config.Hook{&st.Prepare, &st.Cleanup} {
+	for _, h := range []*spec.Hook{&st.Prepare, &st.Cleanup} {
 		for i := range h.Argv {
 			line, err := setupLine(h.Argv[i], dir)
 			if err != nil {
@@ -283,7 +283,7 @@ func inTree(st *config.Study, dir string) error {
 // starts at the directory that the command runs in, so that ./{setup}/prog is one, too.
 func (f *compareFlags) build(
 	ctx context.Context, s streams, here string, t checkout.Tree, argv []string,
-) (v config.Variant, err error) {
+) (v spec.Variant, err error) {
 	if f.setup != "" {
 		line, err := setupLine(f.setup, t.Dir)
 		if err != nil {
@@ -307,7 +307,7 @@ func (f *compareFlags) build(
 		}
 		replaced[i] = strings.ReplaceAll(a, "{setup}", path)
 	}
-	return config.Variant{Name: t.Revision, Study: f.study(replaced)}, nil
+	return spec.Variant{Name: t.Revision, Study: f.study(replaced)}, nil
 }
 
 // runSetup runs the line that builds a commit. A context that is done ends it with all its

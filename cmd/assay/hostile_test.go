@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // hostile is a value that would move a cursor, begin a line, end an element of a page and
@@ -24,16 +24,16 @@ const hostile = "=1+1\x1b[2J\r\nbest  0 s\u009b2J\u202e\x7f</script><script>aler
 func onRecordHostile(h *house) (study string) {
 	h.t.Helper()
 	study = "s\x1b]0;x\a</script><script>alert(2)</script>"
-	def := &config.Study{
-		Version: config.Version, Command: []string{"prog\x1b[31m", "{v}", "{n}"}, Env: map[string]string{"E\x1b": "\x1b"},
-		Params: []config.Param{
+	def := &spec.Study{
+		Version: spec.Version, Command: []string{"prog\x1b[31m", "{v}", "{n}"}, Env: map[string]string{"E\x1b": "\x1b"},
+		Params: []spec.Param{
 			{Name: "v", Type: "categorical", Values: []string{hostile, "plain"}},
 			{Name: "n", Type: "int", Min: 1, Max: 64},
 		},
-		Metrics:   []config.Metric{{Name: "m", Source: "stdout:/\x1b([0-9]+)/", Unit: "\x1b[1mB</script>"}},
-		Objective: config.Objective{Metric: "m"}, SubjectTo: []string{"elapsed <= 100"},
+		Metrics:   []spec.Metric{{Name: "m", Source: "stdout:/\x1b([0-9]+)/", Unit: "\x1b[1mB</script>"}},
+		Objective: spec.Objective{Metric: "m"}, SubjectTo: []string{"elapsed <= 100"},
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func onRecordHostile(h *house) (study string) {
 	}
 	defer store.Close()
 	ctx := context.Background()
-	if err := store.Create(ctx, study, spec); err != nil {
+	if err := store.Create(ctx, study, stored); err != nil {
 		h.t.Fatal(err)
 	}
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 func learnCommand(s streams) *cobra.Command {
@@ -62,10 +62,7 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 	fl.StringVar(&learnedOn, "learned-on", "",
 		"a `file` of assay profile --json of this machine, or that of --from: predictions on others start from it")
 	fl.StringVar(&from, "from", "", "learn from the trials of a `study` on record")
-	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 30m")
-	fl.IntVar(&f.trials, "trials", 0, "number of runs")
-	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
+	f.keys.add(cmd, map[string]string{"trials": "number of runs"}, "budget", "trials", "timeout", "seed")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
@@ -94,7 +91,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target s
 	if err != nil {
 		return err
 	}
-	def, err := loadStudy(s.err, args[0], func(st *config.Study) error {
+	def, err := loadStudy(s.err, args[0], func(st *spec.Study) error {
 		if name := cmp.Or(st.Search.Name, setup.LearningSearcher); name != setup.LearningSearcher {
 			return usagef("%ssearcher %s does not learn a cost model: leave search.name out", st.At("search.name"), name)
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/sitemodel"
 	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/workflow"
 	"github.com/assay-run/assay/workflow/site"
 )
@@ -51,7 +51,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	sites, err := config.LoadSites(f.Sites)
+	sites, err := spec.LoadSites(f.Sites)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 }
 
 // planOverSites plans the workflow that arg names.
-func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.Sites, network *site.Network,
+func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *spec.Sites, network *site.Network,
 	times *workflow.KindModel, learned *sitemodel.Tasks,
 ) (*planreport.Sites, error) {
 	w, err := traces.Read(traces.Disk, arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.Fill, Allow: times != nil})
@@ -119,7 +119,7 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *config.S
 }
 
 // siteMachines reads the profiles of the sites that have one, by name.
-func siteMachines(sites *config.Sites) (map[string]costmodel.Machine, error) {
+func siteMachines(sites *spec.Sites) (map[string]costmodel.Machine, error) {
 	machines := map[string]costmodel.Machine{}
 	for i, file := range sites.Profiles {
 		if file == "" {

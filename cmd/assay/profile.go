@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/workbench"
 )
 
@@ -81,7 +81,7 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 	}
 	o := workbench.ProfileOptions{Dir: f.dir, Host: f.host, Seed: 1}
 	if f.time != "" {
-		d, err := config.ParseDuration(f.time)
+		d, err := spec.ParseDuration(f.time)
 		if err != nil || d < time.Second || d > time.Hour {
 			return usagef("--time %s: not a duration from 1s to 1h", f.time)
 		}

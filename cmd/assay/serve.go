@@ -16,12 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/online"
 	"github.com/assay-run/assay/rest"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // serveFlags are the flags of serve.
@@ -149,8 +149,8 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 }
 
 // load reads the study file.
-func (f *serveFlags) load(warn io.Writer) (*config.Study, error) {
-	return loadStudy(warn, f.online, func(def *config.Study) error {
+func (f *serveFlags) load(warn io.Writer) (*spec.Study, error) {
+	return loadStudy(warn, f.online, func(def *spec.Study) error {
 		setup.Online(def, f.search)
 		return nil
 	})
@@ -162,7 +162,7 @@ func (f *serveFlags) options() (mode online.Mode, deadline time.Duration, err er
 		return mode, 0, usageError(err)
 	}
 	if f.deadline != "" {
-		if deadline, err = config.ParseDuration(f.deadline); err != nil || deadline <= 0 {
+		if deadline, err = spec.ParseDuration(f.deadline); err != nil || deadline <= 0 {
 			return mode, 0, usagef("--deadline %s: not a duration such as 90s or 10m", f.deadline)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -87,7 +87,7 @@ func steerCommands(s streams) []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			def, err := config.Decode(d.Spec)
+			def, err := spec.Decode(d.Spec)
 			if err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
 }
 
 // onFleet has a server run the study, and follows it.
-func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *config.Study) error {
+func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *spec.Study) error {
 	for _, flag := range []string{"store", "check", "pin"} {
 		if cmd.Flags().Changed(flag) {
 			return usagef("--%s is for runs of this process: with --on %s the server keeps the study", flag, setup.Fleet)

@@ -8,17 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -32,30 +30,11 @@ type tuneFlags struct {
 	subjectTo []string
 	metrics   []string
 	defaults  []string
-	search    string
-	stop      string
-	interval  string
-	repeat    string
-	estimator string
-	budget    string
-	trials    int
-	target    string
-	gain      string
-	timeout   string
-	parallel  int
 	on        string
-	setup     string
-	prepare   string
-	verify    string
-	warmup    int
-	cleanup   string
-	shell     bool
-	prior     string
-	alpha     string
 	keep      []string
-	seed      uint64
 	check     int
 	pin       bool
+	keys      keyFlags
 
 	study  string
 	store  string
@@ -65,7 +44,6 @@ type tuneFlags struct {
 	remote remoteFlags
 	detach bool
 	spool  string
-	class  string
 }
 
 func tuneCommand(s streams) *cobra.Command {
@@ -95,37 +73,11 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` to maximize, or two or three")
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
-	fl.StringVar(&f.search, "search", "", "searcher: "+listed(setup.Searchers())+" (default auto)")
-	fl.StringVar(&f.stop, "stop", "", "early stopping: "+listed(setup.Stoppers())+" (default auto)")
-	fl.StringVar(&f.interval, "interval", "", "how often a run is observed (default 100ms, or 1/40 of the best run)")
-	fl.StringVar(&f.repeat, "repeat", "",
-		"runs of each configuration: a number, or auto for as many as it takes to order them (default 1)")
-	fl.StringVar(&f.estimator, "estimator", "", "what repeated runs are reduced to: min, median or mean (default min)")
-	fl.StringVar(&f.budget, "budget", "", "time for the whole study, such as 10m")
-	fl.IntVar(&f.trials, "trials", 0, "number of trials")
-	fl.StringVar(&f.target, "target", "", "metric `value` that is good enough; of seconds also 50ms or 2m")
-	fl.StringVar(&f.gain, "gain", "",
-		"end when as much again is expected to bring less than this `share`, such as 1%; none goes on")
-	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
-	fl.IntVar(&f.parallel, "parallel", 0, "runs at once (default 1)")
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+", or the file of a batch system (default local, or table for a recorded one)")
-	fl.StringVar(&f.setup, "setup", "",
-		"shell command once for each combination of the parameters it names, not measured; "+
-			"$SETUP is its folder, {setup} elsewhere")
-	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
-	fl.StringVar(&f.verify, "verify", "", "shell command after each run, not measured: it fails if the output is wrong")
-	fl.IntVar(&f.warmup, "warmup", 0, "runs before each measured one")
-	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
-	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
 	fl.IntVar(&f.check, "check", 5,
 		"pairs of runs at the end that compare the best with the first configuration; 0 for none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
-	fl.StringVar(&f.prior, "prior", "",
-		"earlier studies that help: auto for all that fit, none, or `names` with commas (default none)")
-	fl.StringVar(&f.alpha, "alpha", "",
-		"how much of the space they prune: auto, or a number between 0 and 1 (default auto)")
 	fl.StringArrayVar(&f.keep, "keep", nil, "`NAME=VALUE` that is never pruned")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
@@ -136,13 +88,14 @@ no, none, default or empty. Running the same study again resumes it.`,
 		"do not wait for the study; with a batch system, the jobs go on when this command is ended")
 	fl.StringVar(&f.spool, "spool", "",
 		"`directory` that the machines of the jobs share (default beside the default store)")
-	fl.StringVar(&f.class, "class", "",
-		"`class` of the machines: same as the first that takes a run, any, or one of assay workers ls (default same)")
+	f.keys.add(cmd, map[string]string{
+		"search": "searcher: " + listed(setup.Searchers()) + " (default auto)",
+		"stop":   "early stopping: " + listed(setup.Stoppers()) + " (default auto)",
+	})
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
 	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
 	choices(cmd, "on", setup.Names(setup.Runners())...)
 	choices(cmd, "repeat", "auto")
-	choices(cmd, "estimator", "min", "median", "mean")
 	choices(cmd, "prior", "auto", "none")
 	group(
 		cmd,
@@ -238,7 +191,7 @@ func story(p *setup.Problem, name string, r study.Result) *result.Story {
 }
 
 // open returns the study of a definition, ready to run.
-func (f *tuneFlags) open(ctx context.Context, s streams, def *config.Study, o setup.Options) (*setup.Study, error) {
+func (f *tuneFlags) open(ctx context.Context, s streams, def *spec.Study, o setup.Options) (*setup.Study, error) {
 	o.Warn = warnings(s.err)
 	sd, err := setup.Open(ctx, def, f.store, f.study, o)
 	if err != nil {
@@ -274,7 +227,7 @@ func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.
 }
 
 // describe says what would be done.
-func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
+func (f *tuneFlags) describe(w io.Writer, def *spec.Study) error {
 	p, err := setup.New(def, setup.Options{})
 	if err != nil {
 		return err
@@ -286,13 +239,13 @@ func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
 }
 
 // load reads the study file, if there is one, with the flags over it.
-func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*config.Study, error) {
+func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*spec.Study, error) {
 	dash := cmd.ArgsLenAtDash()
 	files, command := args, []string(nil)
 	if dash >= 0 {
 		files, command = args[:dash], args[dash:]
 	}
-	edit := func(st *config.Study) error { return f.apply(cmd, st, command) }
+	edit := func(st *spec.Study) error { return f.apply(cmd, st, command) }
 	switch {
 	case len(files) > 1:
 		return nil, usagef("one study file at a time, not %d: %s (a command comes after --)",
@@ -303,7 +256,7 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*co
 		return nil, usagef("what shall be tuned? Give a study file, or parameters and a command:\n" +
 			"  assay tune -p level=1..19 -- zstd -{level} -f data\nsee: assay tune --help")
 	}
-	def := &config.Study{}
+	def := &spec.Study{}
 	if err := edit(def); err != nil {
 		return nil, err
 	}
@@ -313,8 +266,8 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*co
 }
 
 // loadStudy reads a study file, and says what is odd about it.
-func loadStudy(warn io.Writer, file string, edit func(*config.Study) error) (*config.Study, error) {
-	def, said, err := config.Load(file, edit)
+func loadStudy(warn io.Writer, file string, edit func(*spec.Study) error) (*spec.Study, error) {
+	def, said, err := spec.Load(file, edit)
 	if err == nil {
 		warnOf(warn, said)
 	}
@@ -334,16 +287,16 @@ func warnings(w io.Writer) func(string) {
 }
 
 // apply puts the flags that were given over st.
-func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string) error {
+func (f *tuneFlags) apply(cmd *cobra.Command, st *spec.Study, command []string) error {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if len(command) > 0 {
 		st.Command, st.Shell = command, false
 	}
-	if given("shell") {
-		st.Shell = f.shell
-		if f.shell && len(command) > 1 {
-			st.Command = []string{strings.Join(command, " ")}
-		}
+	if err := f.keys.apply(cmd, st); err != nil {
+		return err
+	}
+	if st.Shell && len(command) > 1 {
+		st.Command = []string{strings.Join(command, " ")}
 	}
 	if err := f.applyParams(st); err != nil {
 		return err
@@ -351,7 +304,7 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 	st.Where = append(st.Where, f.where...)
 	st.SubjectTo = append(st.SubjectTo, f.subjectTo...)
 	for _, text := range f.metrics {
-		m, err := config.MetricSpec(text)
+		m, err := spec.MetricSpec(text)
 		if err != nil {
 			return usageError(err)
 		}
@@ -364,30 +317,9 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
 	case given("minimize") || given("maximize"):
 		var err error
-		if st.Objective, st.Others, err = config.ObjectiveFlags(f.minimize, f.maximize); err != nil {
+		if st.Objective, st.Others, err = spec.ObjectiveFlags(f.minimize, f.maximize); err != nil {
 			return err
 		}
-	}
-	if given("search") {
-		st.Search.Name = f.search
-	}
-	if given("seed") {
-		st.Search.Seed = f.seed
-	}
-	if given("stop") {
-		st.Stop.Rule = f.stop
-	}
-	if given("setup") {
-		st.Setup.Hook = config.Hook{Argv: []string{f.setup}, Shell: true}
-	}
-	if given("prepare") {
-		st.Prepare = config.Hook{Argv: []string{f.prepare}, Shell: true}
-	}
-	if given("verify") {
-		st.Verify = config.Hook{Argv: []string{f.verify}, Shell: true}
-	}
-	if given("cleanup") {
-		st.Cleanup = config.Hook{Argv: []string{f.cleanup}, Shell: true}
 	}
 	if given("on") {
 		st.Placement.On = f.on
@@ -400,25 +332,17 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		} else if f.on == setup.Slurm {
 			st.Placement.Batch.System = ""
 		} else if f.on != setup.Batch { // what the file asks of it is for another time
-			st.Placement.Batch = config.Batch{}
+			st.Placement.Batch = spec.Batch{}
 		}
 	}
-	if given("class") {
-		st.Placement.Class = f.class
-	}
-	if given("warmup") {
-		st.Warmup = f.warmup
-	}
-	if err := f.applyPrior(given, st); err != nil {
-		return err
-	}
-	return f.applyNumbers(given, st)
+	st.Prior.Keep = append(st.Prior.Keep, f.keep...)
+	return nil
 }
 
-func (f *tuneFlags) applyParams(st *config.Study) error {
+func (f *tuneFlags) applyParams(st *spec.Study) error {
 	given := map[string]string{}
 	for _, text := range f.params {
-		p, err := config.ParamSpec(text)
+		p, err := spec.ParamSpec(text)
 		if err != nil {
 			return err
 		}
@@ -426,7 +350,7 @@ func (f *tuneFlags) applyParams(st *config.Study) error {
 			return usagef("-p %s: parameter %s is given twice, as %s too", text, p.Name, before)
 		}
 		given[p.Name] = text
-		if i := slices.IndexFunc(st.Params, func(q config.Param) bool { return q.Name == p.Name }); i >= 0 {
+		if i := slices.IndexFunc(st.Params, func(q spec.Param) bool { return q.Name == p.Name }); i >= 0 {
 			st.Params[i] = p
 		} else {
 			st.Params = append(st.Params, p)
@@ -450,68 +374,6 @@ func (f *tuneFlags) applyParams(st *config.Study) error {
 	return nil
 }
 
-// applyNumbers puts the flags that are durations and counts over st.
-func (f *tuneFlags) applyNumbers(given func(string) bool, st *config.Study) error {
-	for _, d := range []struct {
-		flag, text string
-		to         *time.Duration
-	}{
-		{"interval", f.interval, &st.Stop.Interval},
-		{"budget", f.budget, &st.Budget.Time},
-		{"timeout", f.timeout, &st.Timeout},
-	} {
-		if !given(d.flag) {
-			continue
-		}
-		v, err := config.ParseDuration(d.text)
-		if err != nil || v <= 0 {
-			return usagef("--%s %s: not a duration such as 90s, 10m or 2h", d.flag, d.text)
-		}
-		*d.to = v
-	}
-	for _, n := range []struct {
-		flag  string
-		value int
-		to    *int
-	}{{"trials", f.trials, &st.Budget.Trials}, {"parallel", f.parallel, &st.Parallel}} {
-		if !given(n.flag) {
-			continue
-		}
-		if n.value < 1 {
-			return usagef("--%s %d: at least 1", n.flag, n.value)
-		}
-		*n.to = n.value
-	}
-	if given("gain") {
-		x, err := config.ParseGain(f.gain)
-		if err != nil {
-			return usagef("--gain %w", err)
-		}
-		st.Stop.Gain = x
-	}
-	if given("target") {
-		x, err := config.ParseTarget(f.target)
-		if err != nil {
-			return usagef("--target %w", err)
-		}
-		st.Budget.Target = &x
-	}
-	if given("repeat") {
-		n, err := strconv.Atoi(f.repeat)
-		if auto := f.repeat == "auto"; auto {
-			st.Repeat.Runs, st.Repeat.Auto = 0, true
-		} else if err != nil || n < 1 {
-			return usagef("--repeat %s: not a number of runs from 1, nor auto", f.repeat)
-		} else {
-			st.Repeat.Runs, st.Repeat.Auto = n, false
-		}
-	}
-	if given("estimator") {
-		st.Repeat.Estimator = f.estimator
-	}
-	return nil
-}
-
 // resumeCommand returns the command that goes on with the study.
 func resumeCommand(args []string) string {
 	return "assay " + report.ShellQuote(args)
@@ -530,26 +392,4 @@ func maskStores(args []string) []string {
 		}
 	}
 	return masked
-}
-
-// applyPrior puts the flags of earlier studies over st.
-func (f *tuneFlags) applyPrior(given func(string) bool, st *config.Study) error {
-	if given("prior") {
-		auto, studies, ok := config.ParsePrior(f.prior)
-		if !ok {
-			return usagef("--prior %s: neither auto, none nor different names with commas", f.prior)
-		}
-		st.Prior.Auto, st.Prior.Studies = auto, studies
-	}
-	if given("alpha") {
-		if f.alpha != "auto" {
-			if _, err := fmt.Sscanf(f.alpha, "%g", &st.Prior.Alpha); err != nil || !(st.Prior.Alpha > 0 && st.Prior.Alpha < 1) {
-				return usagef("--alpha %s: neither a number between 0 and 1 nor auto", f.alpha)
-			}
-		} else {
-			st.Prior.Alpha = 0
-		}
-	}
-	st.Prior.Keep = append(st.Prior.Keep, f.keep...)
-	return nil
 }

@@ -60,7 +60,7 @@ var beside = map[string][]string{
 	"/internal/catalogue":    {""},                               // asks installed programs what can be set
 	"/internal/cgroup":       {"/internal/mountinfo"},
 	"/internal/checkout":     {""}, // commits of a repository side by side
-	"/internal/config":       {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
+	"/spec":                  {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/duel":         {"", "/stats", "/internal/report"}, // commands in turn
 	"/internal/durable":      {""},                               // what a run came to, in files that survive their writer
 	"/internal/expr":         {""},
@@ -77,7 +77,7 @@ var beside = map[string][]string{
 	"/internal/proc":         {},
 	"/internal/replay":       {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
-	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
+	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/spec", "/internal/report"},
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
 	// The pages of a server: a client of its API.
@@ -119,7 +119,7 @@ var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/f
 var owner = map[string]string{
 	"github.com/spf13/cobra":          "/cmd/assay",
 	"github.com/spf13/pflag":          "/cmd/assay",
-	"go.yaml.in/yaml":                 "/internal/config",
+	"go.yaml.in/yaml":                 "/spec",
 	"github.com/expr-lang/expr":       "/internal/expr",
 	"modernc.org/sqlite":              "/store/sqlite",
 	"github.com/jackc/pgx":            "/store/postgres",

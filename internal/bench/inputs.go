@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file reads the inputs of a comparison from the texts that a command line gives: methods, numbers, and studies of
@@ -49,7 +49,7 @@ func Methods(text string) ([]Method, error) {
 		ms = append(ms, Method{
 			Name: name,
 			New: func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-				budget := config.Budget{Time: p.Time}
+				budget := spec.Budget{Time: p.Time}
 				if p.ByTrials {
 					budget.Trials = 1 // any number says that trials count
 				}
@@ -71,8 +71,8 @@ type Source struct {
 }
 
 // Study reads the definition. A study of a command is an error.
-func (s Source) Study() (*config.Study, error) {
-	def, warnings, err := config.Load(s.File, nil)
+func (s Source) Study() (*spec.Study, error) {
+	def, warnings, err := spec.Load(s.File, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s Source) Study() (*config.Study, error) {
 			s.Warn(text)
 		}
 	}
-	if def.Mode() != config.ModeTable {
+	if def.Mode() != spec.ModeTable {
 		return nil, assay.Errorf(assay.ClassUsage, "%s: %s needs a recorded table (replay:), not a command", s.File, s.For)
 	}
 	return def, nil
@@ -105,7 +105,7 @@ func (s Source) Problems(limits []string) ([]Problem, error) {
 	}
 	var all []Problem
 	for _, l := range some {
-		p, err := Recorded(l.Name()+l.suffix, l.Table, l.Space, l.Goal, l.Interval(), config.Grows)
+		p, err := Recorded(l.Name()+l.suffix, l.Table, l.Space, l.Goal, l.Interval(), spec.Grows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.File, err)
 		}

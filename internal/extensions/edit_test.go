@@ -53,6 +53,11 @@ func closes(d ast.Decl, table string) token.Pos {
 		}
 	case *ast.GenDecl:
 		for _, s := range d.Specs {
+			if t, ok := s.(*ast.TypeSpec); ok && t.Name.Name == table {
+				if fields, ok := t.Type.(*ast.StructType); ok {
+					end = fields.Fields.Closing
+				}
+			}
 			v, ok := s.(*ast.ValueSpec)
 			if !ok {
 				continue

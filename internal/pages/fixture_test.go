@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 )
 
@@ -42,15 +42,15 @@ func newFixture(t testing.TB) fixture { return fixture{store.NewMem(), t} }
 // add puts a study of n trials on record. speed is what its run times are multiplied with.
 func (f fixture) add(name, text string, n int, speed float64) {
 	f.t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte(text), nil)
+	def, _, err := spec.Parse("f.yaml", []byte(text), nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.Create(f.t.Context(), name, spec); err != nil {
+	if err := f.Create(f.t.Context(), name, stored); err != nil {
 		f.t.Fatal(err)
 	}
 	space, err := def.Space()
@@ -148,13 +148,13 @@ func (f fixture) page(o Options, names ...string) []byte {
 }
 
 // addHostile puts a study on record with a few trials, all of whose texts are hostile.
-func (f fixture) addHostile(name string, def *config.Study) {
+func (f fixture) addHostile(name string, def *spec.Study) {
 	f.t.Helper()
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.Create(f.t.Context(), name, spec); err != nil {
+	if err := f.Create(f.t.Context(), name, stored); err != nil {
 		f.t.Fatal(err)
 	}
 	var events []assay.Event

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/browser"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // hostile ends the element that it stands in, wherever that is.
@@ -18,14 +18,14 @@ const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\
 func TestNamesAndValuesAreText(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	def := &config.Study{
-		Version: config.Version, Command: []string{strings.NewReplacer("{", "{{", "}", "}}").Replace(hostile), "{v}"},
-		Params: []config.Param{
+	def := &spec.Study{
+		Version: spec.Version, Command: []string{strings.NewReplacer("{", "{{", "}", "}}").Replace(hostile), "{v}"},
+		Params: []spec.Param{
 			{Name: "v", Type: "categorical", Values: []string{hostile, "b"}}, {Name: hostile, Type: "int", Min: 1, Max: 9},
 		},
 		Where: []string{"v != 'c'"}, SubjectTo: []string{"elapsed <= 1000"},
-		Metrics:   []config.Metric{{Name: "m", Source: "stdout:/x([0-9])/", Unit: hostile}},
-		Objective: config.Objective{Metric: "m"},
+		Metrics:   []spec.Metric{{Name: "m", Source: "stdout:/x([0-9])/", Unit: hostile}},
+		Objective: spec.Objective{Metric: "m"},
 	}
 	name := "study " + hostile
 	f.addHostile(name, def)

@@ -18,9 +18,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/browser"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/testbed"
+	"github.com/assay-run/assay/spec"
 )
 
 // tools returns where scripts/deps.sh puts the programs of npm that tests use.
@@ -101,7 +101,7 @@ func TestCutsAreData(t *testing.T) {
 func TestConditionsAndOrders(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	def, _, err := config.Parse("f.yaml", []byte(`
+	def, _, err := spec.Parse("f.yaml", []byte(`
 command: [fit, "{solver}", "{trees}", "{passes}"]
 parameters:
   solver: {type: categorical, values: [svm, forest]}
@@ -112,11 +112,11 @@ objective: {minimize: elapsed}
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Create(t.Context(), "fit", spec); err != nil {
+	if err := f.Create(t.Context(), "fit", stored); err != nil {
 		t.Fatal(err)
 	}
 	space, err := def.Space()

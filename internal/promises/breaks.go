@@ -135,7 +135,7 @@ func breaches() []breach {
 		},
 		{"S4", "rest/listen.go", "uid == l.uid", "uid >= 0", check{"cmd/assay", "TestScripts/strangers"}},
 		{
-			"S5", "internal/config/program.go", "return p.expand(p.argv, c)", `return []string{"sh", "-c", strings.Join(p.expand(p.argv, c), " ")}`, check{"setup", "TestValuesAreData"},
+			"S5", "spec/program.go", "return p.expand(p.argv, c)", `return []string{"sh", "-c", strings.Join(p.expand(p.argv, c), " ")}`, check{"setup", "TestValuesAreData"},
 		},
 		{
 			"S6", "internal/blobs/doc.go", "case !fs.ValidPath(name):", "case false && !fs.ValidPath(name):", check{"internal/blobs", "TestPlaceHostileNames|TestNames"},
@@ -166,7 +166,7 @@ func breaches() []breach {
 		},
 		{"S12", "internal/access/tokens.go", "if err := t.wrong.wait(ctx, from); err != nil {", "if err := ctx.Err(); err != nil {", check{"internal/access", "TestBruteForce"}},
 		{"S12", "rest/connlimit.go", "if len(s.open) > mostUnproven {", "if false {", check{"rest", "TestStrangers"}},
-		{"S13", "worker/allow.go", "if what := brings(t.Job); what != \"\" {", "if what := \"\"; what != \"\" {", check{"worker", "TestHostileTasks"}},
+		{"S13", "worker/allow.go", "if key := spec.Refused(t.Job); key != \"\" {", "if key := \"\"; key != \"\" {", check{"worker", "TestHostileTasks"}},
 		{"S13", "worker/allow.go", "if j.Limit == 0 || t.Job.Limit > 0 && t.Job.Limit < j.Limit {", "if t.Job.Limit > 0 {", check{"worker", "TestAllowedIsBounded"}},
 		{"S13", "worker/allow.go", "min(t.Job.Warmup, maxWarmup)", "t.Job.Warmup", check{"worker", "TestAllowedIsBounded"}},
 		{"S14", "queue/jetstream/carrier.go", `Subjects: []string{jobsPrefix + ">"}`, `Subjects: []string{jobsPrefix + ">", callsPrefix + ">"}`, check{"queue/jetstream", "TestNothingAtRest"}},

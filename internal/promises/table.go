@@ -144,7 +144,7 @@ func promises() []promise {
 		},
 		{"S5", "A parameter's value is data.", []check{
 			{"setup", "TestValuesAreData"},
-			{"internal/config", "TestValueIsData"},
+			{"spec", "TestValueIsData"},
 			{"worker", "TestHostileTasks"},
 			{"internal/web", "TestHostileForms"},
 		}, "a command that is made a line for a shell executes a value", []check{{"setup", "TestValuesAreDataControl"}}, ""},
@@ -152,7 +152,7 @@ func promises() []promise {
 			{"internal/blobs", "TestPlaceHostileNames|TestNames"}, {"run", "TestFiles"},
 		}, "who writes to where a name leads writes outside", []check{{"internal/blobs", "TestPlaceHostileNamesControl"}}, ""},
 		{"S7", "Bombs are refused early.", []check{
-			{"rest/api", "TestBombs"}, {"internal/config", "TestBombs"}, {"workflow/trace", "TestGzipBomb"}, {"internal/whole", "TestReadIsBounded"},
+			{"rest/api", "TestBombs"}, {"spec", "TestBombs"}, {"workflow/trace", "TestGzipBomb"}, {"internal/whole", "TestReadIsBounded"},
 		}, "a log that packs well is read", []check{{"workflow/trace", "TestGzipBomb"}}, ""},
 		{
 			"S8", "Secrets do not leak.",
@@ -160,7 +160,7 @@ func promises() []promise {
 				{"internal/access", "TestConceal"},
 				{"rest/api", "TestQueries"},
 				{"run", "TestSecrets"},
-				{"internal/config", "TestSecrets"},
+				{"spec", "TestSecrets"},
 				{"cmd/assay", "TestScripts/strangers"},
 			},
 			"a file with the value is found",
@@ -188,7 +188,7 @@ func promises() []promise {
 				{"workflow", "^FuzzReadCalibration"},
 				{"table", "^FuzzReadTable"},
 				{"examples/schedsim", "^FuzzReadLog"},
-				{"internal/config", "^Fuzz"},
+				{"spec", "^Fuzz"},
 				{"internal/expr", "^Fuzz"},
 				{"internal/rfs", "^FuzzRequest|^FuzzReply"},
 				{"rest", "^FuzzServer"},

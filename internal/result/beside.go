@@ -4,58 +4,28 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 )
 
 // shownBeside is how many runes of each thing beside a command are shown.
 const shownBeside = 60
 
-// A beside is one thing that a run has beside its command: the key of the study file, and a command,
-// or a text.
-type beside struct {
-	key  string
-	argv []string
-}
-
 // Beside says in one line what a run of a configuration has beside its command: "service redis-server
 // --port 7401, prepare ./load"; "" if that is nothing. The environment is not in it, for it is in the
 // command ([CommandLine]).
-func Beside(p *config.Program, c assay.Config) string {
-	var all []beside
-	if s := p.Setup(c); s != nil {
-		all = append(all, beside{"setup", s.Argv})
-	}
-	for _, f := range p.Files(c) {
-		all = append(all, beside{"file", []string{f.Name}})
-	}
-	all = append(all, beside{"prepare", p.Prepare(c)})
-	if s := p.Service(c); s != nil {
-		all = append(all, beside{"service", s.Start})
-	}
-	return besideText(append(all, beside{"verify", p.Verify(c)}, beside{"cleanup", p.Cleanup(c)}))
-}
+func Beside(p *spec.Program, c assay.Config) string { return besideText(p.Beside(c)) }
 
 // besideOf is [Beside] of the study itself, with the placeholders as they are written.
-func besideOf(s *config.Study) string {
-	all := []beside{{"setup", s.Setup.Argv}}
-	for _, f := range s.Files {
-		all = append(all, beside{"file", []string{f.Name}})
-	}
-	all = append(all, beside{"prepare", s.Prepare.Argv})
-	if s.Service != nil {
-		all = append(all, beside{"service", s.Service.Start.Argv})
-	}
-	return besideText(append(all, beside{"verify", s.Verify.Argv}, beside{"cleanup", s.Cleanup.Argv}))
-}
+func besideOf(s *spec.Study) string { return besideText(s.Beside()) }
 
-func besideText(all []beside) string {
+func besideText(all []spec.Beside) string {
 	var parts []string
 	for _, b := range all {
-		if len(b.argv) == 0 {
+		if b.Key == "stop" { // the service is named already
 			continue
 		}
-		argv := placeless(b.argv)
+		argv := placeless(b.Argv)
 		text := argv[0] // a line for a shell, or a name
 		switch {
 		case len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c":
@@ -67,7 +37,11 @@ func besideText(all []beside) string {
 		if r := []rune(text); len(r) > shownBeside {
 			text = string(r[:shownBeside]) + "..."
 		}
-		parts = append(parts, b.key+" "+text)
+		key := b.Key
+		if key == "files" {
+			key = "file"
+		}
+		parts = append(parts, key+" "+text)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // What a command needs beside it is said with the values of its configuration, in the order in which
 // it is done; what the study says has the placeholders.
 func TestBeside(t *testing.T) {
-	parsed := func(text string) *config.Study {
-		s, _, err := config.Parse("s.yaml", []byte(text), nil)
+	parsed := func(text string) *spec.Study {
+		s, _, err := spec.Parse("s.yaml", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -28,7 +28,7 @@ type Screen interface {
 type Live struct {
 	Space     *assay.Space
 	Goal      assay.Goal
-	Budget    config.Budget
+	Budget    spec.Budget
 	Simulated bool   // the time is that of a recorded table, and does not go on while nothing happens
 	Screen    Screen // what it is shown on
 	Terminal  bool   // Screen is a terminal

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -129,7 +129,7 @@ func TestLiveStatus(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var s screen
 			l := liveOn(t, &s)
-			l.Terminal, l.Simulated, l.Budget = true, simulated, config.Budget{Trials: 9, Time: time.Minute}
+			l.Terminal, l.Simulated, l.Budget = true, simulated, spec.Budget{Trials: 9, Time: time.Minute}
 			l.Start("x", true)
 			best := trial(1, assay.Done, 2, "")
 			running := []study.Running{{Proposal: assay.Proposal{ID: 2, Config: assay.Config{7}}}}

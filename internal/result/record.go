@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -25,7 +25,7 @@ type Store interface {
 // A Record is a study on record with its definition.
 type Record struct {
 	Name       string
-	Definition *config.Study
+	Definition *spec.Study
 	Goal       assay.Goal
 	Params     Params
 	Summary    assay.Summary
@@ -62,11 +62,11 @@ func (ps Params) Text(c assay.Config) string {
 // Read reads a study on record. It returns an error that matches fs.ErrNotExist if there
 // is none of that name.
 func Read(ctx context.Context, store Store, name string) (*Record, error) {
-	spec, err := store.Spec(ctx, name)
+	stored, err := store.Spec(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	def, err := config.Decode(spec)
+	def, err := spec.Decode(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	if r.Goal.Several() {
 		return l, nil // none of a front is the best
 	}
-	if found && r.Definition.Mode() == config.ModeCommand && repeated {
+	if found && r.Definition.Mode() == spec.ModeCommand && repeated {
 		came, err := r.recall(ctx)
 		if err != nil {
 			return l, err
@@ -198,10 +198,10 @@ func GoalText(g assay.Goal) string {
 
 // A Shown is what `assay study show --json` prints.
 type Shown struct {
-	Study  string        `json:"study"`
-	Spec   *config.Study `json:"spec"`
-	Trials Counts        `json:"trials"`
-	Spent  float64       `json:"spent_s"`
+	Study  string      `json:"study"`
+	Spec   *spec.Study `json:"spec"`
+	Trials Counts      `json:"trials"`
+	Spent  float64     `json:"spent_s"`
 	// CPUHours is what the jobs of a batch system took of their processors, those too that do not count.
 	CPUHours float64 `json:"cpu_hours,omitempty"`
 	// Queued and Ran are those of an Outcome.
@@ -276,7 +276,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 		Failed: int(c[assay.Failed]), Infeasible: int(c[assay.Infeasible]), Withdrawn: int(c[assay.Withdrawn]),
 	}.of(r.Goal)
 	var err error
-	if r.Definition.Mode() != config.ModeOnline {
+	if r.Definition.Mode() != spec.ModeOnline {
 		if err = r.come(ctx, &out); err != nil {
 			return out, err
 		}
@@ -319,7 +319,7 @@ func (r *Record) recall(ctx context.Context) (study.Result, error) {
 }
 
 // Recall returns what a study on record has come to, of a definition.
-func Recall(ctx context.Context, store assay.Store, name string, def *config.Study) (study.Result, error) {
+func Recall(ctx context.Context, store assay.Store, name string, def *spec.Study) (study.Result, error) {
 	space, err := def.Space()
 	if err != nil {
 		space = nil // the coordinates do
@@ -329,8 +329,8 @@ func Recall(ctx context.Context, store assay.Store, name string, def *config.Stu
 		return study.Result{}, err
 	}
 	return study.Recall(ctx, &study.Study{
-		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == config.ModeCommand,
-		Anywhere: def.Placement.Class == config.Anywhere, Class: def.Placement.Target,
+		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == spec.ModeCommand,
+		Anywhere: def.Placement.Class == spec.Anywhere, Class: def.Placement.Target,
 	})
 }
 

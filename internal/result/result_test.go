@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -21,16 +21,16 @@ import (
 func onRecord(t testing.TB, more string) *Record {
 	t.Helper()
 	text := "command: [p, '{n}', '{elapsed}', '{r}']\nparameters: {n: 1..9, elapsed: [a, b], r: 0.5..2.5}\n" + more
-	def, _, err := config.Parse("f.yaml", []byte(text), nil)
+	def, _, err := spec.Parse("f.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mem := store.NewMem()
-	if err := mem.Create(t.Context(), "s", spec); err != nil {
+	if err := mem.Create(t.Context(), "s", stored); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -91,7 +91,7 @@ func TestRecord(t *testing.T) {
 	if s.Cuts != nil {
 		t.Errorf("cuts of a study that nobody helped: %v", s.Cuts)
 	}
-	r.Definition.Prior.Resolved = []config.PriorStudy{{Name: "other"}}
+	r.Definition.Prior.Resolved = []spec.PriorStudy{{Name: "other"}}
 	if cuts, err := r.Cuts(t.Context()); err != nil || len(cuts) != 1 {
 		t.Errorf("cuts %v, %v", cuts, err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 )
 
 // WriteShown writes for people what [Record.Shown] returned. learner, which may be nil, is
@@ -61,7 +61,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 		s := Story{
 			Outcome: Outcome{Gain: out.Gain, Repeated: out.Repeated, Refuted: out.Refuted, Best: out.Best},
 			Result:  out.came, Goal: r.Goal,
-			Default: slices.ContainsFunc(r.Definition.Params, func(p config.Param) bool { return p.Default != nil }),
+			Default: slices.ContainsFunc(r.Definition.Params, func(p spec.Param) bool { return p.Default != nil }),
 		}
 		if out.Best != nil && out.Front == nil {
 			s.gainLine(&l)
@@ -81,11 +81,11 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 // describe says what the study is.
 func (r *Record) describe(l *report.Lines) {
 	switch r.Definition.Mode() {
-	case config.ModeTable:
+	case spec.ModeTable:
 		l.Add("replays", "%s", r.Definition.Replay.File)
-	case config.ModeOnline:
+	case spec.ModeOnline:
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
-	case config.ModeAsked:
+	case spec.ModeAsked:
 		l.Add("runs", "made by whoever asks and tells")
 	default:
 		l.AddCommand("command", report.ShellQuote(r.Definition.Command))

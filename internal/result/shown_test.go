@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/workbench"
@@ -18,16 +18,16 @@ import (
 // recordOf puts a study with these trials on record, as s.
 func recordOf(t testing.TB, text string, trials iter.Seq[assay.Trial]) *Record {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte(text), nil)
+	def, _, err := spec.Parse("f.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mem := store.NewMem()
-	if err := mem.Create(t.Context(), "s", spec); err != nil {
+	if err := mem.Create(t.Context(), "s", stored); err != nil {
 		t.Fatal(err)
 	}
 	var events []assay.Event
@@ -52,7 +52,7 @@ func TestWriteShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxHelpers + 2 {
-		r.Definition.Prior.Resolved = append(r.Definition.Prior.Resolved, config.PriorStudy{Name: "h", Trials: i})
+		r.Definition.Prior.Resolved = append(r.Definition.Prior.Resolved, spec.PriorStudy{Name: "h", Trials: i})
 	}
 	out.Cuts = []assay.Cut{
 		{Param: "n", Values: []string{"7", "8"}, Study: "h", Correlation: 0.9, Alpha: 0.5, Threshold: 2, Reason: "slow"},

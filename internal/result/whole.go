@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -51,7 +51,7 @@ type Whole struct {
 	Cuts       []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
 
 	story *Story
-	def   *config.Study
+	def   *spec.Study
 }
 
 // A WholeParam is a parameter.
@@ -176,7 +176,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 		}
 	}
 	w.columns(r, trials, ends)
-	if d.Mode() != config.ModeOnline {
+	if d.Mode() != spec.ModeOnline {
 		var err error
 		if res, err = r.recall(ctx); err != nil {
 			return nil, err
@@ -338,7 +338,7 @@ func (w *Whole) Answer() []report.Entry { return w.story.lines().Entries() }
 func (w *Whole) Lucky() bool { return w.story.worse() }
 
 // Again returns a line for a shell that runs a configuration once more; dir is that of the study, or "".
-func Again(p *config.Program, dir string, c assay.Config) string {
+func Again(p *spec.Program, dir string, c assay.Config) string {
 	return CommandLine(placeless(p.Argv(c)), placeless(p.Environment(c)), dir, "")
 }
 

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/worker"
 )
@@ -135,7 +135,7 @@ func (l lab) await(b *testing.B, n int) {
 // submit has a server run a study.
 func (l lab) submit(b testing.TB, name, text string) {
 	b.Helper()
-	def, _, err := config.Parse("", []byte(text), nil)
+	def, _, err := spec.Parse("", []byte(text), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func BenchmarkOneWorker(b *testing.B) {
 		began := time.Now()
 		l.submit(b, name, trivial("'true', '{n}'", round, runs, 1))
 		fleet = min(fleet, l.ended(b, name).Sub(began))
-		def, _, err := config.Parse("", []byte(trivial("'true', '{n}'", round, runs, 1)), nil)
+		def, _, err := spec.Parse("", []byte(trivial("'true', '{n}'", round, runs, 1)), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func BenchmarkMemory(b *testing.B) {
 
 // past makes a study of a server that has had so many trials, and goes on.
 func past(ctx context.Context, to *setup.Store, name string, seed, trials int) error {
-	def, _, err := config.Parse("", []byte(trivial("'true', '{n}'", seed, 1_000_000, 4)), nil)
+	def, _, err := spec.Parse("", []byte(trivial("'true', '{n}'", seed, 1_000_000, 4)), nil)
 	if err != nil {
 		return err
 	}
@@ -356,11 +356,11 @@ func past(ctx context.Context, to *setup.Store, name string, seed, trials int) e
 	if _, err := s.Run(ctx); err != nil {
 		return err
 	}
-	spec, err := m.Spec(ctx, name)
+	stored, err := m.Spec(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := to.Create(ctx, name, spec); err != nil {
+	if err := to.Create(ctx, name, stored); err != nil {
 		return err
 	}
 	var all []assay.Event

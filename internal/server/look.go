@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -38,7 +38,7 @@ func errLook() error {
 		"assay server runs studies that can be steered")
 }
 
-func (l *lookout) Submit(context.Context, *config.Study, string, string) (api.Info, error) {
+func (l *lookout) Submit(context.Context, *spec.Study, string, string) (api.Info, error) {
 	return api.Info{}, errLook()
 }
 

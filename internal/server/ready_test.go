@@ -22,13 +22,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // TestMain is a server, or a worker, where the environment says so.
@@ -90,7 +90,7 @@ func fill(tb testing.TB, path string, studies, trials int) {
 		tb.Fatal(err)
 	}
 	for i := range studies {
-		def, _, err := config.Parse("", fmt.Appendf(nil, found, i+1), nil)
+		def, _, err := spec.Parse("", fmt.Appendf(nil, found, i+1), nil)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -261,11 +261,11 @@ func forget(tb testing.TB, path string) {
 	defer to.Close()
 	for i := range readyStudies {
 		name := fmt.Sprint("s", i)
-		spec, err := from.Spec(tb.Context(), name)
+		stored, err := from.Spec(tb.Context(), name)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if err := to.Create(tb.Context(), name, spec); err != nil {
+		if err := to.Create(tb.Context(), name, stored); err != nil {
 			tb.Fatal(err)
 		}
 		var all []assay.Event

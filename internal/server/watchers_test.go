@@ -20,10 +20,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // highWater returns how much memory a process has at the most, in MiB.
@@ -133,15 +133,15 @@ func watched(tb testing.TB, watchers, idle int) (before, after float64, took []t
 		tb.Fatal(err)
 	}
 	defer store.Close()
-	def, _, err := config.Parse("", fmt.Appendf(nil, found, 1), nil)
+	def, _, err := spec.Parse("", fmt.Appendf(nil, found, 1), nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := store.Create(tb.Context(), "watched", spec); err != nil {
+	if err := store.Create(tb.Context(), "watched", stored); err != nil {
 		tb.Fatal(err)
 	}
 	at := assay.Position(0)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue/jetstream"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/worker"
 )
 
@@ -92,9 +92,9 @@ func work(ctx context.Context, o Worker) error {
 }
 
 // apps returns the applications of a worker, nil if it has none and runs any program.
-func (o Worker) apps() (*config.Apps, error) {
+func (o Worker) apps() (*spec.Apps, error) {
 	if o.Apps != "" {
-		return config.LoadApps(o.Apps)
+		return spec.LoadApps(o.Apps)
 	}
 	if !o.Accept {
 		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),

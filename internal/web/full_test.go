@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/web"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -26,7 +26,7 @@ type full struct {
 	given *[]assay.Config // what was given last
 }
 
-func (f full) Submit(context.Context, *config.Study, string, string) (api.Info, error) {
+func (f full) Submit(context.Context, *spec.Study, string, string) (api.Info, error) {
 	return api.Info{}, assay.Errorf(assay.ClassUsage, "nothing is run here")
 }
 func (f full) Steer(context.Context, string, assay.Steering) error { return nil }
@@ -194,15 +194,15 @@ search: {seed: 3}
 // lab puts a study on record of a program whose time is made of computing, the network and the disk.
 func lab(t testing.TB, store *setup.Store, name string) {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte(labDefinition), nil)
+	def, _, err := spec.Parse("f.yaml", []byte(labDefinition), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Create(t.Context(), name, spec); err != nil {
+	if err := store.Create(t.Context(), name, stored); err != nil {
 		t.Fatal(err)
 	}
 	var events []assay.Event

@@ -17,7 +17,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/browser"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/internal/web"
@@ -25,6 +24,7 @@ import (
 	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -52,7 +52,7 @@ type hostileHost struct {
 	texts []string
 }
 
-func (h *hostileHost) Submit(context.Context, *config.Study, string, string) (api.Info, error) {
+func (h *hostileHost) Submit(context.Context, *spec.Study, string, string) (api.Info, error) {
 	return api.Info{}, assay.Errorf(assay.ClassConflict, "%s", h.texts[0])
 }
 
@@ -171,16 +171,16 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, _, err := config.Parse("f.yaml", file, nil)
+	def, _, err := spec.Parse("f.yaml", file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, name := range append([]string{"h"}, texts[:40]...) {
-		if err := store.Create(ctx, name, spec); err != nil {
+		if err := store.Create(ctx, name, stored); err != nil {
 			if assay.ClassOf(err) != assay.ClassUsage { // what no store takes is no name of a study
 				t.Fatalf("%q: %v", name, err)
 			}

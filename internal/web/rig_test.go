@@ -11,10 +11,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/browser"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 func TestMain(m *testing.M) { testbed.Wide(3); browser.Main(m) }
@@ -73,15 +73,15 @@ func newRecord(t testing.TB, store *setup.Store, name string) *record {
 // newRecordOf puts a study of a definition on record that has no trials yet.
 func newRecordOf(t testing.TB, store *setup.Store, name, definition string) *record {
 	t.Helper()
-	def, _, err := config.Parse("f.yaml", []byte(definition), nil)
+	def, _, err := spec.Parse("f.yaml", []byte(definition), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := json.Marshal(def)
+	stored, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Create(t.Context(), name, spec); err != nil {
+	if err := store.Create(t.Context(), name, stored); err != nil {
 		t.Fatal(err)
 	}
 	r := &record{t: t, store: store, name: name, rng: rand.New(rand.NewPCG(1, 2)), best: math.Inf(1)}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
@@ -40,7 +40,7 @@ func (a *Attachment) Run(ctx context.Context) (study.Result, error) {
 	if err != nil {
 		return study.Result{}, err
 	}
-	def, err := config.Decode(d.Spec)
+	def, err := spec.Decode(d.Spec)
 	if err != nil {
 		return study.Result{}, err
 	}
@@ -135,7 +135,7 @@ func over(s Study) bool { return s.State == "ended" || s.State == "stopped" }
 
 // SendInputs has the server keep the files that a study reads, those that it does not have, and the definition say what
 // they are. It comes before [Submitted].
-func (c *Client) SendInputs(ctx context.Context, def *config.Study) error {
+func (c *Client) SendInputs(ctx context.Context, def *spec.Study) error {
 	files, err := setup.Stage(ctx, def)
 	if err != nil {
 		return err
@@ -154,12 +154,12 @@ func (c *Client) SendInputs(ctx context.Context, def *config.Study) error {
 
 // Submitted is the definition of a study as a server takes it. The study file belongs to the
 // machine that read it: the server sees its content alone.
-func Submitted(def *config.Study, name string) (Submission, error) {
-	spec, err := setup.Encode(def, name, nil)
+func Submitted(def *spec.Study, name string) (Submission, error) {
+	stored, err := setup.Encode(def, name, nil)
 	if err != nil {
 		return Submission{}, err
 	}
-	return Submission{Name: name, Spec: json.RawMessage(spec)}, nil
+	return Submission{Name: name, Spec: json.RawMessage(stored)}, nil
 }
 
 // ParseTrials reads trials as they are written on a command line: STUDY/17, or

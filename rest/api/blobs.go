@@ -15,7 +15,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/worker"
 )
 
@@ -253,7 +253,7 @@ func (s *Server) list(hash string) (*blobs.Manifest, error) {
 }
 
 // staged returns an error if the files that a study reads are not here.
-func (s *Server) staged(def *config.Study) error {
+func (s *Server) staged(def *spec.Study) error {
 	if len(def.Inputs) == 0 && len(def.Shared) == 0 {
 		return nil
 	}
@@ -262,7 +262,7 @@ func (s *Server) staged(def *config.Study) error {
 			"PUT %s and lists them in staged of its spec, as assay tune --on fleet does", blobPath)
 	}
 	if def.Staged == nil {
-		def.Staged = &config.Staged{}
+		def.Staged = &spec.Staged{}
 		for _, path := range def.Shared {
 			def.Staged.Shared = append(def.Staged.Shared, assay.Shared{Path: path, Size: -1})
 		}

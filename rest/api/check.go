@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 // A Checked is what a submission would be.
@@ -50,7 +50,7 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 	case <-ctx.Done():
 		return out, assay.WithClass(assay.ClassUnavailable, ctx.Err())
 	}
-	executing := executes(def)
+	executing := def.Executes()
 	p, err := setup.New(def, setup.Options{Runner: nowhere{}})
 	if err != nil {
 		return out, err
@@ -82,7 +82,7 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 }
 
 // hosted returns why a server does not run what is defined, or nil.
-func hosted(def *config.Study) error {
+func hosted(def *spec.Study) error {
 	switch {
 	case def.Replay != nil:
 		return assay.Errorf(assay.ClassUsage, "a recorded table is replayed by assay tune, not by a server")
@@ -90,7 +90,7 @@ func hosted(def *config.Study) error {
 		return assay.Errorf(assay.ClassUsage, "a program is tuned while it runs by assay serve --online")
 	case def.Workbench != nil:
 		return assay.Errorf(assay.ClassUsage, "a workbench is used by assay learn, not by a server")
-	case def.Placement.On == config.Slurm || def.Placement.On == config.BatchSystem:
+	case def.Placement.On == spec.Slurm || def.Placement.On == spec.BatchSystem:
 		return assay.Errorf(assay.ClassUsage, "place.on: a server runs its studies on its workers; assay tune --on %s "+
 			"runs them as jobs of a batch system, without a server", def.Placement.On)
 	}

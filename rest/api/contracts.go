@@ -8,9 +8,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -18,7 +18,7 @@ import (
 type StudyHost interface {
 	// Submit creates a study and runs it, or resumes the one of that name if it is the same. It is an error
 	// of the class conflict if it is another.
-	Submit(ctx context.Context, def *config.Study, name, by string) (Info, error)
+	Submit(ctx context.Context, def *spec.Study, name, by string) (Info, error)
 	// Steer runs, pauses or stops a study, or changes its priority or budget: see [assay.Steering].
 	Steer(ctx context.Context, study string, s assay.Steering) error
 	Info(ctx context.Context, study string) (Info, error)

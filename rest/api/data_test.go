@@ -13,11 +13,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/planreport"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/spec"
 )
 
 // clientOf returns a client of the rig with the token of a role.
@@ -29,7 +29,7 @@ func (r *rig) clientOf(role Role) *Client {
 func (r *rig) lab(t testing.TB, name string, f func(cpu, mem float64) float64) {
 	t.Helper()
 	ctx := context.Background()
-	def, err := config.Decode([]byte(`{"version":1,"command":["true","{cpu}","{mem}"],"parameters":[` +
+	def, err := spec.Decode([]byte(`{"version":1,"command":["true","{cpu}","{mem}"],"parameters":[` +
 		`{"name":"cpu","type":"int","min":1,"max":8},{"name":"mem","type":"int","min":1,"max":4}],` +
 		`"objective":{"metric":"elapsed"}}`))
 	if err != nil {
@@ -129,7 +129,7 @@ func TestCompare(t *testing.T) {
 // What is not in force at the best configuration is no part of it.
 func TestCompareConditions(t *testing.T) {
 	r := newRig(t)
-	def, _, err := config.Parse("f.yaml", []byte("command: [x, '{mode}', '{n}']\nparameters:\n  mode: [a, b]\n"+
+	def, _, err := spec.Parse("f.yaml", []byte("command: [x, '{mode}', '{n}']\nparameters:\n  mode: [a, b]\n"+
 		"  n: {type: int, min: 1, max: 4, when: mode == 'a'}\n"), nil)
 	if err != nil {
 		t.Fatal(err)

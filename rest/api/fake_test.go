@@ -17,10 +17,10 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -46,18 +46,18 @@ func (h *fakeHost) append(ctx context.Context, study string, events ...assay.Eve
 	return err
 }
 
-func (h *fakeHost) Submit(ctx context.Context, def *config.Study, name, by string) (Info, error) {
+func (h *fakeHost) Submit(ctx context.Context, def *spec.Study, name, by string) (Info, error) {
 	if name == "" {
 		name = "study"
 	}
-	spec, err := setup.Encode(def, name, nil)
+	stored, err := setup.Encode(def, name, nil)
 	if err != nil {
 		return Info{}, err
 	}
-	if old, err := h.store.Spec(ctx, name); err == nil && string(old) != string(spec) {
+	if old, err := h.store.Spec(ctx, name); err == nil && string(old) != string(stored) {
 		return Info{}, assay.Errorf(assay.ClassConflict, "there is another study %q", name)
 	} else if err != nil {
-		if err := h.store.Create(ctx, name, spec); err != nil {
+		if err := h.store.Create(ctx, name, stored); err != nil {
 			return Info{}, err
 		}
 		if err := h.append(ctx, name, assay.Event{Steered: &assay.Steering{Do: "run", By: by}}); err != nil {
@@ -123,7 +123,7 @@ func (h *fakeHost) desk(ctx context.Context, name string, do func(*setup.Externa
 	if err != nil {
 		return err
 	}
-	if def.Mode() != config.ModeAsked {
+	if def.Mode() != spec.ModeAsked {
 		return assay.Errorf(assay.ClassConflict, "study %s is not external", name)
 	}
 	p, err := setup.New(def, setup.Options{})
@@ -423,7 +423,7 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 	}
 	r.Server = New(o)
 	for name, text := range map[string]string{"tuned": defined, "other": defined, "asked": askedFor} {
-		def, err := config.Decode([]byte(text))
+		def, err := spec.Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

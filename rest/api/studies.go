@@ -15,9 +15,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/spec"
 )
 
 // A Study is what a list says of a study.
@@ -304,14 +304,14 @@ type Submission struct {
 }
 
 // definition reads and checks what a submission defines.
-func (b Submission) definition() (*config.Study, error) {
+func (b Submission) definition() (*spec.Study, error) {
 	switch {
 	case (b.File == "") == (len(b.Spec) == 0):
 		return nil, assay.Errorf(assay.ClassUsage, "a study is defined by file or by spec: one of them")
 	case b.File != "":
-		var edit func(*config.Study) error
+		var edit func(*spec.Study) error
 		if b.Asked {
-			edit = func(def *config.Study) error {
+			edit = func(def *spec.Study) error {
 				if !def.SetAsked() {
 					return assay.Errorf(assay.ClassUsage, "study.yaml: workers of the server run this study: an external study "+
 						"has neither command nor app nor replay")
@@ -319,10 +319,10 @@ func (b Submission) definition() (*config.Study, error) {
 				return nil
 			}
 		}
-		def, _, err := config.Parse("study.yaml", []byte(b.File), edit)
+		def, _, err := spec.Parse("study.yaml", []byte(b.File), edit)
 		return def, err
 	}
-	def, err := config.Decode(b.Spec)
+	def, err := spec.Decode(b.Spec)
 	if err != nil {
 		return nil, assay.WithClass(assay.ClassUsage, err)
 	}
@@ -344,7 +344,7 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 		return Info{}, refuse(http.StatusForbidden,
 			"an external study needs the role %s; %s is %s", Author, who.Name, who.Role)
 	}
-	if what := executes(def); what != "" && !may(who.Role, Author) {
+	if what := def.Executes(); what != "" && !may(who.Role, Author) {
 		return Info{}, refuse(http.StatusForbidden,
 			"the definition sets what is executed (%s): that needs the role %s; %s is %s", what, Author, who.Name, who.Role)
 	}
@@ -360,40 +360,6 @@ func (s *Server) submit(ctx context.Context, b Submission) (Info, error) {
 			who.Name, strings.Join(who.Scope, ", "))
 	}
 	return s.o.Studies.Submit(ctx, def, name, who.Name)
-}
-
-// executing are the keys of a definition that say what a machine runs or reads.
-var executing = []string{
-	"command", "shell", "env", "dir", "setup", "prepare", "cleanup", "verify", "service", "files",
-	"inputs", "outputs", "shared", "staged", "secrets",
-}
-
-// executes returns which key of a definition says what a machine runs or reads, or "". An
-// operator may define a study without such a key: it only chooses among the values of the
-// parameters of an application, whose command the workers have.
-func executes(def *config.Study) string {
-	has := map[string]bool{
-		"command": len(def.Command) > 0, "shell": def.Shell, "env": len(def.Env) > 0, "dir": def.Dir != "",
-		"setup": len(def.Setup.Argv) > 0, "prepare": len(def.Prepare.Argv) > 0, "cleanup": len(def.Cleanup.Argv) > 0,
-		"verify": len(def.Verify.Argv) > 0, "service": def.Service != nil, "files": len(def.Files) > 0,
-		"inputs": len(def.Inputs) > 0, "outputs": len(def.Outputs) > 0, "shared": len(def.Shared) > 0,
-		"staged": def.Staged != nil, "secrets": len(def.Secrets) > 0,
-	}
-	for _, key := range executing {
-		if has[key] {
-			return key
-		}
-	}
-	if def.Asked {
-		return "asked" // nothing is, but what others execute follows from it
-	}
-	for _, m := range def.Metrics {
-		// What a run prints is its own; all else is a command or a file of the machine.
-		if !strings.HasPrefix(m.Source, "stdout:") && !strings.HasPrefix(m.Source, "stderr:") {
-			return "metrics." + m.Name
-		}
-	}
-	return ""
 }
 
 // Studies returns the studies that the client may see, by name.

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/spec"
 )
 
 // Every class of error has one status, and is the same class again at the client.
@@ -54,7 +53,7 @@ func TestExecutes(t *testing.T) {
 		"secrets":   "command: [x, '{n}']\nsecrets: {A: 'env:B'}",
 		"metrics.m": "command: [x, '{n}']\nmetrics: {m: 'json:f#/a'}",
 	} {
-		def, _, err := config.Parse("study.yaml", []byte(text+"\nparameters: {n: 1..3}\n"), nil)
+		def, _, err := spec.Parse("study.yaml", []byte(text+"\nparameters: {n: 1..3}\n"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", key, err)
 			continue
@@ -65,33 +64,17 @@ func TestExecutes(t *testing.T) {
 		if key == "shell" {
 			def.Command = nil
 		}
-		if got := executes(def); got != key {
+		if got := def.Executes(); got != key {
 			t.Errorf("%s: %q", key, got)
 		}
 	}
-	// A key that is added has to be in one of the two lists.
-	harmless := []string{
-		"version", "name", "app", "warmup", "parameters", "where", "objective", "other_objectives", "level",
-		"subject_to", "metrics", "progress", "search", "searchers",
-		"stop", "repeat", "prior", "budget", "timeout_ns", "parallel", "place",
-	}
-	refused := []string{"workbench", "online", "replay", "configs"} // of any role: see submit
-	for f := range reflect.TypeFor[config.Study]().Fields() {
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.IsExported() && !slices.Contains(harmless, key) && !slices.Contains(refused, key) &&
-			!slices.Contains(executing, key) &&
-			key != "asked" { // executes says so
-
-			t.Errorf("may an operator write %s in a definition? See executes", key)
-		}
-	}
 	text := "command: [x, '{n}']\nmetrics: {m: 'stdout:/a([0-9])/'}\nparameters: {n: 1..3}\n"
-	def, _, err := config.Parse("study.yaml", []byte(text), nil)
+	def, _, err := spec.Parse("study.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if def.Command = nil; executes(def) != "" {
-		t.Errorf("what a run prints is read: %q", executes(def))
+	if def.Command = nil; def.Executes() != "" {
+		t.Errorf("what a run prints is read: %q", def.Executes())
 	}
 }
 
@@ -302,10 +285,10 @@ func (r *rig) client(t *testing.T, token string) *Client {
 // A server makes no run a job of a batch system, whoever asks: its own workers make them.
 func TestBatchSystemsAreRefused(t *testing.T) {
 	for _, place := range []string{"{on: slurm, setup: ['touch x']}", "{on: slurm}"} {
-		def, _, err := config.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
+		def, _, err := spec.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)
 		if err != nil {
 			text := "command: [x, '{n}']\nparameters: {n: 1..3}\nplace: " + place + "\n"
-			def, _, err = config.Parse("study.yaml", []byte(text), nil)
+			def, _, err = spec.Parse("study.yaml", []byte(text), nil)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/lab/recorded"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 type fleetFlags struct {
@@ -70,7 +70,7 @@ func (f *fleetFlags) run(ctx context.Context, s streams, file string) error {
 	if len(f.fleets) == 0 || f.environment == "" {
 		return usagef("which machines? Give --environment COLUMN and --fleet 'MACHINE,...;MACHINE,...'")
 	}
-	o := recorded.FleetOptions{Trials: f.trials, Seeds: f.seeds, Workers: f.jobs, Race: f.race, Grows: config.Grows}
+	o := recorded.FleetOptions{Trials: f.trials, Seeds: f.seeds, Workers: f.jobs, Race: f.race, Grows: spec.Grows}
 	var err error
 	if o.Methods, err = bench.Methods(f.methods); err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/lab/recorded"
 	"github.com/assay-run/assay/setup"
+	"github.com/assay-run/assay/spec"
 )
 
 type gainFlags struct {
@@ -48,7 +48,7 @@ than was asked for.`,
 }
 
 func (f *gainFlags) run(cmd *cobra.Command, s streams, files []string) error {
-	least, err := config.ParseGain(f.gain)
+	least, err := spec.ParseGain(f.gain)
 	switch {
 	case err != nil:
 		return usagef("--gain %w", err)

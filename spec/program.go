@@ -1,0 +1,282 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/assay-run/assay"
+)
+
+// A Program turns configurations into what is run. It is immutable and safe
+// for concurrent use.
+type Program struct {
+	params  []assay.Param
+	shell   bool
+	argv    []Template // of the command, without placeholders if shell
+	script  string
+	env     []envTemplate
+	setup   setupTemplate
+	prepare hookTemplate
+	cleanup hookTemplate
+	service serviceTemplate
+	verify  hookTemplate
+	files   []fileTemplate
+	metrics []metricTemplate
+	data    Template   // of the workbench's data set
+	vars    []variable // the parameters as environment variables
+	anyVars bool       // they are exported, see exports
+
+	dataVaries bool // configurations have data sets of their own
+}
+
+type envTemplate struct {
+	name  string
+	value Template
+}
+
+type hookTemplate struct {
+	argv   []Template
+	script string
+}
+
+// A metricTemplate is a source whose file and pointer have placeholders.
+type metricTemplate struct {
+	assay.MetricSource
+	file, pointer Template
+}
+
+// A variable is an environment variable that holds a parameter.
+type variable struct {
+	name  string
+	param int
+}
+
+// Program returns the templates of a study that has been checked. It returns
+// an error if a template is malformed, and one if the study has neither a command nor an
+// application, whose program has no arguments here.
+func (s *Study) Program() (*Program, error) {
+	if len(s.Command) == 0 && s.App == "" {
+		return nil, fmt.Errorf("the study has no command")
+	}
+	params := s.params()
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.Name
+	}
+	var failed, err error
+	parse := func(texts ...string) []Template {
+		var out []Template
+		for _, t := range texts {
+			tmpl, err := parseTemplate(t, names, s.own())
+			failed = cmp.Or(failed, err)
+			out = append(out, tmpl)
+		}
+		return out
+	}
+	hook := func(h Hook) hookTemplate {
+		if h.Shell {
+			return hookTemplate{script: h.Argv[0]}
+		}
+		return hookTemplate{argv: parse(h.Argv...)}
+	}
+	p := &Program{params: params, shell: s.Shell, prepare: hook(s.Prepare), cleanup: hook(s.Cleanup)}
+	if s.Shell {
+		p.script = s.Command[0]
+	} else if s.App == "" {
+		p.argv = parse(s.Command...)
+	}
+	for name, value := range s.Env {
+		p.env = append(p.env, envTemplate{name, parse(value)[0]})
+	}
+	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
+	p.anyVars = s.exports()
+	if p.metrics, err = s.metricTemplates(parse); err != nil {
+		return nil, err
+	}
+	p.vars = variables(params)
+	p.service = s.serviceTemplate(hook, parse)
+	p.verify = hook(s.Verify)
+	if p.files, err = s.fileTemplates(names); err != nil {
+		return nil, err
+	}
+	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
+	if w := s.Workbench; w != nil && !w.Passive {
+		p.dataVaries = w.varies()
+		if p.data, err = parseTemplate(w.Data, names, s.folder()); err != nil {
+			return nil, err
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return p, nil
+}
+
+// metricTemplates returns the templates of the sources of metrics.
+func (s *Study) metricTemplates(parse func(...string) []Template) (out []metricTemplate, err error) {
+	for _, m := range s.Metrics {
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		if err != nil {
+			return nil, err
+		}
+		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
+		files := parse(source.File, source.Pointer)
+		out = append(out, metricTemplate{source, files[0], files[1]})
+	}
+	return out, nil
+}
+
+// exports reports whether the parameters are environment variables of what the study
+// runs. A command that is a list and alone is not given them: no name of a parameter can
+// then be that of a variable which means something to it.
+func (s *Study) exports() bool {
+	return s.Shell || s.Service != nil ||
+		len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 || len(s.Verify.Argv) > 0 ||
+		slices.ContainsFunc(s.Metrics, func(m Metric) bool {
+			source, err := assay.ParseMetricSource(m.Name, m.Source)
+			return err == nil && source.Kind.Argument() == assay.CommandArgument
+		})
+}
+
+// Argv returns the command for a configuration: the arguments with their
+// placeholders replaced, those left out that are only conditions that are off, or that name a
+// parameter that is not in force, which takes the option of its name before it along; or sh -c LINE.
+func (p *Program) Argv(c assay.Config) []string {
+	if p.shell {
+		return []string{"sh", "-c", p.script}
+	}
+	return p.expand(p.argv, c)
+}
+
+func (p *Program) expand(templates []Template, c assay.Config) []string {
+	out := make([]string, 0, len(templates))
+	for k, t := range templates {
+		if text, ok := t.Expand(p.params, c); ok {
+			out = append(out, text)
+			continue
+		}
+		// --trees goes with the {trees} behind it.
+		if i := t.alone(); i >= 0 && k > 0 && templates[k-1].option() == optionName(p.params[i].Name) {
+			out = out[:len(out)-1]
+		}
+	}
+	return out
+}
+
+// Env returns the environment of the command as "NAME=value": the variables of
+// the study in order of their names, before them those of [Program.ParamEnv] if
+// the study has anything beside a command that is a list: a shell line, a hook, a
+// metric that is a command.
+func (p *Program) Env(c assay.Config) []string {
+	var out []string
+	if p.setup.argv != nil || p.setup.script != "" {
+		out = append(out, "SETUP="+assay.SetupDir)
+	}
+	if p.anyVars {
+		out = append(out, p.ParamEnv(c)...)
+	}
+	for _, e := range p.env {
+		if text, ok := e.value.Expand(p.params, c); ok {
+			out = append(out, e.name+"="+text)
+		}
+	}
+	return out
+}
+
+// ParamEnv returns the parameters as environment variables, "NAME=value":
+// under their names in upper case, and as they are written where that is
+// another name. Characters that a shell does not take in a name are written _. What is not in
+// force is not set.
+func (p *Program) ParamEnv(c assay.Config) []string {
+	out := make([]string, 0, len(p.vars))
+	for _, v := range p.vars {
+		if assay.Active(p.params, c, v.param) {
+			out = append(out, v.name+"="+p.params[v.param].Text(c[v.param]))
+		}
+	}
+	return out
+}
+
+// Prepare returns the command that is run before a configuration, or nil.
+func (p *Program) Prepare(c assay.Config) []string { return p.hook(p.prepare, c) }
+
+// Cleanup returns the command that is run after a configuration, or nil.
+func (p *Program) Cleanup(c assay.Config) []string { return p.hook(p.cleanup, c) }
+
+func (p *Program) hook(h hookTemplate, c assay.Config) []string {
+	switch {
+	case h.script != "":
+		return []string{"sh", "-c", h.script}
+	case h.argv == nil:
+		return nil
+	}
+	return p.expand(h.argv, c)
+}
+
+// Metrics returns the metrics of the user with the placeholders of their files
+// replaced, nil if there are none.
+func (p *Program) Metrics(c assay.Config) []assay.MetricSource {
+	var out []assay.MetricSource
+	for _, m := range p.metrics {
+		s := m.MetricSource
+		s.File, _ = m.file.Expand(p.params, c)
+		s.Pointer, _ = m.pointer.Expand(p.params, c)
+		out = append(out, s)
+	}
+	return out
+}
+
+// variables returns the environment variables of the parameters.
+func variables(params []assay.Param) []variable {
+	var out []variable
+	for i, p := range params {
+		name := shellName(p.Name)
+		upper := strings.ToUpper(name)
+		out = append(out, variable{upper, i})
+		if name != upper {
+			out = append(out, variable{name, i})
+		}
+	}
+	return out
+}
+
+// shellName replaces what a shell does not take in the name of a variable.
+func shellName(name string) string {
+	id := strings.Map(func(r rune) rune {
+		if r == '_' || r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+			return r
+		}
+		return '_'
+	}, name)
+	if id[0] >= '0' && id[0] <= '9' {
+		id = "_" + id
+	}
+	return id
+}
+
+// reserved are the variables that shells and loaders obey.
+var reserved = []string{
+	"PATH", "HOME", "SHELL", "IFS", "ENV", "BASH_ENV", "PWD", "OLDPWD", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ",
+	"TERM",
+	"PS1", "PS2", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOSTNAME", "UID", "PPID", "OPTIND", "OPTARG",
+}
+
+// variableFlaw returns what is wrong with the parameters as variables, or "".
+func variableFlaw(params []assay.Param) string {
+	owner := map[string]int{}
+	for _, v := range variables(params) {
+		name := params[v.param].Name
+		upper := strings.ToUpper(v.name)
+		if slices.Contains(reserved, upper) || strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "ASSAY_") {
+			return "parameter " + name + " would replace the variable " + upper + " of the shell: give it another name"
+		}
+		if i, taken := owner[v.name]; taken && i != v.param {
+			return "parameters " + params[i].Name + " and " + name + " are the same variable " + v.name +
+				" of the shell"
+		}
+		owner[v.name] = v.param
+	}
+	return ""
+}
