@@ -13,7 +13,6 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/store"
 )
 
 // Columns are trials as one list a field, each in order of the ids.
@@ -217,7 +216,7 @@ func (ts *tallies) keep(name string, t *tally, rows int) {
 func (t *tally) begin(r *result.Record) {
 	t.rec, t.at, t.row, t.conf, t.past = r, 0, map[int64]int{}, nil, nil
 	t.restores = restores{of: map[int64]int64{}, by: map[int64]int64{}}
-	t.sum = store.NewSummary(r.Name, r.Summary.Created)
+	t.sum = assay.NewSummary(r.Name, r.Summary.Created)
 	t.all = Columns{
 		ID: []int64{}, State: []string{}, Config: map[string][]any{}, Value: Numbers{}, Elapsed: Numbers{}, Spent: Numbers{},
 		Predicted: Numbers{}, Reason: []string{}, Started: []int64{}, Ended: Numbers{}, Worker: []string{}, Class: []string{},
@@ -259,7 +258,7 @@ func (c *Columns) clone(k int) *Columns {
 	return &out
 }
 
-// old returns the trial of a row as far as [store.Project] needs it.
+// old returns the trial of a row as far as [assay.Project] needs it.
 func (t *tally) old(k int) assay.Trial {
 	state := assay.Done
 	switch t.all.State[k] {
@@ -281,7 +280,7 @@ func (t *tally) take(e assay.Event) error {
 	for _, trial := range concerns(e) {
 		t.past = append(t.past, moment{trial, assay.Position(t.at)})
 	}
-	id, about := store.TrialOf(e)
+	id, about := assay.TrialOf(e)
 	if s := e.Started; s != nil {
 		if k, ok := t.row[s.Trial]; ok && t.all.State[k] == assay.Running.String() {
 			t.all.Worker[k], t.all.Class[k] = s.Where, s.Class
@@ -292,7 +291,7 @@ func (t *tally) take(e assay.Event) error {
 	if about && known {
 		before = t.old(k)
 	}
-	row, changed := store.Project(&t.sum, e, before, known)
+	row, changed := assay.Project(&t.sum, e, before, known)
 	if !changed {
 		return nil
 	}
