@@ -77,7 +77,8 @@ var beside = map[string][]string{
 	"/internal/proc":         {},
 	"/internal/replay":       {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
-	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/internal/config", "/internal/report"},
+	"/internal/result": {"", "/stats", "/costmodel", "/study", "/view", "/workbench", "/internal/config", "/internal/report"},
+	"/view":            {""}, // what studies and trials look like from outside
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
 	// The pages of a server: a client of its API.

@@ -23,7 +23,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for m := range MetricsOf(t, r.Goal) {
+		for m := range assay.MetricsOf(t, r.Goal) {
 			seen[m] = true
 		}
 	}
@@ -47,7 +47,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 			}
 			row = append(row, cell)
 		}
-		of := MetricsOf(t, r.Goal)
+		of := assay.MetricsOf(t, r.Goal)
 		for _, m := range metrics {
 			cell := ""
 			if v, ok := of[m]; ok {

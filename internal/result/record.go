@@ -118,18 +118,33 @@ func (r *Record) Runs(ctx context.Context) iter.Seq2[assay.Trial, error] {
 }
 
 // Fits returns an error if the trial is not one of the study's parameters.
-func (r *Record) Fits(t assay.Trial) error {
-	if len(t.Config) != len(r.Params) {
-		return fmt.Errorf("study %q: trial %d has %d coordinates for %d parameters (see assay study fsck)",
-			r.Name, t.ID, len(t.Config), len(r.Params))
+func (r *Record) Fits(t assay.Trial) error { return r.misfit(assay.Fits(r.Params, t)) }
+
+// misfit returns an error of a trial with the study that has it.
+func (r *Record) misfit(err error) error {
+	if err == nil {
+		return nil
 	}
-	for i, p := range r.Params {
-		if !p.Contains(t.Config[i]) {
-			return fmt.Errorf("study %q: trial %d: parameter %s has no value at %v (see assay study fsck)",
-				r.Name, t.ID, p.Name, t.Config[i])
+	return fmt.Errorf("study %q: %w", r.Name, err)
+}
+
+// NewTable returns the table of the study before its first event.
+func (r *Record) NewTable() *assay.Table {
+	return assay.NewTable(r.Params, r.Goal, r.Name, r.Summary.Created)
+}
+
+// Table returns what the events of the study come to, trial by trial.
+func (r *Record) Table(ctx context.Context) (*assay.Table, error) {
+	t := r.NewTable()
+	for e, err := range r.store.Events(ctx, r.Name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if _, _, err := t.Take(e); err != nil {
+			return nil, r.misfit(err)
 		}
 	}
-	return nil
+	return t, nil
 }
 
 // A Listed is one line of `assay study ls --json`.
@@ -282,7 +297,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 		}
 	} else if b := out.Found; b != nil {
 		out.Best = &Best{
-			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: MetricsOf(*b, r.Goal),
+			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: assay.MetricsOf(*b, r.Goal),
 		}
 	}
 	out.Cuts, err = r.Cuts(ctx)
@@ -340,16 +355,11 @@ func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
 	if len(r.Definition.Prior.Resolved) == 0 {
 		return nil, nil
 	}
-	var cuts []assay.Cut
-	for e, err := range r.store.Events(ctx, r.Name, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Cut != nil {
-			cuts = append(cuts, *e.Cut)
-		}
+	t, err := r.Table(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return cuts, nil
+	return t.Cuts, nil
 }
 
 // A Trial is one line of `assay study trials --json`: a contract.
@@ -380,7 +390,7 @@ func (r *Record) Trial(t assay.Trial) Trial {
 		j.Step, j.Output = f.Step, f.Output
 	}
 	if t.State.Final() {
-		j.Ended, j.Metrics = &t.Ended, MetricsOf(t, r.Goal)
+		j.Ended, j.Metrics = &t.Ended, assay.MetricsOf(t, r.Goal)
 	}
 	if t.State.Final() && t.State != assay.Failed && t.State != assay.Withdrawn {
 		v := r.Goal.Show(t.Value)

@@ -23,11 +23,18 @@ const aliveEvery = 5 * time.Second
 // with "" when one can.
 const lacksKind = "lacks"
 
+// rowsKind is what rows of trials are sent as, in place of events.
+const rowsKind = "rows"
+
+// mostCaughtUp is how many events become one piece of rows where a client is behind.
+const mostCaughtUp = 1000
+
 // events registers the stream of events.
 func (s *Server) events() {
 	type in struct {
 		StudyPath
 		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
+		Rows  bool   `query:"rows" doc:"send what the events change in place of the events"`
 		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
 	}
 	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {
@@ -41,14 +48,20 @@ func (s *Server) events() {
 				return nil, assay.Errorf(assay.ClassUsage, "Last-Event-ID %s: not the number of an event", in.Last)
 			}
 		}
-		h, leave, err := s.hubs.join(in.Study, assay.Position(i.Events))
+		encode := encoder(eventNote)
+		if in.Rows {
+			if encode, err = s.tallies.rowNotes(ctx, in.Study); err != nil {
+				return nil, err
+			}
+		}
+		h, leave, err := s.hubs.join(followed{in.Study, in.Rows}, assay.Position(i.Events), encode)
 		if err != nil {
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
 			w.Header().Set("Content-Type", "text/event-stream")
-			f := &feed{s: s, hub: h, study: in.Study, at: at, r: r}
+			f := &feed{s: s, hub: h, study: in.Study, rows: in.Rows, at: at, r: r}
 			if r.Method != http.MethodHead && f.takeOver(w, leave) {
 				return
 			}
@@ -62,7 +75,8 @@ func (s *Server) events() {
 		}}, nil
 	}, func(op *huma.Operation) {
 		op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
-			"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
+			"record. With rows=true each piece has the number of its last event as its id and " + rowsKind + " as its event; " +
+			"its data is an Update: the rows of the trials that have changed, as columns. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
 			lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
 		op.Responses = map[string]*huma.Response{"200": {
 			Description: "server-sent events",
@@ -76,6 +90,7 @@ type feed struct {
 	s     *Server
 	hub   *hub
 	study string
+	rows  bool  // it has rows in place of events
 	at    int64 // number of the event that was sent last
 	w     wire
 	r     *http.Request
@@ -194,19 +209,33 @@ func (f *feed) lack() error {
 
 // catchUp sends what is on record behind the place of the feed.
 func (f *feed) catchUp(ctx context.Context) error {
+	most := 1
+	if f.rows {
+		most = mostCaughtUp
+	}
+	var events []assay.Event
+	pass := func() error {
+		n, err := f.hub.encode(ctx, f.at+int64(len(events)), events)
+		if events = events[:0]; err != nil {
+			return err
+		}
+		return f.notes([]note{n})
+	}
 	for e, err := range f.s.o.Store.Events(ctx, f.study, assay.Position(f.at)) {
 		if err != nil {
 			return err
 		}
-		n, err := noteOf(f.at+1, e)
-		if err != nil {
-			return err
+		if events = append(events, e); len(events) < most {
+			continue
 		}
-		if err := f.notes([]note{n}); err != nil {
+		if err := pass(); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(events) == 0 {
+		return nil
+	}
+	return pass()
 }
 
 // notes sends events, one as it is, which all who watch share.

@@ -99,6 +99,7 @@ func New(o Options) *Server {
 		"token": {Type: "http", Scheme: "bearer", Description: "Not needed by the owner of the server on its socket."},
 	}
 	s.api = humago.New(s.mux, doc)
+	describeViews(s.api.OpenAPI().Components.Schemas)
 	s.routes()
 	hosts := append([]string(nil), local...)
 	for _, h := range o.Hosts {

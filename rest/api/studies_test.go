@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
+	"github.com/assay-run/assay/view"
 )
 
 // Every class of error has one status, and is the same class again at the client.
@@ -173,7 +174,7 @@ func TestTrials(t *testing.T) {
 	r := newRig(t)
 	var rows []Trial
 	var ids []int64
-	var values Numbers
+	var values view.Numbers
 	for after := int64(0); ; {
 		q := prefix + "/studies/tuned/trials?limit=3&after=" + itoa(int(after))
 		var page, columns Trials

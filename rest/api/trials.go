@@ -11,14 +11,15 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/view"
 )
 
 // Trials are trials in order of their ids, as rows or as columns.
 type Trials struct {
-	Study   string   `json:"study"`
-	Next    int64    `json:"next" doc:"after of the next page; 0 if this is the last"`
-	Rows    []Trial  `json:"rows,omitempty" nullable:"false"`
-	Columns *Columns `json:"columns,omitempty"`
+	Study   string        `json:"study"`
+	Next    int64         `json:"next" doc:"after of the next page; 0 if this is the last"`
+	Rows    []Trial       `json:"rows,omitempty" nullable:"false"`
+	Columns *view.Columns `json:"columns,omitempty"`
 }
 
 // A Trial is one of a study.
