@@ -16,7 +16,7 @@ type Columns struct {
 	Value     Numbers            `json:"value,omitempty"`
 	Elapsed   Numbers            `json:"elapsed_s,omitempty"`
 	Spent     Numbers            `json:"spent_s,omitempty" doc:"of the time budget when it ended"`
-	Predicted Numbers            `json:"predicted,omitempty" doc:"what an early stop expected of the metric"`
+	Predicted Numbers            `json:"predicted,omitempty" doc:"the metric as an early stop expected it"`
 	Reason    []string           `json:"reason,omitempty" nullable:"false"`
 	Started   []int64            `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
 	Ended     Numbers            `json:"ended_ms,omitempty" doc:"Unix time"`
@@ -47,23 +47,26 @@ func shown(r rows, of func(l *assay.Line) float64) Numbers {
 
 // fields are the columns that may be left out, by the names that requests have for them. A column is added here, in
 // [Columns] and in [assay.Table].
-var fields = map[string]func(c *Columns, r rows){
-	"value": func(c *Columns, r rows) { c.Value = shown(r, func(l *assay.Line) float64 { return l.Value }) },
-	"predicted": func(c *Columns, r rows) {
+var fields = []struct {
+	name string
+	fill func(c *Columns, r rows)
+}{
+	{"value", func(c *Columns, r rows) { c.Value = shown(r, func(l *assay.Line) float64 { return l.Value }) }},
+	{"predicted", func(c *Columns, r rows) {
 		c.Predicted = shown(r, func(l *assay.Line) float64 { return l.Predicted })
-	},
-	"elapsed": func(c *Columns, r rows) {
+	}},
+	{"elapsed", func(c *Columns, r rows) {
 		c.Elapsed = list(r, func(l *assay.Line) float64 { return l.Elapsed.Seconds() })
-	},
-	"spent":   func(c *Columns, r rows) { c.Spent = list(r, func(l *assay.Line) float64 { return l.Spent }) },
-	"reason":  func(c *Columns, r rows) { c.Reason = list(r, func(l *assay.Line) string { return l.Reason }) },
-	"started": func(c *Columns, r rows) { c.Started = list(r, func(l *assay.Line) int64 { return l.Started }) },
-	"ended":   func(c *Columns, r rows) { c.Ended = list(r, ended) },
-	"worker": func(c *Columns, r rows) {
+	}},
+	{"spent", func(c *Columns, r rows) { c.Spent = list(r, func(l *assay.Line) float64 { return l.Spent }) }},
+	{"reason", func(c *Columns, r rows) { c.Reason = list(r, func(l *assay.Line) string { return l.Reason }) }},
+	{"started", func(c *Columns, r rows) { c.Started = list(r, func(l *assay.Line) int64 { return l.Started }) }},
+	{"ended", func(c *Columns, r rows) { c.Ended = list(r, ended) }},
+	{"worker", func(c *Columns, r rows) {
 		c.Worker = list(r, func(l *assay.Line) string { return l.Worker })
 		c.Class = list(r, func(l *assay.Line) string { return l.Class })
-	},
-	"metrics": func(c *Columns, r rows) {
+	}},
+	{"metrics", func(c *Columns, r rows) {
 		c.Metrics = make(map[string]Numbers, len(r.Metrics))
 		for name, all := range r.Metrics {
 			some := make(Numbers, len(r.places))
@@ -72,7 +75,16 @@ var fields = map[string]func(c *Columns, r rows){
 			}
 			c.Metrics[name] = some
 		}
-	},
+	}},
+}
+
+// Fields returns the names of the columns that a request may leave out.
+func Fields() []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
 }
 
 // ended returns when a trial ended, NaN while it runs.
@@ -96,9 +108,9 @@ func NewColumns(t *assay.Table, places []int, want []string) *Columns {
 	for i := range t.Params {
 		c.Config[t.Params[i].Name] = values(r, i)
 	}
-	for name, fill := range fields {
-		if len(want) == 0 || slices.Contains(want, name) {
-			fill(c, r)
+	for _, f := range fields {
+		if len(want) == 0 || slices.Contains(want, f.name) {
+			f.fill(c, r)
 		}
 	}
 	return c

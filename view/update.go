@@ -10,6 +10,6 @@ type Update struct {
 	Spent  float64   `json:"spent_s"`
 	Trials *Columns  `json:"trials,omitempty" doc:"those that are new or have changed"`
 	Answer bool      `json:"answer,omitempty" doc:"the answer of the study may be another one"`
-	Queue  bool      `json:"queue,omitempty" doc:"what waits and what runs may be something else"`
+	Queue  bool      `json:"queue,omitempty" doc:"the queue of the study may have changed"`
 	Ended  bool      `json:"ended,omitempty" doc:"the study has ended"`
 }

@@ -84,7 +84,7 @@ var beside = map[string][]string{
 	// The pages of a server: a client of its API.
 	"/internal/web": {
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
-		"/rest/api",
+		"/rest/api", "/view",
 	},
 	"/internal/faultdisk": {"/internal/rfs"},     // a disk that fails, for tests
 	"/internal/whole":     {},                    // files that are there as a whole

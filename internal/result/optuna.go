@@ -98,7 +98,7 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 		}
 	}
 	attrs := []map[string]any{
-		{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_outcome": WordOf(r.Goal, t.State)}, {"assay_reason": t.Reason},
+		{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason},
 	}
 	metrics := assay.MetricsOf(t, r.Goal)
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {

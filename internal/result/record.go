@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/config"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
 // A Store is what a study on record is read from.
@@ -38,15 +39,7 @@ type Record struct {
 type Params []assay.Param
 
 // Values returns the values of a configuration by the names of the parameters that are in force.
-func (ps Params) Values(c assay.Config) map[string]any {
-	m := make(map[string]any, len(ps))
-	for i, p := range ps {
-		if assay.Active(ps, c, i) {
-			m[p.Name] = p.Value(c[i])
-		}
-	}
-	return m
-}
+func (ps Params) Values(c assay.Config) map[string]any { return view.Config(ps, c) }
 
 // Text returns "a=1 b=x" of a configuration, without what is not in force.
 func (ps Params) Text(c assay.Config) string {
@@ -153,10 +146,8 @@ type Listed struct {
 	Trials     int64     `json:"trials"`
 	Done       int64     `json:"done"`
 	Censored   int64     `json:"censored"`
-	Stopped    int64     `json:"stopped"` // Censored, in the word for people
 	Failed     int64     `json:"failed"`
 	Infeasible int64     `json:"infeasible"`
-	Outside    int64     `json:"outside_limits"` // Infeasible, likewise
 	Withdrawn  int64     `json:"withdrawn,omitempty"`
 	Objective  string    `json:"objective"`
 	Best       *float64  `json:"best"` // what is recommended: see Record.Listed
@@ -170,12 +161,8 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	c := r.Summary.Counts
 	l := Listed{
 		Study: r.Name, Trials: r.Summary.Trials(), Done: c[assay.Done], Censored: c[assay.Censored],
-		Stopped: c[assay.Censored], Failed: c[assay.Failed], Infeasible: c[assay.Infeasible],
-		Outside: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
+		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
 		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
-	}
-	if r.Goal.Level != nil {
-		l.Outside = 0 // they are below the full level, and there are no limits
 	}
 	value, found := r.Summary.Value, r.Summary.Best > 0
 	repeat := r.Definition.Repeat
@@ -362,39 +349,5 @@ func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
 	return t.Cuts, nil
 }
 
-// A Trial is one line of `assay study trials --json`: a contract.
-type Trial struct {
-	ID       int64              `json:"id"`
-	Config   map[string]any     `json:"config"`
-	State    assay.State        `json:"state"`
-	Value    *float64           `json:"value"` // null while it runs, or if it has none
-	Metrics  map[string]float64 `json:"metrics"`
-	Reason   string             `json:"reason"`
-	Step     string             `json:"step,omitempty"`   // where it failed
-	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
-	Decision *assay.Decision    `json:"decision,omitempty"`
-	Curve    *assay.Curve       `json:"curve,omitempty"` // what it reported of the metric that it is followed by
-	Attempts int                `json:"attempts,omitempty"`
-	Started  time.Time          `json:"started"`
-	Ended    *time.Time         `json:"ended"`
-	Outcome  string             `json:"outcome"` // the state in the word for people: see Word
-}
-
-// Trial returns a trial of the study as data.
-func (r *Record) Trial(t assay.Trial) Trial {
-	j := Trial{
-		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: WordOf(r.Goal, t.State), Metrics: map[string]float64{},
-		Reason: t.Reason, Decision: t.Decision, Curve: t.Measurement.Curve, Attempts: t.Attempts, Started: t.Started,
-	}
-	if f := t.Measurement.Failure; f != nil {
-		j.Step, j.Output = f.Step, f.Output
-	}
-	if t.State.Final() {
-		j.Ended, j.Metrics = &t.Ended, assay.MetricsOf(t, r.Goal)
-	}
-	if t.State.Final() && t.State != assay.Failed && t.State != assay.Withdrawn {
-		v := r.Goal.Show(t.Value)
-		j.Value = &v
-	}
-	return j
-}
+// Trial returns a trial of the study as others see it: one line of `assay study trials --json`.
+func (r *Record) Trial(t assay.Trial) view.Trial { return view.NewTrial(r.Params, r.Goal, t) }

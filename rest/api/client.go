@@ -22,6 +22,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/store"
+	"github.com/assay-run/assay/view"
 )
 
 // ClientOptions are where a server is, and what it takes to get in.
@@ -294,7 +295,7 @@ func (c *Client) Answer(ctx context.Context, study string) (a Answer, err error)
 
 // Trials returns at most limit trials behind the ID after, in order of their IDs, and the ID behind
 // which there are more, 0 if there are none.
-func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]Trial, int64, error) {
+func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]view.Trial, int64, error) {
 	q := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}}
 	var out Trials
 	err := c.call(ctx, http.MethodGet, of(study, "/trials"), q, nil, &out)

@@ -108,7 +108,7 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 			if now := rowText(t, got.Columns, k); page[row.ID] != now && row.ID > 100 {
 				t.Fatalf("step %d: the page has %s, columns %s", step, page[row.ID], now)
 			}
-			row.Output, row.Outcome = nil, "" // columns have none
+			row.Output, row.Step = nil, "" // columns have none
 			a, err1 := json.Marshal(rowOf(got.Columns, k))
 			b, err2 := json.Marshal(row)
 			if err1 != nil || err2 != nil || string(a) != string(b) {
@@ -134,8 +134,8 @@ func rowText(t *testing.T, c *view.Columns, k int) string {
 }
 
 // rowOf returns the k-th trial of columns as a row has it.
-func rowOf(c *view.Columns, k int) Trial {
-	out := Trial{
+func rowOf(c *view.Columns, k int) view.Trial {
+	out := view.Trial{
 		ID: c.ID[k], State: c.State[k], Reason: c.Reason[k], Elapsed: c.Elapsed[k], Started: time.UnixMilli(c.Started[k]).UTC(),
 		Config: map[string]any{}, Metrics: map[string]float64{},
 	}

@@ -34,7 +34,7 @@ func (s *Server) events() {
 	type in struct {
 		StudyPath
 		After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
-		Rows  bool   `query:"rows" doc:"send what the events change in place of the events"`
+		Rows  bool   `query:"rows" doc:"send the rows that change in place of the events"`
 		Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after: the number of the last event that came"`
 	}
 	handle(s, http.MethodGet, prefix+"/studies/{study}/events", func(ctx context.Context, in *in) (*huma.StreamResponse, error) {

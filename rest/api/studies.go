@@ -245,10 +245,10 @@ func (s *Server) studies() {
 	type trialsIn struct {
 		StudyPath
 		Cached
-		After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
-		Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-		Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
-		Fields []string `query:"fields" minItems:"1" maxItems:"9" enum:"value,elapsed,spent,predicted,reason,started,ended,worker,metrics" nullable:"false" doc:"of columns: which, with commas; all by default"`
+		After  int64   `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+		Limit  int     `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+		Format string  `query:"format" enum:"rows,columns" default:"rows" doc:"columns are small where there are many trials"`
+		Fields []field `query:"fields" minItems:"1" maxItems:"30" nullable:"false" doc:"of columns: which, with commas; all by default"`
 	}
 	type trialsOut struct {
 		ETag string `header:"ETag"`
@@ -262,7 +262,7 @@ func (s *Server) studies() {
 		if err := in.unchanged(i.Events); err != nil {
 			return nil, err
 		}
-		body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", in.Fields)
+		body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", texts(in.Fields))
 		return &trialsOut{tag(i.Events), body}, err
 	}, notModified)
 

@@ -172,7 +172,7 @@ func TestETag(t *testing.T) {
 // Rows and columns say the same, page by page.
 func TestTrials(t *testing.T) {
 	r := newRig(t)
-	var rows []Trial
+	var rows []view.Trial
 	var ids []int64
 	var values view.Numbers
 	for after := int64(0); ; {

@@ -24,6 +24,25 @@ func (gaps) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeNumber, Nullable: true}}
 }
 
+// A field is a column that a request may leave out.
+type field string
+
+// Schema implements [huma.SchemaProvider].
+func (field) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, name := range view.Fields() {
+		s.Enum = append(s.Enum, name)
+	}
+	return s
+}
+
+func texts(fields []field) (names []string) {
+	for _, f := range fields {
+		names = append(names, string(f))
+	}
+	return names
+}
+
 // describeViews has the types of package view, which knows nothing of schemas, described as they are.
 func describeViews(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[view.Numbers](), reflect.TypeFor[gaps]())
