@@ -207,7 +207,7 @@ func (f *Checker) study(ctx context.Context, st studyRow) error {
 func (f *Checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	v, first := NewVerifier(0), false
 	p := replayed{
-		sum:    NewSummary(st.name, ParseTimeOr(st.created)),
+		sum:    assay.NewSummary(st.name, ParseTimeOr(st.created)),
 		trials: map[int64]TrialColumns{}, states: map[int64]assay.Trial{},
 	}
 	err := f.Rows(ctx, st.name, "events", func(rows *sql.Rows) error {
@@ -255,10 +255,10 @@ func (p *replayed) apply(r Record, at string) (err error) {
 	if err != nil {
 		return err
 	}
-	id, _ := TrialOf(e)
+	id, _ := assay.TrialOf(e)
 	old, known := p.states[id]
 	p.sum.Events = r.Seq - 1 // also behind a record that was left out
-	if row, changed := Project(&p.sum, e, old, known); changed {
+	if row, changed := assay.Project(&p.sum, e, old, known); changed {
 		// Project needs no more of a trial than this, and the rest may be large.
 		p.states[id] = assay.Trial{Proposal: row.Trial.Proposal, State: row.Trial.State, Started: row.Trial.Started}
 		if p.trials[id], err = NewTrialColumns(row); err != nil {

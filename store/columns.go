@@ -186,7 +186,7 @@ func ScanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 		return 0, nil, nil, assay.Summary{}, err
 	}
 	// Without a best trial the value stays the +Inf of an empty summary.
-	sum = NewSummary(name, time.Time{})
+	sum = assay.NewSummary(name, time.Time{})
 	if sum.Counts, err = parseCounts(c.Counts); err != nil {
 		return 0, nil, nil, assay.Summary{}, fmt.Errorf("%w: study %q: %w", ErrDamaged, name, err)
 	}

@@ -101,7 +101,7 @@ func TestScanHead(t *testing.T) {
 		}
 	}
 	check(sum)
-	none := NewSummary("a", at)
+	none := assay.NewSummary("a", at)
 	check(none) // without a best trial the value is +Inf
 	if c := NewHeadColumns(none); c.Counts != "{}" || c.Value.Valid {
 		t.Errorf("of nothing: %+v", c)

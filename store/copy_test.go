@@ -57,7 +57,7 @@ func TestCopyPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id, _ := store.TrialOf(e); id != n/2+1 {
+			if id, _ := assay.TrialOf(e); id != n/2+1 {
 				t.Fatalf("%+v: event %d is of trial %d", c, n+1, id)
 			}
 			n++

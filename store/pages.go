@@ -179,7 +179,7 @@ func DecodeRow(r Record, asked func() (assay.Trial, error)) (assay.TrialRow, err
 	if err != nil {
 		return assay.TrialRow{}, err
 	}
-	sum := NewSummary("", time.Time{})
+	sum := assay.NewSummary("", time.Time{})
 	sum.Events = r.Seq - 1
 	var old assay.Trial
 	if e.Withdrawn != nil {
@@ -189,7 +189,7 @@ func DecodeRow(r Record, asked func() (assay.Trial, error)) (assay.TrialRow, err
 	}
 	// The summary is thrown away: Project is asked for the row. A withdrawal needs a known
 	// trial that runs.
-	row, _ := Project(&sum, e, old, e.Withdrawn != nil)
+	row, _ := assay.Project(&sum, e, old, e.Withdrawn != nil)
 	return row, nil
 }
 

@@ -1,7 +1,3 @@
-// This file says what events mean: the state of each trial and the summary. Both stores go
-// through [Project], event by event, so that a projection kept in a file and one made anew
-// cannot differ.
-
 package store
 
 import (
@@ -11,105 +7,11 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
 )
-
-// NewSummary returns the summary of a study without events.
-// The value of no best trial is +Inf, so that any finite one is better.
-func NewSummary(study string, created time.Time) assay.Summary {
-	return assay.Summary{Study: study, Created: created, Counts: map[assay.State]int64{}, Value: math.Inf(1)}
-}
-
-// Project counts event e, the next of the study, in sum and returns the row that
-// it gives its trial, which is old if it is known already. Of old it needs the
-// state, and to withdraw the trial the proposal and its start too.
-//
-// changed is false if the event leaves the row as it is: a trial asked again, one
-// told or withdrawn after its final state, and an event that is not about the
-// state of a trial. This is the only place that knows what events mean to the
-// projection.
-// Project must see the events in order, each once: the number of the row is sum.Events. It
-// changes sum.Counts in place, so a copy of sum shares the map with it. row shares the memory
-// of e and old.
-//
-// Best never has to go back: a trial that is done stays done.
-func Project(sum *assay.Summary, e assay.Event, old assay.Trial, known bool) (row assay.TrialRow, changed bool) {
-	sum.Events++
-	if sum.Events == 1 {
-		sum.First = e.At
-	}
-	sum.Last, sum.Spent = e.At, e.Spent
-	if !aside(e) {
-		sum.Ended = "" // an event behind the end of a study says that it goes on
-	}
-	row.Seq = sum.Events
-	switch {
-	case e.Asked != nil && !known:
-		row.Trial = assay.Trial{Proposal: *e.Asked, Value: math.NaN(), Started: e.At}
-	case e.Told != nil && !(known && old.State.Final()):
-		row.Trial = *e.Told
-	case e.Withdrawn != nil && known && !old.State.Final():
-		row.Trial = assay.Trial{
-			Proposal: old.Proposal, State: assay.Withdrawn, Value: math.Inf(1), Reason: e.Withdrawn.Reason,
-			Started: old.Started, Ended: e.At,
-		}
-	case e.Checked != nil:
-		sum.Checks++
-		return assay.TrialRow{}, false
-	case e.Ended != nil:
-		sum.Ended = e.Ended.By
-		return assay.TrialRow{}, false
-	case e.Steered != nil:
-		switch e.Steered.Do {
-		case "run", "pause", "stop":
-			sum.Steered = e.Steered.Do
-		case "priority":
-			sum.Priority = e.Steered.Priority
-		}
-		return assay.TrialRow{}, false
-	case e.Booked != nil:
-		sum.Lost += e.Booked.Lost()
-		return assay.TrialRow{}, false
-	default:
-		return assay.TrialRow{}, false
-	}
-	// A state without a trial has no entry, so that equal summaries have equal maps.
-	if known {
-		if sum.Counts[old.State]--; sum.Counts[old.State] == 0 {
-			delete(sum.Counts, old.State)
-		}
-	}
-	sum.Counts[row.Trial.State]++
-	// Of equal values the first stays. NaN is never less.
-	if row.Trial.State == assay.Done && row.Trial.Value < sum.Value {
-		sum.Best, sum.Value = row.Trial.ID, row.Trial.Value
-	}
-	return row, true
-}
-
-// aside reports whether an event may come behind the end of a study that does not go on: the
-// booking of a run that was late, a worker that goes on, or a decision for the next time.
-func aside(e assay.Event) bool {
-	return e.Booked != nil || e.Drifted != nil || e.Steered != nil && e.Steered.Do != "run"
-}
-
-// TrialOf returns the ID of the trial whose state e is about, if any.
-// Started, checked and ordered name a trial too, but leave its state alone.
-func TrialOf(e assay.Event) (id int64, ok bool) {
-	switch {
-	case e.Asked != nil:
-		return e.Asked.ID, true
-	case e.Told != nil:
-		return e.Told.ID, true
-	case e.Withdrawn != nil:
-		return e.Withdrawn.Trial, true
-	}
-	return 0, false
-}
 
 // projector is the [assay.Projector] of a store that keeps no projection: each call reads all events
 // of a study. A store embeds it.
@@ -128,14 +30,14 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 	if err != nil {
 		return assay.Summary{}, nil, err
 	}
-	sum := NewSummary(study, created)
+	sum := assay.NewSummary(study, created)
 	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
 		// Of an event that is not about a trial, id is 0, and Project does not look at what it
 		// is given.
-		id, _ := TrialOf(e)
+		id, _ := assay.TrialOf(e)
 		old, known := rows[id]
-		if row, changed := Project(&sum, e, old.Trial, known); changed {
+		if row, changed := assay.Project(&sum, e, old.Trial, known); changed {
 			rows[id] = row
 		}
 	}

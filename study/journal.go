@@ -47,7 +47,7 @@ type Journal struct {
 	at       assay.Position // in the record: read and written up to here
 	past     []assay.Event  // of the record, until the loop takes them
 	taken    bool
-	attempts attempts
+	attempts assay.Attempts
 	err      error         // why the journal has ended, or nil
 	broken   chan struct{} // closed when it has
 	busy     bool          // somebody writes: what comes now waits in queue
@@ -90,7 +90,7 @@ func (s *Study) Journal(ctx context.Context) (*Journal, error) {
 			return nil, err
 		}
 		j.past = append(j.past, e)
-		j.attempts.note(e)
+		j.attempts.Take(e)
 		j.watch.read(e.Spent)
 	}
 	j.at = assay.Position(len(j.past))
@@ -188,7 +188,7 @@ func (j *Journal) flush() {
 			e.events[i].At, e.events[i].Spent = j.watch.now()
 			if b := e.events[i].Booked; b != nil {
 				booked := *b
-				j.attempts.settle(&booked)
+				j.attempts.Settle(&booked)
 				e.events[i].Booked = &booked
 			}
 		}
@@ -268,7 +268,7 @@ func (j *Journal) settle(batch []*entry, to assay.Position, err error) error {
 	j.at = to
 	for _, e := range batch {
 		for _, ev := range e.events {
-			j.attempts.note(ev)
+			j.attempts.Take(ev)
 			if !j.taken {
 				j.past = append(j.past, ev)
 			}
@@ -370,28 +370,28 @@ func (j *Journal) Err() error {
 func (j *Journal) lost() time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.lost
+	return j.attempts.Lost
 }
 
 // cpuHours returns what all attempts took of their processors.
 func (j *Journal) cpuHours() float64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.cpuHours
+	return j.attempts.CPUHours
 }
 
 // queued returns how long all attempts waited in the queue of a batch system, and how long they ran.
 func (j *Journal) queued() (queued, ran time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.queued, j.attempts.ran
+	return j.attempts.Queued, j.attempts.Ran
 }
 
 // claimed reports whether an attempt at a trial that was not told has ever begun.
 func (j *Journal) claimed(trial int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.ever[trial]
+	return j.attempts.Ever(trial)
 }
 
 // Opened returns the time since when a run waits, as the record has it: when its trial was asked, or when
@@ -403,12 +403,12 @@ func (j *Journal) Opened(id assay.RunID) time.Time {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.opened[id.Trial]
+	return j.attempts.Opened(id.Trial)
 }
 
 // begun reports whether an attempt at a trial has begun that may still count.
 func (j *Journal) begun(trial int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.attempts.begun[trial]
+	return j.attempts.Begun(trial)
 }

@@ -238,8 +238,14 @@ func TestLost(t *testing.T) {
 	extra.Booked.Extra = true
 	events = append(events, extra)
 	want := (10 + 40 + 1 + 3) * time.Second
-	if got := study.Lost(events); got != want {
-		t.Errorf("lost %v, want %v", got, want)
+	var a assay.Attempts
+	for _, e := range events {
+		b := *e.Booked
+		a.Settle(&b)
+		a.Take(assay.Event{Booked: &b})
+	}
+	if a.Lost != want {
+		t.Errorf("lost %v, want %v", a.Lost, want)
 	}
 	// The journal writes into each booking what it takes back, so that a sum is enough.
 	mem := store.NewMem()

@@ -28,7 +28,7 @@ type Budget struct {
 	// Trials counts trials in a final state. Those that were withdrawn do not
 	// count, nor do repeated runs.
 	Trials int
-	// CPUHours is the sum of the metric [CPUHours] over all attempts that are booked, those too that were lost or
+	// CPUHours is the sum of the metric [assay.CPUHours] over all attempts that are booked, those too that were lost or
 	// stopped. Nothing is begun when it is spent; what goes on comes to its end. If Check asks for repeated
 	// runs, the search ends when four fifths are spent.
 	CPUHours float64

@@ -199,7 +199,6 @@ var (
 	}
 	counts = want{
 		"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
-		"stopped": num, "outside_limits": num,
 	}
 	budgetAt = want{"kind": str, "value": num, "seconds?": num}
 	tail     = want{"kind": str, "index": null, "ci95": list, "from": num, "threshold": null, "line_r2": null}
@@ -221,7 +220,7 @@ func TestContracts(t *testing.T) {
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
-			"stopped": num, "outside_limits": num, "objective": str, "best": null, "spent_s": num, "last": str,
+			"objective": str, "best": null, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str, "cuts?": list,
@@ -229,8 +228,8 @@ func TestContracts(t *testing.T) {
 			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
 		},
 		"study trials s --json": {
-			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "outcome": str, "decision?": objs, "curve?": objs,
-			"attempts?": num, "started": str, "ended": anything,
+			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs, "curve?": objs,
+			"attempts?": num, "elapsed_s": num, "started": str, "ended": anything,
 		},
 		"study explain s --json": {
 			"study": str, "metric": str, "trials": num, "exact": num, "explained": num, "relative": flag, "base": num,

@@ -171,7 +171,10 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		if err != nil {
 			return err
 		}
-		best, last := "–", "–"
+		best, last, outside := "–", "–", l.Infeasible
+		if r.Goal.Level != nil {
+			outside = 0 // they are below the full level, and there are no limits
+		}
 		if r.Goal.Several() && l.Done > 0 {
 			best = "a front"
 		}
@@ -193,7 +196,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			continue
 		}
 		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			fmt.Sprint(l.Outside), best, l.Objective, report.Seconds(l.Spent), last)
+			fmt.Sprint(outside), best, l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:
@@ -256,7 +259,7 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 			}
 			continue
 		}
-		row := []string{fmt.Sprint(j.ID), result.WordOf(r.Goal, j.State)}
+		row := []string{fmt.Sprint(j.ID), result.WordOf(r.Goal, trial.State)}
 		if r.Goal.Several() {
 			for _, o := range r.Goal.Objectives() {
 				row = append(row, result.ObjectiveText(o, trial))

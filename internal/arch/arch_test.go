@@ -77,13 +77,14 @@ var beside = map[string][]string{
 	"/internal/proc":         {},
 	"/internal/replay":       {""}, // a record fed to a new searcher
 	// What studies came to, as data and for people.
-	"/internal/result": {"", "/stats", "/costmodel", "/study", "/workbench", "/spec", "/internal/report"},
+	"/internal/result": {"", "/stats", "/costmodel", "/study", "/view", "/workbench", "/spec", "/internal/report"},
+	"/view":            {""}, // what studies and trials look like from outside
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
 	// The pages of a server: a client of its API.
 	"/internal/web": {
 		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
-		"/rest/api",
+		"/rest/api", "/view",
 	},
 	"/internal/faultdisk": {"/internal/rfs"},     // a disk that fails, for tests
 	"/internal/whole":     {},                    // files that are there as a whole

@@ -42,7 +42,7 @@ func (e *Explanation) Output(r *result.Record) Output {
 		Study: r.Name, Metric: r.Goal.Metric, Trials: e.Trials, Exact: e.Exact, Explained: e.Explained,
 		Relative: e.Relative, Base: e.Base, Predicted: e.Predicted,
 		Best: result.Best{
-			Trial: e.Best.ID, Config: values, Value: r.Goal.Show(e.Best.Value), Metrics: result.MetricsOf(e.Best, r.Goal),
+			Trial: e.Best.ID, Config: values, Value: r.Goal.Show(e.Best.Value), Metrics: assay.MetricsOf(e.Best, r.Goal),
 		},
 	}
 	out.Limits = limitOutputs(e.Limits)

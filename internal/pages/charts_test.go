@@ -221,7 +221,7 @@ func TestChartsGrow(t *testing.T) {
 	}
 	status := func() string { b.Frame(); return b.Text("#table [aria-live]") }
 	before := picture("history")
-	running := `{id: [61], state: ["running"], started_ms: [s.trials.ended[59]], config: {level: [7], threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`
+	running := `{id: [61], state: ["running"], nth: [0], started_ms: [s.trials.ended_ms[59]], config: {level: [7], threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`
 	update(running)
 	begun := picture("history")
 	if begun == before || status() != "61 of 61 trials" {
@@ -238,7 +238,7 @@ func TestChartsGrow(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	parallel, space := picture("parallel"), picture("space")
-	update(`{id: [61], state: ["done"], value: [3], elapsed_s: [3], ended_ms: [s.trials.ended[59] + 3000], metrics: {size: [7e6], other: [1]},
+	update(`{id: [61], state: ["done"], nth: [61], spent_s: [s.trials.spent_s[59] + 3], value: [3], elapsed_s: [3], ended_ms: [s.trials.ended_ms[59] + 3000], metrics: {size: [7e6], other: [1]},
 		config: {level: [7], threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`)
 	if picture("parallel") == parallel || picture("space") == space {
 		t.Error("a trial that has ended is not drawn in all charts")

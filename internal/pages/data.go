@@ -97,8 +97,8 @@ func thin(trials []assay.Trial) []assay.Trial {
 
 // Money returns what the runs of the study cost, and what stopping has saved at least.
 func (s *Study) Money() (spent, saved float64) {
-	for _, e := range s.Trials.Elapsed {
-		spent += float64(e)
+	for _, l := range s.Table.Lines {
+		spent += l.Elapsed.Seconds()
 	}
 	for _, a := range s.Again {
 		spent += float64(a.Elapsed)

@@ -40,6 +40,7 @@ func Read(ctx context.Context, store result.Store, name string, o Options) (*Stu
 	if err != nil {
 		return nil, err
 	}
+	whole.Trials = whole.Columns()
 	s := &Study{Whole: whole, Answer: whole.Answer(), Price: o.Price}
 	s.File, s.IsFile = r.Definition.YAML()
 	s.IsAsked = r.Definition.Asked

@@ -3,8 +3,6 @@ package pages
 import (
 	"fmt"
 	"html/template"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,27 +64,17 @@ func firstName(s *Study) string {
 	return "the first configuration"
 }
 
-// row returns the row of a trial, or -1.
-func (s *Study) row(id int64) int { return slices.Index(s.Trials.ID, id) }
-
 // param returns the text of the i-th parameter of a trial.
 func (s *Study) param(i int, id int64) string {
-	k := s.row(id)
-	if k < 0 {
+	c := s.Line(id).Config
+	if c == nil || !assay.Active(s.Table.Params, c, i) {
 		return "–"
 	}
-	x := float64(s.Trials.Config[i][k])
-	if math.IsNaN(x) {
-		return "–" // it is not in force
-	}
-	if levels := s.Params[i].Levels; levels != nil {
-		return levels[int(x)]
-	}
-	return assay.FormatNumber(x)
+	return s.Table.Params[i].Text(c[i])
 }
 
 func (s *Study) config(id int64) string {
-	if s.row(id) < 0 {
+	if s.Line(id).ID == 0 {
 		return "–"
 	}
 	text := ""
@@ -182,17 +170,19 @@ func differs(s *Study) (out []difference) {
 // atEnds says which parameters are best at an end of their range, beyond which nothing was
 // tried.
 func atEnds(s *Study) (out []string) {
-	k := s.row(s.Best)
-	if s.Best == 0 || k < 0 {
+	c := s.Line(s.Best).Config
+	if c == nil {
 		return nil
 	}
-	for i, p := range s.Params {
-		x, lo, hi := s.Trials.Config[i][k], p.Lo, p.Hi // what is not in force is at no end
-		if p.Levels != nil {
-			if p.Kind != assay.Ordinal.String() || len(p.Levels) < 3 {
-				continue
-			}
-			lo, hi = 0, result.Real(len(p.Levels)-1)
+	for i, p := range s.Table.Params {
+		x, lo, hi := c[i], p.Lo, p.Hi
+		switch {
+		case !assay.Active(s.Table.Params, c, i): // it is at no end
+			continue
+		case p.Levels != nil && (p.Kind != assay.Ordinal || len(p.Levels) < 3):
+			continue
+		case p.Levels != nil:
+			lo, hi = 0, float64(len(p.Levels)-1)
 		}
 		if lo < hi && (x == lo || x == hi) {
 			out = append(out, report.Visible(fmt.Sprintf("%s=%s is at an end of what was tried: beyond it may be better.",

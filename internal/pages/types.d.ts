@@ -15,40 +15,36 @@ interface Param {
   when?: string; // where it is in force; not there for everywhere
 }
 
-/** The trials of a study, column by column, as the record has them (package internal/result). */
+/** The trials of a study, column by column, as a page holds them: config has a list of coordinates for each parameter. */
 interface Rows {
   id: number[];
   state: string[];
-  nth: number[];
-  value: Num[];
+  nth: number[]; // in the order in which trials ended, from 1; 0 of one that did not end
   config: Num[][];
-  spent: Num[];
-  elapsed: Num[];
-  predict: Num[];
+  value: Num[];
+  elapsed_s: Num[];
+  spent_s: Num[]; // of the time budget when it ended
+  predicted: Num[]; // what a stop expected
+  reason: string[];
+  started_ms: number[]; // Unix time
+  ended_ms: Num[];
+  worker: string[];
+  class: string[]; // of the worker's machine
   metrics: Record<string, Num[]>;
-  reason: number[];
-  reasons: string[];
-  started: number[];
-  ended?: Num[]; // Unix time, ms
-  worker?: string[];
-  class?: string[]; // of the worker's machine
 }
 
-/** Trials as the server's interface has them: a list for each parameter and metric by its name. */
-interface Columns {
-  id: number[];
-  state: string[];
-  config: Record<string, unknown[]>;
-  value?: Num[];
-  elapsed_s?: Num[];
-  spent_s?: Num[]; // of the time budget when it ended
-  predicted?: Num[]; // what a stop expected
-  reason?: string[];
-  started_ms?: number[];
-  ended_ms?: Num[];
-  worker?: string[];
-  class?: string[];
-  metrics?: Record<string, Num[]>;
+/** Trials as the server has them (package view): values in place of coordinates, and not always all lists. */
+type Columns = Pick<Rows, "id" | "state"> & Partial<Omit<Rows, "id" | "state" | "config">> & { config: Record<string, unknown[]> };
+
+/** What has changed of a study since the last update (package view). */
+interface Update {
+  events: number;
+  at: string;
+  spent_s: number;
+  trials?: Columns;
+  answer?: boolean;
+  queue?: boolean;
+  ended?: boolean;
 }
 
 interface Rerun {
@@ -93,7 +89,7 @@ interface StudyData {
   objective: { metric: string; goal: string; unit?: string; levels?: boolean };
   objectives?: { metric: string; goal: string; unit?: string }[]; // all, if there are several
   params: Param[];
-  trials?: Rows;
+  trials?: Columns;
   again?: Rerun[];
   cuts?: Cut[];
   best?: number; // a trial, 0 for the best so far

@@ -97,14 +97,10 @@ func (w *Whole) atEnd() (x []float64) {
 // best returns the texts of the values of the best configuration by the names of the parameters
 // that are in force, nil if there is none.
 func (w *Whole) best() map[string]string {
-	row := slices.Index(w.Trials.ID, w.Best)
-	if w.Best == 0 || row < 0 {
+	if w.Line(w.Best).ID == 0 {
 		return nil
 	}
-	params, c := w.def.Parameters(), assay.Config{}
-	for i := range params {
-		c = append(c, float64(w.Trials.Config[i][row]))
-	}
+	params, c := w.Table.Params, w.Line(w.Best).Config
 	texts := map[string]string{}
 	for i, p := range params {
 		if assay.Active(params, c, i) {

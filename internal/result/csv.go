@@ -14,7 +14,7 @@ import (
 )
 
 // WriteCSV writes a header and a row for each trial that has ended: id, state,
-// the parameters, the metrics in lexical order, reason, started, ended, and the state in the word for people. A metric
+// the parameters, the metrics in lexical order, reason, started and ended. A metric
 // with the name of a parameter is called metric.NAME. Cells are as [report.SheetCell]
 // has them.
 func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
@@ -23,7 +23,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for m := range MetricsOf(t, r.Goal) {
+		for m := range assay.MetricsOf(t, r.Goal) {
 			seen[m] = true
 		}
 	}
@@ -47,7 +47,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 			}
 			row = append(row, cell)
 		}
-		of := MetricsOf(t, r.Goal)
+		of := assay.MetricsOf(t, r.Goal)
 		for _, m := range metrics {
 			cell := ""
 			if v, ok := of[m]; ok {
@@ -55,7 +55,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 			}
 			row = append(row, cell)
 		}
-		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano), WordOf(r.Goal, t.State))
+		row = append(row, t.Reason, t.Started.Format(time.RFC3339Nano), t.Ended.Format(time.RFC3339Nano))
 		if err := out.Write(row); err != nil {
 			return err
 		}
@@ -86,5 +86,5 @@ func (r *Record) csvHeader(metrics []string) []string {
 		}
 		header = append(header, m)
 	}
-	return append(header, "reason", "started", "ended", "outcome")
+	return append(header, "reason", "started", "ended")
 }

@@ -65,7 +65,7 @@ func newFrontTrials(values func(assay.Config) map[string]any, goal assay.Goal, f
 	all := make([]FrontTrial, 0, len(front))
 	for _, m := range front {
 		f := FrontTrial{
-			Trial: m.ID, Config: values(m.Config), Values: map[string]float64{}, Metrics: MetricsOf(m.Trial, goal), Runs: m.Runs,
+			Trial: m.ID, Config: values(m.Config), Values: map[string]float64{}, Metrics: assay.MetricsOf(m.Trial, goal), Runs: m.Runs,
 			trial: m.Trial,
 		}
 		for i, o := range goal.Objectives() {
@@ -89,18 +89,15 @@ func (r *Record) Front(ctx context.Context, weights map[string]float64) (*Front,
 	if err != nil {
 		return nil, err
 	}
-	spent := map[int64]float64{}
-	for e, err := range r.store.Events(ctx, r.Name, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Told != nil {
-			spent[e.Told.ID] = e.Spent.Seconds()
-		}
+	t, err := r.Table(ctx)
+	if err != nil {
+		return nil, err
 	}
 	f := NewFront(r.Name, r.Params.Values, r.Goal, came)
 	for i := range f.Curve {
-		f.Curve[i].Spent = spent[f.Curve[i].Trial]
+		if k, ok := t.Place(f.Curve[i].Trial); ok {
+			f.Curve[i].Spent = t.Lines[k].Spent
+		}
 	}
 	return f, f.weigh(came, weights)
 }

@@ -98,9 +98,9 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 		}
 	}
 	attrs := []map[string]any{
-		{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_outcome": WordOf(r.Goal, t.State)}, {"assay_reason": t.Reason},
+		{"assay_id": t.ID}, {"assay_state": t.State}, {"assay_reason": t.Reason},
 	}
-	metrics := MetricsOf(t, r.Goal)
+	metrics := assay.MetricsOf(t, r.Goal)
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		if finite(metrics[name]) != nil {
 			attrs = append(attrs, map[string]any{name: metrics[name]})

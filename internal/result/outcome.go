@@ -1,7 +1,6 @@
 package result
 
 import (
-	"maps"
 	"math"
 
 	"github.com/assay-run/assay"
@@ -144,7 +143,7 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 // configuration by the names of its parameters.
 func NewBest(values func(assay.Config) map[string]any, goal assay.Goal, r study.Result) *Best {
 	b := &Best{
-		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value), Metrics: MetricsOf(r.Best, goal),
+		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value), Metrics: assay.MetricsOf(r.Best, goal),
 	}
 	if r.Runs > 1 {
 		b.Runs = r.Runs
@@ -181,21 +180,6 @@ func NewRefuted(values func(assay.Config) map[string]any, r study.Result) (all [
 		all = append(all, Refuted{x.Trial.ID, values(x.Trial.Config), a, x.Trial.Config})
 	}
 	return all
-}
-
-// MetricsOf returns the metrics of a trial, the objective among them.
-func MetricsOf(t assay.Trial, g assay.Goal) map[string]float64 {
-	m := make(map[string]float64, len(t.Measurement.Metrics)+1)
-	maps.Copy(m, t.Measurement.Metrics)
-	if t.Measurement.Elapsed > 0 || t.Attempts > 0 { // else it is not known: somebody else made the run
-		m["elapsed"] = t.Measurement.Elapsed.Seconds()
-	}
-	for _, o := range g.Objectives() {
-		if v, ok := t.Measurement.Metric(o.Metric); ok {
-			m[o.Metric] = v
-		}
-	}
-	return m
 }
 
 // CountTrials counts trials by their states.

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
 // A Store is what a study on record is read from.
@@ -38,15 +39,7 @@ type Record struct {
 type Params []assay.Param
 
 // Values returns the values of a configuration by the names of the parameters that are in force.
-func (ps Params) Values(c assay.Config) map[string]any {
-	m := make(map[string]any, len(ps))
-	for i, p := range ps {
-		if assay.Active(ps, c, i) {
-			m[p.Name] = p.Value(c[i])
-		}
-	}
-	return m
-}
+func (ps Params) Values(c assay.Config) map[string]any { return view.Config(ps, c) }
 
 // Text returns "a=1 b=x" of a configuration, without what is not in force.
 func (ps Params) Text(c assay.Config) string {
@@ -118,18 +111,33 @@ func (r *Record) Runs(ctx context.Context) iter.Seq2[assay.Trial, error] {
 }
 
 // Fits returns an error if the trial is not one of the study's parameters.
-func (r *Record) Fits(t assay.Trial) error {
-	if len(t.Config) != len(r.Params) {
-		return fmt.Errorf("study %q: trial %d has %d coordinates for %d parameters (see assay study fsck)",
-			r.Name, t.ID, len(t.Config), len(r.Params))
+func (r *Record) Fits(t assay.Trial) error { return r.misfit(assay.Fits(r.Params, t)) }
+
+// misfit returns an error of a trial with the study that has it.
+func (r *Record) misfit(err error) error {
+	if err == nil {
+		return nil
 	}
-	for i, p := range r.Params {
-		if !p.Contains(t.Config[i]) {
-			return fmt.Errorf("study %q: trial %d: parameter %s has no value at %v (see assay study fsck)",
-				r.Name, t.ID, p.Name, t.Config[i])
+	return fmt.Errorf("study %q: %w", r.Name, err)
+}
+
+// NewTable returns the table of the study before its first event.
+func (r *Record) NewTable() *assay.Table {
+	return assay.NewTable(r.Params, r.Goal, r.Name, r.Summary.Created)
+}
+
+// Table returns what the events of the study come to, trial by trial.
+func (r *Record) Table(ctx context.Context) (*assay.Table, error) {
+	t := r.NewTable()
+	for e, err := range r.store.Events(ctx, r.Name, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if _, _, err := t.Take(e); err != nil {
+			return nil, r.misfit(err)
 		}
 	}
-	return nil
+	return t, nil
 }
 
 // A Listed is one line of `assay study ls --json`.
@@ -138,10 +146,8 @@ type Listed struct {
 	Trials     int64     `json:"trials"`
 	Done       int64     `json:"done"`
 	Censored   int64     `json:"censored"`
-	Stopped    int64     `json:"stopped"` // Censored, in the word for people
 	Failed     int64     `json:"failed"`
 	Infeasible int64     `json:"infeasible"`
-	Outside    int64     `json:"outside_limits"` // Infeasible, likewise
 	Withdrawn  int64     `json:"withdrawn,omitempty"`
 	Objective  string    `json:"objective"`
 	Best       *float64  `json:"best"` // what is recommended: see Record.Listed
@@ -155,12 +161,8 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 	c := r.Summary.Counts
 	l := Listed{
 		Study: r.Name, Trials: r.Summary.Trials(), Done: c[assay.Done], Censored: c[assay.Censored],
-		Stopped: c[assay.Censored], Failed: c[assay.Failed], Infeasible: c[assay.Infeasible],
-		Outside: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
+		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
 		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
-	}
-	if r.Goal.Level != nil {
-		l.Outside = 0 // they are below the full level, and there are no limits
 	}
 	value, found := r.Summary.Value, r.Summary.Best > 0
 	repeat := r.Definition.Repeat
@@ -282,7 +284,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 		}
 	} else if b := out.Found; b != nil {
 		out.Best = &Best{
-			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: MetricsOf(*b, r.Goal),
+			Trial: b.ID, Config: r.Params.Values(b.Config), Value: r.Goal.Show(b.Value), Metrics: assay.MetricsOf(*b, r.Goal),
 		}
 	}
 	out.Cuts, err = r.Cuts(ctx)
@@ -340,51 +342,12 @@ func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
 	if len(r.Definition.Prior.Resolved) == 0 {
 		return nil, nil
 	}
-	var cuts []assay.Cut
-	for e, err := range r.store.Events(ctx, r.Name, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Cut != nil {
-			cuts = append(cuts, *e.Cut)
-		}
+	t, err := r.Table(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return cuts, nil
+	return t.Cuts, nil
 }
 
-// A Trial is one line of `assay study trials --json`: a contract.
-type Trial struct {
-	ID       int64              `json:"id"`
-	Config   map[string]any     `json:"config"`
-	State    assay.State        `json:"state"`
-	Value    *float64           `json:"value"` // null while it runs, or if it has none
-	Metrics  map[string]float64 `json:"metrics"`
-	Reason   string             `json:"reason"`
-	Step     string             `json:"step,omitempty"`   // where it failed
-	Output   []string           `json:"output,omitempty"` // the last lines that a failed run printed
-	Decision *assay.Decision    `json:"decision,omitempty"`
-	Curve    *assay.Curve       `json:"curve,omitempty"` // what it reported of the metric that it is followed by
-	Attempts int                `json:"attempts,omitempty"`
-	Started  time.Time          `json:"started"`
-	Ended    *time.Time         `json:"ended"`
-	Outcome  string             `json:"outcome"` // the state in the word for people: see Word
-}
-
-// Trial returns a trial of the study as data.
-func (r *Record) Trial(t assay.Trial) Trial {
-	j := Trial{
-		ID: t.ID, Config: r.Params.Values(t.Config), State: t.State, Outcome: WordOf(r.Goal, t.State), Metrics: map[string]float64{},
-		Reason: t.Reason, Decision: t.Decision, Curve: t.Measurement.Curve, Attempts: t.Attempts, Started: t.Started,
-	}
-	if f := t.Measurement.Failure; f != nil {
-		j.Step, j.Output = f.Step, f.Output
-	}
-	if t.State.Final() {
-		j.Ended, j.Metrics = &t.Ended, MetricsOf(t, r.Goal)
-	}
-	if t.State.Final() && t.State != assay.Failed && t.State != assay.Withdrawn {
-		v := r.Goal.Show(t.Value)
-		j.Value = &v
-	}
-	return j
-}
+// Trial returns a trial of the study as others see it: one line of `assay study trials --json`.
+func (r *Record) Trial(t assay.Trial) view.Trial { return view.NewTrial(r.Params, r.Goal, t) }

@@ -77,8 +77,8 @@ func TestRepeatedRunsThatFail(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(s.Outcome)
-	if err != nil || !strings.Contains(string(text), `"repeated":{"best":{"runs":1,"failed":0,"outside_limits":0},`+
-		`"first":{"runs":2,"failed":2,"outside_limits":0,"reason":"exit code 9"},"short":"of the time budget`) {
+	if err != nil || !strings.Contains(string(text), `"repeated":{"best":{"runs":1,"failed":0,"infeasible":0},`+
+		`"first":{"runs":2,"failed":2,"infeasible":0,"reason":"exit code 9"},"short":"of the time budget`) {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -134,7 +134,7 @@ func TestShownHasTheGain(t *testing.T) {
 
 func TestCountsJSON(t *testing.T) {
 	text, err := json.Marshal(Counts{Total: 3, Done: 1, Censored: 2})
-	want := `{"total":3,"done":1,"censored":2,"failed":0,"infeasible":0,"stopped":2,"outside_limits":0}`
+	want := `{"total":3,"done":1,"censored":2,"failed":0,"infeasible":0}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v: %s, want %s", err, text, want)
 	}

@@ -1,9 +1,9 @@
 package result
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,10 +15,10 @@ import (
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
-// A Whole is a study with all that is on record of it, for pages: the trials column by
-// column, so that ten thousand of them are small. Its JSON is what the modules of pages read.
+// A Whole is a study with all that is on record of it, for pages. Its JSON is what the modules of pages read.
 type Whole struct {
 	Study     string    `json:"study"`
 	Made      time.Time `json:"made"`
@@ -46,9 +46,12 @@ type Whole struct {
 	Spent      Real         `json:"spent_s"`
 	Lost       Real         `json:"lost_s"`
 	Saved      Real         `json:"saved_s"`
-	Trials     Columns      `json:"trials"`
-	Again      []Rerun      `json:"again"` // repeated runs, in order
-	Cuts       []WholeCut   `json:"cuts"`  // what earlier studies pruned and gave back, in order
+	// Trials are there for a page that draws them without asking for more: see Whole.Columns.
+	Trials *view.Columns `json:"trials,omitempty"`
+	Again  []Rerun       `json:"again"` // repeated runs, in order
+	Cuts   []WholeCut    `json:"cuts"`  // what earlier studies pruned and gave back, in order
+
+	Table *assay.Table `json:"-"` // what all of this is made of
 
 	story *Story
 	def   *spec.Study
@@ -62,10 +65,8 @@ type WholeParam struct {
 	Lo     Real     `json:"lo"`
 	Hi     Real     `json:"hi"`
 	Log    bool     `json:"log,omitempty"`
-	Levels []string `json:"levels,omitempty"` // a coordinate is an index in them; nil of a number
+	Levels []string `json:"levels,omitempty"` // its values, or what a permutation orders; nil of a number
 	When   string   `json:"when,omitempty"`   // where it is in force; "" is everywhere
-
-	orders map[float64]int // the levels of a permutation, by its coordinates
 }
 
 // NewParams returns parameters as data.
@@ -81,22 +82,6 @@ func NewParams(params Params) []WholeParam {
 		out = append(out, w)
 	}
 	return out
-}
-
-// Columns are the trials in order of their ids.
-type Columns struct {
-	ID      []int64           `json:"id"`
-	State   []string          `json:"state"`
-	Nth     []int             `json:"nth"`     // in the order in which they ended, from 1; 0 while it runs
-	Value   []Real            `json:"value"`   // the metric; null if there is none
-	Config  [][]Real          `json:"config"`  // coordinates, a list for each parameter; null where it is not in force
-	Spent   []Real            `json:"spent"`   // of the time budget when it ended
-	Elapsed []Real            `json:"elapsed"` // of its run
-	Predict []Real            `json:"predict"` // what a stop expected
-	Metrics map[string][]Real `json:"metrics"`
-	Reason  []int             `json:"reason"` // an index in Reasons
-	Reasons []string          `json:"reasons"`
-	Started []int64           `json:"started"` // Unix time, ms
 }
 
 // A WholeCut is a cut whose threshold is said as the metric is.
@@ -143,144 +128,64 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	for _, p := range d.Params {
 		w.Default = w.Default || p.Default != nil
 	}
-	res := study.Result{Spent: r.Summary.Spent, EndedBy: r.Summary.Ended}
-	ends := map[int64]ending{}
-	for e, err := range r.store.Events(ctx, r.Name, 0) {
-		switch {
-		case err != nil:
-			return nil, err
-		case e.Told != nil:
-			if _, ok := ends[e.Told.ID]; !ok {
-				ends[e.Told.ID] = ending{len(ends) + 1, e.Spent}
-			}
-		case e.Cut != nil:
-			w.Cuts = append(w.Cuts, WholeCut{*e.Cut, Real(r.Goal.Show(e.Cut.Threshold))})
-		case e.Checked != nil:
-			if err := r.Fits(*e.Checked); err != nil {
-				return nil, err
-			}
-			w.again(r.Goal, *e.Checked, e.Race)
-		}
+	var err error
+	if w.Table, err = r.Table(ctx); err != nil {
+		return nil, err
 	}
-	var trials []assay.Trial
-	for t, err := range r.Trials(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		trials = append(trials, t)
-		if t.State.Final() {
-			res.Trials = append(res.Trials, t)
-		}
-		if t.ID == 1 && t.State.Final() {
-			res.First = t
-		}
+	for _, c := range w.Table.Cuts {
+		w.Cuts = append(w.Cuts, WholeCut{c, Real(r.Goal.Show(c.Threshold))})
 	}
-	w.columns(r, trials, ends)
-	if d.Mode() != spec.ModeOnline {
-		var err error
-		if res, err = r.recall(ctx); err != nil {
-			return nil, err
-		}
-		return w, w.tell(r, res)
+	for _, x := range w.Table.Repeats {
+		w.Again = append(w.Again, Rerun{
+			Trial: x.Trial, State: x.State, Value: Real(r.Goal.Show(x.Value)), Elapsed: Real(x.Elapsed.Seconds()),
+			Reason: x.Reason, Race: x.Race,
+		})
 	}
-	slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return ends[a.ID].nth - ends[b.ID].nth })
-	res.Best, res.Found = assay.Best(res.Trials)
+	came := r.recall
+	if d.Mode() == spec.ModeOnline {
+		came = w.online(r)
+	}
+	res, err := came(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return w, w.tell(r, res)
 }
 
-// again adds a repeated run.
-func (w *Whole) again(g assay.Goal, c assay.Trial, race bool) {
-	value := math.NaN()
-	if c.State == assay.Done || c.State == assay.Infeasible || c.State == assay.Censored {
-		value = g.Show(c.Value)
-	}
-	w.Again = append(w.Again, Rerun{
-		Trial: c.ID, State: c.State, Value: Real(value), Elapsed: Real(c.Measurement.Elapsed.Seconds()),
-		Reason: c.Reason, Race: race,
-	})
-}
-
-// An ending is when a trial ended.
-type ending struct {
-	nth   int
-	spent time.Duration
-}
-
-// columns fills in the trials.
-func (w *Whole) columns(r *Record, trials []assay.Trial, ends map[int64]ending) {
-	c := &w.Trials
-	*c = Columns{ // lists without elements are no null
-		ID: []int64{}, State: []string{}, Nth: []int{}, Value: []Real{}, Spent: []Real{}, Elapsed: []Real{},
-		Predict: []Real{}, Reason: []int{}, Reasons: []string{}, Started: []int64{},
-	}
-	c.Config = make([][]Real, len(r.Params))
-	c.Metrics = map[string][]Real{}
-	reasons := map[string]int{}
-	for _, t := range trials {
-		if t.State.Final() {
-			for name := range MetricsOf(t, r.Goal) {
-				c.Metrics[name] = nil
+// online returns what reads the result of a study that no loop of this program has run.
+func (w *Whole) online(r *Record) func(context.Context) (study.Result, error) {
+	return func(ctx context.Context) (study.Result, error) {
+		res := study.Result{Spent: r.Summary.Spent, EndedBy: r.Summary.Ended}
+		for t, err := range r.Trials(ctx) {
+			if err != nil {
+				return res, err
+			}
+			if !t.State.Final() {
+				continue
+			}
+			res.Trials = append(res.Trials, t)
+			if t.ID == 1 {
+				res.First = t
 			}
 		}
-	}
-	names := slices.Sorted(maps.Keys(c.Metrics))
-	for _, t := range trials {
-		j := r.Trial(t)
-		e, ended := ends[t.ID]
-		value, spent, predicted := math.NaN(), math.NaN(), math.NaN()
-		if j.Value != nil {
-			value = *j.Value
-		}
-		if ended {
-			spent = e.spent.Seconds()
-		}
-		if t.Decision != nil {
-			predicted = r.Goal.Show(t.Decision.Predicted)
-		}
-		c.ID, c.State, c.Nth = append(c.ID, t.ID), append(c.State, t.State.String()), append(c.Nth, e.nth)
-		c.Value, c.Spent = append(c.Value, Real(value)), append(c.Spent, Real(spent))
-		c.Elapsed = append(c.Elapsed, Real(t.Measurement.Elapsed.Seconds()))
-		c.Predict = append(c.Predict, Real(predicted))
-		c.Started = append(c.Started, t.Started.UnixMilli())
-		for i, p := range r.Params {
-			x := math.NaN()
-			if _, inForce := j.Config[p.Name]; inForce {
-				x = w.Params[i].coordinate(p, t.Config[i])
-			}
-			c.Config[i] = append(c.Config[i], Real(x))
-		}
-		for _, name := range names {
-			x, ok := j.Metrics[name]
-			if !ok {
-				x = math.NaN()
-			}
-			c.Metrics[name] = append(c.Metrics[name], Real(x))
-		}
-		k, seen := reasons[t.Reason]
-		if !seen {
-			k = len(c.Reasons)
-			reasons[t.Reason] = k
-			c.Reasons = append(c.Reasons, t.Reason)
-		}
-		c.Reason = append(c.Reason, k)
+		nth := func(t assay.Trial) int32 { return w.Line(t.ID).Nth }
+		slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return cmp.Compare(nth(a), nth(b)) })
+		res.Best, res.Found = assay.Best(res.Trials)
+		return res, nil
 	}
 }
 
-// coordinate returns the coordinate of a value for a page. The levels of a permutation are the
-// orders that trials have had: of all there are too many.
-func (p *WholeParam) coordinate(of assay.Param, x float64) float64 {
-	if of.Kind != assay.Permutation {
-		return x
+// Line returns the line of a trial, one of ID 0 if there is no such trial.
+func (w *Whole) Line(id int64) assay.Line {
+	if k, ok := w.Table.Place(id); ok {
+		return w.Table.Lines[k]
 	}
-	if p.orders == nil {
-		p.orders, p.Levels = map[float64]int{}, []string{}
-	}
-	i, seen := p.orders[x]
-	if !seen {
-		i = len(p.Levels)
-		p.orders[x], p.Levels = i, append(p.Levels, of.Text(x))
-	}
-	return float64(i)
+	return assay.Line{}
+}
+
+// Columns returns all trials.
+func (w *Whole) Columns() *view.Columns {
+	return view.NewColumns(w.Table, view.Places(0, len(w.Table.Lines)), nil)
 }
 
 // tell fills in what the study came to.
@@ -293,13 +198,13 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	if r.Goal.Several() {
 		w.Objectives, w.Front = outcome.Objectives, NewFront(r.Name, r.Params.Values, r.Goal, res)
 		for i, p := range w.Front.Curve {
-			if k := slices.Index(w.Trials.ID, p.Trial); k >= 0 && !math.IsNaN(float64(w.Trials.Spent[k])) {
-				w.Front.Curve[i].Spent = float64(w.Trials.Spent[k])
+			if spent := w.Line(p.Trial).Spent; !math.IsNaN(spent) {
+				w.Front.Curve[i].Spent = spent
 			}
 		}
 	}
 	w.Objective, w.Counts, w.Gain = outcome.Objective, outcome.Trials, outcome.Gain
-	w.Counts.Total = len(w.Trials.ID)
+	w.Counts.Total = len(w.Table.Lines)
 	w.Spent, w.Lost, w.Saved, w.EndedBy = Real(outcome.Spent), Real(outcome.Lost), Real(outcome.Saved), outcome.EndedBy
 	w.First = res.First.ID
 	if res.Found {

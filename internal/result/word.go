@@ -1,7 +1,6 @@
 package result
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/assay-run/assay"
@@ -9,7 +8,7 @@ import (
 
 // Word returns what the state of a trial is called wherever people read it: done, stopped,
 // failed, outside limits, unfinished or withdrawn. An unfinished one may run, or wait for the study to go on: the
-// record does not say. The record, and what scripts read as state, keep the names of assay.State.
+// record does not say. JSON has the names of assay.State alone (docs/adr/0030-view.md).
 func Word(s assay.State) string {
 	switch s {
 	case assay.Running:
@@ -43,17 +42,6 @@ func why(t assay.Trial) string {
 	return ""
 }
 
-// MarshalJSON implements [json.Marshaler]: the counts by the names of the states, and those of
-// which the word is another by that too.
-func (c Counts) MarshalJSON() ([]byte, error) {
-	type plain Counts
-	return json.Marshal(struct {
-		plain
-		Stopped       int `json:"stopped"`
-		OutsideLimits int `json:"outside_limits"`
-	}{plain(c), c.Censored, c.Infeasible - c.Below})
-}
-
 // Repeated says what became of the runs that were made again.
 type Repeated struct {
 	Race  int    `json:"race,omitempty"` // runs that found out which configuration is best
@@ -64,14 +52,14 @@ type Repeated struct {
 
 // Reruns is some runs of one configuration that were made again.
 type Reruns struct {
-	Runs          int    `json:"runs"`
-	Failed        int    `json:"failed"`
-	OutsideLimits int    `json:"outside_limits"`
-	Reason        string `json:"reason,omitempty"` // of the first that failed or broke a limit
+	Runs       int    `json:"runs"`
+	Failed     int    `json:"failed"`
+	Infeasible int    `json:"infeasible"`
+	Reason     string `json:"reason,omitempty"` // of the first that failed or broke a limit
 }
 
 // broken returns how many of the runs are of no use.
-func (a Reruns) broken() int { return a.Failed + a.OutsideLimits }
+func (a Reruns) broken() int { return a.Failed + a.Infeasible }
 
 // Text returns "2 of 5 failed: exit code 1", or "" if all came to a good end.
 func (a Reruns) Text() string {
@@ -81,7 +69,7 @@ func (a Reruns) Text() string {
 		return ""
 	case a.Failed == 0:
 		what = "were outside limits"
-	case a.OutsideLimits > 0:
+	case a.Infeasible > 0:
 		what = "failed or were outside limits"
 	}
 	return fmt.Sprintf("%d of %d %s: %s", a.broken(), a.Runs, what, a.Reason)
@@ -95,7 +83,7 @@ func again(runs []assay.Trial) (a Reruns) {
 		case assay.Failed:
 			a.Failed++
 		case assay.Infeasible:
-			a.OutsideLimits++
+			a.Infeasible++
 		default:
 			continue
 		}

@@ -44,9 +44,9 @@ func TestStudyWithLevels(t *testing.T) {
 	}
 	one := browser.Await[string](b, `fetch("/api/v1/studies/frames/trials").then((r) => r.json()).then((p) => {
 		const t = p.rows.find((t) => t.state === "infeasible");
-		return fetch("/s/frames/t/" + t.id).then((r) => r.text()).then((page) => t.outcome + page);
+		return fetch("/s/frames/t/" + t.id).then((r) => r.text()).then((page) => t.state + page);
 	})`)
-	if !strings.HasPrefix(one, "below full") || !strings.Contains(one, "</span> below full</span>") || strings.Contains(one, "outside limits") {
+	if !strings.HasPrefix(one, "infeasible<") || !strings.Contains(one, "</span> below full</span>") || strings.Contains(one, "outside limits") {
 		t.Errorf("the page of a trial is\n%s", one)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/view"
 )
 
 // A prunedValue is a value that an earlier study keeps out of this one. Who wants it back has the best
@@ -20,7 +21,7 @@ type prunedValue struct {
 }
 
 // prunedOf returns what is pruned at the moment: what was, but for what is back.
-func prunedOf(a *api.Answer, best *api.Trial) (out []prunedValue) {
+func prunedOf(a *api.Answer, best *view.Trial) (out []prunedValue) {
 	type of struct{ param, value string }
 	gone := map[of]int{} // the last cut of a value
 	for i, c := range a.Cuts {

@@ -14,6 +14,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/view"
 )
 
 // Bounds of what the page of a study has without a script.
@@ -26,9 +27,9 @@ const (
 // A studyPage is what the page of a study shows without a script; the rest is drawn by modules.
 type studyPage struct {
 	Study   api.Study
-	Best    *api.Trial  // nil while there is none
+	Best    *view.Trial // nil while there is none
 	Answer  *api.Answer // nil if it takes time; it is asked for when the page is there
-	Trials  []api.Trial
+	Trials  []view.Trial
 	Earlier string
 	Later   string
 	Queue   []run
@@ -38,7 +39,8 @@ type studyPage struct {
 	Paid    string
 	Kept    string
 	Unit    string // of the metric
-	Outside string // what trials are called that came to their ends and are no answers
+	Levels  bool   // infeasible trials are those below the full level
+	Outside string // what infeasible trials are called
 	Pruned  []prunedValue
 	Data    template.JS
 }
@@ -64,7 +66,7 @@ func (s *site) study(v *visit) error {
 		Study: d.Study, Unit: d.Objective.Unit, Outside: "outside limits",
 		Open: d.Study.State == "running" || d.Study.State == "paused",
 	}
-	if d.Objective.Levels {
+	if p.Levels = d.Objective.Levels; p.Levels {
 		p.Outside = "below full"
 	}
 	if p.Study.BestTrial > 0 {
@@ -98,7 +100,7 @@ func (s *site) study(v *visit) error {
 }
 
 // trial returns one trial of a study.
-func (v *visit) trial(study string, id int64) (*api.Trial, error) {
+func (v *visit) trial(study string, id int64) (*view.Trial, error) {
 	list, _, err := v.API.Trials(v.ctx, study, id-1, 1)
 	if err != nil || len(list) == 0 || list[0].ID != id {
 		return nil, err

@@ -50,12 +50,12 @@ var functions = template.FuncMap{
 		}[state]
 	},
 	"word": word,
-	// became is word of a trial with an outcome: one below the full level of its study is called that.
-	"became": func(state, outcome string) string {
-		if state == "infeasible" {
-			return outcome
+	// became is the state of a trial with its word: levels says that the study has runs below a full level.
+	"became": func(state string, levels bool) struct{ State, Text string } {
+		if state == "infeasible" && levels {
+			return struct{ State, Text string }{state, "below full"}
 		}
-		return word(state)
+		return struct{ State, Text string }{state, word(state)}
 	},
 	"spark": spark,
 	"signed": func(x float64) string {

@@ -14,8 +14,6 @@ import (
 // of which there may be many.
 type Answer struct {
 	*result.Whole
-	// Trials are none: see GET studies/{study}/trials.
-	Trials *result.Columns `json:"trials,omitempty"`
 	// Words are the answer in the words of the command line.
 	Words []Line `json:"words"`
 	// Lucky says that the runs at the end are against the best.
@@ -57,13 +55,13 @@ func between(w *result.Whole) time.Duration {
 	}
 	type span struct{ from, to float64 }
 	var runs []span
-	for k, at := range w.Trials.Started {
-		took := float64(w.Trials.Elapsed[k]) * 1000
-		if w.Trials.State[k] == assay.Running.String() { // it waits or runs still
-			took = float64(w.Last.UnixMilli() - at)
+	for _, l := range w.Table.Lines {
+		at, took := float64(l.Started), 1000*l.Elapsed.Seconds()
+		if l.State == assay.Running { // it waits or runs still
+			took = float64(w.Last.UnixMilli()) - at
 		}
 		if took > 0 && at > 0 {
-			runs = append(runs, span{float64(at), float64(at) + took})
+			runs = append(runs, span{at, at + took})
 		}
 	}
 	slices.SortFunc(runs, func(a, b span) int { return cmp.Compare(a.from, b.from) })

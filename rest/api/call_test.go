@@ -26,7 +26,7 @@ func TestRequestOfAnInput(t *testing.T) {
 			http.Header{},
 		},
 		{
-			routeTo((*Server).getTrials), &trialsIn{StudyPath: StudyPath{"s"}, Limit: 5, Fields: []column{"value", "reason"}},
+			routeTo((*Server).getTrials), &trialsIn{StudyPath: StudyPath{"s"}, Limit: 5, Fields: []field{"value", "reason"}},
 			"GET http://assay/api/v1/studies/s/trials?fields=value%2Creason&limit=5", "",
 			http.Header{},
 		},

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/view"
 )
 
 // Columns, which are kept in memory and go on with the events, say what the rows of the store say,
 // after every step of a record in which trials are asked, told in another order, told unasked and
-// withdrawn. What was handed out earlier does not change.
+// withdrawn. What was handed out earlier does not change. Who takes in the updates alone, as a page does, has the same.
 func TestColumnsFollowTheRecord(t *testing.T) {
 	r := newRig(t)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -22,10 +24,11 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 	next := int64(100)
 	var open []int64
 	type handed struct {
-		columns *Columns
+		columns *view.Columns
 		text    string
 	}
 	var earlier []handed
+	page := map[int64]string{}
 	for step := range 120 {
 		var e assay.Event
 		c := assay.Config{float64(1 + rng.IntN(5))}
@@ -76,6 +79,19 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 		if _, err := r.store.Append(ctx, "tuned", assay.Position(sum.Events), e); err != nil {
 			t.Fatal(err)
 		}
+		rec, err := result.Read(ctx, r.store, "tuned")
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := r.tallies.update(ctx, rec, sum.Events+1, []assay.Event{e})
+		if err != nil || u.Events != rec.Summary.Events || !u.At.Equal(at) {
+			t.Fatalf("step %d: %+v, %v", step, u, err)
+		}
+		if u.Trials != nil {
+			for k, id := range u.Trials.ID {
+				page[id] = rowText(t, u.Trials, k)
+			}
+		}
 		got, err := r.Server.trials(ctx, "tuned", 0, 1000, true, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +105,10 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 			t.Fatalf("step %d: %d rows, %d in columns", step, len(rows.Rows), len(got.Columns.ID))
 		}
 		for k, row := range rows.Rows {
-			row.Output, row.Outcome = nil, "" // columns have none
+			if now := rowText(t, got.Columns, k); page[row.ID] != now && row.ID > 100 {
+				t.Fatalf("step %d: the page has %s, columns %s", step, page[row.ID], now)
+			}
+			row.Output, row.Step = nil, "" // columns have none
 			a, err1 := json.Marshal(rowOf(got.Columns, k))
 			b, err2 := json.Marshal(row)
 			if err1 != nil || err2 != nil || string(a) != string(b) {
@@ -104,9 +123,19 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 	}
 }
 
+// rowText returns the k-th trial of columns as a text, with what rows have not.
+func rowText(t *testing.T, c *view.Columns, k int) string {
+	t.Helper()
+	b, err := json.Marshal(rowOf(c, k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s %d %v %v %s %s", b, c.Nth[k], c.Spent[k], c.Predicted[k], c.Worker[k], c.Class[k])
+}
+
 // rowOf returns the k-th trial of columns as a row has it.
-func rowOf(c *Columns, k int) Trial {
-	out := Trial{
+func rowOf(c *view.Columns, k int) view.Trial {
+	out := view.Trial{
 		ID: c.ID[k], State: c.State[k], Reason: c.Reason[k], Elapsed: c.Elapsed[k],
 		Started: time.UnixMilli(c.Started[k]).UTC(),
 		Config:  map[string]any{}, Metrics: map[string]float64{},

@@ -24,9 +24,16 @@ const aliveEvery = 5 * time.Second
 // with "" when one can.
 const lacksKind = "lacks"
 
+// rowsKind is the kind of a piece that has rows of trials in place of events.
+const rowsKind = "rows"
+
+// mostCaughtUp is the largest number of events in one piece of rows for a client that is behind.
+const mostCaughtUp = 1000
+
 type eventsIn struct {
 	StudyPath
 	After int64  `query:"after" minimum:"0" doc:"the number of the event before the first that is sent"`
+	Rows  bool   `query:"rows" doc:"send the rows that change in place of the events"`
 	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{0,18}$" doc:"in place of after"`
 }
 
@@ -41,14 +48,20 @@ func (s *Server) getEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespo
 			return nil, assay.Errorf(assay.ClassUsage, "Last-Event-ID %s: not the number of an event", in.Last)
 		}
 	}
-	h, leave, err := s.hubs.join(in.Study, assay.Position(i.Events))
+	encode := encoder(eventNote)
+	if in.Rows {
+		if encode, err = s.tallies.rowNotes(ctx, in.Study); err != nil {
+			return nil, err
+		}
+	}
+	h, leave, err := s.hubs.join(followed{in.Study, in.Rows}, assay.Position(i.Events), encode)
 	if err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Type", "text/event-stream")
-		f := &feed{s: s, hub: h, study: in.Study, at: at, r: r}
+		f := &feed{s: s, hub: h, study: in.Study, rows: in.Rows, at: at, r: r}
 		if r.Method != http.MethodHead && f.takeOver(w, leave) {
 			return
 		}
@@ -65,7 +78,8 @@ func (s *Server) getEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespo
 // streamsEvents documents the stream of events.
 func streamsEvents(op *huma.Operation) {
 	op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
-		"record. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
+		"record. With rows=true each piece has the number of its last event as its id and " + rowsKind + " as its event; " +
+		"its data is an Update: the rows of the trials that have changed, as columns. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
 		lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "server-sent events",
@@ -81,6 +95,7 @@ type feed struct {
 	s     *Server
 	hub   *hub
 	study string
+	rows  bool  // it has rows in place of events
 	at    int64 // number of the event that was sent last
 	w     wire
 	r     *http.Request
@@ -206,19 +221,33 @@ func (f *feed) lack() error {
 
 // catchUp sends what is on record behind the place of the feed.
 func (f *feed) catchUp(ctx context.Context) error {
+	most := 1
+	if f.rows {
+		most = mostCaughtUp
+	}
+	var events []assay.Event
+	pass := func() error {
+		n, err := f.hub.encode(ctx, f.at+int64(len(events)), events)
+		if events = events[:0]; err != nil {
+			return err
+		}
+		return f.notes([]note{n})
+	}
 	for e, err := range f.s.o.Store.Events(ctx, f.study, assay.Position(f.at)) {
 		if err != nil {
 			return err
 		}
-		n, err := noteOf(f.at+1, e)
-		if err != nil {
-			return err
+		if events = append(events, e); len(events) < most {
+			continue
 		}
-		if err := f.notes([]note{n}); err != nil {
+		if err := pass(); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(events) == 0 {
+		return nil
+	}
+	return pass()
 }
 
 // notes sends events, one as it is, which all who watch share.

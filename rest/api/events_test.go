@@ -96,7 +96,7 @@ func TestEventsFollowers(t *testing.T) {
 // A follower that is farther behind than the ring reads the store.
 func TestEventsBehindTheRing(t *testing.T) {
 	r := newRig(t)
-	h, leave, err := r.hubs.join("tuned", 0)
+	h, leave, err := r.hubs.join(followed{study: "tuned"}, 0, eventNote)
 	if err != nil {
 		t.Fatal(err)
 	}

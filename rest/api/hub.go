@@ -22,25 +22,35 @@ type note struct {
 	sent []byte
 }
 
+// An encoder returns some events as they are sent at once; seq is the number of the last of them.
+type encoder func(ctx context.Context, seq int64, events []assay.Event) (note, error)
+
+// A followed study is sent as its events, or as the rows of its trials.
+type followed struct {
+	study string
+	rows  bool
+}
+
 // hubs are the studies that somebody follows.
 type hubs struct {
 	store *setup.Store
 
 	mu     sync.Mutex
-	open   map[string]*hub
+	open   map[followed]*hub
 	closed bool
 	done   chan struct{}
 }
 
 func newHubs(s *setup.Store) *hubs {
-	return &hubs{store: s, open: map[string]*hub{}, done: make(chan struct{})}
+	return &hubs{store: s, open: map[followed]*hub{}, done: make(chan struct{})}
 }
 
 // A hub watches one study for all who follow it. A follower holds nothing in it but its
 // place, so that a slow one costs no memory.
 type hub struct {
-	users int // guarded by hubs.mu
-	stop  context.CancelFunc
+	users  int // guarded by hubs.mu
+	stop   context.CancelFunc
+	encode encoder
 
 	mu    sync.Mutex
 	first int64         // the number of the first note of the ring, or of the one that comes
@@ -49,8 +59,8 @@ type hub struct {
 	err   error         // why there will be no more
 }
 
-// join returns the hub of a study and what leaves it.
-func (hs *hubs) join(study string, at assay.Position) (*hub, func(), error) {
+// join returns the hub of a study and what leaves it. The first who joins says how events are encoded.
+func (hs *hubs) join(what followed, at assay.Position, encode encoder) (*hub, func(), error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if hs.closed {
@@ -60,12 +70,12 @@ func (hs *hubs) join(study string, at assay.Position) (*hub, func(), error) {
 	if !ok {
 		return nil, nil, assay.Errorf(assay.ClassUsage, "this store does not tell of events as they come")
 	}
-	h := hs.open[study]
+	h := hs.open[what]
 	if h == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		h = &hub{stop: cancel, first: int64(at) + 1, moved: make(chan struct{})}
-		hs.open[study] = h
-		go h.watch(ctx, w, study, at)
+		h = &hub{stop: cancel, encode: encode, first: int64(at) + 1, moved: make(chan struct{})}
+		hs.open[what] = h
+		go h.watch(ctx, w, what.study, at)
 	}
 	h.users++
 	return h, func() {
@@ -73,8 +83,8 @@ func (hs *hubs) join(study string, at assay.Position) (*hub, func(), error) {
 		defer hs.mu.Unlock()
 		if h.users--; h.users == 0 {
 			h.stop()
-			if hs.open[study] == h {
-				delete(hs.open, study)
+			if hs.open[what] == h {
+				delete(hs.open, what)
 			}
 		}
 	}, nil
@@ -98,7 +108,7 @@ func (h *hub) watch(ctx context.Context, w assay.Watcher, study string, at assay
 		var n note
 		if err = werr; err == nil {
 			seq++
-			n, err = noteOf(seq, e)
+			n, err = h.encode(ctx, seq, []assay.Event{e})
 		}
 		if err != nil {
 			break
@@ -136,8 +146,9 @@ func (h *hub) behind(at int64) (notes []note, gap bool, moved <-chan struct{}, e
 	return nil, false, h.moved, h.err
 }
 
-// noteOf returns an event as it is sent.
-func noteOf(seq int64, e assay.Event) (note, error) {
+// eventNote returns one event as it is sent.
+func eventNote(_ context.Context, seq int64, events []assay.Event) (note, error) {
+	e := events[0]
 	b, err := store.EncodeEvent(e)
 	return note{seq, fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", seq, kind(e), bytes.TrimRight(b, "\n"))}, err
 }

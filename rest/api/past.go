@@ -45,25 +45,6 @@ func (r *restores) take(e assay.Event) {
 	}
 }
 
-// concerns returns the trials that an event concerns, besides those that it asks or tells.
-func concerns(e assay.Event) []int64 {
-	switch {
-	case e.Started != nil:
-		return []int64{e.Started.Trial}
-	case e.Booked != nil:
-		return []int64{e.Booked.Trial}
-	case e.Checked != nil:
-		return []int64{e.Checked.ID}
-	case e.Ordered != nil:
-		return []int64{e.Ordered.Trial}
-	case e.Withdrawn != nil:
-		return []int64{e.Withdrawn.Trial}
-	case e.Given != nil:
-		return e.Given.Restores
-	}
-	return nil
-}
-
 // about yields the events that concern a trial besides its proposal and its end, and returns the trial
 // in whose place it is run, and the one that is run in its place: 0 if there is none. Of the record
 // only those events are read that have come since somebody looked at the study, and these.

@@ -104,6 +104,7 @@ func New(o Options) *Server {
 		"token": {Type: "http", Scheme: "bearer", Description: "Not needed by the owner of the server on its socket."},
 	}
 	s.api = humago.New(s.mux, doc)
+	describeViews(s.api.OpenAPI().Components.Schemas)
 	for _, r := range Routes {
 		r.register(s, r)
 	}

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/spec"
+	"github.com/assay-run/assay/view"
 )
 
 // A Study is what a list says of a study.
@@ -241,23 +240,13 @@ func (s *Server) getStudy(ctx context.Context, in *oneIn) (*tagged[Detail], erro
 	return out, err
 }
 
-// A column names a column of trials that may be left out.
-type column string
-
-// Schema implements [huma.SchemaProvider].
-func (column) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: []any{
-		"value", "elapsed", "spent", "predicted", "reason", "started", "ended", "worker", "metrics",
-	}}
-}
-
 type trialsIn struct {
 	StudyPath
 	Cached
-	After  int64    `query:"after" minimum:"0" doc:"the id before the first that is returned"`
-	Limit  int      `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
-	Format string   `query:"format" enum:"rows,columns" default:"rows" doc:"columns are smaller"`
-	Fields []column `query:"fields" minItems:"1" maxItems:"9" nullable:"false" doc:"columns, with commas; all by default"`
+	After  int64   `query:"after" minimum:"0" doc:"the id before the first that is returned"`
+	Limit  int     `query:"limit" minimum:"1" maximum:"100000" default:"1000"`
+	Format string  `query:"format" enum:"rows,columns" default:"rows" doc:"columns are smaller"`
+	Fields []field `query:"fields" minItems:"1" maxItems:"30" nullable:"false" doc:"columns, with commas; all by default"`
 }
 
 func (s *Server) getTrials(ctx context.Context, in *trialsIn) (*tagged[Trials], error) {
@@ -268,11 +257,7 @@ func (s *Server) getTrials(ctx context.Context, in *trialsIn) (*tagged[Trials], 
 	if err := in.unchanged(i.Events); err != nil {
 		return nil, err
 	}
-	fields := make([]string, len(in.Fields))
-	for i, name := range in.Fields {
-		fields[i] = string(name)
-	}
-	body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", fields)
+	body, err := s.trials(ctx, in.Study, in.After, in.Limit, in.Format == "columns", namesOf(in.Fields))
 	return &tagged[Trials]{tag(i.Events), body}, err
 }
 
@@ -394,7 +379,7 @@ func (c *Client) Submit(ctx context.Context, s Submission) (Detail, error) {
 
 // Trials returns at most limit trials after an ID, in order of their IDs, and the ID after which there are
 // more, or 0.
-func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]Trial, int64, error) {
+func (c *Client) Trials(ctx context.Context, study string, after int64, limit int) ([]view.Trial, int64, error) {
 	in := &trialsIn{StudyPath: StudyPath{study}, After: after, Limit: limit}
 	out, err := call(ctx, c, (*Server).getTrials, in)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/spec"
+	"github.com/assay-run/assay/view"
 )
 
 // Every class of error has one status, and is the same class again at the client.
@@ -160,9 +161,9 @@ func TestETag(t *testing.T) {
 // Rows and columns say the same, page by page.
 func TestTrials(t *testing.T) {
 	r := newRig(t)
-	var rows []Trial
+	var rows []view.Trial
 	var ids []int64
-	var values Numbers
+	var values view.Numbers
 	for after := int64(0); ; {
 		q := prefix + "/studies/tuned/trials?limit=3&after=" + itoa(int(after))
 		var page, columns Trials

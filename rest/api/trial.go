@@ -9,16 +9,17 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/view"
 )
 
 // A TrialDetail is all that is on record of a trial, and what its runs reported of late.
 type TrialDetail struct {
-	Study     string   `json:"study"`
-	Trial     Trial    `json:"trial"`
-	Objective string   `json:"objective"`
-	Metric    string   `json:"metric" doc:"the one of the objective"`
-	Unit      string   `json:"unit,omitempty" doc:"of the metric"`
-	Verdict   *Verdict `json:"verdict,omitempty" doc:"what the stopping rule made of it, if anything"`
+	Study     string     `json:"study"`
+	Trial     view.Trial `json:"trial"`
+	Objective string     `json:"objective"`
+	Metric    string     `json:"metric" doc:"the one of the objective"`
+	Unit      string     `json:"unit,omitempty" doc:"of the metric"`
+	Levels    bool       `json:"levels,omitempty" doc:"there are runs below a full level, which are infeasible"`
 	// Attempts are in the order in which they began; one that waits is not among them.
 	Attempts  []Attempt   `json:"attempts" nullable:"false" doc:"by start, with those of repeated runs"`
 	Repeats   []Repeat    `json:"repeats" nullable:"false" doc:"further runs of its configuration"`
@@ -27,14 +28,6 @@ type TrialDetail struct {
 	Restored  int64       `json:"restored,omitempty" doc:"the trial that is run in its place"`
 	Command   string      `json:"command" doc:"a shell line that repeats it; empty for an application of the workers"`
 	Files     []string    `json:"files" nullable:"false" doc:"the files that a run is given"`
-}
-
-// A Verdict is what a stopping rule decided.
-type Verdict struct {
-	Stop      bool     `json:"stop" doc:"false: the run went on, to test the rule"`
-	Reason    string   `json:"reason"`
-	Predicted *float64 `json:"predicted" doc:"the final value of the metric as it was predicted; null if it was not"`
-	At        float64  `json:"at_s" doc:"how long the run had lasted"`
 }
 
 // An Attempt is one attempt at a run.
@@ -108,13 +101,10 @@ func (s *Server) trialDetail(ctx context.Context, study string, id int64) (out T
 
 // describe fills in what the trial itself is.
 func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
-	d.Trial = trialOf(r, t)
+	d.Trial = r.Trial(t)
 	d.Objective, d.Metric, d.Unit = result.GoalText(r.Goal), r.Goal.Metric, r.Goal.Unit
 	d.Attempts, d.Repeats, d.Decisions, d.Files = []Attempt{}, []Repeat{}, []TrialMove{}, []string{}
-	if v := t.Decision; v != nil {
-		shown := r.Goal.Show(v.Predicted)
-		d.Verdict = &Verdict{Stop: v.Stop, Reason: v.Reason, Predicted: finite(&shown), At: v.At.Seconds()}
-	}
+	d.Levels = r.Goal.Level != nil
 	if len(r.Definition.Command) == 0 {
 		return
 	}
@@ -146,9 +136,8 @@ func (h *history) note(e assay.Event) {
 	case e.Booked != nil && e.Booked.Trial == h.id:
 		h.booked(e.At, *e.Booked)
 	case e.Checked != nil && e.Checked.ID == h.id:
-		v := h.goal.Show(e.Checked.Value)
 		h.Repeats = append(h.Repeats, Repeat{
-			e.Checked.State.String(), finite(&v), e.Checked.Measurement.Elapsed.Seconds(), e.Race, e.At,
+			e.Checked.State.String(), view.Finite(h.goal.Show(e.Checked.Value)), e.Checked.Measurement.Elapsed.Seconds(), e.Race, e.At,
 		})
 	case e.Ordered != nil && e.Ordered.Trial == h.id:
 		do := "first"

@@ -82,7 +82,7 @@ func TestTrial(t *testing.T) {
 	if d := get("6"); d.Restores != 7 {
 		t.Errorf("trial 6 is run in place of %d", d.Restores)
 	}
-	if d := get("1"); d.Trial.State != "done" || len(d.Attempts) != 0 || d.Verdict != nil {
+	if d := get("1"); d.Trial.State != "done" || len(d.Attempts) != 0 || d.Trial.Decision != nil {
 		t.Errorf("%+v", d)
 	}
 	for path, want := range map[string]int{"/99": 404, "/0": 422, "/x": 422} {
@@ -114,9 +114,9 @@ func TestTrialStoppedAndRestored(t *testing.T) {
 	}
 	c := r.client(t, "viewer")
 	d, err := c.Trial(ctx, "tuned", 2)
-	if err != nil || d.Verdict == nil || !d.Verdict.Stop || *d.Verdict.Predicted != 40 || d.Verdict.At != 8 ||
-		d.Verdict.Reason != "too slow" {
-		t.Errorf("%+v, %v", d.Verdict, err)
+	v := d.Trial.Decision
+	if err != nil || v == nil || !v.Stop || *v.Predicted != 40 || v.At != 8 || v.Reason != "too slow" {
+		t.Errorf("%+v, %v", v, err)
 	}
 	d, err = c.Trial(ctx, "tuned", 5)
 	if err != nil || d.Restored != 6 || d.Trial.State != "withdrawn" || len(d.Decisions) != 2 ||

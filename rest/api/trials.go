@@ -2,38 +2,22 @@ package api
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/view"
 )
 
 // Trials are trials in order of their ids, as rows or as columns.
 type Trials struct {
-	Study   string   `json:"study"`
-	Next    int64    `json:"next" doc:"after of the next page; 0 if this is the last"`
-	Rows    []Trial  `json:"rows,omitempty" nullable:"false"`
-	Columns *Columns `json:"columns,omitempty"`
-}
-
-// A Trial is one of a study.
-type Trial struct {
-	ID      int64              `json:"id"`
-	Config  map[string]any     `json:"config" doc:"the values of the parameters by their names"`
-	State   string             `json:"state" enum:"running,done,censored,failed,infeasible,withdrawn"`
-	Outcome string             `json:"outcome" doc:"the state for people, such as outside limits"`
-	Value   *float64           `json:"value" doc:"of the metric: a bound if the trial is censored; null if there is none"`
-	Metrics map[string]float64 `json:"metrics"`
-	Reason  string             `json:"reason"`
-	Output  []string           `json:"output,omitempty" nullable:"false" doc:"the last lines that a failed run printed"`
-	Elapsed float64            `json:"elapsed_s"`
-	Started time.Time          `json:"started"`
-	Ended   *time.Time         `json:"ended" doc:"null while it runs"`
+	Study   string        `json:"study"`
+	Next    int64         `json:"next" doc:"after of the next page; 0 if this is the last"`
+	Rows    []view.Trial  `json:"rows,omitempty" nullable:"false"`
+	Columns *view.Columns `json:"columns,omitempty"`
 }
 
 // trials returns a page of the trials of a study.
@@ -62,32 +46,9 @@ func (s *Server) trials(
 			break
 		}
 		n, after = n+1, row.Trial.ID
-		out.Rows = append(out.Rows, trialOf(r, row.Trial))
+		out.Rows = append(out.Rows, r.Trial(row.Trial))
 	}
 	return out, nil
-}
-
-// trialOf returns a trial as data; what is not finite has no number in JSON.
-func trialOf(r *result.Record, t assay.Trial) Trial {
-	j := r.Trial(t)
-	out := Trial{
-		ID: j.ID, Config: j.Config, State: j.State.String(), Outcome: j.Outcome, Value: finite(j.Value),
-		Metrics: map[string]float64{},
-		Reason:  j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
-	}
-	for name, x := range j.Metrics {
-		if finite(&x) != nil {
-			out.Metrics[name] = x
-		}
-	}
-	return out
-}
-
-func finite(x *float64) *float64 {
-	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
-		return nil
-	}
-	return x
 }
 
 // configs reads configurations of a study: the values of its parameters by their names.

@@ -141,9 +141,9 @@ func (s *Store) plan(
 		next.hash = r.Hash
 		w.seq, w.at, w.hash = append(w.seq, r.Seq), append(w.at, store.TimeText(e.At)), append(w.hash, r.Hash)
 		w.payload, w.crc = append(w.payload, string(r.Payload)), append(w.crc, int64(r.CRC))
-		id, _ := store.TrialOf(e)
+		id, _ := assay.TrialOf(e)
 		old, known := before[id]
-		if row, changed := store.Project(&next.sum, e, old, known); changed {
+		if row, changed := assay.Project(&next.sum, e, old, known); changed {
 			rows[id], before[id] = row, row.Trial
 			next.last = max(next.last, id)
 			if row.Trial.State.Final() {
@@ -163,7 +163,7 @@ func (s *Store) plan(
 	return next, w, nil
 }
 
-// slim returns a trial as far as [store.Project] needs it of a trial before an event.
+// slim returns a trial as far as [assay.Project] needs it of a trial before an event.
 func slim(t assay.Trial) assay.Trial {
 	return assay.Trial{Proposal: t.Proposal, State: t.State, Started: t.Started}
 }
@@ -174,7 +174,7 @@ func slim(t assay.Trial) assay.Trial {
 func (s *Store) trialsBefore(ctx context.Context, h *head, events []assay.Event) (map[int64]assay.Trial, error) {
 	before, ask := map[int64]assay.Trial{}, []int64{}
 	for _, e := range events {
-		id, is := store.TrialOf(e)
+		id, is := assay.TrialOf(e)
 		if t, known := h.running[id]; is && known {
 			before[id] = t
 		} else if is && id <= h.last {

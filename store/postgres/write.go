@@ -63,7 +63,7 @@ func (s *Store) create(ctx context.Context, study string, spec []byte, created t
 		return err
 	}
 	r := store.NewRecord(store.Genesis(), id, 0, payload)
-	head := store.NewHeadColumns(store.NewSummary(study, created))
+	head := store.NewHeadColumns(assay.NewSummary(study, created))
 	args := []any{
 		id, study, append([]byte{}, spec...), store.TimeText(created), string(payload), int64(r.CRC), r.Hash,
 	}

@@ -182,7 +182,7 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	if err := s.insertRecord(rec, created); err != nil {
 		return err
 	}
-	return s.advance(id, rec.Hash, store.NewSummary(study, created))
+	return s.advance(id, rec.Hash, assay.NewSummary(study, created))
 }
 
 // Append implements [assay.Store].
@@ -275,13 +275,13 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 		var old assay.Trial
 		var known bool
 		var err error
-		if trial, ok := store.TrialOf(e); ok {
+		if trial, ok := assay.TrialOf(e); ok {
 			// A withdrawal carries nothing of its trial, so the whole of it is needed.
 			if old, known, err = s.trialBefore(id, trial, rows, e.Withdrawn != nil); err != nil {
 				return err
 			}
 		}
-		if row, changed := store.Project(&sum, e, old, known); changed {
+		if row, changed := assay.Project(&sum, e, old, known); changed {
 			rows[row.Trial.ID] = row
 		}
 	}

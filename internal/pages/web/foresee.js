@@ -14,7 +14,7 @@ export function alike(study, row) {
   /** @type {{time: number, ended: boolean, far: number}[]} */
   const all = [];
   for (let k = 0; k < study.n; k++) {
-    const time = t.elapsed[k], ended = t.state[k] === "done" || t.state[k] === "infeasible";
+    const time = t.elapsed_s[k], ended = t.state[k] === "done" || t.state[k] === "infeasible";
     if (k !== row && time !== null && time > 0 && (ended || t.state[k] === "censored")) all.push({ time, ended, far: distance(study, row, k) });
   }
   all.sort((a, b) => a.far - b.far);

@@ -50,8 +50,8 @@ export function history(place, studies, selection = null) {
   // running returns the rows that run, with where they are on the axis.
   function running(/** @type {Study} */ s) {
     const last = s.ended.at(-1), t = s.trials;
-    const end = last === undefined ? s.start : t.ended[last] ?? t.started[last] + 1000 * (t.elapsed[last] ?? 0);
-    const spent = last === undefined ? 0 : t.spent[last] ?? 0;
+    const end = last === undefined ? s.start : t.ended_ms[last] ?? t.started_ms[last] + 1000 * (t.elapsed_s[last] ?? 0);
+    const spent = last === undefined ? 0 : t.spent_s[last] ?? 0;
     const rows = t.state.flatMap((name, k) => (name === "running" ? [k] : []));
     return rows.map((k, i) => ({ k, ran: s.ran(k),
       x: view.x === "trials" ? s.ended.length + 1 + i
@@ -136,7 +136,7 @@ export function history(place, studies, selection = null) {
           taken[cell] = meant ? 2 : 1;
         }
         ctx.globalAlpha = !meant ? 0.12 : name === "done" || name === "running" ? 0.85 : 0.7;
-        const p = t.predict[k];
+        const p = t.predicted[k];
         if (name === "censored" && p !== null && !many && (!view.log || p > 0)) {
           whisker(ctx, x, y - size, Math.min(Math.max(sy(p), box.top), box.bottom), "stopped");
         }
@@ -200,7 +200,7 @@ export function history(place, studies, selection = null) {
   surface.follow(spots, (i) => {
     const s = studies[Math.floor(spots.of[i] / 1e9)], k = spots.of[i] % 1e9, t = s.trials;
     const where = t.nth[k] > 0
-      ? [`${count(t.nth[k])}. to end, ${seconds(t.spent[k])} spent` + (priced ? `, ${money(s.paid[k])} of money` : "")] : [];
+      ? [`${count(t.nth[k])}. to end, ${seconds(t.spent_s[k])} spent` + (priced ? `, ${money(s.paid[k])} of money` : "")] : [];
     return [...(one ? [] : [s.study]), ...s.about(k), ...where];
   }, 28);
   if (selection) selection.listen(() => surface.later());
@@ -268,7 +268,7 @@ function improvements(studies, priced) {
   const several = studies.length > 1;
   const head = [...(several ? ["study"] : []), "trial", "value", "time spent", ...(priced ? ["money spent"] : []), "configuration"];
   const rows = studies.flatMap((s) => s.sofar.map((k) => [
-    ...(several ? [s.study] : []), number(s.trials.id[k], 12), s.say(s.trials.value[k]), seconds(s.trials.spent[k]),
+    ...(several ? [s.study] : []), number(s.trials.id[k], 12), s.say(s.trials.value[k]), seconds(s.trials.spent_s[k]),
     ...(priced ? [money(s.paid[k])] : []), s.config(k)]));
   return grid(head, rows, (several ? "l" : "") + "rrr" + (priced ? "r" : ""));
 }

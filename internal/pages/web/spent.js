@@ -39,7 +39,7 @@ export function parted(study) {
     for (let k = 0; k < study.n; k++) {
       if (study.trials.state[k] !== s.name) continue;
       runs++;
-      sum += study.trials.elapsed[k] ?? 0;
+      sum += study.trials.elapsed_s[k] ?? 0;
     }
     return { text: s.text, tone: s.color, runs, seconds: sum };
   });

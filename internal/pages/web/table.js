@@ -37,8 +37,10 @@ export function columns(study) {
     if (name === study.metric) continue;
     all.push(numeric("m:" + name, visible(name), t.metrics[name], (k) => metric(t.metrics[name][k], unitOf(name))));
   }
-  if (t.predict.some((x) => x !== null)) all.push(numeric("predict", "expected", t.predict, (k) => (t.predict[k] === null ? "–" : study.say(t.predict[k]))));
-  all.push(numeric("spent", "at", t.spent, (k) => (t.spent[k] === null ? "–" : seconds(t.spent[k]))));
+  if (t.predicted.some((x) => x !== null)) {
+    all.push(numeric("predicted", "expected", t.predicted, (k) => (t.predicted[k] === null ? "–" : study.say(t.predicted[k]))));
+  }
+  all.push(numeric("spent_s", "at", t.spent_s, (k) => (t.spent_s[k] === null ? "–" : seconds(t.spent_s[k]))));
   if (t.worker.some((w) => w !== "")) all.push(text("worker", "worker", (k) => visible(t.worker[k])));
   all.push(text("reason", "why", (k) => visible(study.reason(k))));
   return all;

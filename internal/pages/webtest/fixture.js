@@ -10,9 +10,9 @@ export function study(n, more = {}) {
     { name: "buffer", kind: "ordinal", lo: 0, hi: 4, levels: ["1M", "4M", "16M", "64M", "256M"] },
     { name: "codec", kind: "categorical", lo: 0, hi: 2, levels: ["gzip", "zstd", "brotli"] },
   ];
-  const t = { id: [], state: [], nth: [], value: [], config: params.map(() => []), spent: [], elapsed: [], predict: [],
-    metrics: { max_rss: [], size: [] }, reason: [], reasons: ["", "slower than the best by a fifth", "exit status 1"], started: [], ended: [],
-    worker: [], class: [] };
+  const t = { id: [], state: [], nth: [], value: [], config: Object.fromEntries(params.map((p) => [p.name, []])), spent_s: [], elapsed_s: [],
+    predicted: [], metrics: { max_rss: [], size: [] }, reason: [], started_ms: [], ended_ms: [], worker: [], class: [] };
+  const reasons = ["", "slower than the best by a fifth", "exit status 1"];
   let spent = 0, best = Infinity, bestID = 0;
   for (let k = 0; k < n; k++) {
     const c = [1 + Math.floor(19 * random()), Math.floor(64 ** random()), 0.001 * 10000 ** random(), Math.floor(5 * random()), Math.floor(3 * random())];
@@ -23,16 +23,16 @@ export function study(n, more = {}) {
     t.state.push(state);
     t.nth.push(k + 1);
     t.value.push(value);
-    for (const [i, x] of c.entries()) t.config[i].push(x);
-    t.started.push(1.7e12 + 1000 * spent);
+    for (const [i, x] of c.entries()) t.config[params[i].name].push(params[i].levels ? params[i].levels[x] : x);
+    t.started_ms.push(1.7e12 + 1000 * spent);
     spent += elapsed;
-    t.ended.push(1.7e12 + 1000 * spent);
-    t.spent.push(spent);
-    t.elapsed.push(elapsed);
-    t.predict.push(state === "censored" ? v : null);
+    t.ended_ms.push(1.7e12 + 1000 * spent);
+    t.spent_s.push(spent);
+    t.elapsed_s.push(elapsed);
+    t.predicted.push(state === "censored" ? v : null);
     t.metrics.max_rss.push(state === "failed" ? null : 2e7 + 1e6 * c[3] * (1 + random()));
     t.metrics.size.push(state === "failed" ? null : 8e6 + 8e4 * (19 - c[0]) + 2e5 * random());
-    t.reason.push(state === "censored" ? 1 : state === "failed" ? 2 : 0);
+    t.reason.push(reasons[state === "censored" ? 1 : state === "failed" ? 2 : 0]);
     t.worker.push("rack-" + [1, 2, 10][k % 3]);
     t.class.push(k % 3 < 2 ? "small" : "large");
     if (state === "done" && v < best) [best, bestID] = [v, k + 1];

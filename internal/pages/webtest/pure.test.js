@@ -94,7 +94,7 @@ test("when a run ends, by those that took longer", () => {
 test("runs are expected to be like trials that are alike", () => {
   const s = study(200), slow = [];
   for (let k = 0; k < 200; k++) if (s.trials.config[0][k] > 10) slow.push(k);
-  for (const k of slow) s.trials.elapsed[k] = 1000;
+  for (const k of slow) s.trials.elapsed_s[k] = 1000;
   const time = (level) => {
     s.append({ id: [900 + level], state: ["running"], config: Object.fromEntries(s.params.map((p, i) =>
       [p.name, [i === 0 ? level : s.coordinate(i, s.trials.config[i][3])]])) });

@@ -2,7 +2,6 @@ import { el } from "./dom.js";
 import { Selection } from "./filter.js";
 import { count, money, number, seconds } from "./format.js";
 import { front } from "./front.js";
-import { columnsOf, conditional } from "./grow.js";
 import { history } from "./history.js";
 import { importance } from "./importance.js";
 import { noise } from "./noise.js";
@@ -15,7 +14,7 @@ import { Study, visible } from "./study.js";
 import { table } from "./table.js";
 
 // The page of a study. The server has said in words what there is; here the same is drawn, and
-// grows with the events. What is first in sight is drawn first, the rest when it comes near.
+// grows with the rows that come. What is first in sight is drawn first, the rest when it comes near.
 
 const head = JSON.parse(document.getElementById("data")?.textContent ?? "");
 const base = "/api/v1/studies/" + encodeURIComponent(head.study);
@@ -52,8 +51,8 @@ class Page {
     this.pending = 0;
     this.events = head.events;
     this.runs = new Runs(head.study, this.study);
-    this.heard = Date.now(); // when the last event came
-    this.looked = 0; // when an event had the state be asked for
+    this.heard = Date.now(); // when the last rows came
+    this.looked = 0; // when a row had the state be asked for
     this.worked = Date.now(); // when the answer was asked for
     this.answered = -1; // events that the answer knows of
   }
@@ -159,7 +158,7 @@ class Page {
     const n = {};
     for (let k = 0; k < s.n; k++) {
       n[t.state[k]] = (n[t.state[k]] ?? 0) + 1;
-      s.spent_s = Math.max(s.spent_s, t.spent[k] ?? 0);
+      s.spent_s = Math.max(s.spent_s, t.spent_s[k] ?? 0);
     }
     say("counts", `${count(n.done ?? 0)} done, ${count(n.censored ?? 0)} stopped, ${count(n.failed ?? 0)} failed` +
       (n.infeasible ? `, ${count(n.infeasible)} ${state("infeasible").text}` : "") + `, ${count(n.running ?? 0)} running`);
@@ -219,43 +218,35 @@ class Page {
     if (this.near.has("history") && document.visibilityState === "visible") this.charts.get("history")?.update();
   }
 
-  // follow takes in the events behind those that the page was made of, which are no later than its
-  // trials. The browser comes back by itself, and says which event it had last.
+  // follow takes in the rows that change behind the events that the page was made of, which are no later than its
+  // trials. The browser comes back by itself, and says what it had last.
   follow() {
-    const source = new EventSource(`${base}/events?after=${head.events}`);
+    const source = new EventSource(`${base}/events?rows=true&after=${head.events}`);
     let gone = 0;
     /** @type {Columns[]} */
     let batch = [];
     const take = () => {
-      for (const c of batch) this.study.append(c, 0);
-      const ids = batch.flatMap((c) => (Object.keys(c.config).length ? c.id : []));
+      for (const c of batch) this.study.append(c);
       batch = [];
-      if (ids.length && conditional(head)) this.fill(Math.min(...ids), Math.max(...ids));
       this.changed();
     };
-    const states = new Map(); // of trials in the batch
-    const stateOf = (/** @type {number} */ id) => states.get(id) ?? this.study.trials.state[this.study.row.get(id) ?? -1];
-    const on = (/** @type {MessageEvent} */ m) => {
-      const e = JSON.parse(m.data), c = columnsOf(e, head, stateOf);
-      this.events = Number(m.lastEventId) || this.events;
-      if (e.spent_ns) this.study.spent_s = Math.max(this.study.spent_s, e.spent_ns / 1e9);
+    source.addEventListener("rows", (m) => {
+      const u = /** @type {Update} */ (JSON.parse(/** @type {MessageEvent} */ (m).data));
+      this.events = u.events;
+      this.study.spent_s = Math.max(this.study.spent_s, u.spent_s);
       const at = document.querySelector("time[data-ago]");
-      if (at && e.at) /** @type {HTMLTimeElement} */ (at).dateTime = e.at;
-      if (e.steered || e.ended || e.checked || e.cut) this.reask();
+      if (at) /** @type {HTMLTimeElement} */ (at).dateTime = u.at;
+      if (u.answer) this.reask();
       this.heard = Date.now();
-      if (live("state")?.textContent === "idle" && !e.ended && Date.now() - this.looked > 1000) {
+      if (live("state")?.textContent === "idle" && !u.ended && Date.now() - this.looked > 1000) {
         this.looked = Date.now();
         this.look();
       }
-      if (e.started || e.booked || e.ordered) this.runs.ask();
-      if (!c) return;
-      states.set(c.id[0], c.state[0]);
-      batch.push(c);
-      if (batch.length === 1) setTimeout(() => { take(); states.clear(); this.runs.ask(); });
-    };
-    for (const kind of ["asked", "started", "told", "checked", "cut", "ordered", "withdrawn", "booked", "steered", "ended"]) {
-      source.addEventListener(kind, on);
-    }
+      if (u.queue) this.runs.ask();
+      if (!u.trials) return;
+      batch.push(u.trials);
+      if (batch.length === 1) setTimeout(take);
+    });
     source.addEventListener("lacks", (m) => say("lacks", JSON.parse(/** @type {MessageEvent} */ (m).data)));
     source.addEventListener("end", () => {});
     source.addEventListener("open", () => {
@@ -271,16 +262,6 @@ class Page {
       if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (this.events >= 0) this.again(); }, 2000);
     });
     this.source = source;
-  }
-
-  // fill asks for the configurations of trials with parameters that are not in force everywhere.
-  /** @param {number} from @param {number} to */
-  async fill(from, to) {
-    const page = await get(`/trials?format=columns&after=${from - 1}&limit=${to - from + 1}&fields=reason`).catch(() => null);
-    if (!page) return;
-    const c = page.columns, of = this.study.trials.state;
-    this.study.append({ id: c.id, state: c.id.map((/** @type {number} */ id) => of[this.study.row.get(id) ?? -1] ?? "running"), config: c.config }, 0);
-    this.changed();
   }
 
   // again follows anew where the browser has given up, as it does when the answer was a refusal.

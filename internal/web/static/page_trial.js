@@ -36,7 +36,7 @@ const say1 = (x) => (unit() ? metric(x, unit()) : number(x));
 function draw(ctx, width, height) {
   const all = curves.map((c) => ({ at: c.at_s, values: c.metrics[shown] ?? [] }));
   const values = all.flatMap((c) => c.values).filter((v) => v !== null);
-  const v = detail.verdict?.predicted, predicted = shown === detail.metric && typeof v === "number" ? v : null;
+  const v = detail.trial.decision?.predicted, predicted = shown === detail.metric && typeof v === "number" ? v : null;
   const end = all.reduce((m, c) => Math.max(m, c.at.at(-1) ?? 0), 0);
   const [lo, hi] = padded(predicted === null ? values : [...values, predicted], false);
   const sy = linear(lo, hi, height - 46, 26);

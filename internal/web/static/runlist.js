@@ -59,7 +59,7 @@ export class Runs {
     const s = this.study, out = [];
     for (let k = 0; k < s.n; k++) {
       if (s.trials.state[k] !== "running") continue;
-      out.push({ trial: s.trials.id[k], config: s.config(k), worker: s.trials.worker[k], placed: true, since: s.trials.started[k] });
+      out.push({ trial: s.trials.id[k], config: s.config(k), worker: s.trials.worker[k], placed: true, since: s.trials.started_ms[k] });
     }
     return out;
   }

@@ -1,0 +1,15 @@
+package view
+
+import "time"
+
+// An Update is what has changed of a study since the one before: rows as they are now. A client that takes in all of
+// them has what [Columns] have, and need not know what an event means.
+type Update struct {
+	Events int64     `json:"events" doc:"how many there are on record"`
+	At     time.Time `json:"at" doc:"of the last of them"`
+	Spent  float64   `json:"spent_s"`
+	Trials *Columns  `json:"trials,omitempty" doc:"those that are new or have changed"`
+	Answer bool      `json:"answer,omitempty" doc:"the answer of the study may be another one"`
+	Queue  bool      `json:"queue,omitempty" doc:"the queue of the study may have changed"`
+	Ended  bool      `json:"ended,omitempty" doc:"the study has ended"`
+}
