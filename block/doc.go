@@ -17,7 +17,7 @@
 // wherever the trials say.
 //
 // A linear function of the features is enough: its errors fall on all workers alike, and those of a
-// Gaussian process in its place came to the same on recorded runs (docs/results/fleet.md).
+// Gaussian process in its place came to the same on recorded runs (lab/notes/fleet.md).
 //
 // Values of both signs have no such factor, and nothing is corrected.
 package block

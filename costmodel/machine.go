@@ -109,7 +109,7 @@ func (m *Model) Machine() Machine { return m.machine }
 
 // How much less sure a prediction is on another machine, as deviations of the logarithm: by itself, and for
 // each factor of e between the speeds. A program is never quite as much faster as the
-// kernels of a profile are. Measured on six machines: docs/results/nimo.md.
+// kernels of a profile are. Measured on six machines: lab/notes/nimo.md.
 const (
 	elsewhereDeviation = 0.15
 	speedDeviation     = 0.35

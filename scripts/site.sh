@@ -11,7 +11,7 @@ if [ ! -x "$env/bin/mkdocs" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp -r docs site examples clients deploy bench ./*.md "$work/"
+cp -r docs site examples clients deploy bench lab ./*.md "$work/"
 mkdir -p dist
 (cd "$work/site" && NO_MKDOCS_2_WARNING=1 "$env/bin/mkdocs" build --strict --config-file mkdocs.yml --site-dir "$work/built")
 rm -rf dist/site

@@ -66,7 +66,7 @@ type volume struct {
 
 // newVolume returns the improvement over points within ref, all of them on some scales. The volume is that
 // of the objectives themselves where a scale is logarithmic: with logarithms more was lacking of the fronts of
-// recorded tables (docs/results/front.md).
+// recorded tables (lab/notes/front.md).
 func newVolume(points [][]float64, ref []float64, scales []scaleKind) *volume {
 	v := &volume{
 		boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref)), scales: scales, ref: ref,

@@ -104,6 +104,6 @@ func (e gainEvidence) quiet() float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// gainWeights were fitted to 100 replays of ten recorded tables, see docs/results/gain.md: of 1, the log of the runs, the
+// gainWeights were fitted to 100 replays of ten recorded tables, see lab/notes/gain.md: of 1, the log of the runs, the
 // quiet doublings, and the log of the expected improvement in units of the least gain.
 var gainWeights = [4]float64{-1.45, 0.65, 0.33, -0.39}

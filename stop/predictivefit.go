@@ -174,7 +174,7 @@ func (p *Predictive) chooseAFT(d assay.Data) assay.Learner {
 // log(true/predicted) over exact examples, each left out of the fit and
 // predicted as a run that has come to elapsed of its value. What the censored
 // row itself does to the prediction is thereby part of the error: it is often
-// overrated (see docs/results/cello.md). The examples are probes of them, evenly
+// overrated (see lab/notes/cello.md). The examples are probes of them, evenly
 // spaced in the order of their values; up to four of them, a tenth of the exact
 // ones at most, are left out of one fit.
 //

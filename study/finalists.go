@@ -11,7 +11,7 @@ import (
 
 // finalist returns the next trial that is to be run again on the target class: of those that have not run
 // there, the one that comes first among the runs of its class. Ranks are compared and not values: classes
-// differ by more than a factor, and what leads in one of them often leads in another (docs/results/fleet.md).
+// differ by more than a factor, and what leads in one of them often leads in another (lab/notes/fleet.md).
 //
 // Those that run again since the search has ended are counted, of this session and of earlier ones.
 func (b *blocked) finalist() (t assay.Trial, ok bool) {

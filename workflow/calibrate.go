@@ -71,7 +71,7 @@ var (
 )
 
 // calibrationOptions are the constants of the fit. They were chosen on the open
-// half of the public executions by leave-one-out (docs/results/workflow.md);
+// half of the public executions by leave-one-out (lab/notes/workflow.md);
 // halving or doubling any of them moves the median error there by less than two
 // points.
 const (

@@ -3,7 +3,7 @@ package workflow
 import "math"
 
 // The constants of byEvidence. They were chosen on seven applications of the open public executions
-// (docs/results/workflow.md) and judged on four others. The result hardly depends on any of them.
+// (lab/notes/workflow.md) and judged on four others. The result hardly depends on any of them.
 var (
 	// noises are the relative errors that a model may have, and scales the factors by which the
 	// coefficients of an application may be larger than termScale: the evidence is summed over both.

@@ -9,7 +9,7 @@ import (
 // depends on which terms it has. The constants of implausibility were chosen by
 // how well one configuration predicts the others of its application and site, as a mean
 // over the nine applications of the open public executions that have several
-// (docs/results/workflow.md): the mean |log(predicted/real)| fell from 0.37 to
+// (lab/notes/workflow.md): the mean |log(predicted/real)| fell from 0.37 to
 // 0.22. It is flat about them: 0.232 to 0.237 from (0.03, 0.03) to (0.05, 0.08)
 // where it was 0.294 without the slots and the density.
 const (

@@ -161,7 +161,7 @@ func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
 
 // average fits every model by both rules and returns those that matter, heaviest first, and
 // their weights, which add up to 1. Each rule has half of the weight: where executions are few
-// they err in different directions, and their mean errs less than either (docs/results/workflow.md).
+// they err in different directions, and their mean errs less than either (lab/notes/workflow.md).
 //
 // Models are ordered by weight and, of equal weights, as candidates returned them.
 func (s *training) average() (models []fitted, weight []float64) {

@@ -250,7 +250,7 @@ func recordedNoise(t testing.TB, file string) (noise []float64) {
 // same time, are the control: they do not.
 //
 // No choice was made on these seeds. That does not hold of every surface: the server's is larger, and
-// the same time says less. docs/results/default.md has what each comes to.
+// the same time says less. docs/results/race.md has what each comes to.
 func TestNoisyStudies(t *testing.T) {
 	testbed.System(t)
 	const most = 0.02

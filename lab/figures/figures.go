@@ -1,7 +1,7 @@
 // Package figures draws the pictures of the documentation:
 //
 //	assay-lab figures luck > docs/figures/luck.svg
-//	assay-lab figures beside docs/results/cello.md > docs/figures/beside.svg
+//	assay-lab figures beside lab/notes/cello.md > docs/figures/beside.svg
 //	assay bench STUDY... --methods rs,auto --budget-x 50 --curve --json | assay-lab figures curve > docs/figures/curve.svg
 //	assay study trials STUDY --json | assay-lab figures trials > docs/figures/trials.svg
 //	assay-lab figures pruning EARLIER.jsonl NOW.jsonl > docs/figures/pruning.svg, two of the same

@@ -13,7 +13,7 @@ import (
 
 // The pictures that are made without a measurement are those of the documentation.
 func TestFigures(t *testing.T) {
-	const page = "../../docs/results/cello.md"
+	const page = "../../lab/notes/cello.md"
 	for name, args := range map[string][]string{"luck": {"luck"}, "beside": {"beside", page}} {
 		var got bytes.Buffer
 		if err := Draw(args, nil, &got); err != nil {

@@ -73,7 +73,7 @@ func figuresCommand(s streams) *cobra.Command {
   trials                the trials of assay study trials --json
   pruning EARLIER NOW   the values of parameters in the trials of two studies
   costs TRIALS          the predictions of assay predict --json, and the trials`,
-		Example: `  assay-lab figures beside docs/results/cello.md > docs/figures/beside.svg`,
+		Example: `  assay-lab figures beside lab/notes/cello.md > docs/figures/beside.svg`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return figures.Draw(args, s.in, s.out) },
 	}
