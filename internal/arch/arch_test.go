@@ -56,7 +56,7 @@ var beside = map[string][]string{
 	"/internal/jsonat":       {""},                               // JSON whose values know their place
 	"/internal/foreign":      {"", "/internal/jsonat"},           // what other tuners have on record
 	"/internal/blobs":        {""},                               // files by their content: what a server keeps, and what a worker has of it
-	"/internal/builds":       {""},                               // what setups have made, on disk
+	"/internal/builds":       {"", "/internal/whole"},            // what setups have made, on disk
 	"/internal/catalogue":    {""},                               // asks installed programs what can be set
 	"/internal/cgroup":       {"/internal/mountinfo"},
 	"/internal/checkout":     {""}, // commits of a repository side by side

@@ -363,7 +363,7 @@ func (t *tally) put(k int, trial assay.Trial, e assay.Event) {
 		c.Predicted[k] = t.rec.Goal.Show(d.Predicted)
 	}
 	for name, x := range j.Metrics {
-		if finite(&x) == nil {
+		if assay.Finite(x) == nil {
 			continue
 		}
 		if c.Metrics[name] == nil {

@@ -112,8 +112,9 @@ func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
 	d.Objective, d.Metric, d.Unit = result.GoalText(r.Goal), r.Goal.Metric, r.Goal.Unit
 	d.Attempts, d.Repeats, d.Decisions, d.Files = []Attempt{}, []Repeat{}, []TrialMove{}, []string{}
 	if v := t.Decision; v != nil {
-		shown := r.Goal.Show(v.Predicted)
-		d.Verdict = &Verdict{Stop: v.Stop, Reason: v.Reason, Predicted: finite(&shown), At: v.At.Seconds()}
+		d.Verdict = &Verdict{
+			Stop: v.Stop, Reason: v.Reason, Predicted: assay.Finite(r.Goal.Show(v.Predicted)), At: v.At.Seconds(),
+		}
 	}
 	if len(r.Definition.Command) == 0 {
 		return
@@ -146,9 +147,9 @@ func (h *history) note(e assay.Event) {
 	case e.Booked != nil && e.Booked.Trial == h.id:
 		h.booked(e.At, *e.Booked)
 	case e.Checked != nil && e.Checked.ID == h.id:
-		v := h.goal.Show(e.Checked.Value)
 		h.Repeats = append(h.Repeats, Repeat{
-			e.Checked.State.String(), finite(&v), e.Checked.Measurement.Elapsed.Seconds(), e.Race, e.At,
+			e.Checked.State.String(), assay.Finite(h.goal.Show(e.Checked.Value)), e.Checked.Measurement.Elapsed.Seconds(),
+			e.Race, e.At,
 		})
 	case e.Ordered != nil && e.Ordered.Trial == h.id:
 		do := "first"

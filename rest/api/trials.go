@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -71,23 +70,18 @@ func (s *Server) trials(
 func trialOf(r *result.Record, t assay.Trial) Trial {
 	j := r.Trial(t)
 	out := Trial{
-		ID: j.ID, Config: j.Config, State: j.State.String(), Outcome: j.Outcome, Value: finite(j.Value),
-		Metrics: map[string]float64{},
-		Reason:  j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
+		ID: j.ID, Config: j.Config, State: j.State.String(), Outcome: j.Outcome, Metrics: map[string]float64{},
+		Reason: j.Reason, Output: j.Output, Elapsed: t.Measurement.Elapsed.Seconds(), Started: j.Started, Ended: j.Ended,
+	}
+	if j.Value != nil {
+		out.Value = assay.Finite(*j.Value)
 	}
 	for name, x := range j.Metrics {
-		if finite(&x) != nil {
+		if assay.Finite(x) != nil {
 			out.Metrics[name] = x
 		}
 	}
 	return out
-}
-
-func finite(x *float64) *float64 {
-	if x == nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
-		return nil
-	}
-	return x
 }
 
 // configs reads configurations of a study: the values of its parameters by their names.
