@@ -78,12 +78,12 @@ func TestScanErrors(t *testing.T) {
 		{"no value", `{"a":}`, "f:1:6"},
 		{"no colon", `{"a" 1}`, "f:1:6"},
 		{"no comma", `[1 2]`, "f:1:4"},
-		{"a bad word", `[tru]`, "f:1:2"},
+		{"a bad word", `[tru]`, "f:1:5"},
 		{"a bad escape", `["\x"]`, "f:1:"},
 		{"a control character", "[\"a\nb\"]", "f:1:"},
 		{"not closed", `["a`, "f:1:"},
 		{"NaN", "[\n\n NaN]", "f:3:2"},
-		{"too deep", strings.Repeat("[", maxJSONDepth+1), "f:1:"},
+		{"too deep", strings.Repeat("[", 100_000), "f:1:"},
 	} {
 		s := scanner(tt.text)
 		err := s.skip()
