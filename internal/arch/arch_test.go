@@ -119,7 +119,7 @@ var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/f
 var owner = map[string]string{
 	"github.com/spf13/cobra":          "/cmd/assay",
 	"github.com/spf13/pflag":          "/cmd/assay",
-	"go.yaml.in/yaml":                 "/internal/config",
+	"go.yaml.in/yaml":                 "/internal/config /workflow/trace",
 	"github.com/expr-lang/expr":       "/internal/expr",
 	"modernc.org/sqlite":              "/store/sqlite",
 	"github.com/jackc/pgx":            "/store/postgres",
