@@ -58,7 +58,7 @@ var beside = map[string][]string{
 	"/internal/blobs":        {""},                               // files by their content: what a server keeps, and what a worker has of it
 	"/internal/builds":       {"", "/internal/whole"},            // what setups have made, on disk
 	"/internal/catalogue":    {""},                               // asks installed programs what can be set
-	"/internal/cgroup":       {"/internal/mountinfo"},
+	"/internal/cgroup":       {"/internal/proc"},
 	"/internal/checkout":     {""}, // commits of a repository side by side
 	"/internal/config":       {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
 	"/internal/duel":         {"", "/stats", "/internal/report"}, // commands in turn
@@ -70,8 +70,7 @@ var beside = map[string][]string{
 	"/internal/term":         {},
 	"/internal/fakeslurm":    {}, // a stand-in for Slurm's commands, for tests
 	"/internal/explain":      {"", "/model", "/internal/report", "/internal/result"},
-	"/internal/link":         {}, // an emulated network link
-	"/internal/mountinfo":    {},
+	"/internal/link":         {},                                 // an emulated network link
 	"/internal/descriptors":  {},                                 // how many files a process may open
 	"/internal/noise":        {"", "/stats", "/internal/report"}, // how noisy repeated runs are
 	"/internal/proc":         {},
@@ -94,7 +93,6 @@ var beside = map[string][]string{
 	"/internal/suite":     {}, // runs the tests, and counts what they lack
 	"/internal/size":      {}, // how large the code is
 	"/site":               {}, // a test of the site that was built
-	"/internal/current":   {}, // files that are made from the code, for tests
 
 	"/internal/bill":       {}, // of what the program is made
 	"/internal/promises":   {}, // runs the tests of what is promised
@@ -112,7 +110,7 @@ var beside = map[string][]string{
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/current", "/internal/ledger/audit"}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/ledger/audit"}
 
 // owner names the packages that may import a third-party module, most often one. gonum may be imported by any, and so
 // may jsontext, which becomes a part of the standard library.
