@@ -174,7 +174,7 @@ type trialJSON struct {
 // MarshalJSON implements [json.Marshaler].
 func (t Trial) MarshalJSON() ([]byte, error) {
 	j := trialJSON{
-		t.Proposal, t.State, finite(t.Value), t.Measurement, t.Reason, t.Decision, t.Attempts, t.Started,
+		t.Proposal, t.State, Finite(t.Value), t.Measurement, t.Reason, t.Decision, t.Attempts, t.Started,
 		t.Ended,
 	}
 	return json.Marshal(j)
@@ -196,8 +196,8 @@ func (t *Trial) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// finite returns x for JSON, which has no infinity and no NaN: nil for those.
-func finite(x float64) *float64 {
+// Finite returns x for JSON, which has no infinity and no NaN: nil for those.
+func Finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
 	}
@@ -231,7 +231,7 @@ type decisionJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (d Decision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, finite(d.Predicted), d.At, d.Last})
+	return json.Marshal(decisionJSON{d.Stop, d.Audited, d.Reason, Finite(d.Predicted), d.At, d.Last})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

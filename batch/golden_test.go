@@ -16,7 +16,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/batch"
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -38,7 +38,7 @@ func (d drowsy) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 func TestGolden(t *testing.T) {
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) { golden(t, &b) })
-	current.File(t, "testdata/golden.txt", b.String(), "go test ./batch -run TestGolden")
+	testbed.Current(t, "testdata/golden.txt", b.String(), "go test ./batch -run TestGolden")
 }
 
 // golden makes runs of all kinds of ends, one after the other, in two sessions, and writes what becomes of them.

@@ -34,7 +34,7 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	if r.m.left {
 		return "", errUnready
 	}
-	if !f.flaws.has(neverRevives) && r.Revive(a, f.now()) { // it was silent, and goes on: nothing begins in its place
+	if r.Revive(a, f.now()) { // it was silent, and goes on: nothing begins in its place
 		f.withdraw(r)
 		f.place(a, f.now())
 	}
@@ -42,9 +42,6 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 		return f.verdict(a), nil
 	}
 	f.bind(a, b.Worker)
-	if f.flaws.has(ignoresGaps) {
-		b.Gap = 0
-	}
 	a.beat(b, f.o.Lease, f.now())
 	v := f.verdict(a)
 	if v == Go && r.Idling() {
@@ -78,9 +75,6 @@ func (f *Fleet) attempt(id assay.RunID, worker string) (*attempt, error) {
 	if r == nil {
 		return nil, ErrUnknown
 	}
-	if f.flaws.has(noFence) && len(r.Attempts) > 0 {
-		return r.Attempts[len(r.Attempts)-1], nil
-	}
 	a, ok := r.Find(id.Attempt)
 	if !ok || a.State < ledger.Placed || !f.of(a, worker) {
 		return nil, ErrUnknown
@@ -92,15 +86,7 @@ func (f *Fleet) attempt(id assay.RunID, worker string) (*attempt, error) {
 func (f *Fleet) verdict(a *attempt) Verdict {
 	r := a.run
 	w := f.workers[a.worker]
-	if r.Want == ledger.Cancel && f.flaws.has(ignoresCancel) {
-		r.Want = ""
-		defer func() { r.Want = ledger.Cancel }()
-	}
-	v := Verdict(r.Verdict(a, f.now(), f.o.Lease, w != nil && w.order.Evict))
-	if v == Duplicate && !r.Counts() && f.flaws.has(revivesBlindly) {
-		return Go
-	}
-	return v
+	return Verdict(r.Verdict(a, f.now(), f.o.Lease, w != nil && w.order.Evict))
 }
 
 // observe hands the measurement so far to whoever observes the run, and waits for it. It

@@ -32,10 +32,7 @@ func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
 		return Claim{}, err
 	}
 	key := claimKey{t.ID, id}
-	if f.flaws.has(ticketIsRun) {
-		key.worker = ""
-	}
-	for c := f.claims[key]; c != nil && !f.flaws.has(claimsAnew); c = f.claims[key] {
+	for c := f.claims[key]; c != nil; c = f.claims[key] {
 		if err := wait(ctx, &f.mu, c.ready); err != nil {
 			return Claim{}, err
 		}
@@ -44,9 +41,6 @@ func (f *Fleet) Claim(ctx context.Context, t Ticket, id string) (Claim, error) {
 				return Claim{Verdict: Drop}, nil
 			}
 			c.a.Heard = f.now()
-			if f.flaws.has(ticketIsRun) {
-				id = c.a.worker
-			}
 			return c.a.task(f.o, id), nil
 		}
 	}
@@ -68,7 +62,7 @@ func (f *Fleet) claimant(t Ticket, id string) (*worker, error) {
 	}
 	w.heard = f.now()
 	switch {
-	case w.order.Drain && !f.flaws.has(forgetsDrain):
+	case w.order.Drain:
 		return nil, ErrDraining
 	case w.order.Quarantine:
 		return nil, ErrQuarantined
@@ -120,9 +114,6 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	}
 	f.place(a, f.now())
 	f.claimedFor(m, f.now())
-	if f.flaws.has(startsWithdrawn) {
-		return a.task(f.o, w.ID), nil
-	}
 	if r.Startable(a) {
 		return a.task(f.o, w.ID), nil
 	}
@@ -176,9 +167,5 @@ func (a *attempt) task(o Options, worker string) Claim {
 func (f *Fleet) write(m *member, e assay.Event) error {
 	f.unlock()
 	defer f.mu.Lock()
-	if f.flaws.has(acksFirst) {
-		go func() { _ = m.Record.Append(context.Background(), e) }()
-		return nil
-	}
 	return m.Record.Append(context.Background(), e)
 }

@@ -38,7 +38,6 @@ type Options struct {
 type Fleet struct {
 	o       Options
 	carrier Carrier
-	flaws   flaws // of tests
 
 	ordering sync.Mutex // held while an order is given
 

@@ -22,7 +22,6 @@ type bench struct {
 	carrier *Memory
 	records map[string]*memo
 	tickets int
-	planted flaws // of each Fleet
 	stop    func()
 }
 
@@ -60,14 +59,8 @@ func (m *memo) booked() (all []string) {
 // inBubble runs a test in simulated time, with a Fleet that serves.
 func inBubble(t *testing.T, test func(b *bench)) {
 	t.Helper()
-	inFlawedBubble(t, 0, test)
-}
-
-// inFlawedBubble is inBubble with flaws planted in each Fleet before it serves.
-func inFlawedBubble(t *testing.T, planted flaws, test func(b *bench)) {
-	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{T: t, carrier: NewMemory(30 * time.Second), records: map[string]*memo{}, planted: planted}
+		b := &bench{T: t, carrier: NewMemory(30 * time.Second), records: map[string]*memo{}}
 		b.start()
 		defer func() { b.stop() }()
 		test(b)
@@ -80,7 +73,6 @@ func (b *bench) start() {
 		b.stop()
 	}
 	b.f = New(b.carrier, Options{})
-	b.f.flaws = b.planted
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func(f *Fleet) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The courses of simulations are those of before: run IDs, leases, and the bytes, order and times of all events.
@@ -14,5 +14,5 @@ func TestCourses(t *testing.T) {
 	for seed := range uint64(40) {
 		fmt.Fprintf(&b, "%d %x\n", seed, course(t, seed))
 	}
-	current.File(t, "testdata/courses.txt", b.String(), "go test ./queue -run TestCourses")
+	testbed.Current(t, "testdata/courses.txt", b.String(), "go test ./queue -run TestCourses")
 }

@@ -192,18 +192,15 @@ func (f *Fleet) first(name string, w *worker) *attempt {
 	var best *member
 	var least rank
 	for _, m := range p.studies {
-		if m.held || !m.takes(w.Class) && !f.flaws.has(forgetsClass) ||
+		if m.held || !m.takes(w.Class) ||
 			left > 0 && m.expected(m.open[0].run) > left {
 			continue
 		}
 		// Most often the priority tells, which costs less than the share.
-		if best != nil && m.Priority < least.priority && !f.flaws.has(forgetsPriority) {
+		if best != nil && m.Priority < least.priority {
 			continue
 		}
 		r := m.rank(now)
-		if f.flaws.has(forgetsPriority) {
-			r.priority, r.job, r.used, r.running = 0, 0, 0, 0
-		}
 		if best == nil || r.before(least) {
 			best, least = m, r
 		}

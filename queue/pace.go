@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/assay-run/assay/stats"
 )
 
 // mostPaced is how many of the latest runs of a study machines are compared by, and leastPaced how
@@ -53,7 +55,7 @@ func ratios(studies map[string]*member) map[string]float64 {
 		if !slices.ContainsFunc(all, func(p paced) bool { return p.worker != all[0].worker }) {
 			continue
 		}
-		mid := median(logs)
+		mid := stats.Median(logs)
 		for _, p := range all {
 			off[p.worker] = append(off[p.worker], p.log-mid)
 		}
@@ -61,15 +63,8 @@ func ratios(studies map[string]*member) map[string]float64 {
 	out := map[string]float64{}
 	for worker, list := range off {
 		if len(list) >= leastPaced {
-			out[worker] = math.Exp(median(list))
+			out[worker] = math.Exp(stats.Median(list))
 		}
 	}
 	return out
-}
-
-// median returns that of a list that is not empty.
-func median(list []float64) float64 {
-	list = slices.Sorted(slices.Values(list))
-	n := len(list)
-	return (list[(n-1)/2] + list[n/2]) / 2
 }

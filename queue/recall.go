@@ -13,7 +13,6 @@ import (
 type recall struct {
 	m           *member
 	now         time.Time
-	flaws       flaws
 	of          map[int64][]*run   // by trial
 	configs     map[int64]string   // keys, by trial
 	quarantined map[machine]string // with the reason
@@ -22,7 +21,7 @@ type recall struct {
 // recall recalls the runs of a study. What was placed has a whole lease from now on to be heard of.
 func (f *Fleet) recall(m *member) {
 	c := recall{
-		m: m, now: f.now(), flaws: f.flaws, of: map[int64][]*run{}, configs: map[int64]string{},
+		m: m, now: f.now(), of: map[int64][]*run{}, configs: map[int64]string{},
 		quarantined: map[machine]string{},
 	}
 	for _, e := range m.Past {
@@ -50,7 +49,7 @@ func (c *recall) event(e assay.Event) {
 	switch {
 	case e.Asked != nil:
 		c.configs[e.Asked.ID] = e.Asked.Config.Key()
-	case e.Started != nil && !c.flaws.has(forgetsPlaced):
+	case e.Started != nil:
 		c.started(*e.Started)
 	case e.Booked != nil:
 		c.booked(*e.Booked)
@@ -64,7 +63,7 @@ func (c *recall) event(e assay.Event) {
 		delete(c.quarantined, machine{e.Drifted.Where, e.Drifted.Class})
 	case e.Drifted != nil:
 		c.quarantined[machine{e.Drifted.Where, e.Drifted.Class}] = e.Drifted.Reason
-	case e.Ordered != nil && !c.flaws.has(forgetsOrders):
+	case e.Ordered != nil:
 		c.m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 	}
 }

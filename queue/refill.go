@@ -26,9 +26,6 @@ const (
 // of an application, and, since the depth of a queue does not tell which are lacking, some
 // to machines that have room, can run what is open and do not ask for it.
 func (f *Fleet) refill(ctx context.Context) {
-	if f.flaws.has(neverRefills) {
-		return
-	}
 	f.mu.Lock()
 	names := make([]string, 0, len(f.apps))
 	for name, p := range f.apps {

@@ -14,7 +14,7 @@ import (
 // course is the hash of what one simulation left on record: every event, with its time.
 func course(t *testing.T, seed uint64) (sum [sha256.Size]byte) {
 	synctest.Test(t, func(*testing.T) {
-		w := newWorld(seed, 0)
+		w := newWorld(seed)
 		err := w.run()
 		h := sha256.New()
 		fmt.Fprintln(h, err)

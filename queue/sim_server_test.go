@@ -64,12 +64,11 @@ func (w *world) boot() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		now := testbed.Stepped(time.Now(), w.step)
-		if w.flaws.has(wallClock) {
+		if planted == "wallClock" {
 			now = now.Round(0) // what it shows, and no more
 		}
 		return now
 	}})
-	f.flaws = w.flaws
 	tickets := 0
 	f.ticket = func() string {
 		tickets++

@@ -49,9 +49,6 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 	if r.m.left && a.State != ledger.Ended {
 		return errUnready
 	}
-	if a.State == ledger.Ended && f.flaws.has(tellsTwice) {
-		a.State = ledger.Lost
-	}
 	b.RunID, b.Measurement = a.id(), m
 	b, ok := r.Book(a, b, f.now(), f.o.Lease)
 	if !ok {
@@ -62,14 +59,8 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 		close(r.busy)
 		r.busy = nil
 	}()
-	if f.flaws.has(everyOneCounts) {
-		b.Extra = false
-	}
-	unbooked := f.flaws.has(tellsUnbooked) && b.Why == "" || f.flaws.has(losesUnbooked) && b.Why == assay.WhyLost
-	if !unbooked {
-		if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
-			return assay.WithClass(assay.ClassUnavailable, err)
-		}
+	if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
+		return assay.WithClass(assay.ClassUnavailable, err)
 	}
 	if a.State == ledger.Placed && !r.m.left {
 		f.unplace(a, f.now())

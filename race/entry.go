@@ -89,12 +89,5 @@ func (e *entry) median() float64 {
 	if e.runs() == 1 {
 		return e.first
 	}
-	return median(e.values())
-}
-
-func median(values []float64) float64 {
-	if len(values) == 1 {
-		return values[0]
-	}
-	return stats.Median(values)
+	return stats.Median(e.values())
 }

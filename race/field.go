@@ -37,7 +37,7 @@ type Entrant struct {
 }
 
 // Value returns the median of the values of e.
-func (e *Entrant) Value() float64 { return median(e.Values) }
+func (e *Entrant) Value() float64 { return stats.Median(e.Values) }
 
 // A Field is the configurations of a study that ran to the end within the limits, or were
 // stopped when they had come to the value of the incumbent.

@@ -4,11 +4,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/assay-run/assay/internal/access"
 )
 
 // A guard lets requests through that may be: with the token, if there is one,
@@ -74,7 +75,7 @@ func (g *guard) check(host, authorization string, page bool) *refusal {
 	if page {
 		return refuse(http.StatusForbidden, "origin", "requests of web pages are not answered")
 	}
-	if !localHost(host) {
+	if !machine.Allow(host) {
 		return refuse(http.StatusForbidden, "host", fmt.Sprintf("host %.80q is not this machine", host))
 	}
 	if g.token == "" {
@@ -88,17 +89,5 @@ func (g *guard) check(host, authorization string, page bool) *refusal {
 	return refuse(http.StatusUnauthorized, "token", "the token is missing or wrong")
 }
 
-// localHost reports whether the Host of a request names this machine, so that
-// no foreign name that was bound to a loopback address gets through.
-func localHost(host string) bool {
-	if host == "assay" {
-		return true
-	}
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	ip := net.ParseIP(name)
-	return name == "localhost" || ip != nil && ip.IsLoopback()
-}
+// machine are the names of this machine; a client of a socket sends the first.
+var machine = access.Hosts{Names: []string{"assay", "localhost"}, Loopback: true}

@@ -166,7 +166,7 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 			margins = b.believe(c)
 		}
 		ps = append(ps, b.give(c, lie, margins))
-		steps = append(steps, bayesStep{c, finite(lie), b.spread, finites(margins)})
+		steps = append(steps, bayesStep{c, assay.Finite(lie), b.spread, finites(margins)})
 	}
 	if len(ps) == 0 {
 		return nil, nil, assay.ErrDone

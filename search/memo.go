@@ -280,17 +280,7 @@ func (s randomState) set(pcg *rand.PCG) error { return pcg.UnmarshalBinary(s) }
 // valid tries the state on a source that is thrown away.
 func (s randomState) valid() error { return s.set(new(rand.PCG)) }
 
-// finite returns a pointer to x, nil if it is not finite.
-//
-// JSON has no NaN: nil stands for it. orNaN reads it back.
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
-}
-
-// orNaN returns what x points to, NaN if it is nil.
+// orNaN reads the result of [assay.Finite] back: it returns NaN if x is nil.
 func orNaN(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
@@ -302,7 +292,7 @@ func orNaN(x *float64) float64 {
 func finites(xs []float64) []*float64 {
 	var out []*float64
 	for _, x := range xs {
-		out = append(out, finite(x))
+		out = append(out, assay.Finite(x))
 	}
 	return out
 }

@@ -334,7 +334,7 @@ func BenchmarkResumeAuto(b *testing.B) {
 			b.Fatal(err)
 		}
 		p := assay.Proposal{ID: int64(len(trials)) + 1, Config: c}
-		m.After, m.Steps = int64(len(trials)), []bayesStep{{Config: c, Lie: finite(1.2345678901)}}
+		m.After, m.Steps = int64(len(trials)), []bayesStep{{Config: c, Lie: assay.Finite(1.2345678901)}}
 		data, err := json.Marshal(m)
 		if err != nil {
 			b.Fatal(err)

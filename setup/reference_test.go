@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The reference has every option of searchers and of stopping rules, with the values that it takes.
@@ -40,5 +40,5 @@ func TestReferenceOfSearchers(t *testing.T) {
 	for _, r := range Learners() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Summary)
 	}
-	current.File(t, "../docs/reference/searchers.md", b.String(), "go test ./setup -run ReferenceOfSearchers")
+	testbed.Current(t, "../docs/reference/searchers.md", b.String(), "go test ./setup -run ReferenceOfSearchers")
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // again is the command that writes the golden files anew.
@@ -59,7 +59,7 @@ func TestGoldenFlaws(t *testing.T) {
 			b.WriteString("### " + as + strings.ReplaceAll(anywhere(t, message), "\n", "\n### ") + "\n")
 		}
 	}
-	current.File(t, "testdata/flaws.golden", b.String(), again)
+	testbed.Current(t, "testdata/flaws.golden", b.String(), again)
 }
 
 func firstLine(s string) string {
@@ -137,5 +137,5 @@ func TestGoldenStored(t *testing.T) {
 	if n < 60 {
 		t.Errorf("%d studies were looked at", n)
 	}
-	current.File(t, "testdata/stored.golden", b.String(), again)
+	testbed.Current(t, "testdata/stored.golden", b.String(), again)
 }

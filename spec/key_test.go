@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // Every key has a text, a value that can be read and written, and a place in its mapping.
@@ -87,7 +87,7 @@ func fill(v reflect.Value) {
 // The schema and the table of the documentation are those of the declarations.
 func TestReferenceOfKeys(t *testing.T) {
 	const again = "go test ./spec -run ReferenceOfKeys"
-	current.File(t, schemaFile, string(Schema()), again)
+	testbed.Current(t, schemaFile, string(Schema()), again)
 	const page, begin, end = "../docs/format/study.md", "<!-- keys: made from the code -->\n", "<!-- end of keys -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestReferenceOfKeys(t *testing.T) {
 	if !ok || !ended {
 		t.Fatalf("%s has no place for the keys", page)
 	}
-	current.File(t, page, before+begin+"\n"+Reference()+"\n"+end+after, again)
+	testbed.Current(t, page, before+begin+"\n"+Reference()+"\n"+end+after, again)
 }
 
 // A flag and a program set a key by the rules of study files.

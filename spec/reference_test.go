@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The reference has every metric that there is without being asked for, and every source of others.
@@ -57,5 +57,5 @@ A replayed table has the metrics that its study file names. Of those ` + "`cost`
 		form := k.Argument().String()
 		fmt.Fprintf(&b, "| `{%v: %s}` | `--metric NAME=%v:%s` | %s |\n", k, strings.Trim(form, "/"), k, form, text)
 	}
-	current.File(t, "../docs/reference/metrics.md", b.String(), "go test ./spec -run ReferenceOfMetrics")
+	testbed.Current(t, "../docs/reference/metrics.md", b.String(), "go test ./spec -run ReferenceOfMetrics")
 }

@@ -91,6 +91,7 @@ func (a *assignment) set(name string, x float64) bool {
 	return true
 }
 
+// seconds returns x s.
 func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 
 // following returns the assignment at the beginning of traces. It returns an error if one of them cannot be

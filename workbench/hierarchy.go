@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assay-run/assay/internal/mountinfo"
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // A hierarchy is a place where groups with one controller can be made.
@@ -34,16 +34,16 @@ func (m machine) read(name string) (string, error) {
 const v1Type, v2Type = "cgroup", "cgroup2"
 
 // mounts returns where cgroups are mounted.
-func (m machine) mounts() ([]mountinfo.Mount, error) {
+func (m machine) mounts() ([]proc.Mount, error) {
 	text, err := m.read("/proc/self/mountinfo")
 	if err != nil {
 		return nil, fmt.Errorf("%w", err)
 	}
-	ms, err := mountinfo.Read(strings.NewReader(text))
+	ms, err := proc.Mounts(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("/proc/self/mountinfo: %w", err)
 	}
-	return slices.DeleteFunc(ms, func(c mountinfo.Mount) bool { return c.Type != v1Type && c.Type != v2Type }), nil
+	return slices.DeleteFunc(ms, func(c proc.Mount) bool { return c.Type != v1Type && c.Type != v2Type }), nil
 }
 
 // hierarchy returns the place for a controller, or why there is none.

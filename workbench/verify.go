@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // Every run is verified: were the levels that were asked in force? Two things can go wrong.
@@ -165,7 +166,7 @@ func (a assignment) verify(s seen) (broken, worse []off) {
 
 // rounded writes seconds as a duration.
 func rounded(s float64) time.Duration {
-	return time.Duration(s * float64(time.Second)).Round(10 * time.Microsecond)
+	return seconds(s).Round(10 * time.Microsecond)
 }
 
 // whereabouts says how a process is not where the program should be, or "".

@@ -24,7 +24,7 @@ func (s seen) processorsAsked(fixed float64) (asked, slack float64) {
 	if c == nil {
 		return fixed, 0
 	}
-	end := s.start.Add(time.Duration(s.elapsed * float64(time.Second)))
+	end := s.start.Add(seconds(s.elapsed))
 	c = c.within(s.start, end)
 	return c.mean(), c.changes() * settling.Seconds()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/queue"
 )
@@ -295,7 +296,7 @@ func (k *kept) expire(now time.Time) {
 		if now.Sub(o.at) < k.keep && total <= maxKept {
 			continue
 		}
-		if err := removeAll(filepath.Join(k.dir, o.key)); err != nil {
+		if err := whole.RemoveAll(filepath.Join(k.dir, o.key)); err != nil {
 			k.say("what was kept of a run cannot be removed: %v", err)
 			continue
 		}
@@ -339,7 +340,8 @@ func (w *worker) send(over <-chan struct{}) {
 			over, wait = nil, sendFirst
 			last = time.After(lastSend)
 		case <-last:
-			w.out.f("what %s left is not sent: the next worker with the directory %s sends it", plural(left, "run"), w.Dir)
+			w.out.f("what %s left is not sent: the next worker with the directory %s sends it",
+				report.Count(left, "run", "runs"), w.Dir)
 			t.Stop()
 			return
 		}

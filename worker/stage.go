@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // Blobs are the files of a server, as a worker reaches them. An error of the class unavailable means that the call may
@@ -59,7 +59,7 @@ func (w *worker) openFiles() (err error) {
 	if w.Keep <= 0 {
 		w.Keep = defaultKeep
 	}
-	if err := removeAll(filepath.Join(w.Dir, "runs")); err != nil { // of a worker that was killed
+	if err := whole.RemoveAll(filepath.Join(w.Dir, "runs")); err != nil { // of a worker that was killed
 		return err
 	}
 	if w.cache, err = blobs.OpenCache(filepath.Join(w.Dir, "cache"), w.Cache); err != nil {
@@ -96,7 +96,7 @@ func (w *worker) stage(ctx context.Context, job *assay.Job, slot int) error {
 			w.Name)
 	}
 	dir := filepath.Join(w.Dir, "runs", strconv.Itoa(slot))
-	err := removeAll(dir)
+	err := whole.RemoveAll(dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
@@ -157,22 +157,7 @@ func (w *worker) unstage(job assay.Job) {
 	if !job.Apart() || filepath.Dir(job.Dir) != filepath.Join(w.Dir, "runs") {
 		return
 	}
-	if err := removeAll(job.Dir); err != nil {
+	if err := whole.RemoveAll(job.Dir); err != nil {
 		w.out.f("the directory of a run cannot be removed: %v", err)
 	}
-}
-
-// removeAll removes a directory, and what a program took its own right to write from.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
 }

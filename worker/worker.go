@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/internal/pace"
 	"github.com/assay-run/assay/internal/proc"
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/queue"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/spec"
@@ -121,7 +121,8 @@ func Run(ctx context.Context, o Options) error {
 	defer stop()
 
 	m := w.Machine
-	w.out.f("worker %s  %s  class %s (%s)%s", w.Name, plural(w.Slots, "slot"), w.self.Class, m, w.appWords())
+	w.out.f("worker %s  %s  class %s (%s)%s", w.Name, report.Count(w.Slots, "slot", "slots"),
+		w.self.Class, m, w.appWords())
 	left, err := w.spool.outcomes()
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func Run(ctx context.Context, o Options) error {
 		return w.ended(err)
 	}
 	if len(left) > 0 {
-		w.out.f("%s of an earlier session: telling the server", plural(len(left), "outcome"))
+		w.out.f("%s of an earlier session: telling the server", report.Count(len(left), "outcome", "outcomes"))
 	}
 	for _, o := range left {
 		w.mu.Lock()
@@ -278,7 +279,8 @@ func (w *worker) ended(err error) error {
 	err = cmp.Or(err, w.refused)
 	w.mu.Unlock()
 	if left, e := w.spool.outcomes(); e == nil && len(left) > 0 {
-		w.out.f("%s not told: the next worker with the directory %s tells it", plural(len(left), "outcome"), w.Dir)
+		w.out.f("%s not told: the next worker with the directory %s tells it",
+			report.Count(len(left), "outcome", "outcomes"), w.Dir)
 	}
 	return err
 }
@@ -459,11 +461,4 @@ func (w *worker) appWords() string {
 		s += "  any command"
 	}
 	return s
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

@@ -155,7 +155,7 @@ func listFiles(w io.Writer, all api.Files) error {
 		l.Add("not kept", "%d more", all.More)
 	}
 	if all.Staged > 0 {
-		l.Add("inputs", "brought to %s in %s, which is no part of the run's time", all.Worker, seconds(all.Staged))
+		l.Add("inputs", "brought to %s in %s, which is no part of the run's time", all.Worker, report.Seconds(all.Staged))
 	}
 	return l.Write(w)
 }

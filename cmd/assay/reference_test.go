@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The reference has every command, as its help says it.
@@ -37,5 +37,5 @@ func TestReferenceOfCommands(t *testing.T) {
 	if all < 60 {
 		t.Errorf("%d commands", all)
 	}
-	current.File(t, "../../docs/reference/cli.md", b.String(), "go test ./cmd/assay -run ReferenceOfCommands")
+	testbed.Current(t, "../../docs/reference/cli.md", b.String(), "go test ./cmd/assay -run ReferenceOfCommands")
 }

@@ -94,9 +94,6 @@ func show[T any](w io.Writer, asJSON bool, rows []T, t *report.Table, none strin
 	return t.Write(w)
 }
 
-// seconds returns a span in words that came as a number.
-func seconds(s float64) string { return report.Seconds(s) }
-
 func queueCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := parent("queue", "what waits and what runs on a server, and in which order")
@@ -114,7 +111,7 @@ func queueCommand(s streams) *cobra.Command {
 			err = show(s.out, f.json, all, t, "nothing waits, and nothing runs", func(e api.Entry) {
 				silent := ""
 				if e.State == "placed" {
-					silent = seconds(e.Silent)
+					silent = report.Seconds(e.Silent)
 				}
 				if line := e.Study + " waits: " + e.Lacks; e.Lacks != "" && !slices.Contains(lacks, line) {
 					lacks = append(lacks, line)
@@ -206,7 +203,7 @@ func workersCommand(s streams) *cobra.Command {
 		t := report.NewTable(palette(s.out), "worker", "state", ">slots", ">running", ">done", ">silent", "applications",
 			"class", "machine")
 		return show(s.out, f.json, all, t, "no worker has been heard of (assay worker --help)", func(w api.Worker) {
-			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), seconds(w.Silent),
+			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), report.Seconds(w.Silent),
 				strings.Join(w.Apps, " "), w.Class, w.Machine)
 			if w.Why != "" && !f.json {
 				fmt.Fprintln(s.err, report.Visible("set aside: "+w.Why+"; assay workers resume "+w.Name+" has it go on"))

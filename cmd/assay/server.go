@@ -57,7 +57,7 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 				}
 				fmt.Fprintf(s.out, "assay %s  %s  fleet %s  store %s  %s resumed, %s attached\n", r.Version,
 					strings.Join(r.Addresses, " "), strings.Join(r.Fleet, " "), report.Visible(r.Store),
-					counted(r.Studies, "study", "studies"), counted(r.Runs, "run", "runs"))
+					report.Count(r.Studies, "study", "studies"), report.Count(r.Runs, "run", "runs"))
 			})
 		},
 	}
@@ -110,14 +110,6 @@ func parseBytes(flag, text string) (int64, error) {
 		return 0, usagef("%s %s: not a size such as 500M or 10G", flag, text)
 	}
 	return int64(x), nil
-}
-
-// counted returns "1 study" or "3 studies".
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func workerCommand(s streams) *cobra.Command {

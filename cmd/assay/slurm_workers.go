@@ -120,7 +120,7 @@ func (f *pilotFlags) run(cmd *cobra.Command, s streams, extra []string) error {
 		}{id, f.nodes, int(batch.Minutes(f.time).Seconds()), output})
 	}
 	var l report.Lines
-	l.Add("job", "%s: %s for %s", id, counted(f.nodes, "worker", "workers"), batch.Minutes(f.time))
+	l.Add("job", "%s: %s for %s", id, report.Count(f.nodes, "worker", "workers"), batch.Minutes(f.time))
 	l.Add("output", "%s", report.Visible(output))
 	return l.Write(s.out)
 }

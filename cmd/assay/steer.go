@@ -213,7 +213,7 @@ func attach(
 	live.Close()
 	status.Close()
 	if errors.Is(err, assay.ErrDetached) {
-		fmt.Fprintf(s.err, "detached: %s\n%s", goOn(running), goesOn(st.Study))
+		fmt.Fprintf(s.err, "detached: %s\n%s", report.Count(running, "run goes on", "runs go on"), goesOn(st.Study))
 		return &exitError{interruptCode(which())}
 	}
 	if err != nil {
@@ -225,14 +225,6 @@ func attach(
 		}
 	}
 	return tell(s, p, st.Study, res, asJSON)
-}
-
-// goOn says that runs go on.
-func goOn(running int) string {
-	if running == 1 {
-		return "1 run goes on"
-	}
-	return fmt.Sprintf("%d runs go on", running)
 }
 
 // listHosted prints the studies of a server.
@@ -254,6 +246,6 @@ func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) e
 			best = report.Metric(*st.Best, st.Unit)
 		}
 		t.Add(st.Study, st.State, strconv.Itoa(st.Priority), strconv.Itoa(st.Running), strconv.FormatInt(st.Trials, 10),
-			best, st.Objective, seconds(st.Spent), seconds(st.Saved), seconds(st.Lost), st.App, st.Class)
+			best, st.Objective, report.Seconds(st.Spent), report.Seconds(st.Saved), report.Seconds(st.Lost), st.App, st.Class)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // The list of decisions has each one with its title, and their numbers have no gap.
@@ -32,5 +32,5 @@ func TestReferenceOfDecisions(t *testing.T) {
 		}
 		page += fmt.Sprintf("- [%s](%s) %s\n", number, name, title)
 	}
-	current.File(t, dir+"README.md", page, "go test ./internal/arch -run ReferenceOfDecisions")
+	testbed.Current(t, dir+"README.md", page, "go test ./internal/arch -run ReferenceOfDecisions")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -258,5 +257,5 @@ func TestDrawn(t *testing.T) {
 <text x="20" y="44" class="about">An arrow is an import that does not follow from others. Green layers are pure: no clock, file or goroutine.</text>
 <text x="%.0f" y="44" class="about">Beside them, mostly in internal/, above what they import</text>
 `, width, y, width, y, style, middle+40) + shapes.String() + arrows.String() + "</svg>\n"
-	current.File(t, "../../docs/figures/architecture.svg", svg, "go test ./internal/arch -run Drawn")
+	testbed.Current(t, "../../docs/figures/architecture.svg", svg, "go test ./internal/arch -run Drawn")
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // DefaultLimit is how much the builds may take on disk unless a [Cache] says otherwise.
@@ -143,7 +145,7 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		return errors.Join(ErrChanged, err)
 	}
 	home := filepath.Join(c.dir, key)
-	if err := removeAll(home); err != nil { // what a process that died has left
+	if err := whole.RemoveAll(home); err != nil { // what a process that died has left
 		return err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -155,12 +157,12 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 	}
 	began := time.Now()
 	if err := build(folder); err != nil {
-		_ = removeAll(home)
+		_ = whole.RemoveAll(home)
 		return err
 	}
 	took := time.Since(began)
 	if err := c.changed(before, r); err != nil {
-		_ = removeAll(home)
+		_ = whole.RemoveAll(home)
 		return err
 	}
 	b := Build{
@@ -168,7 +170,7 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		Made: began, Took: took, Bytes: size(folder),
 	}
 	if err := c.publish(home, b); err != nil {
-		_ = removeAll(home)
+		_ = whole.RemoveAll(home)
 		return err
 	}
 	c.evict(key)

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/assay-run/assay"
 	"golang.org/x/sys/unix"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/whole"
 )
 
 // List returns the builds that are whole, those that were used last first. A cache that was never
@@ -40,13 +42,13 @@ func (c *Cache) Clear() (removed, kept int, err error) {
 		if !e.IsDir() {
 			continue
 		}
-		_, whole := c.read(e.Name())
+		_, ready := c.read(e.Name())
 		switch gone, failed := c.remove(e.Name()); {
 		case failed != nil:
 			err = errors.Join(err, failed)
-		case gone && whole:
+		case gone && ready:
 			removed++
-		case whole:
+		case ready:
 			kept++
 		}
 	}
@@ -67,7 +69,7 @@ func (c *Cache) remove(key string) (bool, error) {
 	if err := os.Remove(filepath.Join(c.dir, key, marker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if err := removeAll(filepath.Join(c.dir, key)); err != nil {
+	if err := whole.RemoveAll(filepath.Join(c.dir, key)); err != nil {
 		return false, err
 	}
 	return true, os.Remove(lock.Name())
@@ -115,21 +117,6 @@ func size(folder string) (bytes int64) {
 		return nil
 	})
 	return bytes
-}
-
-// removeAll removes a folder, that of a build that took the right to write from its own folders too.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
 }
 
 // shown returns a command without the NUL bytes of what stands for the folder.

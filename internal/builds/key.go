@@ -38,9 +38,9 @@ func Obeyed() []string {
 	}
 }
 
-// whole is the size in bytes up to which a file is known by its content. A larger one is known by
+// smallFile is the size in bytes up to which a file is known by its content. A larger one is known by
 // its size and the time of its last change: reading it would cost more than most builds do.
-const whole = 256 << 20
+const smallFile = 256 << 20
 
 // recorded is what a key is the hash of. Its JSON is the text that is hashed.
 type recorded struct {
@@ -347,7 +347,7 @@ func (s *sums) of(path string) (string, error) {
 	if now.sum = old.sum; old.sum != "" && old == now {
 		return old.sum, nil
 	}
-	if st.Size > whole {
+	if st.Size > smallFile {
 		return fmt.Sprintf("%d %d", st.Size, now.mtime), nil
 	}
 	h := sha256.New()

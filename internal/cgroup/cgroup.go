@@ -24,7 +24,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/assay-run/assay/internal/mountinfo"
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // ErrNone says that no cgroup v2 hierarchy is mounted.
@@ -59,7 +59,7 @@ func Self() (dir, path string, err error) {
 		return "", "", fmt.Errorf("%w", err)
 	}
 	defer f.Close()
-	ms, err := mountinfo.Read(f)
+	ms, err := proc.Mounts(f)
 	if err != nil {
 		return "", "", fmt.Errorf("%w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
 )
 
@@ -47,7 +48,7 @@ func (s Recorded) Compare() []Result {
 		c := s.widen(stats.CompareShift(a.Values, b.Values, stats.CompareOptions{Level: 1 - 2*total}))
 		r := Result{
 			Benchmark: s.Name, Metric: s.Metric, Goal: "minimize", A: a.side(), B: b.side(),
-			Change: finite(c.Change), CI: [2]*float64{finite(c.Low), finite(c.High)}, Level: c.Level, P: c.P,
+			Change: assay.Finite(c.Change), CI: [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)}, Level: c.Level, P: c.P,
 			Pairs: c.N, Runs: []int{len(a.Values), len(b.Values)}, Of: s.Of, Drift: s.Drift, Looks: 1, Verdict: c.Verdict.String(),
 			unit: s.Unit,
 		}
@@ -99,7 +100,8 @@ func (s Recorded) widen(c stats.Comparison) stats.Comparison {
 func (x Sample) side() Side {
 	mean := stats.Mean(x.Values)
 	return Side{
-		x.Name, x.Source, stats.Min(x.Values), stats.Median(x.Values), mean, finite(stats.StdDev(x.Values) / math.Abs(mean)),
+		x.Name, x.Source, stats.Min(x.Values), stats.Median(x.Values), mean,
+		assay.Finite(stats.StdDev(x.Values) / math.Abs(mean)),
 	}
 }
 

@@ -68,7 +68,7 @@ func (d *Duel) judge(k, look int, last bool) Result {
 	r := Result{
 		Benchmark: d.Name, Metric: d.Metric, Goal: "minimize",
 		A: d.side(0, a), B: d.side(k, b),
-		Change: finite(c.Change), CI: [2]*float64{finite(c.Low), finite(c.High)}, Level: c.Level,
+		Change: assay.Finite(c.Change), CI: [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)}, Level: c.Level,
 		P: c.P, Pairs: c.N, Looks: look, Verdict: c.Verdict.String(),
 		Seconds: time.Since(d.began).Seconds(), unit: d.Unit,
 	}
@@ -104,12 +104,5 @@ func (d *Duel) side(k int, x []float64) Side {
 	for i, a := range c.Job.Argv {
 		argv[i] = strings.ReplaceAll(a, assay.SetupDir, "{setup}")
 	}
-	return Side{c.Name, argv, stats.Min(x), stats.Median(x), mean, finite(stats.StdDev(x) / math.Abs(mean))}
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
+	return Side{c.Name, argv, stats.Min(x), stats.Median(x), mean, assay.Finite(stats.StdDev(x) / math.Abs(mean))}
 }

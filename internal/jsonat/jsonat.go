@@ -20,6 +20,8 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/assay-run/assay"
 )
 
@@ -53,8 +55,9 @@ type object struct {
 // the class usage and has the place FILE:LINE:COLUMN; columns count bytes from 1.
 func Parse(file string, data []byte) (*Document, error) {
 	d := &Document{File: file, data: data}
-	p := &parser{doc: d, dec: json.NewDecoder(bytes.NewReader(data))}
-	p.dec.UseNumber()
+	// A text in another encoding than UTF-8 is read as well as it can be.
+	p := &parser{d, jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))}
 	root, err := p.value(0, "")
 	if err == nil {
 		if rest := bytes.TrimLeft(data[p.dec.InputOffset():], space); len(rest) > 0 {
@@ -72,73 +75,94 @@ const space = " \t\r\n"
 
 type parser struct {
 	doc *Document
-	dec *json.Decoder
+	dec *jsontext.Decoder
 }
 
-// next returns the next token and where it begins.
-func (p *parser) next() (json.Token, int64, error) {
-	rest := bytes.TrimLeft(p.doc.data[p.dec.InputOffset():], space)
-	if len(rest) > 0 && (rest[0] == ',' || rest[0] == ':') {
-		rest = bytes.TrimLeft(rest[1:], space)
+// fault returns an error of the decoder with its place.
+func (p *parser) fault(err error) error {
+	bad, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
+		return p.doc.errorAt(int64(len(p.doc.data)), "not JSON: the text ends too early")
 	}
-	at := int64(len(p.doc.data) - len(rest))
-	t, err := p.dec.Token()
-	if err == nil {
-		return t, at, nil
-	}
-	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, at, p.doc.errorAt(at, "not JSON: %v", bad)
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, at, p.doc.errorAt(int64(len(p.doc.data)), "not JSON: the text ends too early")
-	}
-	return nil, at, p.doc.errorAt(at, "not JSON: %v", err)
+	return p.doc.errorAt(bad.ByteOffset, "not JSON: %v", bad.Err)
 }
 
 func (p *parser) value(depth int, name string) (Value, error) {
-	t, at, err := p.next()
-	if err != nil {
-		return Value{}, err
+	v := Value{doc: p.doc, there: true, name: name}
+	kind := p.dec.PeekKind()
+	if kind != '[' && kind != '{' {
+		raw, err := p.dec.ReadValue()
+		if err != nil {
+			return Value{}, p.fault(err)
+		}
+		v.at = p.dec.InputOffset() - int64(len(raw))
+		switch kind {
+		case '"':
+			text, _ := jsontext.AppendUnquote(nil, raw) // its error is a character that becomes U+FFFD
+			v.is = string(text)
+		case '0':
+			v.is = json.Number(raw)
+		case 't', 'f':
+			v.is = kind == 't'
+		}
+		return v, nil
 	}
-	v := Value{doc: p.doc, at: at, there: true, name: name}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return Value{}, p.fault(err)
+	}
+	v.at = p.dec.InputOffset() - 1
 	if depth > maxDepth {
 		return Value{}, v.Errorf("lists and objects are nested more than %d deep", maxDepth)
 	}
-	switch t {
-	case json.Delim('['):
-		var all []Value
-		for p.dec.More() {
-			e, err := p.value(depth+1, name)
-			if err != nil {
-				return Value{}, err
-			}
-			all = append(all, e)
-		}
-		v.is = all
-		_, _, err = p.next()
-	case json.Delim('{'):
-		o := &object{members: map[string]Value{}}
-		for p.dec.More() {
-			k, _, err := p.next()
-			if err != nil {
-				return Value{}, err
-			}
-			key, _ := k.(string) // the decoder gives no other key
-			e, err := p.value(depth+1, key)
-			if err != nil {
-				return Value{}, err
-			}
-			if _, twice := o.members[key]; !twice {
-				o.keys = append(o.keys, key)
-			}
-			o.members[key] = e
-		}
-		v.is = o
-		_, _, err = p.next()
-	default:
-		v.is = t
+	var err error
+	if kind == '[' {
+		v.is, err = p.list(depth, name)
+	} else {
+		v.is, err = p.object(depth)
 	}
 	return v, err
+}
+
+// list reads a list behind its bracket.
+func (p *parser) list(depth int, name string) ([]Value, error) {
+	var all []Value
+	for p.dec.PeekKind() != ']' {
+		e, err := p.value(depth+1, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, p.end()
+}
+
+// object reads an object behind its bracket.
+func (p *parser) object(depth int) (*object, error) {
+	o := &object{members: map[string]Value{}}
+	for p.dec.PeekKind() != '}' {
+		name, err := p.dec.ReadToken()
+		if err != nil {
+			return nil, p.fault(err)
+		}
+		key := name.String()
+		e, err := p.value(depth+1, key)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := o.members[key]; !twice {
+			o.keys = append(o.keys, key)
+		}
+		o.members[key] = e
+	}
+	return o, p.end()
+}
+
+// end reads a bracket that closes.
+func (p *parser) end() error {
+	if _, err := p.dec.ReadToken(); err != nil {
+		return p.fault(err)
+	}
+	return nil
 }
 
 // Err returns the first error of the document, or nil.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/stats"
 )
@@ -68,7 +69,7 @@ func groups(samples []Sample, of func(Maker) Group) []Group {
 	for _, g := range by {
 		g.Runs, g.Min, g.Median, g.Max = len(g.parts), stats.Min(g.parts), stats.Median(g.parts), stats.Max(g.parts)
 		if g.free > 0 {
-			g.CV = finite(math.Sqrt(g.squares / float64(g.free)))
+			g.CV = assay.Finite(math.Sqrt(g.squares / float64(g.free)))
 		}
 		all = append(all, g.Group)
 	}

@@ -71,16 +71,10 @@ func newTail(t stats.Tail) Tail {
 		kind = "no mean"
 	}
 	return Tail{
-		Kind: kind, Index: finite(t.Alpha.Value), CI95: [2]*float64{finite(t.Alpha.Low), finite(t.Alpha.High)},
-		From: t.Alpha.N, Threshold: finite(t.Threshold), Line: finite(t.Line),
+		Kind: kind, Index: assay.Finite(t.Alpha.Value),
+		CI95: [2]*float64{assay.Finite(t.Alpha.Low), assay.Finite(t.Alpha.High)},
+		From: t.Alpha.N, Threshold: assay.Finite(t.Threshold), Line: assay.Finite(t.Line),
 	}
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // A Sample is the runs of one configuration.
@@ -167,7 +161,7 @@ func pool(samples []Sample) (all []float64, configs int) {
 func (n *Report) diagnose(o Options) {
 	x := n.Values
 	n.Min, n.Median, n.Mean = stats.Min(x), stats.Median(x), stats.Mean(x)
-	n.CV = finite(stats.StdDev(x) / math.Abs(n.Mean))
+	n.CV = assay.Finite(stats.StdDev(x) / math.Abs(n.Mean))
 	tail := stats.DiagnoseTail(x)
 	n.Tail, n.Verdict = newTail(tail), tail.Text
 	if !math.IsNaN(tail.Threshold) {

@@ -130,9 +130,9 @@ func compareRanks(columns [][]float64, o Options) *Ranks {
 	}
 	k := s.Independent
 	return &Ranks{
-		Ranks: s.Ranks, Rows: s.Rows, Correlation: finite(s.Correlation),
+		Ranks: s.Ranks, Rows: s.Rows, Correlation: assay.Finite(s.Correlation),
 		Late: late, LateShare: s.Late, AllLateShare: s.AllLate,
-		IndependentRuns: finite(k.Value), CI95: [2]*float64{finite(k.Low), finite(k.High)},
+		IndependentRuns: assay.Finite(k.Value), CI95: [2]*float64{assay.Finite(k.Low), assay.Finite(k.High)},
 	}
 }
 

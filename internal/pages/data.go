@@ -3,7 +3,6 @@ package pages
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/explain"
@@ -110,4 +109,4 @@ func (s *Study) Money() (spent, saved float64) {
 func (s *Study) At() string { return s.Made.Local().Format("2006-01-02 15:04") }
 
 // Span returns a time in seconds for people.
-func Span(x float64) string { return report.Duration(time.Duration(x * float64(time.Second))) }
+func Span(x float64) string { return report.Seconds(x) }

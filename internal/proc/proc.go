@@ -1,5 +1,5 @@
-// Package proc reads what Linux says of the processes that this one sees: the
-// files in /proc/PID (proc(5)).
+// Package proc reads what Linux says of the processes that this one sees, and of
+// the mounts that they see: the files in /proc/PID (proc(5)).
 package proc
 
 import (

@@ -92,6 +92,14 @@ func Seconds(s float64) string {
 	return text
 }
 
+// Count returns "1 study" or "3 studies".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
 // Duration is [Seconds] of d.
 func Duration(d time.Duration) string { return Seconds(d.Seconds()) }
 

@@ -51,6 +51,9 @@ func TestSeconds(t *testing.T) {
 
 func TestNumberAndSI(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
+		{Count(0, "study", "studies"), "0 studies"},
+		{Count(1, "study", "studies"), "1 study"},
+		{Count(12, "study", "studies"), "12 studies"},
 		{Number(0, 3), "0"},
 		{Number(1.2345, 3), "1.23"},
 		{Number(12345, 3), "12300"},

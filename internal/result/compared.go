@@ -68,7 +68,7 @@ func (r *Record) Against(ctx context.Context, m *costmodel.Model, on costmodel.M
 		}
 		c := ComparedRun{
 			Trial: t.ID, At: at, Measured: t.Measurement.Elapsed.Seconds(), Seconds: p.Seconds, Low: p.Low,
-			High: finite(p.High), text: r.Params.Text(t.Config),
+			High: assay.Finite(p.High), text: r.Params.Text(t.Config),
 		}
 		out.Runs = append(out.Runs, c)
 		measured, seconds = append(measured, c.Measured), append(seconds, p.Seconds)

@@ -66,7 +66,8 @@ func NewVersus(a, b *Whole) Versus {
 		return v
 	}
 	c := stats.CompareShift(x, y, stats.CompareOptions{})
-	v.Change, v.CI95, v.Verdict = finite(c.Change), [2]*float64{finite(c.Low), finite(c.High)}, c.Verdict.String()
+	v.Change, v.Verdict = assay.Finite(c.Change), c.Verdict.String()
+	v.CI95 = [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)}
 	n := fmt.Sprintf("%d and %d runs, made at different times", len(x), len(y))
 	sign, word := c.Change, "more"
 	low, high := c.Low, c.High
@@ -127,7 +128,7 @@ func NewContrast(studies []*Whole) Contrast {
 			Spent: float64(w.Spent), Saved: float64(w.Saved), Lost: float64(w.Lost),
 		}
 		if w.Best > 0 {
-			s.Value = finite(float64(w.Value))
+			s.Value = assay.Finite(float64(w.Value))
 		}
 		var words []string
 		for _, p := range w.Params {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 )
@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 		r := recorded(t, name)
 		golden := func(what, text string) {
 			t.Helper()
-			current.File(t, "testdata/golden/"+name+"."+what, text, again)
+			testbed.Current(t, "testdata/golden/"+name+"."+what, text, again)
 		}
 		indented := func(what string, v any, err error) {
 			t.Helper()

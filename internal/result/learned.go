@@ -33,8 +33,8 @@ type Learned struct {
 
 // SetModel sets what the learned model says: its runs, its error and its limits.
 func (o *Learned) SetModel(m *costmodel.Model) {
-	o.Runs, o.Failed, o.Error, o.Limits = len(m.Runs()), len(m.Failed()), finite(m.Error()), limits(m)
-	o.NoIO, o.Elsewhere = withoutIO(m), finite(m.Elsewhere())
+	o.Runs, o.Failed, o.Error, o.Limits = len(m.Runs()), len(m.Failed()), assay.Finite(m.Error()), limits(m)
+	o.NoIO, o.Elsewhere = withoutIO(m), assay.Finite(m.Elsewhere())
 	different := map[string]bool{}
 	for _, r := range m.Runs() {
 		different[r.Config.Key()] = true

@@ -102,7 +102,7 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 	}
 	metrics := assay.MetricsOf(t, r.Goal)
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		if finite(metrics[name]) != nil {
+		if assay.Finite(metrics[name]) != nil {
 			attrs = append(attrs, map[string]any{name: metrics[name]})
 		}
 	}

@@ -231,14 +231,7 @@ func NewGain(g assay.Goal, r study.Result) *Gain {
 		return nil
 	}
 	return &Gain{
-		First: r.First.ID, Change: c.Change, CI95: [2]*float64{finite(c.Low), finite(c.High)},
+		First: r.First.ID, Change: c.Change, CI95: [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)},
 		Runs: n, Verdict: c.Verdict.String(),
 	}
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }

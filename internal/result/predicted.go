@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/report"
 )
@@ -66,7 +67,7 @@ func Predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (Pr
 		return Predicted{}, err
 	}
 	out := Predicted{
-		At: at, Seconds: p.Seconds, Low: p.Low, High: finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
+		At: at, Seconds: p.Seconds, Low: p.Low, High: assay.Finite(p.High), DataFlow: p.DataFlow, Fails: p.Fails,
 		parts: partsOf(p),
 	}
 	for _, q := range out.parts {
@@ -174,7 +175,7 @@ type Attribute struct {
 // NewModel returns what a model knows.
 func NewModel(m *costmodel.Model) Model {
 	j := Model{
-		Runs: len(m.Runs()), Failed: len(m.Failed()), Error: finite(m.Error()), Elsewhere: finite(m.Elsewhere()),
+		Runs: len(m.Runs()), Failed: len(m.Failed()), Error: assay.Finite(m.Error()), Elsewhere: assay.Finite(m.Elsewhere()),
 		Limits: limits(m), NoIO: withoutIO(m),
 	}
 	for _, q := range m.Space().Params {
@@ -188,7 +189,7 @@ func NewModel(m *costmodel.Model) Model {
 	without := m.WithoutOne()
 	for i, r := range m.Runs() {
 		j.Measured = append(j.Measured, MeasuredRun{
-			At: assignment(m.Space().Params, r.Config), Seconds: r.Seconds, Without: finite(without[i]),
+			At: assignment(m.Space().Params, r.Config), Seconds: r.Seconds, Without: assay.Finite(without[i]),
 		})
 	}
 	return j

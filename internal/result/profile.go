@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/workbench"
 )
@@ -36,7 +37,7 @@ func NewProfile(p workbench.Profile) Profile {
 	for _, r := range p.Readings {
 		j.Readings = append(j.Readings, Reading{
 			Name: r.Name, Resource: r.Resource, Unit: r.Unit, Method: r.Method,
-			Value: r.Value.Value, CI95: [2]*float64{finite(r.Value.Low), finite(r.Value.High)}, Runs: r.Value.N,
+			Value: r.Value.Value, CI95: [2]*float64{assay.Finite(r.Value.Low), assay.Finite(r.Value.High)}, Runs: r.Value.N,
 		})
 	}
 	return j

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"net"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/assay-run/assay/internal/access"
@@ -16,7 +13,7 @@ type Options struct {
 	// API answers what is under /api/v1, in this process or elsewhere. It decides what who asks
 	// may do.
 	API http.Handler
-	// Hosts are the names that a request may be sent to, in small letters; nil is those of this
+	// Hosts are the names that a request may be sent to; nil is those of this
 	// machine's loopback.
 	Hosts []string
 	// Open has a session without a token be that of who holds API itself: the pages of a command
@@ -87,6 +84,7 @@ type Site struct{ *site }
 
 type site struct {
 	o        Options
+	hosts    access.Hosts
 	mux      *http.ServeMux
 	sessions *sessions
 	files    *files
@@ -104,10 +102,11 @@ func New(o Options) (*Site, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	hosts := access.Hosts{Names: o.Hosts}
 	if o.Hosts == nil {
-		o.Hosts = loopback
+		hosts.Names = loopback
 	}
-	s := &site{o: o, mux: http.NewServeMux(), sessions: newSessions(o.Now), cookie: cookieName(o.Open)}
+	s := &site{o: o, hosts: hosts, mux: http.NewServeMux(), sessions: newSessions(o.Now), cookie: cookieName(o.Open)}
 	var err error
 	if s.files, err = newFiles(); err != nil {
 		return nil, err
@@ -168,7 +167,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for k, v := range headers {
 		w.Header().Set(k, v)
 	}
-	if !s.hostAllowed(r.Host) {
+	if !s.hosts.Allow(r.Host) {
 		http.Error(w, "this is no name of this server", http.StatusForbidden)
 		return
 	}
@@ -187,23 +186,12 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// hostAllowed reports whether the Host of a request names this server, so that no foreign name
-// that was bound to its address gets through.
-func (s *site) hostAllowed(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
-	return slices.Contains(s.o.Hosts, strings.ToLower(name))
-}
-
 // api passes a request on to the API: one of a module of a page with the token of its session.
 // One that has a token of its own, or is on a connection whose other end is known, is none of
 // the pages' business, unless the API would take anybody for its owner.
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	if one, ok := s.session(r); ok && len(r.Header.Values("Authorization")) == 0 {
-		if !s.hostAllowed(r.Host) || http.NewCrossOriginProtection().Check(r) != nil {
+		if !s.hosts.Allow(r.Host) || http.NewCrossOriginProtection().Check(r) != nil {
 			http.Error(w, "requests of other web sites are not answered", http.StatusForbidden)
 			return
 		}

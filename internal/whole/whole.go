@@ -62,6 +62,21 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// RemoveAll removes a folder, and what a program took its own right to write from.
+func RemoveAll(path string) error {
+	err := os.RemoveAll(path)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(p string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
 // ErrTooLarge says that a file is larger than its reader expects.
 var ErrTooLarge = errors.New("too large")
 

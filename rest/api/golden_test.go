@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/store"
 )
 
@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 			if err := json.Indent(&b, []byte(strings.TrimSpace(got.body)), "", " "); err != nil {
 				t.Fatal(err)
 			}
-			current.File(t, "testdata/golden/"+name+"."+what+".json", b.String(), "go test ./rest/api -run Golden")
+			testbed.Current(t, "testdata/golden/"+name+"."+what+".json", b.String(), "go test ./rest/api -run Golden")
 		}
 		golden("study", "")
 		golden("trials", "/trials")

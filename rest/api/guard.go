@@ -3,12 +3,12 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/assay-run/assay/internal/access"
 )
 
 // Limits of a request.
@@ -37,7 +37,7 @@ var headers = map[string]string{
 // A guard lets requests through that may be made, with who makes them.
 type guard struct {
 	keys  Keys
-	hosts []string
+	hosts access.Hosts
 	mux   *http.ServeMux // which route it is
 	next  http.Handler   // what answers
 
@@ -45,7 +45,7 @@ type guard struct {
 	turn  sync.Mutex    // held by the one that waits
 }
 
-func newGuard(keys Keys, hosts []string, mux *http.ServeMux, next http.Handler) *guard {
+func newGuard(keys Keys, hosts access.Hosts, mux *http.ServeMux, next http.Handler) *guard {
 	return &guard{keys: keys, hosts: hosts, mux: mux, next: next, wrong: make(chan struct{}, mostWrong)}
 }
 
@@ -94,7 +94,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // checkPlace returns why a request is not answered wherever it goes to: it is to another
 // name than one of the server's, or of a web page of somebody else.
 func (g *guard) checkPlace(r *http.Request) *Problem {
-	if !g.hostAllowed(r.Host) {
+	if !g.hosts.Allow(r.Host) {
 		return refuse(http.StatusForbidden, "host %.80q is not a name of this server", r.Host)
 	}
 	// A page of another origin may not even look: there is no CORS, and no reason to ask.
@@ -115,19 +115,6 @@ func (g *guard) checkPlace(r *http.Request) *Problem {
 		return refuse(http.StatusForbidden, "requests of other web sites are not answered")
 	}
 	return nil
-}
-
-// hostAllowed reports whether the Host of a request names this server, so that no foreign
-// name that was bound to its address gets through.
-func (g *guard) hostAllowed(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
-		name = name[1 : len(name)-1]
-	}
-	return slices.Contains(g.hosts, strings.ToLower(name))
 }
 
 // checkForm returns what is wrong with a request before anything reads its body.

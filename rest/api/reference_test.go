@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/current"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A described is a schema of the OpenAPI document, as far as the reference says it.
@@ -222,5 +222,5 @@ A request that changes something takes the header ` + "`Idempotency-Key`" + `.
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", field, form, p.told())
 		}
 	}
-	current.File(t, "../../docs/reference/rest.md", b.String(), "go test ./rest/api -run ReferenceOfREST")
+	testbed.Current(t, "../../docs/reference/rest.md", b.String(), "go test ./rest/api -run ReferenceOfREST")
 }

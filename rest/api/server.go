@@ -7,12 +7,13 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/blobs"
 	"github.com/assay-run/assay/setup"
 )
@@ -108,11 +109,7 @@ func New(o Options) *Server {
 	for _, r := range Routes {
 		r.register(s, r)
 	}
-	hosts := append([]string(nil), local...)
-	for _, h := range o.Hosts {
-		hosts = append(hosts, strings.ToLower(h))
-	}
-	s.guard = newGuard(o.Keys, hosts, s.mux, s.replay.wrap(s.mux))
+	s.guard = newGuard(o.Keys, access.Hosts{Names: slices.Concat(local, o.Hosts)}, s.mux, s.replay.wrap(s.mux))
 	s.http = &http.Server{
 		Handler:           s.guard,
 		ReadHeaderTimeout: headerTimeout,

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/assay-run/assay/internal/mountinfo"
+	"github.com/assay-run/assay/internal/proc"
 )
 
 // A file system that several machines mount cannot hold a store: processes
@@ -121,7 +121,7 @@ func fileSystemOf(dir string) string {
 // the text of /proc/self/mountinfo (proc(5)), or "". The last mount on the
 // longest mount point counts.
 func mountType(text io.Reader, dir string) (kind string) {
-	mounts, _ := mountinfo.Read(text)
+	mounts, _ := proc.Mounts(text)
 	longest := -1
 	for _, m := range mounts {
 		if within(dir, m.Point) && len(m.Point) >= longest {

@@ -3,7 +3,10 @@ package trace
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,12 +81,12 @@ func TestScanErrors(t *testing.T) {
 		{"no value", `{"a":}`, "f:1:6"},
 		{"no colon", `{"a" 1}`, "f:1:6"},
 		{"no comma", `[1 2]`, "f:1:4"},
-		{"a bad word", `[tru]`, "f:1:2"},
+		{"a bad word", `[tru]`, "f:1:5"},
 		{"a bad escape", `["\x"]`, "f:1:"},
 		{"a control character", "[\"a\nb\"]", "f:1:"},
 		{"not closed", `["a`, "f:1:"},
 		{"NaN", "[\n\n NaN]", "f:3:2"},
-		{"too deep", strings.Repeat("[", maxJSONDepth+1), "f:1:"},
+		{"too deep", strings.Repeat("[", 100_000), "f:1:"},
 	} {
 		s := scanner(tt.text)
 		err := s.skip()
@@ -124,5 +127,47 @@ func TestListedAgain(t *testing.T) {
 	}
 	if w.Graph.Edges() != 1 {
 		t.Errorf("%d dependencies, want the one that the file implies", w.Graph.Edges())
+	}
+}
+
+// TestScanWords checks that literals which JSON does not have can be skipped, and not read as numbers or texts, however
+// the input is cut. A string that looks like one is a string.
+func TestScanWords(t *testing.T) {
+	const text = "[NaN, -Infinity,\n{\"a\": Infinity, \"b\": -1}, \"NaN\", \"\\\"-Infinity\\\\\", \"I\", NaN\n]"
+	for name, r := range map[string]func() io.Reader{
+		"whole": func() io.Reader { return strings.NewReader(text) },
+		"bytes": func() io.Reader { return iotest.OneByteReader(strings.NewReader(text)) },
+		"parts": func() io.Reader { return iotest.HalfReader(strings.NewReader(text)) },
+	} {
+		s := newJSONScanner(r(), "f")
+		if err := errors.Join(s.skip(), s.finish()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var places []string
+		s = newJSONScanner(r(), "f")
+		err := s.array(func() error {
+			places = append(places, fmt.Sprintf("%c %v", s.peek(), s.place()))
+			return s.skip()
+		})
+		want := []string{"N {1 2}", "- {1 7}", "{ {2 1}", "\" {2 27}", "\" {2 34}", "\" {2 51}", "N {2 56}"}
+		if err != nil || !slices.Equal(places, want) {
+			t.Errorf("%s: %q, %v", name, places, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"[\n -Infinity]": "f:2:2: a number is -Infinity", "[Infinity]": "f:1:2: a number is Infinity",
+		"[Inf]": "f:1:2: found 'I' where a number belongs", "[NaNs]": "f:1:2: a number is NaN",
+		"[-I]": "f:1:3: invalid character 'I'",
+	} {
+		s := scanner(text)
+		err := s.array(func() error { _, err := s.number(); return err })
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	s := scanner("[NaN]")
+	err := s.array(func() error { _, err := s.str(); return err })
+	if err == nil || err.Error() != "f:1:2: found 'N' where a string belongs" {
+		t.Errorf("a text: %v", err)
 	}
 }

@@ -328,8 +328,8 @@ func TestScanAnyValue(t *testing.T) {
 
 // Places stay right when the window moves, and a string longer than the window is read whole.
 func TestScanBeyondTheWindow(t *testing.T) {
-	long := strings.Repeat("x", 3*scanWindow/2)
-	s := scanner("[\"" + long + "\",\n" + strings.Repeat(" ", scanWindow) + "\n  7, oops]")
+	long := strings.Repeat("x", 3<<19)
+	s := scanner("[\"" + long + "\",\n" + strings.Repeat(" ", 1<<20) + "\n  7, oops]")
 	n := 0
 	err := s.array(func() error {
 		n++

@@ -274,7 +274,6 @@ func (m *merger) addEntry(e *tableEntry) error {
 // Values become text and go through setColumn, so that JSON and CSV mean the same. A merger without
 // sources is enough for that, since setColumn uses its Builder only. A null is an empty cell.
 func (r *wfReader) plainTask() error {
-	r.s.peek()
 	m := merger{b: r.b}
 	e := tableEntry{task: newTask(), pos: r.s.place()}
 	err := r.s.object(func(key []byte) error {
@@ -290,9 +289,10 @@ func (r *wfReader) plainTask() error {
 		var value string
 		var err error
 		switch r.s.peek() {
-		case 't', 'f':
-			value = map[byte]string{'t': "true", 'f': "false"}[r.s.peek()]
-			err = r.s.literal(value)
+		case 't':
+			value, err = "true", r.s.skip()
+		case 'f':
+			value, err = "false", r.s.skip()
 		default:
 			value, err = r.text()
 		}
@@ -309,9 +309,8 @@ func (r *wfReader) plainTask() error {
 
 // plainMember reads a member of the JSON form's workflow.
 //
-// The place is that of the value. peek moves to it over white space.
+// The place is that of the value.
 func (r *wfReader) plainMember(key string) error {
-	r.s.peek()
 	pos := r.s.place()
 	value, err := r.text()
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 func (r *wfReader) runMember(key []byte, t *workflow.Task, n *taskNames) (known bool, err error) {
 	switch string(key) {
 	case "runtimeInSeconds", "runtime":
-		r.s.peek()
 		pos := r.s.place()
 		if t.Run, err = r.s.number(); err == nil && (t.Run < 0 || math.IsInf(t.Run, 0)) {
 			err = r.b.Errorf(pos, "run time is %v s", t.Run)
@@ -88,7 +87,6 @@ func (r *wfReader) program(p []byte) string {
 // in early. The names of r are free to be used, since the task of a specification has been added by
 // then.
 func (r *wfReader) execTask() error {
-	r.s.peek()
 	pos := r.s.place()
 	t := newTask()
 	n := r.names.reset()

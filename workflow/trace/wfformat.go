@@ -119,7 +119,7 @@ func (r *wfReader) top(key []byte) (err error) {
 func (r *wfReader) text() (string, error) {
 	switch c := r.s.peek(); {
 	case c == 'n':
-		return "", r.s.literal("null")
+		return "", r.s.skip()
 	case c == '-' || c == 'N' || c == 'I' || c >= '0' && c <= '9':
 		x, err := r.s.number()
 		return strconv.FormatFloat(x, 'g', -1, 64), err
@@ -156,7 +156,6 @@ func (r *wfReader) workflow(key []byte) error {
 //
 // The last that is read counts, wherever it stands. null means that there is none, too.
 func (r *wfReader) makespan() error {
-	r.s.peek()
 	pos := r.s.place()
 	x, err := r.s.number()
 	if err != nil {
@@ -228,7 +227,6 @@ func (r *wfReader) listedFile() error {
 // null leaves x as it is. The unit is the caller's. what names the amount in an error, at the place
 // of the number.
 func (r *wfReader) amount(x *float64, what string) error {
-	r.s.peek()
 	pos := r.s.place()
 	v, err := r.s.number()
 	if err != nil {

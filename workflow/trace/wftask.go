@@ -42,7 +42,6 @@ func (n *taskNames) reset() *taskNames {
 // the hint for this sort of names: see Builder.RefNear.
 func (r *wfReader) refs(into []workflow.TaskRef, near *workflow.TaskRef) ([]workflow.TaskRef, error) {
 	err := r.s.array(func() error {
-		r.s.peek()
 		pos := r.s.place()
 		id, err := r.s.str()
 		if err != nil {
@@ -81,7 +80,6 @@ func (r *wfReader) fileRefs(into []workflow.FileRef) ([]workflow.FileRef, error)
 //
 // The place of a task is its opening brace. Members of an execution are skipped.
 func (r *wfReader) specTask() error {
-	r.s.peek()
 	pos := r.s.place()
 	t := newTask()
 	n := r.names.reset()
@@ -98,7 +96,6 @@ func (r *wfReader) specTask() error {
 // runMember is asked first, and reads the value if it knows the member; taskMember reads or skips
 // any other.
 func (r *wfReader) flatTask() error {
-	r.s.peek()
 	pos := r.s.place()
 	t := newTask()
 	n := r.names.reset()
@@ -147,7 +144,6 @@ func (r *wfReader) taskMember(key []byte, t *workflow.Task, n *taskNames) (err e
 
 // ref reads a string and returns its number as a task name.
 func (r *wfReader) ref() (workflow.TaskRef, error) {
-	r.s.peek()
 	pos := r.s.place()
 	id, err := r.s.str()
 	if err != nil {

@@ -1,4 +1,4 @@
-package current
+package testbed
 
 import (
 	"fmt"
@@ -17,12 +17,12 @@ func (r *told) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
 
-func TestFile(t *testing.T) {
+func TestCurrent(t *testing.T) {
 	t.Setenv("UPDATE_DOCS", "")
 	path := filepath.Join(t.TempDir(), "reference", "page.md")
 	check := func(want string) []string {
 		r := &told{TB: t}
-		File(r, path, want, "go test .")
+		Current(r, path, want, "go test .")
 		return r.errors
 	}
 	if e := check("a\n"); len(e) != 1 {

@@ -1,4 +1,4 @@
-package mountinfo
+package proc
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestRead(t *testing.T) {
+func TestMounts(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		want       []Mount
@@ -38,14 +38,14 @@ func TestRead(t *testing.T) {
 		{"no source and no options", "30 23 0:26 / /a rw - tmpfs\n", []Mount{{"/", "/a", "tmpfs", nil}}},
 		{"nonsense", "cgroup2\n - cgroup2\n\n1 2 3 - cgroup2 x\n1 2 3 / /a rw - \n", nil},
 	} {
-		got, err := Read(strings.NewReader(tt.text))
+		got, err := Mounts(strings.NewReader(tt.text))
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v, %v, want %+v", tt.name, got, err, tt.want)
 		}
 	}
 }
 
-func TestAt(t *testing.T) {
+func TestMountAt(t *testing.T) {
 	for _, tt := range []struct {
 		path, root, want string
 		ok               bool
@@ -64,21 +64,21 @@ func TestAt(t *testing.T) {
 	}
 }
 
-func TestReadTooLong(t *testing.T) {
-	got, err := Read(strings.NewReader("30 23 0:26 / /a rw - tmpfs x rw\n" + strings.Repeat("x", 1<<20+1)))
+func TestMountsTooLong(t *testing.T) {
+	got, err := Mounts(strings.NewReader("30 23 0:26 / /a rw - tmpfs x rw\n" + strings.Repeat("x", 1<<20+1)))
 	if !errors.Is(err, bufio.ErrTooLong) || len(got) != 1 {
 		t.Errorf("got %v and %v, want the first mount and ErrTooLong", got, err)
 	}
 }
 
 // The mounts of this process are read, and one of them is the root.
-func TestReadSelf(t *testing.T) {
+func TestMountsOfSelf(t *testing.T) {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		t.Skipf("SKIPPED: no /proc/self/mountinfo: %v", err)
 	}
 	defer f.Close()
-	ms, err := Read(f)
+	ms, err := Mounts(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +90,11 @@ func TestReadSelf(t *testing.T) {
 	t.Errorf("no mount at / among %d", len(ms))
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzMounts(f *testing.F) {
 	f.Add("41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup rw\n")
 	f.Add(`30 23 0:26 /a\040b\ /mnt\9 rw - cgroup2 none rw`)
 	f.Fuzz(func(t *testing.T, text string) {
-		ms, _ := Read(strings.NewReader(text))
+		ms, _ := Mounts(strings.NewReader(text))
 		for _, m := range ms {
 			if m.Root == "" || m.Point == "" || m.Type == "" || m.Options != nil && len(m.Options) == 0 {
 				t.Errorf("%+v of %q", m, text)

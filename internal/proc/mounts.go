@@ -1,6 +1,4 @@
-// Package mountinfo reads what Linux says of the mounts that a process sees: the
-// file /proc/PID/mountinfo (proc_pid_mountinfo(5)).
-package mountinfo
+package proc
 
 import (
 	"bufio"
@@ -10,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Mount is one line of mountinfo.
+// A Mount is one line of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
 type Mount struct {
 	Root    string   // the directory of the file system that is mounted, "/" for all of it
 	Point   string   // the directory where it is mounted
@@ -28,29 +26,29 @@ func (m Mount) At(path string) (string, bool) {
 	return filepath.Join(m.Point, rest), true
 }
 
-// Read returns the mounts of a file in the format of /proc/PID/mountinfo, in its
+// Mounts returns the mounts of a file in the format of /proc/PID/mountinfo, in its
 // order: a later one hides an earlier one of the same point. Lines that it does
 // not understand are skipped. An error is that of reading, or bufio.ErrTooLong
 // for a line of a MiB; the mounts before it are returned.
-func Read(r io.Reader) ([]Mount, error) {
+func Mounts(r io.Reader) ([]Mount, error) {
 	var ms []Mount
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), 1<<20)
 	for in.Scan() {
-		if m, ok := parse(in.Text()); ok {
+		if m, ok := parseMount(in.Text()); ok {
 			ms = append(ms, m)
 		}
 	}
 	return ms, in.Err()
 }
 
-// parse reads a line, such as
+// parseMount reads a line, such as
 //
 //	41 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup rw
 //
 // which is ID, parent, device, root, point, options, any number of tags, a
 // hyphen, type, source and super options.
-func parse(line string) (Mount, bool) {
+func parseMount(line string) (Mount, bool) {
 	left, right, ok := strings.Cut(line, " - ")
 	l, r := strings.Fields(left), strings.Fields(right)
 	if !ok || len(l) < 5 || len(r) < 1 {

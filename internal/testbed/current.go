@@ -1,6 +1,4 @@
-// Package current holds files of the tree that are made from the code, such as pages of the reference: a test makes
-// the file anew and compares.
-package current
+package testbed
 
 import (
 	"os"
@@ -9,9 +7,9 @@ import (
 	"testing"
 )
 
-// File fails the test unless the file is want. With UPDATE_DOCS=1 in the environment it writes the file instead. again
+// Current fails the test unless the file is want: a page of the reference, or another file that is made from the code. With UPDATE_DOCS=1 in the environment it writes the file instead. again
 // is the command that does so, for people.
-func File(t testing.TB, path, want, again string) {
+func Current(t testing.TB, path, want, again string) {
 	t.Helper()
 	if os.Getenv("UPDATE_DOCS") != "" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // pages for everybody
