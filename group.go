@@ -12,10 +12,9 @@ const (
 	maxDraws  = 1 << 20 // draws that are rejected before giving up
 )
 
-// A group is a set of parameters that relations and conditions tie together, or one free
-// parameter. The admissible configurations are the product of those of the
-// groups, so that sizes multiply, and draws and nearest tuples of one group do not
-// depend on the others. Groups are made once and then only read.
+// A group is a set of parameters that relations and conditions tie together, or one free parameter. The admissible
+// configurations are the product of those of the groups, so that sizes multiply, and draws and nearest tuples of one
+// group do not depend on the others. Groups are made once and then only read.
 type group struct {
 	dims []int // parameter indices, in the order of the layers of tuples
 	rels []int // relation indices
@@ -28,34 +27,7 @@ type group struct {
 // makeGroups partitions the parameters and enumerates each finite group. Groups stand
 // in the order of their first parameters. Its error names the relations at fault.
 func (s *Space) makeGroups() error {
-	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its
-	// group. There are few parameters.
-	root := make([]int, len(s.Params))
-	for i := range root {
-		root[i] = i
-	}
-	find := func(i int) int {
-		for root[i] != i {
-			i = root[i]
-		}
-		return i
-	}
-	tie := func(i, j int) {
-		a, b := find(i), find(j)
-		root[max(a, b)] = min(a, b)
-	}
-	for _, r := range s.Relations {
-		for _, i := range r.Params {
-			tie(r.Params[0], i)
-		}
-	}
-	for i, p := range s.Params {
-		if p.When != nil {
-			for _, j := range p.When.Params {
-				tie(i, j)
-			}
-		}
-	}
+	find := s.tied()
 	at := map[int]int{}
 	for i := range s.Params {
 		k, ok := at[find(i)]
@@ -83,6 +55,38 @@ func (s *Space) makeGroups() error {
 		}
 	}
 	return nil
+}
+
+// tied returns a function that finds the least parameter of the group of a parameter.
+func (s *Space) tied() (find func(i int) int) {
+	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its group. There are few parameters.
+	root := make([]int, len(s.Params))
+	for i := range root {
+		root[i] = i
+	}
+	find = func(i int) int {
+		for root[i] != i {
+			i = root[i]
+		}
+		return i
+	}
+	tie := func(i, j int) {
+		a, b := find(i), find(j)
+		root[max(a, b)] = min(a, b)
+	}
+	for _, r := range s.Relations {
+		for _, i := range r.Params {
+			tie(r.Params[0], i)
+		}
+	}
+	for i, p := range s.Params {
+		if p.When != nil {
+			for _, j := range p.When.Params {
+				tie(i, j)
+			}
+		}
+	}
+	return find
 }
 
 // free reports whether the group is one parameter without relations.

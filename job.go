@@ -36,8 +36,7 @@ type jobJSON struct {
 	Secrets   []rawText          `json:"secrets,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
-// in which an empty list or map is nil.
+// MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job, in which an empty list or map is nil.
 //
 // Arguments, variables and files may be any bytes. It returns an error for a
 // number that is not finite, a name of a study, resource, metric, input or output that is not
@@ -86,7 +85,8 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*j = Job{
-		r.ID, r.Config, texts(r.Argv), texts(r.Env), texts(r.Secrets), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
+		r.ID, r.Config, texts(r.Argv), texts(r.Env), texts(r.Secrets), string(r.Dir), r.Resources, r.Interval, r.Limit,
+		r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
 		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data), r.Traces,
 		r.Inputs, r.Shared, r.Outputs,

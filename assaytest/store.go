@@ -15,17 +15,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// StoreOptions says what else a store promises. The zero value is a store that
-// is lost with the process.
+// StoreOptions says what else a store promises. The zero value is a store that is lost with the process.
 type StoreOptions struct {
-	// Reopen closes the store and returns another on the same studies; nil for
-	// a store that is lost when it is closed.
+	// Reopen closes the store and returns another on the same studies; nil for a store that is lost when it is closed.
 	Reopen func(t *testing.T, s assay.Store) assay.Store
 }
 
-// TestStore checks the contract of [assay.Store], and those of [assay.Remover]
-// and [assay.Locker] if the store has them. newStore returns an empty store and
-// ends it with t.Cleanup.
+// TestStore checks the contract of [assay.Store], and those of [assay.Remover] and [assay.Locker] if the store has
+// them. newStore returns an empty store and ends it with t.Cleanup.
 func TestStore(t *testing.T, newStore func(t *testing.T) assay.Store, opts StoreOptions) {
 	for _, c := range storeCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,8 +143,7 @@ func testSpec(t *testing.T, s assay.Store, opts StoreOptions) {
 	}
 }
 
-// oddNames are names of studies that break stores which use them in file
-// names, in SQL, in URLs or in patterns.
+// oddNames are names of studies that break stores which use them in file names, in SQL, in URLs or in patterns.
 func oddNames() []string {
 	return []string{
 		"a", "A", "a b", " a", "a ", "a/b", "/a", "../a", ".", "..", "a\\b", "a:b", "a?b", "a#b", "a%b", "a%2fb",
@@ -204,31 +200,9 @@ func testRoundTrip(t *testing.T, s assay.Store, opts StoreOptions) {
 	}
 }
 
-// oddEvents are events with every number, time and text that a format may
-// fail to keep.
+// oddEvents are events with every number, time and text that a format may fail to keep.
 func oddEvents() []assay.Event {
-	at := time.Date(2026, 3, 1, 12, 30, 15, 123456789, time.FixedZone("", -5400))
-	trial := func(id int64, state assay.State, value float64, change func(*assay.Trial)) assay.Event {
-		t := &assay.Trial{
-			Proposal: assay.Proposal{ID: id, Config: assay.Config{
-				1, 0.1, math.Copysign(0, -1), 1e300, 5e-324,
-				math.MaxFloat64,
-			}},
-			State: state,
-			Value: value,
-			Measurement: assay.Measurement{
-				Elapsed: 1234567891,
-				Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3},
-			},
-			Attempts: 1,
-			Started:  at,
-			Ended:    at.Add(1),
-		}
-		if change != nil {
-			change(t)
-		}
-		return assay.Event{At: at.Add(time.Duration(id)), Spent: time.Duration(id) * 7, Told: t}
-	}
+	at, trial := oddTime, oddTrial
 	return []assay.Event{
 		{At: at, Spent: 3, Asked: &assay.Proposal{ID: 1, Config: assay.Config{0}}},
 		{At: time.Time{}, Asked: &assay.Proposal{ID: math.MaxInt64}},
@@ -265,48 +239,63 @@ func oddEvents() []assay.Event {
 		})),
 		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
 		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
-		{
-			At: at, Started: &assay.Start{
-				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
-				Where: "somewhere", Class: "9f3a",
+		{At: at, Started: &assay.Start{
+			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
+			Where: "somewhere", Class: "9f3a",
+		}},
+		{At: at, Booked: &assay.Booking{
+			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
+			Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
+				Elapsed: time.Second, ExitCode: 137, Signal: "killed",
+				Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
 			},
-		},
-		{
-			At: at, Booked: &assay.Booking{
-				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
-				Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
-					Elapsed: time.Second, ExitCode: 137, Signal: "killed",
-					Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
-				},
-			},
-		},
-		{
-			At: at, Drifted: &assay.Drift{
-				Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
-			},
-		},
+		}},
+		{At: at, Drifted: &assay.Drift{
+			Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
+		}},
 		{At: at, Drifted: &assay.Drift{Where: "somewhere", Over: true}},
 		redone(trial(14, assay.Done, 1.25, func(t *assay.Trial) {
 			t.Measurement.Where, t.Measurement.Class = "elsewhere", "9f3a"
 		})),
 		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
-		{
-			At: at, Steered: &assay.Steering{
-				Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
-			},
-		},
-		{
-			At: at, Cut: &assay.Cut{
-				Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
-				Alpha: 0.7, Reason: "why",
-			},
-		},
+		{At: at, Steered: &assay.Steering{
+			Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
+		}},
+		{At: at, Cut: &assay.Cut{
+			Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
+			Alpha: 0.7, Reason: "why",
+		}},
 		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
 		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
 		trial(16, assay.Withdrawn, math.Inf(1), nil),
 		{At: at, Spent: 1, Ended: &assay.End{By: "budget", Short: "the time budget was spent"}},
 		{At: at, Ended: &assay.End{}},
 	}
+}
+
+var oddTime = time.Date(2026, 3, 1, 12, 30, 15, 123456789, time.FixedZone("", -5400))
+
+// oddTrial is an event with the result of a trial.
+func oddTrial(id int64, state assay.State, value float64, change func(*assay.Trial)) assay.Event {
+	t := &assay.Trial{
+		Proposal: assay.Proposal{ID: id, Config: assay.Config{
+			1, 0.1, math.Copysign(0, -1), 1e300, 5e-324,
+			math.MaxFloat64,
+		}},
+		State: state,
+		Value: value,
+		Measurement: assay.Measurement{
+			Elapsed: 1234567891,
+			Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3},
+		},
+		Attempts: 1,
+		Started:  oddTime,
+		Ended:    oddTime.Add(1),
+	}
+	if change != nil {
+		change(t)
+	}
+	return assay.Event{At: oddTime.Add(time.Duration(id)), Spent: time.Duration(id) * 7, Told: t}
 }
 
 func checked(e assay.Event) assay.Event {

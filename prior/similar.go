@@ -13,9 +13,8 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
-// This file ranks studies for people (assay study similar). The nearest by their fingerprints
-// are compared trial by trial, the others by the fingerprints alone: reading the trials of all
-// would take too long with a large record.
+// This file ranks studies for people (assay study similar). The nearest by their fingerprints are compared trial by
+// trial, the others by the fingerprints alone: reading the trials of all would take too long with a large record.
 
 // Both bound the time of one ranking.
 const (
@@ -23,9 +22,8 @@ const (
 	comparedStudies = 20  // that are compared trial by trial
 )
 
-// A Similar is another study beside one of them: one line of `assay study similar --json`: a contract.
-// Points is at how many configurations the two were compared. Trials is how many the other
-// study has. A correlation is in [-1, 1].
+// A Similar is another study beside one of them: one line of `assay study similar --json`: a contract. Points is at how
+// many configurations the two were compared. Trials is how many the other study has. A correlation is in [-1, 1].
 type Similar struct {
 	Study       string   `json:"study"`
 	Correlation *float64 `json:"correlation"` // null if there is none
@@ -38,12 +36,10 @@ type Similar struct {
 // Serves reports whether the two studies were compared: there is a correlation.
 func (s Similar) Serves() bool { return s.Correlation != nil }
 
-// Similar ranks the other studies by how alike they are to the one of that name, the
-// most alike first, those without a correlation last. It returns an error that matches
-// fs.ErrNotExist if there is no such study.
-// A study with a flaw is listed with its reason, last, and is no error. The flaw of the study
-// itself is one, of the class usage. Equal correlations keep the order in which the studies
-// were looked at.
+// Similar ranks the other studies by how alike they are to the one of that name, the most alike first, those without a
+// correlation last. It returns an error that matches fs.ErrNotExist if there is no such study. A study with a flaw is
+// listed with its reason, last, and is no error. The flaw of the study itself is one, of the class usage. Equal
+// correlations keep the order in which the studies were looked at.
 func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	self := kb.studies[name]
 	if self == nil {
@@ -60,23 +56,8 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	if err != nil {
 		return nil, err
 	}
-	var near, far []Similar
-	var order []*entry
-	for _, other := range slices.Sorted(maps.Keys(kb.studies)) {
-		k := kb.studies[other]
-		switch {
-		case other == name:
-		case k.Flaw != "":
-			far = append(far, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
-		default:
-			// What cannot serve by its definition takes no place among those that are compared.
-			if err := prune.Fits(space, self.goal(), prune.Study{Params: k.Params, Goal: k.goal()}); err != nil {
-				far = append(far, Similar{Study: other, Trials: k.Told, Reason: err.Error()})
-				continue
-			}
-			order = append(order, k)
-		}
-	}
+	var near []Similar
+	order, far := kb.comparable(name, space)
 	// Studies with other ranges have no estimate and are compared in any case.
 	estimate := map[*entry]float64{}
 	for _, k := range order {
@@ -92,13 +73,7 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	var studies []prune.Study
 	for i, k := range order {
 		if i >= comparedStudies {
-			r := printCorrelation(self, k)
-			s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print)}
-			s.Trials = k.Told
-			if math.IsNaN(r) {
-				s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
-			}
-			far = append(far, s)
+			far = append(far, estimated(self, k))
 			continue
 		}
 		study, _, err := kb.study(ctx, k.Name, -1)
@@ -108,22 +83,57 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 		studies = append(studies, study)
 	}
 	for _, r := range prune.Rank(prune.NewKnowledge(space, self.goal(), studies), spreadOf(trials, comparedTrials)) {
-		s := Similar{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
-		switch {
-		case r.Err != nil:
-			s.Trials, s.Reason = kb.studies[r.Study].Told, r.Err.Error()
-		case s.Correlation == nil && r.Points < 3:
-			s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
-		case s.Correlation == nil:
-			s.Reason = "no correlation: all outcomes are equal at these points"
-		}
-		near = append(near, s)
+		near = append(near, kb.compared(r, name))
 	}
 	all := append(near, far...)
 	slices.SortStableFunc(all, func(a, b Similar) int {
 		return cmp.Compare(orLess(b.Correlation), orLess(a.Correlation))
 	})
 	return all, nil
+}
+
+// compared returns a study that was compared with the named one at their trials.
+func (kb *Base) compared(r prune.Similarity, name string) Similar {
+	s := Similar{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
+	switch {
+	case r.Err != nil:
+		s.Trials, s.Reason = kb.studies[r.Study].Told, r.Err.Error()
+	case s.Correlation == nil && r.Points < 3:
+		s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
+	case s.Correlation == nil:
+		s.Reason = "no correlation: all outcomes are equal at these points"
+	}
+	return s
+}
+
+// comparable returns the other studies that fit a study by their definitions, and the rest with the reasons.
+func (kb *Base) comparable(name string, space *assay.Space) (fit []*entry, unfit []Similar) {
+	goal := kb.studies[name].goal()
+	for _, other := range slices.Sorted(maps.Keys(kb.studies)) {
+		k := kb.studies[other]
+		switch {
+		case other == name:
+		case k.Flaw != "":
+			unfit = append(unfit, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
+		default:
+			if err := prune.Fits(space, goal, prune.Study{Params: k.Params, Goal: k.goal()}); err != nil {
+				unfit = append(unfit, Similar{Study: other, Trials: k.Told, Reason: err.Error()})
+				continue
+			}
+			fit = append(fit, k)
+		}
+	}
+	return fit, unfit
+}
+
+// estimated ranks a study by its fingerprint alone.
+func estimated(self, k *entry) Similar {
+	r := printCorrelation(self, k)
+	s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print), Trials: k.Told}
+	if math.IsNaN(r) {
+		s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
+	}
+	return s
 }
 
 // orLess orders a missing correlation behind all others.
@@ -142,10 +152,9 @@ func finiteOrNil(x float64) *float64 {
 	return &x
 }
 
-// spreadOf returns n trials in even steps, or all if there are no more.
-// The first is among them. Even steps cover the whole study, whose first trials are a
-// searcher's initial design and its last are near the best. The result may be the slice
-// itself, and is not to be changed.
+// spreadOf returns n trials in even steps, or all if there are no more. The first is among them. Even steps cover the
+// whole study, whose first trials are a searcher's initial design and its last are near the best. The result may be the
+// slice itself, and is not to be changed.
 func spreadOf(trials []assay.Trial, n int) []assay.Trial {
 	if len(trials) <= n {
 		return trials

@@ -112,15 +112,17 @@ func (p *Posterior) kernel(evidence []assay.Trial) kernel {
 		return k
 	}
 	k := kernel{from: from}
-	m, err := model.GP{MaxExamples: evidenceMost, Evaluations: evidenceSteps, Ties: p.space.Ties(), Seed: p.opts.Seed}.Fit(p.rows(from))
+	m, err := model.GP{
+		MaxExamples: evidenceMost, Evaluations: evidenceSteps, Ties: p.space.Ties(),
+		Seed: p.opts.Seed,
+	}.Fit(p.rows(from))
 	if err == nil {
 		k.process, _ = m.(model.Refitter)
 	}
 	return k
 }
 
-// reached returns the last number up to n of the sequence that begins with 1 and grows
-// by a factor, and by 1 at least.
+// reached returns the last number up to n of the sequence that begins with 1 and grows by a factor, and by 1 at least.
 func reached(n int, growth float64) int {
 	k := 1
 	for {

@@ -41,11 +41,10 @@ type Copied struct {
 // ErrOther says that the store has another study of that name.
 var ErrOther = assay.Errorf(assay.ClassConflict, "there is another study of that name")
 
-// Copy copies the records of a study that are not in to yet, and verifies the whole copy. A
-// call that was cut off can be made again, and goes on. If to has a study of that name that is
-// not the beginning of this one, nor its continuation, the error matches [ErrOther], and
-// nothing is changed.
-// A study that grows meanwhile is copied as far as it was read.
+// Copy copies the records of a study that are not in to yet, and verifies the whole copy. A call that was cut off can
+// be made again, and goes on. If to has a study of that name that is not the beginning of this one, nor its
+// continuation, the error matches [ErrOther], and nothing is changed. A study that grows meanwhile is copied as far as
+// it was read.
 func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied, err error) {
 	there, last, err := endOf(ctx, to, study)
 	if err != nil {
@@ -84,11 +83,16 @@ func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied,
 			return c, otherwise(study, err)
 		}
 	}
-	// What was copied is read back, from the first record on.
+	err = c.verify(ctx, to, study, hash)
+	return c, err
+}
+
+// verify reads back from the first record on what was copied, whose last record has the hash.
+func (c *Copied) verify(ctx context.Context, to Copier, study string, hash []byte) error {
 	found := false
 	for r, err := range to.Records(ctx, study, 0) {
 		if err != nil {
-			return c, fmt.Errorf("the copy: %w", err)
+			return fmt.Errorf("the copy: %w", err)
 		}
 		if r.Seq == c.Events {
 			found = bytes.Equal(r.Hash, hash)
@@ -96,9 +100,9 @@ func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied,
 		c.More = r.Seq - c.Events
 	}
 	if !found {
-		return c, fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, c.Events)
+		return fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, c.Events)
 	}
-	return c, nil
+	return nil
 }
 
 // otherwise returns ErrOther for an error that says that the study is not what was copied.

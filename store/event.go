@@ -1,6 +1,5 @@
-// This file turns events into bytes and back. Equal events give equal bytes, because
-// encoding/json sorts the keys of maps: stores compare payloads to find out whether an Append
-// is a repetition.
+// This file turns events into bytes and back. Equal events give equal bytes, because encoding/json sorts the keys of
+// maps: stores compare payloads to find out whether an Append is a repetition.
 
 package store
 
@@ -16,12 +15,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// payload is the stored form of an event. JSON has neither infinities nor NaN,
-// so the numbers that are not finite go into Nonfinite by the place they came
-// from; a missing value of a trial is +Inf and a missing prediction NaN, as in
-// the JSON of the root package.
-// assay.Event must not have a method MarshalJSON: an embedded type's would be that of payload
-// too, and Nonfinite would be lost.
+// payload is the stored form of an event. JSON has neither infinities nor NaN, so the numbers that are not finite go
+// into Nonfinite by the place they came from; a missing value of a trial is +Inf and a missing prediction NaN, as in
+// the JSON of the root package. assay.Event must not have a method MarshalJSON: an embedded type's would be that of
+// payload too, and Nonfinite would be lost.
 type payload struct {
 	assay.Event
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
@@ -34,14 +31,11 @@ const (
 	keyMetric    = "metrics/" // + name
 )
 
-// EncodeEvent returns e as one line of JSON that [DecodeEvent] turns into an
-// equal event: numbers that are not finite and times to the nanosecond
-// included. The output of a trial (Stdout, Stderr) is not part of the record,
-// and bytes that are not UTF-8 become U+FFFD. It returns an error if not
-// exactly one of the pointers of e is set, if Batch or Memo is without Asked or Race without
-// Checked, if a coordinate of the configuration is not finite, if the state is unknown, or if a time is outside the years 0 to
-// 9999.
-// EncodeEvent does not change e. The bytes are the caller's.
+// EncodeEvent returns e as one line of JSON that [DecodeEvent] turns into an equal event: numbers that are not finite
+// and times to the nanosecond included. The output of a trial (Stdout, Stderr) is not part of the record, and bytes
+// that are not UTF-8 become U+FFFD. It returns an error if not exactly one of the pointers of e is set, if Batch or
+// Memo is without Asked or Race without Checked, if a coordinate of the configuration is not finite, if the state is
+// unknown, or if a time is outside the years 0 to 9999. EncodeEvent does not change e. The bytes are the caller's.
 func EncodeEvent(e assay.Event) ([]byte, error) {
 	if err := checkEvent(e); err != nil {
 		return nil, err
@@ -87,9 +81,8 @@ func EncodeEvents(events []assay.Event) ([][]byte, error) {
 	return payloads, nil
 }
 
-// DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored.
-// The event shares no memory with b. An event of a newer kind only is an error, as one of no
-// kind is.
+// DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored. The event shares no memory with b. An event of
+// a newer kind only is an error, as one of no kind is.
 func DecodeEvent(b []byte) (assay.Event, error) {
 	if e, ok := quickEvent(b); ok {
 		return e, nil
@@ -135,7 +128,8 @@ func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
 		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
-		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil, e.Ended != nil,
+		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil,
+		e.Ended != nil,
 	} {
 		if set {
 			kinds++
@@ -156,8 +150,7 @@ func checkEvent(e assay.Event) error {
 	return nil
 }
 
-// eventConfigs returns the configurations that e is about.
-// They are the event's, not copies.
+// eventConfigs returns the configurations that e is about. They are the event's, not copies.
 func eventConfigs(e assay.Event) []assay.Config {
 	switch {
 	case e.Asked != nil:
@@ -172,11 +165,9 @@ func eventConfigs(e assay.Event) []assay.Config {
 	return nil
 }
 
-// splitNonfinite returns t without the metrics that are not finite, and every
-// number of t that is not finite and not what its absence means. It returns t
-// itself if there are none.
-// It does not change t. The other numbers stay in the result, where the JSON of a trial leaves
-// them out.
+// splitNonfinite returns t without the metrics that are not finite, and every number of t that is not finite and not
+// what its absence means. It returns t itself if there are none. It does not change t. The other numbers stay in the
+// result, where the JSON of a trial leaves them out.
 func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	// A value of +Inf is missing: the JSON of a trial leaves it out, and reads it as +Inf.
 	odd := map[string]string{}

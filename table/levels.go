@@ -49,7 +49,8 @@ func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 	return t, nil
 }
 
-// coordinates returns, by parameter, the coordinate of each text. The error is that of the first row with a text that is none.
+// coordinates returns, by parameter, the coordinate of each text. The error is that of the first row with a text that
+// is none.
 func (tr *tableReader) coordinates(params []assay.Param) ([][]float64, error) {
 	all, wrong := make([][]float64, len(params)), make([]map[uint32]error, len(params))
 	flawed := false
@@ -83,8 +84,7 @@ func (tr *tableReader) coordinates(params []assay.Param) ([][]float64, error) {
 	return all, nil
 }
 
-// levelsOf returns the kind of parameter that values suggest, and its levels; see
-// [Read].
+// levelsOf returns the kind of parameter that values suggest, and its levels; see [Read].
 func levelsOf(values []string) (assay.Kind, []string) {
 	if len(values) == 2 {
 		for _, pair := range [][2]string{{"0", "1"}, {"false", "true"}, {"off", "on"}, {"no", "yes"}} {

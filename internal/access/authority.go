@@ -69,9 +69,11 @@ func InitAuthority(dir, name string) (*Authority, error) {
 		return nil, err
 	}
 	// The certificate comes last: an authority without it was never there.
-	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
+	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+		0o600)
 	if err == nil {
-		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+			0o600)
 	}
 	if err != nil {
 		return nil, err
@@ -172,8 +174,7 @@ func (a *Authority) issue(hosts []string, now time.Time) (*tls.Certificate, erro
 	return &tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// ServerTLS returns the TLS of a server of these names and addresses. Its certificate is renewed
-// while the server runs.
+// ServerTLS returns the TLS of a server of these names and addresses. Its certificate is renewed while the server runs.
 func (a *Authority) ServerTLS(hosts ...string) (*tls.Config, error) {
 	hosts = slices.Compact(slices.Sorted(slices.Values(hosts)))
 	var mu sync.Mutex

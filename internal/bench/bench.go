@@ -1,10 +1,9 @@
 // Package bench runs search methods on recorded studies, in simulated time, and
 // reports how close each comes to the optimum for how much.
 //
-// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper
-// for it. [Run] runs every method on every problem with every seed, once for
-// the largest budget; a smaller budget sees the prefix of that run which it
-// would have had, so one run serves them all.
+// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper for it. [Run] runs every method on every
+// problem with every seed, once for the largest budget; a smaller budget sees the prefix of that run which it would
+// have had, so one run serves them all.
 package bench
 
 import (
@@ -23,14 +22,12 @@ type Problem struct {
 	Space    *assay.Space
 	Goal     assay.Goal
 	Interval time.Duration // how often a run is observed
-	// True returns the objective value of a configuration, free of noise, and
-	// whether it is feasible.
+	// True returns the objective value of a configuration, free of noise, and whether it is feasible.
 	True    func(assay.Config) (value float64, feasible bool)
 	Optimum float64       // the least feasible True
 	Worst   float64       // the greatest finite True, for a search that finds nothing
 	Median  time.Duration // median run time over the table, at the full level if there are levels; the unit of --budget-x
-	// ByTrials says that the budgets count trials, not time. Run sets it in the
-	// Problem that it gives to Method.New.
+	// ByTrials says that the budgets count trials, not time. Run sets it in the Problem that it gives to Method.New.
 	ByTrials bool
 	Time     time.Duration // the largest of the budgets that count time; set by Run likewise
 	// Replay returns a new runner and its clock, at time zero.
@@ -46,8 +43,7 @@ type Method struct {
 	New  func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error)
 }
 
-// A Budget is where a run is judged: after Trials trials that ended, or after
-// Time of simulated time, whichever is set.
+// A Budget is where a run is judged: after Trials trials that ended, or after Time of simulated time, whichever is set.
 type Budget struct {
 	Kind   string // "trials", "budget-x" or "budget"
 	Value  float64
@@ -73,10 +69,9 @@ type Options struct {
 	Curve    bool     // optional: also the error at 10 equal parts of each budget
 	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
 	Charge   bool     // optional: the methods' own time is spent of the time budgets, see [Cell]
-	// Race is optional: each method runs with a race as well, and each budget, which counts
-	// time, has a run of its own. That many pairs of runs end each, as in a study of a
-	// command, and what it recommends then is judged, of which Report.Raced has the
-	// comparison. Of repeated measurements each seed begins with others.
+	// Race is optional: each method runs with a race as well, and each budget, which counts time, has a run of its own.
+	// That many pairs of runs end each, as in a study of a command, and what it recommends then is judged, of which
+	// Report.Raced has the comparison. Of repeated measurements each seed begins with others.
 	Race     int
 	Progress func(done, total int)
 }
@@ -115,30 +110,35 @@ func (o *Options) check() error {
 		return errors.New("a race has an answer at its end alone, and no curve")
 	}
 	for i := range o.Problems {
-		p := &o.Problems[i]
-		if p.front != nil && o.Race > 0 {
-			return fmt.Errorf("%s: a race looks for one best value, not for a front", p.Name)
-		}
-		if p.front == nil && p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
-			return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
-		}
-		for _, b := range o.Budgets {
-			if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
-				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials,
-					b.Time)
-			}
-			if o.Race > 0 && b.Trials > 0 {
-				return errors.New("a race is compared at equal time: its budgets count time")
-			}
+		if err := o.checkProblem(&o.Problems[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Run runs everything and returns the report. It returns an error if the options
-// lack something that is required, a budget counts neither trials nor time, or
-// both, or an optimum is 0 or not finite. An error of any run ends it; then the
-// error names the method, the problem and the seed.
+// checkProblem reports a problem that cannot be searched within the budgets.
+func (o *Options) checkProblem(p *Problem) error {
+	if p.front != nil && o.Race > 0 {
+		return fmt.Errorf("%s: a race looks for one best value, not for a front", p.Name)
+	}
+	if p.front == nil && p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
+		return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
+	}
+	for _, b := range o.Budgets {
+		if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
+			return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
+		}
+		if o.Race > 0 && b.Trials > 0 {
+			return errors.New("a race is compared at equal time: its budgets count time")
+		}
+	}
+	return nil
+}
+
+// Run runs everything and returns the report. It returns an error if the options lack something that is required, a
+// budget counts neither trials nor time, or both, or an optimum is 0 or not finite. An error of any run ends it; then
+// the error names the method, the problem and the seed.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, err
@@ -281,30 +281,28 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		if b.Time > 0 && t.Started.Sub(start) < b.Time {
 			o.started++
 		}
-		if b.Time > 0 && t.Ended.Sub(start) > b.Time || b.Trials > 0 && o.ended >= b.Trials || b.Trials == 0 &&
-			b.Time == 0 {
+		if b.passed(t.Ended.Sub(start), o.ended) {
 			continue
 		}
 		o.ended++
 		o.spent = max(o.spent, t.Ended.Sub(start))
-		if t.State == assay.Done || t.State == assay.Infeasible {
-			o.completed++
-		}
-		if t.State == assay.Done {
-			done = append(done, t.Config)
-		}
 		if t.Stopped() && t.Value < best && !math.IsInf(best, 1) {
 			o.early++
-			if v, ok := p.True(t.Config); ok && v < found {
+			if p.beats(t.Config, found) {
 				o.wrong++
 			}
 		}
-		if t.State == assay.Infeasible {
+		switch t.State {
+		case assay.Infeasible:
+			o.completed++
 			o.outside++
-		}
-		if t.State == assay.Done && t.Value < best {
-			if v, ok := p.True(t.Config); ok {
-				best, found, o.found = t.Value, v, true
+		case assay.Done:
+			o.completed++
+			done = append(done, t.Config)
+			if t.Value < best {
+				if v, ok := p.True(t.Config); ok {
+					best, found, o.found = t.Value, v, true
+				}
 			}
 		}
 	}
@@ -319,4 +317,15 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 	o.re = math.Abs(found-p.Optimum) / math.Abs(p.Optimum)
 	o.logRatio = math.Log1p(o.re)
 	return o
+}
+
+// beats reports whether the true value of a configuration is known and below x.
+func (p *Problem) beats(c assay.Config, x float64) bool {
+	v, ok := p.True(c)
+	return ok && v < x
+}
+
+// passed reports whether a trial that ended after a time, with so many before it, is beyond the budget.
+func (b Budget) passed(after time.Duration, ended int) bool {
+	return b.Time > 0 && after > b.Time || b.Trials > 0 && ended >= b.Trials || b.Trials == 0 && b.Time == 0
 }

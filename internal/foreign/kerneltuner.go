@@ -9,12 +9,13 @@ import (
 	"github.com/assay-run/assay/internal/jsonat"
 )
 
-// This file reads what Kernel Tuner writes: its cache files, {"kernel_name": …, "tune_params_keys": […], "objective": …,
-// "cache": {"16,2": {"block_size_x": 16, …, "time": 0.19, …}, …}}, and the results that it writes in the format T4,
+// This file reads what Kernel Tuner writes: its cache files, {"kernel_name": …, "tune_params_keys": […], "objective":
+// …, "cache": {"16,2": {"block_size_x": 16, …, "time": 0.19, …}, …}}, and the results that it writes in the format T4,
 // {"results": [{"configuration": {…}, "invalidity": "correct", "measurements": [{"name", "value", "unit"}, …]}, …]}.
 //
 // Times are in milliseconds. A configuration that failed has the name of an error where a number is expected, or the
-// member __error__; an old cache has 1e20. A cache that is being written, or whose writer was killed, ends with a comma.
+// member __error__; an old cache has 1e20. A cache that is being written, or whose writer was killed, ends with a
+// comma.
 
 // ktTimes are the members of a cache entry that are times of the tuner itself, in milliseconds: what trying a
 // configuration took is the sum of the first three.
@@ -82,11 +83,7 @@ func (s *Study) readCache(root jsonat.Value) (entries []ktEntry, objective strin
 	for _, k := range root.Get("tune_params_keys").Array() {
 		s.Parameters = append(s.Parameters, k.Text())
 	}
-	if o := root.Look("objective"); o.IsArray() && len(o.Array()) > 0 {
-		objective = o.Array()[0].Text()
-	} else if o.Has() && !o.IsArray() {
-		objective = o.Text()
-	}
+	objective = ktObjective(root.Look("objective"))
 	cache := root.Get("cache")
 	for _, key := range cache.Keys() {
 		c := cache.Get(key)
@@ -109,6 +106,17 @@ func (s *Study) readCache(root jsonat.Value) (entries []ktEntry, objective strin
 		entries = append(entries, e)
 	}
 	return entries, objective
+}
+
+// ktObjective returns the first of the objectives, "" if there is no objective.
+func ktObjective(o jsonat.Value) string {
+	switch {
+	case o.IsArray() && len(o.Array()) > 0:
+		return o.Array()[0].Text()
+	case o.Has() && !o.IsArray():
+		return o.Text()
+	}
+	return ""
 }
 
 // config returns the values of the parameters of an entry.

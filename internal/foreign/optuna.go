@@ -14,7 +14,8 @@ import (
 
 // This file makes a Study of the trials of Optuna, whichever storage they are read from. A trial that is COMPLETE is a
 // run; one that was PRUNED or FAILed is a failed one, since it has no value of a whole run. Those that wait or run say
-// nothing. The value of a parameter is a number in a distribution, in JSON: of a categorical one it is the place of the choice.
+// nothing. The value of a parameter is a number in a distribution, in JSON: of a categorical one it is the place of the
+// choice.
 
 // Names of the states of trials of Optuna.
 const (
@@ -111,33 +112,38 @@ func (o *optunaStudy) study(file string) (*Study, error) {
 		s.Metrics = append(s.Metrics, Metric{Name: n})
 	}
 	for _, t := range trials {
-		r := Run{Elapsed: between(t.start, t.end)}
-		if t.state != optunaComplete {
-			r.Failed = t.state
-		}
-		for _, p := range s.Parameters {
-			r.Config = append(r.Config, s.cell(t, p, trials))
-		}
-		for i := range o.maximize {
-			v := math.NaN()
-			if t.state == optunaComplete && i < len(t.values) {
-				v = t.values[i]
-			}
-			if math.IsInf(v, 0) {
-				v, r.Failed = math.NaN(), "no finite value"
-			}
-			r.Values = append(r.Values, v)
-		}
-		for _, n := range attrs {
-			v, ok := t.attrs[n]
-			if !ok {
-				v = math.NaN()
-			}
-			r.Values = append(r.Values, v)
-		}
-		s.Runs = append(s.Runs, r)
+		s.Runs = append(s.Runs, o.run(s, t, attrs, trials))
 	}
 	return s, s.check(file)
+}
+
+// run returns a trial as a run of s, which has the metrics attrs besides the objectives.
+func (o *optunaStudy) run(s *Study, t *optunaTrial, attrs []string, trials []*optunaTrial) Run {
+	r := Run{Elapsed: between(t.start, t.end)}
+	if t.state != optunaComplete {
+		r.Failed = t.state
+	}
+	for _, p := range s.Parameters {
+		r.Config = append(r.Config, s.cell(t, p, trials))
+	}
+	for i := range o.maximize {
+		v := math.NaN()
+		if t.state == optunaComplete && i < len(t.values) {
+			v = t.values[i]
+		}
+		if math.IsInf(v, 0) {
+			v, r.Failed = math.NaN(), "no finite value"
+		}
+		r.Values = append(r.Values, v)
+	}
+	for _, n := range attrs {
+		v, ok := t.attrs[n]
+		if !ok {
+			v = math.NaN()
+		}
+		r.Values = append(r.Values, v)
+	}
+	return r
 }
 
 // whole reports whether a complete trial has the same parameters, so that nothing was left to be asked for.
@@ -148,8 +154,8 @@ func (o *optunaStudy) whole(t *optunaTrial) bool {
 	})
 }
 
-// cell returns the value of a parameter, or where it is not in force any value of it: rows that differ in nothing else are
-// one configuration.
+// cell returns the value of a parameter, or where it is not in force any value of it: rows that differ in nothing else
+// are one configuration.
 func (s *Study) cell(t *optunaTrial, param string, trials []*optunaTrial) string {
 	if v, ok := t.params[param]; ok {
 		return v
@@ -224,8 +230,8 @@ func literal(v string) string {
 	return "'" + v + "'"
 }
 
-// valuesFor returns the values of a parameter with which trials do not lack another: none if the values do not say it, or
-// cannot stand in a condition.
+// valuesFor returns the values of a parameter with which trials do not lack another: none if the values do not say it,
+// or cannot stand in a condition.
 func valuesFor(trials []*optunaTrial, on string, lacks func(*optunaTrial) bool) (with []string) {
 	var without []string
 	for _, t := range trials {
@@ -239,7 +245,9 @@ func valuesFor(trials []*optunaTrial, on string, lacks func(*optunaTrial) bool) 
 			with = append(with, v)
 		}
 	}
-	if slices.ContainsFunc(with, func(v string) bool { return slices.Contains(without, v) || strings.ContainsAny(v, `'\`) }) {
+	if slices.ContainsFunc(with, func(v string) bool {
+		return slices.Contains(without, v) || strings.ContainsAny(v, `'\`)
+	}) {
 		return nil
 	}
 	return with

@@ -13,62 +13,39 @@ import (
 	"github.com/assay-run/assay/internal/proc"
 )
 
-// A file system that several machines mount cannot hold a store: processes
-// that use a WAL must share memory, and a lock that is not known to all of them
-// is no lock. On others, memory maps of a file are not coherent between
-// processes or fsync is not passed on.
+// A file system that several machines mount cannot hold a store: processes that use a WAL must share memory, and a lock
+// that is not known to all of them is no lock. On others, memory maps of a file are not coherent between processes or
+// fsync is not passed on.
 //
-// unsafeMagic names them by the f_type of statfs(2).
-// The numbers are those of linux/magic.h and of the file systems' own sources. "" means that
-// the file system is not known to be unsafe: a new local file system must not need a new
+// unsafeMagic names them by the f_type of statfs(2). The numbers are those of linux/magic.h and of the file systems'
+// own sources. "" means that the file system is not known to be unsafe: a new local file system must not need a new
 // version of this list.
-func unsafeMagic(magic uint32) string {
-	switch magic {
-	case 0x6969:
-		return "NFS"
-	case 0x517b, 0xfe534d42, 0xff534d42:
-		return "SMB/CIFS"
-	case 0x0bd00bd0:
-		return "Lustre"
-	case 0x47504653:
-		return "GPFS (Spectrum Scale)"
-	case 0x19830326:
-		return "BeeGFS"
-	case 0x00c36400:
-		return "CephFS"
-	case 0xaad7aaea:
-		return "PanFS"
-	case 0x20030528:
-		return "OrangeFS"
-	case 0x5346414f, 0x6b414653:
-		return "AFS"
-	case 0x73757245:
-		return "Coda"
-	case 0x564c:
-		return "NCP"
-	case 0x01161970:
-		return "GFS2"
-	case 0x7461636f:
-		return "OCFS2"
-	case 0x01021997:
-		return "9P" // shared with a host or another guest; no coherent maps
-	case 0x786f4256:
-		return "VirtualBox shared folder"
-	case 0xbacbacbc:
-		return "VMware shared folder"
-	}
-	return ""
+var unsafeMagic = map[uint32]string{
+	0x6969: "NFS",
+	0x517b: "SMB/CIFS", 0xfe534d42: "SMB/CIFS", 0xff534d42: "SMB/CIFS",
+	0x0bd00bd0: "Lustre",
+	0x47504653: "GPFS (Spectrum Scale)",
+	0x19830326: "BeeGFS",
+	0x00c36400: "CephFS",
+	0xaad7aaea: "PanFS",
+	0x20030528: "OrangeFS",
+	0x5346414f: "AFS", 0x6b414653: "AFS",
+	0x73757245: "Coda",
+	0x564c:     "NCP",
+	0x01161970: "GFS2",
+	0x7461636f: "OCFS2",
+	0x01021997: "9P", // shared with a host or another guest; no coherent maps
+	0x786f4256: "VirtualBox shared folder",
+	0xbacbacbc: "VMware shared folder",
 }
 
 // magicFUSE is FUSE_SUPER_MAGIC of linux/magic.h. All file systems in user space share it, so
 // it does not tell a local one from a network's.
 const magicFUSE = 0x65735546
 
-// localFUSE are file systems in user space that keep their files on this
-// machine; any other, such as fuse.sshfs, fuse.s3fs and fuse.glusterfs, is
-// taken for a network file system.
-// The list is one of what is known to be safe, unlike that of unsafeMagic: most file systems
-// in user space are networks'.
+// localFUSE are file systems in user space that keep their files on this machine; any other, such as fuse.sshfs,
+// fuse.s3fs and fuse.glusterfs, is taken for a network file system. The list is one of what is known to be safe, unlike
+// that of unsafeMagic: most file systems in user space are networks'.
 func localFUSE(kind string) bool {
 	switch kind {
 	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs",
@@ -78,10 +55,9 @@ func localFUSE(kind string) bool {
 	return false
 }
 
-// checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a
-// file system on which a store could be damaged.
-// dir is absolute, exists, and has no symbolic link in it: mount points are compared with its
-// text. If statfs fails, the error matches [ErrIO].
+// checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a file system on which a store could be
+// damaged. dir is absolute, exists, and has no symbolic link in it: mount points are compared with its text. If statfs
+// fails, the error matches [ErrIO].
 func checkFileSystem(dir string) error {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
@@ -89,7 +65,7 @@ func checkFileSystem(dir string) error {
 	}
 	// The type of st.Type differs between architectures, and its sign too; the 32 bits do not.
 	magic := uint32(st.Type)
-	name := unsafeMagic(magic)
+	name := unsafeMagic[magic]
 	if magic == magicFUSE {
 		if kind := fileSystemOf(dir); !localFUSE(kind) {
 			name = "FUSE (" + kind + ")"
@@ -102,9 +78,8 @@ func checkFileSystem(dir string) error {
 		"put it on a local disk with --store PATH", ErrFileSystem, dir, name)
 }
 
-// fileSystemOf returns the type of the file system that dir is on, such as
-// "fuse.sshfs", or "fuse" if it cannot be found out.
-// "fuse" is not among the local ones, so what cannot be found out is refused.
+// fileSystemOf returns the type of the file system that dir is on, such as "fuse.sshfs", or "fuse" if it cannot be
+// found out. "fuse" is not among the local ones, so what cannot be found out is refused.
 func fileSystemOf(dir string) string {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -117,9 +92,8 @@ func fileSystemOf(dir string) string {
 	return "fuse"
 }
 
-// mountType returns the type of the mount that holds the absolute path dir in
-// the text of /proc/self/mountinfo (proc(5)), or "". The last mount on the
-// longest mount point counts.
+// mountType returns the type of the mount that holds the absolute path dir in the text of /proc/self/mountinfo
+// (proc(5)), or "". The last mount on the longest mount point counts.
 func mountType(text io.Reader, dir string) (kind string) {
 	mounts, _ := proc.Mounts(text)
 	longest := -1
@@ -131,8 +105,7 @@ func mountType(text io.Reader, dir string) (kind string) {
 	return kind
 }
 
-// within reports whether path is dir or below it. "/data2" is not below "/data"; all is below
-// "/".
+// within reports whether path is dir or below it. "/data2" is not below "/data"; all is below "/".
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -1,6 +1,5 @@
-// This file keeps the mark of the last event that was acknowledged. SQLite takes the end of its
-// log for the end of what was written, so nothing in the log tells that the log lost its end. The
-// mark is a file of its own that does.
+// This file keeps the mark of the last event that was acknowledged. SQLite takes the end of its log for the end of what
+// was written, so nothing in the log tells that the log lost its end. The mark is a file of its own that does.
 
 package sqlite
 
@@ -76,10 +75,9 @@ func inode(path string) uint64 {
 	return st.Ino
 }
 
-// keepMark writes down the last event of the commit that has just been made. It is behind the commit, and does not
-// wait for the disk: whatever becomes of it, it never speaks of more than is on the disk. Of two
-// processes that commit at once the one that writes last counts, so the mark may be an event behind.
-// What fails costs the mark only.
+// keepMark writes down the last event of the commit that has just been made. It is behind the commit, and does not wait
+// for the disk: whatever becomes of it, it never speaks of more than is on the disk. Of two processes that commit at
+// once the one that writes last counts, so the mark may be an event behind. What fails costs the mark only.
 func (s *Store) keepMark() {
 	if s.tail == s.marked || s.tail.study == 0 {
 		return
@@ -109,7 +107,8 @@ func (s *Store) checkMark(ctx context.Context, c *sql.Conn) error {
 	}
 	var name string
 	var last int64
-	err := c.QueryRowContext(ctx, `SELECT name, ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
+	err := c.QueryRowContext(ctx, `SELECT name,
+		ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
 		FROM studies s WHERE id = ?`, m.study).Scan(&name, &last)
 	what := fmt.Sprintf("event %d of study %q", m.seq, name)
 	switch {
@@ -129,6 +128,7 @@ func (s *Store) checkMark(ctx context.Context, c *sql.Conn) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
-	return fmt.Errorf("%w: %s was recorded and is not there: the log %s-wal lost its end, or an older copy was written over the file; "+
+	return fmt.Errorf("%w: %s was recorded and is not there: the log %s-wal lost its end, or an older copy was written "+
+		"over the file; "+
 		"remove %s to go on with what there is", ErrDamaged, what, s.path, s.markPath())
 }

@@ -41,9 +41,8 @@ func isTable(head []byte) bool {
 	return false
 }
 
-// readTable reads CSV with a header line; tabs and semicolons separate too.
-// Parents are separated by spaces. Lines "# name: value" before the header are
-// of the workflow.
+// readTable reads CSV with a header line; tabs and semicolons separate too. Parents are separated by spaces. Lines "#
+// name: value" before the header are of the workflow.
 func (m *merger) readTable(name string, r *bufio.Reader) error {
 	m.b.Format = "csv"
 	skipped, err := m.tableHead(name, r)
@@ -76,8 +75,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 		cols[i] = col
 	}
 	for {
-		// The titles fix the number of cells: a row of another length is an error of c, so that
-		// row[i] exists.
+		// The titles fix the number of cells: a row of another length is an error of c, so that row[i] exists.
 		limited.n = 0
 		row, err := c.Read()
 		if errors.Is(err, io.EOF) {
@@ -99,11 +97,12 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	}
 }
 
-// maxRow is how many bytes a row may have. The longest are those with many parents; a hundred thousand of them take less.
+// maxRow is how many bytes a row may have. The longest are those with many parents; a hundred thousand of them take
+// less.
 var maxRow int64 = 4 << 20 // tests have less
 
-// A rowReader reads a table as long as none of its rows is too long: the CSV reader keeps one in memory, and may read a little
-// of the next.
+// A rowReader reads a table as long as none of its rows is too long: the CSV reader keeps one in memory, and may read a
+// little of the next.
 type rowReader struct {
 	io.Reader
 	n int64 // bytes since the row began
@@ -118,8 +117,7 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// csvError gives an error of the CSV reader its place in the source, of which
-// skipped lines were read before.
+// csvError gives an error of the CSV reader its place in the source, of which skipped lines were read before.
 //
 // The CSV reader counts lines from 1 behind the lines that tableHead took. An end of the input in
 // place of the titles means that the table has none.
@@ -157,8 +155,7 @@ func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 	}
 }
 
-// setWorkflow sets what a table says of the workflow. Unknown names are
-// comments.
+// setWorkflow sets what a table says of the workflow. Unknown names are comments.
 //
 // The value is text in every form of the table. cores is kept as one machine with that many: a
 // Workflow has no count of its own.
@@ -194,15 +191,17 @@ type tableEntry struct {
 	pos     workflow.Pos
 }
 
-// setColumn sets what a table says in one column of a task. An empty cell says
-// nothing.
+// setColumn sets what a table says in one column of a task. An empty cell says nothing.
 //
-// All forms of the table come here, with values as text. A column that is none is an error, so that
-// a misspelled title is not taken for an unknown run time. An error names the task only if its id
-// came before.
+// All forms of the table come here, with values as text. A column that is none is an error, so that a misspelled title
+// is not taken for an unknown run time. An error names the task only if its id came before.
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	t := &e.task
-	number := func(x *float64) error {
+	numbers := map[string]*float64{
+		"run_s": &t.Run, "start_s": &t.Start, "cores": &t.Cores, "memory_B": &t.Memory, "ask_memory_B": &t.AskMemory,
+		"ask_time_s": &t.AskTime, "in_B": &t.In, "out_B": &t.Out,
+	}
+	if x := numbers[col]; x != nil {
 		if value == "" {
 			return nil
 		}
@@ -218,22 +217,6 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 		t.ID = value
 	case "kind":
 		t.Kind = m.b.Intern([]byte(value))
-	case "run_s":
-		return number(&t.Run)
-	case "start_s":
-		return number(&t.Start)
-	case "cores":
-		return number(&t.Cores)
-	case "memory_B":
-		return number(&t.Memory)
-	case "ask_memory_B":
-		return number(&t.AskMemory)
-	case "ask_time_s":
-		return number(&t.AskTime)
-	case "in_B":
-		return number(&t.In)
-	case "out_B":
-		return number(&t.Out)
 	case "parents":
 		e.parents = strings.Fields(value)
 	case "machine":
@@ -252,8 +235,7 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	return nil
 }
 
-// addEntry adds a task of a table. Without a kind it is what is left of its id
-// without a numbering.
+// addEntry adds a task of a table. Without a kind it is what is left of its id without a numbering.
 //
 // It is called once all columns are set: the kind depends on the id, whichever is written first.
 func (m *merger) addEntry(e *tableEntry) error {
