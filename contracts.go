@@ -325,8 +325,8 @@ var (
 	ErrLost = Errorf(ClassLost, "the run was lost")
 )
 
-// A Queuer is a Runner whose runs may wait for long before they begin. The Limit of a [Job] is of the run alone, so that
-// it does not keep such a run to what is left of a study's time: the study ends the context of Run then.
+// A Queuer is a Runner whose runs may wait for long before they begin. The Limit of a [Job] is of the run alone, so
+// that it does not keep such a run to what is left of a study's time: the study ends the context of Run then.
 type Queuer interface {
 	// Queues reports whether runs may wait.
 	Queues() bool

@@ -86,7 +86,8 @@ func (j *Job) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*j = Job{
-		r.ID, r.Config, texts(r.Argv), texts(r.Env), texts(r.Secrets), string(r.Dir), r.Resources, r.Interval, r.Limit, r.Grace,
+		r.ID, r.Config, texts(r.Argv), texts(r.Env), texts(r.Secrets), string(r.Dir), r.Resources, r.Interval, r.Limit,
+		r.Grace,
 		texts(r.Prepare), texts(r.Cleanup), r.Warmup, r.Metrics, r.Priority,
 		r.Setup.setup(), r.Service.service(), filesOf(r.Files), r.Live, texts(r.Verify), string(r.Data), r.Traces,
 		r.Inputs, r.Shared, r.Outputs,

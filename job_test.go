@@ -39,8 +39,8 @@ var anySource = rapid.Custom(func(t *rapid.T) MetricSource {
 		rapid.SampledFrom([]string{
 			"stdout:/took ([0-9.]+) s/", "stderr:/a/b (?:<|>)(.*)/", "json:out.json#/a/0/b~1c~0", "json:out.json",
 			"json:out.json#",
-			"json:a#b.json#/x", "json:a#b#", "size:" + SetupDir + "/x", "json:#a#", "json:\xff#/\xff", "size:\xff out", "cmd:wc -l <\xff\n",
-			"cmd: x", "gpu:energy", "gpu:utilization",
+			"json:a#b.json#/x", "json:a#b#", "size:" + SetupDir + "/x", "json:#a#", "json:\xff#/\xff", "size:\xff out",
+			"cmd:wc -l <\xff\n", "cmd: x", "gpu:energy", "gpu:utilization",
 		}),
 		rapid.Custom(func(t *rapid.T) string {
 			return rapid.SampledFrom([]string{"json:", "size:", "cmd:"}).Draw(t, "kind") + anyText.Draw(t, "rest")

@@ -60,7 +60,8 @@ const (
 )
 
 // LevelsUpTo returns the coordinates of at most five levels of a parameter from the cheapest to the full one: each
-// about a third of the next, among the numbers above 0 that the parameter can be. It is the full one alone if none is below it.
+// about a third of the next, among the numbers above 0 that the parameter can be. It is the full one alone if none is
+// below it.
 func (p Param) LevelsUpTo(full float64) []float64 {
 	number := func(x float64) float64 {
 		n, _ := p.NumberAt(x)

@@ -176,7 +176,8 @@ func TestListAllocatesAtOnce(t *testing.T) {
 		t.Errorf("%v allocations for %d configurations", made, len(list))
 	}
 	far := Config{50, 50}
-	if n := testing.AllocsPerRun(3, func() { s.Neighbours(far); s.nearestListed(far, 4); s.Nearest(Config{3.4, 7.7}) }); n > 100 {
+	if n := testing.AllocsPerRun(3,
+		func() { s.Neighbours(far); s.nearestListed(far, 4); s.Nearest(Config{3.4, 7.7}) }); n > 100 {
 		t.Errorf("%v allocations for a look at the neighbours", n)
 	}
 }

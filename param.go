@@ -129,7 +129,8 @@ func (p Param) LevelNumber(l int) (x float64, ok bool) {
 	return Number(p.Levels[l])
 }
 
-// NumberAt returns the number that a coordinate stands for: itself, or that of the level, and whether it stands for one.
+// NumberAt returns the number that a coordinate stands for: itself, or that of the level, and whether it stands for
+// one.
 func (p Param) NumberAt(x float64) (n float64, ok bool) {
 	if p.Numeric() {
 		return x, true
@@ -298,9 +299,8 @@ func shorten(x, width float64) float64 {
 	return y
 }
 
-// Text returns the text of coordinate x as it appears in an argument: a level
-// as it was written, an order as its levels with commas between them, a number in its shortest form without an exponent where
-// that is readable.
+// Text returns the text of coordinate x as it appears in an argument: a level as it was written, an order as its levels
+// with commas between them, a number in its shortest form without an exponent where that is readable.
 func (p Param) Text(x float64) string {
 	if p.Kind == Permutation {
 		return p.orderText(x)

@@ -48,7 +48,10 @@ func set(v reflect.Value, rng *rand.Rand) {
 	case reflect.String:
 		v.SetString(fmt.Sprint("text ", rng.IntN(10)))
 	case reflect.Float64:
-		v.SetFloat([]float64{1, -3, 0.1, math.Inf(1), -math.MaxFloat64, 1 << 30, -1 << 31, 1e300, math.Copysign(0, -1)}[rng.IntN(9)])
+		v.SetFloat([]float64{
+			1, -3, 0.1, math.Inf(1), -math.MaxFloat64, 1 << 30, -1 << 31, 1e300,
+			math.Copysign(0, -1),
+		}[rng.IntN(9)])
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Uint8:
@@ -123,7 +126,8 @@ func TestShelfIsSmall(t *testing.T) {
 	trial := func(i int) assay.Trial {
 		at := time.Unix(1e9, int64(i)*1e6).UTC()
 		return assay.Trial{
-			Proposal: assay.Proposal{ID: int64(i), Config: assay.Config{float64(i), 0.5, 3, 1}}, State: assay.Done, Value: float64(i) / 7,
+			Proposal: assay.Proposal{ID: int64(i), Config: assay.Config{float64(i), 0.5, 3, 1}}, State: assay.Done,
+			Value: float64(i) / 7,
 			Measurement: assay.Measurement{
 				Where: fmt.Sprint("worker ", i%64), Class: "a class", Elapsed: time.Duration(i) * time.Millisecond,
 				Metrics: map[string]float64{"elapsed": float64(i) / 7, "peak_rss": float64(i) * 4096},

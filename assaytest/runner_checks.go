@@ -101,9 +101,8 @@ func checkUnchanged(b *runnerBench) error {
 	return nil
 }
 
-// waiter returns a job that counts its runs in out, writes its process id to pid,
-// and exits with code 5 once there is a file go. It ends with the directory of the test, so that a runner which lets go of
-// it leaves no process.
+// waiter returns a job that counts its runs in out, writes its process id to pid, and exits with code 5 once there is a
+// file go. It ends with the directory of the test, so that a runner which lets go of it leaves no process.
 func (b *runnerBench) waiter() assay.Job {
 	job := sh(`echo run >>out; echo $$ >pid; while [ -e out ] && ! [ -e go ]; do sleep 0.01; done; exit 5`)
 	job.ID, job.Dir = b.id(1, 0, 1), b.dir

@@ -17,8 +17,8 @@ import (
 	"github.com/assay-run/assay/batch"
 )
 
-// A cluster is a batch system in this process, whose time may be simulated. What is wrong with it is in its fields, which a test
-// sets before it begins, or under the lock.
+// A cluster is a batch system in this process, whose time may be simulated. What is wrong with it is in its fields,
+// which a test sets before it begins, or under the lock.
 type cluster struct {
 	runner assay.Runner // of the shims
 	delay  time.Duration
@@ -327,7 +327,8 @@ func (c *cluster) misled(trials int64) (n int) {
 	said := map[int64]string{}
 	for _, j := range c.jobs {
 		var trial int64
-		if _, err := fmt.Sscanf(regexp.MustCompile(`-(\d+)-0-\d+$`).FindString(j.Name), "-%d-", &trial); err == nil && !j.gone {
+		if _, err := fmt.Sscanf(regexp.MustCompile(`-(\d+)-0-\d+$`).FindString(j.Name), "-%d-", &trial); err == nil &&
+			!j.gone {
 			said[trial] = j.Said
 		}
 	}

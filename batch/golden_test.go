@@ -104,7 +104,8 @@ func golden(t *testing.T, b *strings.Builder) {
 				cancel(nil)
 				text, _ := json.Marshal(m)
 				mu.Lock()
-				fmt.Fprintf(&outcomes[trial], "%v session %d, trial %d, attempt %d: %s, %v\n", at(), session, trial, attempt+1, text, err)
+				fmt.Fprintf(&outcomes[trial], "%v session %d, trial %d, attempt %d: %s, %v\n", at(), session, trial, attempt+1,
+					text, err)
 				mu.Unlock()
 				if err == nil || !errors.Is(err, assay.ErrLost) {
 					return

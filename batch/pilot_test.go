@@ -10,7 +10,8 @@ import (
 // What squeue says of the time that is left is read in all its forms; what is no time is an error, not no limit.
 func TestTimeLeft(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"0:05": 5 * time.Second, "12:34": 12*time.Minute + 34*time.Second, "1:02:03": time.Hour + 2*time.Minute + 3*time.Second,
+		"0:05": 5 * time.Second, "12:34": 12*time.Minute + 34*time.Second,
+		"1:02:03":    time.Hour + 2*time.Minute + 3*time.Second,
 		"2-03:04:05": 51*time.Hour + 4*time.Minute + 5*time.Second, "0:00": 0,
 	} {
 		if left, ends, err := timeLeft(text); left != want || !ends || err != nil {

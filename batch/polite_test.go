@@ -41,9 +41,15 @@ func TestPolite(t *testing.T) {
 func TestPoliteControl(t *testing.T) {
 	whole := func(c *cluster) batch.System { return c }
 	for what, rig := range map[string]func(testing.TB){
-		"a query in five seconds": func(t testing.TB) { polite(t, 3, whole, func(o *batch.Options) { o.Poll = 5 * time.Second }) },
-		"ten jobs a second":       func(t testing.TB) { polite(t, 3, whole, func(o *batch.Options) { o.Gap = time.Second / 10 }) },
-		"a command for each job":  func(t testing.TB) { polite(t, 30, func(c *cluster) batch.System { return each{c} }, nil) },
+		"a query in five seconds": func(t testing.TB) {
+			polite(t, 3, whole, func(o *batch.Options) { o.Poll = 5 * time.Second })
+		},
+		"ten jobs a second": func(t testing.TB) {
+			polite(t, 3, whole, func(o *batch.Options) { o.Gap = time.Second / 10 })
+		},
+		"a command for each job": func(t testing.TB) {
+			polite(t, 30, func(c *cluster) batch.System { return each{c} }, nil)
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) { testbed.Fails(t, what, rig) })
 	}
@@ -61,8 +67,8 @@ func (e each) Cancel(ctx context.Context, jobs ...batch.Job) error {
 	return nil
 }
 
-// polite keeps n jobs waiting for 100 minutes and cancels them. It fails unless the system was asked twice in any minute at
-// most, had a second for each job, and few commands in all; it returns what was counted.
+// polite keeps n jobs waiting for 100 minutes and cancels them. It fails unless the system was asked twice in any
+// minute at most, had a second for each job, and few commands in all; it returns what was counted.
 func polite(t testing.TB, n int, as func(*cluster) batch.System, change func(*batch.Options)) string {
 	t.Helper()
 	c := newCluster(newSleeper())
@@ -125,8 +131,8 @@ func realTime() time.Time {
 	return time.Unix(t.Unix())
 }
 
-// When a controller forgets all jobs the accounting is asked once for all of them; when a better trial is found all jobs
-// that wait are lowered by one command.
+// When a controller forgets all jobs the accounting is asked once for all of them; when a better trial is found all
+// jobs that wait are lowered by one command.
 func TestPoliteTogether(t *testing.T) {
 	n := 60
 	if os.Getenv("ASSAY_SOAK") != "" {

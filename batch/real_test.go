@@ -59,8 +59,10 @@ func slurmRig(t *testing.T) *rig {
 			t.Fatal(err)
 		}
 	}
-	g.lie("sbatch", `%s "$@"; c=$?; if [ -e %s/unsure ]; then echo "sbatch: error: Socket timed out on send/recv operation" >&2; exit 1; fi; exit $c`)
-	g.lie("squeue", `case $(cat %[2]s/says 2>/dev/null) in empty) exit 0;; garbage) echo "slurm_load_jobs ???";; hang) exec sleep 30;; *) exec %[1]s "$@";; esac`)
+	g.lie("sbatch", `%s "$@"; c=$?; if [ -e %s/unsure ]; then echo "sbatch: error: Socket timed out on send/recv `+
+		`operation" >&2; exit 1; fi; exit $c`)
+	g.lie("squeue", `case $(cat %[2]s/says 2>/dev/null) in empty) exit 0;; garbage) echo "slurm_load_jobs ???";; hang) `+
+		`exec sleep 30;; *) exec %[1]s "$@";; esac`)
 	return g
 }
 
@@ -118,7 +120,8 @@ func (g *rig) session(name string) *batch.Runner {
 		g.t.Fatal(err)
 	}
 	r, err := batch.New(batch.Options{
-		System: system, Dir: filepath.Join(g.spool, name), Shim: []string{g.shim, "shim"}, Poll: time.Second, Look: 300 * time.Millisecond,
+		System: system, Dir: filepath.Join(g.spool, name), Shim: []string{g.shim, "shim"}, Poll: time.Second,
+		Look:   300 * time.Millisecond,
 		Unseen: 6 * time.Second, Gap: 50 * time.Millisecond, Wait: 10 * time.Second, Every: 200 * time.Millisecond,
 		Request: func(job assay.Job) (batch.Request, error) {
 			q := batch.Request{CPUs: 1, Walltime: 10 * time.Minute}
@@ -157,9 +160,11 @@ func (g *rig) lines(kind string, id int64) int {
 
 // run makes the run of a trial as the loop does, with more attempts, until it counts or the session ends.
 func (g *rig) run(ctx context.Context, r *batch.Runner, k real) {
-	script := fmt.Sprintf("echo x >>%[1]s/began-%[2]d; sleep %[3]s; echo x >>%[1]s/ended-%[2]d; %[4]s", g.spool, k.id, k.sleep, k.end)
+	script := fmt.Sprintf("echo x >>%[1]s/began-%[2]d; sleep %[3]s; echo x >>%[1]s/ended-%[2]d; %[4]s", g.spool, k.id,
+		k.sleep, k.end)
 	job := assay.Job{
-		ID: assay.RunID{Study: "s", Trial: k.id}, Argv: []string{"sh", "-c", script}, Interval: 200 * time.Millisecond, Env: k.env,
+		ID: assay.RunID{Study: "s", Trial: k.id}, Argv: []string{"sh", "-c", script}, Interval: 200 * time.Millisecond,
+		Env: k.env,
 	}
 	for attempt := 1; attempt <= 12; attempt++ {
 		job.ID.Attempt = attempt
@@ -179,7 +184,8 @@ func (g *rig) run(ctx context.Context, r *batch.Runner, k real) {
 				g.y.note(&g.y.wrong, "trial %d: %v after %v", k.id, err, m.Elapsed)
 			}
 		case err != nil || m.ExitCode != k.code || ended == 0:
-			g.y.note(&g.y.wrong, "trial %d: code %d, %v, want %d; it came to its end %d times", k.id, m.ExitCode, err, k.code, ended)
+			g.y.note(&g.y.wrong, "trial %d: code %d, %v, want %d; it came to its end %d times", k.id, m.ExitCode, err, k.code,
+				ended)
 		case ended > 1 || began > 1 && !k.more:
 			g.y.note(&g.y.twice, "trial %d was begun %d times and came to its end %d times", k.id, began, ended)
 		}
@@ -202,8 +208,8 @@ func (g *rig) job(id int64) (number, state string) {
 func (g *rig) began(id int64) func() bool { return func() bool { return g.lines("began", id) > 0 } }
 func (g *rig) ended(id int64) func() bool { return func() bool { return g.lines("ended", id) > 0 } }
 
-// TestRealSlurm repeats on Debian's Slurm the cases in which it says something else than what is true: $ASSAY_ROUNDS times,
-// 10 if it is not set.
+// TestRealSlurm repeats on Debian's Slurm the cases in which it says something else than what is true: $ASSAY_ROUNDS
+// times, 10 if it is not set.
 func TestRealSlurm(t *testing.T) {
 	g := slurmRig(t)
 	rounds := 10
@@ -266,7 +272,8 @@ func (g *rig) harmless(ctx context.Context, r *batch.Runner, round int) {
 	run(real{id: 13, sleep: "8 & trap 'exit 0' TERM; wait", end: "exit 4", code: 4, more: true}) // likewise, and ends well
 	run(real{id: 14, sleep: "300", end: "exit 0", code: -1, env: []string{"SHORT=1"}})           // --time of 20 s
 	run(real{id: 15, sleep: "6", end: "exit 5", code: 5})                                        // requeued
-	run(real{id: 16, sleep: "0.2", end: "exit 6", code: 6, env: []string{"LATER=1"}})            // cancelled while it waits
+	// cancelled while it waits
+	run(real{id: 16, sleep: "0.2", end: "exit 6", code: 6, env: []string{"LATER=1"}})
 	for id, cancel := range map[int64][]string{12: {"scancel"}, 13: {"scancel", "--full", "--signal=TERM"}} {
 		wg.Go(func() {
 			if g.until("a job to cancel", time.Minute, g.began(id)) {
@@ -332,8 +339,8 @@ func (g *rig) forgotten(ctx context.Context, round int) {
 	}
 }
 
-// controller are the cases in which the controller is killed: it forgets jobs, gives their numbers to others, and drains the nodes
-// that know these, which an administrator has go on.
+// controller are the cases in which the controller is killed: it forgets jobs, gives their numbers to others, and
+// drains the nodes that know these, which an administrator has go on.
 func (g *rig) controller(ctx context.Context, r *batch.Runner, round int) {
 	var wg sync.WaitGroup
 	run := func(k real) { wg.Go(func() { g.run(ctx, r, k) }) }
@@ -388,7 +395,8 @@ func (g *rig) slurmd(ctx context.Context, r *batch.Runner, _ int) {
 		_, said := g.job(71)
 		g.t.Logf("slurmd of %s killed: Slurm says %q of a run that has ended with code 5", node, said)
 		g.slurm("start", g.dir, node)
-		g.until("the end of the job", 2*time.Minute, func() bool { g.resume(); _, s := g.job(71); return s != "RUNNING" && s != "COMPLETING" })
+		g.until("the end of the job", 2*time.Minute,
+			func() bool { g.resume(); _, s := g.job(71); return s != "RUNNING" && s != "COMPLETING" })
 	}
 	wg.Wait()
 }

@@ -53,7 +53,8 @@ func (s *studies) Run(ctx context.Context, job assay.Job, observe func(assay.Mea
 	if r == nil {
 		var err error
 		r, err = batch.New(batch.Options{
-			System: s.c, Dir: filepath.Join(s.dir, "study", filepath.Base(name)+string(rune('a'+len(s.by)))), Shim: []string{"shim"},
+			System: s.c, Dir: filepath.Join(s.dir, "study", filepath.Base(name)+string(rune('a'+len(s.by)))),
+			Shim: []string{"shim"},
 			Poll: 100 * time.Millisecond, Look: 10 * time.Millisecond, Every: 10 * time.Millisecond, Gap: time.Millisecond,
 		})
 		if err != nil {

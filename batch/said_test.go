@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay/batch"
 )
 
-// saidCases are the cases in which Debian's Slurm 22.05.8 was seen to say something else than what was true, as a stand-in
-// repeats them. TestRealSlurm tries them on Slurm itself.
+// saidCases are the cases in which Debian's Slurm 22.05.8 was seen to say something else than what was true, as a
+// stand-in repeats them. TestRealSlurm tries them on Slurm itself.
 func saidCases() []scenario {
 	timedOut := errors.New("Socket timed out on send/recv operation")
 	says := func(s batch.State, said string) func(*cluster) {
@@ -28,8 +28,14 @@ func saidCases() []scenario {
 	return []scenario{
 		{name: "codes 0 to 7: COMPLETED and FAILED, in whole seconds", lie: says(batch.Over, "COMPLETED")},
 		{name: "a signal: 11:0 FAILED", lie: says(batch.Over, "FAILED")},
-		{name: "scancel: 0:0 CANCELLED, the program dies first", lie: every(2, fault{group: 5 * time.Second, code: 143}), more: true},
-		{name: "scancel: 15:0 FAILED, the program ends well first", lie: every(2, fault{group: 5 * time.Second, code: 0}), more: true},
+		{
+			name: "scancel: 0:0 CANCELLED, the program dies first", lie: every(2, fault{group: 5 * time.Second, code: 143}),
+			more: true,
+		},
+		{
+			name: "scancel: 15:0 FAILED, the program ends well first", lie: every(2, fault{group: 5 * time.Second, code: 0}),
+			more: true,
+		},
 		{name: "controller killed, the job ends meanwhile: no such job, PENDING for ever", lie: func(c *cluster) {
 			c.forgets, c.pending = true, true
 		}, chaos: away},
@@ -37,10 +43,16 @@ func saidCases() []scenario {
 		{name: "that job is cancelled: its node knows the number", lie: func(c *cluster) {
 			c.onSubmit = func(n int) fault { return fault{reuse: n%2 == 0, drop: n%2 == 0} }
 		}, more: true},
-		{name: "controller killed at once: PENDING, then it runs", lie: every(2, fault{late: 2 * time.Minute, err: timedOut}), chaos: away},
+		{
+			name: "controller killed at once: PENDING, then it runs", lie: every(2, fault{late: 2 * time.Minute, err: timedOut}),
+			chaos: away,
+		},
 		{name: "slurmd killed: RUNNING, COMPLETING, FAILED 5:0", lie: says(batch.Going, "COMPLETING")},
 		{name: "requeued all the same", lie: every(1, fault{twice: true})},
-		{name: "sacct knows nothing right after sbatch", lie: func(c *cluster) { c.noRecord = true; every(2, fault{err: timedOut})(c) }},
+		{
+			name: "sacct knows nothing right after sbatch",
+			lie:  func(c *cluster) { c.noRecord = true; every(2, fault{err: timedOut})(c) },
+		},
 		{name: "cancelled while it waits: no row in sacct", lie: func(c *cluster) {
 			c.noRecord = true
 			every(2, fault{drop: true})(c)
@@ -81,6 +93,7 @@ func TestSaid(t *testing.T) {
 	if believed < 20*rounds {
 		t.Errorf("the control: %d outcomes are wrong for who believes Slurm", believed)
 	}
-	t.Logf("counted: %d cases: %v; the controls: %d of %d made twice without claims, %d of %d outcomes wrong by Slurm's word",
+	t.Logf("counted: %d cases: %v; the controls: %d of %d made twice without claims, %d of %d outcomes wrong by Slurm's "+
+		"word",
 		len(saidCases()), all, control.twice, control.trials, believed, all.trials)
 }

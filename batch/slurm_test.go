@@ -16,8 +16,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// What squeue and sacct print is read; of other people's jobs, whatever their names are, nothing is. An answer without a
-// single job in it that is not empty is unreadable.
+// What squeue and sacct print is read; of other people's jobs, whatever their names are, nothing is. An answer without
+// a single job in it that is not empty is unreadable.
 func TestParseJobs(t *testing.T) {
 	out := "7|assay-1f-3-0-1|PENDING|Resources\n8|a|b|c|d|RUNNING|x\n9|assay-1f-4-0-1|CANCELLED by 1000\n" +
 		"10_2|assay-1f-5-0-1|STRANGE|None\n\n"
@@ -80,7 +80,10 @@ func TestSbatch(t *testing.T) {
 
 // No variable of the user's changes what Slurm's commands do; others stay.
 func TestSlurmEnv(t *testing.T) {
-	env := slurmEnv([]string{"SQUEUE_FORMAT=x", "SACCT_FORMAT=x", "SBATCH_PARTITION=x", "SLURM_TIME_FORMAT=x", "SLURM_CONF=/c", "A=b"})
+	env := slurmEnv([]string{
+		"SQUEUE_FORMAT=x", "SACCT_FORMAT=x", "SBATCH_PARTITION=x", "SLURM_TIME_FORMAT=x",
+		"SLURM_CONF=/c", "A=b",
+	})
 	if !slices.Equal(env, []string{"SLURM_CONF=/c", "A=b"}) {
 		t.Errorf("%v", env)
 	}

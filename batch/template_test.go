@@ -14,13 +14,15 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// stand puts a stand-in for a command into a directory of PATH: it writes down its arguments, one a line, and prints what the
-// file NAME.says has; where NAME.fails is, it prints that to stderr and fails.
+// stand puts a stand-in for a command into a directory of PATH: it writes down its arguments, one a line, and prints
+// what the file NAME.says has; where NAME.fails is, it prints that to stderr and fails.
 func stand(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		text := "#!/bin/sh\ncd '" + dir + "'\n{ echo \"== $(basename \"$0\")\"; for a in \"$@\"; do printf '%s\\n' \"$a\"; done; } >>calls\n" +
-			"n=$(basename \"$0\")\n[ ! -e \"$n.fails\" ] || { cat \"$n.fails\" >&2; exit 1; }\n[ ! -e \"$n.says\" ] || cat \"$n.says\"\n"
+		text := "#!/bin/sh\ncd '" + dir +
+			"'\n{ echo \"== $(basename \"$0\")\"; for a in \"$@\"; do printf '%s\\n' \"$a\"; done; } >>calls\n" +
+			"n=$(basename \"$0\")\n[ ! -e \"$n.fails\" ] || { cat \"$n.fails\" >&2; exit 1; }\n[ ! -e \"$n.says\" ] || cat " +
+			"\"$n.says\"\n"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -50,20 +52,26 @@ func TestTemplates(t *testing.T) {
 		{
 			"pbs.yaml", "qsub qstat qdel qalter", "1234.pbs01\n", "1234.pbs01",
 			[]string{
-				"-N\n" + mine, "-l\nncpus=4", "-l\nmem=2048mb", "-l\nwalltime=01:02:00", "-q\nshort", "-A\nproj", "--x=a b\n/s p/script",
+				"-N\n" + mine, "-l\nncpus=4", "-l\nmem=2048mb", "-l\nwalltime=01:02:00", "-q\nshort", "-A\nproj",
+				"--x=a b\n/s p/script",
 			},
 			"qsub", "qsub: Unknown queue\n", "qsub: would exceed queue generic's per-user limit\n",
-			"qstat", "Job Id: 1234.pbs01\n    Job_Name = " + mine + "\n    Job_Owner = u@h\n    job_state = R\n    queue = q\n\n" +
+			"qstat", "Job Id: 1234.pbs01\n    Job_Name = " + mine +
+				"\n    Job_Owner = u@h\n    job_state = R\n    queue = q\n\n" +
 				"Job Id: 1235.pbs01\n    Job_Name = " + other + "\n    job_state = Q\n\n" +
 				"Job Id: 1236.pbs01\n    Job_Name = assay-1f-4-0-1\n    resources_used.mem = 1kb\n    job_state = F\n",
-			[]batch.Job{{ID: "1234.pbs01", Name: mine, State: batch.Going, Said: "R"}, {ID: "1236.pbs01", Name: "assay-1f-4-0-1", State: batch.Over, Said: "F"}},
+			[]batch.Job{
+				{ID: "1234.pbs01", Name: mine, State: batch.Going, Said: "R"},
+				{ID: "1236.pbs01", Name: "assay-1f-4-0-1", State: batch.Over, Said: "F"},
+			},
 			"qdel", "1234.pbs01\n", "qdel: Unknown Job Id 1234.pbs01\n",
 		},
 		{
 			"lsf.yaml", "bsub bjobs bkill", "Job <77> is submitted to queue <short>.\n", "77",
 			[]string{"-J\n" + mine, "-n\n4", "-M\n2048M", "-W\n62", "-q\nshort", "-P\nproj", "--x=a b\nsh\n/s p/script"},
 			"bsub", "foo: No such queue. Job not submitted.\n", "Pending job threshold reached. Retrying in 60 seconds...\n",
-			"bjobs", "77         " + mine + "      PEND\n78         " + other + "   RUN\n79    assay-1f-4-0-1    EXIT\n80    assay-1f-5-0-1    UNKWN\n",
+			"bjobs", "77         " + mine + "      PEND\n78         " + other +
+				"   RUN\n79    assay-1f-4-0-1    EXIT\n80    assay-1f-5-0-1    UNKWN\n",
 			[]batch.Job{
 				{ID: "77", Name: mine, State: batch.Waiting, Said: "PEND"},
 				{ID: "79", Name: "assay-1f-4-0-1", State: batch.Over, Said: "EXIT"},
@@ -73,17 +81,28 @@ func TestTemplates(t *testing.T) {
 		},
 		{
 			"htcondor.yaml", "condor_submit condor_q condor_history condor_rm", "42.0 - 42.0\n", "42.0",
-			[]string{"executable = /s p/script", "+AssayName = \"" + mine + "\"", "request_cpus = 4", "request_memory = 2048", "accounting_group = proj"},
-			"condor_submit", "ERROR: 'x' is not a valid job requirement\n", "ERROR: Number of submitted jobs would exceed MAX_JOBS_SUBMITTED\n",
+			[]string{
+				"executable = /s p/script", "+AssayName = \"" + mine + "\"", "request_cpus = 4", "request_memory = 2048",
+				"accounting_group = proj",
+			},
+			"condor_submit", "ERROR: 'x' is not a valid job requirement\n",
+			"ERROR: Number of submitted jobs would exceed MAX_JOBS_SUBMITTED\n",
 			"condor_q", "42 " + mine + " 2\n43 undefined 1\n44 assay-1f-4-0-1 4\n",
-			[]batch.Job{{ID: "42", Name: mine, State: batch.Going, Said: "2"}, {ID: "44", Name: "assay-1f-4-0-1", State: batch.Over, Said: "4"}},
+			[]batch.Job{
+				{ID: "42", Name: mine, State: batch.Going, Said: "2"},
+				{ID: "44", Name: "assay-1f-4-0-1", State: batch.Over, Said: "4"},
+			},
 			"condor_rm", "AssayName == \"" + mine + "\"\n", "Couldn't find/remove all jobs matching constraint\n",
 		},
 		{
 			"hyperqueue.yaml", "hq", "17\n", "17",
-			[]string{"--name\n" + mine, "--cpus\n4", "--resource\nmem=2048", "--time-limit\n3720s", "--x=a b\n--\nsh\n/s p/script"},
+			[]string{
+				"--name\n" + mine, "--cpus\n4", "--resource\nmem=2048", "--time-limit\n3720s",
+				"--x=a b\n--\nsh\n/s p/script",
+			},
 			"hq", "error: unexpected argument '--x' found\n", "",
-			"hq", "+----+---+---+---+\n| ID | Name | State | Tasks |\n+----+----\n| 17 | " + mine + " | RUNNING | 1 |\n| 18 | " + other + " | WAITING | 1 |\n",
+			"hq", "+----+---+---+---+\n| ID | Name | State | Tasks |\n+----+----\n| 17 | " + mine + " | RUNNING | 1 |\n| 18 | " +
+				other + " | WAITING | 1 |\n",
 			[]batch.Job{{ID: "17", Name: mine, State: batch.Going, Said: "RUNNING"}},
 			"hq", "cancel\n17\n", "Job 17 not found\n",
 		},
@@ -101,8 +120,8 @@ func TestTemplates(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := batch.Request{
-				Name: mine, Script: "/s p/script", Output: "/s p/job.out", Dir: "/s p", Walltime: 62 * time.Minute, CPUs: 4, MemoryB: 2 << 30,
-				Account: "proj", Extra: []string{"--x=a b"},
+				Name: mine, Script: "/s p/script", Output: "/s p/job.out", Dir: "/s p", Walltime: 62 * time.Minute, CPUs: 4,
+				MemoryB: 2 << 30, Account: "proj", Extra: []string{"--x=a b"},
 			}
 			if c.file == "hyperqueue.yaml" {
 				r.Account = ""
@@ -119,10 +138,14 @@ func TestTemplates(t *testing.T) {
 					t.Errorf("it does not ask %q, but:\n%s", want, calls)
 				}
 			}
-			for text, kind := range map[string]error{c.refused: batch.ErrRefused, c.full: batch.ErrFull, "Connection timed out\n": nil} {
+			for text, kind := range map[string]error{
+				c.refused: batch.ErrRefused, c.full: batch.ErrFull,
+				"Connection timed out\n": nil,
+			} {
 				says(t, dir, c.submit+".fails", text)
 				_, err := s.Submit(t.Context(), r)
-				if text != "" && (err == nil || errors.Is(err, batch.ErrRefused) != (kind == batch.ErrRefused) || errors.Is(err, batch.ErrFull) != (kind == batch.ErrFull)) {
+				if text != "" && (err == nil || errors.Is(err, batch.ErrRefused) != (kind == batch.ErrRefused) ||
+					errors.Is(err, batch.ErrFull) != (kind == batch.ErrFull)) {
 					t.Errorf("%q: %v", text, err)
 				}
 			}
@@ -184,7 +207,8 @@ func TestTemplatePaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/s/$x/script", "/s/%J/script", "/s/a\nb/script", `/s/a"b/script`} {
-		if _, err := s.Submit(t.Context(), batch.Request{Name: "assay-1", Script: path, Output: "/s/o", Dir: "/s"}); !errors.Is(err, batch.ErrRefused) {
+		if _, err := s.Submit(t.Context(),
+			batch.Request{Name: "assay-1", Script: path, Output: "/s/o", Dir: "/s"}); !errors.Is(err, batch.ErrRefused) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}

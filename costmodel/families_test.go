@@ -166,7 +166,8 @@ func TestIntervalsHoldElsewhere(t *testing.T) {
 			}
 		}
 		for _, k := range at {
-			t.Logf("%s, %d runs: %.3f covered, the error shown is %.2f away", name, k, stats.Mean(covered[k]), stats.Median(miss[k]))
+			t.Logf("%s, %d runs: %.3f covered, the error shown is %.2f away", name, k, stats.Mean(covered[k]),
+				stats.Median(miss[k]))
 			all[k], held[k] = append(all[k], miss[k]...), append(held[k], covered[k]...)
 		}
 	}

@@ -47,14 +47,18 @@ func TestPredictOn(t *testing.T) {
 		at                     map[string]string
 		compute, network, disk float64
 	}{
-		"the same":               {here, map[string]string{"cpu": "1", "rtt": "0.1"}, 12, 4, 4},
-		"by cpus":                {Machine{"cpus": 2}, map[string]string{"rtt": "0.1"}, 6, 4, 4},
-		"rtt of the profile":     {Machine{"cpus": 2, "rtt": 0.2}, nil, 6, 8, 4},
-		"given before profile":   {Machine{"cpus": 2, "rtt": 0.2}, map[string]string{"rtt": "0"}, 6, 0, 4},
-		"speeds, geometric mean": {Machine{"integer_speed": 4e8, "float_speed": 4e8, "cpus": 1}, map[string]string{"rtt": "0"}, 6, 0, 4},
-		"one speed in common":    {Machine{"integer_speed": 2e8, "cpus": 1}, map[string]string{"rtt": "0"}, 6, 0, 4},
-		"disk":                   {Machine{"disk": 200e6, "cpus": 1}, map[string]string{"rtt": "0"}, 12, 0, 2},
-		"half a processor once":  {Machine{"integer_speed": 0.5e8, "cpus": 0.5}, map[string]string{"rtt": "0"}, 24, 0, 4},
+		"the same":             {here, map[string]string{"cpu": "1", "rtt": "0.1"}, 12, 4, 4},
+		"by cpus":              {Machine{"cpus": 2}, map[string]string{"rtt": "0.1"}, 6, 4, 4},
+		"rtt of the profile":   {Machine{"cpus": 2, "rtt": 0.2}, nil, 6, 8, 4},
+		"given before profile": {Machine{"cpus": 2, "rtt": 0.2}, map[string]string{"rtt": "0"}, 6, 0, 4},
+		"speeds, geometric mean": {
+			Machine{"integer_speed": 4e8, "float_speed": 4e8, "cpus": 1},
+			map[string]string{"rtt": "0"},
+			6, 0, 4,
+		},
+		"one speed in common":   {Machine{"integer_speed": 2e8, "cpus": 1}, map[string]string{"rtt": "0"}, 6, 0, 4},
+		"disk":                  {Machine{"disk": 200e6, "cpus": 1}, map[string]string{"rtt": "0"}, 12, 0, 2},
+		"half a processor once": {Machine{"integer_speed": 0.5e8, "cpus": 0.5}, map[string]string{"rtt": "0"}, 24, 0, 4},
 	} {
 		p, err := m.PredictOn(c.at, c.there)
 		if err != nil {

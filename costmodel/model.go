@@ -262,9 +262,9 @@ func (m *Model) Predict(c assay.Config) Prediction {
 // of four families of programs without it (TestIntervalsHoldElsewhere).
 const fewRuns = 25
 
-// interval returns the 95 % interval of a log-normal outcome: seconds·exp(±t·deviation), with
-// Student's t for as many degrees of freedom as runs but one. The few runs that the deviation
-// is estimated from make it wider, and so does what they cannot have shown. With a single run, or no estimate, everything is possible.
+// interval returns the 95 % interval of a log-normal outcome: seconds·exp(±t·deviation), with Student's t for as many
+// degrees of freedom as runs but one. The few runs that the deviation is estimated from make it wider, and so does what
+// they cannot have shown. With a single run, or no estimate, everything is possible.
 func (m *Model) interval(seconds, deviation float64) (low, high float64) {
 	freedom := float64(len(m.runs) - 1)
 	if math.IsNaN(deviation) || freedom < 1 {

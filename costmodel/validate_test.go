@@ -117,7 +117,8 @@ func TestIntervalIsLogNormal(t *testing.T) {
 	m := &Model{runs: make([]Run, 6)}
 	low, high := m.interval(10, 0.1)
 	factor := math.Exp(2 * 0.1 * distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(0.975))
-	if math.Abs(low-10/factor) > 1e-12 || math.Abs(high-10*factor) > 1e-12 || math.Abs(factor-math.Exp(2*0.2570582)) > 1e-6 {
+	if math.Abs(low-10/factor) > 1e-12 || math.Abs(high-10*factor) > 1e-12 ||
+		math.Abs(factor-math.Exp(2*0.2570582)) > 1e-6 {
 		t.Errorf("from %v to %v, want %v to %v", low, high, 10/factor, 10*factor)
 	}
 	for name, m := range map[string]*Model{"one run": {runs: make([]Run, 1)}, "no deviation": {runs: make([]Run, 6)}} {

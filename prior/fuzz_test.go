@@ -7,7 +7,8 @@ import (
 
 // An index that is not whole knows nothing wrong: its entries have names and parameters of its own.
 func FuzzIndex(f *testing.F) {
-	f.Add([]byte(`{"version":1,"spaces":[[{"name":"a","kind":"integer","lo":1,"hi":3}]],"studies":[{"name":"s","space":0}]}`))
+	f.Add([]byte(`{"version":1,"spaces":[[{"name":"a","kind":"integer","lo":1,"hi":3}]],` +
+		`"studies":[{"name":"s","space":0}]}`))
 	f.Add([]byte(`{"version":1,"studies":[null]}`))
 	f.Add([]byte(`{"version":1,"studies":[{"space":-1}]}`))
 	dir := f.TempDir()

@@ -62,7 +62,8 @@ func TestPrunerCuts(t *testing.T) {
 		cuts[0].Study != "like" || cuts[0].Correlation < 0.99 || cuts[0].Restored {
 		t.Fatalf("cuts %+v, want values q and r of c by the study like", cuts)
 	}
-	if cuts[0].Reason != "no earlier trial reached 80 % of the way from the worst to the best" || cuts[0].Alpha != 0.8 || !(cuts[0].Threshold > 0) {
+	if cuts[0].Reason != "no earlier trial reached 80 % of the way from the worst to the best" || cuts[0].Alpha != 0.8 ||
+		!(cuts[0].Threshold > 0) {
 		t.Errorf("the cut does not say why: %+v", cuts[0])
 	}
 	for range 30 {

@@ -116,7 +116,10 @@ func TestEqualOutcomesGiveNobodyASay(t *testing.T) {
 	space := line(5)
 	b := newBase(NewKnowledge(space, testGoal, []Study{outcomes(space, 1, 2, 3, 4, 5)}), NoSurrogate)
 	for x := range 4 {
-		b.learn(assay.Trial{Proposal: assay.Proposal{Config: assay.Config{float64(x)}}, State: assay.Failed, Value: math.Inf(1)})
+		b.learn(assay.Trial{
+			Proposal: assay.Proposal{Config: assay.Config{float64(x)}}, State: assay.Failed,
+			Value: math.Inf(1),
+		})
 		if got := b.voices(); len(got) != 1 {
 			t.Errorf("%d failures: %v have a say, want all: nothing has finished", x+1, got)
 		}
@@ -135,7 +138,8 @@ func TestChangingHintsAreResumed(t *testing.T) {
 		k := NewKnowledge(space, testGoal, []Study{
 			earlier("a", space, 30, 1, bowl(space, 0.1)), earlier("b", space, 30, 2, bowl(space, 0.9)),
 		})
-		return search.Cache(NewTransfer(search.NewAuto(space, search.AutoOptions{Seed: 1, Initial: 4}), k, TransferOptions{Seed: 1}))
+		return search.Cache(NewTransfer(search.NewAuto(space, search.AutoOptions{Seed: 1, Initial: 4}), k,
+			TransferOptions{Seed: 1}))
 	}
 	assaytest.TestResumer(t, build, assaytest.SearcherOptions{Trials: 24, Supports: small})
 }
@@ -163,7 +167,8 @@ func TestUnlikeStudiesCostLittle(t *testing.T) {
 		}
 	}
 	var none *Transfer
-	if none = NewTransfer(search.NewRandom(space, 1), NewKnowledge(space, testGoal, nil), TransferOptions{}); none.made != 0 {
+	if none = NewTransfer(search.NewRandom(space, 1), NewKnowledge(space, testGoal, nil),
+		TransferOptions{}); none.made != 0 {
 		t.Error("proposals of no study")
 	}
 	if _, err := none.Ask(1); err != nil && !errors.Is(err, assay.ErrDone) {

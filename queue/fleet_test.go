@@ -485,8 +485,8 @@ func TestRunsAreForgotten(t *testing.T) {
 			}
 		}
 		if len(b.f.claims) != runs || len(held) > 2*handedKept || len(r.m.runs) > 2*handedKept {
-			b.Errorf("%d claims are remembered with %d runs, %d runs are kept: want %d, and at most %d", len(b.f.claims), len(held),
-				len(r.m.runs), runs, 2*handedKept)
+			b.Errorf("%d claims are remembered with %d runs, %d runs are kept: want %d, and at most %d", len(b.f.claims),
+				len(held), len(r.m.runs), runs, 2*handedKept)
 		}
 		c, err := b.f.Claim(b.Context(), Ticket{ID: "ticket1", App: Commands}, "w")
 		if err != nil || c.Verdict != Drop {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A run that was ended with its worker is expected to take that long at least; a shorter one that was ended says nothing.
+// A run that was ended with its worker is expected to take that long at least; a shorter one that was ended says
+// nothing.
 func TestExpectsAtLeast(t *testing.T) {
 	m := &member{}
 	r := &run{m: m}

@@ -105,7 +105,10 @@ func TestBookedFiles(t *testing.T) {
 		for trial, files := range map[int64]string{1: hash, 2: "../../etc"} {
 			b.run(s, job(trial))
 			b.claim("w")
-			o := Outcome{ID: rid(trial, 1), Worker: "w", Staged: 3 * time.Second, Files: files, Measurement: assay.Measurement{Elapsed: time.Second}}
+			o := Outcome{
+				ID: rid(trial, 1), Worker: "w", Staged: 3 * time.Second, Files: files,
+				Measurement: assay.Measurement{Elapsed: time.Second},
+			}
 			if err := b.f.Tell(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,8 @@ import (
 func fakeSMI(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script),
+		0o755); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -56,7 +57,8 @@ func TestGPUVisible(t *testing.T) {
 	gpuRun(t, "0.01", "CUDA_VISIBLE_DEVICES=1, GPU-a")
 	dir, _, _ := strings.Cut(os.Getenv("PATH"), ":")
 	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
-	want := "--query-gpu=index,power.draw,memory.used,utilization.gpu --format=csv,noheader,nounits --id=1,GPU-a --loop-ms=100\n"
+	want := "--query-gpu=index,power.draw,memory.used,utilization.gpu --format=csv,noheader,nounits --id=1,GPU-a " +
+		"--loop-ms=100\n"
 	if err != nil || string(asked) != want {
 		t.Errorf("asked %q, %v, want %q", asked, err, want)
 	}
@@ -68,7 +70,8 @@ func TestGPUMissing(t *testing.T) {
 		"echo no driver >&2; exit 9":                             "nvidia-smi: exit status 9: no driver",
 		"echo Failed to initialize NVML":                         "not a card, its power, memory and utilization",
 		"while :; do echo '0, [N/A], [N/A], 5'; sleep 0.1; done": "the card does not say its energy",
-		"echo '0, 10, 1, 1'; exec sleep 0.01":                    "the cards were not read all the time: nvidia-smi ended by itself",
+		"echo '0, 10, 1, 1'; exec sleep 0.01": "the cards were not read all the time: nvidia-smi ended " +
+			"by itself",
 	} {
 		fakeSMI(t, script)
 		seconds := "0.01"
@@ -114,7 +117,8 @@ func TestGPUKeeps(t *testing.T) {
 	}
 	n := len(g.readings)
 	j, err := g.value(assay.GPUEnergy, time.Unix(0, 0), g.readings[n-1].at)
-	if want := 10 * g.readings[n-1].at.Sub(time.Unix(0, 0)).Seconds(); n > gpuKept || err != nil || math.Abs(j/want-1) > 1e-9 {
+	if want := 10 * g.readings[n-1].at.Sub(time.Unix(0, 0)).Seconds(); n > gpuKept || err != nil ||
+		math.Abs(j/want-1) > 1e-9 {
 		t.Errorf("%d readings, %v J, %v, want %v", n, j, err, want)
 	}
 }

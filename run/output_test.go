@@ -86,8 +86,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// bounded returns how many bytes of memory this process had at the most while do was running. It fails if they were more
-// than 64 MiB.
+// bounded returns how many bytes of memory this process had at the most while do was running. It fails if they were
+// more than 64 MiB.
 func bounded(t testing.TB, do func()) uint64 {
 	t.Helper()
 	runtime.GC()

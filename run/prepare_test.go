@@ -46,7 +46,8 @@ func TestHooksSurroundARun(t *testing.T) {
 		t.Errorf("ran %v, want %v", inner.ran, want)
 	}
 	for i, j := range inner.jobs {
-		if j.Prepare != nil || j.Cleanup != nil || j.Warmup != 0 || j.Dir != job.Dir || !slices.Equal(j.Env, append(job.Env, "ASSAY_SLOT=1")) {
+		if j.Prepare != nil || j.Cleanup != nil || j.Warmup != 0 || j.Dir != job.Dir ||
+			!slices.Equal(j.Env, append(job.Env, "ASSAY_SLOT=1")) {
 			t.Errorf("run %d is given %+v", i, j)
 		}
 		measured := i == 3

@@ -29,7 +29,8 @@ const lives = `trap 'echo stopped >>log; exit 0' TERM; sleep 1000 & echo $! >chi
 func beside(t *testing.T, start, text string) assay.Job {
 	t.Helper()
 	return assay.Job{
-		ID: assay.RunID{Study: "s", Trial: 1, Attempt: 1}, Argv: script1(text), Dir: t.TempDir(), Grace: 50 * time.Millisecond,
+		ID: assay.RunID{Study: "s", Trial: 1, Attempt: 1}, Argv: script1(text), Dir: t.TempDir(),
+		Grace:   50 * time.Millisecond,
 		Service: &assay.Service{Start: script1(start), Ready: assay.Ready{Output: "read[y]", Within: 30 * time.Second}},
 	}
 }
@@ -115,8 +116,12 @@ func TestServiceIsReady(t *testing.T) {
 		ready assay.Ready
 		run   []string
 	}{
-		"port":          {[]string{"python3", "-c", serve}, assay.Ready{Port: port}, []string{"python3", "-c", ask}},
-		"host and port": {[]string{"python3", "-c", serve}, assay.Ready{Port: "127.0.0.1:" + port}, []string{"python3", "-c", ask}},
+		"port": {[]string{"python3", "-c", serve}, assay.Ready{Port: port}, []string{"python3", "-c", ask}},
+		"host and port": {
+			[]string{"python3", "-c", serve},
+			assay.Ready{Port: "127.0.0.1:" + port},
+			[]string{"python3", "-c", ask},
+		},
 		"command": {
 			script1("sleep 0.2; touch up; sleep 100"),
 			assay.Ready{Command: []string{"test", "-e", "up"}},
@@ -198,7 +203,8 @@ func TestServiceFails(t *testing.T) {
 		},
 		"its start goes on": {
 			"exec sleep 100", func(j *assay.Job) { j.Service.Ready = assay.Ready{Within: short} },
-			"service was not ready within 200ms: its start has not ended, and there is no ready: that would say when it can be used",
+			"service was not ready within 200ms: its start has not ended, and there is no ready: that would say when it can " +
+				"be used",
 			nil,
 		},
 		"ends before": {
@@ -267,7 +273,8 @@ func TestServiceFails(t *testing.T) {
 func TestStopCommand(t *testing.T) {
 	h := hooksOn(t, newLocal(t, LocalOptions{}))
 	h.grace = 30 * time.Second
-	job := beside(t, `trap 'echo signalled >>log' TERM; echo ready; while ! test -e down; do sleep 0.02; done; echo down >>log`,
+	job := beside(t, `trap 'echo signalled >>log' TERM; echo ready; while ! test -e down; do sleep 0.02; done; echo `+
+		`down >>log`,
 		"true")
 	job.Service.Stop = []string{"touch", "down"}
 	if m, err := h.Run(t.Context(), job, nil); err != nil || m.Failure != nil || textIn(job, "log") != "down\n" {
@@ -424,7 +431,8 @@ func TestServiceNeedsARunnerThatCanKeep(t *testing.T) {
 // What nothing limits is told of after a while, once; what is known to take long is not.
 func TestWaitingIsSaid(t *testing.T) {
 	job := assay.Job{ID: assay.RunID{Trial: 3}, Argv: []string{"redis-benchmark", "-p", "7401"}}
-	want := `trial 3: waiting for 1m0s for the prepare (process 7): "redis-benchmark -p 7401"; nothing limits it: --timeout would`
+	want := `trial 3: waiting for 1m0s for the prepare (process 7): "redis-benchmark -p 7401"; nothing limits it: ` +
+		`--timeout would`
 	if got := waitingText("prepare", job, 7, time.Minute); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -448,7 +456,8 @@ func TestWaitingIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := <-said; len(said) > 0 || !strings.Contains(text, "for the run (process ") || !strings.Contains(text, `"sleep 0.3"`) {
+	if text := <-said; len(said) > 0 || !strings.Contains(text, "for the run (process ") ||
+		!strings.Contains(text, `"sleep 0.3"`) {
 		t.Errorf("said %q and %d more", text, len(said))
 	}
 }

@@ -84,7 +84,8 @@ type Bayes struct {
 
 // An example is a trial that has ended.
 //
-// It does not change once it is in trials, but for the features when a hint is replaced, and the value of a run below the full level. value counts only if the state is Done or Censored.
+// It does not change once it is in trials, but for the features when a hint is replaced, and the value of a run below
+// the full level. value counts only if the state is Done or Censored.
 type example struct {
 	config   assay.Config
 	features []float64

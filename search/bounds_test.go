@@ -299,8 +299,8 @@ func TestWrappersThatEndLearning(t *testing.T) {
 	}
 }
 
-// BenchmarkAutoLimits measures one ask and tell after 100 trials with two limits, inside of which are some runs or none, over a
-// space without a pool and with one. Goal: 30 ms, as without limits.
+// BenchmarkAutoLimits measures one ask and tell after 100 trials with two limits, inside of which are some runs or
+// none, over a space without a pool and with one. Goal: 30 ms, as without limits.
 func BenchmarkAutoLimits(b *testing.B) {
 	metrics := func(s *assay.Space, c assay.Config) map[string]float64 {
 		u := s.Unit(c)

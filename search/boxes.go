@@ -69,7 +69,8 @@ type volume struct {
 // recorded tables (lab/notes/front.md).
 func newVolume(points [][]float64, ref []float64, scales []scaleKind) *volume {
 	v := &volume{
-		boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref)), scales: scales, ref: ref,
+		boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref)), scales: scales,
+		ref: ref,
 	}
 	for i := range ref {
 		for _, b := range v.boxes {

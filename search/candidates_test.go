@@ -167,7 +167,8 @@ func TestClimb(t *testing.T) {
 				t.Errorf("ended at %v, want %v", s.best.config, c.end)
 			}
 			if surrogate.calls != c.calls || surrogate.empty > 0 {
-				t.Errorf("the surrogate was asked %d times, want %d; %d times about nothing", surrogate.calls, c.calls, surrogate.empty)
+				t.Errorf("the surrogate was asked %d times, want %d; %d times about nothing", surrogate.calls, c.calls,
+					surrogate.empty)
 			}
 		})
 	}
@@ -192,7 +193,8 @@ func TestClimbTogether(t *testing.T) {
 	}
 }
 
-// The initial design has ten trials; a third of the space where that has fewer than 30 configurations, but two at least.
+// The initial design has ten trials; a third of the space where that has fewer than 30 configurations, but two at
+// least.
 func TestBayesInitialOfSmallSpaces(t *testing.T) {
 	for n, want := range map[float64]int{1: 2, 3: 2, 9: 3, 28: 9, 29: 9, 30: 10, 1000: 10} {
 		b := NewBayes(intSpace(t, 1, n-1), BayesOptions{Learner: model.Forest{Trees: 1}})

@@ -24,11 +24,11 @@ type FrontOptions struct {
 // random forests and Gaussian processes over the whole space, and the forests over the neighbours of the
 // front. Each objective has a model of its own, on the scale of [Bayes].
 //
-// What is proposed has the largest expected hypervolume improvement, which is exact for independent normal
-// predictions of two or three objectives. The reference point is in each objective the median of the trials that
-// finished, or a tenth of the range of the front beyond its worst end, whichever is worse. Trials that are outstanding count with what the models expect of them, in
-// the models and in the front. Runs that were stopped early are censored in every objective; those that failed or
-// broke a limit have the worst value in each.
+// What is proposed has the largest expected hypervolume improvement, which is exact for independent normal predictions
+// of two or three objectives. The reference point is in each objective the median of the trials that finished, or a
+// tenth of the range of the front beyond its worst end, whichever is worse. Trials that are outstanding count with what
+// the models expect of them, in the models and in the front. Runs that were stopped early are censored in every
+// objective; those that failed or broke a limit have the worst value in each.
 //
 // It reads [assay.Trial].Values; a trial without has its Value as the only objective. Nothing is proposed
 // twice, and the search ends with ErrDone.

@@ -82,7 +82,8 @@ func rugged(c assay.Config) float64 {
 	return v
 }
 
-// A hint is replaced: all models that follow see the new one, at the trials of before too, whether the whole space is scored or not.
+// A hint is replaced: all models that follow see the new one, at the trials of before too, whether the whole space is
+// scored or not.
 func TestHintIsReplaced(t *testing.T) {
 	pooled := gridSpace(t)
 	params := slices.Clone(pooled.Params)

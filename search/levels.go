@@ -30,20 +30,20 @@ const (
 	cheapEnough = 0.5
 )
 
-// Levels returns a searcher that runs most configurations of inner at cheap levels of one parameter, and the
-// promising ones at higher ones: successive halving without waiting (ASHA, Li et al., "A system for massively parallel
-// hyperparameter tuning", MLSys 2020). Whenever a run is asked for, the best configuration at a level
-// goes on to the next if it is among the best one in Keep there and did not go on yet, at the highest level where there is one; else
-// inner proposes a new one, which begins at the lowest. A level that costs more than half of a higher
-// one, by the configurations that ran at both, is where none begins.
+// Levels returns a searcher that runs most configurations of inner at cheap levels of one parameter, and the promising
+// ones at higher ones: successive halving without waiting (ASHA, Li et al., "A system for massively parallel
+// hyperparameter tuning", MLSys 2020). Whenever a run is asked for, the best configuration at a level goes on to the
+// next if it is among the best one in Keep there and did not go on yet, at the highest level where there is one; else
+// inner proposes a new one, which begins at the lowest. A level that costs more than half of a higher one, by the
+// configurations that ran at both, is where none begins.
 //
 // The first of all runs at the full level, to have what everything is compared with, and then at
 // the cheapest. When inner has nothing new, the best of what did not go on goes on.
 //
 // Inner searches the space of the full level ([assay.Space.Fixed]), and is told of each run what its value is likely to
-// be there: see [ladder]. If its models can, they see at which level it was: [Auto] and [Bayes] do. Any other searcher hears once of
-// each configuration, after its first run, and once more after one at the full level if it is an [assay.Observer].
-// That a run is Infeasible because of its level is no news to inner.
+// be there: see [ladder]. If its models can, they see at which level it was: [Auto] and [Bayes] do. Any other searcher
+// hears once of each configuration, after its first run, and once more after one at the full level if it is an
+// [assay.Observer]. That a run is Infeasible because of its level is no news to inner.
 func Levels(inner assay.Searcher, o LevelOptions) assay.Searcher {
 	if o.Keep == 0 {
 		o.Keep = LevelKeep

@@ -119,7 +119,8 @@ func (c *ladder) estimate() {
 	c.interpolate(known)
 }
 
-// interpolate finds what goes up at the rungs of which nothing is known: below the lowest that is known as much as there.
+// interpolate finds what goes up at the rungs of which nothing is known: below the lowest that is known as much as
+// there.
 func (c *ladder) interpolate(known []bool) {
 	for k := range c.at {
 		if known[k] {

@@ -83,7 +83,10 @@ func TestLevelsConformance(t *testing.T) {
 				}
 				o.Level.Full = o.Levels[len(o.Levels)-1]
 				return Levels(inner(atFull(t, o)), o)
-			}, assaytest.SearcherOptions{Trials: 20, Supports: func(s *assay.Space) bool { return slices.ContainsFunc(s.Params, single) }})
+			}, assaytest.SearcherOptions{
+				Trials:   20,
+				Supports: func(s *assay.Space) bool { return slices.ContainsFunc(s.Params, single) },
+			})
 		})
 	}
 }
@@ -182,8 +185,8 @@ func ranAt(o LevelOptions, p assay.Proposal, value float64) assay.Trial {
 	return t
 }
 
-// The first run is at the full level and the second of the same configuration at the cheapest; of each three runs at a level the best
-// goes on; and none begins at a level that costs as much as a higher one.
+// The first run is at the full level and the second of the same configuration at the cheapest; of each three runs at a
+// level the best goes on; and none begins at a level that costs as much as a higher one.
 func TestLevelsClimb(t *testing.T) {
 	_, o := sized(t)
 	s := Levels(NewRandom(atFull(t, o), 3), o)

@@ -40,9 +40,9 @@ type pool struct {
 	scores []float64
 }
 
-// newPool returns the pool of an Indexed space. A row of features is put together from those
-// of the single values, which is exact because a feature depends on its parameter, and on whether that is in force, alone. Cost: the
-// size of the space, in time and in 4 bytes for each value.
+// newPool returns the pool of an Indexed space. A row of features is put together from those of the single values,
+// which is exact because a feature depends on its parameter, and on whether that is in force, alone. Cost: the size of
+// the space, in time and in 4 bytes for each value.
 func newPool(space *assay.Space) *pool {
 	n, d := int(space.Size().N), space.Dim()
 	p := &pool{

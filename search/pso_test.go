@@ -114,7 +114,10 @@ func TestPSOChooses(t *testing.T) {
 	const dims, rounds = 10, 3000
 	var ps []assay.Param
 	for i := range dims {
-		ps = append(ps, assay.Param{Name: string(rune('a' + i)), Kind: assay.Categorical, Levels: []string{"p", "q", "r", "s"}})
+		ps = append(ps, assay.Param{
+			Name: string(rune('a' + i)), Kind: assay.Categorical,
+			Levels: []string{"p", "q", "r", "s"},
+		})
 	}
 	space, err := assay.NewSpace(ps)
 	if err != nil {

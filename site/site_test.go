@@ -48,10 +48,12 @@ func TestSearchOffline(t *testing.T) {
 				b.Wait(`[...document.querySelectorAll(".md-search-result__link")].some((a) => a.href.includes("/` + page + `"))`)
 			}
 			browser.Eval[bool](b, `(document.querySelector(".md-search-result__link").click(), true)`)
-			b.Wait(`document.readyState === "complete" && !location.pathname.endsWith("/tutorials/ci.html") && document.querySelector("article h1")`)
+			b.Wait(`document.readyState === "complete" && !location.pathname.endsWith("/tutorials/ci.html") && ` +
+				`document.querySelector("article h1")`)
 			for _, address := range b.Asked() {
 				u, err := url.Parse(address)
-				if err != nil || !strings.HasPrefix(address, root) && !slices.Contains([]string{"data", "blob", "about"}, u.Scheme) {
+				if err != nil || !strings.HasPrefix(address, root) &&
+					!slices.Contains([]string{"data", "blob", "about"}, u.Scheme) {
 					t.Errorf("it asks for %s", address)
 				}
 			}

@@ -8,14 +8,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Curve stops a run that is unlikely to end better than the best, by how it goes. How much a run gains from a step on is
-// predicted by how much it has gained from half as many steps until there: a line through the runs that came to their ends,
+// Curve stops a run that is unlikely to end better than the best, by how it goes. How much a run gains from a step on
+// is predicted by how much it has gained from half as many steps until there: a line through the runs that came to
+// their ends,
 //
 //	end - value(s) = a + b·(value(s/2) - value(s)),
 //
-// by least squares, with Student's t for the doubt of a new run. The run is stopped if its chance to end better is below
-// Level. Values of one sign are taken as logarithms. It needs a curve of the goal's metric, see [assay.Measurement],
-// which may fall or grow.
+// by least squares, with Student's t for the doubt of a new run. The run is stopped if its chance to end better is
+// below Level. Values of one sign are taken as logarithms. It needs a curve of the goal's metric, see
+// [assay.Measurement], which may fall or grow.
 type Curve struct {
 	After    int     // finished runs that have come as far; 0 means 6
 	Level    float64 // 0 means 0.05
@@ -78,8 +79,10 @@ func (r Curve) Decide(history []assay.Trial, running assay.Trial) assay.Decision
 	end := from0(predicted)
 	return assay.Decision{
 		Stop: true, Predicted: end,
-		Reason: fmt.Sprintf("%s is %s after %d reports and predicted to end at %s, by how %d runs went on; the best is %s (chance to be better "+
-			"%.1f %%); the value is the last that was reported", curve.Metric, shown(v, r.Maximize), step, shown(end, r.Maximize), len(ends),
+		Reason: fmt.Sprintf("%s is %s after %d reports and predicted to end at %s, by how %d runs went on; the best is %s "+
+			"(chance to be better "+
+			"%.1f %%); the value is the last that was reported", curve.Metric, shown(v, r.Maximize), step,
+			shown(end, r.Maximize), len(ends),
 			shown(best.Value, r.Maximize), 100*chance),
 	}
 }

@@ -115,8 +115,8 @@ func TestCurveRulesSaveAndFind(t *testing.T) {
 				t.Errorf("%s, maximize %v: it saves only %.2f of the steps", name, maximize, 1-made)
 			}
 			if float64(wrong) > rule.wrong*float64(studies*40) || behind > rule.behind {
-				t.Errorf("%s, maximize %v: %d runs were stopped that would have been the best; the best is %.0f %% behind", name, maximize,
-					wrong, 100*behind)
+				t.Errorf("%s, maximize %v: %d runs were stopped that would have been the best; the best is %.0f %% behind", name,
+					maximize, wrong, 100*behind)
 			}
 		}
 	}
@@ -138,7 +138,8 @@ func TestCurveRulesWaitForEvidence(t *testing.T) {
 		}
 		more := append(history[:4:4], ended(learning(rng, 0.2, 20), false), ended(learning(rng, 0.25, 20), false))
 		d := rule.Decide(more, bad)
-		if !d.Stop || !strings.Contains(d.Reason, "loss") || !strings.Contains(d.Reason, "10 reports") || math.IsNaN(d.Predicted) {
+		if !d.Stop || !strings.Contains(d.Reason, "loss") || !strings.Contains(d.Reason, "10 reports") ||
+			math.IsNaN(d.Predicted) {
 			t.Errorf("%s: %+v", name, d)
 		}
 		// A run is compared with those that have come as far.

@@ -12,11 +12,11 @@ import (
 // its budget if that is less, is likely to make the best value better by less than Least. It is an
 // [assay.Ender], safe for concurrent use.
 //
-// What going on brings cannot be computed: the models of a search know nothing of a basin that they have not seen. So the
-// chance that it brings less than Least is one that was learned from recorded studies, by how much a process and a
-// forest expect of the best untried configuration, how long the study has gone on without gaining as much, and how
-// many runs it had. It was calibrated so that at least 9 of 10
-// studies that are ended for 1 % would have gained less; docs/results/gain.md has how far that holds.
+// What going on brings cannot be computed: the models of a search know nothing of a basin that they have not seen. So
+// the chance that it brings less than Least is one that was learned from recorded studies, by how much a process and a
+// forest expect of the best untried configuration, how long the study has gone on without gaining as much, and how many
+// runs it had. It was calibrated so that at least 9 of 10 studies that are ended for 1 % would have gained less;
+// docs/results/gain.md has how far that holds.
 //
 // It judges when the study has had 15 runs and after every further tenth: a judgement fits two models.
 type Gain struct {
@@ -64,7 +64,8 @@ func (g *Gain) Enough(history []assay.Trial, left float64) (why string, enough b
 	if left < 1 {
 		much = "what is left of the budget is"
 	}
-	return fmt.Sprintf("after %d runs %s likely (%.0f %%) to gain less than %s; of no untried configuration more than %s is expected",
+	return fmt.Sprintf("after %d runs %s likely (%.0f %%) to gain less than %s; of no untried configuration more than "+
+		"%s is expected",
 		len(history), much, 100*likely, percentText(g.least), percentText(math.Exp(e.expected()))), true
 }
 

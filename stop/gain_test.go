@@ -30,7 +30,10 @@ func bowl(n int, sign float64) (*assay.Space, []assay.Trial) {
 		if sign < 0 {
 			v = -1 / v
 		}
-		trials = append(trials, assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: v})
+		trials = append(trials, assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done,
+			Value: v,
+		})
 	}
 	return space, trials
 }

@@ -64,7 +64,8 @@ func (g *Gain) evidence(history []assay.Trial) (e gainEvidence, ok bool) {
 	return e, true
 }
 
-// relative returns the scale on which a difference is one in parts of the best value: of values of one sign a logarithm.
+// relative returns the scale on which a difference is one in parts of the best value: of values of one sign a
+// logarithm.
 func relative(values []float64, best float64) func(float64) float64 {
 	switch {
 	case slices.Min(values) > 0:
@@ -76,8 +77,8 @@ func relative(values []float64, best float64) func(float64) float64 {
 	return func(v float64) float64 { return v / unit }
 }
 
-// data returns the examples for the models: of more than gainExamples the latest half of that number and the best of the
-// others.
+// data returns the examples for the models: of more than gainExamples the latest half of that number and the best of
+// the others.
 func (g *Gain) data(history []assay.Trial, y func(float64) float64) assay.Data {
 	var trials []assay.Trial
 	for _, t := range history {

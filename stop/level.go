@@ -7,8 +7,8 @@ import (
 )
 
 // Level has Rule compare a run with those at the same level alone ([assay.Goal.Level]). At a level below the full one a
-// run that came to its end is one that Rule takes for done, and of the runs there the best one in Keep are left out of what Rule
-// sees, unless it follows curves: a run need not be the best there to be worth one at a higher level.
+// run that came to its end is one that Rule takes for done, and of the runs there the best one in Keep are left out of
+// what Rule sees, unless it follows curves: a run need not be the best there to be worth one at a higher level.
 type Level struct {
 	Rule  assay.Stopper
 	Param int     // whose value is the level

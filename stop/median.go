@@ -55,7 +55,8 @@ func (r Median) Decide(history []assay.Trial, running assay.Trial) assay.Decisio
 	}
 	return assay.Decision{
 		Stop: true, Predicted: running.Value,
-		Reason: fmt.Sprintf("%s has come to %s in %d reports, where the median of %d runs is %s; the value is the last that was reported",
+		Reason: fmt.Sprintf("%s has come to %s in %d reports, where the median of %d runs is %s; the value is the last "+
+			"that was reported",
 			curve.Metric, shown(mine, r.Maximize), step, len(others), shown(median, r.Maximize)),
 	}
 }

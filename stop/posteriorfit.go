@@ -112,7 +112,10 @@ func (p *Posterior) kernel(evidence []assay.Trial) kernel {
 		return k
 	}
 	k := kernel{from: from}
-	m, err := model.GP{MaxExamples: evidenceMost, Evaluations: evidenceSteps, Ties: p.space.Ties(), Seed: p.opts.Seed}.Fit(p.rows(from))
+	m, err := model.GP{
+		MaxExamples: evidenceMost, Evaluations: evidenceSteps, Ties: p.space.Ties(),
+		Seed: p.opts.Seed,
+	}.Fit(p.rows(from))
 	if err == nil {
 		k.process, _ = m.(model.Refitter)
 	}

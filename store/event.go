@@ -34,14 +34,11 @@ const (
 	keyMetric    = "metrics/" // + name
 )
 
-// EncodeEvent returns e as one line of JSON that [DecodeEvent] turns into an
-// equal event: numbers that are not finite and times to the nanosecond
-// included. The output of a trial (Stdout, Stderr) is not part of the record,
-// and bytes that are not UTF-8 become U+FFFD. It returns an error if not
-// exactly one of the pointers of e is set, if Batch or Memo is without Asked or Race without
-// Checked, if a coordinate of the configuration is not finite, if the state is unknown, or if a time is outside the years 0 to
-// 9999.
-// EncodeEvent does not change e. The bytes are the caller's.
+// EncodeEvent returns e as one line of JSON that [DecodeEvent] turns into an equal event: numbers that are not finite
+// and times to the nanosecond included. The output of a trial (Stdout, Stderr) is not part of the record, and bytes
+// that are not UTF-8 become U+FFFD. It returns an error if not exactly one of the pointers of e is set, if Batch or
+// Memo is without Asked or Race without Checked, if a coordinate of the configuration is not finite, if the state is
+// unknown, or if a time is outside the years 0 to 9999. EncodeEvent does not change e. The bytes are the caller's.
 func EncodeEvent(e assay.Event) ([]byte, error) {
 	if err := checkEvent(e); err != nil {
 		return nil, err
@@ -135,7 +132,8 @@ func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
 		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
-		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil, e.Ended != nil,
+		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil,
+		e.Ended != nil,
 	} {
 		if set {
 			kinds++

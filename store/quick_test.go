@@ -112,7 +112,11 @@ func TestQuickEvent(t *testing.T) {
 
 func FuzzQuickEvent(f *testing.F) {
 	full := fullTrial()
-	for _, e := range []assay.Event{{Asked: &full.Proposal, Batch: 3}, {Told: &full}, {Asked: &full.Proposal, Memo: []byte("m")}} {
+	for _, e := range []assay.Event{
+		{Asked: &full.Proposal, Batch: 3},
+		{Told: &full},
+		{Asked: &full.Proposal, Memo: []byte("m")},
+	} {
 		b, err := EncodeEvent(e)
 		if err != nil {
 			f.Fatal(err)

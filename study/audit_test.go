@@ -51,14 +51,16 @@ func TestNewAudit(t *testing.T) {
 	if !ok || a.Stopped != 3 || a.Audited != 6 || a.Wrong != 1 {
 		t.Fatalf("%+v, want 1 of 6 wrong and 3 stopped", a)
 	}
-	if want := stats.Proportion(1, 6, 0.95); a.Share.Value != want.Value || a.Share.Low != want.Low || a.Share.High != want.High {
+	if want := stats.Proportion(1, 6, 0.95); a.Share.Value != want.Value || a.Share.Low != want.Low ||
+		a.Share.High != want.High {
 		t.Errorf("share %+v, want %+v", a.Share, want)
 	}
 	extra := []float64{8, 2, 2, 1, 5, 4}
 	if want := time.Duration(3 * stats.Mean(extra) * 1e9); a.Saved != want {
 		t.Errorf("saved %v, want %v", a.Saved, want)
 	}
-	if want := time.Duration(3 * stats.MeanAtLeast(extra, 0.95) * 1e9); a.Least != want || a.Least >= a.Saved || want == 0 {
+	if want := time.Duration(3 * stats.MeanAtLeast(extra, 0.95) * 1e9); a.Least != want || a.Least >= a.Saved ||
+		want == 0 {
 		t.Errorf("at least %v, want %v", a.Least, want)
 	}
 	if a, ok := study.NewAudit(trials[:3]); ok {

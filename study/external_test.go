@@ -287,7 +287,13 @@ func TestDeskObeys(t *testing.T) {
 	st := store.NewMem()
 	d := openDesk(t, st)
 	a := askDesk(t, d, 2)
-	for _, s := range []assay.Steering{{Do: "run"}, {Do: "run"}, {Do: "budget", Trials: 3}, {Do: "budget", Trials: 3}, {Do: "pause"}} {
+	for _, s := range []assay.Steering{
+		{Do: "run"},
+		{Do: "run"},
+		{Do: "budget", Trials: 3},
+		{Do: "budget", Trials: 3},
+		{Do: "pause"},
+	} {
 		if err := d.Steer(t.Context(), s); err != nil {
 			t.Fatal(s, err)
 		}
@@ -312,7 +318,11 @@ func TestDeskObeys(t *testing.T) {
 	if err != nil || len(open) != 2 || open[0].ID != 2 || open[1].ID != 3 {
 		t.Errorf("in flight by the record: %+v, %v", open, err)
 	}
-	for _, s := range []assay.Steering{{Do: "budget"}, {Do: "budget", Trials: 3, Time: time.Second}, {Do: "budget", Trials: -1}} {
+	for _, s := range []assay.Steering{
+		{Do: "budget"},
+		{Do: "budget", Trials: 3, Time: time.Second},
+		{Do: "budget", Trials: -1},
+	} {
 		if err := d.Steer(t.Context(), s); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%+v: %v", s, err)
 		}

@@ -13,8 +13,8 @@ import (
 // Each part has a state of its own, which the loop changes by its methods alone, and knows the others by a narrow
 // interface.
 //
-// All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of what it
-// needs, and its outcome comes back through a channel.
+// All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of
+// what it needs, and its outcome comes back through a channel.
 type loop struct {
 	*session
 	ask      *asker

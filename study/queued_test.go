@@ -38,8 +38,8 @@ func (q queued) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement
 	return assay.Measurement{Elapsed: time.Since(began)}, err
 }
 
-// A budget of time is that of the clock, where runs wait for others too: when it is spent, a run that waits is taken back,
-// and made when the study goes on; one that runs is stopped. The control is a Runner that does not say that its
+// A budget of time is that of the clock, where runs wait for others too: when it is spent, a run that waits is taken
+// back, and made when the study goes on; one that runs is stopped. The control is a Runner that does not say that its
 // runs wait.
 func TestBudgetWhileRunsWait(t *testing.T) {
 	const budget = 10 * time.Minute
@@ -55,7 +55,10 @@ func TestBudgetWhileRunsWait(t *testing.T) {
 		{name: "some have run", waits: 3 * time.Minute, lasts: time.Minute, parallel: 1, done: 2},
 		{name: "one runs", waits: 5 * time.Minute, lasts: time.Hour, parallel: 1, cut: 1},
 		{name: "several run", waits: 5 * time.Minute, lasts: time.Hour, parallel: 3, cut: 3},
-		{name: "nobody knows that they wait", waits: time.Hour, lasts: time.Minute, parallel: 1, silent: true, done: 1, overrun: true},
+		{
+			name: "nobody knows that they wait", waits: time.Hour, lasts: time.Minute, parallel: 1, silent: true, done: 1,
+			overrun: true,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

@@ -251,7 +251,8 @@ func TestRaceHasAnEndOfItsOwn(t *testing.T) {
 				noise := rand.New(rand.NewPCG(1, 2))
 				s.Runner = &script{takes: func(float64, int) (float64, int) { return 20 + 5*noise.NormFloat64(), 0 }}
 				if r := mustRun(t, s); len(r.Races) != tt.want {
-					t.Errorf("%d trials, %d pairs, %v: %d runs were made again, want %d", tt.trials, tt.check, budget, len(r.Races), tt.want)
+					t.Errorf("%d trials, %d pairs, %v: %d runs were made again, want %d", tt.trials, tt.check, budget, len(r.Races),
+						tt.want)
 				}
 			})
 		}

@@ -102,7 +102,8 @@ func resumeAfterEveryEvent(
 			t.Errorf("killed after %d events: ended with %v, want %v", k, g, w)
 		}
 		if ran := len(s.Runner.(*fake).ran); ran+ended != 12 || got.Replayed != ended {
-			t.Errorf("killed after %d events: %d trials on record, of which %d are known, and %d runs", k, ended, got.Replayed, ran)
+			t.Errorf("killed after %d events: %d trials on record, of which %d are known, and %d runs", k, ended, got.Replayed,
+				ran)
 		}
 		if next.Told != nil {
 			ended++

@@ -172,8 +172,8 @@ func TestInterval(t *testing.T) {
 // end of the caller. Any other error may be of a disk that comes back.
 func TestFinal(t *testing.T) {
 	for err, want := range map[error]bool{
-		assay.ErrConflict: true, assay.ErrLocked: true, context.Canceled: true, context.DeadlineExceeded: true, fs.ErrClosed: true,
-		assay.Errorf(assay.ClassNotFound, "gone"): true, assay.Errorf(assay.ClassUsage, "wrong"): true,
+		assay.ErrConflict: true, assay.ErrLocked: true, context.Canceled: true, context.DeadlineExceeded: true,
+		fs.ErrClosed: true, assay.Errorf(assay.ClassNotFound, "gone"): true, assay.Errorf(assay.ClassUsage, "wrong"): true,
 		errors.New("disk full"): false, fs.ErrPermission: false,
 	} {
 		if got := final(fmt.Errorf("append: %w", err)); got != want {

@@ -65,7 +65,10 @@ func TestRestore(t *testing.T) {
 				t.Fatalf("again %v: can be restored: %+v", again, all)
 			}
 			before := story(t, mem)
-			for name, ids := range map[string][]int64{"begun": {3, 1}, "waits where it was": {2, last(t, mem)}, "no trial": {2, 99}} {
+			for name, ids := range map[string][]int64{
+				"begun": {3, 1}, "waits where it was": {2, last(t, mem)},
+				"no trial": {2, 99},
+			} {
 				class := assay.ClassConflict
 				if name == "no trial" {
 					class = assay.ClassNotFound

@@ -502,10 +502,11 @@ func TestNothingToCompare(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				s := newStudy(t, store.NewMem(), 5)
-				s.Check, s.Goal.Limits = 3, []assay.Limit{{Text: "score <= 50", Holds: func(metric func(string) (float64, bool)) (bool, error) {
-					score, _ := metric("score")
-					return score <= 50, nil
-				}}}
+				s.Check, s.Goal.Limits = 3,
+					[]assay.Limit{{Text: "score <= 50", Holds: func(metric func(string) (float64, bool)) (bool, error) {
+						score, _ := metric("score")
+						return score <= 50, nil
+					}}}
 				s.Runner = &spoiled{Runner: s.Runner, spoil: tt.first}
 				if r := mustRun(t, s); len(r.Checks) != tt.want || r.Short != "" {
 					t.Errorf("%d runs at the end, want %d; short because %q", len(r.Checks), tt.want, r.Short)

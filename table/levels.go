@@ -49,7 +49,8 @@ func (tr *tableReader) table(given []assay.Param) (*Table, error) {
 	return t, nil
 }
 
-// coordinates returns, by parameter, the coordinate of each text. The error is that of the first row with a text that is none.
+// coordinates returns, by parameter, the coordinate of each text. The error is that of the first row with a text that
+// is none.
 func (tr *tableReader) coordinates(params []assay.Param) ([][]float64, error) {
 	all, wrong := make([][]float64, len(params)), make([]map[uint32]error, len(params))
 	flawed := false

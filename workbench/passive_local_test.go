@@ -55,8 +55,10 @@ func TestPassiveLocal(t *testing.T) {
 		missing       string
 	}{
 		"our cgroup": {group, map[string]string{
-			"/cg/us/io.stat":     "8:0 rbytes=6000 wbytes=10 rios=4 wios=1 dbytes=0 dios=0\n8:16 rbytes=5 wbytes=0 rios=1 wios=0\n",
-			"/cg/us/io.pressure": "some avg10=0.00 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0 avg60=0 avg300=0 total=9\n",
+			"/cg/us/io.stat": "8:0 rbytes=6000 wbytes=10 rios=4 wios=1 dbytes=0 dios=0\n8:16 rbytes=5 wbytes=0 rios=1 " +
+				"wios=0\n",
+			"/cg/us/io.pressure": "some avg10=0.00 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0 avg60=0 avg300=0 " +
+				"total=9\n",
 		}, map[string]float64{
 			"cpu": 1, "data_flow": 5005, "read_bytes": 5005, "write_bytes": 0, "requests": 4,
 			"network_time": 0, "disk_time": 0.25, "stall_time": 0.25,

@@ -21,7 +21,8 @@ func traced(dir, script, name string, first, then float64, after time.Duration) 
 
 // reading is a program that makes requests and computes all the time, for some seconds.
 const reading = `end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do cat in >/dev/null; ` +
-	`rm -f x; echo >x; test -e no$$; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; head -c 600000 /dev/zero >x; done; rm x`
+	`rm -f x; echo >x; test -e no$$; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; head -c 600000 /dev/zero >x; ` +
+	`done; rm x`
 
 // A resource follows its trace while the run goes on: the run says the mean of the levels that were in force, and is
 // verified against each at its time. Control: where the levels are silently not set anew, the run fails. On a busy

@@ -26,21 +26,28 @@ func TestVerify(t *testing.T) {
 		change        func(s *seen)
 		broken, worse string
 	}{
-		"in force":                             {change: func(*seen) {}},
-		"more processor time":                  {change: func(s *seen) { s.cpu = 9 }, broken: CPU},
-		"the same by stopping in turn":         {change: func(s *seen) { s.cpu, s.soft = 9, true }, worse: CPU},
-		"idle by itself":                       {change: func(s *seen) { s.cpu = 1 }},
-		"kept from computing":                  {change: func(s *seen) { s.cpu, s.left = 1, 2 }, worse: CPU},
-		"no link":                              {change: func(s *seen) { s.trips = ms(0.2, 0.3, 0.3) }, broken: RTT},
-		"one round trip that cannot be":        {change: func(s *seen) { s.trips = ms(5, 10, 10) }, broken: RTT},
-		"a late link":                          {change: func(s *seen) { s.trips = ms(11, 16, 25) }, worse: RTT},
-		"one late round trip":                  {change: func(s *seen) { s.trips = ms(10, 10, 250) }},
-		"no limit of the link":                 {change: func(s *seen) { s.busy = 1 }, broken: Bandwidth},
-		"little data":                          {change: func(s *seen) { s.read, s.written, s.device, s.busy = 1e5, 0, 1e5, 1e-3 }},
-		"no limit of the disk":                 {change: func(s *seen) { s.device = 60e6 }, broken: Disk},
-		"not counted, and no limit":            {change: func(s *seen) { s.device, s.busy, s.read, s.written = math.NaN(), 2, 4.9e6, 4.9e6 }, broken: Disk},
-		"what is cached":                       {change: func(s *seen) { s.device = 0; s.busy = 4; s.read = 7e6 }},
-		"what is cached, faster than the disk": {change: func(s *seen) { s.device = 0; s.busy = 3; s.read = 7e6 }, worse: Disk},
+		"in force":                      {change: func(*seen) {}},
+		"more processor time":           {change: func(s *seen) { s.cpu = 9 }, broken: CPU},
+		"the same by stopping in turn":  {change: func(s *seen) { s.cpu, s.soft = 9, true }, worse: CPU},
+		"idle by itself":                {change: func(s *seen) { s.cpu = 1 }},
+		"kept from computing":           {change: func(s *seen) { s.cpu, s.left = 1, 2 }, worse: CPU},
+		"no link":                       {change: func(s *seen) { s.trips = ms(0.2, 0.3, 0.3) }, broken: RTT},
+		"one round trip that cannot be": {change: func(s *seen) { s.trips = ms(5, 10, 10) }, broken: RTT},
+		"a late link":                   {change: func(s *seen) { s.trips = ms(11, 16, 25) }, worse: RTT},
+		"one late round trip":           {change: func(s *seen) { s.trips = ms(10, 10, 250) }},
+		"no limit of the link":          {change: func(s *seen) { s.busy = 1 }, broken: Bandwidth},
+		"little data": {change: func(s *seen) {
+			s.read, s.written, s.device, s.busy = 1e5, 0, 1e5, 1e-3
+		}},
+		"no limit of the disk": {change: func(s *seen) { s.device = 60e6 }, broken: Disk},
+		"not counted, and no limit": {change: func(s *seen) {
+			s.device, s.busy, s.read, s.written = math.NaN(), 2, 4.9e6, 4.9e6
+		}, broken: Disk},
+		"what is cached": {change: func(s *seen) { s.device = 0; s.busy = 4; s.read = 7e6 }},
+		"what is cached, faster than the disk": {
+			change: func(s *seen) { s.device = 0; s.busy = 3; s.read = 7e6 },
+			worse:  Disk,
+		},
 		"nothing measured": {change: func(s *seen) {
 			*s = seen{elapsed: 10, wall: 10, cpu: math.NaN(), left: math.NaN(), device: math.NaN()}
 		}},

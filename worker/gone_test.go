@@ -38,7 +38,8 @@ func TestDirectoryRemoved(t *testing.T) {
 					!strings.Contains(err.Error(), "was removed") {
 					t.Errorf("it ends after %v with %v", took, err)
 				}
-				if told := s.outcomes(); len(told) != c.tasks || c.tasks > 0 && (told[0].Why != "" || told[0].Measurement.Elapsed == 0) {
+				if told := s.outcomes(); len(told) != c.tasks ||
+					c.tasks > 0 && (told[0].Why != "" || told[0].Measurement.Elapsed == 0) {
 					t.Errorf("the server has %+v", told)
 				}
 			})

@@ -11,7 +11,8 @@ import (
 
 // A server may shorten what the worker's own file allows, and never lengthens it.
 func TestAllowedIsBounded(t *testing.T) {
-	apps, err := spec.ParseApps("apps.yaml", []byte("bounded: {command: [\"true\"], timeout: 10s}\nfree: {command: [\"true\"]}\n"))
+	apps, err := spec.ParseApps("apps.yaml",
+		[]byte("bounded: {command: [\"true\"], timeout: 10s}\nfree: {command: [\"true\"]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,9 @@ import (
 	"github.com/assay-run/assay/worker"
 )
 
-// Each operation on the disk of a worker's directory fails once, in runs of their own: what ran is told once with what was
-// measured, by the worker that ran it or, since that is killed, by the next one; a run that could not be noted down did not begin.
+// Each operation on the disk of a worker's directory fails once, in runs of their own: what ran is told once with what
+// was measured, by the worker that ran it or, since that is killed, by the next one; a run that could not be noted down
+// did not begin.
 func TestEachOperationOfTheSpoolFails(t *testing.T) {
 	testbed.Outside(t)
 	step := 9

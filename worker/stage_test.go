@@ -107,7 +107,8 @@ func TestStages(t *testing.T) {
 	if at := strings.SplitN(string(o.Stdout), "\n", 2)[0]; at != filepath.Join(dir, "runs", "0") {
 		t.Errorf("it ran in %s", at)
 	}
-	if !strings.Contains(f.by[o.Files], `"name":"out.log","sha256":"`+sum("data")) || !strings.Contains(f.by[o.Files], `"stdout":{`) {
+	if !strings.Contains(f.by[o.Files], `"name":"out.log","sha256":"`+sum("data")) ||
+		!strings.Contains(f.by[o.Files], `"stdout":{`) {
 		t.Errorf("the list is %s", f.by[o.Files])
 	}
 	if len(f.put) != 3 || f.put[0] != "s  "+o.Files || f.put[1] != "s "+o.Files+" "+sum("data") {
@@ -132,13 +133,26 @@ func TestCannotStage(t *testing.T) {
 		f    *files
 		edit func(*assay.Job)
 	}{
-		"does not know where the server keeps the files":      {nil, func(*assay.Job) {}},
-		"no blob " + sum("data"):                              {&files{by: map[string]string{}}, func(*assay.Job) {}},
-		"is damaged: what the server sends as " + sum("data"): {&files{by: map[string]string{sum("data"): "dxta"}}, func(*assay.Job) {}},
-		"shared path /nowhere/at/all is not on worker":        {&files{}, func(j *assay.Job) { j.Shared = []assay.Shared{{Path: "/nowhere/at/all", Size: -1}} }},
-		"is another file on worker":                           {&files{}, func(j *assay.Job) { j.Shared = []assay.Shared{{Path: "/etc/passwd", Size: 1}} }},
-		`"../up" is no name of an input`:                      {&files{by: map[string]string{sum("data"): "data"}}, func(j *assay.Job) { j.Inputs[0].Name = "../up" }},
-		`no SHA-256`:                                          {&files{}, func(j *assay.Job) { j.Inputs[0].SHA256 = "../../x" }},
+		"does not know where the server keeps the files": {nil, func(*assay.Job) {}},
+		"no blob " + sum("data"):                         {&files{by: map[string]string{}}, func(*assay.Job) {}},
+		"is damaged: what the server sends as " +
+			sum("data"): {&files{by: map[string]string{sum("data"): "dxta"}}, func(*assay.Job) {}},
+		"shared path /nowhere/at/all is not on worker": {
+			&files{},
+			func(j *assay.Job) { j.Shared = []assay.Shared{{Path: "/nowhere/at/all", Size: -1}} },
+		},
+		"is another file on worker": {
+			&files{},
+			func(j *assay.Job) { j.Shared = []assay.Shared{{Path: "/etc/passwd", Size: 1}} },
+		},
+		`"../up" is no name of an input`: {
+			&files{by: map[string]string{sum("data"): "data"}},
+			func(j *assay.Job) { j.Inputs[0].Name = "../up" },
+		},
+		`no SHA-256`: {
+			&files{},
+			func(j *assay.Job) { j.Inputs[0].SHA256 = "../../x" },
+		},
 	} {
 		o, _ := staged(t, tt.f, "touch "+canary, tt.edit)
 		if o.Why != "setup" || !strings.Contains(o.Reason, says) {

@@ -330,8 +330,8 @@ func TestUntil(t *testing.T) {
 	})
 }
 
-// A run that a signal ends a moment before the worker is ended was ended with it, and is no failed one; long before, it has
-// failed. A run that has ended by itself is never held to be.
+// A run that a signal ends a moment before the worker is ended was ended with it, and is no failed one; long before, it
+// has failed. A run that has ended by itself is never held to be.
 func TestEndedTogether(t *testing.T) {
 	for _, c := range []struct {
 		code  int

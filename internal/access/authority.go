@@ -69,9 +69,11 @@ func InitAuthority(dir, name string) (*Authority, error) {
 		return nil, err
 	}
 	// The certificate comes last: an authority without it was never there.
-	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600)
+	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+		0o600)
 	if err == nil {
-		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
+		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+			0o600)
 	}
 	if err != nil {
 		return nil, err

@@ -47,17 +47,18 @@ var apart = map[string][]string{
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":             {""},
-	"/bench/gate":            {},                      // tables of our own, and what auto comes to on them
-	"/bench/studies":         {},                      // data, and tests of it
-	"/internal/access":       {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
-	"/internal/arch":         {},
-	"/internal/benchfile":    {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
-	"/internal/jsonat":       {""},                               // JSON whose values know their place
-	"/internal/foreign":      {"", "/internal/jsonat"},           // what other tuners have on record
-	"/internal/blobs":        {""},                               // files by their content: what a server keeps, and what a worker has of it
-	"/internal/builds":       {"", "/internal/whole"},            // what setups have made, on disk
-	"/internal/catalogue":    {""},                               // asks installed programs what can be set
+	"/assaytest":          {""},
+	"/bench/gate":         {},                      // tables of our own, and what auto comes to on them
+	"/bench/studies":      {},                      // data, and tests of it
+	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
+	"/internal/arch":      {},
+	"/internal/benchfile": {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
+	"/internal/jsonat":    {""},                               // JSON whose values know their place
+	"/internal/foreign":   {"", "/internal/jsonat"},           // what other tuners have on record
+	// files by their content: what a server keeps, and what a worker has of it
+	"/internal/blobs":        {""},
+	"/internal/builds":       {"", "/internal/whole"}, // what setups have made, on disk
+	"/internal/catalogue":    {""},                    // asks installed programs what can be set
 	"/internal/cgroup":       {"/internal/proc"},
 	"/internal/checkout":     {""}, // commits of a repository side by side
 	"/spec":                  {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
@@ -106,12 +107,16 @@ var beside = map[string][]string{
 	},
 	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
 	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
-	"/internal/sitemodel":  {"", "/costmodel", "/workflow", "/workflow/site"},             // learned models in plans over sites
-	"/internal/traces":     {"/workflow", "/workflow/trace"},                              // workflows in files
+	// learned models in plans over sites
+	"/internal/sitemodel": {"", "/costmodel", "/workflow", "/workflow/site"},
+	"/internal/traces":    {"/workflow", "/workflow/trace"}, // workflows in files
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed", "/internal/ledger/audit"}
+var testOnly = []string{
+	"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed",
+	"/internal/ledger/audit",
+}
 
 // owner names the packages that may import a third-party module, most often one. gonum may be imported by any, and so
 // may jsontext, which becomes a part of the standard library.
@@ -207,7 +212,8 @@ func TestImports(t *testing.T) {
 // An experiment of the lab stands for itself: only the command of the lab imports others. None uses what is for tests.
 func TestLab(t *testing.T) {
 	testbed.Outside(t)
-	out, err := exec.Command("go", "list", "-C", "../../lab", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...").Output()
+	out, err := exec.Command("go", "list", "-C", "../../lab", "-f", `{{.ImportPath}} {{join .Imports " "}}`,
+		"./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ func TestReferenceOfDecisions(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d decisions, %v", len(files), err)
 	}
-	page := "# Decisions\n\nWhy things are as they are. A decision is one page: context, decision, consequences, and what was rejected. " +
+	page := "# Decisions\n\nWhy things are as they are. A decision is one page: context, decision, consequences, and " +
+		"what was rejected. " +
 		"One that was changed says by which.\n\n"
 	for i, file := range files {
 		text, err := os.ReadFile(file)

@@ -44,7 +44,8 @@ func (b *box) title() string {
 	for _, i := range b.imports {
 		names = append(names, (&box{rel: i}).name())
 	}
-	return fmt.Sprintf("%s imports %s; %d import it", b.name(), cmp.Or(strings.Join(names, ", "), "none of these"), b.users)
+	return fmt.Sprintf("%s imports %s; %d import it", b.name(), cmp.Or(strings.Join(names, ", "), "none of these"),
+		b.users)
 }
 
 // graph returns the packages by their names, as their sources import each other on Linux.
@@ -78,7 +79,8 @@ func graph(t *testing.T) map[string]*box {
 	return all
 }
 
-// rows returns the packages in layers, and those beside them at the height of the first layer above all that they import.
+// rows returns the packages in layers, and those beside them at the height of the first layer above all that they
+// import.
 func rows(all map[string]*box) (in, aside [][]*box) {
 	in, aside = make([][]*box, len(layers)), make([][]*box, len(layers))
 	for i, names := range layers {
@@ -117,7 +119,8 @@ func rows(all map[string]*box) (in, aside [][]*box) {
 	return in, aside
 }
 
-// direct returns the imports of a package in a layer that are of layers, without those that another one of them has too.
+// direct returns the imports of a package in a layer that are of layers, without those that another one of them has
+// too.
 func direct(all map[string]*box, in [][]*box, b *box) (deps []*box) {
 	layered := func(rel string) bool { return slices.Contains(in[all[rel].row], all[rel]) }
 	reach := map[string]bool{}
@@ -216,9 +219,10 @@ func TestDrawn(t *testing.T) {
 		n := max(1, place(in[i], gutter, middle, y+12, 60), place(aside[i], middle+40, width-16, y+12, 10))
 		high := float64(n)*lineHeight + 16
 		class := map[bool]string{true: "pure", false: "layer"}[i <= pureLayers]
-		fmt.Fprintf(&shapes, `<rect class="%s" x="8" y="%.0f" width="%.0f" height="%.0f" rx="4"/>`+"\n", class, y, middle+8, high)
-		fmt.Fprintf(&shapes, `<text class="number" x="20" y="%.0f">%d</text><text class="about" x="42" y="%.0f">%s</text>`+"\n",
-			y+28, i, y+28, html.EscapeString(layerNames[i]))
+		fmt.Fprintf(&shapes, `<rect class="%s" x="8" y="%.0f" width="%.0f" height="%.0f" rx="4"/>`+"\n", class, y, middle+8,
+			high)
+		fmt.Fprintf(&shapes, `<text class="number" x="20" y="%.0f">%d</text>`+
+			`<text class="about" x="42" y="%.0f">%s</text>`+"\n", y+28, i, y+28, html.EscapeString(layerNames[i]))
 		y += high + 30
 	}
 	for _, r := range in {
@@ -244,17 +248,21 @@ func TestDrawn(t *testing.T) {
 			}
 		}
 	}
-	const style = `.layer{fill:#f1f4f8}.pure{fill:#eaf3ea}.import{fill:none;stroke:#5a6b80;stroke-width:1;opacity:.55;marker-end:url(#tip)}` +
-		`.room rect{fill:#fff;stroke:#34506e}.aside rect{fill:#fbf7ee;stroke:#a58b52}.room text,.aside text{text-anchor:middle;font-family:monospace;` +
-		`font-size:11px}text{fill:#222}.number{font-weight:bold}.about{fill:#555}`
-	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" `+
-		`font-family="sans-serif" font-size="12">
+	const style = `.layer{fill:#f1f4f8}.pure{fill:#eaf3ea}` +
+		`.import{fill:none;stroke:#5a6b80;stroke-width:1;opacity:.55;marker-end:url(#tip)}` +
+		`.room rect{fill:#fff;stroke:#34506e}.aside rect{fill:#fbf7ee;stroke:#a58b52}` +
+		`.room text,.aside text{text-anchor:middle;font-family:monospace;font-size:11px}` +
+		`text{fill:#222}.number{font-weight:bold}.about{fill:#555}`
+	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" `+
+		`role="img" font-family="sans-serif" font-size="12">
 <title>The packages of assay in layers, and which imports which</title>
 <style>%s</style>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0L8 4L0 8z" fill="#5a6b80"/></marker></defs>
+<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">`+
+		`<path d="M0 0L8 4L0 8z" fill="#5a6b80"/></marker></defs>
 <rect width="100%%" height="100%%" fill="#fff"/>
 <text x="20" y="26" font-size="15" font-weight="bold">Imports point downwards</text>
-<text x="20" y="44" class="about">An arrow is an import that does not follow from others. Green layers are pure: no clock, file or goroutine.</text>
+<text x="20" y="44" class="about">An arrow is an import that does not follow from others. `+
+		`Green layers are pure: no clock, file or goroutine.</text>
 <text x="%.0f" y="44" class="about">Beside them, mostly in internal/, above what they import</text>
 `, width, y, width, y, style, middle+40) + shapes.String() + arrows.String() + "</svg>\n"
 	testbed.Current(t, "../../docs/figures/architecture.svg", svg, "go test ./internal/arch -run Drawn")

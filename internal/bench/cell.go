@@ -39,8 +39,8 @@ type Cell struct {
 	Charge bool
 }
 
-// Run plays the cell by the loop of package study, with nothing on disk. The result says how the study ended; a search that has nothing more
-// to propose is no error. An error of the searcher or of the runner is returned.
+// Run plays the cell by the loop of package study, with nothing on disk. The result says how the study ended; a search
+// that has nothing more to propose is no error. An error of the searcher or of the runner is returned.
 func (c Cell) Run(ctx context.Context) (study.Result, error) {
 	if err := c.meter(ctx); err != nil {
 		return study.Result{}, err

@@ -150,7 +150,8 @@ func (b Benchmark) with(o Benchmark) Benchmark {
 			metrics = append(metrics, m)
 			continue
 		}
-		metrics[i].Processes = append(metrics[i].Processes[:len(metrics[i].Processes):len(metrics[i].Processes)], m.Processes...)
+		metrics[i].Processes = append(metrics[i].Processes[:len(metrics[i].Processes):len(metrics[i].Processes)],
+			m.Processes...)
 	}
 	b.Metrics = metrics
 	return b

@@ -74,8 +74,9 @@ func TestReads(t *testing.T) {
 // What is no file of a tool, or lacks what is needed, is one message with its place.
 func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      "x.json:1:1: not JSON: the text ends too early",
-		"3":                     "x.json:1:1: this is no file of hyperfine, pytest-benchmark, Google Benchmark, JMH, criterion",
+		"": "x.json:1:1: not JSON: the text ends too early",
+		"3": "x.json:1:1: this is no file of hyperfine, pytest-benchmark, Google Benchmark, JMH, " +
+			"criterion",
 		`{"results": []}`:       "x.json:1:1: there is no benchmark in this file of hyperfine",
 		`{"results": [{"times"`: "x.json:1:22: not JSON: the text ends too early",
 		`{"results": [{}]}`:     `x.json:1:14: there is no "command"`,
@@ -131,19 +132,26 @@ func TestMatch(t *testing.T) {
 	if got := pairs[1].Runs(Rounds); got[0][0] != 2 || got[1][0] != 3 {
 		t.Errorf("y is %v", got)
 	}
-	if want := []string{"not in before, and not compared: new", "not in after, and not compared: gone"}; !slices.Equal(notes, want) {
+	if want := []string{
+		"not in before, and not compared: new",
+		"not in after, and not compared: gone",
+	}; !slices.Equal(notes, want) {
 		t.Errorf("%q", notes)
 	}
-	if _, _, err := Match([]Side{before, after}, "cpu", false); err == nil || !strings.Contains(err.Error(), "x has no metric \"cpu\"") {
+	if _, _, err := Match([]Side{before, after}, "cpu", false); err == nil ||
+		!strings.Contains(err.Error(), "x has no metric \"cpu\"") {
 		t.Error(err)
 	}
 	// One benchmark each is compared whatever it is called.
-	pairs, _, err = Match([]Side{side("a", []Benchmark{took("./old", []float64{1})}), side("b", []Benchmark{took("./new", []float64{1})})},
-		"", false)
+	pairs, _, err = Match([]Side{
+		side("a", []Benchmark{took("./old", []float64{1})}),
+		side("b", []Benchmark{took("./new", []float64{1})}),
+	}, "", false)
 	if err != nil || len(pairs) != 1 || pairs[0].Name != "" {
 		t.Errorf("%+v, %v", pairs, err)
 	}
-	if _, _, err = Match([]Side{before, side("c", []Benchmark{took("z", []float64{1})})}, "", false); assay.ClassOf(err) != assay.ClassUsage {
+	if _, _, err = Match([]Side{before, side("c", []Benchmark{took("z", []float64{1})})}, "",
+		false); assay.ClassOf(err) != assay.ClassUsage {
 		t.Error(err)
 	}
 	// What failed ends the comparison, or is left out.
@@ -153,7 +161,8 @@ func TestMatch(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	pairs, notes, err = Match([]Side{before, after}, "", true)
-	if err != nil || len(pairs) != 1 || pairs[0].Name != "y" || !slices.Contains(notes, "x failed in after and is not compared") {
+	if err != nil || len(pairs) != 1 || pairs[0].Name != "y" ||
+		!slices.Contains(notes, "x failed in after and is not compared") {
 		t.Errorf("%+v, %q, %v", pairs, notes, err)
 	}
 }
@@ -162,7 +171,8 @@ func TestMatch(t *testing.T) {
 func TestLevel(t *testing.T) {
 	one := side("one", []Benchmark{took("x", []float64{1, 2, 9})})
 	forks := side("forks", []Benchmark{took("x", []float64{1, 2, 9}, []float64{4, 5, 6})})
-	files := side("files", []Benchmark{took("x", []float64{1, 2, 9})}, []Benchmark{took("x", []float64{4, 5, 6}, []float64{7})})
+	files := side("files", []Benchmark{took("x", []float64{1, 2, 9})},
+		[]Benchmark{took("x", []float64{4, 5, 6}, []float64{7})})
 	for _, c := range []struct {
 		a, b Side
 		want Level
@@ -199,7 +209,10 @@ func TestOpen(t *testing.T) {
 	if err != nil || len(sides) != 2 || sides[1].Name != "sleep 0.02" {
 		t.Errorf("%+v, %v", sides, err)
 	}
-	if _, err := Open([]string{in("jmh-1.json") + "," + in("jmh-1.json"), in("jmh-2.json")}); assay.ClassOf(err) != assay.ClassUsage {
+	if _, err := Open([]string{
+		in("jmh-1.json") + "," + in("jmh-1.json"),
+		in("jmh-2.json"),
+	}); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("a file twice: %v", err)
 	}
 	for _, path := range []string{"pytest-1.json", "criterion", "none.json"} {
@@ -212,7 +225,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for arg, want := range map[string]bool{
-		in("hyperfine.json"): true, in("criterion"): true, in("criterion:base"): true, "none.json": true, yaml: false, "none": false,
+		in("hyperfine.json"): true, in("criterion"): true, in("criterion:base"): true, "none.json": true, yaml: false,
+		"none": false,
 	} {
 		if IsResults(arg) != want {
 			t.Errorf("IsResults(%s) is not %v", arg, want)

@@ -64,7 +64,8 @@ func readRepetition(e jsonat.Value, name string) Benchmark {
 		unit.Fail("time_unit: there are ns, us, ms and s")
 	}
 	for _, m := range []struct{ key, name string }{{"real_time", "elapsed"}, {"cpu_time", "cpu"}} {
-		b.Metrics = append(b.Metrics, Metric{Name: m.name, Unit: "s", Processes: [][]float64{{e.Get(m.key).Number() * factor}}})
+		b.Metrics = append(b.Metrics,
+			Metric{Name: m.name, Unit: "s", Processes: [][]float64{{e.Get(m.key).Number() * factor}}})
 	}
 	for _, key := range e.Keys() {
 		v := e.Get(key)

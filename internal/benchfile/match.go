@@ -125,7 +125,8 @@ func choose(entries []Benchmark, name string, ignoreFailed bool) ([]*Metric, err
 				for _, m := range b.Metrics {
 					have = append(have, m.Name)
 				}
-				return nil, assay.Errorf(assay.ClassUsage, "%s has no metric %q: there is %s", b.Name, name, strings.Join(have, ", "))
+				return nil, assay.Errorf(assay.ClassUsage, "%s has no metric %q: there is %s", b.Name, name,
+					strings.Join(have, ", "))
 			}
 		}
 		out = append(out, &b.Metrics[i])

@@ -72,7 +72,8 @@ func openAlone(path string) ([]Side, error) {
 		}
 		return all, nil
 	}
-	return nil, assay.Errorf(assay.ClassUsage, "%s: one file says nothing of a difference: give that of before and that of after", path)
+	return nil, assay.Errorf(assay.ClassUsage,
+		"%s: one file says nothing of a difference: give that of before and that of after", path)
 }
 
 // IsResults reports whether an argument is meant as results of another tool: a directory, a list, or a file whose text

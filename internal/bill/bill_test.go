@@ -15,18 +15,20 @@ import (
 // What a licence asks for decides, in whatever lines it is written.
 func TestClassify(t *testing.T) {
 	for text, want := range map[string]string{
-		"Apache License\n Version 2.0, January 2004":                                                                        "Apache-2.0",
-		"Permission is hereby granted, free\nof charge ... The above copyright notice and this\npermission notice":          "MIT",
-		"Redistribution and use in source and binary forms ... must retain the above copyright notice":                      "BSD-2-Clause",
-		"Redistribution and use in source and binary forms ... must retain the above copyright notice ... Neither the name": "BSD-3-Clause",
-		"GNU GENERAL PUBLIC LICENSE Version 3":                                                                              "GPL",
-		"GNU LESSER GENERAL PUBLIC LICENSE":                                                                                 "LGPL",
-		"GNU AFFERO GENERAL PUBLIC LICENSE":                                                                                 "AGPL",
-		"Mozilla Public License Version 2.0 ... or the GNU Affero General Public License":                                   "MPL-2.0",
-		"Business Source License 1.1":                                                                                       "BUSL",
-		"Apache License Version 2.0 with Commons Clause":                                                                    "Commons-Clause",
-		"all rights reserved": "",
-		"":                    "",
+		"Apache License\n Version 2.0, January 2004": "Apache-2.0",
+		"Permission is hereby granted, free\nof charge ... The above copyright notice and this\n" +
+			"permission notice": "MIT",
+		"Redistribution and use in source and binary forms ... must retain the above copyright notice": "BSD-2-Clause",
+		"Redistribution and use in source and binary forms ... must retain the above copyright notice ... " +
+			"Neither the name": "BSD-3-Clause",
+		"GNU GENERAL PUBLIC LICENSE Version 3":                                            "GPL",
+		"GNU LESSER GENERAL PUBLIC LICENSE":                                               "LGPL",
+		"GNU AFFERO GENERAL PUBLIC LICENSE":                                               "AGPL",
+		"Mozilla Public License Version 2.0 ... or the GNU Affero General Public License": "MPL-2.0",
+		"Business Source License 1.1":                                                     "BUSL",
+		"Apache License Version 2.0 with Commons Clause":                                  "Commons-Clause",
+		"all rights reserved":                                                             "",
+		"":                                                                                "",
 	} {
 		if got := classify(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

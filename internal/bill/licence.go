@@ -50,13 +50,15 @@ func classify(text string) string {
 	case has("apache license", "version 2.0"):
 		return "Apache-2.0"
 	case has("redistribution and use in source and binary forms", "must retain the above copyright notice"):
-		if has("neither the name") || has("the names of its contributors may not") || has("may not be used to endorse or promote products") {
+		if has("neither the name") || has("the names of its contributors may not") ||
+			has("may not be used to endorse or promote products") {
 			return "BSD-3-Clause"
 		}
 		return "BSD-2-Clause"
 	case has("permission is hereby granted, free of charge", "the above copyright notice and this permission notice"):
 		return "MIT"
-	case has("permission to use, copy, modify, and/or distribute this software", "provided that the above copyright notice") ||
+	case has("permission to use, copy, modify, and/or distribute this software",
+		"provided that the above copyright notice") ||
 		has("permission to use, copy, modify, and distribute this software", "provided that the above copyright notice"):
 		return "ISC"
 	case has("permission to use, copy, modify, and/or distribute this software"):

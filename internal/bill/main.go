@@ -34,7 +34,8 @@ func run(args []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(licences(out, "in the program", program, allowed()), licences(io.Discard, "in tests", all, forTests()))
+		return errors.Join(licences(out, "in the program", program, allowed()),
+			licences(io.Discard, "in tests", all, forTests()))
 	case len(args) == 2 && args[0] == "sbom":
 		modules, err := linked("./cmd/assay")
 		if err != nil {
@@ -94,7 +95,8 @@ func linked(pattern string, flags ...string) ([]module, error) {
 				continue
 			}
 			if p.Module.Replace != nil {
-				return nil, fmt.Errorf("%s is replaced by %s: what is given away must be what is named", p.Module.Path, p.Module.Replace.Path)
+				return nil, fmt.Errorf("%s is replaced by %s: what is given away must be what is named", p.Module.Path,
+					p.Module.Replace.Path)
 			}
 			ofPackage[p.ImportPath] = p.Module.Path
 			imports[p.Module.Path] = append(imports[p.Module.Path], p.Imports...)

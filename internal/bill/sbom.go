@@ -102,7 +102,8 @@ func sbom(modules []module, version, epoch string) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// ids returns licences as the document has them. Files that could not be told are left out: `bill licences` fails by them.
+// ids returns licences as the document has them. Files that could not be told are left out: `bill licences` fails by
+// them.
 func ids(spdx []string) (list []licence) {
 	for _, id := range spdx {
 		if !strings.HasPrefix(id, "unknown") {

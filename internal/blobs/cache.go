@@ -66,8 +66,8 @@ func (c *Cache) Place(ctx context.Context, root *os.Root, in assay.Input, fetch 
 		return assay.Errorf(assay.ClassUsage, "%.80q is no name of an input: %s", in.Name, flaw)
 	}
 	if in.Size < 0 || in.Size > c.quota {
-		return assay.Errorf(assay.ClassIO, "input %s has %s: the cache of this worker has %s (assay worker --cache SIZE)", in.Name,
-			Bytes(in.Size), Bytes(c.quota))
+		return assay.Errorf(assay.ClassIO, "input %s has %s: the cache of this worker has %s (assay worker --cache SIZE)",
+			in.Name, Bytes(in.Size), Bytes(c.quota))
 	}
 	for range 2 {
 		release, err := c.have(ctx, in, fetch)
@@ -83,8 +83,8 @@ func (c *Cache) Place(ctx context.Context, root *os.Root, in assay.Input, fetch 
 			return full(err)
 		}
 	}
-	return assay.Errorf(assay.ClassIO, "input %s is %w in the cache of this worker, twice: its disk does not keep what is written",
-		in.Name, ErrDamaged)
+	return assay.Errorf(assay.ClassIO,
+		"input %s is %w in the cache of this worker, twice: its disk does not keep what is written", in.Name, ErrDamaged)
 }
 
 // have makes sure that the cache has a blob, until release is called.
@@ -191,8 +191,8 @@ func (c *Cache) fetch(ctx context.Context, in assay.Input, fetch Fetch) error {
 			return err
 		}
 	}
-	return assay.Errorf(assay.ClassIO, "input %s is %w: what the server sends as %s has the SHA-256 %s", in.Name, ErrDamaged,
-		in.SHA256, sum)
+	return assay.Errorf(assay.ClassIO, "input %s is %w: what the server sends as %s has the SHA-256 %s", in.Name,
+		ErrDamaged, in.SHA256, sum)
 }
 
 // fetchPart fetches what is missing of a part, and returns the SHA-256 of the whole.

@@ -173,7 +173,8 @@ func TestFetchedDamaged(t *testing.T) {
 	r.wrong[in.SHA256] = "dxta"
 	root := run()
 	err := c.Place(t.Context(), root, in, r.fetch)
-	if !errors.Is(err, blobs.ErrDamaged) || !strings.Contains(err.Error(), in.SHA256) || !strings.Contains(err.Error(), "input in is damaged") {
+	if !errors.Is(err, blobs.ErrDamaged) || !strings.Contains(err.Error(), in.SHA256) ||
+		!strings.Contains(err.Error(), "input in is damaged") {
 		t.Errorf("%v", err)
 	}
 	if len(r.fetches) != 2 || r.again.Load() != 1 {
@@ -219,7 +220,8 @@ func TestCacheQuota(t *testing.T) {
 		t.Errorf("left are %q", left)
 	}
 	err := c.Place(t.Context(), run(), input(t, "large", "0123456789x"), r.fetch)
-	if assay.ClassOf(err) != assay.ClassIO || !strings.Contains(err.Error(), "the cache of this worker has 10 B (assay worker --cache SIZE)") {
+	if assay.ClassOf(err) != assay.ClassIO ||
+		!strings.Contains(err.Error(), "the cache of this worker has 10 B (assay worker --cache SIZE)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -304,7 +306,10 @@ func TestNames(t *testing.T) {
 		}
 	}
 	// What looks odd and is not: nothing of a name is an escape.
-	for _, name := range []string{"a", "a.log", "a/b/c.log", "..a", "a..", "%2e%2e/x", "#x", "a b", "ü", "-rf", "CON", "~", "*"} {
+	for _, name := range []string{
+		"a", "a.log", "a/b/c.log", "..a", "a..", "%2e%2e/x", "#x", "a b", "ü", "-rf", "CON", "~",
+		"*",
+	} {
 		if flaw := blobs.NameFlaw(name); flaw != "" {
 			t.Errorf("%q: %s", name, flaw)
 		}

@@ -42,12 +42,13 @@ func TestGather(t *testing.T) {
 	dir, to, outside := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, outside, map[string]string{"secret.log": "canary", "d/x.log": "canary"})
 	write(t, dir, map[string]string{
-		"a.log": "one", "b.txt": "no", "sub/c.log": "deep", "in.log": "an input", "same.log": "one", "a\nb.log": "odd", `x\y.log`: "odd",
-		"e.log": "",
+		"a.log": "one", "b.txt": "no", "sub/c.log": "deep", "in.log": "an input", "same.log": "one", "a\nb.log": "odd",
+		`x\y.log`: "odd",
+		"e.log":   "",
 	})
 	for name, target := range map[string]string{
-		"abs.log": filepath.Join(outside, "secret.log"), "up.log": "../" + filepath.Base(outside) + "/secret.log", "in2.log": "a.log",
-		"dir": outside, "gone.log": "nowhere", "sub/d": filepath.Join(outside, "d"),
+		"abs.log": filepath.Join(outside, "secret.log"), "up.log": "../" + filepath.Base(outside) + "/secret.log",
+		"in2.log": "a.log", "dir": outside, "gone.log": "nowhere", "sub/d": filepath.Join(outside, "d"),
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -140,7 +141,8 @@ func TestParseManifest(t *testing.T) {
 		"", "[]", "{}", `{"version":2}`, `{"version":1,"files":[{"name":"a","sha256":"b","size":1}]}`,
 		`{"version":1,"files":[` + entry("a") + `,` + entry("a") + `]}`,
 		`{"version":1,"files":[{"name":"a","sha256":"` + hash + `","size":-1}]}`,
-		`{"version":1,"files":[{"name":"a","sha256":"` + hash + `","size":67108863},{"name":"b","sha256":"` + hash + `","size":67108863}]}`,
+		`{"version":1,"files":[{"name":"a","sha256":"` + hash + `","size":67108863},{"name":"b","sha256":"` + hash +
+			`","size":67108863}]}`,
 		`{"version":1,"stdout":{"sha256":"` + hash + `","size":99999999}}`, `{"version":1,"more":-1}`,
 		`{"version":1,"stdout":{"name":"x","sha256":"` + hash + `","size":9}}`,
 	} {
@@ -156,7 +158,8 @@ func TestParseManifest(t *testing.T) {
 			t.Errorf("%q is taken", name)
 		}
 	}
-	m, err := blobs.ParseManifest([]byte(`{"version":1,"files":[` + entry("a") + `],"stderr":{"sha256":"` + hash + `","size":9}}`))
+	m, err := blobs.ParseManifest([]byte(`{"version":1,"files":[` + entry("a") + `],"stderr":{"sha256":"` + hash +
+		`","size":9}}`))
 	if err != nil || len(m.All()) != 2 {
 		t.Fatalf("%+v, %v", m, err)
 	}

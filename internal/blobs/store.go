@@ -191,7 +191,8 @@ func (s *Store) verify(hash string, f *os.File, again bool) error {
 		s.used -= info.Size()
 	}
 	return assay.WithHint(
-		assay.Errorf(assay.ClassIO, "blob %s is %w on the disk of the server: its bytes have the SHA-256 %s; it is set aside as %s",
+		assay.Errorf(assay.ClassIO, "blob %s is %w on the disk of the server: its bytes have the SHA-256 %s; it is set "+
+			"aside as %s",
 			hash, ErrDamaged, sum, aside), "submit the study again: its inputs are sent again then")
 }
 
@@ -203,7 +204,8 @@ func (s *Store) Put(ctx context.Context, hash string, size int64, r io.Reader) (
 		return false, err
 	}
 	if size < 0 {
-		return false, assay.Errorf(assay.ClassUsage, "the size of a blob is said before it is sent: Content-Length is missing")
+		return false, assay.Errorf(assay.ClassUsage,
+			"the size of a blob is said before it is sent: Content-Length is missing")
 	}
 	switch f, err := s.Open(hash, false); {
 	case err == nil:
@@ -228,8 +230,8 @@ func (s *Store) reserve(size int64) error {
 	defer s.mu.Unlock()
 	if size > 0 && s.used+size > s.quota {
 		return assay.WithHint(
-			assay.Errorf(assay.ClassIO, "the blobs of the server are full: %s of %s are taken, and this one has %s", Bytes(s.used),
-				Bytes(s.quota), Bytes(size)),
+			assay.Errorf(assay.ClassIO, "the blobs of the server are full: %s of %s are taken, and this one has %s",
+				Bytes(s.used), Bytes(s.quota), Bytes(size)),
 			"what no study on record names is removed after a day; assay server --blobs SIZE gives more room")
 	}
 	s.used += size
@@ -254,10 +256,12 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	case err != nil && assay.ClassOf(full(err)) == assay.ClassIO: // of the disk, not of the reader
 		return false, err
 	case err != nil || n != size:
-		return false, assay.Errorf(assay.ClassUsage, "the blob broke off after %d of %d bytes: nothing of it is kept", min(n, size), size)
+		return false, assay.Errorf(assay.ClassUsage, "the blob broke off after %d of %d bytes: nothing of it is kept",
+			min(n, size), size)
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); sum != hash {
-		return false, assay.Errorf(assay.ClassUsage, "the bytes have the SHA-256 %s, not %s: nothing of them is kept", sum, hash)
+		return false, assay.Errorf(assay.ClassUsage, "the bytes have the SHA-256 %s, not %s: nothing of them is kept", sum,
+			hash)
 	}
 	if err := errors.Join(f.Chmod(0o400), f.Sync()); err != nil {
 		return false, err
@@ -308,7 +312,9 @@ type Collected struct {
 // Collect removes the blobs that nobody needs and that nobody has put, or asked the size of, for the age: what
 // is sent before the study that names it is kept. needed is called with what is as old, and says which of these
 // are needed; it is not called if there are none.
-func (s *Store) Collect(age time.Duration, needed func(old map[string]bool) (map[string]bool, error)) (c Collected, err error) {
+func (s *Store) Collect(age time.Duration,
+	needed func(old map[string]bool) (map[string]bool, error),
+) (c Collected, err error) {
 	before := time.Now().Add(-age)
 	old := map[string]bool{}
 	if err := s.each(func(hash string, info fs.FileInfo) {

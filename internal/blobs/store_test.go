@@ -126,15 +126,24 @@ func TestPutRefuses(t *testing.T) {
 		class assay.Class
 		says  string
 	}{
-		"half":        {nil, hello, 5, strings.NewReader("hel"), assay.ClassUsage, "broke off after 3 of 5 bytes"},
-		"too much":    {nil, hello, 5, strings.NewReader("hello, world"), assay.ClassUsage, "broke off"},
-		"another one": {nil, hello, 5, strings.NewReader("jello"), assay.ClassUsage, "the bytes have the SHA-256 " + sum(t, "jello")},
-		"broken":      {nil, hello, 5, io.MultiReader(strings.NewReader("hel"), iotestError{}), assay.ClassUsage, "broke off after 3"},
-		"no size":     {nil, hello, -1, strings.NewReader("hello"), assay.ClassUsage, "Content-Length"},
-		"no hash":     {nil, "../../etc/passwd", 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
-		"upper case":  {nil, strings.ToUpper(hello), 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
-		"quota":       {nil, sum(t, strings.Repeat("x", 21)), 21, strings.NewReader(strings.Repeat("x", 21)), assay.ClassIO, "full: 0 B of 20 B are taken, and this one has 21 B"},
-		"over":        {cancelled, hello, 5, strings.NewReader("hello"), assay.ClassUsage, "broke off after 0 of 5"},
+		"half":     {nil, hello, 5, strings.NewReader("hel"), assay.ClassUsage, "broke off after 3 of 5 bytes"},
+		"too much": {nil, hello, 5, strings.NewReader("hello, world"), assay.ClassUsage, "broke off"},
+		"another one": {
+			nil, hello, 5, strings.NewReader("jello"), assay.ClassUsage,
+			"the bytes have the SHA-256 " + sum(t, "jello"),
+		},
+		"broken": {
+			nil, hello, 5, io.MultiReader(strings.NewReader("hel"), iotestError{}), assay.ClassUsage,
+			"broke off after 3",
+		},
+		"no size":    {nil, hello, -1, strings.NewReader("hello"), assay.ClassUsage, "Content-Length"},
+		"no hash":    {nil, "../../etc/passwd", 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
+		"upper case": {nil, strings.ToUpper(hello), 5, strings.NewReader("hello"), assay.ClassUsage, "no SHA-256"},
+		"quota": {
+			nil, sum(t, strings.Repeat("x", 21)), 21, strings.NewReader(strings.Repeat("x", 21)), assay.ClassIO,
+			"full: 0 B of 20 B are taken, and this one has 21 B",
+		},
+		"over": {cancelled, hello, 5, strings.NewReader("hello"), assay.ClassUsage, "broke off after 0 of 5"},
 	} {
 		ctx := tt.ctx
 		if ctx == nil {
@@ -278,7 +287,8 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("the store is away")
-	if _, err := s.Collect(24*time.Hour, func(map[string]bool) (map[string]bool, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := s.Collect(24*time.Hour,
+		func(map[string]bool) (map[string]bool, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	if read(t, s, fresh) != "fresh" {

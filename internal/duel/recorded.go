@@ -49,8 +49,9 @@ func (s Recorded) Compare() []Result {
 		r := Result{
 			Benchmark: s.Name, Metric: s.Metric, Goal: "minimize", A: a.side(), B: b.side(),
 			Change: assay.Finite(c.Change), CI: [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)}, Level: c.Level, P: c.P,
-			Pairs: c.N, Runs: []int{len(a.Values), len(b.Values)}, Of: s.Of, Drift: s.Drift, Looks: 1, Verdict: c.Verdict.String(),
-			unit: s.Unit,
+			Pairs: c.N, Runs: []int{len(a.Values), len(b.Values)}, Of: s.Of, Drift: s.Drift, Looks: 1,
+			Verdict: c.Verdict.String(),
+			unit:    s.Unit,
 		}
 		if s.Maximize {
 			r.Goal = "maximize"

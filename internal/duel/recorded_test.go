@@ -28,7 +28,8 @@ func TestRecorded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := recordedOf(values(rng, 20, 1, 0.01), values(rng, 15, 1.2, 0.01))
 	r := s.Compare()[0]
-	if r.Verdict != "more" || *r.Change < 0.18 || *r.Change > 0.22 || *r.CI[0] < 0.15 || *r.CI[1] > 0.25 || r.Level != 0.95 {
+	if r.Verdict != "more" || *r.Change < 0.18 || *r.Change > 0.22 || *r.CI[0] < 0.15 || *r.CI[1] > 0.25 ||
+		r.Level != 0.95 {
 		t.Errorf("%+v", r)
 	}
 	if r.Runs[0] != 20 || r.Runs[1] != 15 || r.Looks != 1 || r.A.Command[0] != "before.json" {
@@ -122,7 +123,8 @@ func TestCommonWarnings(t *testing.T) {
 		func(b *strings.Builder) error { return NewReport(all).WriteMarkdown(b) },
 	} {
 		var b strings.Builder
-		if err := write(&b); err != nil || strings.Count(b.String(), "one session") != 1 || strings.Count(b.String(), "only here") != 1 {
+		if err := write(&b); err != nil || strings.Count(b.String(), "one session") != 1 ||
+			strings.Count(b.String(), "only here") != 1 {
 			t.Errorf("%v\n%s", err, b.String())
 		}
 	}
@@ -145,7 +147,8 @@ func TestDrift(t *testing.T) {
 		s.Gate = gate(t, "slower > 3%")
 		outcome := map[float64]Outcome{0.95: Unknown, 1.08: Unknown, 1.3: Failed, 0.7: Passed}[change]
 		r = s.Compare()[0]
-		if r.Outcome != outcome || outcome == Unknown && (len(r.Advice) != 1 || !strings.Contains(r.Advice[0], "several files")) {
+		if r.Outcome != outcome || outcome == Unknown &&
+			(len(r.Advice) != 1 || !strings.Contains(r.Advice[0], "several files")) {
 			t.Errorf("a change to %v: %+v", change, r)
 		}
 	}

@@ -22,14 +22,15 @@ type Result struct {
 	Level     float64     `json:"level"`  // of the interval, for all looks together 0.95, or 0.98 with a gate
 	P         float64     `json:"p"`
 	Pairs     int         `json:"pairs"`
-	Runs      []int       `json:"runs,omitempty"`  // of a and b, where they are no pairs: somebody else has measured them
-	Of        string      `json:"of,omitempty"`    // what these are: files, processes or rounds
-	Drift     float64     `json:"drift,omitempty"` // by what part sessions are taken to differ, which the interval allows for
-	Looks     int         `json:"looks"`
-	Early     bool        `json:"stopped_early"`
-	Verdict   string      `json:"verdict"`           // "less": B takes less than A; "more" or "~"
-	Limit     string      `json:"limit,omitempty"`   // of the gate, "slower > 3 %"
-	Outcome   Outcome     `json:"outcome,omitempty"` // of the gate
+	Runs      []int       `json:"runs,omitempty"` // of a and b, where they are no pairs: somebody else has measured them
+	Of        string      `json:"of,omitempty"`   // what these are: files, processes or rounds
+	// by what part sessions are taken to differ, which the interval allows for
+	Drift   float64 `json:"drift,omitempty"`
+	Looks   int     `json:"looks"`
+	Early   bool    `json:"stopped_early"`
+	Verdict string  `json:"verdict"`           // "less": B takes less than A; "more" or "~"
+	Limit   string  `json:"limit,omitempty"`   // of the gate, "slower > 3 %"
+	Outcome Outcome `json:"outcome,omitempty"` // of the gate
 	// Needs is about how many pairs would tell, where these have not; 0 where that is
 	// not known.
 	Needs    int      `json:"pairs_needed,omitempty"`

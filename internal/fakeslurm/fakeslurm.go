@@ -1,5 +1,5 @@
-// Package fakeslurm is a stand-in for the commands of Slurm, for tests: sbatch, squeue, sacct, scancel, scontrol and srun, as one
-// function each, whose state is a directory, $FAKESLURM. Jobs are processes of this machine.
+// Package fakeslurm is a stand-in for the commands of Slurm, for tests: sbatch, squeue, sacct, scancel, scontrol and
+// srun, as one function each, whose state is a directory, $FAKESLURM. Jobs are processes of this machine.
 //
 // A test makes it fail by files in that directory:
 //
@@ -146,7 +146,10 @@ func sbatch(dir string, args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	daemon := &exec.Cmd{Path: self, Args: []string{"fakeslurmd", strconv.Itoa(id)}, Dir: value(args, "chdir"), Env: os.Environ()}
+	daemon := &exec.Cmd{
+		Path: self, Args: []string{"fakeslurmd", strconv.Itoa(id)}, Dir: value(args, "chdir"),
+		Env: os.Environ(),
+	}
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := daemon.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -7,8 +7,8 @@
 //  3. [Study.WriteTable] and [Study.WriteDefinition] write it as a recorded table and the study file of that, which is
 //     all that the other packages need to know of it.
 //
-// To add a tool: a reader that fills a Study, a row where package setup recognises files, and a test with a file that the
-// tool has written.
+// To add a tool: a reader that fills a Study, a row where package setup recognises files, and a test with a file that
+// the tool has written.
 package foreign
 
 import (
@@ -107,7 +107,8 @@ const (
 	stateOK     = "ok"
 )
 
-// columns returns the names of the columns: those of parameters, of metrics, of the time and of the state, all different.
+// columns returns the names of the columns: those of parameters, of metrics, of the time and of the state, all
+// different.
 func (s *Study) columns() (params, metrics []string, elapsed, state string) {
 	taken := map[string]bool{}
 	free := func(name string) string {

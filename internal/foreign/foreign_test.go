@@ -72,21 +72,24 @@ func TestKernelTunerFailures(t *testing.T) {
 	} {
 		for _, tail := range []string{"}}", ",\n"} {
 			s, err := parse(t, head+`"2,y": {"a": 2, "b": "y", "time": 7},`+text+tail)
-			if err != nil || len(s.Runs) != 2 || s.Runs[1].Failed != failed || s.Runs[0].Values[0] != 0.007 || s.Metrics[0].Name != "time" {
+			if err != nil || len(s.Runs) != 2 || s.Runs[1].Failed != failed || s.Runs[0].Values[0] != 0.007 ||
+				s.Metrics[0].Name != "time" {
 				t.Errorf("%s%s: %+v, %v", text, tail, s, err)
 			}
 		}
 	}
 	for text, want := range map[string]string{
-		head + `}}`:                                            "f.json: there is no run",
-		head + `"1": {"a": 1, "time": 2}}}`:                    `f.json:2:6: b: a number, a text, or true or false is needed`,
-		head + `"1": {"a": [1], "b": 1}}}`:                     "f.json:2:12: a: a number, a text, or true or false is needed",
+		head + `}}`:                         "f.json: there is no run",
+		head + `"1": {"a": 1, "time": 2}}}`: `f.json:2:6: b: a number, a text, or true or false is needed`,
+		head + `"1": {"a": [1], "b": 1}}}`: "f.json:2:12: a: a number, a text, or true or false is " +
+			"needed",
 		head + `"1": {"a": 1, "b": 1}}}`:                       "f.json: nothing was measured",
 		head + `"1": {"a": 1, "b": 1, "time": 2`:               "f.json:2:32: not JSON: the text ends too early",
 		`{"tune_params_keys": [], "cache": {"": {"time": 1}}}`: "f.json: the study has no parameters",
 		`{"results": [{"configuration": {"a": 1}}]}`:           `f.json:1:14: there is no "measurements"`,
 	} {
-		if _, err := parse(t, text); err == nil || !strings.HasPrefix(err.Error(), want) || assay.ClassOf(err) != assay.ClassUsage {
+		if _, err := parse(t, text); err == nil || !strings.HasPrefix(err.Error(), want) ||
+			assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -99,10 +102,12 @@ func TestObjective(t *testing.T) {
 		t.Fatal(err)
 	}
 	time := s.Runs[0].Values[0]
-	if err := s.Objective("GFLOPs", ""); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "--minimize GFLOPs") {
+	if err := s.Objective("GFLOPs", ""); assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.Contains(err.Error(), "--minimize GFLOPs") {
 		t.Errorf("%v", err)
 	}
-	if err := s.Objective("none", "minimize"); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "there is time, GFLOPs") {
+	if err := s.Objective("none", "minimize"); assay.ClassOf(err) != assay.ClassUsage ||
+		!strings.Contains(err.Error(), "there is time, GFLOPs") {
 		t.Errorf("%v", err)
 	}
 	if err := s.Objective("GFLOPs", "maximize"); err != nil || !s.Metrics[0].Maximize || s.Metrics[0].Name != "GFLOPs" ||
@@ -132,7 +137,8 @@ func TestWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`name: "the \"study\": 1"`, `"b": "b_"`, `elapsed: "elapsed"`, `ok: {column: "state_", equals: "ok"}`, `objective: {maximize: "b"}`,
+		`name: "the \"study\": 1"`, `"b": "b_"`, `elapsed: "elapsed"`, `ok: {column: "state_", equals: "ok"}`,
+		`objective: {maximize: "b"}`,
 	} {
 		if !strings.Contains(def.String(), want) {
 			t.Errorf("no %s in\n%s", want, def.String())
@@ -140,8 +146,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// sound fails unless a file "f" was read as a study whose rows are as long as its head, and which can be written, or was
-// refused as it should be. It returns whether it was read.
+// sound fails unless a file "f" was read as a study whose rows are as long as its head, and which can be written, or
+// was refused as it should be. It returns whether it was read.
 func sound(t *testing.T, s *Study, err error) bool {
 	t.Helper()
 	if err != nil {
@@ -171,8 +177,10 @@ func FuzzKernelTuner(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`{"tune_params_keys": ["a"], "objective": "m", "cache": {"1": {"a": true, "m": 1, "time": "RuntimeFailedConfig"},`))
-	f.Add([]byte(`{"results":[{"configuration":{"a":1},"invalidity":"compile","measurements":[{"name":"time","value":1,"unit":"ms"}]}]}`))
+	f.Add([]byte(`{"tune_params_keys": ["a"], "objective": "m", "cache": {"1": {"a": true, "m": 1, "time": ` +
+		`"RuntimeFailedConfig"},`))
+	f.Add([]byte(`{"results":[{"configuration":{"a":1},"invalidity":"compile",` +
+		`"measurements":[{"name":"time","value":1,"unit":"ms"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := jsonat.Parse("f", CloseKernelTuner(data))
 		if err != nil || !IsKernelTuner(d.Root) {

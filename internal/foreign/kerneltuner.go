@@ -9,12 +9,13 @@ import (
 	"github.com/assay-run/assay/internal/jsonat"
 )
 
-// This file reads what Kernel Tuner writes: its cache files, {"kernel_name": …, "tune_params_keys": […], "objective": …,
-// "cache": {"16,2": {"block_size_x": 16, …, "time": 0.19, …}, …}}, and the results that it writes in the format T4,
+// This file reads what Kernel Tuner writes: its cache files, {"kernel_name": …, "tune_params_keys": […], "objective":
+// …, "cache": {"16,2": {"block_size_x": 16, …, "time": 0.19, …}, …}}, and the results that it writes in the format T4,
 // {"results": [{"configuration": {…}, "invalidity": "correct", "measurements": [{"name", "value", "unit"}, …]}, …]}.
 //
 // Times are in milliseconds. A configuration that failed has the name of an error where a number is expected, or the
-// member __error__; an old cache has 1e20. A cache that is being written, or whose writer was killed, ends with a comma.
+// member __error__; an old cache has 1e20. A cache that is being written, or whose writer was killed, ends with a
+// comma.
 
 // ktTimes are the members of a cache entry that are times of the tuner itself, in milliseconds: what trying a
 // configuration took is the sum of the first three.

@@ -48,8 +48,8 @@ func ReadMLOS(ctx context.Context, db *sql.DB, file, name string) (*Study, error
 	case name == "" && len(names) == 1:
 		name = names[0]
 	case name == "" || !slices.Contains(names, name):
-		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "%s: the experiments are %s", file, strings.Join(names, ", ")),
-			"name one with --of")
+		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "%s: the experiments are %s", file,
+			strings.Join(names, ", ")), "name one with --of")
 	}
 	s := &Study{Tool: "MLOS", Name: name}
 	ids, err := s.readMLOSTrials(ctx, db)
@@ -151,7 +151,8 @@ func (s *Study) readMLOSResults(ctx context.Context, db *sql.DB, ids []int64) (e
 	if err != nil {
 		return err
 	}
-	directions, err := texts(ctx, db, "SELECT optimization_direction FROM objectives WHERE exp_id = ? ORDER BY rowid", s.Name)
+	directions, err := texts(ctx, db, "SELECT optimization_direction FROM objectives WHERE exp_id = ? ORDER BY rowid",
+		s.Name)
 	if err != nil {
 		return err
 	}

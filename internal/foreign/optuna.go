@@ -14,7 +14,8 @@ import (
 
 // This file makes a Study of the trials of Optuna, whichever storage they are read from. A trial that is COMPLETE is a
 // run; one that was PRUNED or FAILed is a failed one, since it has no value of a whole run. Those that wait or run say
-// nothing. The value of a parameter is a number in a distribution, in JSON: of a categorical one it is the place of the choice.
+// nothing. The value of a parameter is a number in a distribution, in JSON: of a categorical one it is the place of the
+// choice.
 
 // Names of the states of trials of Optuna.
 const (
@@ -148,8 +149,8 @@ func (o *optunaStudy) whole(t *optunaTrial) bool {
 	})
 }
 
-// cell returns the value of a parameter, or where it is not in force any value of it: rows that differ in nothing else are
-// one configuration.
+// cell returns the value of a parameter, or where it is not in force any value of it: rows that differ in nothing else
+// are one configuration.
 func (s *Study) cell(t *optunaTrial, param string, trials []*optunaTrial) string {
 	if v, ok := t.params[param]; ok {
 		return v
@@ -224,8 +225,8 @@ func literal(v string) string {
 	return "'" + v + "'"
 }
 
-// valuesFor returns the values of a parameter with which trials do not lack another: none if the values do not say it, or
-// cannot stand in a condition.
+// valuesFor returns the values of a parameter with which trials do not lack another: none if the values do not say it,
+// or cannot stand in a condition.
 func valuesFor(trials []*optunaTrial, on string, lacks func(*optunaTrial) bool) (with []string) {
 	var without []string
 	for _, t := range trials {
@@ -239,7 +240,9 @@ func valuesFor(trials []*optunaTrial, on string, lacks func(*optunaTrial) bool) 
 			with = append(with, v)
 		}
 	}
-	if slices.ContainsFunc(with, func(v string) bool { return slices.Contains(without, v) || strings.ContainsAny(v, `'\`) }) {
+	if slices.ContainsFunc(with, func(v string) bool {
+		return slices.Contains(without, v) || strings.ContainsAny(v, `'\`)
+	}) {
 		return nil
 	}
 	return with

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file reads the journal of Optuna's JournalStorage: an operation a line, in JSON. Studies and trials have the numbers
-// in which they were made. An operation on a trial that has ended does nothing, as Optuna has it.
+// This file reads the journal of Optuna's JournalStorage: an operation a line, in JSON. Studies and trials have the
+// numbers in which they were made. An operation on a trial that has ended does nothing, as Optuna has it.
 
 const (
 	opCreateStudy = 0
@@ -59,8 +59,8 @@ func IsOptunaJournal(data []byte) bool {
 	return json.Unmarshal(line, &head) == nil && head.Op != nil && head.Worker != nil
 }
 
-// ParseOptunaJournal reads a study of a journal; name may be "" where there is one alone. The error is of the class usage.
-// A last line that is not whole is that of a writer who was killed, and is left out.
+// ParseOptunaJournal reads a study of a journal; name may be "" where there is one alone. The error is of the class
+// usage. A last line that is not whole is that of a writer who was killed, and is left out.
 func ParseOptunaJournal(data []byte, file, name string) (*Study, error) {
 	j := &optunaJournal{}
 	for n := 1; len(data) > 0; n++ {
@@ -155,7 +155,8 @@ func (j *optunaJournal) apply(op optunaOp) error {
 // create makes a trial, which may have ended.
 func (j *optunaJournal) create(s *optunaStudy, op optunaOp) error {
 	t := &optunaTrial{
-		number: len(s.trials), state: optunaStates[0], start: op.Start, params: map[string]string{}, attrs: map[string]float64{},
+		number: len(s.trials), state: optunaStates[0], start: op.Start, params: map[string]string{},
+		attrs: map[string]float64{},
 	}
 	s.trials, j.trials = append(s.trials, t), append(j.trials, t)
 	for _, p := range slices.Sorted(maps.Keys(op.Params)) {

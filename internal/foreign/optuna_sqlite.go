@@ -11,12 +11,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file reads the SQLite database of Optuna's RDBStorage, as Optuna writes it since 3.0. A value that is not finite has
-// its kind in value_type.
+// This file reads the SQLite database of Optuna's RDBStorage, as Optuna writes it since 3.0. A value that is not finite
+// has its kind in value_type.
 
-// optunaParams has the parameters of the trials of a study in the order in which they were asked for, trials without any too.
-const optunaParams = `SELECT t.trial_id, t.number, t.state, t.datetime_start, t.datetime_complete, p.param_name, p.param_value, p.distribution_json
-	FROM trials t LEFT JOIN trial_params p ON p.trial_id = t.trial_id WHERE t.study_id = ? ORDER BY t.number, t.trial_id, p.param_id`
+// optunaParams has the parameters of the trials of a study in the order in which they were asked for, trials without
+// any too.
+const optunaParams = `SELECT t.trial_id, t.number, t.state, t.datetime_start, t.datetime_complete,
+	p.param_name, p.param_value, p.distribution_json
+	FROM trials t LEFT JOIN trial_params p ON p.trial_id = t.trial_id WHERE t.study_id = ?
+	ORDER BY t.number, t.trial_id, p.param_id`
 
 // IsOptunaStorage reports whether a database is a storage of Optuna.
 func IsOptunaStorage(ctx context.Context, db *sql.DB) bool {
@@ -26,8 +29,8 @@ func IsOptunaStorage(ctx context.Context, db *sql.DB) bool {
 	return err == nil && n == 6
 }
 
-// ReadOptunaStorage reads a study of a storage; name may be "" where there is one alone. The error is of the class usage;
-// file is for messages.
+// ReadOptunaStorage reads a study of a storage; name may be "" where there is one alone. The error is of the class
+// usage; file is for messages.
 func ReadOptunaStorage(ctx context.Context, db *sql.DB, file, name string) (*Study, error) {
 	o, err := readOptunaStorage(ctx, db, file, name)
 	if err != nil {
@@ -49,7 +52,8 @@ func readOptunaStorage(ctx context.Context, db *sql.DB, file, name string) (o *o
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	var typed bool
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM pragma_table_info('trial_values') WHERE name = 'value_type'").Scan(&typed); err != nil {
+	if err := tx.QueryRowContext(ctx,
+		"SELECT count(*) > 0 FROM pragma_table_info('trial_values') WHERE name = 'value_type'").Scan(&typed); err != nil {
 		return nil, err
 	}
 	if !typed {
@@ -94,33 +98,37 @@ func query(ctx context.Context, tx *sql.Tx, text string, args []any, row func(sc
 
 // read reads what a study has.
 func (o *optunaStudy) read(ctx context.Context, tx *sql.Tx, id int64) error {
-	err := query(ctx, tx, "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", []any{id}, func(scan scanner) error {
-		var way string
-		err := scan(&way)
-		o.maximize = append(o.maximize, way == "MAXIMIZE")
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	err = query(ctx, tx, "SELECT value_json FROM study_system_attributes WHERE study_id = ? AND key = 'study:metric_names'", []any{id},
+	err := query(ctx, tx, "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", []any{id},
 		func(scan scanner) error {
-			var text string
-			return errors.Join(scan(&text), json.Unmarshal([]byte(text), &o.metrics))
+			var way string
+			err := scan(&way)
+			o.maximize = append(o.maximize, way == "MAXIMIZE")
+			return err
 		})
 	if err != nil {
 		return err
 	}
-	by := map[int64]*optunaTrial{}
-	if err := query(ctx, tx, optunaParams, []any{id}, func(scan scanner) error { return o.readParam(scan, by) }); err != nil {
+	err = query(ctx, tx, `SELECT value_json FROM study_system_attributes
+		WHERE study_id = ? AND key = 'study:metric_names'`, []any{id}, func(scan scanner) error {
+		var text string
+		return errors.Join(scan(&text), json.Unmarshal([]byte(text), &o.metrics))
+	})
+	if err != nil {
 		return err
 	}
-	err = query(ctx, tx, `SELECT v.trial_id, v.objective, v.value, v.value_type FROM trial_values v JOIN trials t ON t.trial_id = v.trial_id
+	by := map[int64]*optunaTrial{}
+	err = query(ctx, tx, optunaParams, []any{id}, func(scan scanner) error { return o.readParam(scan, by) })
+	if err != nil {
+		return err
+	}
+	err = query(ctx, tx, `SELECT v.trial_id, v.objective, v.value, v.value_type
+		FROM trial_values v JOIN trials t ON t.trial_id = v.trial_id
 		WHERE t.study_id = ?`, []any{id}, func(scan scanner) error { return o.readValue(scan, by) })
 	if err != nil {
 		return err
 	}
-	return query(ctx, tx, `SELECT a.trial_id, a.key, a.value_json FROM trial_user_attributes a JOIN trials t ON t.trial_id = a.trial_id
+	return query(ctx, tx, `SELECT a.trial_id, a.key, a.value_json
+		FROM trial_user_attributes a JOIN trials t ON t.trial_id = a.trial_id
 		WHERE t.study_id = ?`, []any{id}, func(scan scanner) error {
 		var trial int64
 		var key, value sql.NullString

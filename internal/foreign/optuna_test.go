@@ -9,8 +9,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// The journal is one that Optuna 5 wrote (testdata/make_optuna.py): a study with a parameter that is not always asked for, with
-// pruned and failed trials, and one with two objectives.
+// The journal is one that Optuna 5 wrote (testdata/make_optuna.py): a study with a parameter that is not always asked
+// for, with pruned and failed trials, and one with two objectives.
 func TestOptunaJournal(t *testing.T) {
 	data := []byte(file(t, "optuna-journal.log"))
 	s, err := ParseOptunaJournal(data, "j", "forest")
@@ -37,7 +37,8 @@ func TestOptunaJournal(t *testing.T) {
 	if states[optunaPruned] == 0 || states[optunaFail] == 0 {
 		t.Errorf("states %v: the file has no pruned or no failed trial", states)
 	}
-	if r := s.Runs[1]; r.Values[0] != 2.4108813350036358 || !slices.Equal(r.Config, []string{"tree", "2", "0.010881335003635882", "4"}) {
+	if r := s.Runs[1]; r.Values[0] != 2.4108813350036358 ||
+		!slices.Equal(r.Config, []string{"tree", "2", "0.010881335003635882", "4"}) {
 		t.Errorf("%+v", r)
 	}
 	if s, err = ParseOptunaJournal(data, "j", "two"); err != nil || len(s.Runs) != 10 {
@@ -63,28 +64,36 @@ func optunaTrialOf(id, param, choice, value string) string {
 		`{"op_code":6,"worker_id":"w","trial_id":` + id + `,"state":1,"values":[` + value + `]}` + "\n"
 }
 
-// User attributes that are numbers are metrics; what comes after the end of a trial does nothing; a trial may be added whole.
+// User attributes that are numbers are metrics; what comes after the end of a trial does nothing; a trial may be added
+// whole.
 func TestOptunaJournalOps(t *testing.T) {
 	s, err := ParseOptunaJournal([]byte(optunaHead+optunaTrialOf("0", "a", "0", "7")+
 		`{"op_code":6,"worker_id":"w","trial_id":0,"state":3,"values":null}`+"\n"+
 		`{"op_code":4,"worker_id":"w","study_id":0,"state":1,"value":5,"params":{"a":2},"distributions":`+
-		`{"a":"{\"name\":\"CategoricalDistribution\",\"attributes\":{\"choices\":[null,true,\"x\"]}}"},"user_attrs":{"power":4}}`+"\n"), "j", "")
+		`{"a":"{\"name\":\"CategoricalDistribution\",\"attributes\":{\"choices\":[null,true,\"x\"]}}"},`+
+		`"user_attrs":{"power":4}}`+"\n"), "j", "")
 	if err != nil || len(s.Runs) != 2 || len(s.Metrics) != 2 || s.Metrics[1].Name != "power" {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	for i, want := range []Run{{Config: []string{"None"}, Values: []float64{7, 3}}, {Config: []string{"x"}, Values: []float64{5, 4}}} {
+	for i, want := range []Run{
+		{Config: []string{"None"}, Values: []float64{7, 3}},
+		{Config: []string{"x"}, Values: []float64{5, 4}},
+	} {
 		if r := s.Runs[i]; !slices.Equal(r.Config, want.Config) || !slices.Equal(r.Values, want.Values) || r.Failed != "" {
 			t.Errorf("%+v, want %+v", r, want)
 		}
 	}
 	for text, want := range map[string]string{
 		optunaHead: "j: the study has no parameters",
-		optunaHead + optunaTrialOf("0", "a", "3", "7"):                                     "j:3:1: the journal of Optuna: trial 0, parameter a: there is no choice 3 of 3",
-		optunaHead + optunaTrialOf("1", "a", "0", "7"):                                     "j:3:1: the journal of Optuna: there is no trial 1",
-		optunaHead + optunaTrialOf("0", "a", "0", "NaN"):                                   "j:6:1: the journal of Optuna: ",
-		optunaHead + optunaTrialOf("0", "a", "0", "7") + optunaTrialOf("1", "b", "0", "8"): "j: s: some trials have no parameter a",
-		optunaHead + strings.Replace(optunaHead, `"s"`, `"r"`, 1):                          "j: the studies are s, r",
-		optunaHead + `{"op_code":1,"worker_id":"w","study_id":0}` + "\n":                   "j: the studies are ",
+		optunaHead + optunaTrialOf("0", "a", "3", "7"): "j:3:1: the journal of Optuna: " +
+			"trial 0, parameter a: there is no choice 3 of 3",
+		optunaHead + optunaTrialOf("1", "a", "0",
+			"7"): "j:3:1: the journal of Optuna: there is no trial 1",
+		optunaHead + optunaTrialOf("0", "a", "0", "NaN"): "j:6:1: the journal of Optuna: ",
+		optunaHead + optunaTrialOf("0", "a", "0", "7") + optunaTrialOf("1", "b", "0",
+			"8"): "j: s: some trials have no parameter a",
+		optunaHead + strings.Replace(optunaHead, `"s"`, `"r"`, 1):        "j: the studies are s, r",
+		optunaHead + `{"op_code":1,"worker_id":"w","study_id":0}` + "\n": "j: the studies are ",
 	} {
 		if _, err := ParseOptunaJournal([]byte(text), "j", ""); err == nil || !strings.HasPrefix(err.Error(), want) ||
 			assay.ClassOf(err) != assay.ClassUsage {

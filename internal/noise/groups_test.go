@@ -38,7 +38,8 @@ func TestGroups(t *testing.T) {
 	for i, m := range machines {
 		g := n.Workers[i]
 		// The median of a configuration is near that of rack2, or a little below it.
-		if ratio := g.Median / n.Workers[0].Median; math.Abs(ratio-m.slower) > 0.03*m.slower || g.Runs != 240 || g.Configs != 40 {
+		if ratio := g.Median / n.Workers[0].Median; math.Abs(ratio-m.slower) > 0.03*m.slower || g.Runs != 240 ||
+			g.Configs != 40 {
 			t.Errorf("%+v, want %v times the first", g, m.slower)
 		}
 		if want := m.noise * g.Median; g.CV == nil || math.Abs(*g.CV-want) > 0.15*want {
@@ -64,8 +65,10 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	// One run of each of two workers says how they compare, and nothing of their noise.
-	n, err = OfSamples([]Sample{{Config: "a", Values: []float64{1, 2, 2}, Makers: []Maker{{"w", "c"}, {"v", "c"}, {"v", "c"}}}},
-		"s", usual)
+	n, err = OfSamples([]Sample{{
+		Config: "a", Values: []float64{1, 2, 2},
+		Makers: []Maker{{"w", "c"}, {"v", "c"}, {"v", "c"}},
+	}}, "s", usual)
 	if err != nil || len(n.Workers) != 2 || n.Workers[0].CV == nil || *n.Workers[0].CV != 0 || n.Workers[1].CV != nil {
 		t.Errorf("%+v, %v", n.Workers, err)
 	}

@@ -96,11 +96,13 @@ func TestSamples(t *testing.T) {
 	if n.Configs != 2 || n.Runs != 50 || n.Config != "" || n.Unit != "" || math.Abs(n.Median-1) > 0.02 {
 		t.Errorf("pooled: %d configurations, %d runs, median %v in %q", n.Configs, n.Runs, n.Median, n.Unit)
 	}
-	if n, err = OfSamples([]Sample{{Config: "a", Values: a}, {Config: "b", Values: normal(60, 0.05, rng)}}, "s", usual); err != nil ||
+	if n, err = OfSamples([]Sample{{Config: "a", Values: a}, {Config: "b", Values: normal(60, 0.05, rng)}}, "s",
+		usual); err != nil ||
 		n.Config != "b" || n.Runs != 60 {
 		t.Errorf("of the most runs: %+v, %v", n, err)
 	}
-	if n, err = OfSamples([]Sample{{Config: "a", Values: a[:5]}}, "s", usual); err != nil || n.Config != "a" || n.Configs != 1 {
+	if n, err = OfSamples([]Sample{{Config: "a", Values: a[:5]}}, "s", usual); err != nil || n.Config != "a" ||
+		n.Configs != 1 {
 		t.Errorf("of the only ones: %+v, %v", n, err)
 	}
 	if _, err = OfSamples([]Sample{{Config: "a", Values: a[:2]}}, "s", usual); !errors.Is(err, assay.ErrTooFew) {

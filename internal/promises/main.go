@@ -1,7 +1,7 @@
-// Command promises runs the tests that hold what assay promises, and writes docs/promises.md with what they
-// counted. `make promises` calls it. With breaks as its first argument it breaks a line of code of each promise, or of
-// those that are named behind it, and runs the tests that are to see that: `make breaks`. With ASSAY_SOAK=1 the tests take their long form, and what they counted is kept in
-// soak.json beside this file, from where the page has it.
+// Command promises runs the tests that hold what assay promises, and writes docs/promises.md with what they counted.
+// `make promises` calls it. With breaks as its first argument it breaks a line of code of each promise, or of those
+// that are named behind it, and runs the tests that are to see that: `make breaks`. With ASSAY_SOAK=1 the tests take
+// their long form, and what they counted is kept in soak.json beside this file, from where the page has it.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	}
 	results := map[string]result{}
 	broken := 0
-	for _, p := range promises() {
+	for _, p := range promises {
 		if len(only) > 0 && !slices.Contains(only, p.id) {
 			continue
 		}
@@ -220,11 +220,12 @@ at commit %s; the second runs the long form of the same tests.
     make promises-soak
 
 The tests of one promise alone: `+"`go run ./internal/promises P2`"+`. What a control does stands beside it: the same
-with its protection taken away, which must fail. A rig that lets its control pass sees nothing. Controls run with the tests.
+with its protection taken away, which must fail. A rig that lets its control pass sees nothing. `+
+		`Controls run with the tests.
 What was counted is what the tests said in this run; a test that says nothing counts by passing.
 
 `, time.Now().UTC().Format(time.DateOnly), commit())
-	for _, p := range promises() {
+	for _, p := range promises {
 		r := results[p.id]
 		fmt.Fprintf(&b, "## %s. %s\n\n", p.id, p.words)
 		for _, c := range p.checks {

@@ -16,7 +16,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
-	for _, p := range promises() {
+	for _, p := range promises {
 		if !strings.Contains(string(page), "## "+p.id+". "+p.words) {
 			t.Errorf("%s: the page lacks %s (make promises writes it)", p.id, p.words)
 		}
@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 // promise.
 func TestBreaches(t *testing.T) {
 	broken := map[string]bool{}
-	for _, b := range breaches() {
+	for _, b := range breaches {
 		broken[b.id] = true
 		text, err := os.ReadFile(filepath.Join("..", "..", b.file))
 		if err != nil {
@@ -66,12 +66,12 @@ func TestBreaches(t *testing.T) {
 		if n := strings.Count(string(text), b.old); n != 1 || b.old == b.new {
 			t.Errorf("%s: %s has %d times %q", b.id, b.file, n, b.old)
 		}
-		i := slices.IndexFunc(promises(), func(p promise) bool { return p.id == b.id })
-		if i < 0 || own(b.seen, promises()[i].checks) != "" {
+		i := slices.IndexFunc(promises, func(p promise) bool { return p.id == b.id })
+		if i < 0 || own(b.seen, promises[i].checks) != "" {
 			t.Errorf("%s: %v are no tests of it", b.id, b.seen)
 		}
 	}
-	for _, p := range promises() {
+	for _, p := range promises {
 		if !broken[p.id] {
 			t.Errorf("%s: no line of its code is broken", p.id)
 		}
@@ -107,7 +107,8 @@ func TestRead(t *testing.T) {
 {"Action":"skip","Test":"TestC"}
 {"Action":"pass"}
 `))
-	if got := r.String(); got != "1 passed, FAILED: TestB, skipped: TestC" || len(r.counts) != 1 || r.counts[0] != "cuts 20, lost 0" {
+	if got := r.String(); got != "1 passed, FAILED: TestB, skipped: TestC" || len(r.counts) != 1 ||
+		r.counts[0] != "cuts 20, lost 0" {
 		t.Errorf("%s; %q", got, r.counts)
 	}
 }

@@ -22,7 +22,8 @@ func writeNextflow(b *strings.Builder, p *Plan) {
 		if k.Time.Known() {
 			fmt.Fprintf(b, "        time = { %d.min * 2 ** (task.attempt - 1) }\n", minutes(k.Time.High))
 		}
-		b.WriteString("        errorStrategy = { task.exitStatus in [104, 247, 2147483647] + (130..145) ? 'retry' : 'finish' }\n")
+		b.WriteString("        errorStrategy = { task.exitStatus in [104, 247, 2147483647] + (130..145) ? 'retry' : " +
+			"'finish' }\n")
 		fmt.Fprintf(b, "        maxRetries = %d\n    }\n", retries)
 	}
 	b.WriteString("}\n")

@@ -93,7 +93,8 @@ func golden(t *testing.T, name string, got []byte) {
 
 // hostile are names of kinds that try to be code in one format or another.
 var hostile = []string{
-	"a'b", `a"b`, `a\b`, "a$(touch pwned)b", "a`touch pwned`b", "a${1+1}b", "a\nb: c", "*", "a|b", "!a", "a.b", "a b", "'; touch pwned; '",
+	"a'b", `a"b`, `a\b`, "a$(touch pwned)b", "a`touch pwned`b", "a${1+1}b", "a\nb: c", "*", "a|b", "!a", "a.b", "a b",
+	"'; touch pwned; '",
 	"') touch pwned ;; (x", "a*/b", "#", "-", "α", "a\tb", `\u000a`, "__import__('os').system('touch pwned')", "a:b=c",
 }
 
@@ -159,7 +160,13 @@ func TestSbatchScript(t *testing.T) {
 			t.Errorf("%q: %q %v, want %q", k.Name, got, err, want)
 		}
 	}
-	for _, bad := range [][]string{{"ask", "anything", "1"}, {"ask", "plain", "x"}, {"ask"}, {}, {"submit", "plain", "job"}} {
+	for _, bad := range [][]string{
+		{"ask", "anything", "1"},
+		{"ask", "plain", "x"},
+		{"ask"},
+		{},
+		{"submit", "plain", "job"},
+	} {
 		if got, err := ask(bad...); err == nil {
 			t.Errorf("%q: %q", bad, got)
 		}

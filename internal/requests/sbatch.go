@@ -12,7 +12,8 @@ import (
 // Numbers are MiB and minutes, the units of --mem=M and --time.
 func writeSbatch(b *strings.Builder, p *Plan) {
 	b.WriteString("#!/bin/sh\n")
-	comments(b, "#", p, "ask KIND ATTEMPT [INPUT...]       prints --mem and --time: sbatch $(sh FILE ask KIND 1 INPUT) JOB",
+	comments(b, "#", p, "ask KIND ATTEMPT [INPUT...]       prints --mem and --time: sbatch $(sh FILE ask KIND 1 INPUT) "+
+		"JOB",
 		"submit KIND [INPUT...] -- JOB...  runs sbatch --wait, again with twice as much where the job had too little")
 	b.WriteString(sbatchHead)
 	for _, k := range p.Kinds {
@@ -75,7 +76,8 @@ while :; do
 	[ "$code" != 0 ] || exit 0
 	said=$(scontrol show job -o "${job%%%%;*}")
 	state=$(echo "$said" | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p')
-	# Where Slurm itself watches the memory, and where the kernel does, a job that took too much is one that signal 9 ended.
+	# Where Slurm itself watches the memory, and where the kernel does, a job that took too much ` +
+	`is one that signal 9 ended.
 	case $state:$(echo "$said" | sed -n 's/.* ExitCode=\([0-9:]*\).*/\1/p') in
 	OUT_OF_MEMORY:* | TIMEOUT:* | FAILED:0:9 | FAILED:137:0) [ "$attempt" -lt %d ] || exit "$code" ;;
 	*) exit "$code" ;;

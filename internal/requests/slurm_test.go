@@ -12,13 +12,14 @@ import (
 	"github.com/assay-run/assay/workflow/request"
 )
 
-// The script for Slurm on a real one: a job that had too little memory, and one that had too little time, are submitted with
-// twice as much and pass; one that fails by itself is not submitted again.
+// The script for Slurm on a real one: a job that had too little memory, and one that had too little time, are submitted
+// with twice as much and pass; one that fails by itself is not submitted again.
 func TestSbatchScriptOnSlurm(t *testing.T) {
 	testbed.Slurm(t, "scontrol", "python3")
 	rig := func(args ...string) {
 		cmd := exec.Command("sh", append([]string{"../../scripts/slurm.sh"}, args...)...)
-		cmd.Env = append(os.Environ(), "EXTRA=SelectTypeParameters=CR_CPU_Memory\nJobAcctGatherFrequency=1\nJobAcctGatherParams=OverMemoryKill\nOverTimeLimit=0")
+		cmd.Env = append(os.Environ(), "EXTRA=SelectTypeParameters=CR_CPU_Memory\nJobAcctGatherFrequency=1\n"+
+			"JobAcctGatherParams=OverMemoryKill\nOverTimeLimit=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -42,7 +43,10 @@ func TestSbatchScriptOnSlurm(t *testing.T) {
 		code       int
 		asked      string
 	}{
-		{"memory", "exec python3 -c 'import time; b = bytes([1]) * (150 << 20); time.sleep(6); print(len(b))'", 0, "100M 1,200M 2"},
+		{
+			"memory", "exec python3 -c 'import time; b = bytes([1]) * (150 << 20); time.sleep(6); print(len(b))'", 0,
+			"100M 1,200M 2",
+		},
 		{"time", "sleep 100", 0, "100M 1,200M 2"},
 		{"fails", "exit 3", 3, "100M 1"},
 	} {

@@ -48,7 +48,8 @@ rule all:
 rule plain:
     input: "in.txt"
     output: "out.txt"
-    shell: "echo {resources.mem_mb} {resources.runtime} {attempt} >>asked; [ {resources.mem_mb} -ge 1000 ] && touch {output}"
+    shell: "echo {resources.mem_mb} {resources.runtime} {attempt} >>asked; `+
+		`[ {resources.mem_mb} -ge 1000 ] && touch {output}"
 `)
 	// {attempt} is no wildcard of a shell command: the count of lines tells it.
 	s, _ := os.ReadFile(filepath.Join(dir, "Snakefile"))

@@ -4,7 +4,8 @@ import "syscall"
 
 // A Change is a request that opens or changes something. Which fields count depends on Op.
 type Change struct {
-	Op     string // "create", "open", "write", "resize", "sync", "syncdir", "mkdir", "rmdir", "unlink", "rename", "link" or "other"
+	// "create", "open", "write", "resize", "sync", "syncdir", "mkdir", "rmdir", "unlink", "rename", "link" or "other"
+	Op     string
 	Path   string // relative to the root; of "resize" and "other" perhaps "", and Handle counts
 	To     string // the new name of "rename", the old one of "link"
 	Handle int64  // of "create" and "open": the one that the file gets, if it is opened

@@ -44,8 +44,8 @@ type code struct {
 
 func newCode() *code { return &code{packages: map[string]bool{}, methods: map[string]int{}} }
 
-// read adds the Go files below a folder. Examples, test data and what is not kept in the repository are left out, except
-// that their long lines count.
+// read adds the Go files below a folder. Examples, test data and what is not kept in the repository are left out,
+// except that their long lines count.
 func (c *code) read(root string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -12,9 +12,10 @@ func TestSize(t *testing.T) {
 	branches := "{\n" + strings.Repeat("\tif a && b || c {\n\t}\n", 5) // 1 + 5*3
 	c := newCode()
 	for path, text := range map[string]string{
-		"a.go":              "package a\n\nfunc f() " + body(70) + "func g() " + body(71),
-		"b/b.go":            "package b\n\ntype T[K any] struct{}\n\nfunc (t *T[K]) F() {}\n\nfunc (t T[K]) G() {}\n",
-		"internal/i/i.go":   "package i\n\nfunc f() " + branches + "}\n\nfunc g() " + branches[:len(branches)-1] + "\n\tfor {\n\t}\n}\n",
+		"a.go":   "package a\n\nfunc f() " + body(70) + "func g() " + body(71),
+		"b/b.go": "package b\n\ntype T[K any] struct{}\n\nfunc (t *T[K]) F() {}\n\nfunc (t T[K]) G() {}\n",
+		"internal/i/i.go": "package i\n\nfunc f() " + branches + "}\n\nfunc g() " + branches[:len(branches)-1] +
+			"\n\tfor {\n\t}\n}\n",
 		"cmd/assay/main.go": "package main\n",
 		"a_test.go":         "package a\n//" + strings.Repeat("é", 118) + "\n//" + strings.Repeat("é", 119) + "\n",
 		"lab/x/x.go":        "package x\n\n",
@@ -50,7 +51,8 @@ func TestComplexityAtTheLimit(t *testing.T) {
 	if err := c.add("p/p.go", []byte(text)); err != nil || c.branching != 0 {
 		t.Errorf("%d, %v", c.branching, err)
 	}
-	if err := c.add("p/q.go", []byte(strings.Replace(text, "{\n", "{\n\tif b {\n\t}\n", 1))); err != nil || c.branching != 1 {
+	if err := c.add("p/q.go", []byte(strings.Replace(text, "{\n", "{\n\tif b {\n\t}\n", 1))); err != nil ||
+		c.branching != 1 {
 		t.Errorf("%d, %v", c.branching, err)
 	}
 }

@@ -49,7 +49,8 @@ func run(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	if out, err := exec.Command("go", append([]string{"build", "-o", dir + "/"}, programs...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go",
+		append([]string{"build", "-o", dir + "/"}, programs...)...).CombinedOutput(); err != nil {
 		return fail(fmt.Errorf("%w\n%s", err, out))
 	}
 	began := time.Now()
@@ -192,7 +193,8 @@ func (r *report) add(e event, out io.Writer) {
 
 // write writes the summary: the slowest packages, what the machine lacks, and the counts of tests.
 func (r *report) write(out io.Writer, took time.Duration) {
-	names := slices.SortedFunc(maps.Keys(r.packages), func(a, b string) int { return cmp.Compare(r.packages[b], r.packages[a]) })
+	names := slices.SortedFunc(maps.Keys(r.packages),
+		func(a, b string) int { return cmp.Compare(r.packages[b], r.packages[a]) })
 	for _, name := range names[:min(slow, len(names))] {
 		fmt.Fprintf(out, "slow: %s %.1fs\n", name, r.packages[name])
 	}

@@ -34,8 +34,8 @@ func TestCurrent(t *testing.T) {
 	}
 	t.Setenv("UPDATE_DOCS", "")
 	for want, line := range map[string]string{
-		"a\nc\n": `:2 is "b", and "c" by the code`, "a\n": `:2 is "b", and "" by the code`, "a\nb\nd\n": `:3 is "", and "d" by the code`,
-		"a\nb": `:3 is "", and "" by the code`,
+		"a\nc\n": `:2 is "b", and "c" by the code`, "a\n": `:2 is "b", and "" by the code`,
+		"a\nb\nd\n": `:3 is "", and "d" by the code`, "a\nb": `:3 is "", and "" by the code`,
 	} {
 		if e := check(want); len(e) != 1 || e[0] != path+line+"\nUPDATE_DOCS=1 go test . writes it" {
 			t.Errorf("%q: got %q", want, e)

@@ -11,10 +11,10 @@ import (
 	"unicode"
 )
 
-// RunPage runs every line of the console blocks of a page that starts one of our programs, python3 or kill, in their order,
-// in one directory that holds the files which the page shows under their names. A command must succeed, and print the
-// lines shown, in their order: each is compared up to its first digit, since measurements follow. A line of a gain may
-// be missing: a busy machine decides which configuration is best.
+// RunPage runs every line of the console blocks of a page that starts one of our programs, python3 or kill, in their
+// order, in one directory that holds the files which the page shows under their names. A command must succeed, and
+// print the lines shown, in their order: each is compared up to its first digit, since measurements follow. A line of a
+// gain may be missing: a busy machine decides which configuration is best.
 func RunPage(t *testing.T, page string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -77,7 +77,8 @@ func runBlock(t *testing.T, dir string, b fence) (n int) {
 	var command string
 	var want []string
 	flush := func() {
-		if program, _, _ := strings.Cut(command, " "); slices.Contains([]string{"assay", "assay-lab", "python3", "kill"}, program) {
+		if program, _, _ := strings.Cut(command, " "); slices.Contains([]string{"assay", "assay-lab", "python3", "kill"},
+			program) {
 			n++
 			runLine(t, dir, b.line, command, want)
 		}
@@ -101,8 +102,8 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
 	// The commands of fakeslurm stand in for those of Slurm.
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_RUNTIME_DIR="+filepath.Join(dir, "run"),
-		"FAKESLURM="+dir)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+		"XDG_RUNTIME_DIR="+filepath.Join(dir, "run"), "FAKESLURM="+dir)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""
@@ -146,9 +147,9 @@ func fold(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 var papersCell = regexp.MustCompile("`([^`]+)`( \\(minutes\\))?")
 
-// RunPapers runs the wanted commands and keys of the last column of a page such as docs/papers.md, each once, in a directory of its own with a
-// copy of files, and returns how many there are. Commands that are marked as taking minutes are not run. run returns the
-// output and whether the command ended well.
+// RunPapers runs the wanted commands and keys of the last column of a page such as docs/papers.md, each once, in a
+// directory of its own with a copy of files, and returns how many there are. Commands that are marked as taking minutes
+// are not run. run returns the output and whether the command ended well.
 func RunPapers(
 	t *testing.T, page, files string, wanted func(cell string) bool, run func(cell string) (string, bool),
 ) int {

@@ -75,7 +75,10 @@ func pruning(earlier, now string) (report.Chart, error) {
 		}
 	}
 	kept := report.Series{Name: "stays in the space", Dots: true}
-	out := report.Series{Name: fmt.Sprintf("left out: never within %.0f %% of the best", 100*(hopeless-1)), Dots: true, Sign: report.Up}
+	out := report.Series{
+		Name: fmt.Sprintf("left out: never within %.0f %% of the best", 100*(hopeless-1)), Dots: true,
+		Sign: report.Up,
+	}
 	wrong := report.Series{Name: "left out, though the best run now has it", Dots: true, Sign: report.Down}
 	var keys []string
 	for key := range best[0] {
@@ -146,7 +149,10 @@ func costs(predictions io.Reader, runs string) (report.Chart, error) {
 		return c, errors.New("no predictions")
 	}
 	for i, cpu := range order {
-		s := report.Series{Name: "runs, " + cpu + " processors", Dots: true, Sign: []report.Sign{report.Dot, report.Up, report.Down}[i%3]}
+		s := report.Series{
+			Name: "runs, " + cpu + " processors", Dots: true,
+			Sign: []report.Sign{report.Dot, report.Up, report.Down}[i%3],
+		}
 		for _, t := range all {
 			if fmt.Sprint(t.Config["cpu"]) == cpu {
 				s.X, s.Y = append(s.X, mbit(t.Config["bandwidth"])), append(s.Y, t.Value)

@@ -2,10 +2,12 @@
 //
 //	assay-lab figures luck > docs/figures/luck.svg
 //	assay-lab figures beside lab/notes/cello.md > docs/figures/beside.svg
-//	assay bench STUDY... --methods rs,auto --budget-x 50 --curve --json | assay-lab figures curve > docs/figures/curve.svg
+//	assay bench STUDY... --methods rs,auto --budget-x 50 --curve --json |
+//	  assay-lab figures curve > docs/figures/curve.svg
 //	assay study trials STUDY --json | assay-lab figures trials > docs/figures/trials.svg
 //	assay-lab figures pruning EARLIER.jsonl NOW.jsonl > docs/figures/pruning.svg, two of the same
-//	assay predict MODEL --at cpu=…,bandwidth=… --json, several, | assay-lab figures costs TRIALS.jsonl > docs/figures/costs.svg
+//	assay predict MODEL --at cpu=…,bandwidth=… --json, several, |
+//	  assay-lab figures costs TRIALS.jsonl > docs/figures/costs.svg
 package figures
 
 import (
@@ -168,7 +170,8 @@ func curve(in io.Reader) (report.Chart, error) {
 	return c, nil
 }
 
-// trials draws the trials of a study in their order: those that ran to their end, and the bounds of those that were stopped.
+// trials draws the trials of a study in their order: those that ran to their end, and the bounds of those that were
+// stopped.
 func trials(in io.Reader) (report.Chart, error) {
 	done := report.Series{Name: "ran to its end", Dots: true, Sign: report.Dot}
 	stopped := report.Series{Name: "stopped: it takes at least this", Dots: true, Sign: report.Up}

@@ -108,7 +108,8 @@ func TestCostsAreDrawn(t *testing.T) {
 		t.Fatalf("%d series, %v", len(c.Series), err)
 	}
 	line, dots := c.Series[0], c.Series[1]
-	if !slices.Equal(line.X, []float64{20, 100}) || !slices.Equal(line.Y, []float64{3, 1}) || !slices.Equal(line.High, []float64{5, 2}) {
+	if !slices.Equal(line.X, []float64{20, 100}) || !slices.Equal(line.Y, []float64{3, 1}) ||
+		!slices.Equal(line.High, []float64{5, 2}) {
 		t.Errorf("the model: %+v", line)
 	}
 	if !slices.Equal(dots.X, []float64{20}) || !slices.Equal(dots.Y, []float64{4}) {

@@ -41,7 +41,8 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 		if p.Subject == p.Helper || p.band != bandOf(p.Rank) {
 			t.Errorf("%+v", p)
 		}
-		if both := p.Subject + p.Helper; both == "ab" && math.Abs(p.Rank-1) > 1e-9 || both == "ca" && math.Abs(p.Rank+1) > 1e-9 {
+		if both := p.Subject + p.Helper; both == "ab" && math.Abs(p.Rank-1) > 1e-9 ||
+			both == "ca" && math.Abs(p.Rank+1) > 1e-9 {
 			t.Errorf("%s: rank correlation %v", both, p.Rank)
 		}
 	}
@@ -54,7 +55,8 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 	if len(in) != len(slices.Compact(slices.Clone(in))) {
 		t.Errorf("bands %v: want one pair of each at most", in)
 	}
-	if again := d.drawPairs(1); !slices.EqualFunc(again, few, func(a, b Pair) bool { return a.Subject == b.Subject && a.Helper == b.Helper }) {
+	if again := d.drawPairs(1); !slices.EqualFunc(again, few,
+		func(a, b Pair) bool { return a.Subject == b.Subject && a.Helper == b.Helper }) {
 		t.Error("other pairs the second time")
 	}
 }
@@ -100,7 +102,8 @@ func TestPairsArePlayed(t *testing.T) {
 	}
 	rep := NewPairReport(pairs, []int{1, 3})
 	i := slices.IndexFunc(rep.Rows, func(r PairRow) bool { return r.Band == "from 0.8" && r.Trials == 1 })
-	if row := rep.Rows[i]; row.Pairs != 2 || row.Helped != 0 || !(row.Ratio < 0.1) || row.RatioCI[0] > row.Ratio || row.RatioCI[1] < row.Ratio {
+	if row := rep.Rows[i]; row.Pairs != 2 || row.Helped != 0 || !(row.Ratio < 0.1) || row.RatioCI[0] > row.Ratio ||
+		row.RatioCI[1] < row.Ratio {
 		t.Errorf("%+v", row)
 	}
 	var out strings.Builder

@@ -15,8 +15,8 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	t := report.NewTable(p, "data set", ">environments", ">mean best NCC", ">mean best rank correlation",
 		">least")
 	for _, s := range r.DataSets {
-		t.Add(s.Name, fmt.Sprint(len(s.Environments)), summary("%.4f", s.NCC, stats.Mean), summary("%.2f", s.Rank, stats.Mean),
-			summary("%.2f", s.Rank, slices.Min[[]float64]))
+		t.Add(s.Name, fmt.Sprint(len(s.Environments)), summary("%.4f", s.NCC, stats.Mean),
+			summary("%.2f", s.Rank, stats.Mean), summary("%.2f", s.Rank, slices.Min[[]float64]))
 	}
 	if err := t.Write(w); err != nil {
 		return err

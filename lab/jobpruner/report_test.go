@@ -29,9 +29,12 @@ func TestWrite(t *testing.T) {
 	if err := r.Write(&b, report.Palette{}); err != nil {
 		t.Fatal(err)
 	}
-	rows := `data set  method  use    alpha  kb   budget %  trials  error %  95 %         to none  95 %         similar  pruned %  95 %
-gcc       pso     none                      5      12     1.23  1.00 – 2.00     1.00  0.90 – 1.10        –     50.00  40.00 – 60.00
-gcc       pso     prune  auto   all         5      12     1.23  1.00 – 2.00     1.00  0.90 – 1.10     0.80     50.00  40.00 – 60.00
+	rows := `data set  method  use    alpha  kb   budget %  trials  error %  95 %         to none  95 %         ` +
+		`similar  pruned %  95 %
+gcc       pso     none                      5      12     1.23  1.00 – 2.00     1.00  0.90 – 1.10        ` +
+		`–     50.00  40.00 – 60.00
+gcc       pso     prune  auto   all         5      12     1.23  1.00 – 2.00     1.00  0.90 – 1.10     ` +
+		`0.80     50.00  40.00 – 60.00
 `
 	for _, want := range []string{
 		"data set  environments  mean best NCC  mean best rank correlation  least\n",
@@ -60,7 +63,10 @@ func TestNothingAlike(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(got), want) {
 		t.Errorf("%s, %v", got, err)
 	}
-	some := Set{Name: "some", Environments: []string{"a", "b", "c"}, Rank: []float64{0.5, set.Rank[0], 0.7}, NCC: []float64{1, 1, 1}}
+	some := Set{
+		Name: "some", Environments: []string{"a", "b", "c"}, Rank: []float64{0.5, set.Rank[0], 0.7},
+		NCC: []float64{1, 1, 1},
+	}
 	var b strings.Builder
 	if err := (Report{DataSets: []Set{set, some}}).Write(&b, report.Palette{}); err != nil {
 		t.Fatal(err)

@@ -36,8 +36,8 @@ type Set struct {
 	NCC          Correlations `json:"best_cross_correlation"`
 }
 
-// Correlations are those of environments with the nearest other one: -Inf, null in JSON, for one that has none, as all of
-// its runs came to the same.
+// Correlations are those of environments with the nearest other one: -Inf, null in JSON, for one that has none, as all
+// of its runs came to the same.
 type Correlations []float64
 
 // MarshalJSON implements [json.Marshaler].

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A task that takes ten times its input on the slow machine takes half of that on a machine
-// of twice the score: predictions by the scores are right, those as if the machines were the same are off by a factor of 2, and the
+// A task that takes ten times its input on the slow machine takes half of that on a machine of twice the score:
+// predictions by the scores are right, those as if the machines were the same are off by a factor of 2, and the
 // benchmarks, which say 4, are off as well.
 func TestMachines(t *testing.T) {
 	dir := t.TempDir()
@@ -28,7 +28,8 @@ func TestMachines(t *testing.T) {
 		}
 		fmt.Fprintf(&runs, "w,few,%s,%g,300,1,100\n", m.name, m.score)
 	}
-	kernels.WriteString("workflow,task,node,realtime1,realtime2,realtime3\nw,t,slow,8,8,9\nw,t,fast,2,2,2\nw,u,slow,-1,-1,-1\n")
+	kernels.WriteString("workflow,task,node,realtime1,realtime2,realtime3\nw,t,slow,8,8,9\n" +
+		"w,t,fast,2,2,2\nw,u,slow,-1,-1,-1\n")
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, "lotaru", name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -49,7 +50,8 @@ func TestMachines(t *testing.T) {
 		same     float64
 	}{{"fast", "slow", 8, 50}, {"slow", "fast", 8, 100}, {"all", "all", 16, 75}} {
 		c := cells[i]
-		if c.From != want.from || c.To != want.to || c.Runs != want.runs || c.Scores > 5 || c.Kernels < 40 || c.Covered < 0.9 ||
+		if c.From != want.from || c.To != want.to || c.Runs != want.runs || c.Scores > 5 || c.Kernels < 40 ||
+			c.Covered < 0.9 ||
 			c.Same < want.same*0.9 || c.Same > want.same*1.1 {
 			t.Errorf("%+v, want %+v", c, want)
 		}

@@ -86,7 +86,10 @@ func TestRunFleet(t *testing.T) {
 }
 
 // drawnAnew is a method that draws configurations.
-var drawnAnew = bench.Method{Name: "random", New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
-	s := search.NewRandom(p.Space, seed)
-	return search.Blocks(s, block.New(p.Space, "")), nil, nil
-}}
+var drawnAnew = bench.Method{
+	Name: "random",
+	New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
+		s := search.NewRandom(p.Space, seed)
+		return search.Blocks(s, block.New(p.Space, "")), nil, nil
+	},
+}

@@ -63,11 +63,13 @@ type LevelSearch struct {
 // Levels runs each study with its levels and without, with the same time.
 func Levels(ctx context.Context, o LevelOptions) (LevelReport, error) {
 	if len(o.Problems) == 0 || o.Seeds < 2 || !(o.Times > 0) || !(o.Within > 0) {
-		return LevelReport{}, fmt.Errorf("%d problems, %d seeds, %v run times, within %v", len(o.Problems), o.Seeds, o.Times, o.Within)
+		return LevelReport{}, fmt.Errorf("%d problems, %d seeds, %v run times, within %v", len(o.Problems), o.Seeds, o.Times,
+			o.Within)
 	}
 	for i := range o.Problems {
 		if p := &o.Problems[i]; p.Goal.Level == nil {
-			return LevelReport{}, assay.Errorf(assay.ClassUsage, "%s: it has no levels (level: {parameter: ..., full: ...})", p.Name)
+			return LevelReport{}, assay.Errorf(assay.ClassUsage, "%s: it has no levels (level: {parameter: ..., full: ...})",
+				p.Name)
 		}
 	}
 	o.First = max(1, o.First)
@@ -179,7 +181,7 @@ func (r LevelReport) Write(w io.Writer, p report.Palette) error {
 		add(row.Study, "full level", row.Full, "", "")
 		add("", "levels", row.With, fmt.Sprintf("%.2f", row.Time), interval(row.CI95))
 	}
-	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "", "", fmt.Sprintf("%.2f", r.Time),
-		interval(r.CI95))
+	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "", "",
+		fmt.Sprintf("%.2f", r.Time), interval(r.CI95))
 	return t.Write(w)
 }

@@ -50,8 +50,8 @@ type ParallelRow struct {
 	Study string         `json:"study"`
 	One   ParallelSearch `json:"one"`
 	Many  ParallelSearch `json:"many"`
-	// Runs is the runs until a configuration is good enough with several at once, as a share of those one at a time: the geometric
-	// mean over the seeds. A search that finds none counts with its whole budget. Time is the same of the time.
+	// Runs is the runs until a configuration is good enough with several at once, as a share of those one at a time: the
+	// geometric mean over the seeds. A search that finds none counts with its whole budget. Time is the same of the time.
 	Runs     float64    `json:"runs_ratio"`
 	RunsCI95 [2]float64 `json:"runs_ci95"`
 	Time     float64    `json:"time_ratio"`
@@ -66,9 +66,9 @@ type ParallelSearch struct {
 	Error   float64 `json:"re_mean"`     // and at its end
 }
 
-// Parallel searches each study one run at a time, and with several at once, with the same number of runs. Runs end in the
-// order of their recorded times, and the next begins as soon as one ends. They are counted in the order in which they were
-// asked for: of several at once the good ones end first, and would count for less.
+// Parallel searches each study one run at a time, and with several at once, with the same number of runs. Runs end in
+// the order of their recorded times, and the next begins as soon as one ends. They are counted in the order in which
+// they were asked for: of several at once the good ones end first, and would count for less.
 func Parallel(ctx context.Context, o ParallelOptions) (ParallelReport, error) {
 	if len(o.Problems) == 0 || o.Seeds < 2 || o.Trials < 2 || o.Runs < 2 || !(o.Within > 0) {
 		return ParallelReport{}, fmt.Errorf("%d problems, %d seeds, %d of %d trials at once, within %v",
@@ -120,7 +120,9 @@ type parallelOutcome struct {
 	half, error float64
 }
 
-func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, seed uint64, n int) (out parallelOutcome, err error) {
+func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, seed uint64,
+	n int,
+) (out parallelOutcome, err error) {
 	p.ByTrials = true
 	res, start, err := play(ctx, p, o.Method, seed, study.Budget{Trials: o.Trials}, n)
 	if err != nil {
@@ -172,7 +174,8 @@ func (r ParallelReport) Write(w io.Writer, p report.Palette) error {
 	interval := func(ci [2]float64) string { return fmt.Sprintf("%.2f – %.2f", ci[0], ci[1]) }
 	add := func(name string, n int, s ParallelSearch, ratios ...string) {
 		t.Add(append([]string{
-			name, fmt.Sprint(n), fmt.Sprintf("%d of %d", s.Reached, r.Seeds), fmt.Sprintf("%.3g", s.Runs), percent(s.Half), percent(s.Error),
+			name, fmt.Sprint(n), fmt.Sprintf("%d of %d", s.Reached, r.Seeds), fmt.Sprintf("%.3g", s.Runs), percent(s.Half),
+			percent(s.Error),
 		}, ratios...)...)
 	}
 	for _, row := range r.Rows {
@@ -180,7 +183,7 @@ func (r ParallelReport) Write(w io.Writer, p report.Palette) error {
 		add("", r.Parallel, row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95), fmt.Sprintf("%.2f", row.Time),
 			interval(row.TimeCI95))
 	}
-	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "", fmt.Sprintf("%.2f", r.Runs),
-		interval(r.RunsCI95), fmt.Sprintf("%.2f", r.Time), interval(r.TimeCI95))
+	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "",
+		fmt.Sprintf("%.2f", r.Runs), interval(r.RunsCI95), fmt.Sprintf("%.2f", r.Time), interval(r.TimeCI95))
 	return t.Write(w)
 }

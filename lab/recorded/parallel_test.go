@@ -14,8 +14,8 @@ import (
 	"github.com/assay-run/assay/table"
 )
 
-// A course is a simulated study of one parameter x = 0, 1, ...: the cost of each configuration, and how many seconds its
-// runs take.
+// A course is a simulated study of one parameter x = 0, 1, ...: the cost of each configuration, and how many seconds
+// its runs take.
 type course struct {
 	truth  []float64
 	length []int
@@ -45,12 +45,15 @@ func (c course) problem(t *testing.T, name string) bench.Problem {
 }
 
 // inOrder is a method that proposes x = 0, 1, 2, ...
-var inOrder = bench.Method{Name: "in order", New: func(p *bench.Problem, _ uint64) (assay.Searcher, assay.Stopper, error) {
-	return search.NewGrid(p.Space, search.GridOptions{}), nil, nil
-}}
+var inOrder = bench.Method{
+	Name: "in order",
+	New: func(p *bench.Problem, _ uint64) (assay.Searcher, assay.Stopper, error) {
+		return search.NewGrid(p.Space, search.GridOptions{}), nil, nil
+	},
+}
 
-// A method that learns nothing asks for the same with several runs at once, in less time: runs are counted as they were asked
-// for, and the time is that of the clock. The good one is a quick one, which ends first of those at once.
+// A method that learns nothing asks for the same with several runs at once, in less time: runs are counted as they were
+// asked for, and the time is that of the clock. The good one is a quick one, which ends first of those at once.
 func TestParallel(t *testing.T) {
 	c := course{truth: []float64{9, 9, 8, 7, 7, 6, 5, 4, 4, 1, 3, 2}, length: []int{4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 4, 4}}
 	for _, tt := range []struct {
@@ -61,7 +64,8 @@ func TestParallel(t *testing.T) {
 		{6, 0, 6, 7, 5, 8.0 / 24},
 	} {
 		r, err := Parallel(t.Context(), ParallelOptions{
-			Problems: []bench.Problem{c.problem(t, "course")}, Method: inOrder, Runs: 4, Within: 0.5, Trials: tt.trials, Seeds: 2,
+			Problems: []bench.Problem{c.problem(t, "course")}, Method: inOrder, Runs: 4, Within: 0.5, Trials: tt.trials,
+			Seeds: 2,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +83,8 @@ func TestParallel(t *testing.T) {
 			t.Errorf("%v\n%s", err, b.String())
 		}
 	}
-	if _, err := Parallel(t.Context(), ParallelOptions{Problems: []bench.Problem{c.problem(t, "c")}, Method: inOrder, Runs: 1}); err == nil {
+	if _, err := Parallel(t.Context(),
+		ParallelOptions{Problems: []bench.Problem{c.problem(t, "c")}, Method: inOrder, Runs: 1}); err == nil {
 		t.Error("one run at once is compared with itself")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// play runs a study of a problem's table by a method within a budget, with so many runs at once, and returns what it came
-// to and when it began, in simulated time.
+// play runs a study of a problem's table by a method within a budget, with so many runs at once, and returns what it
+// came to and when it began, in simulated time.
 func play(
 	ctx context.Context, p *bench.Problem, m bench.Method, seed uint64, b study.Budget, parallel int,
 ) (res study.Result, began time.Time, err error) {

@@ -96,7 +96,8 @@ func TestEvaluate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Apps) != 1 || r.Apps[0].Executions != 8 || r.Apps[0].Configs != 4 || len(r.Single) != 1 || r.All.Now.Tasks != 320 {
+		if len(r.Apps) != 1 || r.Apps[0].Executions != 8 || r.Apps[0].Configs != 4 || len(r.Single) != 1 ||
+			r.All.Now.Tasks != 320 {
 			t.Fatalf("%+v", r)
 		}
 		got := map[string]Outcome{}

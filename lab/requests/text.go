@@ -25,7 +25,8 @@ func WriteText(w io.Writer, reports []*Report) error {
 			return err
 		}
 		if len(r.Single) > 0 {
-			fmt.Fprintf(&b, "no kind of task is in two %ss, so that none can be left out: %s\n", r.Hold, strings.Join(r.Single, ", "))
+			fmt.Fprintf(&b, "no kind of task is in two %ss, so that none can be left out: %s\n", r.Hold,
+				strings.Join(r.Single, ", "))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

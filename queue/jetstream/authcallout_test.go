@@ -156,8 +156,8 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// Who comes in by the socket of the server's user may do everything, and a server that does not look at applications lets a
-// worker have any.
+// Who comes in by the socket of the server's user may do everything, and a server that does not look at applications
+// lets a worker have any.
 func TestForbiddenControl(t *testing.T) {
 	testbed.Fails(t, "the door of the server's user", func(t testing.TB) {
 		forbidden(t, time.Second, (*jetstream.Server).May, func(l *lab, _ string, opts ...nats.Option) (*nats.Conn, error) {

@@ -14,7 +14,8 @@ import (
 
 const soon, never = 20 * time.Second, 300 * time.Millisecond
 
-// depth fails unless soon so many tickets wait or are leased: the broker counts them a moment after it has acknowledged them.
+// depth fails unless soon so many tickets wait or are leased: the broker counts them a moment after it has acknowledged
+// them.
 func depth(t testing.TB, c queue.Carrier, app string, want int) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {

@@ -158,7 +158,8 @@ func TestExternal(t *testing.T) {
 	answer(t, server, f, nil)
 	heard := func() (n int) { f.do(func() { n = len(f.told) }); return n }
 	// What was on its way to the server that has ended comes again after half a minute.
-	for end := time.Now().Add(soon + 30*time.Second); heard() == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(soon + 30*time.Second); heard() == 0 &&
+		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
 	time.Sleep(200 * time.Millisecond)
 	if n := heard(); n != 1 || f.told[0].ID != o.ID || string(f.told[0].Stdout) != "out" {

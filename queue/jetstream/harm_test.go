@@ -137,7 +137,8 @@ func TestHarm(t *testing.T) {
 	})
 	t.Run("streams", func(t *testing.T) {
 		t.Parallel()
-		harm(t, "streams deleted", 2*time.Minute, true, func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
+		harm(t, "streams deleted", 2*time.Minute, true,
+			func(dir string) { os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams")) })
 	})
 	for _, left := range []string{"ASSAY_JOBS", "ASSAY_JOBS/msgs", "ASSAY_JOBS/obs"} {
 		t.Run(left, func(t *testing.T) { // as where the server writes while files are deleted

@@ -134,8 +134,8 @@ func (f *reader) follows() bool {
 	return false
 }
 
-// Records yields the records of a copy from the first to the last that was written whole, verified: their Study is 0. What
-// is damaged ends it with an error that matches [store.ErrDamaged].
+// Records yields the records of a copy from the first to the last that was written whole, verified: their Study is 0.
+// What is damaged ends it with an error that matches [store.ErrDamaged].
 func Records(path string) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		f, err := os.Open(path)

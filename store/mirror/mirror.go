@@ -1,8 +1,8 @@
 // Package mirror keeps a copy of a study's record in a file on another file system, as events come, and brings
 // the study back from it.
 //
-// A batch system's login node has a disk of its own, on which a store can be, and a file system that all machines share, on
-// which none can be. If the disk is lost, the copy and the results of the jobs are what is left of the study.
+// A batch system's login node has a disk of its own, on which a store can be, and a file system that all machines
+// share, on which none can be. If the disk is lost, the copy and the results of the jobs are what is left of the study.
 //
 // The copy has the bytes of the record, and their hashes. An event is in the store first; a session that is killed
 // between the two, or a file system that is away for a while, leaves the copy behind, and the next event or
@@ -36,10 +36,10 @@ type Store struct {
 	said bool  // that it could not
 }
 
-// Open returns a store that keeps a copy of a study at a path, and completes the copy. The study is there. Its error matches
-// [ErrAhead] if the copy has events that the store lacks, and [store.ErrOther] if it is of another study. A copy that
-// is damaged is set aside, and made anew. warn is told of that, for people, and when the copy cannot be written any
-// more, and when it can again; Append does not fail by that.
+// Open returns a store that keeps a copy of a study at a path, and completes the copy. The study is there. Its error
+// matches [ErrAhead] if the copy has events that the store lacks, and [store.ErrOther] if it is of another study. A
+// copy that is damaged is set aside, and made anew. warn is told of that, for people, and when the copy cannot be
+// written any more, and when it can again; Append does not fail by that.
 func Open(ctx context.Context, s store.Copier, study, path string, warn func(text string)) (*Store, error) {
 	err := fits(ctx, s, study, path)
 	if errors.Is(err, errDamagedCopy) {
@@ -103,7 +103,9 @@ func fits(ctx context.Context, s store.Copier, study, path string) error {
 }
 
 // Append implements [assay.Store].
-func (m *Store) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position, error) {
+func (m *Store) Append(ctx context.Context, study string, at assay.Position,
+	events ...assay.Event,
+) (assay.Position, error) {
 	end, err := m.Copier.Append(ctx, study, at, events...)
 	if err == nil && study == m.study {
 		m.keep(ctx)
@@ -119,7 +121,8 @@ func (m *Store) keep(ctx context.Context) {
 	if failed := err != nil; failed != m.said {
 		m.said = failed
 		if failed {
-			m.warn(fmt.Sprintf("the copy of the record at %s cannot be written: %v; what happens now is in the store alone", m.path, err))
+			m.warn(fmt.Sprintf("the copy of the record at %s cannot be written: %v; what happens now is in the store alone",
+				m.path, err))
 		} else {
 			m.warn(fmt.Sprintf("the copy of the record at %s is complete again", m.path))
 		}

@@ -43,7 +43,10 @@ func filled(t testing.TB, n int) *sqlite.Store {
 func add(t testing.TB, s assay.Store, at, n int) {
 	t.Helper()
 	for i := range n {
-		e := assay.Event{At: time.Unix(int64(at+i), 0).UTC(), Asked: &assay.Proposal{ID: int64(at + i + 1), Config: assay.Config{1}}}
+		e := assay.Event{
+			At:    time.Unix(int64(at+i), 0).UTC(),
+			Asked: &assay.Proposal{ID: int64(at + i + 1), Config: assay.Config{1}},
+		}
 		if _, err := s.Append(t.Context(), "a", assay.Position(at+i), e); err != nil {
 			t.Fatal(err)
 		}

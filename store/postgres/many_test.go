@@ -84,7 +84,8 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("%d events are on record, want %d", total, want)
 	}
 	slices.Sort(took)
-	t.Logf("%d clients in %d stores: %d appends, %d were slower than another and came again; half within %v, all within %v",
+	t.Logf("%d clients in %d stores: %d appends, %d were slower than another and came again; half within %v, all within "+
+		"%v",
 		clients, len(stores), total, slower.Load(), took[len(took)/2], took[len(took)-1])
 	checkFsck(t, stores[0])
 }

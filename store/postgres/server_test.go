@@ -118,7 +118,8 @@ func (s *server) command(program string, args ...string) *exec.Cmd {
 // start as long as a child of the one before is there, so it is tried again.
 func (s *server) start() error {
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		c := s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-c", "listen_addresses=", "-c", "max_connections=200",
+		c := s.command(filepath.Join(s.bin, "postgres"), "-D", s.data(), "-c", "listen_addresses=", "-c",
+			"max_connections=200",
 			"-c", "dynamic_shared_memory_type=mmap", // in the data, so that a killed server leaves nothing elsewhere
 			"-c", "unix_socket_directories="+s.dir)
 		var log strings.Builder

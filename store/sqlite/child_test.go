@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(args []string) error {
 	return map[string]func(args []string) error{
-		"append": childAppend, "boast": childBoast, "many": childMany, "share": childShare, "turns": childTurns, "starve": childStarve, "hold": childHold,
-		"lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
+		"append": childAppend, "boast": childBoast, "many": childMany, "share": childShare, "turns": childTurns,
+		"starve": childStarve, "hold": childHold, "lease": childLease, "migrate": childMigrate, "upgrade": childUpgrade,
 		"readonly": childReadOnly,
 	}
 }
@@ -315,7 +315,7 @@ func childUpgrade(args []string) error {
 }
 
 func slowMigrations() []string {
-	return append(migrations(), `
+	return append(migrations, `
 CREATE TABLE extra (n INTEGER PRIMARY KEY, x TEXT);
 INSERT INTO extra SELECT value, hex(randomblob(500)) FROM (`+
 		`WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 4000) SELECT value FROM c);

@@ -109,7 +109,8 @@ func (s *Store) checkMark(ctx context.Context, c *sql.Conn) error {
 	}
 	var name string
 	var last int64
-	err := c.QueryRowContext(ctx, `SELECT name, ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
+	err := c.QueryRowContext(ctx, `SELECT name,
+		ifnull((SELECT seq FROM events WHERE study = s.id ORDER BY seq DESC LIMIT 1), -1)
 		FROM studies s WHERE id = ?`, m.study).Scan(&name, &last)
 	what := fmt.Sprintf("event %d of study %q", m.seq, name)
 	switch {
@@ -129,6 +130,7 @@ func (s *Store) checkMark(ctx context.Context, c *sql.Conn) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
-	return fmt.Errorf("%w: %s was recorded and is not there: the log %s-wal lost its end, or an older copy was written over the file; "+
+	return fmt.Errorf("%w: %s was recorded and is not there: the log %s-wal lost its end, or an older copy was written "+
+		"over the file; "+
 		"remove %s to go on with what there is", ErrDamaged, what, s.path, s.markPath())
 }

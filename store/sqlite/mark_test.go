@@ -147,8 +147,10 @@ func TestDamageOfEachFrame(t *testing.T) {
 // a mark that is gone, old or not whole.
 func TestMarkRefusesNothingWhole(t *testing.T) {
 	for name, edit := range map[string]func(k killed) error{
-		"no mark":   func(k killed) error { return os.Remove(filepath.Join(filepath.Dir(k.path), lockDir, "a.db.last")) },
-		"torn mark": func(k killed) error { return os.Truncate(filepath.Join(filepath.Dir(k.path), lockDir, "a.db.last"), 7) },
+		"no mark": func(k killed) error { return os.Remove(filepath.Join(filepath.Dir(k.path), lockDir, "a.db.last")) },
+		"torn mark": func(k killed) error {
+			return os.Truncate(filepath.Join(filepath.Dir(k.path), lockDir, "a.db.last"), 7)
+		},
 		"other file": func(k killed) error {
 			b, err := os.ReadFile(k.path)
 			return errors.Join(err, os.WriteFile(k.path+".new2", b, 0o600), os.Rename(k.path+".new2", k.path))

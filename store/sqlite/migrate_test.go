@@ -184,7 +184,7 @@ func TestMigrateOneKilled(t *testing.T) {
 		if db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if version != 1 && version != len(migrations()) || heads != 1 {
+		if version != 1 && version != len(migrations) || heads != 1 {
 			t.Errorf("killed after statement %d: format %d with %d tables of heads", n, version, heads)
 		}
 		if version == 1 {

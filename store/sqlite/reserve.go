@@ -17,7 +17,8 @@ const reserveSize = 1 << 20
 // reservePath is the file that holds the room. All processes that have the store open share it.
 func (s *Store) reservePath() string { return s.lockPath("reserve") }
 
-// keepReserve takes the room, if it is not there and the disk has four times as much. What fails costs the reserve only.
+// keepReserve takes the room, if it is not there and the disk has four times as much. What fails costs the reserve
+// only.
 func (s *Store) keepReserve() {
 	if s.readOnly {
 		return

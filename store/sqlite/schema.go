@@ -23,8 +23,7 @@ const (
 // migration is never edited; docs/format/store.md describes the newest version.
 // Each statement ends with a semicolon at the end of a line, and has none before: see
 // statementsOf.
-func migrations() []string {
-	return []string{`
+var migrations = []string{`
 CREATE TABLE studies (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT,
 	name    TEXT NOT NULL UNIQUE,
@@ -99,7 +98,6 @@ ALTER TABLE heads ADD COLUMN steered TEXT NOT NULL DEFAULT '';
 ALTER TABLE heads ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE heads ADD COLUMN lost_ns INTEGER NOT NULL DEFAULT 0;
 `}
-}
 
 // fileVersion returns the schema version of the file. It returns an error that
 // matches [ErrForeign] or [ErrNewer] if this program must not touch it.

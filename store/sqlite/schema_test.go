@@ -22,9 +22,9 @@ var writeFixture = flag.Bool("write-fixture", false, "write testdata of the newe
 // the release that has the format.
 func TestFixtures(t *testing.T) {
 	if *writeFixture {
-		writeFixtureFile(t, fmt.Sprintf("testdata/v%d.db", len(migrations())))
+		writeFixtureFile(t, fmt.Sprintf("testdata/v%d.db", len(migrations)))
 	}
-	for v := 1; v < len(migrations()); v++ {
+	for v := 1; v < len(migrations); v++ {
 		t.Run(fmt.Sprint("format ", v), func(t *testing.T) { testFixture(t, fmt.Sprintf("testdata/v%d.db", v)) })
 	}
 }
@@ -65,7 +65,7 @@ func TestMigrationKilledBehindEachStatement(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
 	kills, old := 0, 0
-	for v := 1; v < len(migrations()); v++ {
+	for v := 1; v < len(migrations); v++ {
 		data, err := os.ReadFile(fmt.Sprintf("testdata/v%d.db", v))
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestMigrationKilledBehindEachStatement(t *testing.T) {
 			}
 			if version == v {
 				old++
-			} else if version != len(migrations()) {
+			} else if version != len(migrations) {
 				t.Errorf("from format %d, killed behind statement %d: the file has format %d", v, n, version)
 			}
 			s := openTest(t, path)
@@ -106,7 +106,7 @@ func TestMigrationKilledBehindEachStatement(t *testing.T) {
 		}
 	}
 	t.Logf("counted: killed behind each of %d statements of %d migrations: %d of the old format, %d of the new, all whole",
-		kills, len(migrations())-1, old, kills-old)
+		kills, len(migrations)-1, old, kills-old)
 }
 
 // fixtureStudies are the studies of the fixtures and their numbers of trials.
@@ -137,7 +137,7 @@ func TestMigrationFails(t *testing.T) {
 	statements := strings.SplitAfter(slowMigrations()[3], ";\n")
 	for k := range statements {
 		broken := strings.Join(statements[:k], "") + "\nSELECT no_such_column;\n" + strings.Join(statements[k:], "")
-		_, err := Open(t.Context(), s.Path(), Options{migrations: append(migrations(), broken)})
+		_, err := Open(t.Context(), s.Path(), Options{migrations: append(migrations, broken)})
 		if err == nil || !strings.Contains(err.Error(), "from format 3 to 4") {
 			t.Fatalf("a fault at statement %d: got %v, want an error", k, err)
 		}

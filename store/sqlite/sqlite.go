@@ -108,7 +108,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		opts.groupMost = groupMost
 	}
 	if opts.migrations == nil {
-		opts.migrations = migrations()
+		opts.migrations = migrations
 	}
 	path, err := prepareDir(path, opts)
 	if err != nil && !canOnlyRead(path, err) {
@@ -160,8 +160,8 @@ func prepareDir(path string, opts Options) (string, error) {
 	return path, nil
 }
 
-// noDir returns the error of a directory of the store at path that cannot be made: [ErrIO] if the disk is the reason, and one
-// of the class usage if nothing can be made at that place by this user.
+// noDir returns the error of a directory of the store at path that cannot be made: [ErrIO] if the disk is the reason,
+// and one of the class usage if nothing can be made at that place by this user.
 func noDir(path string, err error) error {
 	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
 		if errors.Is(err, full) {

@@ -241,7 +241,8 @@ func TestLongRow(t *testing.T) {
 	defer func(was int64) { maxRow = was }(maxRow)
 	maxRow = 1 << 20
 	for _, last := range []string{"", "t,k,2,\n"} {
-		r := &counted{Reader: io.MultiReader(strings.NewReader("id,kind,run_s,parents\n"+last), io.LimitReader(spaces{}, 64<<20))}
+		r := &counted{Reader: io.MultiReader(strings.NewReader("id,kind,run_s,parents\n"+last),
+			io.LimitReader(spaces{}, 64<<20))}
 		_, err := Read(workflow.FillOptions{}, Source{"long.csv", r})
 		if err == nil || !strings.Contains(err.Error(), "a row of more than 1048576 bytes") || r.n > 2<<20 {
 			t.Errorf("%d bytes were read: %v", r.n, err)
@@ -251,7 +252,8 @@ func TestLongRow(t *testing.T) {
 	for i := range 200_000 {
 		fmt.Fprintf(&rows, "t%d,k,2,\n", i)
 	}
-	if _, err := Read(workflow.FillOptions{}, Source{"long.csv", strings.NewReader("id,kind,run_s,parents\n" + rows.String())}); err != nil {
+	if _, err := Read(workflow.FillOptions{},
+		Source{"long.csv", strings.NewReader("id,kind,run_s,parents\n" + rows.String())}); err != nil {
 		t.Error(err)
 	}
 }

@@ -99,11 +99,12 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 	}
 }
 
-// maxRow is how many bytes a row may have. The longest are those with many parents; a hundred thousand of them take less.
+// maxRow is how many bytes a row may have. The longest are those with many parents; a hundred thousand of them take
+// less.
 var maxRow int64 = 4 << 20 // tests have less
 
-// A rowReader reads a table as long as none of its rows is too long: the CSV reader keeps one in memory, and may read a little
-// of the next.
+// A rowReader reads a table as long as none of its rows is too long: the CSV reader keeps one in memory, and may read a
+// little of the next.
 type rowReader struct {
 	io.Reader
 	n int64 // bytes since the row began

@@ -74,7 +74,8 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 	fl.IntVar(&f.Subjects, "subjects", 20, "environments that are searched; all of them are known to the others")
 	fl.IntVar(&f.MaxTrials, "max-trials", 500, "limit of a budget")
 	fl.Float64Var(&f.Threshold, "threshold", 0, "least correlation of a study that prunes (default 0.5)")
-	fl.IntVar(&f.pairs, "pairs", 0, "pairs of environments for each range of rank correlation; 0 for the experiments of the paper")
+	fl.IntVar(&f.pairs, "pairs", 0,
+		"pairs of environments for each range of rank correlation; 0 for the experiments of the paper")
 	fl.StringVar(&f.trials, "trials", "3,7,20,40", "runs after which the best is looked at, with --pairs")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of the repetitions")
 	jobsFlag(fl, &f.Pool.Workers, "environments at once")
@@ -163,7 +164,8 @@ func (f *jobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	if f.pairs < 0 || f.pairs > 0 && o.Use == "" {
 		return o, usagef("--pairs is at least 0, and needs --use first, prior or transfer")
 	}
-	ns, err := bench.Numbers("trials", f.trials, "a number of runs", func(x float64) bool { return x >= 1 && x == float64(int(x)) })
+	ns, err := bench.Numbers("trials", f.trials, "a number of runs",
+		func(x float64) bool { return x >= 1 && x == float64(int(x)) })
 	for _, n := range ns {
 		o.Trials = append(o.Trials, int(n))
 	}

@@ -60,7 +60,8 @@ memory of their tasks are passed over.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON on standard output")
-	cmd.Flags().StringVar(&hold, "hold", "both", "what rules may not see: the `execution` itself, its config too, or both ways")
+	cmd.Flags().StringVar(&hold, "hold", "both",
+		"what rules may not see: the `execution` itself, its config too, or both ways")
 	cmd.Flags().StringVar(&assume, "assume", "8GB", "`MEMORY` asked for now, where the executions do not record it")
 	cmd.Flags().Float64Var(&failures, "failures", failures, "`SHARE` of tasks that may fail")
 	return cmd
