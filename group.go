@@ -28,34 +28,7 @@ type group struct {
 // makeGroups partitions the parameters and enumerates each finite group. Groups stand
 // in the order of their first parameters. Its error names the relations at fault.
 func (s *Space) makeGroups() error {
-	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its
-	// group. There are few parameters.
-	root := make([]int, len(s.Params))
-	for i := range root {
-		root[i] = i
-	}
-	find := func(i int) int {
-		for root[i] != i {
-			i = root[i]
-		}
-		return i
-	}
-	tie := func(i, j int) {
-		a, b := find(i), find(j)
-		root[max(a, b)] = min(a, b)
-	}
-	for _, r := range s.Relations {
-		for _, i := range r.Params {
-			tie(r.Params[0], i)
-		}
-	}
-	for i, p := range s.Params {
-		if p.When != nil {
-			for _, j := range p.When.Params {
-				tie(i, j)
-			}
-		}
-	}
+	find := s.tied()
 	at := map[int]int{}
 	for i := range s.Params {
 		k, ok := at[find(i)]
@@ -83,6 +56,38 @@ func (s *Space) makeGroups() error {
 		}
 	}
 	return nil
+}
+
+// tied returns a function that finds the least parameter of the group of a parameter.
+func (s *Space) tied() (find func(i int) int) {
+	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its group. There are few parameters.
+	root := make([]int, len(s.Params))
+	for i := range root {
+		root[i] = i
+	}
+	find = func(i int) int {
+		for root[i] != i {
+			i = root[i]
+		}
+		return i
+	}
+	tie := func(i, j int) {
+		a, b := find(i), find(j)
+		root[max(a, b)] = min(a, b)
+	}
+	for _, r := range s.Relations {
+		for _, i := range r.Params {
+			tie(r.Params[0], i)
+		}
+	}
+	for i, p := range s.Params {
+		if p.When != nil {
+			for _, j := range p.When.Params {
+				tie(i, j)
+			}
+		}
+	}
+	return find
 }
 
 // free reports whether the group is one parameter without relations.

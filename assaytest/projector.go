@@ -62,44 +62,51 @@ func projectAll(study string, events []assay.Event) projected {
 		if e.Booked == nil && (e.Steered == nil || e.Steered.Do == "run") {
 			p.sum.Ended = ""
 		}
-		set := func(t assay.Trial) {
-			p.rows[t.ID] = assay.TrialRow{Seq: int64(i + 1), Trial: t}
-			if t.State == assay.Done && t.Value < p.sum.Value {
-				p.sum.Best, p.sum.Value = t.ID, t.Value
-			}
-		}
-		over := func(id int64) bool { return p.rows[id].Trial.State.Final() }
-		switch {
-		case e.Asked != nil:
-			if _, known := p.rows[e.Asked.ID]; !known {
-				set(assay.Trial{Proposal: *e.Asked, Value: math.NaN(), Started: e.At})
-			}
-		case e.Told != nil && !over(e.Told.ID):
-			set(*e.Told)
-		case e.Withdrawn != nil && !over(e.Withdrawn.Trial):
-			if row, known := p.rows[e.Withdrawn.Trial]; known {
-				set(assay.Trial{
-					Proposal: row.Trial.Proposal, State: assay.Withdrawn, Value: math.Inf(1),
-					Reason: e.Withdrawn.Reason, Started: row.Trial.Started, Ended: e.At,
-				})
-			}
-		case e.Checked != nil:
-			p.sum.Checks++
-		case e.Ended != nil:
-			p.sum.Ended = e.Ended.By
-		case e.Steered != nil && e.Steered.Do == "priority":
-			p.sum.Priority = e.Steered.Priority
-		case e.Steered != nil && e.Steered.Do != "budget":
-			p.sum.Steered = e.Steered.Do
-		case e.Booked != nil:
-			p.sum.Lost += e.Booked.Lost()
-		}
+		p.add(e)
 	}
 	p.sum.Counts = map[assay.State]int64{}
 	for _, row := range p.rows {
 		p.sum.Counts[row.Trial.State]++
 	}
 	return p
+}
+
+// add adds the event that the summary has counted last.
+func (p *projected) add(e assay.Event) {
+	over := func(id int64) bool { return p.rows[id].Trial.State.Final() }
+	switch {
+	case e.Asked != nil:
+		if _, known := p.rows[e.Asked.ID]; !known {
+			p.set(assay.Trial{Proposal: *e.Asked, Value: math.NaN(), Started: e.At})
+		}
+	case e.Told != nil && !over(e.Told.ID):
+		p.set(*e.Told)
+	case e.Withdrawn != nil && !over(e.Withdrawn.Trial):
+		if row, known := p.rows[e.Withdrawn.Trial]; known {
+			p.set(assay.Trial{
+				Proposal: row.Trial.Proposal, State: assay.Withdrawn, Value: math.Inf(1),
+				Reason: e.Withdrawn.Reason, Started: row.Trial.Started, Ended: e.At,
+			})
+		}
+	case e.Checked != nil:
+		p.sum.Checks++
+	case e.Ended != nil:
+		p.sum.Ended = e.Ended.By
+	case e.Steered != nil && e.Steered.Do == "priority":
+		p.sum.Priority = e.Steered.Priority
+	case e.Steered != nil && e.Steered.Do != "budget":
+		p.sum.Steered = e.Steered.Do
+	case e.Booked != nil:
+		p.sum.Lost += e.Booked.Lost()
+	}
+}
+
+// set sets the row of a trial, by the event that the summary has counted last.
+func (p *projected) set(t assay.Trial) {
+	p.rows[t.ID] = assay.TrialRow{Seq: p.sum.Events, Trial: t}
+	if t.State == assay.Done && t.Value < p.sum.Value {
+		p.sum.Best, p.sum.Value = t.ID, t.Value
+	}
 }
 
 // check fails unless the store says the same.

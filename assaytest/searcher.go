@@ -113,44 +113,12 @@ var basicCases = []string{"Sequential", "Batches", "Limited"}
 
 // searcherSpaces returns the spaces of the suite.
 func searcherSpaces() []searcherSpace {
-	real := func(name string, lo, hi float64) assay.Param {
-		return assay.Param{Name: name, Kind: assay.Real, Lo: lo, Hi: hi}
-	}
-	integer := func(name string, lo, hi float64) assay.Param {
-		return assay.Param{Name: name, Kind: assay.Integer, Lo: lo, Hi: hi}
-	}
-	category := func(name string, levels ...string) assay.Param {
-		return assay.Param{Name: name, Kind: assay.Categorical, Levels: levels}
-	}
-	mixed := []assay.Param{
-		real("x", -1, 1),
-		{Name: "rate", Kind: assay.Real, Lo: 1e-3, Hi: 10, Log: true},
-		{Name: "share", Kind: assay.Real, Lo: 0, Hi: 0.9, Step: 0.1},
-		integer("threads", 1, 8),
-		{Name: "size", Kind: assay.Integer, Lo: 1, Hi: 1 << 20, Log: true},
-		{Name: "cache", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}},
-		category("codec", "zstd", "gzip", "lz4"),
-		{Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
-	}
 	narrow := assay.Relation{
 		Text: "i + j <= 6 && i != j", Params: []int{0, 1},
 		Holds: func(c assay.Config) bool { return c[0]+c[1] <= 6 && c[0] != c[1] },
 	}
-	// Both have far more configurations than an int64 counts. A model-based search takes
-	// time by the parameter, so that only the basic rules are tried in the wide one.
-	large := func(n int, most float64) *assay.Space {
-		params := make([]assay.Param, n)
-		for i := range params {
-			params[i] = integer(fmt.Sprintf("p%d", i), 0, most)
-		}
-		below := assay.Relation{
-			Text: "x <= p0 + 1", Params: []int{0, n},
-			Holds: func(c assay.Config) bool { return c[n] <= c[0]+1 },
-		}
-		return must(assay.NewSpace(append(params, real("x", 0, most+1)), below))
-	}
 	return []searcherSpace{
-		{name: "one point", space: must(assay.NewSpace([]assay.Param{integer("i", 3, 3), category("c", "only")}))},
+		{name: "one point", space: must(assay.NewSpace([]assay.Param{integerParam("i", 3, 3), categoryParam("c", "only")}))},
 		{
 			name: "two points", space: must(assay.NewSpace([]assay.Param{{
 				Name: "on", Kind: assay.Switch,
@@ -159,25 +127,25 @@ func searcherSpaces() []searcherSpace {
 		},
 		{
 			name: "categories", space: must(assay.NewSpace([]assay.Param{
-				category("a", "p", "q", "r"), category("b", "s", "t"),
-				category("c", "u", "v", "w", "x"),
+				categoryParam("a", "p", "q", "r"), categoryParam("b", "s", "t"),
+				categoryParam("c", "u", "v", "w", "x"),
 			})),
 		},
 		{
 			name: "reals", space: must(assay.NewSpace([]assay.Param{
-				real("x", 0, 1), real("y", -100, 100),
+				realParam("x", 0, 1), realParam("y", -100, 100),
 				{Name: "z", Kind: assay.Real, Lo: 1e-6, Hi: 1, Log: true},
 			})),
 		},
-		{name: "mixed", space: must(assay.NewSpace(mixed))},
+		{name: "mixed", space: must(assay.NewSpace(mixed()))},
 		{
 			name: "relations", space: must(assay.NewSpace([]assay.Param{
-				integer("i", 0, 9), integer("j", 0, 9),
-				category("c", "p", "q"),
+				integerParam("i", 0, 9), integerParam("j", 0, 9),
+				categoryParam("c", "p", "q"),
 			}, narrow)),
 		},
 		{name: "list", space: must(assay.NewList(
-			[]assay.Param{integer("i", 0, 100), category("c", "p", "q", "r"), real("x", 0, 1)},
+			[]assay.Param{integerParam("i", 0, 100), categoryParam("c", "p", "q", "r"), realParam("x", 0, 1)},
 			[]assay.Config{
 				{0, 0, 0.125},
 				{7, 1, 0.5},
@@ -202,6 +170,46 @@ func searcherSpaces() []searcherSpace {
 		{name: "huge", space: large(12, 99)},
 		{name: "wide", space: large(30, 9), basic: true},
 	}
+}
+
+func realParam(name string, lo, hi float64) assay.Param {
+	return assay.Param{Name: name, Kind: assay.Real, Lo: lo, Hi: hi}
+}
+
+func integerParam(name string, lo, hi float64) assay.Param {
+	return assay.Param{Name: name, Kind: assay.Integer, Lo: lo, Hi: hi}
+}
+
+func categoryParam(name string, levels ...string) assay.Param {
+	return assay.Param{Name: name, Kind: assay.Categorical, Levels: levels}
+}
+
+// mixed returns parameters of all kinds but orders.
+func mixed() []assay.Param {
+	return []assay.Param{
+		realParam("x", -1, 1),
+		{Name: "rate", Kind: assay.Real, Lo: 1e-3, Hi: 10, Log: true},
+		{Name: "share", Kind: assay.Real, Lo: 0, Hi: 0.9, Step: 0.1},
+		integerParam("threads", 1, 8),
+		{Name: "size", Kind: assay.Integer, Lo: 1, Hi: 1 << 20, Log: true},
+		{Name: "cache", Kind: assay.Ordinal, Levels: []string{"1M", "4M", "64M"}},
+		categoryParam("codec", "zstd", "gzip", "lz4"),
+		{Name: "pin", Kind: assay.Switch, Levels: []string{"off", "on"}},
+	}
+}
+
+// large returns a space with far more configurations than an int64 counts. A model-based search takes
+// time by the parameter, so that only the basic rules are tried in the wide one.
+func large(n int, most float64) *assay.Space {
+	params := make([]assay.Param, n)
+	for i := range params {
+		params[i] = integerParam(fmt.Sprintf("p%d", i), 0, most)
+	}
+	below := assay.Relation{
+		Text: "x <= p0 + 1", Params: []int{0, n},
+		Holds: func(c assay.Config) bool { return c[n] <= c[0]+1 },
+	}
+	return must(assay.NewSpace(append(params, realParam("x", 0, most+1)), below))
 }
 
 // conditional returns parameters of which three are in force for one solver, one of them only

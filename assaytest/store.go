@@ -207,28 +207,7 @@ func testRoundTrip(t *testing.T, s assay.Store, opts StoreOptions) {
 // oddEvents are events with every number, time and text that a format may
 // fail to keep.
 func oddEvents() []assay.Event {
-	at := time.Date(2026, 3, 1, 12, 30, 15, 123456789, time.FixedZone("", -5400))
-	trial := func(id int64, state assay.State, value float64, change func(*assay.Trial)) assay.Event {
-		t := &assay.Trial{
-			Proposal: assay.Proposal{ID: id, Config: assay.Config{
-				1, 0.1, math.Copysign(0, -1), 1e300, 5e-324,
-				math.MaxFloat64,
-			}},
-			State: state,
-			Value: value,
-			Measurement: assay.Measurement{
-				Elapsed: 1234567891,
-				Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3},
-			},
-			Attempts: 1,
-			Started:  at,
-			Ended:    at.Add(1),
-		}
-		if change != nil {
-			change(t)
-		}
-		return assay.Event{At: at.Add(time.Duration(id)), Spent: time.Duration(id) * 7, Told: t}
-	}
+	at, trial := oddTime, oddTrial
 	return []assay.Event{
 		{At: at, Spent: 3, Asked: &assay.Proposal{ID: 1, Config: assay.Config{0}}},
 		{At: time.Time{}, Asked: &assay.Proposal{ID: math.MaxInt64}},
@@ -265,48 +244,63 @@ func oddEvents() []assay.Event {
 		})),
 		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
 		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
-		{
-			At: at, Started: &assay.Start{
-				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
-				Where: "somewhere", Class: "9f3a",
+		{At: at, Started: &assay.Start{
+			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
+			Where: "somewhere", Class: "9f3a",
+		}},
+		{At: at, Booked: &assay.Booking{
+			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
+			Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
+				Elapsed: time.Second, ExitCode: 137, Signal: "killed",
+				Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
 			},
-		},
-		{
-			At: at, Booked: &assay.Booking{
-				RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
-				Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
-					Elapsed: time.Second, ExitCode: 137, Signal: "killed",
-					Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
-				},
-			},
-		},
-		{
-			At: at, Drifted: &assay.Drift{
-				Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
-			},
-		},
+		}},
+		{At: at, Drifted: &assay.Drift{
+			Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
+		}},
 		{At: at, Drifted: &assay.Drift{Where: "somewhere", Over: true}},
 		redone(trial(14, assay.Done, 1.25, func(t *assay.Trial) {
 			t.Measurement.Where, t.Measurement.Class = "elsewhere", "9f3a"
 		})),
 		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
-		{
-			At: at, Steered: &assay.Steering{
-				Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
-			},
-		},
-		{
-			At: at, Cut: &assay.Cut{
-				Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
-				Alpha: 0.7, Reason: "why",
-			},
-		},
+		{At: at, Steered: &assay.Steering{
+			Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
+		}},
+		{At: at, Cut: &assay.Cut{
+			Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
+			Alpha: 0.7, Reason: "why",
+		}},
 		{At: at, Ordered: &assay.Order{Trial: 14, Priority: -3, By: "somebody"}},
 		{At: at, Withdrawn: &assay.Withdrawal{Trial: 14, By: "somebody", Reason: "<why>"}},
 		trial(16, assay.Withdrawn, math.Inf(1), nil),
 		{At: at, Spent: 1, Ended: &assay.End{By: "budget", Short: "the time budget was spent"}},
 		{At: at, Ended: &assay.End{}},
 	}
+}
+
+var oddTime = time.Date(2026, 3, 1, 12, 30, 15, 123456789, time.FixedZone("", -5400))
+
+// oddTrial is an event with the result of a trial.
+func oddTrial(id int64, state assay.State, value float64, change func(*assay.Trial)) assay.Event {
+	t := &assay.Trial{
+		Proposal: assay.Proposal{ID: id, Config: assay.Config{
+			1, 0.1, math.Copysign(0, -1), 1e300, 5e-324,
+			math.MaxFloat64,
+		}},
+		State: state,
+		Value: value,
+		Measurement: assay.Measurement{
+			Elapsed: 1234567891,
+			Metrics: map[string]float64{"rss_B": 1 << 40, "ipc": 1.0 / 3},
+		},
+		Attempts: 1,
+		Started:  oddTime,
+		Ended:    oddTime.Add(1),
+	}
+	if change != nil {
+		change(t)
+	}
+	return assay.Event{At: oddTime.Add(time.Duration(id)), Spent: time.Duration(id) * 7, Told: t}
 }
 
 func checked(e assay.Event) assay.Event {

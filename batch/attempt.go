@@ -84,20 +84,7 @@ func (a *attempt) recall() bool {
 	a.leaves(c)
 	var res result
 	if ok, _ := d.read(resultFile, &res); ok && res.Name == sp.Name {
-		a.r.mu.Lock()
-		defer a.r.mu.Unlock()
-		if has(names, lostFile) && res.Why == assay.WhyLimit { // it was made once more
-			res.Why = assay.WhyLost
-		}
-		a.State = ledger.Placed // it may have ended while nobody was there
-		if res.counts() {
-			a.end(res)
-			return true
-		}
-		if b, ok := a.booking(res); ok {
-			a.record(b)
-		}
-		return false
+		return a.recallResult(res, has(names, lostFile))
 	}
 	if has(names, lostFile) {
 		return false
@@ -117,6 +104,25 @@ func (a *attempt) recall() bool {
 	}
 	a.Heard = time.Now() // it has the whole time to be heard of
 	return true
+}
+
+// recallResult takes the result of an attempt that has ended, maybe between two sessions, and reports whether it
+// counts.
+func (a *attempt) recallResult(res result, lost bool) bool {
+	a.r.mu.Lock()
+	defer a.r.mu.Unlock()
+	if lost && res.Why == assay.WhyLimit { // it was made once more
+		res.Why = assay.WhyLost
+	}
+	a.State = ledger.Placed
+	if res.counts() {
+		a.end(res)
+		return true
+	}
+	if b, ok := a.booking(res); ok {
+		a.record(b)
+	}
+	return false
 }
 
 // anew makes the next attempt at the run: nothing is submitted before its directory is durable.

@@ -75,20 +75,25 @@ func (r *Runner) doubt(a *attempt, found []Job) {
 		a.State, a.absent = ledger.Open, 0 // whichever of its jobs begins first makes the run
 		nudge(r.kick)
 	default:
-		mine, err := a.takeBack(assay.WhyLost)
-		// it has begun just now, or the spool is away: it is looked at again
-		if err != nil || !mine || a.State == ledger.Ended {
-			return
-		}
-		if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
-			err := fmt.Errorf("%w: the job %s ended without having begun the run%s", assay.ErrSetup, a.name(), a.hearsay())
-			a.close(result{Why: assay.WhySetup, Reason: "the job did not begin the run"}, assay.Measurement{},
-				assay.WithHint(err, "the spool "+r.o.Dir+" must be on a file system that the machines of the jobs share; "+
-					"what a job printed is in "+a.dir().path(printedFile)))
-			return
-		}
-		a.lose("its job is gone, and did not begin the run" + a.hearsay())
+		r.reclaim(a)
 	}
+}
+
+// reclaim takes an attempt back that no job has begun, and ends it.
+func (r *Runner) reclaim(a *attempt) {
+	mine, err := a.takeBack(assay.WhyLost)
+	// it has begun just now, or the spool is away: it is looked at again
+	if err != nil || !mine || a.State == ledger.Ended {
+		return
+	}
+	if !r.claimed && a.said.State == Over && a.said.Said == "FAILED" {
+		err := fmt.Errorf("%w: the job %s ended without having begun the run%s", assay.ErrSetup, a.name(), a.hearsay())
+		a.close(result{Why: assay.WhySetup, Reason: "the job did not begin the run"}, assay.Measurement{},
+			assay.WithHint(err, "the spool "+r.o.Dir+" must be on a file system that the machines of the jobs share; "+
+				"what a job printed is in "+a.dir().path(printedFile)))
+		return
+	}
+	a.lose("its job is gone, and did not begin the run" + a.hearsay())
 }
 
 // hearsay returns what the system said of a job, for people.

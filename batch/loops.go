@@ -310,18 +310,8 @@ func (r *Runner) visit(a *attempt) (news bool) {
 	if has(names, claimFile) {
 		_, _ = d.read(claimFile, &c)
 	}
-	var res result
-	if has(names, resultFile) {
-		if ok, _ := d.read(resultFile, &res); ok && res.Name == a.name() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.claimed = true
-			if a.State != ledger.Ended {
-				a.leaves(c)
-				a.end(res)
-			}
-			return true
-		}
+	if has(names, resultFile) && r.visitResult(a, c) {
+		return true
 	}
 	var b beat
 	beats := false
@@ -344,6 +334,22 @@ func (r *Runner) visit(a *attempt) (news bool) {
 		a.condemn()
 	}
 	return news
+}
+
+// visitResult ends an attempt by its result, and reports whether that is there.
+func (r *Runner) visitResult(a *attempt, c claim) bool {
+	var res result
+	if ok, _ := a.dir().read(resultFile, &res); !ok || res.Name != a.name() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.claimed = true
+	if a.State != ledger.Ended {
+		a.leaves(c)
+		a.end(res)
+	}
+	return true
 }
 
 // begins takes in the claim of the shim that has begun the attempt. The lock is held.

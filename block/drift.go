@@ -70,19 +70,9 @@ type shift struct {
 
 // shift returns that of a worker.
 func (m *Model) shift(w int) (s shift) {
-	class := m.workers[w].class
 	var others []int
-	among := make([]bool, len(m.workers))
-	for i, r := range m.runs {
-		switch {
-		case r.out || m.workers[r.worker].class != class:
-		case r.worker == w:
-			s.runs = append(s.runs, i)
-		default:
-			others = append(others, i)
-			among[r.worker] = true
-		}
-	}
+	var among []bool
+	s.runs, others, among = m.ofClass(w)
 	if len(s.runs) < late || len(others) < late || len(s.runs) < m.workers[w].looked+pause {
 		return s
 	}
@@ -92,37 +82,16 @@ func (m *Model) shift(w int) (s shift) {
 	for from > 0 && others[from-1] > window[0] {
 		from--
 	}
-	var now, then, there, once []float64
-	for _, i := range window {
-		now = append(now, m.est.rest[i])
-	}
-	for _, i := range s.runs[:len(s.runs)-late] {
-		then = append(then, m.est.rest[i])
-	}
-	for _, i := range others[from:] {
-		there = append(there, m.est.rest[i]-m.est.worker[m.runs[i].worker])
-	}
-	for _, i := range others[:from] {
-		once = append(once, m.est.rest[i]-m.est.worker[m.runs[i].worker])
-	}
+	own := func(i int) float64 { return m.est.rest[i] }
+	peer := func(i int) float64 { return m.est.rest[i] - m.est.worker[m.runs[i].worker] }
+	now, then := each(window, own), each(s.runs[:len(s.runs)-late], own)
+	there, once := each(others[from:], peer), each(others[:from], peer)
 	last := median(now)
 	s.centre = median(there)
-	var off []float64
-	for _, x := range now {
-		off = append(off, x-last)
-	}
-	for _, x := range there {
-		off = append(off, x-s.centre)
-	}
+	off := slices.Concat(each(now, func(x float64) float64 { return x - last }),
+		each(there, func(x float64) float64 { return x - s.centre }))
 	noise := max(deviation(off), m.noise(others))
-	spread, peers := alikeWeight*alike*alike, 0
-	for p, one := range among {
-		if one {
-			spread += m.est.worker[p] * m.est.worker[p]
-			peers++
-		}
-	}
-	spread /= float64(alikeWeight + peers)
+	spread := m.spread(among)
 	known := float64(len(then)) * spread
 	known /= known + ofMedian*ofMedian*noise*noise
 	s.by, s.before = last-s.centre, known*(median(then)-median(once))
@@ -146,6 +115,43 @@ func (m *Model) shift(w int) (s shift) {
 		s.score = score
 	}
 	return s
+}
+
+// ofClass returns the runs of a worker, the runs of the others of its class, and which workers made these.
+func (m *Model) ofClass(w int) (own, others []int, among []bool) {
+	among = make([]bool, len(m.workers))
+	for i, r := range m.runs {
+		switch {
+		case r.out || m.workers[r.worker].class != m.workers[w].class:
+		case r.worker == w:
+			own = append(own, i)
+		default:
+			others = append(others, i)
+			among[r.worker] = true
+		}
+	}
+	return own, others, among
+}
+
+// spread is the variance among workers of a class, shrunk to that of machines which are alike.
+func (m *Model) spread(among []bool) float64 {
+	spread, peers := alikeWeight*alike*alike, 0
+	for p, one := range among {
+		if one {
+			spread += m.est.worker[p] * m.est.worker[p]
+			peers++
+		}
+	}
+	return spread / float64(alikeWeight+peers)
+}
+
+// each returns f of each element.
+func each[T any](of []T, f func(T) float64) []float64 {
+	var out []float64
+	for _, x := range of {
+		out = append(out, f(x))
+	}
+	return out
 }
 
 // noise returns the deviation of some runs around their workers.

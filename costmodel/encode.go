@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/assay-run/assay"
 )
@@ -206,41 +207,11 @@ func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 	var forms []form
 	has := map[Part]bool{}
 	for _, g := range j.Forms {
-		part, err := ParsePart(g.Part)
+		f, err := g.form(has, space.Dim(), runs)
 		if err != nil {
 			return nil, err
 		}
-		regression, err := ParseRegression(g.Regression)
-		if err != nil {
-			return nil, err
-		}
-		f := form{part: part, regression: regression, attributes: g.Attributes, runs: g.Runs, base: g.Base}
-		if regression == Best || has[part] {
-			return nil, fmt.Errorf("predictor of %v by %v", part, regression)
-		}
-		has[part] = true
-		for _, name := range g.Transforms {
-			t := Identity
-			for t.String() != name {
-				if t++; t > Logarithm {
-					return nil, fmt.Errorf("no transformation %q", name)
-				}
-			}
-			f.transforms = append(f.transforms, t)
-		}
-		if regression == Linear && len(f.transforms) != len(f.attributes) {
-			return nil, fmt.Errorf("%d transformations of %d attributes", len(f.transforms), len(f.attributes))
-		}
-		for _, i := range f.attributes {
-			if i < 0 || i >= space.Dim() {
-				return nil, fmt.Errorf("attribute %d of %d", i, space.Dim())
-			}
-		}
-		for _, i := range append([]int{f.base}, f.runs...) {
-			if i < 0 || i >= runs {
-				return nil, fmt.Errorf("run %d of %d", i, runs)
-			}
-		}
+		has[f.part] = true
 		forms = append(forms, f)
 	}
 	// The parts of one split must be complete: a sum without one of them would be too small.
@@ -256,4 +227,39 @@ func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 		return nil, fmt.Errorf("a cost model needs predictors of the data flow, and of the time or of its parts")
 	}
 	return forms, nil
+}
+
+// form checks a predictor that is read. has are the parts of those before it.
+func (g formJSON) form(has map[Part]bool, dim, runs int) (f form, err error) {
+	f = form{attributes: g.Attributes, runs: g.Runs, base: g.Base}
+	if f.part, err = ParsePart(g.Part); err != nil {
+		return f, err
+	}
+	if f.regression, err = ParseRegression(g.Regression); err != nil {
+		return f, err
+	}
+	if f.regression == Best || has[f.part] {
+		return f, fmt.Errorf("predictor of %v by %v", f.part, f.regression)
+	}
+	for _, name := range g.Transforms {
+		t := Identity
+		for t.String() != name {
+			if t++; t > Logarithm {
+				return f, fmt.Errorf("no transformation %q", name)
+			}
+		}
+		f.transforms = append(f.transforms, t)
+	}
+	if f.regression == Linear && len(f.transforms) != len(f.attributes) {
+		return f, fmt.Errorf("%d transformations of %d attributes", len(f.transforms), len(f.attributes))
+	}
+	outside := func(n int) func(int) bool { return func(i int) bool { return i < 0 || i >= n } }
+	if i := slices.IndexFunc(f.attributes, outside(dim)); i >= 0 {
+		return f, fmt.Errorf("attribute %d of %d", f.attributes[i], dim)
+	}
+	all := append([]int{f.base}, f.runs...)
+	if i := slices.IndexFunc(all, outside(runs)); i >= 0 {
+		return f, fmt.Errorf("run %d of %d", all[i], runs)
+	}
+	return f, nil
 }

@@ -152,20 +152,11 @@ type predictor struct {
 // An assignment that serves several purposes is run once. It panics if the threshold is
 // negative or NaN, or an attribute has no such name.
 func newPublished(l *ActiveLearner, o Published) *published {
-	if o.Threshold < 0 || math.IsNaN(o.Threshold) {
-		panic(fmt.Sprintf("costmodel: threshold %v", o.Threshold))
-	}
+	o.check(l.space)
 	if o.Threshold == 0 {
 		o.Threshold = 2 // §4.3
 	}
 	p := &published{Published: o, rng: rand.New(rand.NewPCG(l.opts.Seed, 1))}
-	for _, names := range o.Attributes {
-		for _, name := range names {
-			if l.space.Index(name) < 0 {
-				panic(fmt.Sprintf("costmodel: no attribute %q", name))
-			}
-		}
-	}
 	p.reference = p.newReference(l)
 	p.queue = append(p.queue, pick{config: p.reference, roles: roles{forTraining: true}})
 	screens := o.Predictors == nil && o.Traversal != Dynamic || o.Attributes == nil
@@ -185,12 +176,25 @@ func newPublished(l *ActiveLearner, o Published) *published {
 			}
 		}
 	}
-	switch o.Error {
+	p.enqueueErrors(l.space)
+	p.held = map[string]roles{}
+	for _, k := range p.queue {
+		if k.roles[forError] {
+			p.held[k.config.Key()] = k.roles
+		}
+	}
+	p.design = p.newDesign(l)
+	return p
+}
+
+// enqueueErrors enqueues the runs by which the error is estimated.
+func (p *published) enqueueErrors(space *assay.Space) {
+	switch p.Error {
 	case RandomSet:
-		// A draw that is the reference, or one that came before, is not made up for: the set
-		// may be smaller than ten in a small space.
+		// A draw that is the reference, or one that came before, is not made up for: the set may be smaller than ten in a
+		// small space.
 		for range 10 { // §4.6
-			if c, ok := l.space.Draw(p.rng); ok && !c.Equal(p.reference) {
+			if c, ok := space.Draw(p.rng); ok && !c.Equal(p.reference) {
 				p.enqueue(c, forError)
 			}
 		}
@@ -201,14 +205,20 @@ func newPublished(l *ActiveLearner, o Published) *published {
 			}
 		}
 	}
-	p.held = map[string]roles{}
-	for _, k := range p.queue {
-		if k.roles[forError] {
-			p.held[k.config.Key()] = k.roles
+}
+
+// check panics at options that are no use.
+func (o Published) check(space *assay.Space) {
+	if o.Threshold < 0 || math.IsNaN(o.Threshold) {
+		panic(fmt.Sprintf("costmodel: threshold %v", o.Threshold))
+	}
+	for _, names := range o.Attributes {
+		for _, name := range names {
+			if space.Index(name) < 0 {
+				panic(fmt.Sprintf("costmodel: no attribute %q", name))
+			}
 		}
 	}
-	p.design = p.newDesign(l)
-	return p
 }
 
 // observed implements plan. A run of a test sample is one more of the test set, whoever chose

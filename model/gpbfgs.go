@@ -19,18 +19,7 @@ func minimizeBFGS(f func(x, grad []float64) float64, x []float64, evaluations in
 	if !finite(value) {
 		return x, value
 	}
-	reset := func() {
-		clear(h)
-		// The first step has a length of at most 1.
-		var norm float64
-		for _, g := range grad {
-			norm += g * g
-		}
-		for i := range n {
-			h[i*n+i] = 1 / max(1, math.Sqrt(norm))
-		}
-	}
-	reset()
+	scaled(h, grad)
 	fresh := true
 	evaluations--
 	for evaluations > 0 {
@@ -42,33 +31,24 @@ func minimizeBFGS(f func(x, grad []float64) float64, x []float64, evaluations in
 			}
 			slope += step[i] * grad[i]
 		}
-		if !(slope < 0) {
-			if fresh {
-				break
-			}
-			reset()
-			fresh = true
-			continue
-		}
-		// Invariant: f at every t tried so far was too high.
 		var nextValue float64
-		t, found := 1.0, false
-		for ; evaluations > 0 && !found; t /= 3 {
+		found := slope < 0
+		// Invariant: f at every t tried so far was too high.
+		try := func(t float64) bool {
 			for i := range n {
 				next[i] = x[i] + t*step[i]
 			}
 			nextValue = f(next, nextGrad)
-			evaluations--
-			found = finite(nextValue) && nextValue <= value+1e-4*t*slope
-			if t < 1e-6 {
-				break
-			}
+			return finite(nextValue) && nextValue <= value+1e-4*t*slope
+		}
+		if found {
+			found, evaluations = backtrack(try, evaluations)
 		}
 		if !found {
 			if fresh {
 				break
 			}
-			reset()
+			scaled(h, grad)
 			fresh = true
 			continue
 		}
@@ -97,6 +77,30 @@ func minimizeBFGS(f func(x, grad []float64) float64, x []float64, evaluations in
 		}
 	}
 	return x, value
+}
+
+// scaled sets h to the identity, by a scale with which the first step has a length of at most 1.
+func scaled(h, grad []float64) {
+	clear(h)
+	var norm float64
+	for _, g := range grad {
+		norm += g * g
+	}
+	for i := range grad {
+		h[i*len(grad)+i] = 1 / max(1, math.Sqrt(norm))
+	}
+}
+
+// backtrack tries ever shorter steps until one is short enough, and returns the evaluations that are left.
+func backtrack(try func(t float64) bool, evaluations int) (found bool, left int) {
+	for t := 1.0; evaluations > 0 && !found; t /= 3 {
+		found = try(t)
+		evaluations--
+		if t < 1e-6 {
+			break
+		}
+	}
+	return found, evaluations
 }
 
 // updateBFGS is their eq. 6.17, with step s, change y of the gradient, and y·s.

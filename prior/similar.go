@@ -60,23 +60,8 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	if err != nil {
 		return nil, err
 	}
-	var near, far []Similar
-	var order []*entry
-	for _, other := range slices.Sorted(maps.Keys(kb.studies)) {
-		k := kb.studies[other]
-		switch {
-		case other == name:
-		case k.Flaw != "":
-			far = append(far, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
-		default:
-			// What cannot serve by its definition takes no place among those that are compared.
-			if err := prune.Fits(space, self.goal(), prune.Study{Params: k.Params, Goal: k.goal()}); err != nil {
-				far = append(far, Similar{Study: other, Trials: k.Told, Reason: err.Error()})
-				continue
-			}
-			order = append(order, k)
-		}
-	}
+	var near []Similar
+	order, far := kb.comparable(name, space)
 	// Studies with other ranges have no estimate and are compared in any case.
 	estimate := map[*entry]float64{}
 	for _, k := range order {
@@ -92,13 +77,7 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	var studies []prune.Study
 	for i, k := range order {
 		if i >= comparedStudies {
-			r := printCorrelation(self, k)
-			s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print)}
-			s.Trials = k.Told
-			if math.IsNaN(r) {
-				s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
-			}
-			far = append(far, s)
+			far = append(far, estimated(self, k))
 			continue
 		}
 		study, _, err := kb.study(ctx, k.Name, -1)
@@ -108,22 +87,57 @@ func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 		studies = append(studies, study)
 	}
 	for _, r := range prune.Rank(prune.NewKnowledge(space, self.goal(), studies), spreadOf(trials, comparedTrials)) {
-		s := Similar{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
-		switch {
-		case r.Err != nil:
-			s.Trials, s.Reason = kb.studies[r.Study].Told, r.Err.Error()
-		case s.Correlation == nil && r.Points < 3:
-			s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
-		case s.Correlation == nil:
-			s.Reason = "no correlation: all outcomes are equal at these points"
-		}
-		near = append(near, s)
+		near = append(near, kb.compared(r, name))
 	}
 	all := append(near, far...)
 	slices.SortStableFunc(all, func(a, b Similar) int {
 		return cmp.Compare(orLess(b.Correlation), orLess(a.Correlation))
 	})
 	return all, nil
+}
+
+// compared returns a study that was compared with the named one at their trials.
+func (kb *Base) compared(r prune.Similarity, name string) Similar {
+	s := Similar{Study: r.Study, Correlation: finiteOrNil(r.Correlation), Points: r.Points, Trials: r.Trials}
+	switch {
+	case r.Err != nil:
+		s.Trials, s.Reason = kb.studies[r.Study].Told, r.Err.Error()
+	case s.Correlation == nil && r.Points < 3:
+		s.Reason = fmt.Sprintf("%d trials of %s are too few", r.Points, name)
+	case s.Correlation == nil:
+		s.Reason = "no correlation: all outcomes are equal at these points"
+	}
+	return s
+}
+
+// comparable returns the other studies that fit a study by their definitions, and the rest with the reasons.
+func (kb *Base) comparable(name string, space *assay.Space) (fit []*entry, unfit []Similar) {
+	goal := kb.studies[name].goal()
+	for _, other := range slices.Sorted(maps.Keys(kb.studies)) {
+		k := kb.studies[other]
+		switch {
+		case other == name:
+		case k.Flaw != "":
+			unfit = append(unfit, Similar{Study: other, Trials: k.Told, Reason: k.Flaw})
+		default:
+			if err := prune.Fits(space, goal, prune.Study{Params: k.Params, Goal: k.goal()}); err != nil {
+				unfit = append(unfit, Similar{Study: other, Trials: k.Told, Reason: err.Error()})
+				continue
+			}
+			fit = append(fit, k)
+		}
+	}
+	return fit, unfit
+}
+
+// estimated ranks a study by its fingerprint alone.
+func estimated(self, k *entry) Similar {
+	r := printCorrelation(self, k)
+	s := Similar{Study: k.Name, Correlation: finiteOrNil(r), Estimate: true, Points: len(k.Print), Trials: k.Told}
+	if math.IsNaN(r) {
+		s.Estimate, s.Points, s.Reason = false, 0, "not compared: too many studies with other ranges"
+	}
+	return s
 }
 
 // orLess orders a missing correlation behind all others.

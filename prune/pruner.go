@@ -103,22 +103,7 @@ var (
 // value of Options.Keep that the space does not have. It panics if a number of the
 // options is out of range.
 func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
-	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) ||
-		!(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
-		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
-	}
-	if opts.Threshold == 0 {
-		opts.Threshold = leastCorrelation
-	}
-	if opts.Least == 0 {
-		opts.Least = leastWitnesses
-		if opts.Rule == Published {
-			opts.Least = 1
-		}
-	}
-	if opts.Rule == Published && opts.Surrogate == NoSurrogate {
-		opts.Surrogate = Nearest
-	}
+	opts = opts.checked()
 	narrower, ok := assay.As[assay.Narrower](inner)
 	if !ok {
 		return nil, ErrNotNarrower
@@ -146,6 +131,27 @@ func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 		p.alpha = append(p.alpha, math.NaN())
 	}
 	return p, nil
+}
+
+// checked returns the options with their defaults. It panics if one is out of range.
+func (opts Options) checked() Options {
+	if !(opts.Alpha >= 0 && opts.Alpha < 1) || !(opts.MaxAlpha >= 0 && opts.MaxAlpha < 1) ||
+		!(opts.Threshold >= 0 && opts.Threshold < 1) || opts.Least < 0 {
+		panic(fmt.Sprintf("prune: alpha %v, at most %v, threshold %v", opts.Alpha, opts.MaxAlpha, opts.Threshold))
+	}
+	if opts.Threshold == 0 {
+		opts.Threshold = leastCorrelation
+	}
+	if opts.Least == 0 {
+		opts.Least = leastWitnesses
+		if opts.Rule == Published {
+			opts.Least = 1
+		}
+	}
+	if opts.Rule == Published && opts.Surrogate == NoSurrogate {
+		opts.Surrogate = Nearest
+	}
+	return opts
 }
 
 // Cuts returns every removal and return so far, in order. The slice is the

@@ -301,11 +301,8 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 			return nil, fmt.Errorf("it has no parameter %s", p.Name)
 		}
 		q := from[i]
-		if q.Kind != p.Kind {
-			return nil, fmt.Errorf("its parameter %s is %s, not %s", p.Name, q.Kind, p.Kind)
-		}
-		if q.Unit != p.Unit && q.Unit != "" && p.Unit != "" {
-			return nil, fmt.Errorf("its parameter %s is in %s, not in %s", p.Name, q.Unit, p.Unit)
+		if err := differs(p, q); err != nil {
+			return nil, err
 		}
 		// If the lengths differ, same is false already and to[i] is not looked at. Units are of no interest
 		// here: they are equal, or one of them is not given.
@@ -328,6 +325,17 @@ func newTranslation(to, from []assay.Param) (*translation, error) {
 		}
 	}
 	return t, nil
+}
+
+// differs returns why the values of q, of the same name, are no values of p.
+func differs(p, q assay.Param) error {
+	if q.Kind != p.Kind {
+		return fmt.Errorf("its parameter %s is %s, not %s", p.Name, q.Kind, p.Kind)
+	}
+	if q.Unit != p.Unit && q.Unit != "" && p.Unit != "" {
+		return fmt.Errorf("its parameter %s is in %s, not in %s", p.Name, q.Unit, p.Unit)
+	}
+	return nil
 }
 
 // config returns the configuration in the running study's coordinates. ok is false if a

@@ -26,10 +26,8 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	}
 	r := a.run
 	// What is being written decides.
-	for r.busy != nil {
-		if err := wait(ctx, &f.mu, r.busy); err != nil {
-			return "", err
-		}
+	if err := f.written(ctx, r); err != nil {
+		return "", err
 	}
 	if r.m.left {
 		return "", errUnready

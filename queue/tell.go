@@ -41,10 +41,8 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 // but not while it waits and writes.
 func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
 	r := a.run
-	for r.busy != nil {
-		if err := wait(ctx, &f.mu, r.busy); err != nil {
-			return err
-		}
+	if err := f.written(ctx, r); err != nil {
+		return err
 	}
 	if r.m.left && a.State != ledger.Ended {
 		return errUnready
@@ -69,6 +67,16 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.M
 	a.tail = [2][]byte{}
 	f.learn(a, b, m.Elapsed)
 	f.settle(r)
+	return nil
+}
+
+// written waits until nothing of a run is being written.
+func (f *Fleet) written(ctx context.Context, r *run) error {
+	for r.busy != nil {
+		if err := wait(ctx, &f.mu, r.busy); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

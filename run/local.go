@@ -337,11 +337,7 @@ func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	}
 	defer l.release(s)
 	p := &process{local: l, slot: s, marker: id.marker(l.runs.Add(1)), ended: make(chan struct{})}
-	if kept != nil {
-		p.out.tap, p.err.tap = kept.Output, kept.Output
-	} else if t, ok := ctx.Value(teeKey{}).(tee); ok && job.ID.Attempt > 0 {
-		p.out.tap, p.err.tap = t.stdout, t.stderr
-	}
+	p.tap(ctx, job, kept)
 	if err := p.begin(job, cpus); err != nil {
 		return assay.Measurement{}, err
 	}
@@ -387,6 +383,15 @@ func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	m := p.measurement(elapsed, ws, usageOf(&ru), energy)
 	m.Stdout, m.Stderr = p.out.finish(buf[:]), p.err.finish(buf[:])
 	return m, cause
+}
+
+// tap copies the outputs to where the caller, or the study, looks at them.
+func (p *process) tap(ctx context.Context, job assay.Job, kept *Kept) {
+	if kept != nil {
+		p.out.tap, p.err.tap = kept.Output, kept.Output
+	} else if t, ok := ctx.Value(teeKey{}).(tee); ok && job.ID.Attempt > 0 {
+		p.out.tap, p.err.tap = t.stdout, t.stderr
+	}
 }
 
 // reserve checks the resources of a job and takes its processors.

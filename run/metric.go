@@ -43,12 +43,7 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 	job.Metrics = nil
 	// The files are looked at before the run, so that one of an earlier run is not taken for
 	// this one's.
-	before := make([]stamp, len(sources))
-	for i, s := range sources {
-		if s.Kind.Argument().Files() {
-			before[i] = stampOf(inDir(job.Dir, s.File))
-		}
-	}
+	before := stamps(sources, job.Dir)
 	l := newLive(r, sources, job, before)
 	if l != nil && job.Interval > 0 && polls(sources) {
 		observe = l.observer(ctx, observe)
@@ -81,21 +76,37 @@ func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		if ctx.Err() != nil {
 			return m, context.Cause(ctx)
 		}
-		if err != nil {
-			delete(m.Metrics, s.Name)
-			if m.Missing == nil {
-				m.Missing = map[string]string{}
-			}
-			m.Missing[s.Name] = strings.ToValidUTF8(err.Error(), "\ufffd")
-			continue
-		}
-		m.Metrics[s.Name] = x
-		delete(m.Missing, s.Name)
+		measured(&m, s.Name, x, err)
 	}
 	if l != nil {
 		l.ended(&m)
 	}
 	return m, nil
+}
+
+// stamps returns the stamps of the files that sources read.
+func stamps(sources []assay.MetricSource, dir string) []stamp {
+	stamps := make([]stamp, len(sources))
+	for i, s := range sources {
+		if s.Kind.Argument().Files() {
+			stamps[i] = stampOf(inDir(dir, s.File))
+		}
+	}
+	return stamps
+}
+
+// measured puts a metric into a measurement, or the reason for which it is missing.
+func measured(m *assay.Measurement, name string, x float64, err error) {
+	if err == nil {
+		m.Metrics[name] = x
+		delete(m.Missing, name)
+		return
+	}
+	delete(m.Metrics, name)
+	if m.Missing == nil {
+		m.Missing = map[string]string{}
+	}
+	m.Missing[name] = strings.ToValidUTF8(err.Error(), "\ufffd")
 }
 
 // Unwrap returns what is wrapped, for what asks a Runner for its abilities.

@@ -226,13 +226,7 @@ func (a *adaptive) doubtful(r *race) []*replicates {
 		runners = append(runners, a.best)
 	}
 	runners = append(runners, r.groups...)
-	var leader *replicates
-	var lead []float64
-	for _, g := range runners {
-		if v, ok := a.values(g); ok && (leader == nil || a.reduce(v) < a.reduce(lead)) {
-			leader, lead = g, v
-		}
-	}
+	leader, lead := a.leader(runners)
 	if leader == nil {
 		return nil
 	}
@@ -263,6 +257,16 @@ func (a *adaptive) doubtful(r *race) []*replicates {
 		a.best, a.told = leader, a.reduce(lead)+a.shift
 	}
 	return nil
+}
+
+// leader returns the best of some configurations and its values, nil if none has values.
+func (a *adaptive) leader(runners []*replicates) (leader *replicates, lead []float64) {
+	for _, g := range runners {
+		if v, ok := a.values(g); ok && (leader == nil || a.reduce(v) < a.reduce(lead)) {
+			leader, lead = g, v
+		}
+	}
+	return leader, lead
 }
 
 // values returns the values of the runs of a proposal in the order of the proposals, failed

@@ -218,16 +218,13 @@ func (s *GPS) points() []assay.Config {
 		}
 	}
 	s.rng.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-	lead := func(p point) bool { return p.dim == s.lead && p.up == s.sign }
-	slices.SortStableFunc(points, func(a, b point) int {
-		switch {
-		case lead(a) && !lead(b):
-			return -1
-		case lead(b) && !lead(a):
-			return 1
+	place := func(p point) int {
+		if p.dim == s.lead && p.up == s.sign {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return place(a) - place(b) })
 	out := make([]assay.Config, len(points))
 	for i, p := range points {
 		out[i] = p.at

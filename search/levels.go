@@ -233,11 +233,7 @@ func (l *levels) take(c ascent, t assay.Trial) error {
 	if t.State == assay.Withdrawn {
 		return l.withdrawn(c, t)
 	}
-	if l.o.Presume && t.Stopped() {
-		if best := l.rungs[c.rung].best(); !math.IsInf(best, 1) && (t.Value < best || t.Decision.Last) {
-			t.Value = best
-		}
-	}
+	t.Value = l.presumed(c.rung, t)
 	r := rungRun{ascent: c, value: math.Inf(1)}
 	if t.State == assay.Done && !math.IsNaN(t.Value) {
 		r.value = t.Value
@@ -265,6 +261,18 @@ func (l *levels) take(c ascent, t assay.Trial) error {
 		return o.Observe(t)
 	}
 	return nil
+}
+
+// presumed returns the value that a trial at a rung is taken to have.
+func (l *levels) presumed(rung int, t assay.Trial) float64 {
+	if !l.o.Presume || !t.Stopped() {
+		return t.Value
+	}
+	best := l.rungs[rung].best()
+	if !math.IsInf(best, 1) && (t.Value < best || t.Decision.Last) {
+		return best
+	}
+	return t.Value
 }
 
 // best returns the least value.

@@ -80,15 +80,7 @@ func (c *ladder) estimate() {
 		var ups, shares []float64
 		beside := top
 		for _, key := range c.keys {
-			low, high := -1, -1
-			for i, r := range c.runs[key] {
-				if r.rung == k {
-					low = i
-				}
-				if r.rung > k && known[r.rung] && (high < 0 || r.rung > c.runs[key][high].rung) {
-					high = i
-				}
-			}
+			low, high := c.pair(key, k, known)
 			if low < 0 || high < 0 {
 				continue
 			}
@@ -117,6 +109,20 @@ func (c *ladder) estimate() {
 		}
 	}
 	c.interpolate(known)
+}
+
+// pair returns the run of a configuration at rung k and its run at the highest known rung above, -1 for none.
+func (c *ladder) pair(key string, k int, known []bool) (low, high int) {
+	low, high = -1, -1
+	for i, r := range c.runs[key] {
+		if r.rung == k {
+			low = i
+		}
+		if r.rung > k && known[r.rung] && (high < 0 || r.rung > c.runs[key][high].rung) {
+			high = i
+		}
+	}
+	return low, high
 }
 
 // interpolate finds what goes up at the rungs of which nothing is known: below the lowest that is known as much as

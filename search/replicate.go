@@ -147,23 +147,7 @@ func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 		return m
 	}
 	slices.SortFunc(runs, func(a, b assay.Trial) int { return slices.Index(g.ids, a.ID) - slices.Index(g.ids, b.ID) })
-	low, high := make([]float64, len(runs)), make([]float64, len(runs))
-	ended, broken := 0, 0
-	for i, t := range runs {
-		low[i] = t.Value
-		if t.State == assay.Failed || math.IsNaN(t.Value) {
-			low[i] = math.Inf(1)
-		}
-		if high[i] = low[i]; t.State == assay.Censored {
-			high[i] = math.Inf(1)
-		}
-		if t.State == assay.Done || t.State == assay.Infeasible {
-			ended++
-		}
-		if t.State == assay.Infeasible {
-			broken++
-		}
-	}
+	low, high, ended, broken := bounds(runs)
 	nearest := slices.Clone(low) // reduce may reorder its argument
 	value, bound := reduce(low), reduce(high)
 
@@ -192,6 +176,28 @@ func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
 		}
 	}
 	return m
+}
+
+// bounds returns the least and the greatest value that each run may have, how many runs ended, and how many of these
+// broke a limit.
+func bounds(runs []assay.Trial) (low, high []float64, ended, broken int) {
+	low, high = make([]float64, len(runs)), make([]float64, len(runs))
+	for i, t := range runs {
+		low[i] = t.Value
+		if t.State == assay.Failed || math.IsNaN(t.Value) {
+			low[i] = math.Inf(1)
+		}
+		if high[i] = low[i]; t.State == assay.Censored {
+			high[i] = math.Inf(1)
+		}
+		if t.State == assay.Done || t.State == assay.Infeasible {
+			ended++
+		}
+		if t.State == assay.Infeasible {
+			broken++
+		}
+	}
+	return low, high, ended, broken
 }
 
 // mergedValues returns reduce of each of several objectives over runs, nil if there are none. A run without values

@@ -84,11 +84,16 @@ func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied,
 			return c, otherwise(study, err)
 		}
 	}
-	// What was copied is read back, from the first record on.
+	err = c.verify(ctx, to, study, hash)
+	return c, err
+}
+
+// verify reads back from the first record on what was copied, whose last record has the hash.
+func (c *Copied) verify(ctx context.Context, to Copier, study string, hash []byte) error {
 	found := false
 	for r, err := range to.Records(ctx, study, 0) {
 		if err != nil {
-			return c, fmt.Errorf("the copy: %w", err)
+			return fmt.Errorf("the copy: %w", err)
 		}
 		if r.Seq == c.Events {
 			found = bytes.Equal(r.Hash, hash)
@@ -96,9 +101,9 @@ func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied,
 		c.More = r.Seq - c.Events
 	}
 	if !found {
-		return c, fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, c.Events)
+		return fmt.Errorf("study %q: %w: event %d differs, or one before it", study, ErrOther, c.Events)
 	}
-	return c, nil
+	return nil
 }
 
 // otherwise returns ErrOther for an error that says that the study is not what was copied.

@@ -175,22 +175,9 @@ func reported(s *Study, r Report, p assay.Proposal) (assay.Trial, error) {
 			return t, assay.Errorf(assay.ClassUsage, "trial %d is of another configuration: %s", r.ID, was)
 		}
 	}
-	metrics := maps.Clone(r.Metrics)
-	if r.Value != nil {
-		if x, ok := metrics[s.Goal.Metric]; ok && x != *r.Value {
-			return t, assay.Errorf(assay.ClassUsage, "trial %d: value is %v, and the metric %s is %v: they are the same thing",
-				r.ID, *r.Value, s.Goal.Metric, x)
-		}
-		if metrics == nil {
-			metrics = map[string]float64{}
-		}
-		metrics[s.Goal.Metric] = *r.Value
-	}
-	for name, x := range metrics {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return t, assay.Errorf(assay.ClassUsage, "trial %d: metric %s is %v: a run without a result has failed", r.ID,
-				name, x)
-		}
+	metrics, err := metricsOf(r, s.Goal.Metric)
+	if err != nil {
+		return t, err
 	}
 	m := assay.Measurement{Metrics: metrics}
 	if x, ok := metrics["elapsed"]; ok && x > 0 {
@@ -208,29 +195,55 @@ func reported(s *Study, r Report, p assay.Proposal) (assay.Trial, error) {
 		return t, assay.Errorf(assay.ClassUsage, "trial %d has no value: \"value\", or \"metrics\" with %q, is the "+
 			"objective (of a run that failed: \"state\": \"failed\")", r.ID, s.Goal.Metric)
 	}
-	var err error
 	if t.Value, err = s.Goal.Value(t.Measurement); err != nil {
 		return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
 	}
 	if t.State != assay.Done {
 		return t, nil
 	}
-	// Only what was told counts: a measurement has an elapsed time of its own.
-	told := func(name string) (float64, bool) {
-		x, ok := metrics[name]
+	return within(s.Goal, t, r.ID)
+}
+
+// metricsOf returns the metrics of a report, the objective with them.
+func metricsOf(r Report, objective string) (map[string]float64, error) {
+	metrics := maps.Clone(r.Metrics)
+	if r.Value != nil {
+		if x, ok := metrics[objective]; ok && x != *r.Value {
+			return nil, assay.Errorf(assay.ClassUsage, "trial %d: value is %v, and the metric %s is %v: they are the same thing",
+				r.ID, *r.Value, objective, x)
+		}
+		if metrics == nil {
+			metrics = map[string]float64{}
+		}
+		metrics[objective] = *r.Value
+	}
+	for name, x := range metrics {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, assay.Errorf(assay.ClassUsage, "trial %d: metric %s is %v: a run without a result has failed", r.ID,
+				name, x)
+		}
+	}
+	return metrics, nil
+}
+
+// within returns a trial that is done as infeasible if it breaks a limit.
+func within(goal assay.Goal, t assay.Trial, id int64) (assay.Trial, error) {
+	// Only the reported metrics count: a measurement has an elapsed time of its own.
+	reported := func(name string) (float64, bool) {
+		x, ok := t.Measurement.Metrics[name]
 		return x, ok
 	}
-	for _, limit := range s.Goal.Limits {
-		holds, err := limit.Holds(told)
+	for _, limit := range goal.Limits {
+		holds, err := limit.Holds(reported)
 		if err != nil {
-			return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", r.ID, err)
+			return t, assay.Errorf(assay.ClassUsage, "trial %d: %w", id, err)
 		}
 		if !holds {
 			t.State, t.Reason = assay.Infeasible, "breaks "+limit.Text
 			break
 		}
 	}
-	if below := s.Goal.Beneath(t.Config); t.State == assay.Done && below != "" {
+	if below := goal.Beneath(t.Config); t.State == assay.Done && below != "" {
 		t.State, t.Reason = assay.Infeasible, below
 	}
 	return t, nil

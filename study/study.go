@@ -194,23 +194,8 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	}
 	l.notify(true)
 	err := l.search(ctx)
-	for err == nil && l.control.endedBy() != "interrupt" && (s.Check > 0 || s.Anywhere) {
-		err = l.race.settleOnTarget(ctx)
-		if err == nil && s.Check > 0 {
-			err = l.race.race(ctx)
-		}
-		if err == nil && s.Check > 0 {
-			err = l.race.check(ctx)
-		}
-		if err == nil {
-			err = l.record.failed()
-		}
-		if !l.control.goesOn() || err != nil {
-			break
-		}
-		l.control.goOn()
-		l.race.place(false)
-		err = l.search(ctx)
+	if err == nil {
+		err = l.settleBest(ctx)
 	}
 	if detached(ctx) {
 		l.control.end("detached")
@@ -231,6 +216,29 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 		err = ErrInterrupted
 	}
 	return l.result(), err
+}
+
+// settleBest makes the runs that settle which configuration is the best, and searches on while it is asked to.
+func (l *loop) settleBest(ctx context.Context) (err error) {
+	for err == nil && l.control.endedBy() != "interrupt" && (l.Check > 0 || l.Anywhere) {
+		err = l.race.settleOnTarget(ctx)
+		if err == nil && l.Check > 0 {
+			err = l.race.race(ctx)
+		}
+		if err == nil && l.Check > 0 {
+			err = l.race.check(ctx)
+		}
+		if err == nil {
+			err = l.record.failed()
+		}
+		if !l.control.goesOn() || err != nil {
+			break
+		}
+		l.control.goOn()
+		l.race.place(false)
+		err = l.search(ctx)
+	}
+	return err
 }
 
 // A ReplayError says where a searcher departs from the proposals on record,

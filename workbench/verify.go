@@ -113,24 +113,11 @@ type off struct {
 //
 // A comparison with NaN is false: what was not measured is not judged.
 func (a assignment) verify(s seen) (broken, worse []off) {
-	add := func(to *[]off, attribute, format string, args ...any) {
-		*to = append(*to, off{attribute, fmt.Sprintf(format, args...)})
-	}
+	breaks, worsens := reporter(&broken), reporter(&worse)
 	if s.wrong != "" {
-		add(&broken, "", "%s", s.wrong)
+		breaks("", "%s", s.wrong)
 	}
-	if asked, slack := s.processorsAsked(a.cpu); asked > 0 {
-		allowed := asked*s.elapsed*overCPU + warmUp.Seconds() + slack
-		switch {
-		case s.cpu > allowed && s.soft:
-			add(&worse, CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
-		case s.cpu > allowed:
-			add(&broken, CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
-		case s.processors() < lacking*asked && s.left < lacking*asked*s.elapsed:
-			add(&worse, CPU, "cpu: %.3g asked, the program had %.3g and other programs left %.3g",
-				asked, s.processors(), s.left/s.elapsed)
-		}
-	}
+	a.verifyProcessors(s, breaks, worsens)
 	if s.courses[RTT] != nil || s.courses[Bandwidth] != nil {
 		a.verifyTrips(s, func(o off) { broken = append(broken, o) }, func(o off) { worse = append(worse, o) })
 	} else if trip := s.rtt(); a.rtt > 0 || a.bandwidth > 0 {
@@ -140,14 +127,43 @@ func (a assignment) verify(s seen) (broken, worse []off) {
 		}
 		switch {
 		case s.trip(0) < underRTT*a.rtt.Seconds():
-			add(&broken, RTT, "rtt: %v asked, the quickest round trip was %v", a.rtt, rounded(s.trip(0)))
+			breaks(RTT, "rtt: %v asked, the quickest round trip was %v", a.rtt, rounded(s.trip(0)))
 		case trip > overRTT*asked+lateTrip.Seconds():
-			add(&worse, RTT, "rtt: %v asked, the median round trip was %v", a.rtt, rounded(trip))
+			worsens(RTT, "rtt: %v asked, the median round trip was %v", a.rtt, rounded(trip))
 		}
 	}
 	if asked, had := s.rateAsked(Bandwidth, a.bandwidth, s.busy), s.bandwidth(); asked > 0 && had > overRate*asked {
-		add(&broken, Bandwidth, "bandwidth: %.3g bit/s asked, %.3g were carried", asked, had)
+		breaks(Bandwidth, "bandwidth: %.3g bit/s asked, %.3g were carried", asked, had)
 	}
+	a.verifyDisk(s, breaks, worsens)
+	return broken, worse
+}
+
+// A report adds an attribute that is off.
+type report func(attribute, format string, args ...any)
+
+func reporter(to *[]off) report {
+	return func(attribute, format string, args ...any) {
+		*to = append(*to, off{attribute, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (a assignment) verifyProcessors(s seen, broken, worse report) {
+	if asked, slack := s.processorsAsked(a.cpu); asked > 0 {
+		allowed := asked*s.elapsed*overCPU + warmUp.Seconds() + slack
+		switch {
+		case s.cpu > allowed && s.soft:
+			worse(CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
+		case s.cpu > allowed:
+			broken(CPU, "cpu: %.3g asked, the program had %.3g", asked, s.processors())
+		case s.processors() < lacking*asked && s.left < lacking*asked*s.elapsed:
+			worse(CPU, "cpu: %.3g asked, the program had %.3g and other programs left %.3g",
+				asked, s.processors(), s.left/s.elapsed)
+		}
+	}
+}
+
+func (a assignment) verifyDisk(s seen, broken, worse report) {
 	during := s.busy
 	if !math.IsNaN(s.device) {
 		during = s.wall
@@ -155,13 +171,12 @@ func (a assignment) verify(s seen) (broken, worse []off) {
 	if asked := s.rateAsked(Disk, a.disk, during); asked > 0 {
 		switch had := s.disk(); {
 		case had > overRate*asked:
-			add(&broken, Disk, "disk: %.3g B/s asked, the storage had %.3g", asked, had)
+			broken(Disk, "disk: %.3g B/s asked, the storage had %.3g", asked, had)
 		case s.device < s.read/2 && s.rate(s.read) > overRate*s.rateAsked(Disk, a.disk, s.busy):
-			add(&worse, Disk, "disk: %.3g B/s asked; of %.3g B that were read, the device gave %.3g and its cache the rest",
+			worse(Disk, "disk: %.3g B/s asked; of %.3g B that were read, the device gave %.3g and its cache the rest",
 				asked, s.read, s.device)
 		}
 	}
-	return broken, worse
 }
 
 // rounded writes seconds as a duration.

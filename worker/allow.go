@@ -42,14 +42,8 @@ func (w *worker) allowed(t queue.Task) (assay.Job, error) {
 		return assay.Job{}, refusal("the task of application %s brings %s: that is for the worker's file of applications",
 			app.Name, key)
 	}
-	for _, m := range t.Job.Metrics {
-		switch {
-		case m.Kind.Argument() == assay.CommandArgument:
-			return assay.Job{}, refusal("metric %s is a command", m.Name)
-		case m.Kind.Argument().Files() && !below(app.Dir, m.File):
-			return assay.Job{}, refusal("metric %s: %q is no file below the directory of application %s",
-				m.Name, m.File, app.Name)
-		}
+	if err := measurable(t.Job.Metrics, app.Dir, app.Name); err != nil {
+		return assay.Job{}, err
 	}
 	j, err := app.Job(t.Values)
 	if err != nil {
@@ -70,6 +64,19 @@ func (w *worker) allowed(t queue.Task) (assay.Job, error) {
 		}
 	}
 	return j, nil
+}
+
+// measurable returns why a metric of a task would run or open more than the application allows.
+func measurable(metrics []assay.MetricSource, dir, app string) error {
+	for _, m := range metrics {
+		switch {
+		case m.Kind.Argument() == assay.CommandArgument:
+			return refusal("metric %s is a command", m.Name)
+		case m.Kind.Argument().Files() && !below(dir, m.File):
+			return refusal("metric %s: %q is no file below the directory of application %s", m.Name, m.File, app)
+		}
+	}
+	return nil
 }
 
 // maxWarmup is the most runs before the one that is measured that a server may ask for.

@@ -115,21 +115,27 @@ func (o *Options) check() error {
 		return errors.New("a race has an answer at its end alone, and no curve")
 	}
 	for i := range o.Problems {
-		p := &o.Problems[i]
-		if p.front != nil && o.Race > 0 {
-			return fmt.Errorf("%s: a race looks for one best value, not for a front", p.Name)
+		if err := o.checkProblem(&o.Problems[i]); err != nil {
+			return err
 		}
-		if p.front == nil && p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
-			return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
+	}
+	return nil
+}
+
+// checkProblem reports a problem that cannot be searched within the budgets.
+func (o *Options) checkProblem(p *Problem) error {
+	if p.front != nil && o.Race > 0 {
+		return fmt.Errorf("%s: a race looks for one best value, not for a front", p.Name)
+	}
+	if p.front == nil && p.Optimum == 0 || math.IsNaN(p.Optimum) || math.IsInf(p.Optimum, 0) {
+		return fmt.Errorf("%s: no error is relative to an optimum of %v", p.Name, p.Optimum)
+	}
+	for _, b := range o.Budgets {
+		if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
+			return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials, b.Time)
 		}
-		for _, b := range o.Budgets {
-			if b = b.At(p); b.Trials < 0 || b.Time < 0 || (b.Trials > 0) == (b.Time > 0) {
-				return fmt.Errorf("%s: a budget %q of %d trials and %v, want one of them", p.Name, b.Kind, b.Trials,
-					b.Time)
-			}
-			if o.Race > 0 && b.Trials > 0 {
-				return errors.New("a race is compared at equal time: its budgets count time")
-			}
+		if o.Race > 0 && b.Trials > 0 {
+			return errors.New("a race is compared at equal time: its budgets count time")
 		}
 	}
 	return nil
@@ -281,30 +287,28 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 		if b.Time > 0 && t.Started.Sub(start) < b.Time {
 			o.started++
 		}
-		if b.Time > 0 && t.Ended.Sub(start) > b.Time || b.Trials > 0 && o.ended >= b.Trials || b.Trials == 0 &&
-			b.Time == 0 {
+		if b.passed(t.Ended.Sub(start), o.ended) {
 			continue
 		}
 		o.ended++
 		o.spent = max(o.spent, t.Ended.Sub(start))
-		if t.State == assay.Done || t.State == assay.Infeasible {
-			o.completed++
-		}
-		if t.State == assay.Done {
-			done = append(done, t.Config)
-		}
 		if t.Stopped() && t.Value < best && !math.IsInf(best, 1) {
 			o.early++
-			if v, ok := p.True(t.Config); ok && v < found {
+			if p.beats(t.Config, found) {
 				o.wrong++
 			}
 		}
-		if t.State == assay.Infeasible {
+		switch t.State {
+		case assay.Infeasible:
+			o.completed++
 			o.outside++
-		}
-		if t.State == assay.Done && t.Value < best {
-			if v, ok := p.True(t.Config); ok {
-				best, found, o.found = t.Value, v, true
+		case assay.Done:
+			o.completed++
+			done = append(done, t.Config)
+			if t.Value < best {
+				if v, ok := p.True(t.Config); ok {
+					best, found, o.found = t.Value, v, true
+				}
 			}
 		}
 	}
@@ -319,4 +323,15 @@ func (p *Problem) judge(trials []assay.Trial, b Budget, start time.Time) outcome
 	o.re = math.Abs(found-p.Optimum) / math.Abs(p.Optimum)
 	o.logRatio = math.Log1p(o.re)
 	return o
+}
+
+// beats reports whether the true value of a configuration is known and below x.
+func (p *Problem) beats(c assay.Config, x float64) bool {
+	v, ok := p.True(c)
+	return ok && v < x
+}
+
+// passed reports whether a trial that ended after a time, with so many before it, is beyond the budget.
+func (b Budget) passed(after time.Duration, ended int) bool {
+	return b.Time > 0 && after > b.Time || b.Trials > 0 && ended >= b.Trials || b.Trials == 0 && b.Time == 0
 }

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // allowed are the licences of what may be in the program: they ask for no more than to be named.
 func allowed() []string {
@@ -22,53 +25,47 @@ func passedOver() []string {
 // that has both says so by what it asks for.
 func classify(text string) string {
 	words := strings.Join(strings.Fields(strings.ToLower(text)), " ")
-	has := func(all ...string) bool {
-		for _, s := range all {
-			if !strings.Contains(words, s) {
-				return false
-			}
+	lacks := func(phrase string) bool { return !strings.Contains(words, phrase) }
+	for _, s := range signs {
+		if !slices.ContainsFunc(s.phrases, lacks) {
+			return s.licence
 		}
-		return true
-	}
-	switch {
-	case has("mozilla public license"): // it speaks of the GNU licences
-		return "MPL-2.0"
-	case has("gnu affero general public license"):
-		return "AGPL"
-	case has("gnu lesser general public license") || has("gnu library general public license"):
-		return "LGPL"
-	case has("gnu general public license"):
-		return "GPL"
-	case has("server side public license"):
-		return "SSPL"
-	case has("business source license"):
-		return "BUSL"
-	case has("commons clause"):
-		return "Commons-Clause"
-	case has("eclipse public license"):
-		return "EPL"
-	case has("apache license", "version 2.0"):
-		return "Apache-2.0"
-	case has("redistribution and use in source and binary forms", "must retain the above copyright notice"):
-		if has("neither the name") || has("the names of its contributors may not") ||
-			has("may not be used to endorse or promote products") {
-			return "BSD-3-Clause"
-		}
-		return "BSD-2-Clause"
-	case has("permission is hereby granted, free of charge", "the above copyright notice and this permission notice"):
-		return "MIT"
-	case has("permission to use, copy, modify, and/or distribute this software",
-		"provided that the above copyright notice") ||
-		has("permission to use, copy, modify, and distribute this software", "provided that the above copyright notice"):
-		return "ISC"
-	case has("permission to use, copy, modify, and/or distribute this software"):
-		return "0BSD"
-	case has("cc0 1.0 universal"):
-		return "CC0-1.0"
-	case has("has been dedicated to the public domain by the authors", "sqlite"):
-		return "blessing"
-	case has("this is free and unencumbered software released into the public domain"):
-		return "Unlicense"
 	}
 	return ""
+}
+
+const (
+	redistribution = "redistribution and use in source and binary forms"
+	retain         = "must retain the above copyright notice"
+	provided       = "provided that the above copyright notice"
+)
+
+// signs has the phrases that a text has by which its licence is known. The first that are all there decide.
+var signs = []struct {
+	licence string
+	phrases []string
+}{
+	{"MPL-2.0", []string{"mozilla public license"}}, // it names the GNU licences
+	{"AGPL", []string{"gnu affero general public license"}},
+	{"LGPL", []string{"gnu lesser general public license"}},
+	{"LGPL", []string{"gnu library general public license"}},
+	{"GPL", []string{"gnu general public license"}},
+	{"SSPL", []string{"server side public license"}},
+	{"BUSL", []string{"business source license"}},
+	{"Commons-Clause", []string{"commons clause"}},
+	{"EPL", []string{"eclipse public license"}},
+	{"Apache-2.0", []string{"apache license", "version 2.0"}},
+	{"BSD-3-Clause", []string{redistribution, retain, "neither the name"}},
+	{"BSD-3-Clause", []string{redistribution, retain, "the names of its contributors may not"}},
+	{"BSD-3-Clause", []string{redistribution, retain, "may not be used to endorse or promote products"}},
+	{"BSD-2-Clause", []string{redistribution, retain}},
+	{"MIT", []string{
+		"permission is hereby granted, free of charge", "the above copyright notice and this permission notice",
+	}},
+	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software", provided}},
+	{"ISC", []string{"permission to use, copy, modify, and distribute this software", provided}},
+	{"0BSD", []string{"permission to use, copy, modify, and/or distribute this software"}},
+	{"CC0-1.0", []string{"cc0 1.0 universal"}},
+	{"blessing", []string{"has been dedicated to the public domain by the authors", "sqlite"}},
+	{"Unlicense", []string{"this is free and unencumbered software released into the public domain"}},
 }

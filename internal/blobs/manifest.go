@@ -35,6 +35,9 @@ type Kept struct {
 	Size   int64  `json:"size"`
 }
 
+// within reports whether it has a hash, and a size up to most.
+func (k Kept) within(most int64) bool { return Is(k.SHA256) && k.Size >= 0 && k.Size <= most }
+
 // A Left is a file that is not kept.
 type Left struct {
 	Name string `json:"name"`
@@ -88,7 +91,7 @@ func ParseManifest(b []byte) (*Manifest, error) {
 		if seen[f.Name] {
 			return bad("%.80q is there twice", f.Name)
 		}
-		if seen[f.Name] = true; !Is(f.SHA256) || f.Size < 0 || f.Size > MaxOutputs {
+		if seen[f.Name] = true; !f.within(MaxOutputs) {
 			return bad("%.80q has no size or no hash", f.Name)
 		}
 		total += f.Size
@@ -97,7 +100,7 @@ func ParseManifest(b []byte) (*Manifest, error) {
 		return bad("its files have more than %s", Bytes(MaxOutputs))
 	}
 	for _, s := range []*Kept{m.Stdout, m.Stderr} {
-		if s != nil && (!Is(s.SHA256) || s.Size < 0 || s.Size > MaxStream || s.Name != "") {
+		if s != nil && (!s.within(MaxStream) || s.Name != "") {
 			return bad("an output has no size or no hash")
 		}
 	}

@@ -238,21 +238,29 @@ func relative(dir, path string) string {
 // mostFiles is how many files one pattern may fit: of more, the key would cost more than the build.
 const mostFiles = 50_000
 
-// expand returns the files that fit a pattern.
-func expand(dir, pattern string) ([]string, error) {
-	parts := strings.Split(filepath.ToSlash(filepath.Clean(pattern)), "/")
+// patternParts splits a pattern at its slashes and returns how many parts in front have no wildcard.
+func patternParts(pattern string) (parts []string, fixed int, err error) {
+	parts = strings.Split(filepath.ToSlash(filepath.Clean(pattern)), "/")
 	for _, p := range parts {
 		if _, err := filepath.Match(p, ""); err != nil {
-			return nil, fmt.Errorf("inputs: %q is no pattern: %w", pattern, err)
+			return nil, 0, fmt.Errorf("inputs: %q is no pattern: %w", pattern, err)
 		}
 	}
-	fixed := 0
 	for fixed < len(parts) && !strings.ContainsAny(parts[fixed], `*?[\`) {
 		fixed++
 	}
+	return parts, fixed, nil
+}
+
+// expand returns the files that fit a pattern.
+func expand(dir, pattern string) ([]string, error) {
+	parts, fixed, err := patternParts(pattern)
+	if err != nil {
+		return nil, err
+	}
 	root := under(dir, cmp.Or(strings.Join(parts[:fixed], "/"), map[bool]string{true: "/"}[filepath.IsAbs(pattern)]))
 	var found []string
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if path == root && errors.Is(err, fs.ErrNotExist) {
 				return fs.SkipAll

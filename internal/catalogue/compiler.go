@@ -81,35 +81,11 @@ func readGCC(o2, o3 string) []Setting {
 		if m == nil || seen[m[1]] {
 			continue
 		}
-		name, form, value := m[1], strings.TrimPrefix(m[2], "="), m[3]
-		s := Setting{Name: name, Rank: rankFlag}
-		choices := strings.Trim(form, "[]")
-		switch r := gccRange.FindStringSubmatch(form); {
-		case value == "[enabled]" || value == "[disabled]":
-			on, off := name, "-fno-"+strings.TrimPrefix(name, "-f")
-			s.Values, s.Default = []string{off, on}, off
-			if value == "[enabled]" {
-				s.Default, s.Rank = on, rankEnabled
-			}
-		case form != choices && strings.Contains(choices, "|"):
-			for v := range strings.SplitSeq(choices, "|") {
-				s.Values = append(s.Values, name+"="+v)
-				if v == value {
-					s.Default = name + "=" + v
-				}
-			}
-		case r != nil:
-			s.Kind, s.Default = Number, value
-			s.Min, _ = strconv.ParseFloat(r[1], 64)
-			s.Max, _ = strconv.ParseFloat(r[2], 64)
-		case strings.HasPrefix(name, "--param=") && form == "":
-			s.Kind, s.Default, s.Min, s.Max = Number, value, 0, math.Inf(1)
-		default:
-			continue // it takes a text, or is another name of a flag
-		}
-		if _, err := strconv.Atoi(s.Default); s.Kind == Number && err != nil {
+		s, ok := gccSetting(m[1], strings.TrimPrefix(m[2], "="), m[3])
+		if !ok {
 			continue
 		}
+		name, value := m[1], m[3]
 		switch v, ok := other[name+m[2]]; {
 		case ok && v != value:
 			s.Rank, s.Note = rankLevel, "-O3 sets it"
@@ -120,4 +96,36 @@ func readGCC(o2, o3 string) []Setting {
 		all = append(all, s)
 	}
 	return all
+}
+
+// gccSetting returns the setting of an option by the form of its value and its default. Some are none: they take a
+// text, or are another name.
+func gccSetting(name, form, value string) (Setting, bool) {
+	s := Setting{Name: name, Rank: rankFlag}
+	choices := strings.Trim(form, "[]")
+	switch r := gccRange.FindStringSubmatch(form); {
+	case value == "[enabled]" || value == "[disabled]":
+		on, off := name, "-fno-"+strings.TrimPrefix(name, "-f")
+		s.Values, s.Default = []string{off, on}, off
+		if value == "[enabled]" {
+			s.Default, s.Rank = on, rankEnabled
+		}
+	case form != choices && strings.Contains(choices, "|"):
+		for v := range strings.SplitSeq(choices, "|") {
+			s.Values = append(s.Values, name+"="+v)
+			if v == value {
+				s.Default = name + "=" + v
+			}
+		}
+	case r != nil:
+		s.Kind, s.Default = Number, value
+		s.Min, _ = strconv.ParseFloat(r[1], 64)
+		s.Max, _ = strconv.ParseFloat(r[2], 64)
+	case strings.HasPrefix(name, "--param=") && form == "":
+		s.Kind, s.Default, s.Min, s.Max = Number, value, 0, math.Inf(1)
+	default:
+		return s, false // it takes a text, or is another name of a flag
+	}
+	_, err := strconv.Atoi(s.Default)
+	return s, s.Kind != Number || err == nil
 }

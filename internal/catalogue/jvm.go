@@ -55,18 +55,7 @@ var (
 // be changed while the machine runs ("manageable") print and dump things, and are left out;
 // so are those that another option must unlock.
 func readJVM(values, ranges string) []Setting {
-	bounds := map[string][2]float64{}
-	for line := range strings.Lines(ranges) {
-		m := jvmRange.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		low, err1 := strconv.ParseFloat(m[2], 64)
-		high, err2 := strconv.ParseFloat(m[3], 64)
-		if err1 == nil && err2 == nil {
-			bounds[m[1]] = [2]float64{low, high}
-		}
-	}
+	bounds := jvmBounds(ranges)
 	var all []Setting
 	for line := range strings.Lines(values) {
 		m := jvmValue.FindStringSubmatch(line)
@@ -109,4 +98,19 @@ func readJVM(values, ranges string) []Setting {
 		all = append(all, s)
 	}
 	return all
+}
+
+// jvmBounds returns the ranges of the options that have one.
+func jvmBounds(ranges string) map[string][2]float64 {
+	bounds := map[string][2]float64{}
+	for line := range strings.Lines(ranges) {
+		if m := jvmRange.FindStringSubmatch(line); m != nil {
+			low, err1 := strconv.ParseFloat(m[2], 64)
+			high, err2 := strconv.ParseFloat(m[3], 64)
+			if err1 == nil && err2 == nil {
+				bounds[m[1]] = [2]float64{low, high}
+			}
+		}
+	}
+	return bounds
 }

@@ -206,6 +206,11 @@ func fakeslurmd(dir string, args []string) int {
 		set(at, "state", "FAILED")
 		return 0
 	}
+	return attend(dir, at, cmd)
+}
+
+// attend waits for the end of a job, which it asks for when the job is cancelled.
+func attend(dir, at string, cmd *exec.Cmd) int {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	for {

@@ -109,18 +109,7 @@ func (n *naming) apply(names map[string]*file) {
 func (r *record) add(c rfs.Change) {
 	switch c.Op {
 	case "create", "open":
-		f, ok := r.now[c.Path]
-		if !ok && c.Op == "create" {
-			f = &file{}
-			r.change(nil, map[string]*file{c.Path: f})
-		}
-		if f == nil {
-			return
-		}
-		r.open[c.Handle] = f
-		if c.Empty {
-			f.ops = append(f.ops, rfs.Change{Op: "resize"})
-		}
+		r.opened(c)
 	case "write", "resize", "sync":
 		f := r.open[c.Handle]
 		if c.Handle == 0 {
@@ -146,14 +135,35 @@ func (r *record) add(c rfs.Change) {
 	case "link":
 		r.change(nil, map[string]*file{c.Path: r.now[c.To]})
 	case "rename":
-		gone, given := []string{}, map[string]*file{}
-		for name, f := range r.now {
-			if rest, ok := strings.CutPrefix(name, c.Path); ok && (rest == "" || rest[0] == '/') {
-				gone, given[c.To+rest] = append(gone, name), f
-			}
+		r.rename(c.Path, c.To)
+	}
+}
+
+// rename gives a file, or all below a folder, another name.
+func (r *record) rename(from, to string) {
+	gone, given := []string{}, map[string]*file{}
+	for name, f := range r.now {
+		if rest, ok := strings.CutPrefix(name, from); ok && (rest == "" || rest[0] == '/') {
+			gone, given[to+rest] = append(gone, name), f
 		}
-		slices.Sort(gone)
-		r.change(gone, given)
+	}
+	slices.Sort(gone)
+	r.change(gone, given)
+}
+
+// opened takes a file that is opened, and made first if need be.
+func (r *record) opened(c rfs.Change) {
+	f, ok := r.now[c.Path]
+	if !ok && c.Op == "create" {
+		f = &file{}
+		r.change(nil, map[string]*file{c.Path: f})
+	}
+	if f == nil {
+		return
+	}
+	r.open[c.Handle] = f
+	if c.Empty {
+		f.ops = append(f.ops, rfs.Change{Op: "resize"})
 	}
 }
 

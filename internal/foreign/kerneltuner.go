@@ -83,11 +83,7 @@ func (s *Study) readCache(root jsonat.Value) (entries []ktEntry, objective strin
 	for _, k := range root.Get("tune_params_keys").Array() {
 		s.Parameters = append(s.Parameters, k.Text())
 	}
-	if o := root.Look("objective"); o.IsArray() && len(o.Array()) > 0 {
-		objective = o.Array()[0].Text()
-	} else if o.Has() && !o.IsArray() {
-		objective = o.Text()
-	}
+	objective = ktObjective(root.Look("objective"))
 	cache := root.Get("cache")
 	for _, key := range cache.Keys() {
 		c := cache.Get(key)
@@ -110,6 +106,17 @@ func (s *Study) readCache(root jsonat.Value) (entries []ktEntry, objective strin
 		entries = append(entries, e)
 	}
 	return entries, objective
+}
+
+// ktObjective returns the first of the objectives, "" if there is no objective.
+func ktObjective(o jsonat.Value) string {
+	switch {
+	case o.IsArray() && len(o.Array()) > 0:
+		return o.Array()[0].Text()
+	case o.Has() && !o.IsArray():
+		return o.Text()
+	}
+	return ""
 }
 
 // config returns the values of the parameters of an entry.

@@ -112,33 +112,38 @@ func (o *optunaStudy) study(file string) (*Study, error) {
 		s.Metrics = append(s.Metrics, Metric{Name: n})
 	}
 	for _, t := range trials {
-		r := Run{Elapsed: between(t.start, t.end)}
-		if t.state != optunaComplete {
-			r.Failed = t.state
-		}
-		for _, p := range s.Parameters {
-			r.Config = append(r.Config, s.cell(t, p, trials))
-		}
-		for i := range o.maximize {
-			v := math.NaN()
-			if t.state == optunaComplete && i < len(t.values) {
-				v = t.values[i]
-			}
-			if math.IsInf(v, 0) {
-				v, r.Failed = math.NaN(), "no finite value"
-			}
-			r.Values = append(r.Values, v)
-		}
-		for _, n := range attrs {
-			v, ok := t.attrs[n]
-			if !ok {
-				v = math.NaN()
-			}
-			r.Values = append(r.Values, v)
-		}
-		s.Runs = append(s.Runs, r)
+		s.Runs = append(s.Runs, o.run(s, t, attrs, trials))
 	}
 	return s, s.check(file)
+}
+
+// run returns a trial as a run of s, which has the metrics attrs besides the objectives.
+func (o *optunaStudy) run(s *Study, t *optunaTrial, attrs []string, trials []*optunaTrial) Run {
+	r := Run{Elapsed: between(t.start, t.end)}
+	if t.state != optunaComplete {
+		r.Failed = t.state
+	}
+	for _, p := range s.Parameters {
+		r.Config = append(r.Config, s.cell(t, p, trials))
+	}
+	for i := range o.maximize {
+		v := math.NaN()
+		if t.state == optunaComplete && i < len(t.values) {
+			v = t.values[i]
+		}
+		if math.IsInf(v, 0) {
+			v, r.Failed = math.NaN(), "no finite value"
+		}
+		r.Values = append(r.Values, v)
+	}
+	for _, n := range attrs {
+		v, ok := t.attrs[n]
+		if !ok {
+			v = math.NaN()
+		}
+		r.Values = append(r.Values, v)
+	}
+	return r
 }
 
 // whole reports whether a complete trial has the same parameters, so that nothing was left to be asked for.

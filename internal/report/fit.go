@@ -187,6 +187,11 @@ func (t *Table) fold(row []string, keep, under, widths []int, title bool) [][]st
 		}
 		columns = append(columns, cell)
 	}
+	return across(columns, title)
+}
+
+// across returns the lines of a row whose cells are given line by line. A title stands just above the rows.
+func across(columns [][]string, title bool) [][]string {
 	height := 1
 	for _, c := range columns {
 		height = max(height, len(c))
@@ -196,7 +201,7 @@ func (t *Table) fold(row []string, keep, under, widths []int, title bool) [][]st
 		lines[y] = make([]string, len(columns))
 		for x, c := range columns {
 			k := y
-			if title { // which stands just above the rows
+			if title {
 				k -= height - len(c)
 			}
 			if k >= 0 && k < len(c) {

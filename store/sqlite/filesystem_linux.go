@@ -22,42 +22,23 @@ import (
 // The numbers are those of linux/magic.h and of the file systems' own sources. "" means that
 // the file system is not known to be unsafe: a new local file system must not need a new
 // version of this list.
-func unsafeMagic(magic uint32) string {
-	switch magic {
-	case 0x6969:
-		return "NFS"
-	case 0x517b, 0xfe534d42, 0xff534d42:
-		return "SMB/CIFS"
-	case 0x0bd00bd0:
-		return "Lustre"
-	case 0x47504653:
-		return "GPFS (Spectrum Scale)"
-	case 0x19830326:
-		return "BeeGFS"
-	case 0x00c36400:
-		return "CephFS"
-	case 0xaad7aaea:
-		return "PanFS"
-	case 0x20030528:
-		return "OrangeFS"
-	case 0x5346414f, 0x6b414653:
-		return "AFS"
-	case 0x73757245:
-		return "Coda"
-	case 0x564c:
-		return "NCP"
-	case 0x01161970:
-		return "GFS2"
-	case 0x7461636f:
-		return "OCFS2"
-	case 0x01021997:
-		return "9P" // shared with a host or another guest; no coherent maps
-	case 0x786f4256:
-		return "VirtualBox shared folder"
-	case 0xbacbacbc:
-		return "VMware shared folder"
-	}
-	return ""
+var unsafeMagic = map[uint32]string{
+	0x6969: "NFS",
+	0x517b: "SMB/CIFS", 0xfe534d42: "SMB/CIFS", 0xff534d42: "SMB/CIFS",
+	0x0bd00bd0: "Lustre",
+	0x47504653: "GPFS (Spectrum Scale)",
+	0x19830326: "BeeGFS",
+	0x00c36400: "CephFS",
+	0xaad7aaea: "PanFS",
+	0x20030528: "OrangeFS",
+	0x5346414f: "AFS", 0x6b414653: "AFS",
+	0x73757245: "Coda",
+	0x564c:     "NCP",
+	0x01161970: "GFS2",
+	0x7461636f: "OCFS2",
+	0x01021997: "9P", // shared with a host or another guest; no coherent maps
+	0x786f4256: "VirtualBox shared folder",
+	0xbacbacbc: "VMware shared folder",
 }
 
 // magicFUSE is FUSE_SUPER_MAGIC of linux/magic.h. All file systems in user space share it, so
@@ -89,7 +70,7 @@ func checkFileSystem(dir string) error {
 	}
 	// The type of st.Type differs between architectures, and its sign too; the 32 bits do not.
 	magic := uint32(st.Type)
-	name := unsafeMagic(magic)
+	name := unsafeMagic[magic]
 	if magic == magicFUSE {
 		if kind := fileSystemOf(dir); !localFUSE(kind) {
 			name = "FUSE (" + kind + ")"

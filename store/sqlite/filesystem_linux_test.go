@@ -39,7 +39,7 @@ func TestUnsafeMagic(t *testing.T) {
 		0x6969: true, 0xff534d42: true, 0xfe534d42: true, 0x0bd00bd0: true, 0x47504653: true, 0x01021997: true,
 		0xef53: false, 0x58465342: false, 0x9123683e: false, 0x01021994: false, 0x794c7630: false, 0x2fc12fc1: false,
 	} {
-		if got := unsafeMagic(magic) != ""; got != want {
+		if got := unsafeMagic[magic] != ""; got != want {
 			t.Errorf("%#x: got unsafe %v, want %v", magic, got, want)
 		}
 	}

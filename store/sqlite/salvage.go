@@ -174,17 +174,28 @@ func (found finds) page(p *pages, n uint32) error {
 // studies and heads, the last that is met counts.
 func (found finds) take(rowid int64, v []value) {
 	switch {
-	case rowid == 0 && len(v) == 6 && v[0].isInt && v[1].isInt && v[3].isText && v[4].isInt && v[5].isBlob:
+	case rowid == 0 && len(v) == 6 && begins(v, "ii-tib"):
 		study, seq, payload := v[0].n, v[1].n, v[3].b
 		if study > 0 && seq >= 0 && v[4].n == int64(store.Checksum(study, seq, payload)) {
 			found.at(study).records[seq] = payload
 		}
-	case rowid > 0 && len(v) == 4 && v[0].null && v[1].isText && v[2].isBlob && v[3].isText:
+	case rowid > 0 && len(v) == 4 && begins(v, "ntbt"):
 		f := found.at(rowid)
 		f.name, f.spec, f.created = string(v[1].b), v[2].b, store.ParseTimeOr(string(v[3].b))
-	case rowid > 0 && (len(v) == 15 || len(v) == 11 || len(v) == 14) && v[0].null && v[1].isInt && v[2].isBlob:
+	case rowid > 0 && slices.Contains([]int{11, 14, 15}, len(v)) && begins(v, "nib"):
 		found.at(rowid).last = v[1].n
 	}
+}
+
+// begins reports whether the first values are of these kinds: null, integer, text, blob, or - for any.
+func begins(v []value, kinds string) bool {
+	for i, kind := range kinds {
+		is := map[rune]bool{'n': v[i].null, 'i': v[i].isInt, 't': v[i].isText, 'b': v[i].isBlob, '-': true}
+		if !is[kind] {
+			return false
+		}
+	}
+	return true
 }
 
 // copy makes the study in s, with a name that is not in names yet.

@@ -116,16 +116,24 @@ func (net *Network) check() error {
 		return &NetworkError{0, -1, "no site has a slot to run a task in"}
 	}
 	for i, l := range net.links {
-		n := len(net.sites)
-		switch {
-		case l.A < 0 || l.A >= n || l.B < 0 || l.B >= n:
-			return &NetworkError{-1, i, "a link to a site that does not exist"}
-		case l.A == l.B:
-			return &NetworkError{-1, i, fmt.Sprintf("a link from site %s to itself", net.sites[l.A].Name)}
-		case !(l.Bandwidth > 0) || math.IsInf(l.Bandwidth, 1) || !(l.Latency >= 0) || math.IsInf(l.Latency, 1):
-			return &NetworkError{-1, i, fmt.Sprintf("the link of %s and %s: bandwidth %v B/s, latency %v s",
-				net.sites[l.A].Name, net.sites[l.B].Name, l.Bandwidth, l.Latency)}
+		if err := net.checkLink(i, l); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkLink checks link i.
+func (net *Network) checkLink(i int, l Link) error {
+	n := len(net.sites)
+	switch {
+	case l.A < 0 || l.A >= n || l.B < 0 || l.B >= n:
+		return &NetworkError{-1, i, "a link to a site that does not exist"}
+	case l.A == l.B:
+		return &NetworkError{-1, i, fmt.Sprintf("a link from site %s to itself", net.sites[l.A].Name)}
+	case !(l.Bandwidth > 0) || math.IsInf(l.Bandwidth, 1) || !(l.Latency >= 0) || math.IsInf(l.Latency, 1):
+		return &NetworkError{-1, i, fmt.Sprintf("the link of %s and %s: bandwidth %v B/s, latency %v s",
+			net.sites[l.A].Name, net.sites[l.B].Name, l.Bandwidth, l.Latency)}
 	}
 	return nil
 }

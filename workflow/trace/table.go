@@ -203,7 +203,11 @@ type tableEntry struct {
 // came before.
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	t := &e.task
-	number := func(x *float64) error {
+	numbers := map[string]*float64{
+		"run_s": &t.Run, "start_s": &t.Start, "cores": &t.Cores, "memory_B": &t.Memory, "ask_memory_B": &t.AskMemory,
+		"ask_time_s": &t.AskTime, "in_B": &t.In, "out_B": &t.Out,
+	}
+	if x := numbers[col]; x != nil {
 		if value == "" {
 			return nil
 		}
@@ -219,22 +223,6 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 		t.ID = value
 	case "kind":
 		t.Kind = m.b.Intern([]byte(value))
-	case "run_s":
-		return number(&t.Run)
-	case "start_s":
-		return number(&t.Start)
-	case "cores":
-		return number(&t.Cores)
-	case "memory_B":
-		return number(&t.Memory)
-	case "ask_memory_B":
-		return number(&t.AskMemory)
-	case "ask_time_s":
-		return number(&t.AskTime)
-	case "in_B":
-		return number(&t.In)
-	case "out_B":
-		return number(&t.Out)
 	case "parents":
 		e.parents = strings.Fields(value)
 	case "machine":

@@ -246,22 +246,8 @@ func (r *wfReader) amount(x *float64, what string) error {
 // It reports a mix of forms before a wrong version, which a mix would explain. Tasks in early are
 // merged last, when all tasks are defined.
 func (r *wfReader) check() error {
-	if r.plain && (r.split || r.flat) {
-		return r.b.Errorf(lineCol(1, 1), "both tasks and a workflow: is this WfFormat or a plain table?")
-	}
-	if !r.plain && !r.split && !r.flat {
-		return r.b.Errorf(lineCol(1, 1), "neither a workflow nor tasks: no tasks")
-	}
-	if r.split && r.flat {
-		return r.b.Errorf(r.flatPos,
-			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
-	}
-	told := r.version != "unknown" // where it is not, the form of the workflow tells
-	// Versions are compared as text, which is right for 0.1 to 1.9.
-	newer := r.version >= "1.5" && len(r.version) >= 3
-	if told && (r.split && !newer || r.flat && newer) {
-		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,
-			map[bool]string{true: "1.5", false: "1.4"}[r.split])
+	if err := r.checkForm(); err != nil {
+		return err
 	}
 	for _, e := range r.early {
 		i := r.b.Find(e.id)
@@ -274,6 +260,28 @@ func (r *wfReader) check() error {
 		if err := r.merge(i, e.task, e.pos); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkForm checks that the file has one of the forms, and the one of its version.
+func (r *wfReader) checkForm() error {
+	if r.plain && (r.split || r.flat) {
+		return r.b.Errorf(lineCol(1, 1), "both tasks and a workflow: is this WfFormat or a plain table?")
+	}
+	if !r.plain && !r.split && !r.flat {
+		return r.b.Errorf(lineCol(1, 1), "neither a workflow nor tasks: no tasks")
+	}
+	if r.split && r.flat {
+		return r.b.Errorf(r.flatPos,
+			"schema version %s mixes the tasks of WfFormat 1.4 with the specification and execution of 1.5", r.version)
+	}
+	stated := r.version != "unknown" // otherwise the form of the workflow decides
+	// Versions are compared as text, which is right for 0.1 to 1.9.
+	newer := r.version >= "1.5" && len(r.version) >= 3
+	if stated && (r.split && !newer || r.flat && newer) {
+		return r.b.Errorf(lineCol(1, 1), "schema version is %s, but the workflow is written as in %s", r.version,
+			map[bool]string{true: "1.5", false: "1.4"}[r.split])
 	}
 	return nil
 }
